@@ -80,6 +80,17 @@ double cholesky_form(const double *factor, double *x, size_t n)
     return form;
 }
 
+void cells_solve(const double *factor, double *x, size_t n)
+{
+    (void)cholesky_form(factor, x, n);
+    for (size_t i = n; i-- > 0;) {
+        for (size_t k = i + 1; k < n; k++) {
+            x[i] -= factor[k * n + i] * x[k];
+        }
+        x[i] /= factor[i * n + i];
+    }
+}
+
 /* splitmix64 (Steele, Lea, Flood 2014), in (0, 1). */
 static double next_unit(uint64_t *state)
 {

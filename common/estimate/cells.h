@@ -32,6 +32,9 @@ size_t cholesky(double *a, size_t n);
 /** Returns x' a^-1 x for a Cholesky factor of a; x (n) is overwritten. */
 double cholesky_form(const double *factor, double *x, size_t n);
 
+/** Solves a x = b for a Cholesky factor of a; x (n) holds b before. */
+void cells_solve(const double *factor, double *x, size_t n);
+
 /** Returns c so that P(max |Z_i| <= c) = 96 % for normal Z with the covariance `factor` is of, each over its own deviation:
  * from 2,000 draws of a fixed seed. A band of 95 % has the hundredth for the noise, whose tails are heavier. factor: (n, n). 2.0 at least. */
 double band_width(const double *factor, size_t n);

@@ -11,6 +11,7 @@
  *     evaluate: risk for death by sex, cut at 0.25
  *     correlate: [age, kappa, creatinine]
  *     pca: [age, kappa, creatinine]
+ *     regress: death ~ age + sex + log(kappa)
  *
  * `where` takes a predicate and may be left out. Everything here but query_add is public. */
 
@@ -21,6 +22,7 @@
 #include "base/status.h"
 #include "base/why.h"
 #include "estimate/correlate.h"
+#include "estimate/regress.h"
 #include "estimate/survival.h"
 #include "estimate/table1.h"
 #include "learn/schema.h"
@@ -52,7 +54,8 @@ enum query_kind {
     QUERY_TABLE1,
     QUERY_EVALUATE,
     QUERY_CORRELATE,
-    QUERY_PCA
+    QUERY_PCA,
+    QUERY_REGRESS
 };
 
 /* A column of categories that a question splits records by. */
@@ -69,6 +72,8 @@ struct query_variable {
     size_t column_index;
     size_t levels;                  /* categories, or steps over the public range of a number */
     double step[TABLE1_LEVELS_MAX]; /* (levels) of a number; unit: the file's */
+    bool
+        is_log; /* of a regress: its levels are even in the logarithm; step: the edges between them */
     uint32_t weight; /* its part of the epsilon over the largest part, times 2^QUERY_WEIGHT_BITS */
 };
 
@@ -102,9 +107,10 @@ struct query {
     size_t intervals;                     /* of a survival; of an evaluate the score's levels */
     bool intervals_are_asked;             /* by the text; else query_plan chooses them */
     struct query_variable
-        variable[QUERY_VARIABLES_MAX]; /* (variable_count) of a table1, correlate or pca */
+        variable[QUERY_VARIABLES_MAX]; /* (variable_count) of a table1, correlate, pca or regress */
     size_t variable_count;
-    size_t parts;         /* of a correlate */
+    size_t parts; /* of a correlate */
+    enum regress_family family;
     bool steps_are_asked; /* by the text; else query_plan chooses them */
     bool parts_are_asked; /* likewise */
     size_t
@@ -158,6 +164,9 @@ bool query_has_note(const struct query *query, struct why *note);
  *            range as the schema maps it to [-1, 1], clamped, rounded to 2^-24 and the products to the grid; of a column of
  *            two categories -1 and 1. Nothing where a column is missing or the where leaves the record out.
  * pca        as a correlate in one part.
+ * regress    2^b in the cells of one point (query_regress.c), laid out as estimate/regress.h says: in that of its event or
+ *            interval; a number that is explained is clamped, and split as in a table1 between the two levels around it. In the
+ *            last cell where a column is missing or unlisted, or the where leaves the record out.
  *
  * Ensures that no value, not even NaN, adds anything else. The same instructions and addresses whatever
  * the record is: a histogram goes through all its cells.
@@ -170,7 +179,7 @@ void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, doub
  * two records exist that are so far apart, save where a predicate cannot hold. Unit: grid steps.
  *
  * count 2^b; quantile 2^b, as two contributions differ in the comparison alone, or in the where or in
- * whether the cell is there, and 0 lies between them; histogram, survival, crosstab and evaluate 2 * 2^b, as a record is in one cell at most; table1
+ * whether the cell is there, and 0 lies between them; histogram, survival, crosstab and evaluate 2 * 2^b, as a record is in one cell at most; regress 2 * 2^b, as a record adds 2^b in all, and nothing below 0; table1
  * twice the sum of all query_part_of, as what a record adds to a variable's cells is at least 0 and sums to its part; correlate and pca
  * (d + 1)^2 2^b / 2 + d (d + 3) / 2: query_sensitivity_correlate; mean without where 2^b; with where 2^b + 2^(b-1):
  * (v, 1) and (v', 1) are at most 1 apart, (v, 1) and (0, 0) at most 3/2. Values in [0, 1] would make
@@ -210,6 +219,17 @@ void query_plan(struct query *query, const struct query_public *known);
 /** Returns how many groups a survival, table1 or evaluate has: 1 without `by`; and a group's name, empty then. */
 size_t query_groups(const struct query *query);
 const char *query_group_name(const struct query *query, size_t group);
+
+/* A regress as estimate/regress.h sees it. */
+struct query_regress {
+    struct regress_design design; /* borrows from the rest: not to be copied */
+    struct regress_predictor predictor[REGRESS_PREDICTORS_MAX];
+    double outcome[REGRESS_OUTCOMES_MAX];
+};
+void query_regress_design(struct query_regress *out, const struct query *query);
+
+/** Tells what -1 .. 1 stands for in a regress's number: its own unit, or that of its logarithm or transform. */
+void query_regress_unit(double *centre, double *half, const struct query_variable *variable);
 
 /** Returns what a record adds to a table1's variable, in grid steps: its weight of one = 2^b, at least 1. */
 uint64_t query_part_of(const struct query_variable *variable, uint64_t one);

@@ -144,6 +144,7 @@ static const struct query_answers_row rows[QUERY_KINDS] = {
     [QUERY_EVALUATE] = {evaluate_answers, answer_evaluate, evaluate_points, point_evaluate},
     [QUERY_CORRELATE] = {correlate_answers, answer_correlate, NULL, NULL},
     [QUERY_PCA] = {pca_answers, answer_pca, NULL, NULL},
+    [QUERY_REGRESS] = {regress_answers, answer_regress, NULL, NULL},
 };
 
 size_t query_run_answer_count(const struct query_set *set)

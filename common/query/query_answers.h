@@ -62,6 +62,8 @@ size_t pca_answers(const struct query *query);
 void answer_pca(struct query_answer *answer, const struct answering *answering);
 size_t correlate_answers(const struct query *query);
 void answer_correlate(struct query_answer *answer, const struct answering *answering);
+size_t regress_answers(const struct query *query);
+void answer_regress(struct query_answer *answer, const struct answering *answering);
 size_t evaluate_answers(const struct query *query);
 void answer_evaluate(struct query_answer *answer, const struct answering *answering);
 size_t evaluate_points(const struct query *query);

@@ -39,6 +39,7 @@ size_t query_effect_count(const struct query *query)
     case QUERY_EVALUATE:
     case QUERY_CORRELATE:
     case QUERY_PCA:
+    case QUERY_REGRESS:
         break; /* not by site */
     }
     return 0;

@@ -40,7 +40,7 @@ struct query_kind_row {
     double (*squared)(const struct query *query, double one);
 };
 
-enum { QUERY_KINDS = QUERY_PCA + 1 };
+enum { QUERY_KINDS = QUERY_REGRESS + 1 };
 
 extern const struct query_kind_row query_kinds[QUERY_KINDS];
 
@@ -57,6 +57,9 @@ void query_plan_survival(struct query *query, const struct query_public *known);
 enum status query_read_evaluate(struct reading *reading);
 void query_add_evaluate(int64_t *sum, const struct query_asked *asked);
 void query_plan_evaluate(struct query *query, const struct query_public *known);
+enum status query_read_regress(struct reading *reading);
+void query_add_regress(int64_t *sum, const struct query_asked *asked);
+void query_plan_regress(struct query *query, const struct query_public *known);
 enum status query_read_pca(struct reading *reading);
 enum status query_read_correlate(struct reading *reading);
 void query_add_correlate(int64_t *sum, const struct query_asked *asked);
@@ -76,6 +79,17 @@ enum status query_read_where(struct reading *reading);
 
 /** What is counted: a column of two categories or classes, of which the second or the positive one is meant; or a predicate. */
 enum status query_read_event(struct reading *reading);
+
+/** Answers whether a column stands here by itself, and not in a comparison; and which. */
+bool query_is_column_alone(struct reader reader, size_t *index);
+
+/** The comma, `to` and the last time of a survival. */
+enum status query_read_end(struct reading *reading);
+
+/** How much of `part` a number leaves to each step (levels, rising), and to `missing` behind them: to the two around it, so that
+ * their mean is the number. Even. */
+void query_split_number(uint64_t *out, const double *step, size_t levels, uint64_t part,
+                        double cell);
 
 /** What stands behind `by`: a column of SURVIVAL_GROUPS_MAX categories at most, or a predicate. */
 enum status query_read_groups(struct reading *reading);

@@ -258,7 +258,7 @@ static enum status read_kind(struct reading *reading)
     if (kind == QUERY_KINDS) {
         return reader_refuse(
             reader, "one of count:, mean:, histogram:, quantile:, survival:, crosstab:, table1:, "
-                    "evaluate:, correlate:, pca: comes first");
+                    "evaluate:, correlate:, pca:, regress: comes first");
     }
     if (!reader_accept(reader, ":")) {
         return reader_refuse(reader, "a colon should stand here");

@@ -114,6 +114,9 @@ size_t query_run_answer_count(const struct query_set *set);
  *                   the test that it is 0: estimate/correlate.h. What is not given as above.
  * pca               the number of records likewise; of each principal component the share that it explains, and its loadings,
  *                   without intervals: estimate/pca.h. What is not given as above.
+ * regress           the number of records in which nothing is missing, and of those with the event; of each coefficient its
+ *                   value, what e to it is where that means something, and the p-value of the test that it is 0:
+ *                   estimate/regress.h. What is not given as above.
  * quantile          the middle of what bisection leaves, bar as bisection.h, of the share rounded to
  *                   the grid.
  * CHECKs that all rounds were observed.

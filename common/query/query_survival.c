@@ -41,8 +41,7 @@ void query_plan_survival(struct query *query, const struct query_public *known)
     }
 }
 
-/* Answers whether a column stands here by itself, and not in a comparison. */
-static bool is_column_alone(struct reader reader, size_t *index)
+bool query_is_column_alone(struct reader reader, size_t *index)
 {
     static const char *const sign[] = {"<", "<=", ">", ">=", "==", "!="};
     reader.why = NULL;
@@ -62,7 +61,7 @@ enum status query_read_event(struct reading *reading)
     size_t index = 0;
 
     query->event.column_count = schema->column_count;
-    if (!is_column_alone(at_column, &index)) {
+    if (!query_is_column_alone(at_column, &index)) {
         return predicate_read(&query->event, &reading->reader);
     }
     const bool is_label = index == schema->column_count;
@@ -79,7 +78,7 @@ enum status query_read_event(struct reading *reading)
     return reader_column(&reading->reader, &index);
 }
 
-static enum status read_end(struct reading *reading)
+enum status query_read_end(struct reading *reading)
 {
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
@@ -144,7 +143,7 @@ enum status query_read_groups(struct reading *reading)
 {
     const struct reader at_column = reading->reader;
     size_t index = 0;
-    if (!is_column_alone(at_column, &index)) {
+    if (!query_is_column_alone(at_column, &index)) {
         return read_split(reading);
     }
     const enum status status = query_read_factor(reading);
@@ -174,7 +173,7 @@ enum status query_read_survival(struct reading *reading)
         status = query_read_groups(reading);
     }
     if (status == STATUS_OK) {
-        status = read_end(reading);
+        status = query_read_end(reading);
     }
     query->intervals = QUERY_INTERVALS_DEFAULT;
     if (status == STATUS_OK && reader_accept(reader, "in")) {

@@ -198,16 +198,16 @@ enum status query_read_table1(struct reading *reading)
 
 /* How much of `part` a number leaves to each step, and to `missing` behind them. It passes every step below it with all of
  * the part, and the one above it with as much as its place between the two says. */
-static void split_number(uint64_t *out, const struct query_variable *variable, uint64_t part,
-                         double cell)
+void query_split_number(uint64_t *out, const double *step, size_t levels, uint64_t part,
+                        double cell)
 {
     const uint64_t is_missing = even_is_nan(cell);
-    const double there = even_choose(is_missing, variable->step[0], cell);
+    const double there = even_choose(is_missing, step[0], cell);
     const double value = even_keep(~even_is_below(there, 0x1p-900), there);
     uint64_t left = part & ~is_missing;
-    for (size_t k = 0; k + 1 < variable->levels; k++) {
-        const double width = variable->step[k + 1] - variable->step[k];
-        const double gap = value - variable->step[k];
+    for (size_t k = 0; k + 1 < levels; k++) {
+        const double width = step[k + 1] - step[k];
+        const double gap = value - step[k];
         const double above = even_keep(~even_is_below(gap, width * 0x1p-60), gap) / width;
         const uint64_t share = (uint64_t)encode_value(even_min(even_max(above, 0), 1), PART_BITS);
         const uint64_t passed =
@@ -215,8 +215,8 @@ static void split_number(uint64_t *out, const struct query_variable *variable, u
         out[k] = left - passed;
         left = passed;
     }
-    out[variable->levels - 1] = left;
-    out[variable->levels] = part & is_missing;
+    out[levels - 1] = left;
+    out[levels] = part & is_missing;
 }
 
 static void split_category(uint64_t *out, const struct query_variable *variable, uint64_t part,
@@ -245,7 +245,7 @@ void query_add_table1(int64_t *sum, const struct query_asked *asked)
         uint64_t split[TABLE1_LEVELS_MAX + 1];
         uint64_t placed = 0;
         if (variable->column.kind == COLUMN_NUMBER) {
-            split_number(split, variable, part, cell);
+            query_split_number(split, variable->step, variable->levels, part, cell);
         } else {
             split_category(split, variable, part, cell);
         }

@@ -74,7 +74,7 @@ function facts() {
     asked: answers.length > 0 || said.length > 0,
     answers: answers.length > 0, listed: listed.length > 0, paired: paired.length > 0, exactPairs: paired.some((a) => known(a.exact)),
     tables: answers.some((a) => a.table),
-    studied: answers.some((a) => a.table && a.table.startsWith("table1")), answerCount: String(answers.length), answersS: answers.length === 1 ? "" : "s",
+    studied: answers.some((a) => a.table && a.table.startsWith("table1")), scored: answers.some((a) => a.table && a.table.startsWith("evaluate")), answerCount: String(answers.length), answersS: answers.length === 1 ? "" : "s",
     exact: exact.length > 0 ? String(exact.length) : "",
     exactInside: String(exact.filter((a) => known(a.low) && known(a.high) && a.low <= a.exact && a.exact <= a.high).length),
     said: said.length > 0 ? said[said.length - 1] || " " : "", saidCount: String(said.length), saidOften: said.length > 1,

@@ -68,7 +68,7 @@ static void write_number(char text[static CELL_BYTES], const struct result_answe
     }
 }
 
-/* A count's interval is of the noise alone: all records there are were counted. */
+/* A count's interval is of the noise alone: all records there are were counted. NULL: this row has no such figure. */
 static void put_figure(FILE *out, const struct layout *layout, const struct result_answer *answer)
 {
     char value[CELL_BYTES] = "";
@@ -96,7 +96,7 @@ static void put_figure(FILE *out, const struct layout *layout, const struct resu
         (void)snprintf(interval, sizeof interval, "%s to %s", low, high);
     }
     (void)fputs(layout->between, out);
-    layout->put(out, value[0] == '\0' ? "not enough data" : value);
+    layout->put(out, value[0] == '\0' && answer != NULL ? "not enough data" : value);
     (void)fputs(layout->between, out);
     layout->put(out, interval);
 }

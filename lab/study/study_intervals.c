@@ -263,6 +263,10 @@ enum status study_intervals(struct study *study, const struct study_request *req
     if (status == STATUS_OK) {
         status = intervals_sites(study, &worst_sites, request, runs);
     }
+    struct intervals_worst_models worst_models = {.covers = {1, 1, 1, 1}};
+    if (status == STATUS_OK) {
+        status = intervals_models(study, &worst_models, request, runs);
+    }
     if (status != STATUS_OK) {
         why_set(why, "the studies cannot be simulated");
         return status;
@@ -287,6 +291,7 @@ enum status study_intervals(struct study *study, const struct study_request *req
     }
     intervals_claim_scores(study, &worst_scores, allowed);
     intervals_claim_pairs(study, &worst_pairs, allowed);
+    intervals_claim_models(study, &worst_models, allowed);
     intervals_claim_sites(study, &worst_sites, allowed);
     return STATUS_OK;
 }

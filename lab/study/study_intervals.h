@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "estimate/evaluate.h"
+#include "estimate/regress.h"
 #include "lab/study/study.h"
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
@@ -208,6 +209,36 @@ MUST_USE enum status intervals_pairs(struct study *study, struct intervals_worst
                                      const struct study_request *request, size_t runs);
 void intervals_claim_pairs(struct study *study, const struct intervals_worst_pairs *worst,
                            double allowed);
+
+enum { INTERVALS_SLOPES = 4 };
+
+struct intervals_regress {
+    size_t levels; /* of a number, that were planned */
+    uint64_t asked;
+    struct intervals_rate slope[INTERVALS_SLOPES]; /* intervals that hold the truth */
+    struct intervals_rate rejected;                /* tests below 5 %, of a slope of 0 */
+    double width;                                  /* of intervals that are shown; summed */
+    double width_free;                             /* of the same records without noise */
+};
+
+/** Simulates regressions; is_wide: of the design that confirms. Fails likewise. */
+MUST_USE enum status intervals_regress(struct intervals_regress *out,
+                                       const struct intervals_setting *setting,
+                                       enum regress_family family);
+
+enum { INTERVALS_FAMILIES = REGRESS_HAZARD + 1 };
+
+/* Of the settings that show a tenth of the answers or more. */
+struct intervals_worst_models {
+    double covers[INTERVALS_FAMILIES];
+    double rejected;
+};
+
+/** Runs all settings of regressions, a row each; and claims what was found. */
+MUST_USE enum status intervals_models(struct study *study, struct intervals_worst_models *worst,
+                                      const struct study_request *request, size_t runs);
+void intervals_claim_models(struct study *study, const struct intervals_worst_models *worst,
+                            double allowed);
 
 /* Effects that differ between sites: study_intervals_between.c. */
 enum intervals_effect {

@@ -137,6 +137,10 @@ static const char *const question[] = {
     "table1: [age] in 8 steps",
     "evaluate: age for death in 8 levels",
     "evaluate: kappa for sex == F and age < 80 by death in 8 levels where age >= 60",
+    "regress: death ~ age + sex + kappa in 3 levels",
+    "regress: age ~ 'home region' + death where kappa < 2",
+    "regress: counts age ~ kappa in 2 levels where sex == M",
+    "regress: time age event death ~ sex, to 80 in 3 intervals",
 };
 
 Test(query_sensitivity, is_what_two_records_can_differ_by_and_no_more)

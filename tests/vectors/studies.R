@@ -161,4 +161,70 @@ sites <- object("between", c(
   entry("y", json(y)), entry("v", json(v)), entry("joined", json(between(y, v))),
   entry("alike", json(alike)), entry("joined_alike", json(between(alike, v[1:3])))))
 
-cat("{\n", paste(toy, flchain, crosstab, table1, evaluate, correlate, sites, sep = ",\n"), "\n}\n", sep = "", file = "tests/vectors/studies.json")
+# Regressions on cells: a number's levels -2/3, 0, 2/3, two categories, outcomes fastest. Errors are the sandwich's; of
+# hazards a censored record counts half of its interval, and the curvature is the observed one.
+level <- rep(c(-2, 0, 2) / 3, each = 2)
+second <- rep(0:1, 3)
+X <- cbind(1, level, second)
+
+sandwich_of <- function(x, weight, residual, curve) {
+  bread <- solve(crossprod(x, x * (weight * curve)))
+  sqrt(diag(bread %*% crossprod(x, x * (weight * residual^2)) %*% bread))
+}
+
+regress_of <- function(family, cells, values) {
+  n <- as.vector(t(matrix(cells, ncol = length(values), byrow = TRUE)))
+  x <- X[rep(1:6, each = length(values)), ]
+  y <- rep(values, 6)
+  link <- list(logistic = quasibinomial(), linear = gaussian(), poisson = quasipoisson())[[family]]
+  fit <- glm(y ~ x - 1, family = link, weights = n, control = list(epsilon = 1e-14, maxit = 100))
+  mean <- fitted(fit)
+  curve <- switch(family, logistic = mean * (1 - mean), linear = 1, poisson = mean)
+  object(paste0("regress_", family), c(
+    entry("cells", json(cells)), entry("coefficients", json(unname(coef(fit)))),
+    entry("errors", json(unname(sandwich_of(x, n, y - mean, curve))))))
+}
+
+hazard_of <- function(cells, k) {
+  at <- expand.grid(outcome = 0:(2 * k), point = 1:6)
+  last <- ifelse(at$outcome == 2 * k, k, at$outcome %% k)         # its last interval, from 0
+  dies <- at$outcome < k
+  score <- function(b) {
+    s <- matrix(0, nrow(at), k + 2)
+    for (i in 0:(k - 1)) {
+      eta <- b[i + 1] + as.vector(X[at$point, -1] %*% b[-(1:k)])
+      u <- exp(eta)
+      one <- ifelse(i < last, -u, ifelse(i > last, 0, ifelse(dies, u / expm1(u), -u / 2)))
+      s[, i + 1] <- one
+      s[, -(1:k)] <- s[, -(1:k)] + one * X[at$point, -1]
+    }
+    s
+  }
+  rows <- do.call(rbind, lapply(seq_along(cells), function(c)
+    if (at$outcome[c] == 2 * k) data.frame(c = c, i = 0:(k - 1), y = 0, off = 0)
+    else data.frame(c = c, i = 0:last[c], y = as.numeric(0:last[c] == last[c] & dies[c]),
+                    off = ifelse(0:last[c] == last[c] & !dies[c], log(0.5), 0))))
+  fit <- glm(rows$y ~ factor(rows$i) + X[at$point[rows$c], -1] - 1, family = binomial("cloglog"),
+             weights = cells[rows$c], offset = rows$off, control = list(epsilon = 1e-14, maxit = 200))
+  b <- unname(coef(fit))
+  total <- function(b) colSums(score(b) * cells)
+  h <- -sapply(seq_along(b), function(j) {
+    step <- replace(numeric(length(b)), j, 1e-5)
+    (total(b + step) - total(b - step)) / 2e-5
+  })
+  bread <- solve(h)
+  s <- score(b)
+  object("regress_hazard", c(
+    entry("cells", json(cells)), entry("coefficients", json(b)),
+    entry("errors", json(sqrt(diag(bread %*% crossprod(s, s * cells) %*% bread))))))
+}
+
+regress <- paste(
+  regress_of("logistic", c(90, 10, 80, 22, 70, 31, 75, 35, 40, 44, 33, 71), 0:1),
+  regress_of("linear", c(40, 30, 20, 10, 30, 30, 25, 15, 22, 28, 27, 23, 12, 25, 33, 30, 10, 18, 32, 40, 5, 15, 30, 50),
+             c(-1, -1 / 3, 1 / 3, 1)),
+  regress_of("poisson", c(60, 20, 5, 1, 50, 30, 9, 2, 44, 33, 12, 4, 36, 35, 18, 6, 25, 35, 24, 9, 18, 33, 30, 14), 0:3),
+  hazard_of(c(9, 7, 5, 10, 12, 8, 60, 12, 9, 8, 9, 11, 10, 50, 14, 12, 9, 12, 9, 11, 45,
+              18, 15, 12, 10, 8, 9, 36, 22, 17, 14, 9, 9, 8, 30, 30, 20, 13, 8, 9, 6, 20), 3), sep = ",\n")
+
+cat("{\n", paste(toy, flchain, crosstab, table1, evaluate, correlate, sites, regress, sep = ",\n"), "\n}\n", sep = "", file = "tests/vectors/studies.json")

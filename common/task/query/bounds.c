@@ -353,6 +353,10 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
             status = describe_survival(terms, query, &noise, step, records);
             continue;
         }
+        if (query->kind == QUERY_REGRESS) {
+            status = query_terms_regress(terms, query, &noise, step, records);
+            continue;
+        }
         if (query->kind == QUERY_PCA) {
             status = describe_pca(terms, query, &noise, step, records);
             continue;

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "job/job.h"
+#include "query/bar.h"
 #include "query/query_set.h"
 
 struct query_stage {
@@ -14,6 +15,13 @@ struct query_stage {
     size_t conjunction_count;
     double conjunction_tolerance; /* tau: how near to its probability an answer is meant to be */
 };
+
+struct terms;
+
+/** Adds the lines of a regress: terms.h. step: of the grid; records: of all agents. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status query_terms_regress(struct terms *terms, const struct query *query,
+                                         const struct query_noise *noise, double step,
+                                         double records);
 
 /** Returns it; CHECKs the task. */
 static inline struct query_stage *query_stage(const struct stage *stage)

@@ -66,7 +66,7 @@ for name in hedgerow hedgerow-agent hedgerow-coordinator hedgerow-agent-setup he
     sed -n 's/^\(.*\) \([^ ]*\)$/\1|\2/p' "$work/contexts" >"$work/commands"
     while IFS= read -r line; do
         if ! grep -qxF -- "$line" "$work/by-bash"; then
-            echo "${line%%|*}" | bash "$work/ask.bash" "$usr" "$name" | grep -qxF -- "$line" || fault "not completed: $line"
+            echo "${line%%|*}" | bash "$work/ask.bash" "$usr" "$name" | grep -xF -- "$line" >/dev/null || fault "not completed: $line"
         fi
     done <"$work/commands"
 

@@ -119,6 +119,17 @@ const struct odd_task odd_tasks[] = {
     {"query, components", NUMBER, "record", "local",
      "  - {task: query, batch: #, share: 1, grid_bits: 10, queries: [\"pca: [c, f, y] where s == u\"]}\n",
      0},
+    {"query, regression", TWO, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10,\n"
+     "     queries: [\"regress: y ~ a + s + c in 3 levels where b < 0.5\"]}\n",
+     0},
+    {"query, regression of times", TWO, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10,\n"
+     "     queries: [\"regress: time c event y ~ a + s, to 1 in 3 levels\"]}\n",
+     0},
+    {"query, regression of a number", NUMBER, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10, queries: [\"regress: f ~ a + s\"]}\n",
+     0},
     {"query, table 1 of a number", NUMBER, "record", "local",
      "  - {task: query, batch: #, share: 1, grid_bits: 10,\n"
      "     queries: [\"table1: [y, f] by s in 8 steps where b < 0.5\"]}\n",

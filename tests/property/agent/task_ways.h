@@ -291,6 +291,14 @@ static const struct way ways[] = {
     {"query of components", "record", "local", "0",
      "  - {task: query, queries: [\"pca: [a, b, y]\"], batch: 24, share: 1, grid_bits: 10}\n",
      0.95},
+    {"query of a regression", "record", "local", "0",
+     "  - {task: query, queries: [\"regress: y ~ a + b in 3 levels where a < 0.9\"], batch: 24, share: 1,\n"
+     "     grid_bits: 10}\n",
+     1},
+    {"query of regressions of a round, central", "round", "central", "0",
+     "  - {task: query, queries: [\"regress: a ~ b\", \"regress: time b event y ~ a, to 0.9 in 2 intervals\"],\n"
+     "     batch: 8, share: 1, grid_bits: 10}\n",
+     0.95},
     {"query of a table 1", "record", "local", "0",
      "  - {task: query, queries: [\"table1: [a, b] by y in 8 steps\"], batch: 24, share: 1,\n"
      "     grid_bits: 10}\n",

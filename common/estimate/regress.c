@@ -1,0 +1,351 @@
+/* regress.c - Newton's steps on noisy cells, and what a coefficient's interval is made of: regress.h. */
+
+#include "estimate/regress.h"
+
+#include "base/check.h"
+#include "estimate/cells.h"
+#include "estimate/regress_score.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STEPS_MAX = 100 };
+
+static const double step_most = 1;     /* of a term, so that a first step does not overshoot */
+static const double step_last = 1e-10; /* then the steps end */
+static const double term_most = 25;
+static const double noise_most = 0.2; /* of H's inverse, over it */
+
+size_t regress_points(const struct regress_design *design)
+{
+    size_t points = 1;
+    for (size_t i = 0; i < design->predictors; i++) {
+        points *= design->predictor[i].levels;
+    }
+    return points;
+}
+
+size_t regress_slopes(const struct regress_design *design)
+{
+    size_t slopes = 0;
+    for (size_t i = 0; i < design->predictors; i++) {
+        slopes += design->predictor[i].is_number ? 1 : design->predictor[i].levels - 1;
+    }
+    return slopes;
+}
+
+size_t regress_terms(const struct regress_design *design)
+{
+    return design->intervals + regress_slopes(design);
+}
+
+/* eta: (intervals) */
+static void set_eta(double *eta, const struct regress_design *design, const double *b,
+                    const struct regress_point *point)
+{
+    const size_t slopes = regress_slopes(design);
+    double sum = 0;
+    for (size_t k = 0; k < slopes; k++) {
+        sum += b[design->intervals + k] * point->x[k];
+    }
+    for (size_t i = 0; i < design->intervals; i++) {
+        eta[i] = b[i] + sum;
+    }
+}
+
+/* Adds a point's part, g = sum of score[i] z_i and the curves, to U and the lower half of H. */
+static void add_point(double *u, double *h, const struct regress_design *design,
+                      const struct regress_point *point, const struct regress_score *sum)
+{
+    const size_t k = design->intervals;
+    const size_t n = regress_terms(design);
+    double score = 0;
+    double curve = 0;
+    for (size_t i = 0; i < k; i++) {
+        u[i] += sum->score[i];
+        h[i * n + i] += sum->curve[i];
+        score += sum->score[i];
+        curve += sum->curve[i];
+    }
+    for (size_t a = k; a < n; a++) {
+        u[a] += score * point->x[a - k];
+        for (size_t i = 0; i < k; i++) {
+            h[a * n + i] += sum->curve[i] * point->x[a - k];
+        }
+        for (size_t c = k; c <= a; c++) {
+            h[a * n + c] += curve * point->x[a - k] * point->x[c - k];
+        }
+    }
+}
+
+/* Records of each level of each predictor, at least what noise alone may show: (predictors, REGRESS_LEVELS_MAX). */
+static void sum_levels(double *sum, const struct regress_cells *cells)
+{
+    const struct regress_design *design = cells->design;
+    const double *cell = cells->cell;
+    const double count = (double)(regress_points(design) * design->outcomes);
+    struct regress_point point;
+    memset(sum, 0, REGRESS_PREDICTORS_MAX * REGRESS_LEVELS_MAX * sizeof *sum);
+    regress_point_first(&point, design);
+    do {
+        double own = 0;
+        for (size_t y = 0; y < design->outcomes; y++) {
+            own += *cell++;
+        }
+        for (size_t i = 0; i < design->predictors; i++) {
+            sum[i * REGRESS_LEVELS_MAX + point.level[i]] += own;
+        }
+    } while (regress_point_next(&point, design));
+    for (size_t i = 0; i < design->predictors; i++) {
+        const double noise = sqrt(cells->variance * count / (double)design->predictor[i].levels);
+        for (size_t k = 0; k < design->predictor[i].levels; k++) {
+            double *own = &sum[i * REGRESS_LEVELS_MAX + k];
+            *own = fmax(*own, noise);
+        }
+    }
+}
+
+/* What noise is worth in records of a point, where slopes are 0: a record's curvature is h, the noise's variance v t. */
+static double worth_of_noise(const struct regress_fit *fit, const double *sum)
+{
+    const struct regress_design *design = fit->cells->design;
+    double all = 0, h = 0, t = 0;
+    for (size_t y = 0; y < design->outcomes; y++) {
+        struct regress_score one;
+        double score = 0;
+        regress_score(&one, design, fit->b, y);
+        for (size_t i = 0; i < one.count; i++) {
+            h += fmax(sum[y], 0) * one.curve[i];
+            score += one.score[i];
+        }
+        t += score * score;
+        all += fmax(sum[y], 0);
+    }
+    return fit->cells->variance * t * all / h;
+}
+
+/* A point counts by its records over them and the noise: n/(n + v t/h). Its number of records is taken from each predictor's
+ * levels as if these were independent, which has little of the point's own noise in it. */
+static void set_weights(struct regress_fit *fit, const double *outcomes)
+{
+    const struct regress_design *design = fit->cells->design;
+    const double worth = worth_of_noise(fit, outcomes);
+    double sum[REGRESS_PREDICTORS_MAX * REGRESS_LEVELS_MAX];
+    double all = 0;
+    double *weight = fit->weight;
+    struct regress_point point;
+    sum_levels(sum, fit->cells);
+    for (size_t y = 0; y < design->outcomes; y++) {
+        all += outcomes[y];
+    }
+    regress_point_first(&point, design);
+    do {
+        double records = all;
+        for (size_t i = 0; i < design->predictors; i++) {
+            records *= sum[i * REGRESS_LEVELS_MAX + point.level[i]] / all;
+        }
+        *weight++ = worth > 0 ? records / (records + worth) : 1;
+    } while (regress_point_next(&point, design));
+}
+
+/* U and H at fit->b, H in fit->factor. */
+static void derive(double *u, struct regress_fit *fit)
+{
+    const struct regress_design *design = fit->cells->design;
+    const double *cell = fit->cells->cell;
+    const double *weight = fit->weight;
+    struct regress_point point;
+    memset(u, 0, fit->terms * sizeof *u);
+    memset(fit->factor, 0, sizeof fit->factor);
+    regress_point_first(&point, design);
+    do {
+        double eta[REGRESS_INTERVALS_MAX];
+        struct regress_score sum = {.count = design->intervals};
+        set_eta(eta, design, fit->b, &point);
+        for (size_t y = 0; y < design->outcomes; y++, cell++) {
+            struct regress_score one;
+            regress_score(&one, design, eta, y);
+            for (size_t i = 0; i < one.count; i++) {
+                sum.score[i] += *weight * *cell * one.score[i];
+                sum.curve[i] += *weight * *cell * one.curve[i];
+            }
+        }
+        weight++;
+        add_point(u, fit->factor, design, &point, &sum);
+    } while (regress_point_next(&point, design));
+}
+
+/* How many records have each outcome. */
+static void sum_outcomes(double *sum, const struct regress_cells *cells)
+{
+    const size_t outcomes = cells->design->outcomes;
+    memset(sum, 0, outcomes * sizeof *sum);
+    for (size_t c = 0; c < regress_points(cells->design) * outcomes; c++) {
+        sum[c % outcomes] += cells->cell[c];
+    }
+}
+
+static double mean_outcome(const struct regress_design *design, const double *sum)
+{
+    double all = 0;
+    double weighted = 0;
+    for (size_t y = 0; y < design->outcomes; y++) {
+        all += sum[y];
+        weighted += sum[y] * design->outcome[y];
+    }
+    return weighted / all;
+}
+
+static double between(double x, double low, double high)
+{
+    return fmin(fmax(x, low), high);
+}
+
+/* Baselines for which slopes of 0 fit, as far as noise lets it be told. */
+static void start(double *b, const struct regress_design *design, const double *sum)
+{
+    const size_t k = design->intervals;
+    switch (design->family) {
+    case REGRESS_LOGISTIC: {
+        const double p = between(sum[1] / (sum[0] + sum[1]), 1e-3, 1 - 1e-3);
+        b[0] = log(p / (1 - p));
+        return;
+    }
+    case REGRESS_LINEAR:
+        b[0] = mean_outcome(design, sum);
+        return;
+    case REGRESS_POISSON:
+        b[0] = log(fmax(mean_outcome(design, sum), 1e-3));
+        return;
+    case REGRESS_HAZARD: {
+        double later = sum[2 * k];
+        for (size_t i = k; i-- > 0;) {
+            later += sum[i] + sum[k + i];
+            const double chance = sum[i] / (later - sum[k + i] / 2);
+            b[i] = log(-log1p(-between(chance, 1e-4, 0.9)));
+        }
+        return;
+    }
+    }
+}
+
+void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
+{
+    const struct regress_design *design = cells->design;
+    double u[REGRESS_TERMS_MAX];
+    double sum[REGRESS_OUTCOMES_MAX];
+    *out = (struct regress_fit){.cells = cells, .terms = regress_terms(design)};
+    CHECK(out->terms <= REGRESS_TERMS_MAX && design->outcomes <= REGRESS_OUTCOMES_MAX);
+    sum_outcomes(sum, cells);
+    start(out->b, design, sum);
+    set_weights(out, sum);
+    for (int i = 0; i < STEPS_MAX && isfinite(out->b[0]); i++) {
+        double largest = 0;
+        derive(u, out);
+        if (cholesky(out->factor, out->terms) != 0) {
+            return;
+        }
+        cells_solve(out->factor, u, out->terms);
+        for (size_t a = 0; a < out->terms; a++) {
+            largest = fmax(largest, fabs(u[a]));
+        }
+        const double shorter = largest > step_most ? step_most / largest : 1;
+        for (size_t a = 0; a < out->terms; a++) {
+            out->b[a] += shorter * u[a];
+            if (!(fabs(out->b[a]) <= term_most)) {
+                return;
+            }
+        }
+        if (largest < step_last) {
+            out->is_solved = true;
+            return;
+        }
+    }
+}
+
+/* Of a figure w'b. With A = H^-1 w it moves by A's_c with each record of a cell. */
+struct moved {
+    double value;
+    double inverse;  /* w' H^-1 w */
+    double sampling; /* variances */
+    double noise;
+    double z;             /* the 97.5 % point of the noise's standard deviations: heavier than a
+                             normal's where few cells carry it */
+    double inverse_noise; /* the deviation of inverse by noise, over it */
+};
+
+static struct moved moved_by(const struct regress_fit *fit, const double *weight)
+{
+    const struct regress_design *design = fit->cells->design;
+    const double *cell = fit->cells->cell;
+    const double *of_point = fit->weight;
+    const double m = (double)fit->cells->m;
+    struct moved out = {.z = ESTIMATE_Z};
+    struct regress_point point;
+    double a[REGRESS_TERMS_MAX];
+    double sum = 0, square = 0, fourth = 0, bend_sum = 0, bend_square = 0;
+
+    memcpy(a, weight, fit->terms * sizeof *a);
+    cells_solve(fit->factor, a, fit->terms);
+    for (size_t i = 0; i < fit->terms; i++) {
+        out.value += weight[i] * fit->b[i];
+        out.inverse += weight[i] * a[i];
+    }
+    regress_point_first(&point, design);
+    do {
+        double eta[REGRESS_INTERVALS_MAX];
+        double along[REGRESS_INTERVALS_MAX]; /* A'z_i */
+        set_eta(eta, design, fit->b, &point);
+        set_eta(along, design, a, &point);
+        for (size_t y = 0; y < design->outcomes; y++, cell++) {
+            struct regress_score one;
+            double moves = 0;
+            double bends = 0;
+            regress_score(&one, design, eta, y);
+            for (size_t i = 0; i < one.count; i++) {
+                moves += one.score[i] * along[i];
+                bends += one.curve[i] * along[i] * along[i];
+            }
+            moves *= *of_point;
+            bends *= *of_point;
+            out.sampling += *cell * moves * moves;
+            sum += moves;
+            square += moves * moves;
+            fourth += moves * moves * moves * moves;
+            bend_sum += bends;
+            bend_square += bends * bends;
+        }
+        of_point++;
+    } while (regress_point_next(&point, design));
+    out.sampling = fmax(out.sampling, 0);
+    out.noise = fit->cells->variance * fmax(square - sum * sum / m, 0);
+    out.z += square > 0 ? (ESTIMATE_Z_NOISE - ESTIMATE_Z) * fourth / (square * square) : 0;
+    out.inverse_noise =
+        sqrt(fit->cells->variance * fmax(bend_square - bend_sum * bend_sum / m, 0)) / out.inverse;
+    return out;
+}
+
+struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight)
+{
+    struct table1_figure out = {
+        .estimate = {NAN, NAN, NAN, NAN, NAN}, .noise_low = NAN, .noise_high = NAN, .factor = NAN};
+    if (!fit->is_solved) {
+        return out;
+    }
+    const struct moved moved = moved_by(fit, weight);
+    const double heavier = moved.z / ESTIMATE_Z;
+    const double half = ESTIMATE_Z * sqrt(moved.sampling + heavier * heavier * moved.noise);
+    out.factor = moved.inverse_noise / noise_most;
+    if (!(out.factor < 1) || !(half > 0)) {
+        return out;
+    }
+    out.estimate = (struct estimate){moved.value, moved.value - half, moved.value + half,
+                                     sqrt(moved.noise), sqrt(moved.sampling)};
+    return out;
+}
+
+double regress_test(const struct table1_figure *figure)
+{
+    const double half = (figure->estimate.high - figure->estimate.low) / 2;
+    return erfc(ESTIMATE_Z * fabs(figure->estimate.value) / half / sqrt(2));
+}

@@ -1,0 +1,123 @@
+/* regress.h - regressions from counts of records by cell, behind noise: coefficients, with what the records' number and the
+ * noise leave uncertain.
+ *
+ * A record is in one cell: a point (a level of every predictor) and an outcome. So each sum over records of a likelihood's
+ * first and second derivative is a sum over cells, and linear in the noise. With n_c the cells behind noise, x_c the point's
+ * predictors, and s_c and h_c the first and the negative second derivative of a record's log-likelihood in cell c:
+ *
+ *   U(b) = sum of n_c w_c s_c(b)        0 at the estimate; its mean at the true b is 0, whatever the noise
+ *   H(b) = sum of n_c w_c h_c(b)
+ *   Cov  = H^-1 (sum of n_c w_c^2 s_c s_c' + v (sum of w_c^2 s_c s_c' - S S'/m)) H^-1,  S = sum of w_c s_c, v the noise's variance
+ *
+ * The weight w is the point's, never the outcome's: it leaves U unbiased, and keeps the noise of points where few records are
+ * out. Without noise it is 1.
+ *
+ * The first part is the sandwich estimator of the sampling variance: it holds too where the model does not, and the
+ * coefficients are then those of the best model with these weights. The second is exact, as the noise's variance is public.
+ *
+ * Predictors are rounded to their levels: that is part of what is asked. A coefficient is given where the noise of H leaves
+ * it meaning: the noise's deviation of (H^-1)_jj is below a fifth of it. The rule looks at noise, and not at the estimate.
+ *
+ * b = (baselines, slopes). A model's baselines: one intercept; of hazards one for each interval, log of -log(1 - h), h the
+ * chance to die in it. Slopes then are logarithms of hazard ratios (the grouped Cox model). */
+
+#ifndef ESTIMATE_REGRESS_H
+#define ESTIMATE_REGRESS_H
+
+#include "estimate/table1.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum regress_family {
+    REGRESS_LOGISTIC, /* outcomes: 0 and 1 */
+    REGRESS_LINEAR, /* outcomes: levels of a number; one between two counts in both, with their mean */
+    REGRESS_POISSON, /* likewise; log of the mean is linear */
+    REGRESS_HAZARD   /* outcomes: deaths (intervals), censorings (intervals), still there (1) */
+};
+
+enum {
+    REGRESS_PREDICTORS_MAX = 8,
+    REGRESS_LEVELS_MAX = 16,
+    REGRESS_INTERVALS_MIN = 2,
+    REGRESS_INTERVALS_MAX = 12,
+    REGRESS_SLOPES_MAX = 24,
+    REGRESS_TERMS_MAX = REGRESS_INTERVALS_MAX + REGRESS_SLOPES_MAX,
+    REGRESS_OUTCOMES_MAX = 2 * REGRESS_INTERVALS_MAX + 1,
+    REGRESS_CELLS_MAX = 8192,
+    REGRESS_POINTS_MAX = REGRESS_CELLS_MAX / 2
+};
+
+struct regress_predictor {
+    size_t levels;
+    bool is_number;                   /* one slope; else one for each level but the first */
+    double value[REGRESS_LEVELS_MAX]; /* (levels) of a number, in [-1, 1] */
+};
+
+struct regress_design {
+    enum regress_family family;
+    const struct regress_predictor *predictor; /* (predictors); the last one's level runs fastest */
+    size_t predictors;
+    size_t intervals;      /* of hazards; else 1 */
+    size_t outcomes;       /* run faster than the points */
+    const double *outcome; /* (outcomes) values of a number's levels; NULL of others */
+};
+
+struct regress_cells {
+    const struct regress_design *design;
+    const double *cell; /* (points, outcomes) balanced: cells.h; unit: records */
+    size_t m;           /* with the one of the records that are in none */
+    double variance;    /* of the noise on a cell, before balancing; unit: records^2 */
+};
+
+/** Returns how many points, slopes and terms (baselines and slopes) a design has. */
+size_t regress_points(const struct regress_design *design);
+size_t regress_slopes(const struct regress_design *design);
+size_t regress_terms(const struct regress_design *design);
+
+struct regress_fit {
+    const struct regress_cells *cells;
+    size_t terms;
+    bool is_solved;
+    double weight[REGRESS_POINTS_MAX];                    /* of each point */
+    double b[REGRESS_TERMS_MAX];                          /* (terms) */
+    double factor[REGRESS_TERMS_MAX * REGRESS_TERMS_MAX]; /* (terms, terms) Cholesky's, of H */
+};
+
+/**
+ * Solves U(b) = 0 by Newton's steps. is_solved is false where noise leaves H without an inverse, or the steps do not end.
+ *
+ * Keeps cells. Sources: McCullagh and Nelder 1989; Prentice and Gloeckler 1978 (grouped hazards; a censored record counts
+ * half of its interval's hazard).
+ */
+void regress_solve(struct regress_fit *out, const struct regress_cells *cells);
+
+/** Returns the sum of weight (terms) and b: value, interval, deviations. There is no interval of the noise alone: without noise the
+ * weights are others, and the coefficients a little, too. Not given where the fit is not solved, or by the rule above. */
+struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight);
+
+/** Returns the p-value of the test that a figure of regress_figure is 0; NAN: not given. */
+double regress_test(const struct table1_figure *figure);
+
+/** What is expected where records lie evenly over the points, slopes are 0, and a fifth have the event; a number's
+ * outcomes spread by a sixth of their range. */
+struct regress_expected {
+    double half;   /* of the interval of the first slope; NAN: not given */
+    double factor; /* how many times the records would be enough; below 1: it is given */
+};
+struct regress_expected regress_expect(const struct regress_design *design, double records,
+                                       double variance);
+
+/** Sets a number's values: the middles of levels that are even over [-1, 1]. */
+void regress_set_even(struct regress_predictor *predictor);
+
+enum { REGRESS_PLAN_MOST = 8, REGRESS_PLAN_LEAST = 3 };
+
+/** Returns the number of levels of all numbers for which a slope errs least by sampling, noise and rounding together, if the
+ * factor of regress_expect is at most a half and the cells are not above REGRESS_CELLS_MAX; else REGRESS_PLAN_LEAST. A slope of 1
+ * is taken to lose 1/levels^2 by rounding: on the hospitals' columns it is 0.11, 0.05, 0.05, 0.03 and 0.01 at 3, 4, 5, 6 and 8.
+ * Changes predictor, which is design's. */
+size_t regress_plan(const struct regress_design *design, struct regress_predictor *predictor,
+                    double records, double variance);
+
+#endif

@@ -1,0 +1,98 @@
+/* regress_plan.c - what to expect of a regression before anything is asked, and how many levels its numbers have. */
+
+#include "base/check.h"
+#include "estimate/cells.h"
+#include "estimate/regress.h"
+
+#include <math.h>
+
+/* Records are seldom even over the points: the factor may be twice as large. */
+static const double factor_most = 0.5;
+
+/* The share of each outcome where slopes are 0. */
+static void expect_outcomes(double *share, const struct regress_design *design)
+{
+    static const double event = 0.2;
+    const size_t k = design->intervals;
+    if (design->family == REGRESS_LOGISTIC) {
+        share[0] = 1 - event;
+        share[1] = event;
+    } else if (design->family == REGRESS_HAZARD) {
+        for (size_t i = 0; i < k; i++) {
+            share[i] =
+                pow(1 - event, (double)i / (double)k) - pow(1 - event, (double)(i + 1) / (double)k);
+            share[k + i] = 0;
+        }
+        share[2 * k] = 1 - event;
+    } else {
+        double all = 0;
+        for (size_t y = 0; y < design->outcomes; y++) {
+            const double place = 6 * ((double)y / (double)(design->outcomes - 1) - 0.5);
+            share[y] = exp(-place * place / 2);
+            all += share[y];
+        }
+        for (size_t y = 0; y < design->outcomes; y++) {
+            share[y] /= all;
+        }
+    }
+}
+
+struct regress_expected regress_expect(const struct regress_design *design, double records,
+                                       double variance)
+{
+    const size_t points = regress_points(design);
+    const size_t count = points * design->outcomes;
+    double share[REGRESS_OUTCOMES_MAX];
+    double cell[REGRESS_CELLS_MAX];
+    double weight[REGRESS_TERMS_MAX] = {0};
+    const struct regress_cells cells = {design, cell, count + 1, variance};
+    struct regress_fit fit;
+    CHECK(count <= REGRESS_CELLS_MAX && design->outcomes <= REGRESS_OUTCOMES_MAX);
+    expect_outcomes(share, design);
+    for (size_t c = 0; c < count; c++) {
+        cell[c] = records / (double)points * share[c % design->outcomes];
+    }
+    regress_solve(&fit, &cells);
+    weight[design->intervals] = 1;
+    const struct table1_figure figure = regress_figure(&fit, weight);
+    return (struct regress_expected){.half = (figure.estimate.high - figure.estimate.low) / 2,
+                                     .factor = figure.factor};
+}
+
+void regress_set_even(struct regress_predictor *predictor)
+{
+    for (size_t k = 0; k < predictor->levels; k++) {
+        predictor->value[k] = (double)(2 * k + 1) / (double)predictor->levels - 1;
+    }
+}
+
+static void set_numbers(struct regress_predictor *predictor, size_t predictors, size_t levels)
+{
+    for (size_t i = 0; i < predictors; i++) {
+        if (predictor[i].is_number) {
+            predictor[i].levels = levels;
+            regress_set_even(&predictor[i]);
+        }
+    }
+}
+
+size_t regress_plan(const struct regress_design *design, struct regress_predictor *predictor,
+                    double records, double variance)
+{
+    size_t best = REGRESS_PLAN_LEAST;
+    double least = INFINITY;
+    for (size_t levels = REGRESS_PLAN_LEAST; levels <= REGRESS_PLAN_MOST; levels++) {
+        set_numbers(predictor, design->predictors, levels);
+        if (regress_points(design) * design->outcomes > REGRESS_CELLS_MAX) {
+            break;
+        }
+        const struct regress_expected expected = regress_expect(design, records, variance);
+        const double error = hypot(expected.half / ESTIMATE_Z, 1 / (double)(levels * levels));
+        if (expected.factor <= factor_most && error < least) {
+            least = error;
+            best = levels;
+        }
+    }
+    set_numbers(predictor, design->predictors, best);
+    return best;
+}

@@ -1,0 +1,245 @@
+/* query_answers_regress.c - the coefficients of a regression, as rates of what they mean, and their tests. */
+
+#include "base/check.h"
+#include "estimate/cells.h"
+#include "query/query_answers.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* What e to a slope is; NULL: nothing. */
+static const char *ratio_of(const struct query *query)
+{
+    static const char *const names[] = {[REGRESS_LOGISTIC] = "odds ratio",
+                                        [REGRESS_LINEAR] = NULL,
+                                        [REGRESS_POISSON] = "rate ratio",
+                                        [REGRESS_HAZARD] = "hazard ratio"};
+    return names[query->family];
+}
+
+static const char *event_name(const struct query *query)
+{
+    return query->family == REGRESS_LOGISTIC ? "records with the event"
+           : query->family == REGRESS_HAZARD ? "events"
+                                             : NULL;
+}
+
+static size_t answers_of_slope(const struct query *query)
+{
+    return ratio_of(query) != NULL ? 3 : 2;
+}
+
+size_t regress_answers(const struct query *query)
+{
+    struct query_regress regress;
+    query_regress_design(&regress, query);
+    return 1 + (event_name(query) != NULL ? 1U : 0U) + (query->family != REGRESS_HAZARD ? 1U : 0U) +
+           regress_slopes(&regress.design) * answers_of_slope(query);
+}
+
+/* How far a slope of 1 in the design is one in the file's unit. */
+static double outcome_unit(const struct query *query)
+{
+    return query->family == REGRESS_LINEAR ? (query->high - query->low) / 2 : 1;
+}
+
+/* A sum of cells; share: of them that it counts, of m. */
+static struct table1_figure counted(double value, double cells, double m, double variance)
+{
+    const double noise = sqrt(variance * cells * (1 - cells / m));
+    return (struct table1_figure){.estimate = {value, NAN, NAN, noise, NAN},
+                                  .noise_low =
+                                      fmin(fmax(0, value - ESTIMATE_Z_NOISE * noise), value),
+                                  .noise_high = fmax(0, value + ESTIMATE_Z_NOISE * noise)};
+}
+
+struct telling {
+    const struct answering *answering;
+    struct query_regress regress;
+    struct regress_fit fit;
+    double factor;                    /* where the fit cannot be solved */
+    double weight[REGRESS_TERMS_MAX]; /* of the figure that is told */
+};
+
+static size_t tell_counts(struct query_answer *answer, const struct answering *answering,
+                          const struct regress_cells *cells)
+{
+    const struct query *query = answering->query;
+    const size_t count = query->cell_count - 1;
+    const size_t outcomes = cells->design->outcomes;
+    const size_t first = query->family == REGRESS_LOGISTIC ? 1 : 0; /* of those with an event */
+    const size_t events = query->family == REGRESS_LOGISTIC ? 1 : query->intervals;
+    const double m = (double)cells->m;
+    double all = 0;
+    double with = 0;
+    for (size_t c = 0; c < count; c++) {
+        const size_t y = c % outcomes;
+        all += cells->cell[c];
+        with += y >= first && y < first + events ? cells->cell[c] : 0;
+    }
+    const struct table1_figure size = counted(all, (double)count, m, cells->variance);
+    table_tell(&answer[0], answering, &size, "records");
+    query_answer_name(&answer[0], query, "records in which nothing is missing");
+    if (event_name(query) == NULL) {
+        return 1;
+    }
+    const double own = (double)(count / outcomes * events);
+    const struct table1_figure happened = counted(with, own, m, cells->variance);
+    table_tell(&answer[1], answering, &happened, "records");
+    query_answer_name(&answer[1], query, event_name(query));
+    return 2;
+}
+
+/* A figure whose unit is `unit` times larger and whose value is `added` more; its factor where there is no fit. */
+static struct table1_figure in_unit(struct table1_figure figure, const struct telling *telling,
+                                    double unit, double added)
+{
+    double *const member[] = {&figure.estimate.value, &figure.estimate.low, &figure.estimate.high};
+    for (size_t i = 0; i < sizeof member / sizeof *member; i++) {
+        *member[i] = *member[i] * unit + added;
+    }
+    figure.estimate.noise *= unit;
+    figure.estimate.sampling *= unit;
+    figure.factor = isnan(figure.factor) ? telling->factor : figure.factor;
+    return figure;
+}
+
+/* e to a figure; its deviations by the slope there. */
+static struct table1_figure ratio(struct table1_figure figure)
+{
+    const double value = exp(figure.estimate.value);
+    figure.estimate =
+        (struct estimate){value, exp(figure.estimate.low), exp(figure.estimate.high),
+                          value * figure.estimate.noise, value * figure.estimate.sampling};
+    return figure;
+}
+
+static void place(struct query_answer *answer, const struct telling *telling, const char *variable,
+                  const char *row, const char *column)
+{
+    const struct query *query = telling->answering->query;
+    char part[QUERY_NAME_BYTES];
+    table_place(answer, query, variable, row, 0);
+    (void)snprintf(answer->group, sizeof answer->group, "%s", column);
+    (void)snprintf(part, sizeof part, "%s, %s, %s", variable, row, column);
+    query_answer_name(answer, query, part);
+}
+
+static size_t tell_slope(struct query_answer *answer, const struct telling *telling,
+                         const struct table1_figure *figure, const char *variable, const char *row)
+{
+    const struct answering *answering = telling->answering;
+    const struct query *query = answering->query;
+    const double p = regress_test(figure);
+    const struct table1_figure test = {.estimate = {p, NAN, NAN, NAN, NAN},
+                                       .noise_low = NAN,
+                                       .noise_high = NAN,
+                                       .factor = figure->factor};
+    size_t count = 0;
+    table_tell(&answer[count], answering, figure, "coefficient");
+    place(&answer[count++], telling, variable, row, "coefficient");
+    if (ratio_of(query) != NULL) {
+        const struct table1_figure grown = ratio(*figure);
+        table_tell(&answer[count], answering, &grown, ratio_of(query));
+        place(&answer[count++], telling, variable, row, ratio_of(query));
+    }
+    table_tell(&answer[count], answering, &test, "p-value");
+    answer[count].value = p; /* however small */
+    place(&answer[count++], telling, variable, row, "p-value");
+    return count;
+}
+
+/* slope: its first one */
+static size_t tell_variable(struct query_answer *answer, struct telling *telling,
+                            const struct query_variable *variable, size_t slope)
+{
+    const struct query *query = telling->answering->query;
+    const bool is_number = variable->column.kind == COLUMN_NUMBER;
+    const bool is_log1p = is_number && variable->column.transform == TRANSFORM_LOG1P;
+    const size_t slopes = is_number ? 1 : variable->levels - 1;
+    char name[SCHEMA_NAME_BYTES];
+    char row[sizeof answer->figure] = "by 1";
+    double centre = 0;
+    double half = 1;
+    size_t count = 0;
+    (void)snprintf(name, sizeof name, "%s%.55s%s",
+                   variable->is_log ? "log("
+                   : is_log1p       ? "log1p("
+                                    : "",
+                   variable->column.name, variable->is_log || is_log1p ? ")" : "");
+    if (is_number) {
+        query_regress_unit(&centre, &half, variable);
+    }
+    for (size_t k = 0; k < slopes; k++) {
+        double *weight = &telling->weight[telling->regress.design.intervals + slope + k];
+        *weight = 1;
+        const struct table1_figure figure = in_unit(regress_figure(&telling->fit, telling->weight),
+                                                    telling, outcome_unit(query) / half, 0);
+        *weight = 0;
+        if (!is_number) {
+            (void)snprintf(row, sizeof row, "%.37s to %.37s", variable->column.category[k + 1],
+                           variable->column.category[0]);
+        }
+        if (is_number && !isnan(figure.estimate.value)) {
+            (void)snprintf(answer[count].note, sizeof answer[count].note,
+                           "of %s rounded to %zu levels", name, variable->levels);
+        }
+        count += tell_slope(&answer[count], telling, &figure, name, row);
+    }
+    return count;
+}
+
+/* What is expected where all numbers, not their distances to the middle of their range, are 0. */
+static void tell_intercept(struct query_answer *answer, struct telling *telling)
+{
+    const struct query *query = telling->answering->query;
+    const bool is_linear = query->family == REGRESS_LINEAR;
+    double *weight = telling->weight;
+    *weight++ = 1;
+    for (size_t i = 0; i < query->variable_count; i++) {
+        const struct query_variable *variable = &query->variable[i];
+        double centre = 0;
+        double half = 1;
+        if (variable->column.kind != COLUMN_NUMBER) {
+            weight += variable->levels - 1;
+            continue;
+        }
+        query_regress_unit(&centre, &half, variable);
+        *weight++ = -centre / half;
+    }
+    const struct table1_figure figure =
+        in_unit(regress_figure(&telling->fit, telling->weight), telling, outcome_unit(query),
+                is_linear ? (query->low + query->high) / 2 : 0);
+    table_tell(answer, telling->answering, &figure, "coefficient");
+    place(answer, telling, "(intercept)", "all at 0", "coefficient");
+    for (size_t i = 0; i < REGRESS_TERMS_MAX; i++) {
+        telling->weight[i] = 0;
+    }
+}
+
+void answer_regress(struct query_answer *answer, const struct answering *answering)
+{
+    const struct query *query = answering->query;
+    const double variance = query_cell_variance(answering->run);
+    double cell[REGRESS_CELLS_MAX + 1];
+    struct telling telling = {.answering = answering};
+    size_t slope = 0;
+    CHECK(query->cell_count <= REGRESS_CELLS_MAX + 1);
+    query_balanced_cells(cell, answering);
+    query_regress_design(&telling.regress, query);
+    const struct regress_cells cells = {&telling.regress.design, cell, query->cell_count, variance};
+    regress_solve(&telling.fit, &cells);
+    telling.factor =
+        fmax(regress_expect(&telling.regress.design, (double)answering->run->record_count, variance)
+                 .factor,
+             2); /* it was not enough, whatever was expected */
+    answer += tell_counts(answer, answering, &cells);
+    for (size_t i = 0; i < query->variable_count; i++) {
+        const struct query_variable *variable = &query->variable[i];
+        answer += tell_variable(answer, &telling, variable, slope);
+        slope += variable->column.kind == COLUMN_NUMBER ? 1 : variable->levels - 1;
+    }
+    if (query->family != REGRESS_HAZARD) {
+        tell_intercept(answer, &telling);
+    }
+}

@@ -1,0 +1,426 @@
+/* query_regress.c - regressions: how the question is read, and which cell a record is in. */
+
+#include "base/check.h"
+#include "base/even.h"
+#include "query/query_kind.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    INTERVALS_DEFAULT = 4,
+    OUTCOME_LEVELS = 8 /* of a number */
+};
+
+static const char cells_remedy[] = "this makes more than 8192 cells: leave out columns, or ask for "
+                                   "fewer levels or intervals";
+
+static size_t outcomes_of(const struct query *query)
+{
+    return query->family == REGRESS_LOGISTIC ? 2
+           : query->family == REGRESS_HAZARD ? 2 * query->intervals + 1
+                                             : OUTCOME_LEVELS;
+}
+
+void query_regress_design(struct query_regress *out, const struct query *query)
+{
+    memset(out, 0, sizeof *out);
+    out->design =
+        (struct regress_design){.family = query->family,
+                                .predictor = out->predictor,
+                                .predictors = query->variable_count,
+                                .intervals = query->family == REGRESS_HAZARD ? query->intervals : 1,
+                                .outcomes = outcomes_of(query),
+                                .outcome = out->outcome};
+    for (size_t i = 0; i < query->variable_count; i++) {
+        out->predictor[i].levels = query->variable[i].levels;
+        out->predictor[i].is_number = query->variable[i].column.kind == COLUMN_NUMBER;
+        if (out->predictor[i].is_number) {
+            regress_set_even(&out->predictor[i]);
+        }
+    }
+    for (size_t k = 0; k < OUTCOME_LEVELS; k++) {
+        const double share = (double)k / (OUTCOME_LEVELS - 1);
+        out->outcome[k] = query->family == REGRESS_POISSON
+                              ? query->low + (query->high - query->low) * share
+                              : 2 * share - 1;
+    }
+}
+
+void query_regress_unit(double *centre, double *half, const struct query_variable *variable)
+{
+    const struct column *column = &variable->column;
+    *centre = column->centre;
+    *half = column->half_width;
+    if (variable->is_log) {
+        const double low = log(column->centre - column->half_width);
+        const double high = log(column->centre + column->half_width);
+        *centre = (low + high) / 2;
+        *half = (high - low) / 2;
+    }
+}
+
+/* A number's edges between levels that are even in its unit; unit of step: the file's. */
+static void set_levels(struct query_variable *variable, size_t levels)
+{
+    double centre = 0;
+    double half = 0;
+    query_regress_unit(&centre, &half, variable);
+    variable->levels = levels;
+    for (size_t k = 1; k < levels; k++) {
+        const double at = centre + half * (2 * (double)k / (double)levels - 1);
+        variable->step[k - 1] = variable->is_log ? exp(at) : predicate_value(&variable->column, at);
+    }
+}
+
+static void set_cells(struct query *query)
+{
+    query->cell_count = outcomes_of(query);
+    for (size_t i = 0; i < query->variable_count; i++) {
+        query->cell_count *= query->variable[i].levels;
+    }
+    query->cell_count++;
+}
+
+static void set_numbers(struct query *query, size_t levels)
+{
+    for (size_t i = 0; i < query->variable_count; i++) {
+        if (query->variable[i].column.kind == COLUMN_NUMBER) {
+            set_levels(&query->variable[i], levels);
+        }
+    }
+    set_cells(query);
+}
+
+void query_plan_regress(struct query *query, const struct query_public *known)
+{
+    struct query_regress regress;
+    if (!query->steps_are_asked) {
+        query_regress_design(&regress, query);
+        set_numbers(query, regress_plan(&regress.design, regress.predictor, known->records,
+                                        known->variance));
+    }
+}
+
+/* age, sex, log(kappa) */
+static enum status read_predictor(struct reading *reading)
+{
+    struct query *query = reading->query;
+    struct reader *reader = &reading->reader;
+    const struct reader at_column = *reader; /* a message points there */
+    struct reader behind = *reader;
+    if (query->variable_count == REGRESS_PREDICTORS_MAX) {
+        return reader_refuse(&at_column, "a regression has at most 8 columns");
+    }
+    struct query_variable *variable = &query->variable[query->variable_count];
+    variable->is_log = reader_accept(&behind, "log") && reader_accept(&behind, "(");
+    if (variable->is_log) {
+        *reader = behind;
+    }
+    enum status status = query_read_any(&variable->column, &variable->column_index, reading);
+    if (status == STATUS_OK && variable->is_log && !reader_accept(reader, ")")) {
+        status = reader_refuse(reader, "the bracket of log( is not closed: write )");
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const struct column *column = &variable->column;
+    const bool is_number = column->kind == COLUMN_NUMBER;
+    for (size_t i = 0; i < query->variable_count; i++) {
+        if (query->variable[i].column_index == variable->column_index) {
+            return reader_refuse(&at_column, "this column is in the question already");
+        }
+    }
+    query->variable_count++;
+    variable->levels = column->category_count;
+    if (variable->is_log && (!is_number || column->transform != TRANSFORM_NONE ||
+                             !(column->centre - column->half_width > 0))) {
+        return reader_refuse(&at_column, "log needs a column of numbers without a transform whose "
+                                         "public range lies above 0");
+    }
+    if (!is_number && column->category_count > REGRESS_LEVELS_MAX) {
+        return reader_refuse(&at_column, "this has more than 16 categories");
+    }
+    return !is_number || (isfinite(column->centre) && isfinite(1 / column->half_width) &&
+                          column->half_width > 0)
+               ? STATUS_OK
+               : reader_refuse(&at_column, "its public range is not one of finite numbers: correct "
+                                           "the schema");
+}
+
+/* A column by itself is left out where its cell is missing; a predicate then does not hold. */
+static enum status read_event_or_number(struct reading *reading)
+{
+    struct query *query = reading->query;
+    size_t index = 0;
+    if (!query_is_column_alone(reading->reader, &index)) {
+        query->family = REGRESS_LOGISTIC;
+        query->event.column_count = reading->reader.schema->column_count;
+        return predicate_read(&query->event, &reading->reader);
+    }
+    const struct reader at_column = reading->reader;
+    const enum status status = query_read_column(reading, false);
+    query->family = query->column.kind == COLUMN_NUMBER ? REGRESS_LINEAR : REGRESS_LOGISTIC;
+    return status != STATUS_OK || query->family == REGRESS_LINEAR ||
+                   query->column.category_count == 2
+               ? status
+               : reader_refuse(&at_column, "this has not two categories: say which is the event, "
+                                           "such as death == 1");
+}
+
+/* A word of the grammar, unless it is the name of what is explained. */
+static bool accept_word(struct reader *reader, const char *word)
+{
+    struct reader behind = *reader;
+    const bool is = reader_accept(&behind, word) && !reader_is(&behind, "~");
+    if (is) {
+        *reader = behind;
+    }
+    return is;
+}
+
+static enum status read_outcome(struct reading *reading)
+{
+    struct query *query = reading->query;
+    struct reader *reader = &reading->reader;
+    if (accept_word(reader, "time")) {
+        query->family = REGRESS_HAZARD;
+        const enum status status = query_read_column(reading, true);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        return reader_accept(reader, "event")
+                   ? query_read_event(reading)
+                   : reader_refuse(reader, "the word event and a column should stand here");
+    }
+    if (accept_word(reader, "counts")) {
+        const struct reader at_column = *reader;
+        const enum status status = query_read_column(reading, true);
+        query->family = REGRESS_POISSON;
+        return status != STATUS_OK || query->low >= 0
+                   ? status
+                   : reader_refuse(&at_column, "counts are 0 or more, and the column's public "
+                                               "range begins below");
+    }
+    return read_event_or_number(reading);
+}
+
+/* in 5 levels in 6 intervals */
+static enum status read_number_of(struct reading *reading)
+{
+    struct query *query = reading->query;
+    struct reader *reader = &reading->reader;
+    const struct reader at_number = *reader;
+    double number = 0;
+    const enum status status =
+        reader_number(reader, &number, "a number of levels or intervals should stand here");
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const bool is_whole = number == floor(number);
+    if (reader_accept(reader, "levels")) {
+        if (!is_whole || number < 2 || number > REGRESS_LEVELS_MAX) {
+            return reader_refuse(&at_number, "levels are a whole number from 2 to 16");
+        }
+        query->steps_are_asked = true;
+        set_numbers(query, (size_t)number);
+        return STATUS_OK;
+    }
+    if (query->family == REGRESS_HAZARD && reader_accept(reader, "intervals")) {
+        if (!is_whole || number < REGRESS_INTERVALS_MIN || number > REGRESS_INTERVALS_MAX) {
+            return reader_refuse(&at_number, "intervals are a whole number from 2 to 12");
+        }
+        query->intervals = (size_t)number;
+        return STATUS_OK;
+    }
+    return reader_refuse(reader, query->family == REGRESS_HAZARD
+                                     ? "the word levels or intervals should stand here"
+                                     : "the word levels should stand here");
+}
+
+static enum status read_predictors(struct reading *reading)
+{
+    struct query *query = reading->query;
+    struct reader *reader = &reading->reader;
+    const struct reader at_first = *reader;
+    enum status status = STATUS_OK;
+    do {
+        status = read_predictor(reading);
+    } while (status == STATUS_OK && reader_accept(reader, "+"));
+    const bool has_column =
+        query->event.step_count == 0 || query->family == REGRESS_HAZARD; /* that is explained */
+    for (size_t i = 0; i < query->variable_count && status == STATUS_OK && has_column; i++) {
+        if (query->variable[i].column_index == query->column_index) {
+            status = reader_refuse(&at_first, "the column that is explained does not explain "
+                                              "itself: leave it out on the right");
+        }
+    }
+    return status;
+}
+
+/* Whatever the text leaves open, before query_plan; and the slopes and cells that this makes. */
+static enum status settle(struct reading *reading, const struct reader *at_first)
+{
+    struct query *query = reading->query;
+    struct query_regress regress;
+    if (!query->steps_are_asked) {
+        size_t levels = REGRESS_PLAN_MOST;
+        set_numbers(query, levels);
+        while (query->cell_count > REGRESS_CELLS_MAX && levels > REGRESS_PLAN_LEAST) {
+            set_numbers(query, --levels);
+        }
+    }
+    set_cells(query);
+    for (size_t k = 0; k < query->intervals; k++) {
+        query->edge[k] = query->end * (double)(k + 1) / (double)query->intervals;
+    }
+    if (query->cell_count > REGRESS_CELLS_MAX) {
+        return reader_refuse(at_first, cells_remedy);
+    }
+    query_regress_design(&regress, query);
+    return regress_slopes(&regress.design) <= REGRESS_SLOPES_MAX
+               ? STATUS_OK
+               : reader_refuse(at_first, "this makes more than 24 coefficients: leave out a column "
+                                         "of categories");
+}
+
+/* death ~ age + sex + log(kappa), to 5000 in 5 levels where ... */
+enum status query_read_regress(struct reading *reading)
+{
+    struct query *query = reading->query;
+    struct reader *reader = &reading->reader;
+    enum status status = read_outcome(reading);
+    if (status == STATUS_OK && !reader_accept(reader, "~")) {
+        status = reader_refuse(reader, "~ between spaces, and what explains it, should stand here, "
+                                       "such as death ~ age + sex");
+    }
+    const struct reader at_first = *reader;
+    if (status == STATUS_OK) {
+        status = read_predictors(reading);
+    }
+    if (status == STATUS_OK && query->family == REGRESS_HAZARD) {
+        query->intervals = INTERVALS_DEFAULT;
+        status = query_read_end(reading);
+    }
+    while (status == STATUS_OK && reader_accept(reader, "in")) {
+        status = read_number_of(reading);
+    }
+    if (status == STATUS_OK) {
+        status = settle(reading, &at_first);
+    }
+    return status == STATUS_OK ? query_read_where(reading) : status;
+}
+
+/* The record's part of each outcome; together they are one, or 0 where it is missing. */
+static uint64_t set_event(uint64_t *part, const struct query_asked *asked, uint64_t one)
+{
+    const struct query *query = asked->query;
+    const bool is_predicate = query->event.step_count > 0;
+    const double cell =
+        is_predicate ? 0 : query_cell_of(asked->row, query->column_index, query->label_kind);
+    const uint64_t happens =
+        is_predicate ? mask_of(predicate_holds(&query->event, asked->row)) : mask_of(cell == 1);
+    const uint64_t is_there = happens | mask_of(cell == 0);
+    part[0] = one & is_there & ~happens;
+    part[1] = one & happens;
+    return is_there;
+}
+
+static uint64_t set_number(uint64_t *part, const struct query_asked *asked, uint64_t one)
+{
+    const struct query *query = asked->query;
+    const double cell = query_cell_of(asked->row, query->column_index, query->label_kind);
+    double step[OUTCOME_LEVELS];
+    for (size_t k = 0; k < OUTCOME_LEVELS; k++) {
+        const double at =
+            query->low + (query->high - query->low) * (double)k / (OUTCOME_LEVELS - 1);
+        step[k] = fabs(at) < 0x1p-900 ? 0 : at; /* no difference is subnormal: query.c */
+    }
+    query_split_number(part, step, OUTCOME_LEVELS, one, cell);
+    return ~even_is_nan(cell);
+}
+
+/* As a survival's: query_add_survival. */
+static uint64_t set_time(uint64_t *part, const struct query_asked *asked, uint64_t one)
+{
+    const struct query *query = asked->query;
+    const double time = query_cell_of(asked->row, query->column_index, query->label_kind);
+    const int64_t at = even_key(time);
+    const uint64_t is_known = ~even_is_nan(time) & mask_of(at >= 0);
+    const uint64_t dies = mask_of(predicate_holds(&query->event, asked->row));
+    const size_t k = query->intervals;
+    uint64_t died_later = one & is_known & dies;
+    uint64_t censored_later = one & is_known & ~dies;
+    for (size_t j = 0; j < k; j++) {
+        const uint64_t died_after = died_later & mask_of(at > query->edge_key[j]);
+        const uint64_t censored_after = censored_later & mask_of(at >= query->edge_key[j]);
+        part[j] = died_later & ~died_after;
+        part[k + j] = censored_later & ~censored_after;
+        died_later = died_after;
+        censored_later = censored_after;
+    }
+    part[2 * k] = died_later | censored_later;
+    return is_known;
+}
+
+/* Masks of the variable's levels. Returns whether it has one. */
+static uint64_t set_level(uint64_t *is_here, const struct query_variable *variable, double cell)
+{
+    if (variable->column.kind == COLUMN_CATEGORY) {
+        uint64_t placed = 0;
+        for (size_t k = 0; k < variable->levels; k++) {
+            is_here[k] = mask_of(cell == (double)k);
+            placed |= is_here[k];
+        }
+        return placed;
+    }
+    const int64_t at = even_key(cell);
+    uint64_t left = ~even_is_nan(cell);
+    for (size_t k = 0; k + 1 < variable->levels; k++) {
+        const uint64_t above = left & mask_of(at >= even_key(variable->step[k]));
+        is_here[k] = left & ~above;
+        left = above;
+    }
+    is_here[variable->levels - 1] = left;
+    return ~even_is_nan(cell);
+}
+
+/* Every cell is gone through, whatever the record is. A number beyond the public range is in the first level or the last. */
+void query_add_regress(int64_t *sum, const struct query_asked *asked)
+{
+    static uint64_t (*const set_outcome[])(uint64_t *, const struct query_asked *, uint64_t) = {
+        [REGRESS_LOGISTIC] = set_event,
+        [REGRESS_LINEAR] = set_number,
+        [REGRESS_POISSON] = set_number,
+        [REGRESS_HAZARD] = set_time,
+    };
+    const struct query *query = asked->query;
+    const uint64_t one = UINT64_C(1) << asked->grid_bits;
+    const size_t outcomes = outcomes_of(query);
+    uint64_t part[REGRESS_OUTCOMES_MAX + 1];
+    uint64_t is_here[REGRESS_POINTS_MAX];
+    size_t points = 1;
+    uint64_t own = asked->holds & set_outcome[query->family](part, asked, one);
+
+    is_here[0] = UINT64_MAX;
+    for (size_t i = 0; i < query->variable_count; i++) {
+        const struct query_variable *variable = &query->variable[i];
+        uint64_t level[REGRESS_LEVELS_MAX];
+        own &= set_level(level, variable,
+                         query_cell_of(asked->row, variable->column_index, query->label_kind));
+        for (size_t point = points; point-- > 0;) {
+            for (size_t k = variable->levels; k-- > 0;) {
+                is_here[point * variable->levels + k] = is_here[point] & level[k];
+            }
+        }
+        points *= variable->levels;
+    }
+    CHECK(points * outcomes + 1 == query->cell_count);
+    for (size_t point = 0; point < points; point++) {
+        for (size_t y = 0; y < outcomes; y++) {
+            *sum++ += (int64_t)(part[y] & is_here[point] & own);
+        }
+    }
+    *sum += (int64_t)(one & ~own);
+}

@@ -1,0 +1,191 @@
+/* Regressions on cells: against R, what noise does, and what is refused. */
+
+#include "estimate/cells.h"
+#include "estimate/regress.h"
+
+#include "tests/support/seeded_random.h"
+#include "vectors.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    LEVELS = 3,
+    POINTS = 2 * LEVELS,
+    INTERVALS = 3,
+    CELLS = POINTS * (2 * INTERVALS + 1),
+    DRAWS = 2000
+};
+
+/* A number of three levels and two categories, as studies.R has them. */
+struct fixture {
+    struct regress_design design;
+    struct regress_predictor predictor[2];
+    double outcome[REGRESS_OUTCOMES_MAX];
+    double cell[CELLS];
+    size_t count;
+    struct regress_cells cells;
+    struct regress_fit fit;
+};
+
+static struct fixture fixture;
+
+static const char *const names[] = {"regress_logistic", "regress_linear", "regress_poisson",
+                                    "regress_hazard"};
+
+static void set_up(enum regress_family family)
+{
+    static const size_t outcomes[] = {2, 4, 4, 2 * INTERVALS + 1};
+    struct fixture *f = &fixture;
+    memset(f, 0, sizeof *f);
+    f->predictor[0] = (struct regress_predictor){.levels = LEVELS, .is_number = true};
+    regress_set_even(&f->predictor[0]);
+    f->predictor[1].levels = 2;
+    f->design = (struct regress_design){.family = family,
+                                        .predictor = f->predictor,
+                                        .predictors = 2,
+                                        .intervals = family == REGRESS_HAZARD ? INTERVALS : 1,
+                                        .outcomes = outcomes[family],
+                                        .outcome = f->outcome};
+    for (size_t y = 0; y < 4; y++) {
+        f->outcome[y] = family == REGRESS_POISSON ? (double)y : 2 * (double)y / 3 - 1;
+    }
+    f->count = vector_read(f->cell, CELLS, vectors(names[family]), "cells");
+    cr_assert(f->count == regress_points(&f->design) * f->design.outcomes);
+    f->cells = (struct regress_cells){&f->design, f->cell, f->count + 1, 0};
+}
+
+static struct table1_figure figure_of(size_t term)
+{
+    double weight[REGRESS_TERMS_MAX] = {0};
+    weight[term] = 1;
+    return regress_figure(&fixture.fit, weight);
+}
+
+Test(regress, without_noise_is_r_s)
+{
+    for (enum regress_family family = REGRESS_LOGISTIC; family <= REGRESS_HAZARD; family++) {
+        double coefficient[REGRESS_TERMS_MAX];
+        double error[REGRESS_TERMS_MAX];
+        set_up(family);
+        const size_t terms =
+            vector_read(coefficient, REGRESS_TERMS_MAX, vectors(names[family]), "coefficients");
+        cr_assert(vector_read(error, REGRESS_TERMS_MAX, vectors(names[family]), "errors") == terms);
+        regress_solve(&fixture.fit, &fixture.cells);
+        cr_assert(fixture.fit.is_solved && fixture.fit.terms == terms);
+        for (size_t i = 0; i < terms; i++) {
+            const struct table1_figure figure = figure_of(i);
+            cr_expect(fabs(figure.estimate.value - coefficient[i]) < 1e-8,
+                      "%s %zu: %.12g is not %.12g", names[family], i, figure.estimate.value,
+                      coefficient[i]);
+            cr_expect(fabs(figure.estimate.sampling - error[i]) < 1e-8,
+                      "%s %zu: error %.12g is not %.12g", names[family], i,
+                      figure.estimate.sampling, error[i]);
+            cr_expect(figure.estimate.noise == 0 && figure.factor == 0);
+            cr_expect(fabs(figure.estimate.high - coefficient[i] - ESTIMATE_Z * error[i]) < 1e-7);
+            cr_expect(fabs(regress_test(&figure) -
+                           erfc(fabs(coefficient[i] / error[i]) / sqrt(2))) < 1e-6);
+        }
+    }
+}
+
+/* The deviation that is told is that of many draws: the mean of 2,000 squares is within 5.3 of its standard errors, which are
+ * sqrt(2/2000) of it, but with a probability of 1e-7 each (normal noise; 20 figures); Newton's curvature adds the 4 %. */
+Test(regress, noise_moves_coefficients_as_it_says)
+{
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 5);
+    for (enum regress_family family = REGRESS_LOGISTIC; family <= REGRESS_HAZARD; family++) {
+        double exact[CELLS];
+        double square[REGRESS_TERMS_MAX] = {0};
+        double noise[REGRESS_TERMS_MAX];
+        double value[REGRESS_TERMS_MAX];
+        set_up(family);
+        struct fixture *f = &fixture;
+        memcpy(exact, f->cell, sizeof exact);
+        f->cells.variance = 1;
+        regress_solve(&f->fit, &f->cells);
+        for (size_t i = 0; i < f->fit.terms; i++) {
+            noise[i] = figure_of(i).estimate.noise;
+            value[i] = f->fit.b[i];
+        }
+        for (size_t draw = 0; draw < DRAWS; draw++) {
+            double all[CELLS + 1];
+            double records = 0;
+            for (size_t c = 0; c <= f->count; c++) {
+                const double radius = sqrt(-2 * log(1 - seeded_random_unit(&seeded)));
+                records += c < f->count ? exact[c] : 0;
+                all[c] = (c < f->count ? exact[c] : 0) +
+                         radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(&seeded));
+            }
+            cells_balance(all, f->count + 1, records);
+            memcpy(f->cell, all, f->count * sizeof *all);
+            regress_solve(&f->fit, &f->cells);
+            cr_assert(f->fit.is_solved);
+            for (size_t i = 0; i < f->fit.terms; i++) {
+                square[i] += (f->fit.b[i] - value[i]) * (f->fit.b[i] - value[i]) / DRAWS;
+            }
+        }
+        for (size_t i = 0; i < f->fit.terms; i++) {
+            const double ratio = square[i] / noise[i] / noise[i];
+            cr_expect(fabs(ratio - 1) < 5.3 * sqrt(2.0 / DRAWS) + 0.04, "%s %zu: %.3f",
+                      names[family], i, ratio);
+        }
+    }
+}
+
+Test(regress, refuses_where_noise_drowns_the_curvature)
+{
+    for (enum regress_family family = REGRESS_LOGISTIC; family <= REGRESS_HAZARD; family++) {
+        set_up(family);
+        fixture.cells.variance = 1;
+        regress_solve(&fixture.fit, &fixture.cells);
+        const struct table1_figure few = figure_of(fixture.fit.terms - 1);
+        fixture.cells.variance = 1 / few.factor / few.factor * 1.01;
+        const struct table1_figure refused = figure_of(fixture.fit.terms - 1);
+        cr_expect(isnan(refused.estimate.value) && isnan(regress_test(&refused)));
+        cr_expect(refused.factor > 1 && refused.factor < 1.01);
+        fixture.cells.variance *= 0.98;
+        cr_expect(!isnan(figure_of(fixture.fit.terms - 1).estimate.value));
+    }
+}
+
+Test(regress, is_not_solved_where_cells_say_nothing)
+{
+    set_up(REGRESS_LOGISTIC);
+    for (size_t c = 0; c < fixture.count; c++) {
+        fixture.cell[c] = c % 2 == 0 ? 10 : 0; /* nobody has the event */
+    }
+    regress_solve(&fixture.fit, &fixture.cells);
+    cr_expect(!fixture.fit.is_solved && isnan(figure_of(1).estimate.value));
+    for (size_t c = 0; c < fixture.count; c++) {
+        fixture.cell[c] = c % 4 == 0 ? -30 : 10; /* noise */
+    }
+    regress_solve(&fixture.fit, &fixture.cells);
+    cr_expect(!fixture.fit.is_solved && isnan(figure_of(1).factor));
+    memset(fixture.cell, 0, sizeof fixture.cell);
+    regress_solve(&fixture.fit, &fixture.cells);
+    cr_expect(!fixture.fit.is_solved);
+}
+
+/* More records or less noise: finer levels, never coarser ones; a shorter interval. */
+Test(regress, plans_by_public_numbers)
+{
+    size_t before = REGRESS_PLAN_LEAST;
+    double half = INFINITY;
+    set_up(REGRESS_LOGISTIC);
+    for (double variance = 4096; variance > 0.01; variance /= 4) {
+        const size_t levels = regress_plan(&fixture.design, fixture.predictor, 5000, variance);
+        const struct regress_expected expected = regress_expect(&fixture.design, 5000, variance);
+        cr_expect(levels >= before && levels <= REGRESS_PLAN_MOST &&
+                  fixture.predictor[0].levels == levels);
+        cr_expect(isnan(expected.half) ? expected.factor >= 1 : expected.factor < 1);
+        if (levels == before && !isnan(expected.half)) {
+            cr_expect(expected.half < half);
+        }
+        half = isnan(expected.half) || levels != before ? INFINITY : expected.half;
+        before = levels;
+    }
+    cr_expect(before == REGRESS_PLAN_MOST);
+    cr_expect(fixture.predictor[1].levels == 2);
+}

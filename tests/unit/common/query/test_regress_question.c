@@ -1,0 +1,181 @@
+/* The question `regress`: its text, a record's cells, and its answers. */
+
+#include "query/query_run.h"
+
+#include "toy_question.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { BITS = 8, ONE = 1 << BITS };
+
+static int64_t sum[QUERY_CELLS_MAX];
+
+static void add(const struct query *query, double age, double sex, double kappa, double label)
+{
+    const double cell[TOY_COLUMNS] = {age, sex, kappa, 2};
+    const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = label};
+    int64_t all = 0;
+    memset(sum, 0, sizeof sum);
+    query_add(sum, query, BITS, 0, &row);
+    for (size_t i = 0; i < QUERY_CELLS_MAX; i++) {
+        cr_assert(sum[i] >= 0 && (sum[i] == 0 || i < query->cell_count));
+        all += sum[i];
+    }
+    cr_assert(all == ONE, "a record adds one");
+}
+
+/* The one cell of a record whose outcome is no number. */
+static size_t cell_of(const struct query *query, double age, double sex, double kappa, double label)
+{
+    size_t found = 0;
+    add(query, age, sex, kappa, label);
+    while (sum[found] == 0) {
+        found++;
+    }
+    cr_assert(sum[found] == ONE, "a record is in one cell");
+    return found;
+}
+
+/* Levels of the age are sixteen years wide, from 50 to 98; of log1p(kappa) 0.6 wide, from 0.15 to 1.95. */
+Test(regress_question, puts_a_record_into_its_point)
+{
+    const struct query query = parsed("regress: death ~ age + sex + kappa in 3 levels");
+    const size_t last = 3 * 2 * 3 * 2;
+    cr_assert(query.cell_count == last + 1 && query.family == REGRESS_LOGISTIC);
+    cr_expect(cell_of(&query, 50, 0, 0.5, -1) == 0);
+    cr_expect(cell_of(&query, 50, 0, 0.5, 1) == 1);
+    cr_expect(cell_of(&query, 20, 0, 0, -1) == 0, "below the range: the first");
+    cr_expect(cell_of(&query, 50, 0, expm1(0.76), -1) == 2);
+    cr_expect(cell_of(&query, 50, 1, 0.5, -1) == 6);
+    cr_expect(cell_of(&query, 66, 0, 0.5, -1) == 12, "at an edge: above it");
+    cr_expect(cell_of(&query, 200, 1, 99, 1) == last - 1, "beyond the range: the last");
+    cr_expect(cell_of(&query, NAN, 1, 1, 1) == last);
+    cr_expect(cell_of(&query, 60, NAN, 1, 1) == last);
+    cr_expect(cell_of(&query, 60, -1, 1, 1) == last, "an unlisted text");
+    cr_expect(cell_of(&query, 60, 0, NAN, 1) == last);
+}
+
+Test(regress_question, explains_events_counts_numbers_and_times)
+{
+    const struct query logs = parsed("regress: sex ~ log(age) in 2 levels where death == 1");
+    const double middle = exp((log(50) + log(98)) / 2);
+    cr_expect(cell_of(&logs, middle - 0.01, 1, 1, 1) == 1 &&
+              cell_of(&logs, middle + 0.01, 0, 1, 1) == 2);
+    cr_expect(cell_of(&logs, 60, NAN, 1, 1) == 4 && cell_of(&logs, 60, 1, 1, -1) == 4);
+    const struct query predicate = parsed("regress: age >= 65 and death == 1 ~ sex");
+    cr_expect(cell_of(&predicate, 65, 1, 1, 1) == 3 && cell_of(&predicate, NAN, 1, 1, 1) == 2);
+
+    const struct query number = parsed("regress: age ~ sex");
+    cr_expect(number.family == REGRESS_LINEAR && number.cell_count == 2 * 8 + 1);
+    add(&number, 50 + 48.0 / 7 * 2.25, 1, 1, 1);
+    cr_expect(sum[8 + 2] == ONE * 3 / 4 && sum[8 + 3] == ONE / 4, "their mean is the number");
+    cr_expect(cell_of(&number, 12, 0, 1, 1) == 0 && cell_of(&number, 200, 0, 1, 1) == 7);
+    cr_expect(cell_of(&number, NAN, 0, 1, 1) == 16);
+    cr_expect(parsed("regress: counts age ~ sex").family == REGRESS_POISSON);
+
+    const struct query time = parsed("regress: time age event death ~ sex, to 98 in 2 intervals");
+    cr_expect(time.family == REGRESS_HAZARD && time.cell_count == 2 * 5 + 1);
+    cr_expect(cell_of(&time, 49, 0, 1, 1) == 0 && cell_of(&time, 49.1, 0, 1, 1) == 1);
+    cr_expect(cell_of(&time, 48.9, 1, 1, -1) == 7 && cell_of(&time, 49, 1, 1, -1) == 8);
+    cr_expect(cell_of(&time, 98, 1, 1, -1) == 9 && cell_of(&time, 99, 1, 1, 1) == 9);
+    cr_expect(cell_of(&time, -1, 1, 1, 1) == 10 && cell_of(&time, 50, NAN, 1, 1) == 10);
+}
+
+Test(regress_question, refuses_with_the_place_and_the_remedy)
+{
+    refuses("regress: death + age", "~ between spaces");
+    refuses("regress: death ~", "the name of a column");
+    refuses("regress: death ~ age+sex", "no column of that name");
+    refuses("regress: death ~ age + age", "in the question already");
+    refuses("regress: death ~ age + log(age)", "in the question already");
+    refuses("regress: age ~ sex + age", "does not explain itself");
+    refuses("regress: 'home region' ~ age", "not two categories");
+    refuses("regress: death ~ log(kappa)", "log needs a column");
+    refuses("regress: death ~ log(sex)", "log needs a column");
+    refuses("regress: death ~ log(age", "not closed");
+    refuses("regress: counts sex ~ age", "character 17, \"sex\"");
+    refuses("regress: time age event death ~ sex", "the last time");
+    refuses("regress: death ~ age in 1 levels", "from 2 to 16");
+    refuses("regress: death ~ age in 3 intervals", "the word levels");
+    refuses("regress: time age event death ~ sex, to 98 in 13 intervals", "from 2 to 12");
+    refuses("regress: death ~ age + sex + kappa + 'home region' in 100 levels", "from 2 to 16");
+    refuses(
+        "regress: time age event death ~ sex + kappa + 'home region', to 98 in 16 levels in 12 intervals in 16",
+        "levels or intervals");
+}
+
+/* 100 records in each point; the event in 20 of them for F, 40 for M: an odds ratio of 8/3. */
+Test(regress_question, answers_from_its_cells)
+{
+    const char *const text[] = {"regress: death ~ age + sex in 2 levels"};
+    struct query_set set;
+    struct query_run run;
+    static struct query_answer answer[16];
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    memset(sum, 0, sizeof sum);
+    for (size_t point = 0; point < 4; point++) {
+        const int64_t events = point % 2 == 1 ? 40 : 20;
+        sum[2 * point] = (100 - events) * ONE;
+        sum[2 * point + 1] = events * ONE;
+    }
+    for (int noisy = 0; noisy < 2; noisy++) {
+        const double scale = noisy == 0 ? 1e-9 : 200;
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &(struct query_noise){.scale = scale * ONE, .draws = 1}, 400);
+        cr_assert(query_run_answer_count(&set) == 3 + 2 * 3);
+        query_run_answers(answer, &run);
+        cr_assert_str_eq(
+            answer[0].name,
+            "regress: death ~ age + sex in 2 levels: records in which nothing is missing");
+        cr_assert_str_eq(
+            answer[8].name,
+            "regress: death ~ age + sex in 2 levels: (intercept), all at 0, coefficient");
+        cr_assert_str_eq(answer[6].variable, "sex");
+        cr_assert_str_eq(answer[6].figure, "M to F");
+        cr_assert_str_eq(answer[6].group, "odds ratio");
+        cr_expect(fabs(answer[0].value - 400) < 1e-3 && fabs(answer[1].value - 120) < 1e-3);
+        if (noisy == 1) {
+            cr_expect(isnan(answer[5].value) && isnan(answer[7].value));
+            cr_expect(strstr(answer[5].note, "would do") != NULL, "%s", answer[5].note);
+        } else {
+            const double error = sqrt(1 / 40.0 + 1 / 160.0 + 1 / 80.0 + 1 / 120.0);
+            cr_expect(fabs(answer[8].value - log(0.25)) < 1e-6);
+            cr_expect(fabs(answer[2].value) < 1e-6 && fabs(answer[4].value - 1) < 1e-5, "no slope");
+            cr_expect(fabs(answer[5].value - log(8.0 / 3)) < 1e-6);
+            cr_expect(fabs(answer[5].sampling - error) < 1e-6, "%g is not %g", answer[5].sampling,
+                      error);
+            cr_expect(fabs(answer[6].value - 8.0 / 3) < 1e-6);
+            cr_expect(fabs(answer[6].total_high - 8.0 / 3 * exp(1.959964 * error)) < 1e-4);
+            cr_expect(answer[7].value < 1e-4 && answer[7].value > 0);
+        }
+        query_run_free(&run);
+    }
+    query_set_free(&set);
+}
+
+/* A slope of 2 years a step of the logarithm, in the units of the file. */
+Test(regress_question, tells_slopes_in_the_file_s_unit)
+{
+    const char *const text[] = {"regress: age ~ kappa in 2 levels"};
+    struct query_set set;
+    struct query_run run;
+    static struct query_answer answer[8];
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    memset(sum, 0, sizeof sum);
+    for (size_t level = 0; level < 2; level++) { /* ages half at the range's ends, and more above */
+        sum[8 * level] = (level == 0 ? 60 : 40) * ONE;
+        sum[8 * level + 7] = (level == 0 ? 40 : 60) * ONE;
+    }
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, sum, &(struct query_noise){.scale = 1e-9 * ONE, .draws = 1}, 200);
+    query_run_answers(answer, &run);
+    cr_assert(query_run_answer_count(&set) == 4);
+    const double slope = (0.2 * 48) / 0.9; /* 9.6 years between two middles that are 0.9 apart */
+    cr_assert_str_eq(answer[1].variable, "log1p(kappa)");
+    cr_expect(fabs(answer[1].value - slope) < 1e-6, "%g", answer[1].value);
+    cr_expect(fabs(answer[3].value - (74 - slope * 1.05)) < 1e-6, "%g", answer[3].value);
+    query_run_free(&run);
+    query_set_free(&set);
+}
