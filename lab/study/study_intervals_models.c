@@ -25,7 +25,7 @@ static void tell(struct study *study, const struct intervals_regress *found,
         shown += slope[i].all;
     }
     char kind[TEXT];
-    (void)snprintf(kind, sizeof kind, "%s%s", names[family],
+    (void)snprintf(kind, sizeof kind, "%s%s, ", names[family],
                    setting->is_wide ? ", confirming" : "");
     intervals_setting_name(text[0], kind, setting);
     (void)snprintf(text[1], TEXT, "%zu levels", found->levels);
