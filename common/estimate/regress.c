@@ -163,7 +163,7 @@ static void derive(double *u, struct regress_fit *fit)
         struct regress_score sum = {.count = design->intervals};
         set_eta(eta, design, fit->b, &point);
         for (size_t y = 0; y < design->outcomes; y++, cell++) {
-            struct regress_score one;
+            struct regress_score one = {0};
             regress_score(&one, design, eta, y);
             for (size_t i = 0; i < one.count; i++) {
                 sum.score[i] += *weight * *cell * one.score[i];
@@ -298,7 +298,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
         set_eta(eta, design, fit->b, &point);
         set_eta(along, design, a, &point);
         for (size_t y = 0; y < design->outcomes; y++, cell++) {
-            struct regress_score one;
+            struct regress_score one = {0};
             double moves = 0;
             double bends = 0;
             regress_score(&one, design, eta, y);
@@ -334,7 +334,9 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
     }
     const struct moved moved = moved_by(fit, weight);
     const double heavier = moved.z / ESTIMATE_Z;
-    const double half = ESTIMATE_Z * sqrt(moved.sampling + heavier * heavier * moved.noise);
+    const double fieller = 1 - ESTIMATE_Z * ESTIMATE_Z * moved.inverse_noise * moved.inverse_noise;
+    const double half =
+        ESTIMATE_Z * sqrt(moved.sampling + heavier * heavier * moved.noise) / fieller;
     out.factor = moved.inverse_noise / noise_most;
     if (!(out.factor < 1) || !(half > 0)) {
         return out;

@@ -15,6 +15,9 @@
  * The first part is the sandwich estimator of the sampling variance: it holds too where the model does not, and the
  * coefficients are then those of the best model with these weights. The second is exact, as the noise's variance is public.
  *
+ * A coefficient is a quotient of two noisy sums. So its interval is wider by 1/(1 - z^2 r^2), r the noise's deviation of
+ * (H^-1)_jj over it, as Fieller's is.
+ *
  * Predictors are rounded to their levels: that is part of what is asked. A coefficient is given where the noise of H leaves
  * it meaning: the noise's deviation of (H^-1)_jj is below a fifth of it. The rule looks at noise, and not at the estimate.
  *

@@ -83,7 +83,8 @@ static size_t tell_counts(struct query_answer *answer, const struct answering *a
     if (event_name(query) == NULL) {
         return 1;
     }
-    const double own = (double)(count / outcomes * events);
+    const size_t points = count / outcomes;
+    const double own = (double)(points * events);
     const struct table1_figure happened = counted(with, own, m, cells->variance);
     table_tell(&answer[1], answering, &happened, "records");
     query_answer_name(&answer[1], query, event_name(query));
