@@ -163,7 +163,7 @@ static void derive(double *u, struct regress_fit *fit)
         struct regress_score sum = {.count = design->intervals};
         set_eta(eta, design, fit->b, &point);
         for (size_t y = 0; y < design->outcomes; y++, cell++) {
-            struct regress_score one = {0};
+            struct regress_score one;
             regress_score(&one, design, eta, y);
             for (size_t i = 0; i < one.count; i++) {
                 sum.score[i] += *weight * *cell * one.score[i];
@@ -294,11 +294,11 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     regress_point_first(&point, design);
     do {
         double eta[REGRESS_INTERVALS_MAX];
-        double along[REGRESS_INTERVALS_MAX]; /* A'z_i */
+        double along[REGRESS_INTERVALS_MAX] = {0}; /* A'z_i */
         set_eta(eta, design, fit->b, &point);
         set_eta(along, design, a, &point);
         for (size_t y = 0; y < design->outcomes; y++, cell++) {
-            struct regress_score one = {0};
+            struct regress_score one;
             double moves = 0;
             double bends = 0;
             regress_score(&one, design, eta, y);
