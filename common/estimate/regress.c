@@ -14,7 +14,8 @@ enum { STEPS_MAX = 100 };
 static const double step_most = 1;     /* of a term, so that a first step does not overshoot */
 static const double step_last = 1e-10; /* then the steps end */
 static const double term_most = 25;
-static const double noise_most = 0.2; /* of H's inverse, over it */
+static const double mean_noise_most = 0.15; /* of the mean of counts, over it */
+static const double noise_most = 0.3;       /* of H's inverse, over it */
 
 size_t regress_points(const struct regress_design *design)
 {
@@ -196,6 +197,19 @@ static double mean_outcome(const struct regress_design *design, const double *su
     return weighted / all;
 }
 
+/* A logarithm of a mean turns around where noise is as large as the mean: whether it is far below. */
+static bool is_mean_known(const struct regress_cells *cells, const double *sum)
+{
+    const struct regress_design *design = cells->design;
+    double all = 0;
+    double square = 0;
+    for (size_t y = 0; y < design->outcomes && design->family == REGRESS_POISSON; y++) {
+        all += sum[y] * design->outcome[y];
+        square += design->outcome[y] * design->outcome[y];
+    }
+    return sqrt(cells->variance * (double)regress_points(design) * square) <= mean_noise_most * all;
+}
+
 static double between(double x, double low, double high)
 {
     return fmin(fmax(x, low), high);
@@ -237,6 +251,9 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
     *out = (struct regress_fit){.cells = cells, .terms = regress_terms(design)};
     CHECK(out->terms <= REGRESS_TERMS_MAX && design->outcomes <= REGRESS_OUTCOMES_MAX);
     sum_outcomes(sum, cells);
+    if (!is_mean_known(cells, sum)) {
+        return;
+    }
     start(out->b, design, sum);
     set_weights(out, sum);
     for (int i = 0; i < STEPS_MAX && isfinite(out->b[0]); i++) {

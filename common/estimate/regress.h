@@ -19,7 +19,7 @@
  * (H^-1)_jj over it, as Fieller's is.
  *
  * Predictors are rounded to their levels: that is part of what is asked. A coefficient is given where the noise of H leaves
- * it meaning: the noise's deviation of (H^-1)_jj is below a fifth of it. The rule looks at noise, and not at the estimate.
+ * it meaning: the noise's deviation of (H^-1)_jj is below 0.3 of it; of counts also where the noise of their sum is below 0.15 of it.
  *
  * b = (baselines, slopes). A model's baselines: one intercept; of hazards one for each interval, log of -log(1 - h), h the
  * chance to die in it. Slopes then are logarithms of hazard ratios (the grouped Cox model). */

@@ -2,7 +2,7 @@
  * simulated when nothing was changed any more:
  *
  *   built      a nearly normal column, one of two even categories, a skewed column
- *   confirmed  a column, another that correlates with it by -0.4, three categories of 45, 40 and 15 %, a slope of 0
+ *   confirmed  a column, another that correlates with it by 0.7, three categories of 55, 33 and 12 %, a slope of 0
  *
  * Outcomes follow the model at the predictors' levels, which is what the question is about. Numbers lie in [-1, 1]. */
 
@@ -25,10 +25,10 @@ struct model {
 };
 
 static const struct model models[] = {
-    [REGRESS_LOGISTIC] = {-1, {{1.2, 0.6, 0.8}, {-1.1, 0.8, 0, -0.5}}, 0},
-    [REGRESS_LINEAR] = {-0.1, {{0.3, 0.1, 0.2}, {-0.2, 0.35, 0, 0.1}}, 0.2},
-    [REGRESS_POISSON] = {-0.2, {{0.5, 0.3, 0.4}, {-0.5, 0.3, 0, -0.25}}, 0},
-    [REGRESS_HAZARD] = {-2.2, {{0.9, 0.4, 0.6}, {-1, 0.6, 0, 0.35}}, 0},
+    [REGRESS_LOGISTIC] = {-1, {{1.2, 0.6, 0.8}, {1.3, -0.9, 0, 0.6}}, 0},
+    [REGRESS_LINEAR] = {-0.1, {{0.3, 0.1, 0.2}, {0.35, -0.25, 0, -0.12}}, 0.2},
+    [REGRESS_POISSON] = {-0.2, {{0.5, 0.3, 0.4}, {0.45, -0.35, 0, 0.3}}, 0},
+    [REGRESS_HAZARD] = {-2.2, {{0.9, 0.4, 0.6}, {1.2, -0.7, 0, -0.4}}, 0},
 };
 
 static double draw_normal(struct seeded_random *seeded)
@@ -51,8 +51,8 @@ static void draw_levels(size_t *level, const struct regress_predictor *predictor
     const double unit = seeded_random_unit(seeded);
     level[0] = level_of(&predictor[0], 0.4 * first);
     if (confirmed) {
-        level[1] = level_of(&predictor[1], -0.1 + 0.5 * (-0.4 * first + 0.917 * second));
-        level[2] = unit < 0.45 ? 0 : unit < 0.85 ? 1 : 2;
+        level[1] = level_of(&predictor[1], 0.05 + 0.35 * (0.7 * first + 0.714 * second));
+        level[2] = unit < 0.55 ? 0 : unit < 0.88 ? 1 : 2;
     } else {
         level[1] = unit < 0.5 ? 0 : 1;
         level[2] = level_of(&predictor[2], -1 + 0.35 * exp(0.6 * second));
