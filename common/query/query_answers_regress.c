@@ -43,7 +43,7 @@ static double outcome_unit(const struct query *query)
     return query->family == REGRESS_LINEAR ? (query->high - query->low) / 2 : 1;
 }
 
-/* A sum of cells; share: of them that it counts, of m. */
+/* The sum of `cells` balanced cells, of m in all. */
 static struct table1_figure counted(double value, double cells, double m, double variance)
 {
     const double noise = sqrt(variance * cells * (1 - cells / m));
