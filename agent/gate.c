@@ -178,9 +178,9 @@ const struct ledger *gate_ledger(struct gate *gate, int64_t wall_ms)
 }
 
 /* The scale of the noise that a charge pays for; none where the answer is exact: it is the coordinator's
- * business. */
+ * business. shares: 0 for the whole noise. */
 static enum status scale_of(struct noise_scale *scale, const struct charge *charge, bool exact,
-                            uint64_t sensitivity, struct why *why)
+                            uint64_t sensitivity, uint64_t shares, struct why *why)
 {
     *scale = (struct noise_scale){0};
     if (exact) {
@@ -190,7 +190,9 @@ static enum status scale_of(struct noise_scale *scale, const struct charge *char
     case MECHANISM_PURE:
         return mechanism_scale(scale, sensitivity, charge->epsilon_micro, why);
     case MECHANISM_DISCRETE_GAUSSIAN:
-        return mechanism_sigma(scale, sensitivity, charge->sigma_micro, why);
+        return shares == 0
+                   ? mechanism_sigma(scale, sensitivity, charge->sigma_micro, why)
+                   : mechanism_sigma_of_share(scale, sensitivity, charge->sigma_micro, shares, why);
     case MECHANISM_EXPONENTIAL:
     case MECHANISM_LAPLACE:
     case MECHANISM_DISCRETE_LAPLACE:
@@ -200,10 +202,10 @@ static enum status scale_of(struct noise_scale *scale, const struct charge *char
     return why_refuse(why, "no noise of this agent's is of the kind that the job charges for");
 }
 
-bool gate_has_noise(const struct charge *charge, bool exact, uint64_t sensitivity)
+bool gate_has_noise(const struct charge *charge, bool exact, uint64_t sensitivity, uint64_t shares)
 {
     struct noise_scale scale;
-    return scale_of(&scale, charge, exact, sensitivity, NULL) == STATUS_OK;
+    return scale_of(&scale, charge, exact, sensitivity, shares, NULL) == STATUS_OK;
 }
 
 /* By public parameters alone: nothing is spent on what cannot run. */
@@ -211,11 +213,15 @@ static enum status check_noise(const struct private_vector *vector,
                                const struct gate_request *request, struct why *why)
 {
     struct noise_scale scale;
-    if (request->masks != NULL && request->charge.mechanism != MECHANISM_PURE) {
-        return why_refuse(why, "there are shares of Laplace noise only");
-    }
+    const uint64_t shares = request->masks != NULL ? request->shares : 0;
     enum status status =
-        scale_of(&scale, &request->charge, request->exact, vector->sensitivity, why);
+        scale_of(&scale, &request->charge, request->exact, vector->sensitivity, shares, why);
+    if (status == STATUS_OK && shares > 0 &&
+        request->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN &&
+        request->charge.delta_atto < mechanism_sigma_delta(shares, vector->count)) {
+        return why_refuse(why, "the charge does not pay for what a sum of Gaussian shares lacks of "
+                               "Gaussian noise; report this as a defect");
+    }
     if (status != STATUS_OK || request->word_bytes == 8) {
         return status;
     }
@@ -250,15 +256,18 @@ static enum status add_noise(struct gate *gate, struct grant **grant, struct pri
         *grant = NULL;
         return STATUS_OK;
     }
+    const bool gaussian = grant_charge(*grant)->mechanism == MECHANISM_DISCRETE_GAUSSIAN;
     if (request->masks != NULL) {
-        return mechanism_share(grant, &gate->share, gate->random, vector->value, vector->count,
-                               vector->sensitivity, request->shares);
+        return gaussian
+                   ? mechanism_gaussian_share(grant, gate->random, vector->value, vector->count,
+                                              vector->sensitivity, request->shares)
+                   : mechanism_share(grant, &gate->share, gate->random, vector->value,
+                                     vector->count, vector->sensitivity, request->shares);
     }
-    return grant_charge(*grant)->mechanism == MECHANISM_DISCRETE_GAUSSIAN
-               ? mechanism_gaussian(grant, gate->random, vector->value, vector->count,
-                                    vector->sensitivity)
-               : mechanism_laplace(grant, gate->random, vector->value, vector->count,
-                                   vector->sensitivity);
+    return gaussian ? mechanism_gaussian(grant, gate->random, vector->value, vector->count,
+                                         vector->sensitivity)
+                    : mechanism_laplace(grant, gate->random, vector->value, vector->count,
+                                        vector->sensitivity);
 }
 
 /* A share of noise protects nothing by itself: what leaves is masked. *opening: what opens the masks again. */

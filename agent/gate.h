@@ -27,7 +27,7 @@ struct gate_request {
     struct charge charge;
     bool exact;               /* central trust: the coordinator adds the noise, once, to the sum */
     struct masks_site *masks; /* distributed trust: LISTED, and MASKED afterwards; else NULL */
-    uint64_t shares;          /* with masks: how many make up the whole noise */
+    uint64_t shares;          /* with masks: how many make up the whole noise; else 0 */
     unsigned word_bytes;      /* of a number of the answer: round_word_bytes; 8 with masks */
     int64_t wall_ms;          /* now, as the record will say */
 };
@@ -52,8 +52,9 @@ bool gate_covers(struct gate *gate, const struct charge *charge, const struct oc
 const struct ledger *gate_ledger(struct gate *gate, int64_t wall_ms);
 
 /** Returns whether there is noise for an answer of this sensitivity at this price: what gate_answer
- * would refuse by public numbers alone is better refused before anything is computed. */
-bool gate_has_noise(const struct charge *charge, bool exact, uint64_t sensitivity);
+ * would refuse by public numbers alone is better refused before anything is computed. shares: how many make up the
+ * whole noise; 0: this site adds all of it. */
+bool gate_has_noise(const struct charge *charge, bool exact, uint64_t sensitivity, uint64_t shares);
 
 /** Returns the last round of a job that was answered, or -1: an earlier or equal one is never
  * answered anew. */
@@ -62,7 +63,7 @@ int64_t gate_last_round(const struct gate *gate, const struct digest *job);
 /**
  * Turns an exact vector into a private answer: checks that the round is new, clips to the vector's
  * public bounds, spends, adds the noise of the grant: discrete Laplace of scale sensitivity/epsilon,
- * or discrete Gaussian; or, with masks, this site's share of the former and then the masks. What it made stays sealed until gate_committed. An exact request is spent
+ * or discrete Gaussian; or, with masks, this site's share of it and then the masks. What it made stays sealed until gate_committed. An exact request is spent
  * alike and gets no noise: its bytes go to the trusted coordinator alone, and neither they nor their
  * digest ever into a record.
  *

@@ -30,6 +30,7 @@ static const char HELP[] =
     "                  [DIGEST] [--runs N] [--yes] [--json]\n"
     "  reject DIGEST   decline this job, also in the middle, and whenever it is offered, until it is\n"
     "                  approved: --why TEXT (stays at this site)\n"
+    "  page            print a link to the running agent's page, good once, for a person to decide there\n"
     "  enrol           send this site's public key, once, under --token FILE [--timeout SECONDS]\n"
     "  peers list      the institutions that this site takes for independent ones in masked sums\n"
     "  peers add NAME  one more: --key FILE.pub|HEX\n"
@@ -140,6 +141,7 @@ static const struct daemon_command COMMANDS[] = {
      NULL,
      main_show,
      {CONFIG, {.text = &asked.digest, .required = true, .what = "DIGEST"}, JSON}},
+    {"page", NULL, main_page, {CONFIG}},
     {"reject",
      NULL,
      main_reject,
@@ -161,7 +163,7 @@ int main(int count, char **argument)
     const struct daemon_program program = {
         PROGRAM, HELP,
         "the first word is a command: init, run, check, describe, ledger, jobs, show, "
-        "approve, reject, enrol or peers",
+        "approve, reject, page, enrol or peers",
         COMMANDS, sizeof COMMANDS / sizeof COMMANDS[0]};
     return daemon_main(&program, &asked, count, argument);
 }

@@ -94,6 +94,9 @@ double site_speed(void);
  * what the charges come to at the limit's delta may still grow. */
 uint64_t site_epsilon_left(const struct balance *balance);
 
+/** Returns what is used up of it, which may be more. */
+uint64_t site_epsilon_used(const struct balance *balance);
+
 /** Writes where the decisions on jobs are. */
 void site_approvals_path(const struct site *site, char path[static SETTINGS_PATH_BYTES + 96]);
 
@@ -110,6 +113,7 @@ int main_ledger(const struct arguments *arguments);
 int main_enrol(const struct arguments *arguments);
 int main_approve(const struct arguments *arguments);
 int main_jobs(const struct arguments *arguments);
+int main_page(const struct arguments *arguments);
 int main_show(const struct arguments *arguments);
 int main_reject(const struct arguments *arguments);
 int main_peers_add(const struct arguments *arguments);

@@ -3,6 +3,7 @@
 
 #include "agent/main_approve.h"
 
+#include "base/check.h"
 #include "base/exit_code.h"
 #include "io/daemon.h"
 
@@ -75,16 +76,36 @@ static struct waiting_job *kept_text(struct desk *desk, const struct digest *dig
 static enum status print_text(const struct desk *desk, const struct waiting_job *waiting, bool json,
                               struct why *why)
 {
-    return json ? approve_json(&desk->site, waiting, 1, why)
-                : approve_show(&desk->site, waiting, why);
+    return json ? approve_json(desk->site, waiting, 1, why)
+                : approve_show(desk->site, waiting, why);
+}
+
+enum status desk_approve(struct desk *desk, const struct policy *policy,
+                         const struct waiting_job *waiting, uint32_t runs, struct why *why)
+{
+    const struct approval decision = {.text = waiting->digest, .runs = waiting->runs_before + runs};
+    enum status status = policy_check_job(policy, &waiting->job, why);
+    return status == STATUS_OK ? desk_decide(desk, &decision, why) : status;
+}
+
+enum status desk_reject(struct desk *desk, const struct digest *text, const char *words,
+                        struct why *why)
+{
+    struct approval decision = {.text = *text, .runs = 0};
+    if (words[0] == '\0' || !approval_why_is_valid(words)) {
+        return why_refuse(why, "the words why take one line of 1 to %d plain letters",
+                          APPROVAL_WHY_BYTES - 1);
+    }
+    (void)snprintf(decision.why, sizeof decision.why, "%s", words);
+    return desk_decide(desk, &decision, why);
 }
 
 static enum status approve(struct desk *desk, const struct waiting_job *waiting,
                            const struct arguments *arguments, struct why *why)
 {
-    enum status status = policy_check_job(&desk->site.policy, &waiting->job, why);
+    enum status status = policy_check_job(&desk->site->policy, &waiting->job, why);
     if (status != STATUS_OK) {
-        return status;
+        return status; /* before a person is asked */
     }
     if (!arguments->yes && isatty(STDIN_FILENO) == 0) {
         return why_refuse(
@@ -94,9 +115,7 @@ static enum status approve(struct desk *desk, const struct waiting_job *waiting,
         (void)puts("not approved: it goes on waiting; `" PROGRAM " reject` declines it");
         return STATUS_OK;
     }
-    const struct approval decision = {.text = waiting->digest,
-                                      .runs = waiting->runs_before + (uint32_t)arguments->runs};
-    status = desk_decide(desk, &decision, why);
+    status = desk_approve(desk, &desk->site->policy, waiting, (uint32_t)arguments->runs, why);
     if (status == STATUS_OK && !arguments->json) {
         (void)printf("approved for %u run%s: a running agent joins within a second\n",
                      (unsigned)arguments->runs, arguments->runs == 1 ? "" : "s");
@@ -163,7 +182,7 @@ static enum status decide(struct desk *desk, const struct arguments *arguments, 
     if (waiting != NULL) {
         status = print_text(desk, waiting, arguments->json, why);
     } else if (arguments->json) {
-        status = approve_json(&desk->site, desk->waiting, count, why);
+        status = approve_json(desk->site, desk->waiting, count, why);
     } else {
         list(desk, count);
     }
@@ -195,13 +214,7 @@ static enum status reject(struct desk *desk, const struct arguments *arguments, 
     if (digest == NULL) {
         return STATUS_INVALID;
     }
-    if (arguments->why[0] == '\0' || !approval_why_is_valid(arguments->why)) {
-        return why_refuse(why, "--why takes one line of 1 to %d plain letters",
-                          APPROVAL_WHY_BYTES - 1);
-    }
-    struct approval decision = {.text = *digest, .runs = 0};
-    (void)snprintf(decision.why, sizeof decision.why, "%s", arguments->why);
-    enum status status = desk_decide(desk, &decision, why);
+    enum status status = desk_reject(desk, digest, arguments->why, why);
     if (status == STATUS_OK) {
         (void)puts("rejected: a running agent declines it within a second, and whenever it is "
                    "offered, until it is approved");
@@ -219,6 +232,7 @@ static int with_desk(const struct arguments *arguments,
     int good = EXIT_CODE_OK;
     enum status status = desk_open(&desk, arguments->config, &why);
     if (status == STATUS_OK) {
+        CHECK(desk != NULL);
         status = act(desk, arguments, &why);
         good = desk->unread_count > 0 && !desk->decided ? EXIT_CODE_INPUT : EXIT_CODE_OK;
     }

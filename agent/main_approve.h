@@ -7,8 +7,11 @@
 #include "agent/approval.h"
 #include "agent/main.h"
 #include "job/job.h"
+#include "protocol/record.h"
 
-enum { WAITING_MAX = 32, DESK_PATH_BYTES = SETTINGS_PATH_BYTES + 96 };
+#include <jansson.h>
+
+enum { WAITING_MAX = 32, DESK_RUNS_SHOWN = 64, DESK_PATH_BYTES = SETTINGS_PATH_BYTES + 96 };
 
 /* A text that a coordinator offered and the policy allowed when it came. */
 struct waiting_job {
@@ -18,6 +21,8 @@ struct waiting_job {
     size_t size;
     struct job job;
     uint32_t runs_before; /* of this text, in the journal */
+    bool there;           /* its file was in the folder at the latest look */
+    json_t *plan;         /* approve_plan_json, once it was asked for; owned */
 };
 
 /* A run of a text: a job that the journal names. */
@@ -31,8 +36,12 @@ struct desk_run {
     uint32_t latest;           /* 1 + the latest round that was answered; 0: none */
 };
 
+/* Starts zeroed but for site. */
 struct desk {
-    struct site site;
+    const struct site *site; /* own, or a running agent's */
+    struct site own;
+    bool
+        in_agent; /* a running one's: it says nothing on standard error and reads no journal for a text */
     struct approvals approvals;
     char approvals_path[DESK_PATH_BYTES];
     struct waiting_job waiting[WAITING_MAX]; /* (count), also those that were rejected */
@@ -48,8 +57,24 @@ struct desk {
 MUST_USE enum status desk_open(struct desk **out, const char *config, struct why *why);
 void desk_free(struct desk *desk);
 
+/** Reads the decisions and the folder of texts again; a text that the desk has already is not read twice. Fails as the decisions
+ * do. */
+MUST_USE enum status desk_refresh(struct desk *desk, struct why *why);
+
+/** Takes one record of the journal, with its blob; or all of them. Fails with STATUS_NO_MEMORY, or as the journal does. */
+MUST_USE enum status desk_note(struct desk *desk, const struct record *record, struct slice blob);
+MUST_USE enum status desk_read_journal(struct desk *desk, struct why *why);
+
+/** Returns the run of that id, or NULL; how many runs of a text there were. */
+struct desk_run *desk_run_of(const struct desk *desk, const struct digest *id);
+uint32_t desk_runs_of(const struct desk *desk, const struct digest *text);
+
 /** Returns whether a text waits for a person. */
 bool desk_waits(const struct desk *desk, const struct waiting_job *waiting);
+
+/** Reads the text of out's digest where it was approved. Returns whether there is one; status says whether it could be read. */
+bool desk_load_approved(const struct desk *desk, struct waiting_job *out, enum status *status,
+                        struct why *why);
 
 /** Reads a text that the journal holds, as if it waited. Fails with STATUS_NOT_FOUND where it was dropped. */
 MUST_USE enum status desk_recall(const struct desk *desk, struct waiting_job *out,
@@ -60,6 +85,18 @@ void waiting_free(struct waiting_job *waiting);
 MUST_USE enum status desk_decide(struct desk *desk, const struct approval *decision,
                                  struct why *why);
 
+/** Returns the jobs that wait, and those of the latest runs: a list for the page, which the caller frees. It leaves out
+ * what a person wrote about them. NULL without memory. */
+json_t *desk_jobs_json(const struct desk *desk, const struct ledger *ledger);
+
+/** Decide as `approve` and `reject` do. policy: as it is now; runs: how many more; words: a person's, 1 to APPROVAL_WHY_BYTES - 1
+ * plain letters. Fail as desk_decide, or with STATUS_REFUSED or STATUS_INVALID where the policy or the words do not allow it. */
+MUST_USE enum status desk_approve(struct desk *desk, const struct policy *policy,
+                                  const struct waiting_job *waiting, uint32_t runs,
+                                  struct why *why);
+MUST_USE enum status desk_reject(struct desk *desk, const struct digest *text, const char *words,
+                                 struct why *why);
+
 /** Prints what this site has seen. Fails as reading the ledger does. */
 MUST_USE enum status desk_list(struct desk *desk, const struct arguments *arguments,
                                struct why *why);
@@ -68,6 +105,9 @@ MUST_USE enum status desk_list(struct desk *desk, const struct arguments *argume
  * as reading the ledger does. */
 MUST_USE enum status approve_show(const struct site *site, const struct waiting_job *waiting,
                                   struct why *why);
+
+/** Returns the same but for what is left, which the caller frees; NULL without memory. */
+json_t *approve_plan_json(const struct site *site, const struct waiting_job *waiting);
 
 /** Prints the same of all as one JSON document. Fails likewise. */
 MUST_USE enum status approve_json(const struct site *site, const struct waiting_job *waiting,

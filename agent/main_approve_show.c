@@ -212,19 +212,28 @@ static json_t *stage_json(const struct site *site, const struct job *job, size_t
     return json;
 }
 
-static json_t *waiting_json(const struct site *site, const struct waiting_job *waiting, double left)
+json_t *approve_plan_json(const struct site *site, const struct waiting_job *waiting)
 {
     const struct job *job = &waiting->job;
     json_t *stages = json_array();
     for (size_t i = 0; i < job->stage_count; i++) {
         json_add(&stages, stage_json(site, job, i));
     }
-    return json_pack("{s:s, s:s, s:s%, s:s, s:s, s:f, s:f, s:f, s:I, s:o, s:o}", "digest",
+    return json_pack("{s:s, s:s, s:s%, s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:o, s:o}", "digest",
                      waiting->hex, "name", job->name, "text", waiting->text, waiting->size, "trust",
-                     job_trust_name(job->trust), "unit", job_unit_name(job->unit), "epsilon",
+                     job_trust_name(job->trust), "promise", trust_of(job)->promise, "unit",
+                     job_unit_name(job->unit), "agents", (json_int_t)job->cohort_min, "records",
+                     (json_int_t)size_of(site, job).records, "epsilon",
                      (double)job->epsilon_micro * 1e-6, "delta", (double)job->delta_atto * 1e-18,
-                     "epsilon_left", left, "runs_before", (json_int_t)waiting->runs_before, "notes",
-                     notes_json(site, job), "stages", stages);
+                     "notes", notes_json(site, job), "stages", stages);
+}
+
+static json_t *waiting_json(const struct site *site, const struct waiting_job *waiting, double left)
+{
+    json_t *json = approve_plan_json(site, waiting);
+    json_put(&json, "epsilon_left", json_real(left));
+    json_put(&json, "runs_before", json_integer((json_int_t)waiting->runs_before));
+    return json;
 }
 
 enum status approve_json(const struct site *site, const struct waiting_job *waiting, size_t count,

@@ -99,12 +99,17 @@ static enum status check_records(struct site *site, const struct job *job, struc
     return status;
 }
 
+uint64_t site_epsilon_used(const struct balance *balance)
+{
+    return balance->spent.epsilon_micro == UINT64_MAX
+               ? filter_epsilon(&balance->filter, &balance->spent)
+               : balance->spent.epsilon_micro;
+}
+
 uint64_t site_epsilon_left(const struct balance *balance)
 {
     const uint64_t limit = balance->filter.limit.epsilon_micro;
-    const uint64_t spent = balance->spent.epsilon_micro == UINT64_MAX
-                               ? filter_epsilon(&balance->filter, &balance->spent)
-                               : balance->spent.epsilon_micro;
+    const uint64_t spent = site_epsilon_used(balance);
     return limit > spent ? limit - spent : 0;
 }
 
@@ -317,7 +322,7 @@ int main_enrol(const struct arguments *arguments)
         status = site_read_own_key(&site, &why);
     }
     if (status == STATUS_OK) {
-        status = token_read(&token, arguments->token, &why);
+        status = token_read(&token, false, arguments->token, &why);
     }
     if (status == STATUS_OK && site_read_signing_key(&site, &unsigned_why) != STATUS_OK) {
         daemon_note("key", "%s", unsigned_why.text); /* which other trusts can do without */

@@ -5,9 +5,6 @@
 #include "base/file.h"
 #include "config/config.h"
 #include "crypto/digest.h"
-#include "io/journal.h"
-#include "job/round.h"
-#include "protocol/wire.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -52,6 +49,7 @@ static enum status load_approvals(struct approvals *out, const char *path, struc
 {
     char *text = NULL;
     size_t size = 0;
+    out->count = 0;
     if (access(path, F_OK) != 0) {
         return STATUS_OK;
     }
@@ -152,118 +150,121 @@ static enum status read_waiting(const struct site *site, struct waiting_job *out
 void waiting_free(struct waiting_job *waiting)
 {
     free(waiting->text);
+    json_decref(waiting->plan);
     job_free(&waiting->job);
     memset(waiting, 0, sizeof *waiting);
 }
 
-/* One text that cannot be read or parsed keeps nobody from the others. */
-static enum status read_all_waiting(struct desk *desk)
+static struct waiting_job *kept_text(struct desk *desk, const char *name)
 {
-    char path[DESK_PATH_BYTES];
-    waiting_path(&desk->site, path, "", "");
-    DIR *list = opendir(path);
-    const struct dirent *entry = NULL;
-    enum status status = STATUS_OK;
-    while (status == STATUS_OK && desk->count < WAITING_MAX && list != NULL &&
-           (entry = readdir(list)) != NULL) {
-        struct waiting_job *next = &desk->waiting[desk->count];
-        struct why wrong = {{0}};
-        const enum status one = read_waiting(&desk->site, next, entry->d_name, &wrong);
-        if (one == STATUS_OK) {
-            desk->count++;
+    for (size_t i = 0; i < desk->count; i++) {
+        if (strncmp(desk->waiting[i].hex, name, strlen(desk->waiting[i].hex)) == 0) {
+            return &desk->waiting[i];
+        }
+    }
+    return NULL;
+}
+
+/* One text that cannot be read or parsed keeps nobody from the others. Fails with STATUS_NO_MEMORY alone. */
+static enum status take_waiting(struct desk *desk, const char *folder, const char *name)
+{
+    struct digest digest;
+    struct why wrong = {{0}};
+    struct waiting_job *known = digest_of(&digest, name) ? kept_text(desk, name) : NULL;
+    if (known != NULL) {
+        known->there = true;
+        return STATUS_OK;
+    }
+    if (desk->count == WAITING_MAX) {
+        return STATUS_OK;
+    }
+    struct waiting_job *next = &desk->waiting[desk->count];
+    const enum status one = read_waiting(desk->site, next, name, &wrong);
+    if (one == STATUS_OK) {
+        next->there = true;
+        desk->count++;
+        return STATUS_OK;
+    }
+    waiting_free(next);
+    if (one == STATUS_NO_MEMORY || one == STATUS_NOT_FOUND) {
+        return one == STATUS_NOT_FOUND ? STATUS_OK : one;
+    }
+    if (!desk->in_agent) {
+        (void)fprintf(stderr, PROGRAM ": %s; this text is passed over; remedy: delete %s/%s\n",
+                      wrong.text[0] != '\0' ? wrong.text : status_text(one), folder, name);
+    }
+    desk->unread_count++;
+    return STATUS_OK;
+}
+
+/* Those whose files are gone, as after an approval, leave. */
+static void drop_gone(struct desk *desk)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < desk->count; i++) {
+        struct waiting_job *waiting = &desk->waiting[i];
+        if (!waiting->there) {
+            waiting_free(waiting);
             continue;
         }
-        waiting_free(next);
-        if (one == STATUS_NO_MEMORY) {
-            status = one;
-        } else if (one != STATUS_NOT_FOUND) {
-            (void)fprintf(stderr, PROGRAM ": %s; this text is passed over; remedy: delete %s/%s\n",
-                          wrong.text[0] != '\0' ? wrong.text : status_text(one), path,
-                          entry->d_name);
-            desk->unread_count++;
+        waiting->runs_before = desk_runs_of(desk, &waiting->digest);
+        if (kept < i) {
+            desk->waiting[kept] = *waiting;
+            memset(waiting, 0, sizeof *waiting);
         }
+        kept++;
+    }
+    desk->count = kept;
+}
+
+enum status desk_refresh(struct desk *desk, struct why *why)
+{
+    char path[DESK_PATH_BYTES];
+    site_approvals_path(desk->site, desk->approvals_path);
+    enum status status = load_approvals(&desk->approvals, desk->approvals_path, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    waiting_path(desk->site, path, "", "");
+    desk->unread_count = 0;
+    for (size_t i = 0; i < desk->count; i++) {
+        desk->waiting[i].there = false;
+    }
+    DIR *list = opendir(path);
+    const struct dirent *entry = NULL;
+    while (status == STATUS_OK && list != NULL && (entry = readdir(list)) != NULL) {
+        status = take_waiting(desk, path, entry->d_name);
     }
     if (list != NULL) {
         (void)closedir(list);
     }
-    return status;
-}
-
-static enum status note_job(struct desk *desk, const struct record *record, struct slice blob)
-{
-    const bool inside = record->as.job.text != NULL; /* in journals of version 1 */
-    const struct slice text =
-        inside ? (struct slice){record->as.job.text, record->as.job.job.text_bytes} : blob;
-    struct job job;
-    struct desk_run *grown = realloc(desk->run, (desk->run_count + 1) * sizeof *grown);
-    if (grown == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    desk->run = grown;
-    struct desk_run *run = &desk->run[desk->run_count++];
-    *run = (struct desk_run){.id = record->as.job.job.id, .text = record->as.job.job.text_digest};
-    if (text.size > 0 && job_parse(&job, text, "the journal's job", NULL) == STATUS_OK) {
-        (void)snprintf(run->name, sizeof run->name, "%s", job.name);
-        run->epsilon_micro = job.epsilon_micro;
-        run->rounds = job_round_count(&job);
-        job_free(&job);
-    }
-    for (size_t i = 0; i < desk->count; i++) {
-        desk->waiting[i].runs_before += digest_equal(&run->text, &desk->waiting[i].digest) ? 1 : 0;
-    }
-    return STATUS_OK;
-}
-
-static enum status note(void *self, UNUSED uint64_t sequence, struct slice body, struct slice blob)
-{
-    struct desk *desk = self;
-    struct record record;
-    enum status status = wire_decode_record(&record, body);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (record.kind == RECORD_JOB) {
-        status = note_job(desk, &record, blob);
-    }
-    for (size_t i = desk->run_count; record.kind == RECORD_ANSWER && i-- > 0;) {
-        struct desk_run *run = &desk->run[i]; /* nearly always the latest */
-        if (digest_equal(&run->id, &record.as.answer.job)) {
-            run->answers++;
-            run->latest = record.as.answer.round + 1;
-            break;
-        }
-    }
-    record_free(&record);
+    drop_gone(desk);
     return status;
 }
 
 static enum status read_desk(struct desk *desk, const char *config, struct why *why)
 {
-    enum status status = site_read_settings(&desk->site, config, why);
+    enum status status = site_read_settings(&desk->own, config, why);
     if (status == STATUS_OK) {
-        status = site_read_policy(&desk->site, why);
+        status = site_read_policy(&desk->own, why);
     }
     if (status == STATUS_OK) {
-        status = site_read_dictionary(&desk->site, why);
+        status = site_read_dictionary(&desk->own, why);
     }
     if (status == STATUS_OK) {
-        site_approvals_path(&desk->site, desk->approvals_path);
-        status = load_approvals(&desk->approvals, desk->approvals_path, why);
+        status = desk_read_journal(desk, why);
     }
-    if (status == STATUS_OK) {
-        status = read_all_waiting(desk);
-    }
-    if (status == STATUS_OK) {
-        status = journal_sqlite_read(desk->site.settings.state, "agent", note, desk, why);
-        status = status == STATUS_NOT_FOUND ? STATUS_OK : status;
-    }
-    return status;
+    return status == STATUS_OK ? desk_refresh(desk, why) : status;
 }
 
 enum status desk_open(struct desk **out, const char *config, struct why *why)
 {
     *out = calloc(1, sizeof **out);
-    return *out == NULL ? STATUS_NO_MEMORY : read_desk(*out, config, why);
+    if (*out == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (*out)->site = &(*out)->own;
+    return read_desk(*out, config, why);
 }
 
 void desk_free(struct desk *desk)
@@ -272,7 +273,7 @@ void desk_free(struct desk *desk)
         for (size_t i = 0; i < WAITING_MAX; i++) {
             waiting_free(&desk->waiting[i]);
         }
-        site_free(&desk->site);
+        site_free(&desk->own);
         free(desk->run);
         free(desk);
     }
@@ -284,58 +285,16 @@ bool desk_waits(const struct desk *desk, const struct waiting_job *waiting)
     return decision == NULL || (decision->runs > 0 && decision->runs <= waiting->runs_before);
 }
 
-struct recall {
-    struct waiting_job *out;
-};
-
-static enum status recall(void *self, UNUSED uint64_t sequence, struct slice body,
-                          struct slice blob)
-{
-    struct waiting_job *out = ((struct recall *)self)->out;
-    struct record record;
-    enum status status = wire_decode_record(&record, body);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (record.kind == RECORD_JOB && out->text == NULL &&
-        digest_equal(&record.as.job.job.text_digest, &out->digest)) {
-        const bool inside = record.as.job.text != NULL;
-        const struct slice text =
-            inside ? (struct slice){record.as.job.text, record.as.job.job.text_bytes} : blob;
-        out->text = text.size > 0 ? malloc(text.size) : NULL;
-        status = text.size > 0 && out->text == NULL ? STATUS_NO_MEMORY : STATUS_OK;
-        if (out->text != NULL) {
-            memcpy(out->text, text.data, text.size);
-            out->size = text.size;
-        }
-    }
-    record_free(&record);
-    return status;
-}
-
-enum status desk_recall(const struct desk *desk, struct waiting_job *out, const struct digest *text,
+bool desk_load_approved(const struct desk *desk, struct waiting_job *out, enum status *status,
                         struct why *why)
 {
-    struct recall wanted = {out};
     char path[DESK_PATH_BYTES];
-    *out = (struct waiting_job){.digest = *text};
-    hex_encode(out->hex, text->byte, DIGEST_BYTES);
-    for (size_t i = 0; i < desk->run_count; i++) {
-        out->runs_before += digest_equal(&desk->run[i].text, text) ? 1 : 0;
+    waiting_path(desk->site, path, out->hex, APPROVED);
+    if (access(path, F_OK) != 0) {
+        return false;
     }
-    waiting_path(&desk->site, path, out->hex, APPROVED);
-    if (access(path, F_OK) == 0) {
-        return load_text(out, path, why);
-    }
-    enum status status =
-        journal_sqlite_read(desk->site.settings.state, "agent", recall, &wanted, why);
-    if (status == STATUS_OK && out->text == NULL) {
-        why_set(why, "%.12s: this site no longer holds the job's text", out->hex);
-        status = STATUS_NOT_FOUND;
-    }
-    return status == STATUS_OK ? job_parse(&out->job, (struct slice){out->text, out->size},
-                                           "the journal's job", why)
-                               : status;
+    *status = load_text(out, path, why);
+    return true;
 }
 
 enum status desk_decide(struct desk *desk, const struct approval *decision, struct why *why)
@@ -359,8 +318,8 @@ enum status desk_decide(struct desk *desk, const struct approval *decision, stru
         decision->runs > 0) { /* a text that is rejected can still be approved */
         char kept[DESK_PATH_BYTES];
         hex_encode(hex, decision->text.byte, DIGEST_BYTES);
-        waiting_path(&desk->site, path, hex, WAITING);
-        waiting_path(&desk->site, kept, hex, APPROVED);
+        waiting_path(desk->site, path, hex, WAITING);
+        waiting_path(desk->site, kept, hex, APPROVED);
         (void)rename(path, kept);
     }
     return status;

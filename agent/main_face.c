@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PERIOD_MS = 1000, JOBS_SHOWN = 50, ID_DIGITS = 16, EVENT_BYTES = 128, NUMBER_BYTES = 24 };
@@ -144,10 +145,10 @@ static void add_machine(struct facts *facts, const struct participant_view *view
     add_ledger(facts, view->ledger);
 }
 
-static bool is_ready(void *self)
+static enum watch_health health(void *self)
 {
     const struct face *face = self;
-    return face->participant != NULL;
+    return face->participant != NULL ? WATCH_WORKS : WATCH_STARTS;
 }
 
 static struct facts *look(void *self)
@@ -177,12 +178,29 @@ static struct facts *look(void *self)
     return facts;
 }
 
-static void note(void *self, const struct record *record)
+/* The ledger has counted the charge by now: the machine reads a record, and commits one, before this is told of it. */
+static void note_spending(struct face *face, const struct record *record)
+{
+    const struct participant_view view = participant_look(face->participant, record->wall_ms);
+    const struct balance total = ledger_balance(view.ledger, ALLOWANCE_TOTAL);
+    const struct desk_run *run = desk_run_of(face->desk, &record->as.answer.job);
+    const struct spending_point point = {.wall_ms = record->wall_ms,
+                                         .job = run == NULL ? SPENDING_MIXED
+                                                            : (uint32_t)(run - face->desk->run),
+                                         .used_micro = site_epsilon_used(&total)};
+    spending_add(&face->spending, &point);
+}
+
+static void note(void *self, const struct record *record, struct slice blob)
 {
     struct face *face = self;
+    if (desk_note(face->desk, record, blob) != STATUS_OK) {
+        face->desk_failed = true;
+    }
     if (record->kind != RECORD_ANSWER) {
         return;
     }
+    note_spending(face, record);
     struct face_answer *answer = &face->answer[face->answer_count++ % FACE_ANSWERS];
     *answer = (struct face_answer){.wall_ms = record->wall_ms,
                                    .job = record->as.answer.job,
@@ -192,50 +210,108 @@ static void note(void *self, const struct record *record)
     (void)snprintf(answer->task, sizeof answer->task, "%s", record->as.answer.task);
 }
 
-enum status face_open(struct face *face, const struct site *site, const struct log *log,
-                      struct driver_options *driver, struct why *why)
+enum status site_face_open(struct face *face, const struct site *site, const struct log *log,
+                           struct driver_options *driver, struct why *why)
 {
-    const struct watch_options options = {.listen = site->settings.http.listen,
-                                          .period_ms = PERIOD_MS,
-                                          .on_grid = true,
-                                          .self = face,
-                                          .is_ready = is_ready,
-                                          .look = look};
-    *face = (struct face){.site = site, .started_ms = clock_wall_ms()};
+    const struct http_route route[] = {
+        {.path = "/site.js", .type = "text/javascript; charset=utf-8", .text = site_js},
+        {.path = "/charts.js", .type = "text/javascript; charset=utf-8", .text = charts_js},
+        {.path = "/api/site", .type = "application/json", .make = site_face_json, .self = face},
+        /* The last two are there only where the settings say so. */
+        {.path = "/api/session",
+         .type = "application/json",
+         .act = site_face_open_session,
+         .given = {"Hedgerow-Ticket"},
+         .self = face},
+        {.path = "/api/decide",
+         .type = "application/json",
+         .act = site_face_decide,
+         .given = {"Hedgerow-Session", "Hedgerow-Digest", "Hedgerow-Decision",
+                   "Hedgerow-Runs-Before", "Hedgerow-Why"},
+         .self = face}};
+    const size_t route_count = sizeof route / sizeof route[0];
+    struct watch_options options = {.listen = site->settings.http.listen,
+                                    .period_ms = PERIOD_MS,
+                                    .on_grid = true,
+                                    .self = face,
+                                    .health = health,
+                                    .look = look,
+                                    .page = site_html,
+                                    .route = route,
+                                    .route_count = site->settings.http.approve ? route_count
+                                                                               : route_count - 2};
+    *face = (struct face){.site = site, .log = log, .started_ms = clock_wall_ms()};
     if (site->settings.http.listen[0] == '\0') {
         return STATUS_OK;
     }
-    enum status status = watch_open(&face->watch, &options, why);
+    face->desk = calloc(1, sizeof *face->desk);
+    if (face->desk == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    face->desk->site = site;
+    face->desk->in_agent = true;
+    enum status status = STATUS_OK;
+    if (site->settings.http.certificate[0] != '\0') {
+        status = http_files_read(&face->files, &site->settings.http, why);
+        face->secure = (struct http_secure){face->files.certificate, face->files.key,
+                                            face->files.token, site->settings.http.names};
+        options.secure = &face->secure;
+    }
     if (status == STATUS_OK) {
-        log_event(log, LOG_INFO, "http-listening", NULL, "this machine may look at http://%s/",
-                  watch_address(face->watch));
+        status = watch_open(&face->watch, &options, why);
+    }
+    if (status == STATUS_OK) {
+        log_event(log, LOG_INFO, "http-listening", NULL, "%s may look at http%s://%s/",
+                  options.secure != NULL ? "who has the token" : "this machine",
+                  options.secure != NULL ? "s" : "", watch_address(face->watch));
         face->guest = (struct driver_guest){.self = face->watch,
                                             .descriptor = watch_descriptor,
                                             .due_ms = watch_due_ms,
                                             .run = watch_run};
-        driver->guest = &face->guest;
+        driver->guest[0] = &face->guest;
         driver->counts = &face->counts;
     }
     return status;
 }
 
-void face_close(struct face *face)
+void site_face_close(struct face *face)
 {
     watch_free(face->watch);
     face->watch = NULL;
+    http_files_wipe(&face->files);
+    if (face->site != NULL) {
+        page_end(&face->session, face->site);
+    }
+    desk_free(face->desk);
+    face->desk = NULL;
 }
 
-void face_begin(struct face *face, struct participant *participant, struct journal *journal)
+/* The state folder is there by now. Without the files nobody can decide at the page; rounds go on. */
+static void open_page(struct face *face)
+{
+    struct why why = {{0}};
+    if (face->site->settings.http.approve &&
+        page_begin(&face->session, face->site, watch_address(face->watch), &why) != STATUS_OK) {
+        log_event(face->log, LOG_ERROR, "page-not-open", NULL,
+                  "nobody can decide at the page: %s; remedy: start the agent again", why.text);
+    }
+}
+
+void site_face_begin(struct face *face, struct participant *participant, struct journal *journal)
 {
     face->answer_count = 0; /* the journal tells them all anew */
     face->participant = participant;
+    face->spending = (struct spending){.count = 0};
+    face->desk_failed = false;
     if (face->watch != NULL) {
+        open_page(face);
+        face->desk->run_count = 0;
         face->journal = (struct journal_watch){.note = note, .self = face};
         journal_watch_begin(&face->journal, journal);
     }
 }
 
-void face_pause(struct face *face)
+void site_face_pause(struct face *face)
 {
     face->participant = NULL;
 }

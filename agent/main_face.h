@@ -4,12 +4,16 @@
 #define AGENT_MAIN_FACE_H
 
 #include "agent/main.h"
+#include "agent/main_approve.h"
+#include "agent/main_page.h"
 #include "agent/participant.h"
+#include "agent/spending.h"
 #include "http/watch.h"
 #include "io/driver.h"
+#include "io/http_files.h"
 #include "io/journal_watch.h"
 
-enum { FACE_ANSWERS = 32 }; /* that the page lists, the latest ones */
+enum { FACE_ANSWERS = 200 }; /* that the page lists, the latest ones */
 
 struct face_answer {
     int64_t wall_ms;
@@ -27,20 +31,36 @@ struct face {
     struct journal_watch journal;
     struct driver_counts counts;
     struct driver_guest guest;
+    struct http_files files; /* the settings', where others than this machine may look */
+    struct http_secure secure;
     struct watch *watch; /* NULL: nothing listens */
     int64_t started_ms;
     uint64_t answer_count;
     struct face_answer answer[FACE_ANSWERS]; /* a ring: number i is at i modulo FACE_ANSWERS */
+    struct spending spending;
+    struct page_session session;
+    const struct log *log;
+    struct desk *desk; /* NULL: nothing listens */
+    bool desk_failed;  /* a job could not be noted: what it shows would not be whole */
 };
 
 /** Begins to listen where the settings say so, and puts itself into the driver's options. log: told the address. Fails like
  * watch_open. */
-MUST_USE enum status face_open(struct face *face, const struct site *site, const struct log *log,
-                               struct driver_options *driver, struct why *why);
-void face_close(struct face *face);
+MUST_USE enum status site_face_open(struct face *face, const struct site *site,
+                                    const struct log *log, struct driver_options *driver,
+                                    struct why *why);
+void site_face_close(struct face *face);
+
+/** Returns the site's own page's figures as JSON, malloc'd; NULL without memory, or where the decisions cannot be read. */
+char *site_face_json(void *self, unsigned *code);
+
+/** Answer what the page sends; see http.h. value: of the ticket; of session, digest, decision, runs before and words. */
+char *site_face_open_session(void *self, const char *const value[static HTTP_GIVEN_MAX],
+                             unsigned *code);
+char *site_face_decide(void *self, const char *const value[static HTTP_GIVEN_MAX], unsigned *code);
 
 /** A machine was made on this journal, which it has not read yet; or is about to be unmade. */
-void face_begin(struct face *face, struct participant *participant, struct journal *journal);
-void face_pause(struct face *face);
+void site_face_begin(struct face *face, struct participant *participant, struct journal *journal);
+void site_face_pause(struct face *face);
 
 #endif

@@ -59,10 +59,29 @@ static void take_run(struct seen_text *text, const struct desk_run *run, bool la
     }
 }
 
+static void find_name(struct seen_text *text, const struct desk *desk)
+{
+    struct waiting_job found = {.digest = text->digest};
+    struct why ignored = {{0}};
+    enum status status = STATUS_NOT_FOUND;
+    hex_encode(found.hex, text->digest.byte, DIGEST_BYTES);
+    if (!desk->in_agent) {
+        status = desk_recall(desk, &found, &text->digest, &ignored);
+    } else if (!desk_load_approved(desk, &found, &status, &ignored)) {
+        status = STATUS_NOT_FOUND;
+    }
+    if (status == STATUS_OK) {
+        (void)snprintf(text->name, sizeof text->name, "%s", found.job.name);
+        text->epsilon_micro = found.job.epsilon_micro;
+    }
+    waiting_free(&found);
+}
+
 static enum status gather(struct seen_texts *texts, const struct desk *desk,
                           const struct ledger *ledger)
 {
-    for (size_t i = 0; i < desk->run_count; i++) {
+    const bool all = !desk->in_agent || desk->run_count <= DESK_RUNS_SHOWN;
+    for (size_t i = all ? 0 : desk->run_count - DESK_RUNS_SHOWN; i < desk->run_count; i++) {
         const struct desk_run *run = &desk->run[i];
         struct seen_text *text = add(texts, &run->text);
         if (text == NULL) {
@@ -73,26 +92,22 @@ static enum status gather(struct seen_texts *texts, const struct desk *desk,
             struct digest id;
             const struct balance balance = ledger_job(ledger, j, &id);
             if (digest_equal(&id, &run->id)) {
-                const uint64_t spent = balance.spent.epsilon_micro == UINT64_MAX
-                                           ? filter_epsilon(&balance.filter, &balance.spent)
-                                           : balance.spent.epsilon_micro;
-                text->paid_micro += spent;
+                text->paid_micro += site_epsilon_used(&balance);
             }
         }
     }
     for (size_t i = 0; i < desk->approvals.count; i++) {
-        struct seen_text *text = add(texts, &desk->approvals.item[i].text);
-        struct waiting_job recalled = {.size = 0};
-        struct why ignored = {{0}};
+        const struct approval *decision = &desk->approvals.item[i];
+        if (desk->in_agent && decision->runs <= desk_runs_of(desk, &decision->text)) {
+            continue; /* an old one; of a text that is rejected and kept the loop below tells */
+        }
+        struct seen_text *text = add(texts, &decision->text);
         if (text == NULL) {
             return STATUS_NO_MEMORY;
         }
-        if (text->name[0] == '\0' &&
-            desk_recall(desk, &recalled, &text->digest, &ignored) == STATUS_OK) {
-            (void)snprintf(text->name, sizeof text->name, "%s", recalled.job.name);
-            text->epsilon_micro = recalled.job.epsilon_micro;
+        if (text->name[0] == '\0') {
+            find_name(text, desk);
         }
-        waiting_free(&recalled);
     }
     for (size_t i = 0; i < desk->count; i++) {
         const struct waiting_job *waiting = &desk->waiting[i];
@@ -128,11 +143,22 @@ static json_t *text_json(const struct seen_text *text, const struct approval *de
     char hex[2 * DIGEST_BYTES + 1];
     hex_encode(hex, text->digest.byte, DIGEST_BYTES);
     return json_pack(
-        "{s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:s}", "digest", hex, "job", text->name, "state",
+        "{s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I}", "digest", hex, "job", text->name, "state",
         state_of(text, decision), "epsilon", (double)text->epsilon_micro * 1e-6, "epsilon_paid",
         (double)text->paid_micro * 1e-6, "runs", (json_int_t)text->runs, "runs_approved",
-        (json_int_t)(decision != NULL ? decision->runs : 0), "answers", (json_int_t)text->answers,
-        "why", decision != NULL ? decision->why : "");
+        (json_int_t)(decision != NULL ? decision->runs : 0), "answers", (json_int_t)text->answers);
+}
+
+json_t *desk_jobs_json(const struct desk *desk, const struct ledger *ledger)
+{
+    struct seen_texts texts = {.count = 0};
+    json_t *list = gather(&texts, desk, ledger) == STATUS_OK ? json_array() : NULL;
+    for (size_t i = 0; list != NULL && i < texts.count; i++) {
+        const struct seen_text *text = &texts.item[i];
+        json_add(&list, text_json(text, approvals_find(&desk->approvals, &text->digest)));
+    }
+    free(texts.item);
+    return list;
 }
 
 static enum status print_json(const struct desk *desk, const struct seen_texts *texts,
@@ -140,8 +166,11 @@ static enum status print_json(const struct desk *desk, const struct seen_texts *
 {
     json_t *list = json_array();
     for (size_t i = 0; i < texts->count; i++) {
-        json_add(&list, text_json(&texts->item[i],
-                                  approvals_find(&desk->approvals, &texts->item[i].digest)));
+        const struct seen_text *text = &texts->item[i];
+        const struct approval *decision = approvals_find(&desk->approvals, &text->digest);
+        json_t *json = text_json(text, decision);
+        json_put(&json, "why", json_string(decision != NULL ? decision->why : ""));
+        json_add(&list, json);
     }
     json_t *all = list == NULL ? NULL
                                : json_pack("{s:f, s:o}", "epsilon_left", (double)left_micro * 1e-6,
@@ -175,7 +204,7 @@ enum status desk_list(struct desk *desk, const struct arguments *arguments, stru
     struct seen_texts texts = {.count = 0};
     struct ledger *ledger = NULL;
     char left[DECIMAL_TEXT_BYTES];
-    enum status status = site_ledger(&desk->site, &ledger, why);
+    enum status status = site_ledger(desk->site, &ledger, why);
     if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
         status = ledger == NULL ? STATUS_NO_MEMORY : gather(&texts, desk, ledger);
     }

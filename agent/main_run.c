@@ -198,6 +198,7 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
         .speed = run->speed,
         .approvals_followed = true,
         .key_text = run->key_text,
+        .whole_bytes_max = WHOLE_BYTES_MAX,
         .heartbeat_ms = run->site.settings.heartbeat_ms,
         .silence_ms = run->site.settings.silence_ms,
         .once = run->once || run->site.settings.once};
@@ -215,14 +216,14 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
         return status;
     }
     *machine = participant_machine(run->participant);
-    face_begin(&run->face, run->participant, journal);
+    site_face_begin(&run->face, run->participant, journal);
     return STATUS_OK;
 }
 
 static void unmake(void *self, struct machine *machine, struct journal *journal)
 {
     struct run *run = self;
-    face_pause(&run->face);
+    site_face_pause(&run->face);
     participant_free(run->participant);
     run->participant = NULL;
     memset(machine, 0, sizeof *machine);
@@ -246,6 +247,7 @@ static void tell_of_new_ledger(const struct run *run)
 static enum status drive(struct run *run, int *exit_code, struct why *why)
 {
     struct endpoint_options options = {.address = run->site.settings.address,
+                                       .lines = "", /* it takes one where there is one */
                                        .written_in = run->config,
                                        .key = &run->site.key,
                                        .log = &run->daemon.log,
@@ -272,11 +274,11 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
               run->site.settings.address);
     tell_of_new_ledger(run);
     run->memory_bytes = site_memory(&run->site);
-    status = face_open(&run->face, &run->site, &run->daemon.log, &driver, why);
+    status = site_face_open(&run->face, &run->site, &run->daemon.log, &driver, why);
     if (status == STATUS_OK) {
         status = driver_run(&driver, &factory, exit_code, why);
     }
-    face_close(&run->face);
+    site_face_close(&run->face);
     endpoint_free(driver.endpoint);
     return status;
 }

@@ -144,6 +144,7 @@ static enum status on_message(struct participant *p, const struct event *event,
         return STATUS_OK;
     }
     p->heard_ms = event->now_ms;
+    p->patience_ms = p->options.silence_ms;
     switch (message.kind) {
     case MESSAGE_WELCOME:
         return job_on_welcome(p, event, &message, effects);
@@ -178,6 +179,8 @@ static enum status on_message(struct participant *p, const struct event *event,
     case MESSAGE_KEYS:
     case MESSAGE_SIGNED:
     case MESSAGE_REVEAL:
+    case MESSAGE_WANT:
+    case MESSAGE_LINE: /* the transport's business */
     case MESSAGE_KIND_COUNT:
         break;
     }
@@ -194,11 +197,11 @@ static enum status on_time(struct participant *p, const struct event *event,
         return STATUS_OK;
     }
     enum status status = key_on_time(p, event, effects);
-    if (event->now_ms - p->heard_ms >= (int64_t)p->options.silence_ms) {
+    if (event->now_ms - p->heard_ms >= p->patience_ms) {
         log_event(p->options.log, LOG_WARN, "coordinator-silent", p->coordinator.name,
-                  "nothing heard for %" PRIu32 " ms: building the connection anew",
-                  p->options.silence_ms);
+                  "nothing heard for %" PRId64 " ms: building the connection anew", p->patience_ms);
         p->heard_ms = event->now_ms;
+        p->patience_ms = 2 * (int64_t)p->options.silence_ms; /* for a first word */
         p->hello_ms = event->now_ms;
         (void)effects_add(effects, EFFECT_RECONNECT);
     }
@@ -293,7 +296,7 @@ static int64_t participant_wake_ms(const void *self)
     if (!p->started || p->finished) {
         return INT64_MAX;
     }
-    int64_t wake = earlier(p->hello_ms, p->heard_ms + p->options.silence_ms);
+    int64_t wake = earlier(p->hello_ms, p->heard_ms + p->patience_ms);
     if (p->challenged != 0) {
         wake = earlier(wake, p->present_ms);
     }
@@ -323,6 +326,7 @@ enum status participant_new(struct participant **out, const struct participant_o
     }
     CHECK(options->heartbeat_ms > 0 && options->silence_ms > options->heartbeat_ms);
     p->options = *options;
+    p->patience_ms = options->silence_ms;
     memcpy(p->coordinator.name, "coordinator", sizeof "coordinator");
     struct allowances allowances = policy_allowances(options->policy);
     enum status status = gate_new(&p->gate, &allowances, options->random);
@@ -331,7 +335,7 @@ enum status participant_new(struct participant **out, const struct participant_o
         return status;
     }
     const struct slice text = options->dictionary_text;
-    if (options->policy->share_dictionary && text.size > 0 && text.size <= CHUNK_BYTES_MAX) {
+    if (options->policy->share_dictionary && text.size > 0 && text.size <= CHUNK_BYTES_SMALL) {
         digest_sha256(&p->shown, &text, 1);
     }
     *out = p;

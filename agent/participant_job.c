@@ -30,7 +30,7 @@ void job_drop(struct participant *p)
     p->text = NULL;
 }
 
-void job_leave(struct participant *p)
+static void job_leave(struct participant *p)
 {
     participant_abandon_round(p);
     job_drop(p);
@@ -137,7 +137,8 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
     if (p->options.approved_text.size > 0) {
         return job_take_approved(p, event, effects);
     }
-    enum status status = transfer_begin(&p->fetch, name->text_bytes, event->now_ms);
+    enum status status =
+        transfer_begin(&p->fetch, name->text_bytes, TRANSFER_FETCH_BYTES, event->now_ms);
     if (status != STATUS_OK) {
         return status;
     }

@@ -161,7 +161,8 @@ static enum status begin_final_fetch(struct participant *p, const struct event *
         return end_job(p, event, false, effects);
     }
     transfer_drop(&p->fetch);
-    enum status status = transfer_begin(&p->fetch, experts->bytes, event->now_ms);
+    enum status status =
+        transfer_begin(&p->fetch, experts->bytes, TRANSFER_FETCH_BYTES, event->now_ms);
     if (status != STATUS_OK) {
         return status;
     }

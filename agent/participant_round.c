@@ -1,4 +1,4 @@
-/* One round at the agent: invited -> (fetch the experts) -> compute -> wait for the public slot ->
+/* One round at the agent: invited -> (fetch the experts, unless they came along) -> compute -> wait for the public slot ->
  * gate -> commit -> offer, and serve the same bytes until the round is closed. Whether, when and
  * with what size it answers depends on the job, the policy, the budget and the clock - never on a
  * record. */
@@ -51,7 +51,10 @@ static enum status offer(struct participant *p, const struct gate_answer_view *a
     if (stage->batch_nano > 0) {
         message.as.offer.records = (uint32_t)answer->rows; /* as they were when it was paid for */
     }
-    return participant_send(p, effects, &message, (struct slice){0});
+    const bool whole = answer->bytes.size == answer->size &&
+                       answer->size <= p->options.whole_bytes_max &&
+                       answer->size == message_whole_bytes(&message);
+    return participant_send(p, effects, &message, whole ? answer->bytes : (struct slice){0});
 }
 
 static struct digest invitation_digest(const struct message *message)
@@ -150,7 +153,7 @@ static bool noise_can_cover(const struct participant *p, const struct stage *sta
     struct round_bounds bounds;
     return round_bounds(&bounds, &p->job, stage, within, p->data.record_count,
                         expert_count(p, stage, within), NULL) == STATUS_OK &&
-           gate_has_noise(charge, is_exact(p), bounds.sensitivity);
+           gate_has_noise(charge, is_exact(p), bounds.sensitivity, p->job.honest);
 }
 
 static enum status begin_round(struct participant *p, const struct event *event,
@@ -187,13 +190,15 @@ static enum status begin_round(struct participant *p, const struct event *event,
     if (p->input.bytes == 0 || participant_holds(p, &p->input)) {
         return prepare(p, event, effects);
     }
-    enum status status = transfer_begin(&p->fetch, p->input.bytes, event->now_ms);
+    enum status status =
+        transfer_begin(&p->fetch, p->input.bytes, TRANSFER_FETCH_BYTES, event->now_ms);
     if (status != STATUS_OK) {
         return status;
     }
     p->fetching = p->input.digest;
     participant_enter_round(p, ROUND_FETCHING);
-    return participant_ask(p, effects);
+    return transfer_fill(&p->fetch, event->as.message.payload) ? round_on_experts(p, event, effects)
+                                                               : participant_ask(p, effects);
 }
 
 /* How long an answer that is at hand waits: not at all, where a computed one would not. */

@@ -175,8 +175,10 @@ struct participant {
     uint64_t challenged; /* the number of the latest challenge that waits for its answer; 0: none */
     int64_t present_ms;  /* when that answer is due, or when the last one was */
 
-    int64_t hello_ms;     /* when the next HELLO is due */
-    int64_t heard_ms;     /* when the last valid frame came */
+    int64_t hello_ms; /* when the next HELLO is due */
+    int64_t heard_ms; /* when the last valid frame came */
+    int64_t
+        patience_ms; /* the silence that is borne: twice silence_ms on a connection on which nothing came yet */
     bool approvals_known; /* a person's decisions were told at least once */
     bool was_shown;
     bool was_present; /* a challenge was answered, or is to be */
@@ -252,7 +254,6 @@ MUST_USE enum status key_on_time(struct participant *p, const struct event *even
 MUST_USE enum status key_on_in_use(struct participant *p, struct effects *effects);
 
 /* participant_job.c */
-void job_leave(struct participant *p);
 /** Frees what belongs to the job. */
 void job_drop(struct participant *p);
 bool job_is_recorded(const struct participant *p, const struct digest *job);

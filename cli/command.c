@@ -12,7 +12,9 @@
 
 static const struct command *const commands[] = {
     &command_init,   &command_simulate, &command_keygen, &command_predict,
-    &command_report, &command_audit,    &command_plan,   &command_study};
+    &command_report, &command_audit,    &command_plan,   &command_study,
+    &command_enrol,  &command_submit,   &command_jobs,   &command_status,
+    &command_watch,  &command_result,   &command_cancel, &command_agents};
 
 enum { WHAT_WIDTH = 52, NOISE_WIDTH = 22 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
@@ -21,9 +23,13 @@ static void help(FILE *stream)
 {
     (void)fputs("hedgerow " HEDGEROW_VERSION " - institutions learn together without showing each "
                 "other a record\n\n"
-                "usage: hedgerow COMMAND [ARGUMENT]...\n\n",
+                "usage: hedgerow COMMAND [ARGUMENT]...\n"
+                "       hedgerow --at NAME COMMAND [ARGUMENT]...\n\n",
                 stream);
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (commands[i] == &command_enrol) {
+            (void)fputs("\nat a coordinator on another machine:\n", stream);
+        }
         (void)fprintf(stream, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     }
     (void)fputs("\n  hedgerow COMMAND --help   tells more, with an example\n"
@@ -163,8 +169,23 @@ static enum exit_code run(const struct command *command, int count, char **argum
     return command->run(command, count, argument);
 }
 
+/* `--at NAME COMMAND ...` is `COMMAND --at NAME ...`: the option is the command's own. */
+static void put_behind(int count, char **argument)
+{
+    const bool one = count > 2 && strncmp(argument[1], "--at=", strlen("--at=")) == 0;
+    const bool two = count > 3 && strcmp(argument[1], "--at") == 0;
+    if (one || two) {
+        char *word = argument[one ? 2 : 3];
+        for (int i = one ? 2 : 3; i > 1; i--) {
+            argument[i] = argument[i - 1];
+        }
+        argument[1] = word;
+    }
+}
+
 enum exit_code command_main(int count, char **argument)
 {
+    put_behind(count, argument);
     if (count < 2) {
         help(stderr);
         return EXIT_CODE_USAGE;
@@ -183,6 +204,11 @@ enum exit_code command_main(int count, char **argument)
             continue;
         }
         return flushed(run(commands[i], count - 2, argument + 2));
+    }
+    if (strncmp(argument[1], "--at", strlen("--at")) == 0) {
+        (void)fputs("hedgerow: --at NAME takes a command behind it\ntry: hedgerow --help\n",
+                    stderr);
+        return EXIT_CODE_USAGE;
     }
     char hint[NEAR_HINT_BYTES];
     struct near near = near_to((struct slice){argument[1], strlen(argument[1])});

@@ -27,6 +27,14 @@ extern const struct command command_report;
 extern const struct command command_plan;
 extern const struct command command_audit;
 extern const struct command command_study;
+extern const struct command command_enrol; /* and these: of another machine's coordinator */
+extern const struct command command_submit;
+extern const struct command command_jobs;
+extern const struct command command_status;
+extern const struct command command_watch;
+extern const struct command command_result;
+extern const struct command command_cancel;
+extern const struct command command_agents;
 
 /** Finds the subcommand and runs it: the whole program but for `main`. */
 enum exit_code command_main(int count, char **argument);

@@ -179,7 +179,7 @@ static const struct command command_init_job = {
     .run = run,
 };
 
-static const struct command *const parts[] = {&command_init_job, NULL};
+static const struct command *const parts[] = {&command_init_job, &command_init_evaluate, NULL};
 
 const struct command command_init = {
     .name = "init",
@@ -188,6 +188,7 @@ const struct command command_init = {
             "Writes a file to begin with. It never replaces one. `hedgerow-agent init` and\n"
             "`hedgerow-coordinator init` write the settings of the two daemons.\n\n"
             "example:\n"
-            "  hedgerow init job --dictionary data.yml --label death --out job.yml\n",
+            "  hedgerow init job --dictionary data.yml --label death --out job.yml\n"
+            "  hedgerow init evaluate --model model.json --records 1000 --out evaluate.yml\n",
     .part = parts,
 };

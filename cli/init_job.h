@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "base/why.h"
+#include "cli/command.h"
 #include "config/options.h"
 #include "dictionary/dictionary.h"
 
@@ -33,9 +34,6 @@ struct init_said {
     struct why label; /* how the label is read */
 };
 
-/** Returns why a column cannot be a feature and what would make it one; NULL where it can. */
-const char *init_job_unusable(const struct dictionary_column *column);
-
 /**
  * Writes the job and reads it again, as an agent of the dictionary's site would.
  *
@@ -47,5 +45,8 @@ const char *init_job_unusable(const struct dictionary_column *column);
  */
 MUST_USE enum status init_job_write(char **text, struct init_said *said,
                                     const struct init_job *asked, struct why *why);
+
+/* `hedgerow init evaluate`, the other part of `hedgerow init`. */
+extern const struct command command_init_evaluate;
 
 #endif

@@ -26,7 +26,8 @@ struct target {
     const char *negative; /* NULL: every other text */
 };
 
-const char *init_job_unusable(const struct dictionary_column *column)
+/* Returns why a column cannot be a feature and what would make it one; NULL where it can. */
+static const char *unusable(const struct dictionary_column *column)
 {
     if (column->kind == DICTIONARY_NUMBER) {
         const bool ranged =
@@ -92,7 +93,7 @@ static const char *left_out(const struct init_job *asked, const struct dictionar
     if (asked->feature.count > 0 && !has(&asked->feature, column->name)) {
         return "was not named by --feature";
     }
-    return init_job_unusable(column);
+    return unusable(column);
 }
 
 static enum status need(const struct dictionary_column **column, const struct init_job *asked,
@@ -120,9 +121,9 @@ static enum status check_named(const struct init_job *asked, struct why *why)
         if (strcmp(name, asked->label) == 0) {
             return why_refuse(why, "--feature %s: it is the label", name);
         }
-        if (init_job_unusable(column) != NULL) {
+        if (unusable(column) != NULL) {
             return why_refuse(why, "%s: --feature %s: column \"%s\" %s", asked->path, name, name,
-                              init_job_unusable(column));
+                              unusable(column));
         }
     }
     return STATUS_OK;
@@ -176,11 +177,11 @@ static enum status aim(struct target *target, const struct init_job *asked, stru
         *target = (struct target){column, LABEL_SIGN, "1", "0"};
         return STATUS_OK;
     }
-    if (init_job_unusable(column) != NULL) {
+    if (unusable(column) != NULL) {
         return why_refuse(why,
                           "%s: the label \"%s\" %s; or, where it has two classes, say which value "
                           "is the positive one: --positive VALUE",
-                          asked->path, column->name, init_job_unusable(column));
+                          asked->path, column->name, unusable(column));
     }
     if (column->kind == DICTIONARY_NUMBER) {
         target->kind = LABEL_NUMBER;

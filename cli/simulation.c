@@ -78,7 +78,7 @@ static enum status conclude(struct result *result, const struct simulation_plan 
         status = simulation_records_read(&records, plan, why);
     }
     if (status == STATUS_OK && knows_id) {
-        status = simulation_answers(result, plan, &records, &job_id);
+        status = simulation_answers(result, plan, &records, &job_id, why);
     }
     if (status == STATUS_OK) {
         status = simulation_judge(result, plan, &records, why);
@@ -115,6 +115,22 @@ static enum exit_code run_in_folder(struct result *result, int lock,
     return code != EXIT_CODE_OK ? code : exit_code_of(status);
 }
 
+/* The job may name whom it asks. */
+static enum status check_asked(const struct simulation_plan *plan, struct why *why)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->agent_count; i++) {
+        count += job_asks(&plan->job, plan->agent[i].name) ? 1 : 0;
+    }
+    return count >= plan->job.cohort_min
+               ? STATUS_OK
+               : why_refuse(why,
+                            "%s asks agents by name (cohort.agents), and %zu of them are simulated "
+                            "(%s, ...), %u are needed; remedy: leave the key out here, or simulate "
+                            "agents of these names",
+                            plan->asked.job_path, count, plan->agent[0].name, plan->job.cohort_min);
+}
+
 enum exit_code simulation_run(struct result *result, const struct simulation_request *request,
                               struct why *why)
 {
@@ -137,6 +153,9 @@ enum exit_code simulation_run(struct result *result, const struct simulation_req
                 request->job_path, plan->job.cohort_min, plan->agent_count);
         code = EXIT_CODE_JOB_FAILED;
         goto done;
+    }
+    if (status == STATUS_OK) {
+        status = check_asked(plan, why);
     }
     if (status == STATUS_OK) {
         status = simulation_folder_make(&lock, plan, why);

@@ -117,11 +117,17 @@ MUST_USE enum status simulation_records_read(struct simulation_records *records,
 void simulation_records_free(struct simulation_records *records,
                              const struct simulation_plan *plan);
 
+/** Reads the model that the job ended with. weight: (features of the job's schema, outputs); outputs: classes, or 1. Fails with
+ * STATUS_CORRUPT (a model of other features), and as files do. */
+MUST_USE enum status simulation_chosen(double *weight, const struct simulation_plan *plan,
+                                       size_t outputs, struct why *why);
+
 /** Asks the queries' questions once more, of the same records and without noise, and puts the answers
- * beside the released ones. Exact statistics, like the next. */
+ * beside the released ones. Exact statistics, like the next. Answers about the job's own model stay alone where a later
+ * stage may have changed it. */
 MUST_USE enum status simulation_answers(struct result *result, const struct simulation_plan *plan,
                                         const struct simulation_records *records,
-                                        const struct digest *job_id);
+                                        const struct digest *job_id, struct why *why);
 
 /** Judges every expert, the chosen model, the majority class and the pooled model on the records
  * held out; under --streams tells the model's forecasts of the first few streams' last days. Exact

@@ -209,6 +209,7 @@ struct asked {
     const struct dataset *share; /* (agent_count) */
     size_t *order[SIMULATION_AGENTS_MAX];
     size_t agent_count;
+    double *model; /* that the job ended with; NULL: none is asked about */
 };
 
 /* One round's exact sums over everybody. Returns how many records are in them. */
@@ -224,7 +225,10 @@ static uint64_t add_all(int64_t *sum, const struct asked *asked, const struct st
             const struct row row = {.cell = data->raw + at * data->column_count,
                                     .column_count = data->column_count,
                                     .label = data->raw_label[at],
-                                    .place = i};
+                                    .place = i,
+                                    .model = asked->model,
+                                    .feature = data->x + at * data->feature_count,
+                                    .feature_count = data->feature_count};
             query_set_add(sum, round_queries(stage), within, threshold, &row);
         }
         record_count += rows.count;
@@ -299,9 +303,33 @@ static bool all_answered(const struct result *result)
     return true;
 }
 
+/* Whether the model that a stage asks about, if it does, is the one that the job ends with. */
+static bool knows_model(const struct job *job, size_t index)
+{
+    bool is_last = true;
+    for (size_t i = index + 1; i < job->stage_count; i++) {
+        is_last = is_last && round_queries(&job->stage[i])->count > 0;
+    }
+    return is_last || !query_set_wants_model(round_queries(&job->stage[index]));
+}
+
+static enum status read_model(struct asked *asked, const struct result *result,
+                              const struct simulation_plan *plan, struct why *why)
+{
+    bool wants = false;
+    for (size_t i = 0; i < plan->job.stage_count; i++) {
+        wants = wants || query_set_wants_model(round_queries(&plan->job.stage[i]));
+    }
+    if (!wants || result->chosen == RESULT_NONE) {
+        return STATUS_OK;
+    }
+    asked->model = calloc(asked->share[0].feature_count + 1, sizeof *asked->model);
+    return asked->model == NULL ? STATUS_NO_MEMORY : simulation_chosen(asked->model, plan, 1, why);
+}
+
 enum status simulation_answers(struct result *result, const struct simulation_plan *plan,
                                const struct simulation_records *records,
-                               const struct digest *job_id)
+                               const struct digest *job_id, struct why *why)
 {
     struct asked asked = {.share = records->share, .agent_count = plan->agent_count};
     struct answered used = {0};
@@ -309,14 +337,22 @@ enum status simulation_answers(struct result *result, const struct simulation_pl
     if (result->answer_count == 0 || !all_answered(result)) {
         return STATUS_OK;
     }
-    enum status status = draw_orders(asked.order, plan, records, job_id);
+    enum status status = read_model(&asked, result, plan, why);
+    if (status == STATUS_OK) {
+        status = draw_orders(asked.order, plan, records, job_id);
+    }
     for (size_t i = 0; i < plan->job.stage_count && status == STATUS_OK; i++) {
-        if (round_queries(&plan->job.stage[i])->count > 0) {
+        const struct query_set *set = round_queries(&plan->job.stage[i]);
+        if (!knows_model(&plan->job, i)) { /* its answers have no exact ones */
+            used.answers += query_run_answer_count(set);
+            used.points += query_run_point_count(set);
+        } else if (set->count > 0) {
             status = answer_stage(result, &used, &asked, &plan->job.stage[i]);
         }
     }
     for (size_t i = 0; i < plan->agent_count; i++) {
         free(asked.order[i]);
     }
+    free(asked.model);
     return status;
 }

@@ -134,24 +134,32 @@ static enum status load_chosen(struct model *model, const char *path, struct why
     return status;
 }
 
-static enum status judge_chosen(struct result *result, const struct judgement *judgement,
-                                const struct simulation_plan *plan,
-                                const struct simulation_records *records, struct why *why)
+enum status simulation_chosen(double *weight, const struct simulation_plan *plan, size_t outputs,
+                              struct why *why)
 {
     char path[SIMULATION_PATH_BYTES];
-    struct figures figures;
     struct model model;
-    double *weight = calloc(judgement->held.feature_count * judgement->outputs, sizeof *weight);
-
     memset(&model, 0, sizeof model);
     simulation_path(path, plan->asked.out, "coordinator/out/model.json");
-    enum status status = weight == NULL ? STATUS_NO_MEMORY : load_chosen(&model, path, why);
+    enum status status = load_chosen(&model, path, why);
     if (status == STATUS_OK) {
-        status = widen(weight, &plan->job.schema, judgement->outputs, &model);
+        status = widen(weight, &plan->job.schema, outputs, &model);
     }
     if (status == STATUS_CORRUPT) {
         why_set(why, "%s is a model of other features", path);
     }
+    model_free(&model);
+    return status;
+}
+
+static enum status judge_chosen(struct result *result, const struct judgement *judgement,
+                                const struct simulation_plan *plan,
+                                const struct simulation_records *records, struct why *why)
+{
+    struct figures figures;
+    double *weight = calloc(judgement->held.feature_count * judgement->outputs, sizeof *weight);
+    enum status status = weight == NULL ? STATUS_NO_MEMORY
+                                        : simulation_chosen(weight, plan, judgement->outputs, why);
     if (status == STATUS_OK) {
         status = judge(&figures, judgement, weight);
     }
@@ -163,7 +171,6 @@ static enum status judge_chosen(struct result *result, const struct judgement *j
         result->error.pinball = figures.pinball;
         status = tell_streams(result, plan, records, weight);
     }
-    model_free(&model);
     free(weight);
     return status;
 }

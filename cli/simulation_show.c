@@ -177,6 +177,10 @@ static void show_quality(FILE *out, const struct result *result)
         (void)fprintf(out, "  %-49s %12.4g\n", "pooled least squares, not private",
                       result->error.pooled);
         (void)fprintf(out, "  %-49s %12.4g\n", "always their mean", result->error.constant);
+        if (isfinite(result->error.pinball)) {
+            (void)fprintf(out, "  %-49s %12.4g\n", "the chosen one's pinball loss",
+                          result->error.pinball);
+        }
         return;
     }
     (void)fprintf(out, "\n  %-56s accuracy    AUC\n", "on the held-out fifth (simulator only)");

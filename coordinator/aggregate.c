@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "crypto/digest.h"
 #include "dp/encode.h"
+#include "protocol/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ enum status aggregate_pull(struct aggregate *aggregate, struct staging **out,
             staging->peer = *peer;
             staging->stalls = 0;
             staging->began_ms = now_ms;
-            return transfer_begin(&staging->transfer, bytes, now_ms);
+            return transfer_begin(&staging->transfer, bytes, CHUNK_BYTES_MAX, now_ms);
         }
     }
     return STATUS_AGAIN;
@@ -59,46 +60,38 @@ struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *p
     return NULL;
 }
 
-static unsigned word_bytes_of(const struct aggregate *aggregate, const struct staging *staging)
-{
-    return encode_word_bytes_of(staging->transfer.bytes, aggregate->count);
-}
-
-static int64_t value_at(const struct staging *staging, size_t i, unsigned word_bytes)
+static int64_t value_at(struct slice answer, size_t i, unsigned word_bytes)
 {
     int64_t value = 0;
-    decode_words_add_plainly(&value, staging->transfer.data + i * word_bytes, 1, word_bytes);
+    decode_words_add_plainly(&value, (const uint8_t *)answer.data + i * word_bytes, 1, word_bytes);
     return value;
 }
 
-enum status aggregate_add(struct aggregate *aggregate, struct staging *staging,
+enum status aggregate_add(struct aggregate *aggregate, struct slice answer,
                           const struct digest *digest, int64_t *values)
 {
-    struct slice bytes = {staging->transfer.data, (size_t)staging->transfer.bytes};
     struct digest actual;
-    enum status status = STATUS_CORRUPT;
+    const unsigned word_bytes = encode_word_bytes_of(answer.size, aggregate->count);
 
-    const unsigned word_bytes = word_bytes_of(aggregate, staging);
-    CHECK(transfer_is_whole(&staging->transfer));
-    digest_sha256(&actual, &bytes, 1);
-    if (digest_equal(&actual, digest)) {
-        decode_words_add(aggregate->sum, staging->transfer.data, aggregate->count, word_bytes);
-        for (size_t i = 0; values != NULL && i < aggregate->count; i++) {
-            values[i] = value_at(staging, i, word_bytes);
-        }
-        status = STATUS_OK;
+    CHECK(word_bytes > 0);
+    digest_sha256(&actual, &answer, 1);
+    if (!digest_equal(&actual, digest)) {
+        return STATUS_CORRUPT;
     }
-    aggregate_drop(staging);
-    return status;
+    decode_words_add(aggregate->sum, answer.data, aggregate->count, word_bytes);
+    for (size_t i = 0; values != NULL && i < aggregate->count; i++) {
+        values[i] = value_at(answer, i, word_bytes);
+    }
+    return STATUS_OK;
 }
 
-bool aggregate_is_within(const struct aggregate *aggregate, const struct staging *staging,
-                         int64_t low, int64_t high)
+bool aggregate_is_within(const struct aggregate *aggregate, struct slice answer, int64_t low,
+                         int64_t high)
 {
-    const unsigned word_bytes = word_bytes_of(aggregate, staging);
+    const unsigned word_bytes = encode_word_bytes_of(answer.size, aggregate->count);
     bool within = true;
     for (size_t i = 0; i < aggregate->count; i++) {
-        const int64_t value = value_at(staging, i, word_bytes);
+        const int64_t value = value_at(answer, i, word_bytes);
         within = ((value >= low) & (value <= high) & within) != 0;
     }
     return within;

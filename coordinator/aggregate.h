@@ -43,15 +43,15 @@ MUST_USE enum status aggregate_pull(struct aggregate *aggregate, struct staging 
 /** Returns the staging of that peer, or NULL. */
 struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *peer);
 
-/** Adds a whole staging vector to the sum when it matches the digest, and empties it either way;
+/** Adds a whole answer, whose size encode_word_bytes_of knows, to the sum when it matches the digest;
  * values (count) receives it where wanted (may be NULL).
  * Fails with STATUS_CORRUPT, the sum unchanged. */
-MUST_USE enum status aggregate_add(struct aggregate *aggregate, struct staging *staging,
+MUST_USE enum status aggregate_add(struct aggregate *aggregate, struct slice answer,
                                    const struct digest *digest, int64_t *values);
 
-/** Returns whether every value of a whole staging vector is within low .. high. Reads all of them. */
-bool aggregate_is_within(const struct aggregate *aggregate, const struct staging *staging,
-                         int64_t low, int64_t high);
+/** Returns whether every value of a whole answer is within low .. high. Reads all of them. */
+bool aggregate_is_within(const struct aggregate *aggregate, struct slice answer, int64_t low,
+                         int64_t high);
 
 /** Throws a staging vector's bytes away. */
 void aggregate_drop(struct staging *staging);

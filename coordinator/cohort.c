@@ -51,7 +51,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(left->peer.name, right->peer.name);
 }
 
-enum status cohort_set_roster(struct cohort *cohort, const struct peer *peer, size_t count)
+enum status cohort_set_roster(struct cohort *cohort, const struct job *job, const struct peer *peer,
+                              size_t count)
 {
     struct member *grown = calloc(cohort->count + count + 1, sizeof *grown);
     size_t used = 0;
@@ -64,6 +65,9 @@ enum status cohort_set_roster(struct cohort *cohort, const struct peer *peer, si
     }
     for (size_t i = 0; i < count; i++) {
         struct member *known = find_any(cohort, &peer[i]);
+        if (!job_asks(job, peer[i].name)) {
+            continue;
+        }
         if (known == NULL) {
             grown[used++] = (struct member){.peer = peer[i], .admitted = true};
         } else {
@@ -142,7 +146,11 @@ static bool is_given_up(const struct member *member)
     return member->cut || member->missed >= MISSED_MAX;
 }
 
-bool cohort_awaits(const struct member *member, int64_t now_ms, uint32_t settle_ms)
+/* Returns whether a round that is open waits for a member. It does not wait for one that has answered,
+ * declined or been refused; that was cut for an attack; that MISSED_MAX rounds have waited for in vain; and
+ * that is present but has not been ready yet, settle_ms after its first HELLO. An answer of such a member
+ * counts all the same while the round is open. */
+static bool awaits(const struct member *member, int64_t now_ms, uint32_t settle_ms)
 {
     bool settled = member->seen && !member->was_ready && now_ms >= member->first_ms + settle_ms;
     return member->admitted && member->standing < STANDING_ANSWERED && !is_given_up(member) &&
@@ -153,7 +161,7 @@ bool cohort_is_complete(const struct cohort *cohort, int64_t now_ms, uint32_t se
 {
     size_t admitted = 0;
     for (size_t i = 0; i < cohort->count; i++) {
-        if (cohort_awaits(&cohort->member[i], now_ms, settle_ms)) {
+        if (awaits(&cohort->member[i], now_ms, settle_ms)) {
             return false;
         }
         admitted += cohort->member[i].admitted;
@@ -178,7 +186,7 @@ void cohort_note_missed(struct cohort *cohort, int64_t opened_ms, int64_t now_ms
 {
     for (size_t i = 0; i < cohort->count; i++) {
         struct member *member = &cohort->member[i];
-        if (cohort_awaits(member, now_ms, settle_ms)) {
+        if (awaits(member, now_ms, settle_ms)) {
             member->missed++;
             member->away = !member->seen || member->heard_ms < opened_ms;
             /* One that only queued was held up by others. */

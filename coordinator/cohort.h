@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "coordinator/shown.h"
+#include "job/job.h"
 #include "protocol/machine.h"
 #include "task/close.h"
 
@@ -56,9 +57,10 @@ struct cohort {
     size_t count;
 };
 
-/** Takes a new roster; members keep what they have done. Fails with STATUS_NO_MEMORY, unchanged. */
-MUST_USE enum status cohort_set_roster(struct cohort *cohort, const struct peer *peer,
-                                       size_t count);
+/** Takes a new roster: those of it whom the job asks. Members keep what they have done. Fails with STATUS_NO_MEMORY,
+ * unchanged. */
+MUST_USE enum status cohort_set_roster(struct cohort *cohort, const struct job *job,
+                                       const struct peer *peer, size_t count);
 void cohort_free(struct cohort *cohort);
 
 /** Returns the admitted member of that name, or NULL. */
@@ -84,14 +86,6 @@ void cohort_gather_anew(struct cohort *cohort);
 /** Returns how many members have that standing (admitted or not). */
 size_t cohort_count(const struct cohort *cohort, enum standing standing);
 size_t cohort_count_ready(const struct cohort *cohort);
-
-/**
- * Returns whether a round that is open waits for a member. It does not wait for one that has answered,
- * declined or been refused; that was cut for an attack; that MISSED_MAX rounds have waited for in vain; and
- * that is present but has not been ready yet, settle_ms after its first HELLO. An answer of such a member
- * counts all the same while the round is open.
- */
-bool cohort_awaits(const struct member *member, int64_t now_ms, uint32_t settle_ms);
 
 /** Returns whether nobody is left to wait for. False for an empty roster. */
 bool cohort_is_complete(const struct cohort *cohort, int64_t now_ms, uint32_t settle_ms);

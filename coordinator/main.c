@@ -19,7 +19,7 @@ static const char HELP[] =
     "Commands:\n"
     "  init [FOLDER]       write settings to begin with, never over a file\n"
     "  run                 carry out the job, or go on with it after a stop; with a queue: its jobs,\n"
-    "                      one after another, until SIGTERM\n"
+    "                      at the same time where they ask different agents, until SIGTERM\n"
     "  check               are settings, key, allow-list and job in order?\n"
     "  enrol               let sites enrol, without a job, until every one-time token is spent or has\n"
     "                      expired; tells who enrolled\n"
@@ -31,13 +31,25 @@ static const char HELP[] =
     "                      dials it] [--valid-hours N, default 48]\n"
     "  agents revoke NAME  admit it no more; a live connection ends within a second [--key HEX:\n"
     "                      only this key of it]\n"
+    "  operators list      who may use the queue from other machines [--json]\n"
+    "  operators add NAME  admit an operator: --key HEX, or --token FILE to write a one-time token for\n"
+    "                      `hedgerow enrol` [--address tcp://HOST:PORT as the operator dials it]\n"
+    "                      [--valid-hours N, default 48]\n"
+    "  operators revoke NAME\n"
+    "                      admit it no more; a live connection ends within a second [--key HEX:\n"
+    "                      only this key of it]\n"
+    "  desk                serve those operators; `run` does so too where the settings say `operators`\n"
     "  submit JOB.yml      put a copy of this job into the queue; tells its number [--json] [--wait:\n"
-    "                      until it is over; exit code 4 if it failed or was cancelled]\n"
+    "                      until it is over; exit code 4 if it failed or was cancelled] [--stream:\n"
+    "                      the same, with a line a round]\n"
     "  jobs                the queue: number, state, rounds, epsilon paid, name [--json]\n"
-    "  status NUMBER       one job: also who submitted it, and why it failed [--json]\n"
-    "  result NUMBER       copy the result of a job that is over: --out DIR\n"
-    "  cancel NUMBER       end a job; what sites have paid for it stays paid\n"
-    "The allow-list and the queue may change while the coordinator runs; nobody else's key changes.\n"
+    "  status NUMBER       one job: also who submitted it, how long it may still take, and why it\n"
+    "                      failed [--json]\n"
+    "  watch NUMBER        the same job until it is over, a line a round [--json: an object a line]\n"
+    "  result NUMBER       copy the result of a job that is over: --out DIR, a new or empty folder\n"
+    "                      [--json]\n"
+    "  cancel NUMBER       end a job; what sites have paid for it stays paid [--json]\n"
+    "The lists and the queue may change while the coordinator runs; nobody else's key changes.\n"
     "\n"
     "Options:\n"
     "  --config FILE   the settings (YAML; docs/REFERENCE.md tells every key)\n"
@@ -88,6 +100,19 @@ static struct arguments asked = {.valid_hours = 48};
         .name = "--key", .text = &asked.key, .what = "HEX"                                         \
     }
 
+#define TOKEN                                                                                      \
+    {                                                                                              \
+        .name = "--token", .text = &asked.token, .what = "FILE"                                    \
+    }
+#define ADDRESS                                                                                    \
+    {                                                                                              \
+        .name = "--address", .text = &asked.address, .what = "tcp://HOST:PORT"                     \
+    }
+#define VALID_HOURS                                                                                \
+    {                                                                                              \
+        .name = "--valid-hours", .number = &asked.valid_hours, .min = 1, .max = VALID_HOURS_MAX,   \
+        .what = "N"                                                                                \
+    }
 #define NUMBER                                                                                     \
     {                                                                                              \
         .text = &asked.job, .required = true, .what = "NUMBER"                                     \
@@ -117,29 +142,26 @@ static const struct daemon_command COMMANDS[] = {
      {{.text = &asked.job, .required = true, .what = "JOB.yml"},
       CONFIG,
       JSON,
-      {.name = "--wait", .flag = &asked.wait}}},
+      {.name = "--wait", .flag = &asked.wait},
+      {.name = "--stream", .flag = &asked.stream}}},
     {"jobs", NULL, main_jobs, {CONFIG, JSON}},
     {"status", NULL, main_status, {NUMBER, CONFIG, JSON}},
+    {"watch", NULL, main_watch, {NUMBER, CONFIG, JSON}},
+    {"desk", NULL, main_desk, {CONFIG}},
     {"result",
      NULL,
      main_result,
-     {NUMBER, CONFIG, {.name = "--out", .text = &asked.out, .required = true, .what = "DIR"}}},
-    {"cancel", NULL, main_cancel, {NUMBER, CONFIG}},
-    {"agents", "list", main_agents_list, {CONFIG, JSON}},
-    {"agents",
-     "add",
-     main_agents_add,
-     {NAME,
+     {NUMBER,
       CONFIG,
-      KEY,
-      {.name = "--token", .text = &asked.token, .what = "FILE"},
-      {.name = "--address", .text = &asked.address, .what = "tcp://HOST:PORT"},
-      {.name = "--valid-hours",
-       .number = &asked.valid_hours,
-       .min = 1,
-       .max = VALID_HOURS_MAX,
-       .what = "N"}}},
+      JSON,
+      {.name = "--out", .text = &asked.out, .required = true, .what = "DIR"}}},
+    {"cancel", NULL, main_cancel, {NUMBER, CONFIG, JSON}},
+    {"agents", "list", main_agents_list, {CONFIG, JSON}},
+    {"agents", "add", main_agents_add, {NAME, CONFIG, KEY, TOKEN, ADDRESS, VALID_HOURS}},
     {"agents", "revoke", main_agents_revoke, {NAME, CONFIG, KEY}},
+    {"operators", "list", main_operators_list, {CONFIG, JSON}},
+    {"operators", "add", main_operators_add, {NAME, CONFIG, KEY, TOKEN, ADDRESS, VALID_HOURS}},
+    {"operators", "revoke", main_operators_revoke, {NAME, CONFIG, KEY}},
 };
 
 int main(int count, char **argument)
@@ -147,7 +169,8 @@ int main(int count, char **argument)
     const struct daemon_program program = {
         PROGRAM, HELP,
         "the first words are a command: init, run, check, enrol, columns, submit, jobs, "
-        "status, result, cancel, agents list, agents add NAME or agents revoke NAME",
+        "status, watch, result, cancel, desk, agents list, agents add NAME, agents revoke NAME, "
+        "operators list, operators add NAME or operators revoke NAME",
         COMMANDS, sizeof COMMANDS / sizeof COMMANDS[0]};
     return daemon_main(&program, &asked, count, argument);
 }

@@ -18,13 +18,14 @@
 struct arguments {
     const char *config;
     const char *folder;  /* init */
-    const char *name;    /* agents add|revoke */
-    const char *key;     /* agents add|revoke --key HEX */
-    const char *token;   /* agents add --token FILE */
-    const char *address; /* agents add --address: where the site will dial */
-    const char *job;     /* submit: its file; status|result|cancel: its number */
+    const char *name;    /* agents|operators add|revoke */
+    const char *key;     /* agents|operators add|revoke --key HEX */
+    const char *token;   /* agents|operators add --token FILE */
+    const char *address; /* agents|operators add --address: where the other side will dial */
+    const char *job;     /* submit: its file; status|watch|result|cancel: its number */
     const char *out;     /* result --out: a folder */
-    bool wait;           /* submit --wait: until the job is over */
+    bool wait;           /* submit: until the job is over */
+    bool stream;         /* submit: the same, with a line a round */
     uint64_t valid_hours;
     bool json;
     bool seeded;
@@ -41,6 +42,8 @@ struct office {
 
 /** Reads the settings file. */
 MUST_USE enum status office_read_settings(struct office *office, const char *path, struct why *why);
+/** Answers whether the settings have a desk for operators. Fails with STATUS_INVALID: they have none. */
+MUST_USE enum status office_has_operators(const struct office *office, struct why *why);
 /** Reads the coordinator's key. */
 MUST_USE enum status office_read_key(struct office *office, struct why *why);
 /** Reads and parses the job. */
@@ -58,12 +61,19 @@ struct job_end {
     bool failed;
     bool cancelled;     /* one way to fail */
     uint32_t rounds;    /* that were closed and released */
+    int64_t first_ms;   /* Unix time of its first record, */
+    int64_t last_ms;    /* and of its latest */
     struct price spent; /* by a site that answered each of them, and the one that failed */
     char because[RECORD_CAUSE_BYTES]; /* it failed; "" */
 };
 
 /** Reads a job's journal, also beside a running coordinator; a job without one has not begun. Fails as reading it does. */
 MUST_USE enum status office_look(const struct office *office, struct job_end *end, struct why *why);
+
+/** Does the same, and shows each round as it was closed and released, in order. */
+MUST_USE enum status office_look_rounds(const struct office *office, struct job_end *end,
+                                        void (*show)(void *self, const struct record *round),
+                                        void *self, struct why *why);
 
 /** Writes result.json and model.json from the journal into the folder the settings name; the model
  * only of a job that did not fail. end: out. Fails with STATUS_AGAIN while the job is not over. */
@@ -95,10 +105,15 @@ int main_enrol(const struct arguments *arguments);
 int main_submit(const struct arguments *arguments);
 int main_jobs(const struct arguments *arguments);
 int main_status(const struct arguments *arguments);
+int main_watch(const struct arguments *arguments);
 int main_result(const struct arguments *arguments);
 int main_cancel(const struct arguments *arguments);
 int main_agents_list(const struct arguments *arguments);
 int main_agents_add(const struct arguments *arguments);
 int main_agents_revoke(const struct arguments *arguments);
+int main_operators_list(const struct arguments *arguments);
+int main_operators_add(const struct arguments *arguments);
+int main_operators_revoke(const struct arguments *arguments);
+int main_desk(const struct arguments *arguments);
 
 #endif

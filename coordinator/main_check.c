@@ -3,9 +3,9 @@
 #include "base/exit_code.h"
 #include "coordinator/main.h"
 #include "coordinator/main_queue.h"
+#include "database/journal_place.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
-#include "io/journal.h"
 #include "io/roster.h"
 #include "protocol/message.h"
 
@@ -21,11 +21,16 @@ static bool check_roster(const struct office *office, struct roster *roster)
     enum status status =
         peer == NULL ? STATUS_NO_MEMORY : roster_read(roster, office->settings.agents, &why);
     if (status == STATUS_OK) {
-        size_t count = roster_peers(roster, peer);
+        const size_t admitted = roster_peers(roster, peer);
+        size_t count = 0;
+        for (size_t i = 0; i < admitted; i++) {
+            count += job_asks(&office->job, peer[i].name) ? 1 : 0;
+        }
         why_set(&why, "%zu agents", count);
         if (count < office->job.cohort_min) {
-            status = why_refuse(&why, "%zu agents are admitted, the job needs %u: `agents add`",
-                                count, (unsigned)office->job.cohort_min);
+            status = why_refuse(&why, "%zu agents%s are admitted, the job needs %u: `agents add`",
+                                count, office->job.agent_count > 0 ? " of cohort.agents" : "",
+                                (unsigned)office->job.cohort_min);
         }
     } else if (status == STATUS_NOT_FOUND) {
         why_set(&why, "%s is not there: nobody is admitted yet: `agents add`",
@@ -39,7 +44,9 @@ static bool check_roster(const struct office *office, struct roster *roster)
 static enum status try_address(const struct office *office, struct why *why)
 {
     struct endpoint *endpoint = NULL;
+    const char *lines = office->settings.lines;
     struct endpoint_options options = {.address = office->settings.listen,
+                                       .lines = lines[0] == '\0' ? NULL : lines,
                                        .key = &office->key,
                                        .payload_bytes_max = CHUNK_BYTES_MAX};
     enum status status = endpoint_listen(&endpoint, &options, why);
@@ -81,10 +88,43 @@ static bool check_queue(const struct office *office, struct roster *roster)
     return check_roster(office, roster) && good;
 }
 
+/* The desk's list, beside the agents': no key may be on both. */
+static bool check_operators(const struct office *office, const struct roster *agents)
+{
+    struct why why = {{0}};
+    const char *path = office->settings.operators.list;
+    size_t count = 0;
+    struct roster *operators = calloc(1, sizeof *operators);
+    if (office->settings.operators.listen[0] == '\0') {
+        free(operators);
+        return true;
+    }
+    enum status status = operators == NULL ? STATUS_NO_MEMORY : roster_read(operators, path, &why);
+    for (size_t i = 0; status == STATUS_OK && i < operators->count; i++) {
+        const struct roster_entry *entry = &operators->entry[i];
+        const struct roster_entry *other = roster_find(agents, &entry->key);
+        count += entry->token_until_s == 0 ? 1 : 0;
+        if (other != NULL) {
+            status = why_refuse(&why,
+                                "the key of the operator %s is the agent %s's too, and is not "
+                                "admitted; remedy: another key",
+                                entry->name, other->name);
+        }
+    }
+    if (status == STATUS_OK) {
+        why_set(&why, "%zu keys", count);
+    } else if (status == STATUS_NOT_FOUND) {
+        why_set(&why, "%s is not there: no operator is admitted yet: `operators add`", path);
+        status = STATUS_OK;
+    }
+    free(operators);
+    return daemon_report("operators", status, &why);
+}
+
 static bool check_job(struct office *office, struct roster *roster)
 {
     struct why why = {{0}};
-    bool good = daemon_report("state", journal_folder_try(office->settings.state, &why), &why);
+    bool good = daemon_report("state", journal_try(office->settings.state, &why), &why);
     good = daemon_report("out", try_out(office, &why), &why) && good;
     const bool job = daemon_report("job", office_read_job(office, &why), &why);
     return job && check_roster(office, roster) && good;
@@ -109,6 +149,7 @@ int main_check(const struct arguments *arguments)
         good = (office.settings.jobs[0] != '\0' ? check_queue(&office, roster)
                                                 : check_job(&office, roster)) &&
                good;
+        good = check_operators(&office, roster) && good;
     }
     (void)puts(good ? "PASSED" : "NOT READY");
     free(roster);

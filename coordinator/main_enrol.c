@@ -49,12 +49,13 @@ static enum status stay(const struct office *office, const struct daemon *daemon
                                        .log = &daemon->log,
                                        .payload_bytes_max = CHUNK_BYTES_MAX};
     struct stay here = {.shelf = {office, &daemon->log}};
-    struct enrolment_options enrolment = {.log = &daemon->log,
-                                          .roster_path = office->settings.agents,
-                                          .begin = begin,
-                                          .notify = notify,
-                                          .hear = hear,
-                                          .self = &here};
+    struct enrolment_options enrolment = {
+        .log = &daemon->log,
+        .list = {office->settings.agents, office->settings.operators.list},
+        .begin = begin,
+        .notify = notify,
+        .hear = hear,
+        .self = &here};
     enum status status = endpoint_listen(&enrolment.endpoint, &options, why);
 
     if (status != STATUS_OK) {

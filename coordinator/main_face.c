@@ -2,9 +2,9 @@
  * have released none. */
 
 #include "coordinator/main_face.h"
-#include "coordinator/main_queue.h"
 
 #include "base/log.h"
+#include "database/journal_place.h"
 #include "http/facts_common.h"
 #include "io/clock.h"
 #include "io/journal.h"
@@ -13,10 +13,12 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { PERIOD_MS = 50, ID_DIGITS = 16, NUMBER_BYTES = 24, STATES_MAX = 32 };
+enum { PERIOD_MS = 50, ID_DIGITS = 16, NUMBER_BYTES = 24, STATES_MAX = 32, JOB_MS = 2000 };
 
 enum face_fact {
     ROW_JOB,
@@ -37,8 +39,12 @@ enum face_fact {
     ROW_AGENTS,
     ROW_AGENT,
     ROW_LATEST,
+    ROW_LEFT,
+    ROW_REGRET,
+    ROW_REGRET_BOUND,
     ROW_WAITING,
     ROW_QUEUE,
+    ROW_RESULTS,
     ROW_COMMON
 };
 
@@ -62,8 +68,12 @@ static const struct fact_family family[] = {
     [ROW_AGENTS] = {"agents", FACT_GAUGE, "Agents of the allow-list by what they do in the open round", {"state"}},
     [ROW_AGENT] = {"agent_info", FACT_INFO, "What each agent does in the open round", {"agent", "state"}},
     [ROW_LATEST] = {"latest_rounds", FACT_LIST, "The latest rounds, the newest first", {"closed", "round", "stage", "agents", "seconds"}},
+    [ROW_LEFT] = {"job_left_seconds", FACT_GAUGE, "How long the rounds that are left take at the pace so far", {NULL}},
+    [ROW_REGRET] = {"regret_average", FACT_GAUGE, "What the choice has cost so far: loss a round above the best candidate's, from released losses", {NULL}},
+    [ROW_REGRET_BOUND] = {"regret_bound", FACT_GAUGE, "What that is expected to be at most", {NULL}},
     [ROW_WAITING] = {"jobs_waiting", FACT_GAUGE, "Jobs of the queue whose turn has not come", {NULL}},
     [ROW_QUEUE] = {"queue", FACT_LIST, "The latest jobs of the queue, the newest first", {"number", "state", "rounds", "job"}},
+    [ROW_RESULTS] = {"results", FACT_LIST, "Files of the latest finished jobs, for download", {"number", "job", "file"}},
     FACTS_COMMON,
 };
 /* clang-format on */
@@ -79,33 +89,33 @@ static double delta_of(uint64_t atto)
 }
 
 /* The sum over all rounds is made anew only where another one was closed: it takes as long as the job is. */
-static void add_price(struct facts *facts, struct face *face, uint32_t closed)
+static void add_price(struct facts *facts, struct face_run *run, uint32_t closed)
 {
-    const struct job *job = &face->office->job;
-    if (closed != face->spent_rounds) {
+    const struct job *job = run->job;
+    if (closed != run->spent_rounds) {
         const struct cost sums = round_cost(job, &job->filter, closed);
-        face->spent = terms_price(&job->filter, &sums);
-        face->spent_rounds = closed;
+        run->spent = terms_price(&job->filter, &sums);
+        run->spent_rounds = closed;
     }
-    facts_set(facts, ROW_EPSILON_SPENT, epsilon_of(face->spent.epsilon_micro));
+    facts_set(facts, ROW_EPSILON_SPENT, epsilon_of(run->spent.epsilon_micro));
     facts_set(facts, ROW_EPSILON_PLANNED, epsilon_of(job->epsilon_micro));
-    facts_set(facts, ROW_DELTA_SPENT, delta_of(face->spent.delta_atto));
+    facts_set(facts, ROW_DELTA_SPENT, delta_of(run->spent.delta_atto));
     facts_set(facts, ROW_DELTA_PLANNED, delta_of(job->delta_atto));
 }
 
-static void add_rounds(struct facts *facts, const struct face *face)
+static void add_rounds(struct facts *facts, const struct face_run *run)
 {
-    facts_set(facts, ROW_SECONDS, (double)face->duration_ms / 1000);
-    for (uint64_t i = face->round_count; i > 0 && face->round_count - i < FACE_ROUNDS; i--) {
-        const struct face_round *round = &face->round[(i - 1) % FACE_ROUNDS];
+    facts_set(facts, ROW_SECONDS, (double)run->duration_ms / 1000);
+    for (uint64_t i = run->round_count; i > 0 && run->round_count - i < FACE_ROUNDS; i--) {
+        const struct face_round *round = &run->round[(i - 1) % FACE_ROUNDS];
         uint32_t within;
-        const struct stage *stage = job_stage_of(&face->office->job, round->round, &within);
+        const struct stage *stage = job_stage_of(run->job, round->round, &within);
         char when[CLOCK_TEXT_BYTES];
         char number[NUMBER_BYTES];
         char agents[NUMBER_BYTES];
         char seconds[NUMBER_BYTES];
         const char *const label[] = {when, number, task_name(stage->task), agents, seconds};
-        if (i == face->round_count) {
+        if (i == run->round_count) {
             facts_set(facts, ROW_LAST_RELEASE, (double)round->wall_ms / 1000);
             facts_set(facts, ROW_LAST_SECONDS, round->duration_ms / 1000.0);
             facts_set(facts, ROW_LAST_AGENTS, round->agents);
@@ -134,11 +144,32 @@ static void add_agents(struct facts *facts, const struct coordinator *coordinato
     }
 }
 
-static void add_machine(struct facts *facts, struct face *face)
+/* How long it will take, and what the choice costs: both from what is released. */
+static void add_course(struct facts *facts, const struct face_run *run,
+                       const struct coordinator_view *view)
 {
-    const struct coordinator_view view = coordinator_look(face->coordinator);
+    const struct outcome *outcome = coordinator_look_outcome(run->coordinator);
+    const double left_s = outcome->finished ? -1
+                                            : queue_seconds_left(view->closed, view->planned,
+                                                                 run->first_ms, run->last_ms);
+    const double regret = outcome_regret_average(outcome);
+    const double bound = outcome_regret_bound(outcome).tight;
+    if (left_s >= 0) {
+        facts_set(facts, ROW_LEFT, left_s);
+    }
+    if (!isnan(regret)) {
+        facts_set(facts, ROW_REGRET, regret);
+    }
+    if (!isnan(bound)) {
+        facts_set(facts, ROW_REGRET_BOUND, bound);
+    }
+}
+
+static void add_machine(struct facts *facts, struct face_run *run)
+{
+    const struct coordinator_view view = coordinator_look(run->coordinator);
     char id[ID_DIGITS + 1] = "";
-    const char *const label[] = {face->office->job.name, id};
+    const char *const label[] = {run->job->name, id};
 
     if (!digest_is_none(&view.id)) {
         hex_encode(id, view.id.byte, ID_DIGITS / 2);
@@ -151,28 +182,73 @@ static void add_machine(struct facts *facts, struct face *face)
     facts_set(facts, ROW_FAILED, view.failed ? 1 : 0);
     facts_set(facts, ROW_CLOSED, view.closed);
     facts_set(facts, ROW_PLANNED, view.planned);
-    facts_set(facts, ROW_NEEDED, face->office->job.cohort_min);
-    add_price(facts, face, view.closed);
-    add_agents(facts, face->coordinator, view.agent_count);
+    facts_set(facts, ROW_NEEDED, run->job->cohort_min);
+    add_price(facts, run, view.closed);
+    add_course(facts, run, &view);
+    add_agents(facts, run->coordinator, view.agent_count);
 }
 
-/* What the journal of the job that runs says is the machine's to tell: the file would be read whole at every look. */
-static void look_at_job(struct queue_job *job, const struct face *face, uint32_t number)
+static const struct face_run *running(const struct face *face, uint32_t number)
+{
+    for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
+        if (face->run[i].coordinator != NULL && face->run[i].number == number) {
+            return &face->run[i];
+        }
+    }
+    return NULL;
+}
+
+struct face_run *face_shown(struct face *face)
+{
+    struct face_run *shown = NULL;
+    for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
+        struct face_run *run = &face->run[i];
+        if (run->coordinator != NULL && (shown == NULL || run->number < shown->number)) {
+            shown = run;
+        }
+    }
+    return shown;
+}
+
+/* What the journal of a job that runs says is the machine's to tell: the file would be read whole at every look. */
+static void look_at_job(struct queue_job *job, struct face *face, uint32_t number)
 {
     struct why ignored = {{0}};
-    if (face->coordinator != NULL && number == face->number) {
-        const struct coordinator_view view = coordinator_look(face->coordinator);
+    struct face_job *kept = &face->listed[number % FACE_JOBS];
+    const int64_t now_ms = clock_now_ms();
+    const struct face_run *run = running(face, number);
+    if (run != NULL) {
+        const struct coordinator_view view = coordinator_look(run->coordinator);
         *job = (struct queue_job){.number = number,
                                   .state = QUEUE_RUNNING,
                                   .rounds = view.closed,
                                   .planned = view.planned};
-        (void)snprintf(job->name, sizeof job->name, "%s", face->office->job.name);
-    } else if (queue_look(job, face->office, number, &ignored) != STATUS_OK) {
-        *job = (struct queue_job){.number = number};
+        (void)snprintf(job->name, sizeof job->name, "%s", run->job->name);
+        return;
+    }
+    if (kept->job.number != number || now_ms - kept->looked_ms >= JOB_MS) {
+        if (queue_look(&kept->job, face->office, number, &ignored) != STATUS_OK) {
+            kept->job = (struct queue_job){.number = number};
+        }
+        kept->looked_ms = now_ms;
+    }
+    *job = kept->job;
+}
+
+static void add_results(struct facts *facts, const struct face *face, const struct queue_job *job,
+                        const char *digits)
+{
+    for (size_t i = 0; job->filed && face_results[i] != NULL; i++) {
+        char name[HTTP_NAME_BYTES];
+        const char *const label[] = {digits, job->name, face_results[i]};
+        (void)snprintf(name, sizeof name, "out/%s", face_results[i]);
+        if (queue_holds(face->office, job->number, name)) {
+            facts_add(facts, ROW_RESULTS, 1, label);
+        }
     }
 }
 
-static void add_queue(struct facts *facts, const struct face *face)
+static void add_queue(struct facts *facts, struct face *face)
 {
     struct queue_list list = {.count = 0};
     struct why ignored = {{0}};
@@ -183,8 +259,8 @@ static void add_queue(struct facts *facts, const struct face *face)
     }
     for (size_t i = list.count; i-- > 0;) {
         const uint32_t number = list.number[i];
-        const bool running = face->coordinator != NULL && number == face->number;
-        waiting += running || queue_holds(face->office, number, "end") ? 0 : 1;
+        waiting +=
+            running(face, number) != NULL || queue_holds(face->office, number, "end") ? 0 : 1;
         if (list.count - i <= FACE_JOBS) {
             char digits[NUMBER_BYTES];
             char rounds[2 * NUMBER_BYTES];
@@ -195,16 +271,19 @@ static void add_queue(struct facts *facts, const struct face *face)
             (void)snprintf(rounds, sizeof rounds, "%" PRIu32 " of %" PRIu32, job.rounds,
                            job.planned);
             facts_add(facts, ROW_QUEUE, 1, label);
+            add_results(facts, face, &job, digits);
         }
     }
     facts_set(facts, ROW_WAITING, (double)waiting);
     queue_list_free(&list);
 }
 
-static bool is_ready(void *self)
+static enum watch_health health(void *self)
 {
-    const struct face *face = self;
-    return face->coordinator != NULL || face->idle;
+    struct face *face = self;
+    return face_shown(face) != NULL || face->idle ? WATCH_WORKS
+           : face->stands_by                      ? WATCH_STANDS_BY
+                                                  : WATCH_STARTS;
 }
 
 static struct facts *look(void *self)
@@ -218,28 +297,55 @@ static struct facts *look(void *self)
                                         .bytes_in = counts->bytes_in,
                                         .bytes_out = counts->bytes_out,
                                         .journal_bytes =
-                                            journal_size(face->office->settings.state)};
+                                            journal_is_shared(face->office->settings.state)
+                                                ? FACTS_UNKNOWN
+                                                : journal_size(face->office->settings.state)};
     struct facts *facts = facts_new(family, sizeof family / sizeof family[0]);
     if (facts == NULL) {
         return NULL;
     }
-    if (face->coordinator != NULL) {
-        add_machine(facts, face);
+    struct face_run *shown = face_shown(face);
+    if (shown != NULL) {
+        add_machine(facts, shown);
+        add_rounds(facts, shown);
     }
-    add_rounds(facts, face);
     add_queue(facts, face);
     facts_add_common(facts, ROW_COMMON, &common);
     return facts;
 }
 
-static void note(void *self, const struct record *record)
+char *face_status(struct face *face)
 {
-    struct face *face = self;
+    struct facts *facts = look(face);
+    char *text = facts == NULL ? NULL : facts_json(facts);
+    facts_free(facts);
+    return text;
+}
+
+uint64_t face_version(void *self)
+{
+    const struct face *face = self;
+    return face->version;
+}
+
+static void forget_drawn(struct face *face)
+{
+    free(face->drawn);
+    face->drawn = NULL;
+}
+
+static void note(void *self, const struct record *record, UNUSED struct slice blob)
+{
+    struct face_run *run = self;
+    run->face->version++;
+    run->first_ms = record->kind == RECORD_JOB ? record->wall_ms : run->first_ms;
     if (record->kind != RECORD_ROUND || record->as.round.failed) {
         return;
     }
-    face->duration_ms += record->as.round.duration_ms;
-    face->round[face->round_count++ % FACE_ROUNDS] =
+    run->last_ms = record->wall_ms;
+    forget_drawn(run->face);
+    run->duration_ms += record->as.round.duration_ms;
+    run->round[run->round_count++ % FACE_ROUNDS] =
         (struct face_round){.wall_ms = record->wall_ms,
                             .round = record->as.round.round,
                             .agents = record->as.round.agent_count,
@@ -247,64 +353,117 @@ static void note(void *self, const struct record *record)
 }
 
 enum status face_open(struct face *face, const struct office *office, const struct log *log,
-                      struct driver_options *driver, struct why *why)
+                      struct why *why)
 {
-    const struct watch_options options = {.listen = office->settings.http.listen,
-                                          .period_ms = PERIOD_MS,
-                                          .self = face,
-                                          .is_ready = is_ready,
-                                          .look = look};
+    const struct http_route route[] = {
+        {.path = "/charts.js", .type = "text/javascript; charset=utf-8", .text = charts_js},
+        {.path = "/live.js", .type = "text/javascript; charset=utf-8", .text = live_js},
+        {.path = "/api/events",
+         .type = "text/event-stream",
+         .tell = face_tell,
+         .version = face_version,
+         .self = face},
+        {.path = "/results/",
+         .type = "application/octet-stream",
+         .open = face_open_result,
+         .self = face}};
+    const struct http_settings *http = &office->settings.http;
+    struct watch_options options = {.listen = http->listen,
+                                    .period_ms = PERIOD_MS,
+                                    .self = face,
+                                    .health = health,
+                                    .look = look,
+                                    .page = live_html,
+                                    .route = route,
+                                    .route_count = sizeof route / sizeof route[0]};
+    enum status status = STATUS_OK;
     *face = (struct face){.office = office, .started_ms = clock_wall_ms()};
-    if (office->settings.http.listen[0] == '\0') {
+    if (http->listen[0] == '\0') {
         return STATUS_OK;
     }
-    enum status status = watch_open(&face->watch, &options, why);
+    if (http->certificate[0] != '\0') {
+        status = http_files_read(&face->files, http, why);
+        face->secure = (struct http_secure){face->files.certificate, face->files.key,
+                                            face->files.token, http->names};
+        options.secure = &face->secure;
+    }
     if (status == STATUS_OK) {
-        log_event(log, LOG_INFO, "http-listening", NULL, "this machine may look at http://%s/",
-                  watch_address(face->watch));
+        status = watch_open(&face->watch, &options, why);
+    }
+    if (status == STATUS_OK) {
+        log_event(log, LOG_INFO, "http-listening", NULL, "%s may look at http%s://%s/",
+                  options.secure != NULL ? "who has the token" : "this machine",
+                  options.secure != NULL ? "s" : "", watch_address(face->watch));
+    } else {
+        http_files_wipe(&face->files);
+    }
+    return status;
+}
+
+void face_join(struct face *face, struct driver_options *driver)
+{
+    face->stands_by = false;
+    if (face->watch != NULL) {
         face->guest = (struct driver_guest){.self = face->watch,
                                             .descriptor = watch_descriptor,
                                             .due_ms = watch_due_ms,
                                             .run = watch_run};
-        driver->guest = &face->guest;
+        driver->guest[0] = &face->guest;
         driver->counts = &face->counts;
     }
-    return status;
+}
+
+void face_stand_by(void *self, int64_t wait_ms)
+{
+    struct face *face = self;
+    const int64_t end_ms = clock_now_ms() + wait_ms;
+    face->stands_by = true;
+    for (int64_t now_ms = clock_now_ms(); now_ms < end_ms; now_ms = clock_now_ms()) {
+        struct pollfd ready = {.fd = -1, .events = POLLIN};
+        int64_t until_ms = end_ms;
+        if (face->watch != NULL) {
+            ready.fd = watch_descriptor(face->watch, now_ms);
+            const int64_t due_ms = watch_due_ms(face->watch, now_ms);
+            until_ms = due_ms < end_ms ? due_ms : end_ms;
+        }
+        (void)poll(&ready, 1, until_ms > now_ms ? (int)(until_ms - now_ms) : 0);
+        if (face->watch != NULL) {
+            watch_run(face->watch, clock_now_ms());
+        }
+    }
 }
 
 void face_close(struct face *face)
 {
     watch_free(face->watch);
     face->watch = NULL;
+    forget_drawn(face);
+    http_files_wipe(&face->files);
 }
 
-/* The journal tells all rounds anew; of another job they are others. */
-static void forget_rounds(struct face *face)
+void face_set_idle(struct face *face, bool idle)
 {
-    face->round_count = 0;
-    face->duration_ms = 0;
-    face->spent_rounds = 0;
-    face->spent = (struct price){0};
+    face->version++;
+    face->idle = idle;
 }
 
-void face_idle(struct face *face)
+/* The journal tells all rounds anew. */
+void face_begin(struct face *face, size_t lane, uint32_t number, const struct job *job,
+                const struct coordinator *coordinator, struct journal *journal)
 {
-    forget_rounds(face);
-    face->idle = true;
-}
-
-void face_begin(struct face *face, const struct coordinator *coordinator, struct journal *journal)
-{
-    forget_rounds(face);
-    face->coordinator = coordinator;
+    struct face_run *run = &face->run[lane];
+    face->version++;
+    forget_drawn(face);
+    *run =
+        (struct face_run){.face = face, .job = job, .coordinator = coordinator, .number = number};
     if (face->watch != NULL) {
-        face->journal = (struct journal_watch){.note = note, .self = face};
-        journal_watch_begin(&face->journal, journal);
+        run->journal = (struct journal_watch){.note = note, .self = run};
+        journal_watch_begin(&run->journal, journal);
     }
 }
 
-void face_pause(struct face *face)
+void face_pause(struct face *face, size_t lane)
 {
-    face->coordinator = NULL;
-    face->idle = false;
+    face->version++;
+    face->run[lane].coordinator = NULL;
 }

@@ -4,9 +4,11 @@
 #define COORDINATOR_MAIN_FACE_H
 
 #include "coordinator/main.h"
+#include "coordinator/main_queue.h"
 #include "coordinator/round.h"
 #include "http/watch.h"
 #include "io/driver.h"
+#include "io/http_files.h"
 #include "io/journal_watch.h"
 
 enum { FACE_ROUNDS = 32, FACE_JOBS = 16 }; /* that the page lists, the latest ones */
@@ -18,36 +20,83 @@ struct face_round {
     uint32_t duration_ms;
 };
 
-/* Starts zeroed. */
-struct face {
-    const struct office *office;
-    const struct coordinator *coordinator; /* NULL: it starts again, or no job runs */
-    bool idle;                             /* no job runs */
-    uint32_t number;                       /* of the queue's job that runs; 0: there is no queue */
+/* What was found of a job of the queue, and when. */
+struct face_job {
+    struct queue_job job;
+    int64_t looked_ms;
+};
+
+struct face;
+
+/* A job that runs, on a lane of the driver. */
+struct face_run {
+    struct face *face;
+    const struct job *job;
+    const struct coordinator *coordinator; /* NULL: it starts again, or no job runs here */
+    uint32_t number;                       /* of the queue's job; 0: there is no queue */
     struct journal_watch journal;
-    struct driver_counts counts;
-    struct driver_guest guest;
-    struct watch *watch; /* NULL: nothing listens */
-    int64_t started_ms;
     uint64_t duration_ms;                 /* of all closed rounds */
     uint64_t round_count;                 /* that were released */
     struct face_round round[FACE_ROUNDS]; /* a ring: number i is at i modulo FACE_ROUNDS */
     struct price spent;                   /* after spent_rounds */
     uint64_t spent_rounds;
+    int64_t first_ms; /* Unix time of the job's first record, */
+    int64_t last_ms;  /* and of its latest */
 };
 
-/** Begins to listen where the settings say so, and puts itself into the driver's options. log: told the address. Fails like
- * watch_open. */
+/* Starts zeroed. */
+struct face {
+    const struct office *office; /* the settings */
+    bool idle;                   /* nothing runs, and that is right */
+    bool stands_by;              /* another coordinator leads */
+    uint64_t version;            /* of what is shown */
+    struct face_run run[DRIVER_LANES_MAX];
+    struct driver_counts counts;
+    struct driver_guest guest;
+    struct watch *watch;     /* NULL: nothing listens */
+    struct http_files files; /* the settings', where others than this machine may look */
+    struct http_secure secure;
+    int64_t started_ms;
+    struct face_job listed[FACE_JOBS]; /* of number i at i modulo FACE_JOBS */
+    char *drawn;                       /* what the page draws, owned; NULL: to be made, */
+    const struct face_run *drawn_of;   /* of this job */
+};
+
+/** Begins to listen where the settings say so. log: told the address. Fails like watch_open, and with STATUS_NOT_FOUND,
+ * STATUS_IO, STATUS_INVALID for the files that TLS and the token need. */
 MUST_USE enum status face_open(struct face *face, const struct office *office,
-                               const struct log *log, struct driver_options *driver,
-                               struct why *why);
+                               const struct log *log, struct why *why);
 void face_close(struct face *face);
 
-/** No job runs, and none waits. */
-void face_idle(struct face *face);
+/** Puts the face into a driver's options, if it listens. */
+void face_join(struct face *face, struct driver_options *driver);
 
-/** A machine was made on this journal, which it has not read yet; or is about to be unmade. */
-void face_begin(struct face *face, const struct coordinator *coordinator, struct journal *journal);
-void face_pause(struct face *face);
+/** Answers for so long, while no driver runs: another coordinator leads. self: a struct face. */
+void face_stand_by(void *self, int64_t wait_ms);
+
+/** Those of a route of http.h; self: a struct face. What the page draws, with the status, as JSON; how old that is; and a
+ * file of a finished job. */
+char *face_tell(void *self);
+uint64_t face_version(void *self);
+int face_open_result(void *self, const char *behind, uint64_t *size,
+                     char name[static HTTP_NAME_BYTES]);
+
+/** The status as JSON, malloc'd; NULL without memory. */
+char *face_status(struct face *face);
+
+/** The names of a finished job's files, as the page offers them; behind the last one stands NULL. */
+extern const char *const face_results[];
+
+/** Returns the job that the page tells of: of those that run, the one of the lowest number; NULL. */
+struct face_run *face_shown(struct face *face);
+
+/** Whether nothing runs, and that is right: a queue that waits for jobs. */
+void face_set_idle(struct face *face, bool idle);
+
+/** A machine was made on this journal, which it has not read yet; or is about to be unmade. lane: of the driver; number: of
+ * the queue's job, or 0. */
+void face_begin(struct face *face, size_t lane, uint32_t number, const struct job *job,
+                const struct coordinator *coordinator, struct journal *journal);
+void face_pause(struct face *face, size_t lane);
 
 #endif

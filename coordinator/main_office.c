@@ -7,11 +7,14 @@
 #include "coordinator/publish.h"
 #include "coordinator/round.h"
 #include "crypto/digest.h"
-#include "io/journal.h"
+#include "database/database.h"
+#include "database/journal_place.h"
 #include "job/round.h"
 #include "job/terms.h"
+#include "job/trust.h"
 #include "learn/model.h"
 #include "protocol/wire.h"
+#include "report/html.h"
 #include "report/result.h"
 #include "task/outcome.h"
 
@@ -22,6 +25,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { REPORT_FROM_BYTES_MAX = 4 * 1024 * 1024 }; /* of result.json: other jobs wait meanwhile */
 
 enum status office_read_settings(struct office *office, const char *path, struct why *why)
 {
@@ -34,7 +39,22 @@ enum status office_read_settings(struct office *office, const char *path, struct
             coordinator_settings_parse(&office->settings, (struct slice){text, size}, path, why);
     }
     free(text);
+    if (status == STATUS_OK && journal_is_shared(office->settings.state)) {
+        struct why cause = {""};
+        status = database_check(office->settings.state, &cause);
+        if (status != STATUS_OK) {
+            why_set(why, "%s: state %s", path, cause.text);
+        }
+    }
     return status;
+}
+
+enum status office_has_operators(const struct office *office, struct why *why)
+{
+    return office->settings.operators.listen[0] != '\0'
+               ? STATUS_OK
+               : why_refuse(why, "the settings have no desk for operators; remedy: add a line "
+                                 "`operators: {listen: \"tcp://0.0.0.0:7311\", list: operators}`");
 }
 
 enum status office_read_key(struct office *office, struct why *why)
@@ -70,6 +90,8 @@ struct replay {
     int64_t last_ms;
     uint32_t answers; /* in the latest round */
     char because[RECORD_CAUSE_BYTES];
+    void (*show)(void *self, const struct record *round); /* may be NULL */
+    void *show_self;
 };
 
 static enum status visit(void *self, uint64_t sequence, struct slice body, struct slice blob)
@@ -89,6 +111,10 @@ static enum status visit(void *self, uint64_t sequence, struct slice body, struc
                              !digest_equal(&record.as.job.job.text_digest, &replay->text);
         status =
             foreign ? STATUS_FOREIGN : outcome_add(&replay->outcome, replay->job, &record, blob);
+        if (status == STATUS_OK && replay->show != NULL && record.kind == RECORD_ROUND &&
+            !record.as.round.failed) {
+            replay->show(replay->show_self, &record);
+        }
         record_free(&record);
     }
     return status;
@@ -100,6 +126,22 @@ static enum status write_text(const struct office *office, const char *name, con
     char path[SETTINGS_PATH_BYTES + 32];
     (void)snprintf(path, sizeof path, "%s/%s", office->settings.out, name);
     return file_write(path, (struct slice){text, strlen(text)}, 0644, why);
+}
+
+/* The result for people, as `hedgerow report` draws it; a result of millions of numbers is no page. */
+static enum status write_report(const struct office *office, const struct result *result,
+                                size_t result_bytes, struct why *why)
+{
+    char *page = NULL;
+    if (result_bytes > REPORT_FROM_BYTES_MAX) {
+        return STATUS_OK;
+    }
+    enum status status = html_report(&page, result);
+    if (status == STATUS_OK) {
+        status = write_text(office, "report.html", page, why);
+    }
+    free(page);
+    return status;
 }
 
 static enum status write_results(const struct office *office, const struct replay *replay,
@@ -118,6 +160,9 @@ static enum status write_results(const struct office *office, const struct repla
     }
     if (status == STATUS_OK) {
         status = write_text(office, "result.json", result_text, why);
+    }
+    if (status == STATUS_OK) {
+        status = write_report(office, &result, strlen(result_text), why);
     }
     if (status == STATUS_OK && !replay->outcome.failed) {
         status = publish_model(&model, &replay->outcome, options);
@@ -170,6 +215,8 @@ static struct job_end end_of(const struct replay *replay)
                           .finished = outcome->finished,
                           .failed = outcome->failed,
                           .cancelled = outcome->cancelled,
+                          .first_ms = replay->first_ms,
+                          .last_ms = replay->last_ms,
                           .rounds = outcome->rounds_closed - (outcome->failed ? 1 : 0)};
     const uint32_t paid = end.rounds + (end.failed && replay->answers > 0 ? 1 : 0);
     if (paid > 0) {
@@ -183,25 +230,34 @@ static struct job_end end_of(const struct replay *replay)
 static enum status replay_journal(struct replay *replay, const struct office *office, bool history,
                                   struct why *why)
 {
-    *replay = (struct replay){.job = &office->job};
+    replay->job = &office->job;
     digest_sha256(&replay->text, &(struct slice){office->text, office->text_size}, 1);
-    outcome_init(&replay->outcome, &office->job, history);
-    return journal_sqlite_read(office->settings.state, "coordinator", visit, replay, why);
+    outcome_init(&replay->outcome, &office->job, history ? OUTCOME_KEEPS : OUTCOME_FORGETS);
+    const enum status status =
+        journal_read(office->settings.state, "coordinator", visit, replay, why);
+    return status == STATUS_AGAIN ? STATUS_IO : status; /* a database is away, not the job's end */
 }
 
-enum status office_look(const struct office *office, struct job_end *end, struct why *why)
+enum status office_look_rounds(const struct office *office, struct job_end *end,
+                               void (*show)(void *self, const struct record *round), void *self,
+                               struct why *why)
 {
-    struct replay replay;
+    struct replay replay = {.show = show, .show_self = self};
     enum status status = replay_journal(&replay, office, false, why);
     *end = end_of(&replay);
     outcome_free(&replay.outcome);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
+enum status office_look(const struct office *office, struct job_end *end, struct why *why)
+{
+    return office_look_rounds(office, end, NULL, NULL, why);
+}
+
 enum status office_publish(const struct office *office, bool seeded, uint64_t seed,
                            struct job_end *end, struct why *why)
 {
-    struct replay replay;
+    struct replay replay = {.show = NULL};
     enum status status = replay_journal(&replay, office, true, why);
     if (status == STATUS_OK && !replay.outcome.finished) {
         status = STATUS_AGAIN;
@@ -219,8 +275,26 @@ enum status office_publish(const struct office *office, bool seeded, uint64_t se
     return status;
 }
 
+/* Whoever restores a database's older state has a round closed again. Where sites answer with the bytes they have paid for,
+ * that reveals nothing. Where the coordinator draws, it would draw again on the same exact sum, for one charge: a folder's
+ * mark guards against that, and a database has none. */
+static enum status judge_place(const struct office *office, struct why *why)
+{
+    return journal_is_shared(office->settings.state) && trust_of(&office->job)->exact_answers
+               ? why_refuse(why,
+                            "%s: under trust %s the journal cannot be in a database, which may be "
+                            "put back to an older state; remedy: a folder as `state`, or another "
+                            "trust",
+                            office->settings.job, trust_of(&office->job)->name)
+               : STATUS_OK;
+}
+
 enum status office_judge(const struct office *office, struct why *why)
 {
+    enum status status = judge_place(office, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     return coordinator_fits(&office->job, office->settings.message_bytes_max)
                ? STATUS_OK
                : why_refuse(why,

@@ -18,7 +18,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NUMBER_DIGITS = 9, NUMBER_MAX = 999999999, TRIES_MAX = 1000, PATH_ROOM = 32 };
+#define OPERATOR   "operator "
+#define SUBMISSION "submission "
+
+enum {
+    NUMBER_DIGITS = 9,
+    NUMBER_MAX = 999999999,
+    TRIES_MAX = 1000,
+    PATH_ROOM = 32,
+    SUBMITTED_BYTES = 2 * QUEUE_BY_BYTES
+};
 
 void queue_path(char path[static QUEUE_PATH_BYTES], const struct office *office, uint32_t number,
                 const char *name)
@@ -134,16 +143,18 @@ void queue_list_free(struct queue_list *list)
     *list = (struct queue_list){.count = 0};
 }
 
-/* An operator is known by the account that makes the file. */
-static void sign(char line[static QUEUE_BY_BYTES])
+/* No account's name has a blank, so none reads as an operator's. */
+static void sign(char line[static QUEUE_BY_BYTES], const struct queue_actor *actor)
 {
     char room[4096];
     char when[CLOCK_TEXT_BYTES];
     struct passwd entry;
     struct passwd *found = NULL;
     clock_text(when, clock_wall_ms());
-    if (getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found != NULL &&
-        strlen(found->pw_name) < 64) {
+    if (actor->name != NULL) {
+        (void)snprintf(line, QUEUE_BY_BYTES, OPERATOR "%s at %s\n", actor->name, when);
+    } else if (getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found != NULL &&
+               strlen(found->pw_name) < 64) {
         (void)snprintf(line, QUEUE_BY_BYTES, "%s at %s\n", found->pw_name, when);
     } else {
         (void)snprintf(line, QUEUE_BY_BYTES, "account %lu at %s\n", (unsigned long)geteuid(), when);
@@ -163,11 +174,18 @@ static enum status sync_folder(const char *path, struct why *why)
     return good ? STATUS_OK : STATUS_IO;
 }
 
-static enum status write_new(const char *folder, struct slice text, struct why *why)
+static enum status write_new(const char *folder, const struct queue_actor *actor, struct slice text,
+                             struct why *why)
 {
     char path[QUEUE_PATH_BYTES + 32];
-    char line[QUEUE_BY_BYTES];
-    sign(line);
+    char line[SUBMITTED_BYTES];
+    sign(line, actor);
+    if (actor->submission != NULL) {
+        char hex[2 * DIGEST_BYTES + 1];
+        hex_encode(hex, actor->submission->byte, DIGEST_BYTES);
+        const size_t used = strlen(line);
+        (void)snprintf(line + used, sizeof line - used, SUBMISSION "%s\n", hex);
+    }
     (void)snprintf(path, sizeof path, "%s/job.yml", folder);
     enum status status = file_write(path, text, 0400, why);
     if (status == STATUS_OK) {
@@ -231,8 +249,8 @@ static enum status commit_new(uint32_t *number, const struct office *office, con
     return STATUS_IO;
 }
 
-enum status queue_add(uint32_t *number, const struct office *office, struct slice text,
-                      struct why *why)
+enum status queue_add(uint32_t *number, const struct office *office,
+                      const struct queue_actor *actor, struct slice text, struct why *why)
 {
     char folder[QUEUE_PATH_BYTES];
     (void)snprintf(folder, sizeof folder, "%s/.new.XXXXXX", office->settings.jobs);
@@ -240,13 +258,59 @@ enum status queue_add(uint32_t *number, const struct office *office, struct slic
         why_file(why, office->settings.jobs, "written", errno);
         return STATUS_IO;
     }
-    enum status status = write_new(folder, text, why);
+    enum status status = write_new(folder, actor, text, why);
     if (status == STATUS_OK) {
         status = commit_new(number, office, folder, why);
     }
     if (status != STATUS_OK) {
         drop_new(folder); /* does nothing to one that has its number */
     }
+    return status;
+}
+
+/* Returns whether the file `submitted` of a job names the operator; and whether it has the submission. */
+static bool is_of(const struct office *office, uint32_t number, const struct queue_actor *actor,
+                  bool *same)
+{
+    char path[QUEUE_PATH_BYTES];
+    char by[QUEUE_BY_BYTES];
+    char line[SUBMITTED_BYTES];
+    char hex[2 * DIGEST_BYTES + 1];
+    char *text = NULL;
+    size_t size = 0;
+    struct why ignored = {{0}};
+    *same = false;
+    queue_path(path, office, number, "submitted");
+    if (file_read(&text, &size, path, SUBMITTED_BYTES, &ignored) != STATUS_OK) {
+        return false;
+    }
+    (void)snprintf(by, sizeof by, OPERATOR "%s at ", actor->name);
+    const bool own = strncmp(text, by, strlen(by)) == 0;
+    const char *second = strchr(text, '\n');
+    if (own && second != NULL && actor->submission != NULL) {
+        hex_encode(hex, actor->submission->byte, DIGEST_BYTES);
+        (void)snprintf(line, sizeof line, "\n" SUBMISSION "%s\n", hex);
+        *same = strcmp(second, line) == 0;
+    }
+    free(text);
+    return own;
+}
+
+enum status queue_find(uint32_t *number, size_t *open, const struct office *office,
+                       const struct queue_actor *actor, struct why *why)
+{
+    struct queue_list list;
+    *number = 0;
+    *open = 0;
+    enum status status = queue_list(&list, office, why);
+    for (size_t i = 0; status == STATUS_OK && i < list.count; i++) {
+        bool same = false;
+        if (is_of(office, list.number[i], actor, &same)) {
+            *open += queue_holds(office, list.number[i], "end") ? 0 : 1;
+            *number = same ? list.number[i] : *number;
+        }
+    }
+    queue_list_free(&list);
     return status;
 }
 
@@ -279,11 +343,12 @@ enum status queue_take(struct office *office, uint32_t number, struct why *why)
     return office_read_job(office, why);
 }
 
-enum status queue_cancel(const struct office *office, uint32_t number, struct why *why)
+enum status queue_cancel(const struct office *office, uint32_t number,
+                         const struct queue_actor *actor, struct why *why)
 {
     char path[QUEUE_PATH_BYTES];
     char line[QUEUE_BY_BYTES];
-    sign(line);
+    sign(line, actor);
     queue_path(path, office, number, "cancel");
     return file_write(path, (struct slice){line, strlen(line)}, 0400, why);
 }

@@ -1,7 +1,7 @@
 /* main_queue.h - the queue of settings key `jobs`: a folder with a folder for each job, by number.
  *
  *   jobs/7/job.yml     its text, as it was submitted: what runs is this
- *   jobs/7/submitted   who submitted it, and when: a line
+ *   jobs/7/submitted   who submitted it, and when: a line; of an operator's submission its id: another
  *   jobs/7/cancel      who cancelled it, and when: a line; no such file while nobody has
  *   jobs/7/state/      its journal
  *   jobs/7/out/        result.json, and model.json if there is one
@@ -36,6 +36,7 @@ struct queue_job {
     uint32_t planned;
     struct price spent;               /* at most, by a site that answered every round */
     struct price price;               /* of the whole job */
+    double seconds_left;              /* at the pace so far; below 0: not known */
     char because[RECORD_CAUSE_BYTES]; /* of a failed or a stuck job; "" */
 };
 
@@ -64,9 +65,20 @@ void queue_path(char path[static QUEUE_PATH_BYTES], const struct office *office,
  * over and filed. */
 bool queue_holds(const struct office *office, uint32_t number, const char *name);
 
-/** Takes a job's text into the queue: durable when it returns. Fails with STATUS_IO, STATUS_NO_MEMORY. */
-MUST_USE enum status queue_add(uint32_t *number, const struct office *office, struct slice text,
-                               struct why *why);
+/* Who acts: an operator whose key the desk has checked; else the account that runs the command. */
+struct queue_actor {
+    const char *name;                /* an operator's; NULL: the account */
+    const struct digest *submission; /* of queue_add; NULL: it has none */
+};
+
+/** Takes a job's text into the queue: durable when it returns, with its submission. Fails with STATUS_IO, STATUS_NO_MEMORY. */
+MUST_USE enum status queue_add(uint32_t *number, const struct office *office,
+                               const struct queue_actor *actor, struct slice text, struct why *why);
+
+/** Looks for an operator's submission. number: out, 0 when the queue does not have it; open: out, how many jobs of this
+ * operator are not over. Fails with STATUS_IO, STATUS_NO_MEMORY. */
+MUST_USE enum status queue_find(uint32_t *number, size_t *open, const struct office *office,
+                                const struct queue_actor *actor, struct why *why);
 
 /** Reads a job into office, in the place of the one before: text, journal and results. Fails with STATUS_NOT_FOUND (no such
  * number), STATUS_INVALID, STATUS_IO, STATUS_NO_MEMORY; office then has no job. */
@@ -88,8 +100,13 @@ void queue_tell(struct queue_job *job, const struct office *office, uint32_t num
 MUST_USE enum status queue_look(struct queue_job *job, const struct office *office, uint32_t number,
                                 struct why *why);
 
+/** Returns how many seconds a job needs for the rounds that are left, at the pace so far: from its first record to its
+ * latest. Below 0: not known. */
+double queue_seconds_left(uint32_t rounds, uint32_t planned, int64_t first_ms, int64_t last_ms);
+
 /** Asks for a job's end: durable when it returns. Fails with STATUS_IO. */
-MUST_USE enum status queue_cancel(const struct office *office, uint32_t number, struct why *why);
+MUST_USE enum status queue_cancel(const struct office *office, uint32_t number,
+                                  const struct queue_actor *actor, struct why *why);
 
 /** Files a job that is over; CHECKs that it is. Fails with STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status queue_file(const struct office *office, const struct queue_job *job,

@@ -87,11 +87,23 @@ static enum status read_end(struct queue_job *job, const struct office *office, 
 
 static void read_asked(struct queue_job *job, const struct office *office, uint32_t number)
 {
-    *job = (struct queue_job){.number = number};
+    *job = (struct queue_job){.number = number, .seconds_left = -1};
     read_signed(job->submitted, office, number, "submitted");
     if (queue_holds(office, number, "cancel")) {
         read_signed(job->cancel, office, number, "cancel");
     }
+}
+
+/* What a mean round took so far, for each that is left. Nothing is known before the first one was closed. */
+double queue_seconds_left(uint32_t rounds, uint32_t planned, int64_t first_ms, int64_t last_ms)
+{
+    if (rounds == 0 || last_ms < first_ms) {
+        return -1;
+    }
+    const double pace_ms = (double)(last_ms - first_ms) / rounds;
+    const double since_ms = (double)(clock_wall_ms() - last_ms);
+    const double left_ms = pace_ms * (planned - rounds) - (since_ms > 0 ? since_ms : 0);
+    return left_ms > 0 ? left_ms / 1000 : 0;
 }
 
 static void tell_end(struct queue_job *job, const struct office *office, const struct job_end *end)
@@ -108,6 +120,10 @@ static void tell_end(struct queue_job *job, const struct office *office, const s
                                            : QUEUE_WAITING;
     job->rounds = end->rounds;
     job->spent = end->spent;
+    job->seconds_left =
+        job->state == QUEUE_RUNNING
+            ? queue_seconds_left(job->rounds, job->planned, end->first_ms, end->last_ms)
+            : -1;
     (void)snprintf(job->because, sizeof job->because, "%s", end->because);
     if (dropped) {
         (void)snprintf(job->because, sizeof job->because, "cancelled by %s before it began",
@@ -171,7 +187,7 @@ static enum status judge(struct queue_job *job, struct office *own, struct why *
 enum status queue_look(struct queue_job *job, const struct office *office, uint32_t number,
                        struct why *why)
 {
-    *job = (struct queue_job){.number = number};
+    *job = (struct queue_job){.number = number, .seconds_left = -1};
     if (!queue_holds(office, number, "")) {
         why_set(why, "there is no job %" PRIu32 " in %s: `jobs` lists them", number,
                 office->settings.jobs);

@@ -1,11 +1,13 @@
-/* A coordinator that stays: one job of the queue after another. Nothing is remembered between two of them: whatever a death
- * interrupts, the next look at the folder goes on with. */
+/* A coordinator that stays: jobs of the queue, at the same time where they ask different agents. Nothing is remembered of
+ * what runs: whatever a death interrupts, the next look at the folder goes on with. */
 
 #include "coordinator/main_stay.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { WAITING_MAX = 64 }; /* that are looked at, at a time */
 
 static void tell_filed(const struct stay *stay, const struct queue_job *job)
 {
@@ -31,31 +33,69 @@ static void observe(struct stay *stay)
     }
 }
 
-enum status stay_file(struct stay *stay, struct why *why)
+static void give_up(struct stay_job *job)
+{
+    office_free(&job->office);
+    job->number = 0;
+    job->cancel[0] = '\0';
+}
+
+enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why)
 {
     struct job_end end;
-    struct queue_job job;
-    if (stay->number == 0) {
+    struct queue_job told;
+    if (job->number == 0) {
         return STATUS_OK;
     }
     observe(stay);
-    enum status status = office_publish(stay->office, stay->seeded, stay->seed, &end, why);
-    if (status == STATUS_NOT_FOUND && !queue_holds(stay->office, stay->number, "")) {
+    enum status status = office_publish(&job->office, stay->seeded, stay->seed, &end, why);
+    if (status == STATUS_NOT_FOUND && !queue_holds(&job->office, job->number, "")) {
         log_event(stay->log, LOG_ERROR, "job-removed", NULL,
                   "job %" PRIu32 ": its folder was removed while it ran; it has no result",
-                  stay->number);
+                  job->number);
+        give_up(job);
         return STATUS_OK;
     }
     if (status == STATUS_OK) {
         log_event(stay->log, LOG_INFO, "result-written", NULL,
-                  "result.json, and the model if there is one, are in %s",
-                  stay->office->settings.out);
+                  "result.json, report.html and the model, if there is one, are in %s",
+                  job->office.settings.out);
         observe(stay);
-        queue_tell(&job, stay->office, stay->number, &end);
-        status = file_job(stay, &job, why);
+        queue_tell(&told, &job->office, job->number, &end);
+        status = file_job(stay, &told, why);
         observe(stay);
     }
+    if (status == STATUS_OK) {
+        give_up(job);
+    }
     return status == STATUS_AGAIN ? STATUS_OK : status;
+}
+
+enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status status,
+                           struct why *why)
+{
+    const struct log_field field[] = {{.name = "job", .number = job->number}};
+    if (stay->aside_count == STAY_ASIDE_MAX) {
+        why_set(why, "journals of %d jobs are damaged: look at the disk", STAY_ASIDE_MAX);
+        return status;
+    }
+    log_event_fields(
+        stay->log, LOG_ERROR, "job-set-aside", field, 1,
+        "job %" PRIu32 " cannot go on, its journal is damaged or gone (%s), and its agents are "
+        "free for other jobs; remedy: bring back the latest whole copy of %s, and start again",
+        job->number, status_text(status), job->office.settings.state);
+    stay->aside[stay->aside_count++] = job->number;
+    give_up(job);
+    return STATUS_OK;
+}
+
+static bool is_aside(const struct stay *stay, uint32_t number)
+{
+    bool found = false;
+    for (size_t i = 0; i < stay->aside_count && !found; i++) {
+        found = stay->aside[i] == number;
+    }
+    return found;
 }
 
 /* Once, however often it is looked at. */
@@ -71,26 +111,73 @@ static void pass_over(struct stay *stay, uint32_t number, const char *because)
     }
 }
 
-static enum status take(struct stay *stay, const struct queue_job *job, bool *taken,
+/* Jobs that were looked at and have to wait: a later one does not overtake one that asks an agent of its. */
+struct waiting {
+    struct job job[WAITING_MAX];
+    size_t count;
+};
+
+static bool has_room(const struct stay *stay, const struct waiting *waiting)
+{
+    bool room =
+        stay_count(stay) < stay->office->settings.jobs_at_once && waiting->count < WAITING_MAX;
+    for (size_t i = 0; i < waiting->count && room; i++) {
+        room = waiting->job[i].agent_count > 0;
+    }
+    for (size_t i = 0; i < STAY_JOBS_MAX && room; i++) {
+        room = stay->job[i].number == 0 || stay->job[i].office.job.agent_count > 0;
+    }
+    return room;
+}
+
+static bool is_free(const struct stay *stay, const struct waiting *waiting, const struct job *job)
+{
+    bool free = true;
+    for (size_t i = 0; i < STAY_JOBS_MAX && free; i++) {
+        free = stay->job[i].number == 0 || !job_shares_agents(&stay->job[i].office.job, job);
+    }
+    for (size_t i = 0; i < waiting->count && free; i++) {
+        free = !job_shares_agents(&waiting->job[i], job);
+    }
+    return free;
+}
+
+static void begin(struct stay *stay, const struct queue_job *job, const struct office *own)
+{
+    struct stay_job *place = stay->job;
+    while (place->number != 0) {
+        place++;
+    }
+    place->number = job->number;
+    place->office = *own;
+    queue_path(place->cancel, own, job->number, "cancel");
+    log_event(stay->log, LOG_INFO, "job-taken", NULL, "job %" PRIu32 " \"%s\", submitted by %s, %s",
+              job->number, own->job.name, job->submitted, job->begun ? "goes on" : "begins");
+}
+
+static enum status take(struct stay *stay, struct waiting *waiting, const struct queue_job *job,
                         struct why *why)
 {
-    const enum status status = queue_take(stay->office, job->number, why);
-    *taken = status == STATUS_OK;
+    struct office own = {.settings = stay->office->settings};
+    const enum status status = queue_take(&own, job->number, why);
+    if (status == STATUS_OK && is_free(stay, waiting, &own.job)) {
+        begin(stay, job, &own);
+        return STATUS_OK;
+    }
     if (status == STATUS_OK) {
-        stay->number = job->number;
-        queue_path(stay->cancel, stay->office, job->number, "cancel");
-        log_event(stay->log, LOG_INFO, "job-taken", NULL,
-                  "job %" PRIu32 " \"%s\", submitted by %s, %s", job->number,
-                  stay->office->job.name, job->submitted, job->begun ? "goes on" : "begins");
+        waiting->job[waiting->count++] = own.job;
+        own.job = (struct job){.stage_count = 0};
     } else if (status != STATUS_NO_MEMORY) {
         pass_over(stay, job->number, why->text);
     }
+    office_free(&own);
     return status == STATUS_NO_MEMORY ? status : STATUS_OK;
 }
 
 /* A job that can neither begin nor go on keeps nobody from the others. What cannot be looked at beside its journal is
  * recovered by its machine. */
-static enum status consider(struct stay *stay, uint32_t number, bool *taken, struct why *why)
+static enum status consider(struct stay *stay, struct waiting *waiting, uint32_t number,
+                            struct why *why)
 {
     struct queue_job job;
     struct why ignored = {{0}};
@@ -108,25 +195,52 @@ static enum status consider(struct stay *stay, uint32_t number, bool *taken, str
         return STATUS_OK;
     }
     return seen && !job.begun && job.state == QUEUE_CANCELLED ? file_job(stay, &job, why)
-                                                              : take(stay, &job, taken, why);
+                                                              : take(stay, waiting, &job, why);
+}
+
+static bool runs(const struct stay *stay, uint32_t number)
+{
+    bool found = false;
+    for (size_t i = 0; i < STAY_JOBS_MAX && !found; i++) {
+        found = stay->job[i].number == number;
+    }
+    return found;
+}
+
+size_t stay_count(const struct stay *stay)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
+        count += stay->job[i].number != 0 ? 1 : 0;
+    }
+    return count;
 }
 
 enum status stay_choose(struct stay *stay, struct why *why)
 {
-    bool taken = false;
-    stay->number = 0;
-    stay->cancel[0] = '\0';
+    struct waiting waiting = {.count = 0};
     queue_list_free(&stay->list);
     enum status status = queue_list(&stay->list, stay->office, why);
-    for (size_t i = 0; i < stay->list.count && status == STATUS_OK && !taken; i++) {
-        if (!queue_holds(stay->office, stay->list.number[i], "end")) {
-            status = consider(stay, stay->list.number[i], &taken, why);
+    for (int begun = 1; begun >= 0; begun--) {
+        for (size_t i = 0; i < stay->list.count && status == STATUS_OK && has_room(stay, &waiting);
+             i++) {
+            const uint32_t number = stay->list.number[i];
+            if (!queue_holds(stay->office, number, "end") && !runs(stay, number) &&
+                !is_aside(stay, number) && queue_was_begun(stay->office, number) == (begun == 1)) {
+                status = consider(stay, &waiting, number, why);
+            }
         }
+    }
+    for (size_t i = 0; i < waiting.count; i++) {
+        job_free(&waiting.job[i]);
     }
     return status;
 }
 
 void stay_free(struct stay *stay)
 {
+    for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
+        office_free(&stay->job[i].office);
+    }
     queue_list_free(&stay->list);
 }

@@ -1,19 +1,31 @@
-/* main_stay.h - which job of the queue runs, and what becomes of it when it is over. */
+/* main_stay.h - which jobs of the queue run, and what becomes of each when it is over. */
 
 #ifndef COORDINATOR_MAIN_STAY_H
 #define COORDINATOR_MAIN_STAY_H
 
 #include "coordinator/main_queue.h"
 
+enum { STAY_JOBS_MAX = SETTINGS_JOBS_MAX }; /* each on a lane of the driver */
+
+enum { STAY_ASIDE_MAX = 64 };
+
+/* A job that runs: an office of its own, with its text, journal and results. */
+struct stay_job {
+    uint32_t number; /* 0: none runs here */
+    struct office office;
+    char cancel[QUEUE_PATH_BYTES]; /* the job's file; "" */
+};
+
 struct stay {
-    struct office *office; /* kept; holds the job that runs */
-    const struct log *log; /* kept */
+    const struct office *office; /* kept: the settings */
+    const struct log *log;       /* kept */
     bool seeded;
     uint64_t seed;
-    uint32_t number;  /* of the job that runs; 0: none can */
-    uint32_t refused; /* of the latest job that was told to be passed over */
+    uint32_t refused;               /* of the latest job that was told to be passed over */
+    uint32_t aside[STAY_ASIDE_MAX]; /* jobs whose journals are damaged */
+    size_t aside_count;
     struct queue_list list;
-    char cancel[QUEUE_PATH_BYTES]; /* the running job's file; "" */
+    struct stay_job job[STAY_JOBS_MAX]; /* as many run as the settings allow (jobs_at_once) */
 
     /* Tests alone set it: called with "filing" before a job is published, before it is filed and after; as
      * struct driver_options has it. */
@@ -21,13 +33,23 @@ struct stay {
     unsigned observed;
 };
 
-/** Chooses the job that runs next: the first one that is not over and can be read. Files those on its way that were
- * cancelled before they began. Fails with STATUS_IO, STATUS_NO_MEMORY. */
+/** Lets the jobs run that can: in the order of their numbers, those first that have begun; each one that asks no agent whom
+ * one that runs, or one that waits before it, asks too. Files those on its way that were cancelled before they began. Fails
+ * with STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status stay_choose(struct stay *stay, struct why *why);
 
-/** Publishes and files the job that ran, if it is over; does nothing otherwise. Fails with STATUS_IO, STATUS_NO_MEMORY,
- * STATUS_CORRUPT: the queue must not go on, for it would run the job's end again. */
-MUST_USE enum status stay_file(struct stay *stay, struct why *why);
+/** Publishes and files a job that ran, if it is over, and gives up its place; where it is not over it keeps the place. Fails
+ * with STATUS_IO, STATUS_NO_MEMORY, STATUS_CORRUPT (its journal is damaged). */
+MUST_USE enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why);
+
+/** Gives up the place of a job whose journal is damaged, as status says; it is not taken again before the program's next
+ * start. Its agents are free for others. Fails with status where so many are set aside already that something else is
+ * wrong. */
+MUST_USE enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status status,
+                                    struct why *why);
+
+/** Returns how many jobs run. */
+size_t stay_count(const struct stay *stay);
 
 void stay_free(struct stay *stay);
 

@@ -82,6 +82,8 @@ static void tell_effect(struct result_effect *to, const struct query_effect *fro
     (void)snprintf(to->name, sizeof to->name, "%s", from->name);
     (void)snprintf(to->unit, sizeof to->unit, "%s", from->unit);
     (void)snprintf(to->note, sizeof to->note, "%s", from->note);
+    (void)snprintf(to->table, sizeof to->table, "%s", from->table);
+    (void)snprintf(to->row, sizeof to->row, "%s", from->row);
     to->sites = (uint32_t)from->all.sites;
     to->value = from->all.value;
     to->low = from->all.low;

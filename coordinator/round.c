@@ -37,7 +37,8 @@ void coordinator_enter(struct coordinator *c, enum phase next)
     c->phase = next;
 }
 
-void coordinator_check(const struct coordinator *c)
+/* Stops the program where phase, commit, sum and outcome contradict each other; called after each event. */
+static void coordinator_check(const struct coordinator *c)
 {
     const bool commits = c->phase == PHASE_NAMING || c->phase == PHASE_LISTING ||
                          c->phase == PHASE_SETTLING || c->phase == PHASE_CLOSING;
@@ -103,7 +104,11 @@ enum status coordinator_invite(struct coordinator *c, const struct peer *peer, i
     message.as.invite.round = c->outcome.rounds_closed;
     message.as.invite.input = input_of(c);
     message.as.invite.deadline_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
-    return coordinator_send(effects, peer, &message, (struct slice){0});
+    const size_t whole = message_whole_bytes(&message);
+    return coordinator_send(effects, peer, &message,
+                            whole > 0 && whole <= c->options.whole_bytes_max
+                                ? coordinator_bytes_of(c, &message.as.invite.input.digest)
+                                : (struct slice){0});
 }
 
 /* What this round's invitation binds; an offer must name it. */
@@ -246,8 +251,8 @@ static enum status on_record(struct coordinator *c, const struct event *event)
 static enum status on_roster(struct coordinator *c, const struct event *event,
                              struct effects *effects)
 {
-    enum status status =
-        cohort_set_roster(&c->cohort, event->as.roster.peer, event->as.roster.count);
+    enum status status = cohort_set_roster(&c->cohort, c->options.job, event->as.roster.peer,
+                                           event->as.roster.count);
     c->listed = true;
     if (status == STATUS_OK) {
         status = coordinator_note_revoked(c, event, effects);
@@ -441,7 +446,7 @@ enum status coordinator_new(struct coordinator **out, const struct coordinator_o
         return status;
     }
     digest_sha256(&c->text_digest, &options->text, 1);
-    outcome_init(&c->outcome, options->job, false);
+    outcome_init(&c->outcome, options->job, options->shows ? OUTCOME_SHOWS : OUTCOME_FORGETS);
     coordinator_note_cancelled(c, options->cancelled);
     *out = c;
     return STATUS_OK;

@@ -10,6 +10,7 @@
 #include "coordinator/shown.h"
 #include "job/job.h"
 #include "protocol/machine.h"
+#include "task/outcome.h"
 
 struct coordinator;
 
@@ -22,7 +23,11 @@ struct coordinator_options {
         cancelled; /* kept: what the queue's file `cancel` says at the start; empty: nobody has cancelled it */
     struct dictionary_sink dictionaries;
     uint64_t answer_bytes_max; /* refuse larger vectors up front */
-    uint32_t linger_ms;        /* after the job's end: how long absent agents are waited for */
+    uint64_t
+        whole_bytes_max; /* inputs up to here go with the invitation: WHOLE_BYTES_MAX; 0: none */
+    uint32_t linger_ms;  /* after the job's end: how long absent agents are waited for */
+    bool
+        shows; /* somebody may look at it: its rounds are kept for that, as OUTCOME_SHOWS has them */
     uint32_t settle_ms; /* an agent that is present, but never was ready, is waited for so long */
 };
 
@@ -57,6 +62,9 @@ extern const size_t coordinator_phase_count;
 /* What an agent does in the open round, or does not. */
 extern const char *const coordinator_agent_states[];
 extern const size_t coordinator_agent_state_count;
+
+/** Returns what has come of the job so far, borrowed until the next step: with its history, if the options said `shows`. */
+const struct outcome *coordinator_look_outcome(const struct coordinator *coordinator);
 
 /** Looks at a machine between two steps. */
 struct coordinator_view coordinator_look(const struct coordinator *coordinator);

@@ -57,6 +57,11 @@ static_assert(sizeof coordinator_agent_states / sizeof coordinator_agent_states[
                   AGENT_STATE_COUNT,
               "a word for each state");
 
+const struct outcome *coordinator_look_outcome(const struct coordinator *coordinator)
+{
+    return &coordinator->outcome;
+}
+
 struct coordinator_view coordinator_look(const struct coordinator *coordinator)
 {
     const struct coordinator *c = coordinator;

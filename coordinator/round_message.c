@@ -5,6 +5,7 @@
 #include "protocol/wire.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static enum status on_hello(struct coordinator *c, const struct event *event, struct member *member,
                             const struct message *message, struct effects *effects)
@@ -71,6 +72,21 @@ static void on_decline(struct coordinator *c, struct member *member, const struc
     }
 }
 
+struct slice coordinator_bytes_of(const struct coordinator *c, const struct digest *digest)
+{
+    if (digest_equal(digest, &c->text_digest)) {
+        return c->options.text;
+    }
+    if (c->outcome.artifact.bytes > 0 && digest_equal(digest, &c->outcome.artifact.digest)) {
+        return (struct slice){c->outcome.weights, (size_t)c->outcome.artifact.bytes};
+    }
+    if (c->outcome.state_artifact.bytes > 0 &&
+        digest_equal(digest, &c->outcome.state_artifact.digest)) {
+        return (struct slice){c->outcome.state, (size_t)c->outcome.state_artifact.bytes};
+    }
+    return (struct slice){0};
+}
+
 static enum status on_fetch(struct coordinator *c, const struct member *member,
                             const struct message *message, struct effects *effects)
 {
@@ -78,19 +94,11 @@ static enum status on_fetch(struct coordinator *c, const struct member *member,
     uint64_t offset = message->as.fetch.offset;
     uint32_t length = message->as.fetch.length;
     struct message piece = {.kind = MESSAGE_PIECE};
-    struct slice source = {0};
 
     if (c->phase < PHASE_JOINING) {
         return STATUS_OK;
     }
-    if (digest_equal(digest, &c->text_digest)) {
-        source = c->options.text;
-    } else if (c->outcome.artifact.bytes > 0 && digest_equal(digest, &c->outcome.artifact.digest)) {
-        source = (struct slice){c->outcome.weights, (size_t)c->outcome.artifact.bytes};
-    } else if (c->outcome.state_artifact.bytes > 0 &&
-               digest_equal(digest, &c->outcome.state_artifact.digest)) {
-        source = (struct slice){c->outcome.state, (size_t)c->outcome.state_artifact.bytes};
-    }
+    const struct slice source = coordinator_bytes_of(c, digest);
     if (offset >= source.size || length > source.size - offset) {
         return STATUS_OK;
     }
@@ -115,6 +123,7 @@ static enum status dispatch(struct coordinator *c, const struct event *event, st
         return STATUS_OK;
     case MESSAGE_FETCH:
         return on_fetch(c, member, message, effects);
+    case MESSAGE_WANT:    /* a transport that has no lines leaves it */
     case MESSAGE_PRESENT: /* late: whose place it is has been decided, by the transport */
         return STATUS_OK;
     case MESSAGE_DICTIONARY:
@@ -131,6 +140,7 @@ static enum status dispatch(struct coordinator *c, const struct event *event, st
     case MESSAGE_RELEASE:
     case MESSAGE_PIECE:
     case MESSAGE_ENROLLED:
+    case MESSAGE_LINE:
     case MESSAGE_CHALLENGE:
     case MESSAGE_KEY_IN_USE:
     case MESSAGE_SHOW:
@@ -146,12 +156,33 @@ static enum status dispatch(struct coordinator *c, const struct event *event, st
     return STATUS_OK;
 }
 
+/* An agent that is admitted and that this job does not ask learns that it is let in, as where there is no job. */
+static enum status answer_unasked(struct coordinator *c, const struct event *event,
+                                  struct effects *effects)
+{
+    const struct peer *peer = &event->as.message.peer;
+    struct message message;
+    struct message answer = {.kind = MESSAGE_ENROLLED};
+    const enum status status =
+        wire_decode(&message, event->as.message.control, event->as.message.payload);
+    if (status != STATUS_OK || message.kind != MESSAGE_HELLO) {
+        return status == STATUS_NO_MEMORY ? status : STATUS_OK;
+    }
+    log_event(c->options.log, LOG_DEBUG, "agent-unasked", peer->name,
+              "is not among those whom the job asks (cohort.agents)");
+    memcpy(answer.as.enrolled.name, peer->name, sizeof answer.as.enrolled.name);
+    return coordinator_send(effects, peer, &answer, (struct slice){NULL, 0});
+}
+
 enum status coordinator_on_message(struct coordinator *c, const struct event *event,
                                    struct effects *effects)
 {
     struct message message;
     struct member *member = cohort_find(&c->cohort, &event->as.message.peer);
 
+    if (!job_asks(c->options.job, event->as.message.peer.name)) {
+        return answer_unasked(c, event, effects);
+    }
     if (member == NULL) {
         log_event(c->options.log, LOG_WARN, "stranger", event->as.message.peer.name,
                   "is not admitted: its frame is dropped");

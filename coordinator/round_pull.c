@@ -1,5 +1,5 @@
-/* How answers come in: offered once, pulled piece by piece into one of a few staging vectors, and added
- * when they are whole and what was offered. Dead links and idle promises hold nobody up. */
+/* How answers come in: offered once, with the offer if they are small, else pulled piece by piece into one of a few staging
+ * vectors, and added when they are whole and what was offered. Dead links and idle promises hold nobody up. */
 
 #include "coordinator/round_state.h"
 #include "dp/encode.h"
@@ -76,6 +76,55 @@ static bool records_fit(const struct coordinator *c, uint32_t records)
                      job_batch_fits(c->options.job, stage, records);
 }
 
+/* An exact answer is clipped where it comes from. One that is not could make the exact sum wrap, and a
+ * draw from wrapped sums tells whether they did: whoever sends it would learn of others' records. */
+static bool is_clipped(const struct coordinator *c, const struct stage *stage, uint32_t within,
+                       struct slice answer, const struct member *member)
+{
+    struct round_bounds bounds;
+    struct stage own = *stage;
+    own.batch = stage->batch_nano > 0 ? member->records : stage->batch;
+    return !trust_of(c->options.job)->exact_answers ||
+           (round_bounds(&bounds, c->options.job, &own, within, 1, c->outcome.expert_count, NULL) ==
+                STATUS_OK &&
+            aggregate_is_within(&c->aggregate, answer, bounds.low, bounds.high));
+}
+
+/* The answer is whole: into the sum, if it is what was offered. */
+static enum status count_answer(struct coordinator *c, struct member *member, struct slice answer)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+
+    /* Those who were revoked after they answered count beside those admitted in their place. */
+    if (cohort_count(&c->cohort, STANDING_ANSWERED) == PEERS_MAX) {
+        refuse(c, member, "round-full", "as many agents as a round may have are in its sum");
+        return STATUS_OK;
+    }
+    if (!is_clipped(c, stage, within, answer, member)) {
+        refuse(c, member, "answer-unclipped", "its values are beyond what the job allows");
+        return STATUS_OK;
+    }
+    if (stage->experts_own || stage->by_site) {
+        member->own = malloc(c->aggregate.count * sizeof *member->own);
+        if (member->own == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    enum status status = aggregate_add(&c->aggregate, answer, &member->answer, member->own);
+    if (status != STATUS_OK) {
+        free(member->own);
+        member->own = NULL;
+        refuse(c, member, "answer-forged", "its bytes do not match the digest it offered");
+        return STATUS_OK;
+    }
+    member->standing = STANDING_ANSWERED;
+    member->missed = 0;
+    log_event(c->options.log, LOG_DEBUG, "answer-counted", member->peer.name,
+              "is in the sum of round %" PRIu32, c->outcome.rounds_closed);
+    return STATUS_OK;
+}
+
 enum status coordinator_on_offer(struct coordinator *c, const struct event *event,
                                  struct member *member, const struct message *message,
                                  struct effects *effects)
@@ -128,59 +177,10 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
     member->answer_bytes = message->as.offer.bytes;
     member->records = message->as.offer.records;
     member->offered_ms = event->now_ms;
-    return STATUS_OK; /* pulled at the end of the step */
-}
-
-/* An exact answer is clipped where it comes from. One that is not could make the exact sum wrap, and a
- * draw from wrapped sums tells whether they did: whoever sends it would learn of others' records. */
-static bool is_clipped(const struct coordinator *c, const struct stage *stage, uint32_t within,
-                       const struct staging *staging, const struct member *member)
-{
-    struct round_bounds bounds;
-    struct stage own = *stage;
-    own.batch = stage->batch_nano > 0 ? member->records : stage->batch;
-    return !trust_of(c->options.job)->exact_answers ||
-           (round_bounds(&bounds, c->options.job, &own, within, 1, c->outcome.expert_count, NULL) ==
-                STATUS_OK &&
-            aggregate_is_within(&c->aggregate, staging, bounds.low, bounds.high));
-}
-
-/* The answer is whole: into the sum, if it is what was offered. */
-static enum status count_answer(struct coordinator *c, struct member *member,
-                                struct staging *staging)
-{
-    uint32_t within;
-    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
-
-    /* Those who were revoked after they answered count beside those admitted in their place. */
-    if (cohort_count(&c->cohort, STANDING_ANSWERED) == PEERS_MAX) {
-        aggregate_drop(staging);
-        refuse(c, member, "round-full", "as many agents as a round may have are in its sum");
-        return STATUS_OK;
+    if (event->as.message.payload.size == 0) {
+        return STATUS_OK; /* pulled at the end of the step */
     }
-    if (!is_clipped(c, stage, within, staging, member)) {
-        aggregate_drop(staging);
-        refuse(c, member, "answer-unclipped", "its values are beyond what the job allows");
-        return STATUS_OK;
-    }
-    if (stage->experts_own || stage->by_site) {
-        member->own = malloc(c->aggregate.count * sizeof *member->own);
-        if (member->own == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-    }
-    enum status status = aggregate_add(&c->aggregate, staging, &member->answer, member->own);
-    if (status != STATUS_OK) {
-        free(member->own);
-        member->own = NULL;
-        refuse(c, member, "answer-forged", "its bytes do not match the digest it offered");
-        return STATUS_OK;
-    }
-    member->standing = STANDING_ANSWERED;
-    member->missed = 0;
-    log_event(c->options.log, LOG_DEBUG, "answer-counted", member->peer.name,
-              "is in the sum of round %" PRIu32, c->outcome.rounds_closed);
-    return STATUS_OK;
+    return count_answer(c, member, event->as.message.payload);
 }
 
 enum status coordinator_on_chunk(struct coordinator *c, const struct event *event,
@@ -200,7 +200,10 @@ enum status coordinator_on_chunk(struct coordinator *c, const struct event *even
     if (!transfer_is_whole(&staging->transfer)) {
         return ask(c, staging, effects);
     }
-    return count_answer(c, member, staging);
+    const struct slice answer = {staging->transfer.data, (size_t)staging->transfer.bytes};
+    const enum status status = count_answer(c, member, answer);
+    aggregate_drop(staging);
+    return status;
 }
 
 /* The place goes to whoever waits; its peer begins anew, behind those who lost a place less often. */

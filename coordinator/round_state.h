@@ -96,9 +96,6 @@ struct coordinator {
 /** The only way to another phase. A step that the table does not have stops the program. */
 void coordinator_enter(struct coordinator *c, enum phase next);
 
-/** Stops the program where phase, commit, sum and outcome contradict each other; called after each event. */
-void coordinator_check(const struct coordinator *c);
-
 MUST_USE enum status coordinator_send(struct effects *effects, const struct peer *peer,
                                       const struct message *message, struct slice payload);
 MUST_USE enum status coordinator_commit(struct coordinator *c, struct effects *effects,
@@ -110,6 +107,8 @@ MUST_USE enum status coordinator_invite(struct coordinator *c, const struct peer
                                         int64_t now_ms, struct effects *effects);
 
 /* round_message.c */
+/** What agents may fetch by this digest, borrowed until the machine's next step; empty: nothing. */
+struct slice coordinator_bytes_of(const struct coordinator *c, const struct digest *digest);
 MUST_USE enum status coordinator_on_message(struct coordinator *c, const struct event *event,
                                             struct effects *effects);
 

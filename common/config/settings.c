@@ -35,6 +35,27 @@ static const struct config_key log_keys[] = {
 #define KEY_OF struct http_settings
 static const struct config_key http_keys[] = {
     KEY_TEXT("listen", listen, REQUIRED("127.0.0.1:7390")),
+    KEY_TEXT("certificate", certificate, OPTIONAL("http.crt")),
+    KEY_TEXT("key", key, OPTIONAL("http.key")),
+    KEY_TEXT("token", token, OPTIONAL("http.token")),
+    KEY_TEXT("names", names, OPTIONAL("coordinator.example")),
+    KEY_END,
+};
+static const struct config_key agent_http_keys[] = {
+    KEY_TEXT("listen", listen, REQUIRED("127.0.0.1:7391")),
+    KEY_FLAG("approve", approve, DEFAULT("false", "false")),
+    KEY_TEXT("certificate", certificate, OPTIONAL("http.crt")),
+    KEY_TEXT("key", key, OPTIONAL("http.key")),
+    KEY_TEXT("token", token, OPTIONAL("http.token")),
+    KEY_TEXT("names", names, OPTIONAL("coordinator.example")),
+    KEY_END,
+};
+#undef KEY_OF
+
+#define KEY_OF struct operators_settings
+static const struct config_key operators_keys[] = {
+    KEY_TEXT("listen", listen, REQUIRED("tcp://0.0.0.0:7311")),
+    KEY_TEXT("list", list, REQUIRED("operators")),
     KEY_END,
 };
 #undef KEY_OF
@@ -43,17 +64,26 @@ static const struct config_key http_keys[] = {
 static const struct config_key coordinator_keys[] = {
     KEY_TEXT("listen", listen, REQUIRED("tcp://0.0.0.0:7310"),
         DOC("Where agents connect; 0.0.0.0 is every interface of this machine.")),
+    KEY_TEXT("lines", lines, OPTIONAL("tcp://0.0.0.0:7312"),
+        DOC("A second port, for large messages: they take less of the processor there. Without it, or "
+            "where a firewall closes it, they go to listen.")),
     KEY_TEXT("key", key, REQUIRED("key"),
         DOC("The secret key that `hedgerow keygen` made. Relative paths are relative to this file.")),
     KEY_TEXT("agents", agents, REQUIRED("agents"),
         DOC("The allow-list: `hedgerow-coordinator agents add` writes it.")),
     KEY_TEXT("state", state, REQUIRED_UNLESS("jobs", "state"),
-        DOC("The folder of the journal: one for each job, made when missing.")),
+        DOC("The folder of the journal: one for each job, made when missing. Or postgresql://HOST/DATABASE.")),
     KEY_TEXT("job", job, REQUIRED_UNLESS("jobs", "job.yml"), DOC("The job that is run.")),
     KEY_TEXT("out", out, REQUIRED_UNLESS("jobs", "out"),
         DOC("The folder for result.json and model.json, made when missing.")),
     KEY_TEXT("jobs", jobs, OPTIONAL("jobs"),
         DOC("In place of state, job and out: the folder of the queue, for a coordinator that stays.")),
+    KEY_WHOLE("jobs_at_once", jobs_at_once, 1, SETTINGS_JOBS_MAX, DEFAULT("8", "8"),
+        DOC("Beside jobs: how many may run at the same time, where they ask different agents.")),
+    KEY_TABLE("operators", operators, operators_keys,
+        OPTIONAL("{listen: \"tcp://0.0.0.0:7311\", list: operators}"),
+        DOC("Beside jobs: where operators connect from other machines, and their allow-list, which "
+            "`hedgerow-coordinator operators add` writes.")),
     KEY_EXACT("linger_s", linger_ms, 3, 0, 86400000, DEFAULT("30", "30"),
         DOC("Seconds that absent agents are waited for after the end.")),
     KEY_EXACT("memory_mb_max", memory_bytes_max, 6, 64 * MEGABYTE, 1000000 * MEGABYTE, OPTIONAL("1024"),
@@ -64,7 +94,7 @@ static const struct config_key coordinator_keys[] = {
     KEY_TABLE("log", log, log_keys, OPTIONAL("{level: info, format: auto}"),
         DOC("What is logged: level debug, info, warning or error; format auto, text or json.")),
     KEY_TABLE("http", http, http_keys, OPTIONAL("{listen: \"127.0.0.1:7390\"}"),
-        DOC("A page, /metrics and /api/status for this machine alone; none without it.")),
+        DOC("A page, /metrics and /api/status for this machine; none without it.")),
     KEY_END,
 };
 #undef KEY_OF
@@ -94,7 +124,7 @@ static const struct config_key peer_keys[] = {
 static const struct config_key agent_keys[] = {
     KEY_TABLE("coordinator", coordinator, peer_keys,
         REQUIRED("{address: \"tcp://coordinator.example:7310\", public_key: coordinator.pub}"),
-        DOC("The coordinator's address, and its public key: its .pub file or 64 digits.")),
+        DOC("The coordinator's address (or several, with a blank between), and its public key: its .pub file or 64 digits.")),
     KEY_TEXT("key", settings.key, REQUIRED("key"),
         DOC("The secret key that `hedgerow keygen` made. Relative paths are relative to this file.")),
     KEY_TEXT("state", settings.state, REQUIRED("state"),
@@ -116,8 +146,8 @@ static const struct config_key agent_keys[] = {
     KEY_FLAG("simulated", settings.simulated, OPTIONAL("false")),
     KEY_TABLE("log", settings.log, log_keys, OPTIONAL("{level: info, format: auto}"),
         DOC("What is logged: level debug, info, warning or error; format auto, text or json.")),
-    KEY_TABLE("http", settings.http, http_keys, OPTIONAL("{listen: \"127.0.0.1:7390\"}"),
-        DOC("A page, /metrics and /api/status for this machine alone; none without it.")),
+    KEY_TABLE("http", settings.http, agent_http_keys, OPTIONAL("{listen: \"127.0.0.1:7391\"}"),
+        DOC("A page and /metrics for this machine alone; approve: true, and jobs are decided on there.")),
     KEY_END,
 };
 #undef KEY_OF
@@ -129,7 +159,7 @@ static enum status resolve(const struct config *config, char path[static SETTING
 {
     char relative[SETTINGS_PATH_BYTES];
     const char *slash = strrchr(settings_path, '/');
-    if (path[0] == '\0' || path[0] == '/' || slash == NULL) {
+    if (path[0] == '\0' || path[0] == '/' || slash == NULL || strstr(path, "://") != NULL) {
         return STATUS_OK;
     }
     (void)snprintf(relative, sizeof relative, "%s", path);
@@ -177,13 +207,61 @@ static enum status check_address(const struct config *config, const char *addres
     return STATUS_OK;
 }
 
-/* Whoever reaches the port reads all that it shows, so it is for this machine alone. */
+/* An agent may know several addresses of one coordinator, with a blank between them. */
+static enum status check_addresses(const struct config *config, const char *list, const char *key,
+                                   struct why *why)
+{
+    char one[SETTINGS_ADDRESS_BYTES];
+    enum status status = STATUS_OK;
+    do {
+        const size_t size = strcspn(list, " ");
+        (void)snprintf(one, sizeof one, "%.*s", (int)size, list);
+        status = check_address(config, one, key, why);
+        list += size + strspn(list + size, " ");
+    } while (status == STATUS_OK && *list != '\0');
+    return status;
+}
+
+/* All four, or none. */
+static enum status check_http_files(const struct config *config, const struct http_settings *http,
+                                    bool *secure, struct why *why)
+{
+    const struct {
+        const char *value;
+        const char *key;
+    } item[] = {{http->certificate, "http.certificate"},
+                {http->key, "http.key"},
+                {http->token, "http.token"},
+                {http->names, "http.names"}};
+    const char *missing = NULL;
+    *secure = false;
+    for (size_t i = 0; i < sizeof item / sizeof item[0]; i++) {
+        *secure = *secure || item[i].value[0] != '\0';
+        missing = item[i].value[0] == '\0' && missing == NULL ? item[i].key : missing;
+    }
+    return *secure && missing != NULL
+               ? config_refuse(config, why, missing,
+                               "is missing: certificate, key, token and names belong together")
+               : STATUS_OK;
+}
+
+/* Whoever reaches the port reads all that it shows, so it is for this machine alone, or for those who have a token. */
 static enum status check_http(const struct config *config, const struct http_settings *http,
                               struct why *why)
 {
     struct loopback address;
+    bool secure = false;
     if (http->listen[0] == '\0') {
         return STATUS_OK;
+    }
+    enum status status = check_http_files(config, http, &secure, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (secure && http->approve) {
+        return config_refuse(config, why, "http.approve",
+                             "is for a page of this machine alone: leave certificate, key, token "
+                             "and names out");
     }
     switch (loopback_parse(&address, http->listen)) {
     case LOOPBACK_GOOD:
@@ -192,12 +270,62 @@ static enum status check_http(const struct config *config, const struct http_set
         return config_refuse(config, why, "http.listen",
                              "is no address: write it like 127.0.0.1:7390");
     case LOOPBACK_ELSEWHERE:
-        return config_refuse(config, why, "http.listen",
-                             "is not an address of this machine alone, and what it shows has no "
-                             "password: write 127.0.0.1:7390 or [::1]:7390, and reach it from "
-                             "elsewhere with ssh -L 7390:127.0.0.1:7390");
+        return secure
+                   ? STATUS_OK
+                   : config_refuse(config, why, "http.listen",
+                                   "is not an address of this machine alone: write 127.0.0.1:7390 "
+                                   "or [::1]:7390, and reach it from elsewhere with ssh -L "
+                                   "7390:127.0.0.1:7390; or say certificate, key, token and names");
     }
     return STATUS_OK;
+}
+
+/* The desk's work is the queue. A list for both roles would give every agent an operator's rights. */
+static enum status check_operators(const struct config *config,
+                                   const struct coordinator_settings *settings, struct why *why)
+{
+    const struct operators_settings *operators = &settings->operators;
+    if (operators->listen[0] == '\0') {
+        return STATUS_OK;
+    }
+    if (settings->jobs[0] == '\0') {
+        return config_refuse(config, why, "operators",
+                             "needs a queue: write `jobs: jobs` in place of `job`, `state` and "
+                             "`out`");
+    }
+    if (strcmp(operators->list, settings->agents) == 0) {
+        return config_refuse(config, why, "operators.list",
+                             "is the agents' list: operators need a list of their own");
+    }
+    if (strcmp(operators->listen, settings->listen) == 0) {
+        return config_refuse(config, why, "operators.listen",
+                             "is where agents connect: operators need a port of their own");
+    }
+    return check_address(config, operators->listen, "operators.listen", why);
+}
+
+static enum status check_lines(const struct config *config,
+                               const struct coordinator_settings *settings, struct why *why)
+{
+    if (settings->lines[0] == '\0') {
+        return STATUS_OK;
+    }
+    if (strcmp(settings->lines, settings->listen) == 0 ||
+        strcmp(settings->lines, settings->operators.listen) == 0) {
+        return config_refuse(config, why, "lines",
+                             "is where others connect: large messages need a port of their own");
+    }
+    return check_address(config, settings->lines, "lines", why);
+}
+
+/* A URL of another kind would be taken for a folder, and made. */
+static enum status check_state(const struct config *config, const char *state, struct why *why)
+{
+    return strstr(state, "://") == NULL || strncmp(state, "postgresql://", 13) == 0 ||
+                   strncmp(state, "postgres://", 11) == 0
+               ? STATUS_OK
+               : config_refuse(config, why, "state",
+                               "is neither a folder nor postgresql://HOST/DATABASE");
 }
 
 enum status coordinator_settings_parse(struct coordinator_settings *settings, struct slice text,
@@ -213,12 +341,29 @@ enum status coordinator_settings_parse(struct coordinator_settings *settings, st
         status = check_address(config, settings->listen, "listen", why);
     }
     if (status == STATUS_OK) {
+        status = check_state(config, settings->state, why);
+    }
+    if (status == STATUS_OK) {
         status = check_http(config, &settings->http, why);
     }
     if (status == STATUS_OK) {
+        status = check_operators(config, settings, why);
+    }
+    if (status == STATUS_OK) {
+        status = check_lines(config, settings, why);
+    }
+    if (status == STATUS_OK) {
         const struct path_key item[] = {
-            {settings->key, "key"}, {settings->agents, "agents"}, {settings->state, "state"},
-            {settings->job, "job"}, {settings->out, "out"},       {settings->jobs, "jobs"},
+            {settings->operators.list, "operators.list"},
+            {settings->http.certificate, "http.certificate"},
+            {settings->http.key, "http.key"},
+            {settings->http.token, "http.token"},
+            {settings->key, "key"},
+            {settings->agents, "agents"},
+            {settings->state, "state"},
+            {settings->job, "job"},
+            {settings->out, "out"},
+            {settings->jobs, "jobs"},
         };
         status = resolve_all(config, item, sizeof item / sizeof item[0], path, why);
     }
@@ -236,12 +381,16 @@ static enum status finish_agent(struct agent_text *agent, const struct config *c
     struct agent_settings *settings = &agent->settings;
     const char *key = agent->coordinator.public_key;
     enum status status =
-        check_address(config, agent->coordinator.address, "coordinator.address", why);
+        check_addresses(config, agent->coordinator.address, "coordinator.address", why);
     if (status == STATUS_OK) {
         status = check_http(config, &settings->http, why);
     }
     if (status != STATUS_OK) {
         return status;
+    }
+    if (strstr(settings->state, "://") != NULL) {
+        return config_refuse(config, why, "state",
+                             "is no folder: a site's ledger stays on its own machine");
     }
     if (settings->silence_ms < 2 * settings->heartbeat_ms) {
         return config_refuse(config, why, "silence_s",
@@ -258,6 +407,9 @@ static enum status finish_agent(struct agent_text *agent, const struct config *c
     }
     const struct path_key item[] = {
         {settings->public_key_file, "coordinator.public_key"},
+        {settings->http.certificate, "http.certificate"},
+        {settings->http.key, "http.key"},
+        {settings->http.token, "http.token"},
         {settings->key, "key"},
         {settings->state, "state"},
         {settings->data, "data"},

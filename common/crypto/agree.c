@@ -107,12 +107,18 @@ void agree_stream_free(struct agree_stream *stream)
     }
 }
 
-enum status agree_stream_next(struct agree_stream *stream, void *out, size_t bytes)
+enum status agree_stream_xor(struct agree_stream *stream, void *out, const void *in, size_t bytes)
 {
     int written = 0;
-    CHECK(bytes % BLOCK_BYTES == 0 && bytes <= PART_BYTES);
-    memset(out, 0, bytes);
-    const bool whole = EVP_EncryptUpdate(stream->cipher, out, &written, out, (int)bytes) == 1 &&
+    CHECK(bytes <= PART_BYTES);
+    const bool whole = EVP_EncryptUpdate(stream->cipher, out, &written, in, (int)bytes) == 1 &&
                        (size_t)written == bytes;
     return whole ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+enum status agree_stream_next(struct agree_stream *stream, void *out, size_t bytes)
+{
+    CHECK(bytes % BLOCK_BYTES == 0 && bytes <= PART_BYTES);
+    memset(out, 0, bytes);
+    return agree_stream_xor(stream, out, out, bytes);
 }

@@ -34,4 +34,9 @@ void agree_stream_free(struct agree_stream *stream);
 /** Fills out with the next bytes, a multiple of 16 and at most 1 MiB. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status agree_stream_next(struct agree_stream *stream, void *out, size_t bytes);
 
+/** Writes in (bytes, at most 1 MiB) XOR the next bytes to out, which may be in. Any size; the bytes are one stream with
+ * those of agree_stream_next. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status agree_stream_xor(struct agree_stream *stream, void *out, const void *in,
+                                      size_t bytes);
+
 #endif

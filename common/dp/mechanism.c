@@ -1,5 +1,6 @@
 #include "dp/mechanism.h"
 
+#include "account/gaussian_sum.h"
 #include "base/check.h"
 #include "base/decimal.h"
 #include "base/wide.h"
@@ -7,6 +8,7 @@
 #include "noise/share.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static uint128 common_divisor(uint128 a, uint128 b)
@@ -118,21 +120,63 @@ enum status mechanism_share(struct grant **grant, struct noise_share *prepared,
     return status;
 }
 
-enum status mechanism_gaussian(struct grant **grant, const struct random *random, int64_t *values,
-                               size_t count, uint64_t sensitivity_l2)
+enum status mechanism_sigma_of_share(struct noise_scale *sigma, uint64_t sensitivity_l2,
+                                     uint64_t sigma_micro, uint64_t shares, struct why *why)
+{
+    struct noise_scale whole;
+    *sigma = (struct noise_scale){0};
+    if (shares == 0 || shares > MECHANISM_SHARES_MAX) {
+        return why_refuse(why, "Gaussian noise is made up of 1 to %d shares", MECHANISM_SHARES_MAX);
+    }
+    enum status status = mechanism_sigma(&whole, sensitivity_l2, sigma_micro, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    noise_gaussian_part(sigma, whole, shares);
+    if ((uint128)MECHANISM_SHARE_SIGMA * sigma->denominator > sigma->numerator) {
+        *sigma = (struct noise_scale){0};
+        return why_refuse(why,
+                          "Gaussian noise of sigma %.3g grid steps is too little for %" PRIu64
+                          " sites to share out, each needs a sigma of %d: choose a finer grid "
+                          "(grid_bits), or a smaller cohort.honest",
+                          (double)whole.numerator / (double)whole.denominator, shares,
+                          MECHANISM_SHARE_SIGMA);
+    }
+    return STATUS_OK;
+}
+
+uint64_t mechanism_sigma_delta(uint64_t shares, uint64_t count)
+{
+    const double each = gaussian_sum_distance(MECHANISM_SHARE_SIGMA, shares);
+    const double atto = ceil(each * (double)count * (double)DELTA_ATTO_ONE * (1 + 0x1p-50));
+    return atto < (double)DELTA_ATTO_ONE ? (uint64_t)atto : DELTA_ATTO_ONE - 1;
+}
+
+/* Checks what the noise of a grant is for; `shares` is 0 for the whole noise. */
+static enum status check_gaussian(struct noise_scale *sigma, const struct charge *charge,
+                                  uint64_t sensitivity_l2, size_t count, uint64_t shares)
+{
+    if (charge->mechanism != MECHANISM_DISCRETE_GAUSSIAN ||
+        (charge_sampling_nano(charge) < SAMPLING_NANO_ONE &&
+         sensitivity_l2 < SAMPLED_STEPS_MIN)) { /* priced for a finer grid */
+        return STATUS_INVALID;
+    }
+    if (shares == 0) {
+        return mechanism_sigma(sigma, sensitivity_l2, charge->sigma_micro, NULL);
+    }
+    return charge->delta_atto >= mechanism_sigma_delta(shares, count)
+               ? mechanism_sigma_of_share(sigma, sensitivity_l2, charge->sigma_micro, shares, NULL)
+               : STATUS_INVALID;
+}
+
+static enum status add_gaussian(struct grant **grant, const struct random *random, int64_t *values,
+                                size_t count, uint64_t sensitivity_l2, uint64_t shares)
 {
     const struct charge charge = grant_use_up(grant);
     struct noise_scale sigma;
     struct noise_gaussian noise = {.sigma = {0}};
 
-    enum status status =
-        charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN ? STATUS_OK : STATUS_INVALID;
-    if (charge_sampling_nano(&charge) < SAMPLING_NANO_ONE && sensitivity_l2 < SAMPLED_STEPS_MIN) {
-        status = STATUS_INVALID; /* priced for a finer grid */
-    }
-    if (status == STATUS_OK) {
-        status = mechanism_sigma(&sigma, sensitivity_l2, charge.sigma_micro, NULL);
-    }
+    enum status status = check_gaussian(&sigma, &charge, sensitivity_l2, count, shares);
     if (status == STATUS_OK) {
         status = noise_gaussian_init(&noise, sigma);
     }
@@ -144,4 +188,18 @@ enum status mechanism_gaussian(struct grant **grant, const struct random *random
     }
     noise_gaussian_free(&noise);
     return status;
+}
+
+enum status mechanism_gaussian(struct grant **grant, const struct random *random, int64_t *values,
+                               size_t count, uint64_t sensitivity_l2)
+{
+    return add_gaussian(grant, random, values, count, sensitivity_l2, 0);
+}
+
+enum status mechanism_gaussian_share(struct grant **grant, const struct random *random,
+                                     int64_t *values, size_t count, uint64_t sensitivity_l2,
+                                     uint64_t shares)
+{
+    CHECK(shares > 0);
+    return add_gaussian(grant, random, values, count, sensitivity_l2, shares);
 }

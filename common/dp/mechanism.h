@@ -97,4 +97,45 @@ MUST_USE enum status mechanism_sigma(struct noise_scale *sigma, uint64_t sensiti
 MUST_USE enum status mechanism_gaussian(struct grant **grant, const struct random *random,
                                         int64_t *values, size_t count, uint64_t sensitivity_l2);
 
+/**
+ * The sigma of one site's share, where `shares` of them make up the noise of mechanism_sigma: that over
+ * sqrt(shares), rounded up.
+ *
+ * shares  in  1 .. MECHANISM_SHARES_MAX
+ *
+ * Fails as mechanism_sigma does, and with STATUS_INVALID for a share below MECHANISM_SHARE_SIGMA grid steps or a number
+ * of shares out of its range; why then says what to change.
+ */
+MUST_USE enum status mechanism_sigma_of_share(struct noise_scale *sigma, uint64_t sensitivity_l2,
+                                              uint64_t sigma_micro, uint64_t shares,
+                                              struct why *why);
+
+enum { MECHANISM_SHARE_SIGMA = 2, MECHANISM_SHARES_MAX = 1000000 };
+
+/**
+ * The charge's own delta of an answer of `count` numbers whose noise is a sum of `shares` Gaussian shares, in 10^-18ths,
+ * rounded up: the sum is a discrete Gaussian but for so much. 0 for one share, which is one.
+ *
+ * Privacy: let P be the distribution of the vector of sums and Q that of discrete Gaussians. By gaussian_sum_distance
+ * P >= (1 - x) Q at every point, x = the distance times count. So P is a mixture: with probability 1 - x it is Q, and
+ * else something else. It is the same mixture for all exact vectors. That is a run that may fail altogether with
+ * probability x, as a charge's delta says (filter.h). The distance is that of the smallest share that there may be.
+ */
+uint64_t mechanism_sigma_delta(uint64_t shares, uint64_t count);
+
+/**
+ * Adds this site's share of the noise that mechanism_gaussian would add: the sum of `shares` of them has the whole, but
+ * for the delta that the charge pays.
+ *
+ * shares  in  h: so many honest sites are in the sum that is opened. More of them add noise of their own
+ *
+ * Fails as mechanism_gaussian does, and with STATUS_INVALID where mechanism_sigma_of_share does or where the charge's own
+ * delta is below mechanism_sigma_delta(shares, count); the spend stays.
+ * Privacy: none by itself; as mechanism_share.
+ * Source: account/gaussian_sum.h.
+ */
+MUST_USE enum status mechanism_gaussian_share(struct grant **grant, const struct random *random,
+                                              int64_t *values, size_t count,
+                                              uint64_t sensitivity_l2, uint64_t shares);
+
 #endif

@@ -12,6 +12,7 @@ static bool admitted(const struct filter *filter, const struct schedule *schedul
     const struct charge charge = {.mechanism = MECHANISM_DISCRETE_GAUSSIAN,
                                   .neighbours = NEIGHBOURS_REPLACE_ONE,
                                   .sigma_micro = sigma_micro,
+                                  .delta_atto = schedule->delta_atto,
                                   .count = schedule->count,
                                   .sampling_nano = schedule->sampling_nano,
                                   .pass = {.byte = {1}},
@@ -24,7 +25,8 @@ enum status schedule_sigma(uint64_t *sigma_micro, const struct schedule *schedul
 {
     *sigma_micro = 0;
     if (schedule->count == 0 || schedule->count > CHARGE_COUNT_MAX ||
-        schedule->sampling_nano == 0 || schedule->sampling_nano > SAMPLING_NANO_ONE) {
+        schedule->sampling_nano == 0 || schedule->sampling_nano > SAMPLING_NANO_ONE ||
+        schedule->delta_atto >= DELTA_ATTO_ONE) {
         return why_refuse(
             why, "Gaussian rounds: from 1 to 2^53 of them, at a sampling rate above 0 and at "
                  "most 1");
@@ -38,12 +40,13 @@ enum status schedule_sigma(uint64_t *sigma_micro, const struct schedule *schedul
     uint64_t low = 0; /* not admitted: no noise at all */
     uint64_t high = SCHEDULE_SIGMA_MAX;
     if (!admitted(&filter, schedule, spent, high)) {
-        why_set(why,
-                filter.order == 0
-                    ? "Gaussian noise needs a delta: the limit has none, or one too small for its "
-                      "epsilon"
-                    : "no Gaussian noise is enough: fewer rounds, a larger epsilon, or less spent "
-                      "on the other stages");
+        why_set(
+            why,
+            filter.order == 0
+                ? "Gaussian noise needs a delta: the limit has none, or one too small for its "
+                  "epsilon"
+                : "no Gaussian noise is enough: fewer rounds, a larger epsilon or delta, or less "
+                  "spent on the other stages");
         return STATUS_EXHAUSTED;
     }
     while (high - low > 1) {

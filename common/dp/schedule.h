@@ -18,6 +18,7 @@ struct schedule {
     size_t fixed_count;
     uint64_t count;         /* of the Gaussian rounds, 1 .. CHARGE_COUNT_MAX */
     uint64_t sampling_nano; /* each record takes part in a round with this probability; 1 .. 10^9 */
+    uint64_t delta_atto;    /* each of the Gaussian rounds' own: mechanism_sigma_delta; else 0 */
 };
 
 /**

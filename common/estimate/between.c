@@ -9,6 +9,8 @@
 
 enum { HALVINGS = 200, GRID = 64 };
 
+static const double precise = 1e-7; /* of another site's interval, in standard errors */
+
 static const double pi = 3.14159265358979323846;
 
 /* The sites that are given. */
@@ -66,8 +68,8 @@ static double variance_where(const struct given *given, double q)
 /* P(T > x) of Student's t, x >= 0, by its finite sums (Abramowitz, Stegun 26.7.3, 26.7.4). */
 static double t_above(double x, size_t freedom)
 {
-    const double angle = atan(x / sqrt((double)freedom));
-    const double c = cos(angle);
+    const double tangent = x / sqrt((double)freedom);
+    const double c = 1 / sqrt(1 + tangent * tangent);
     const bool is_odd = freedom % 2 == 1;
     double term = is_odd ? c : 1;
     double sum = freedom == 1 ? 0 : term;
@@ -75,7 +77,7 @@ static double t_above(double x, size_t freedom)
         term *= c * c * (double)(j - 1) / (double)j;
         sum += term;
     }
-    const double inside = is_odd ? (angle + sin(angle) * sum) * 2 / pi : sin(angle) * sum;
+    const double inside = is_odd ? (atan(tangent) + tangent * c * sum) * 2 / pi : tangent * c * sum;
     return (1 - inside) / 2;
 }
 
@@ -84,7 +86,7 @@ static double t_point(size_t freedom)
 {
     double low = 0;
     double high = 16;
-    for (int i = 0; i < HALVINGS; i++) {
+    for (int i = 0; i < HALVINGS && high - low > 1e-14 * high; i++) {
         const double middle = (low + high) / 2;
         *(t_above(middle, freedom) > 0.025 ? &low : &high) = middle;
     }
@@ -96,7 +98,7 @@ static double median_of(size_t freedom)
 {
     double low = 0;
     double high = (double)freedom;
-    for (int i = 0; i < HALVINGS; i++) {
+    for (int i = 0; i < HALVINGS && high - low > 1e-14 * high; i++) {
         const double middle = (low + high) / 2;
         *(chi_squared_above(middle, freedom) > 0.5 ? &low : &high) = middle;
     }
@@ -114,9 +116,11 @@ struct possible {
     double mass[GRID + 1];
     double mean[GRID + 1];
     double scale[GRID + 1];
+    size_t freedom; /* of Student's t about each mean; 0: normal */
 };
 
-static void list_possible(struct possible *out, const struct given *given)
+/* is_next: of another site's effect; else of the mean, which at a given tau^2 is normal. */
+static void list_possible(struct possible *out, const struct given *given, bool is_next)
 {
     const size_t freedom = given->k - 1;
     double high = given->v[0];
@@ -131,13 +135,19 @@ static void list_possible(struct possible *out, const struct given *given)
         const double error = error_of(&at, given->k);
         out->mass[i] = until - before;
         out->mean[i] = at.mean;
-        out->scale[i] = sqrt(variance + error * error);
+        out->scale[i] = is_next ? sqrt(variance + error * error) : 1 / sqrt(at.weights);
         before = until;
     }
+    out->freedom = is_next ? freedom : 0;
 }
 
-/* The point that another site's effect exceeds with 2.5 %, or all but 2.5 %. */
-static double next_point(const struct possible *possible, size_t freedom, bool is_upper)
+static double tail_of(const struct possible *possible, double x)
+{
+    return possible->freedom > 0 ? t_above(x, possible->freedom) : erfc(x / sqrt(2)) / 2;
+}
+
+/* The point that is exceeded with 2.5 %, or all but 2.5 %. */
+static double point_of(const struct possible *possible, bool is_upper)
 {
     double low = INFINITY;
     double high = -INFINITY;
@@ -146,17 +156,17 @@ static double next_point(const struct possible *possible, size_t freedom, bool i
         low = fmin(low, possible->mean[i] - reach);
         high = fmax(high, possible->mean[i] + reach);
     }
-    for (int step = 0; step < 60; step++) {
+    while (high - low > precise * possible->scale[0]) {
         const double middle = (low + high) / 2;
         double above = 0;
         for (size_t i = 0; i <= GRID; i++) {
             const double t = (middle - possible->mean[i]) / possible->scale[i];
-            const double tail = t_above(fabs(t), freedom);
+            const double tail = tail_of(possible, fabs(t));
             above += possible->mass[i] * (t >= 0 ? tail : 1 - tail);
         }
         *(above > (is_upper ? 0.025 : 0.975) ? &low : &high) = middle;
     }
-    return (low + high) / 2;
+    return is_upper ? high : low;
 }
 
 /* v so that all weights 1/v would say as much of tau^2. */
@@ -187,15 +197,27 @@ static double p_of(const struct given *given, double q)
 
 static void tell_spread(struct between *out, const struct given *given, double variance)
 {
-    const size_t freedom = given->k - 1;
     struct possible possible;
     out->spread = sqrt(variance);
     out->share = variance / (variance + typical(given));
     out->statistic = weigh(given, 0).q;
     out->p = p_of(given, out->statistic);
-    list_possible(&possible, given);
-    out->next_low = next_point(&possible, freedom, false);
-    out->next_high = next_point(&possible, freedom, true);
+    list_possible(&possible, given, true);
+    out->next_low = point_of(&possible, false);
+    out->next_high = point_of(&possible, true);
+}
+
+/* Student's t counts k sites, of which noise may leave fewer. Then the interval of what tau^2 may be is the wider one. */
+static void tell_mean(struct between *out, const struct given *given, double variance)
+{
+    const struct weighed all = weigh(given, variance);
+    struct possible possible;
+    out->value = all.mean;
+    out->error = error_of(&all, given->k);
+    const double reach = t_point(given->k - 1) * out->error;
+    list_possible(&possible, given, false);
+    out->low = fmin(out->value - reach, point_of(&possible, false));
+    out->high = fmax(out->value + reach, point_of(&possible, true));
 }
 
 void between_sites(struct between *out, struct between_site *site, size_t count, bool is_bound)
@@ -217,17 +239,20 @@ void between_sites(struct between *out, struct between_site *site, size_t count,
         return;
     }
     const double variance = variance_where(&given, median_of(given.k - 1));
-    const struct weighed all = weigh(&given, variance);
-    out->value = all.mean;
-    out->error = error_of(&all, given.k);
-    out->low = out->value - t_point(given.k - 1) * out->error;
-    out->high = out->value + t_point(given.k - 1) * out->error;
+    const double weights = weigh(&given, variance).weights;
+    tell_mean(out, &given, variance);
     for (size_t i = 0, j = 0; i < count; i++) {
         if (!isnan(site[i].value)) {
-            site[i].weight = 1 / (given.v[j++] + variance) / all.weights;
+            site[i].weight = 1 / (given.v[j++] + variance) / weights;
         }
     }
     if (!is_bound) {
         tell_spread(out, &given, variance);
     }
+}
+
+double between_expect(double half, size_t sites)
+{
+    return sites < BETWEEN_SITES_MIN ? NAN
+                                     : half / ESTIMATE_Z * t_point(sites - 1) / sqrt((double)sites);
 }

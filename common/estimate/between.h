@@ -7,7 +7,9 @@
  *   tau^2     Q(tau^2) = the median of chi-squared with k - 1 degrees of freedom; 0 where Q(0) is less (Viechtbauer 2021). With
  *             k - 1 instead (Paule, Mandel 1982) the mean's intervals miss more often where sites differ in size: docs/STUDY.md
  *   mean      m +- t_(k-1) sqrt(max(1, Q / (k - 1)) / sum w_i) (Hartung, Knapp 2001; Sidik, Jonkman 2002; at least 1 as Roever
- *             et al. 2015, and with this tau^2 always 1)
+ *             et al. 2015, and with this tau^2 always 1); or, where an end lies further out, the middle 95 % of m + Z / sqrt(sum w),
+ *             tau^2 drawn from the distribution that Q gives it (Iyer, Wang, Mathew 2004): where noise hides one of few sites,
+ *             t_(k-1) counts a site that says nothing
  *   I^2       tau^2 / (tau^2 + v), v the typical variance within a site (Higgins, Thompson 2002)
  *   test      Q(0), against a multiple of chi-squared that has Q's mean and variance under Laplace noise (Box 1954)
  *   new site  the middle 95 % of m + tau Z + se T_(k-1), tau drawn from the distribution that Q, which has k - 1 degrees of freedom,
@@ -19,6 +21,8 @@
 #define ESTIMATE_BETWEEN_H
 
 #include "estimate/crosstab.h"
+#include "estimate/regress.h"
+#include "estimate/survival.h"
 
 enum { BETWEEN_SITES_MIN = 3, BETWEEN_SITES_MAX = 256 };
 
@@ -50,6 +54,10 @@ struct between {
  * share, test and another site's are not told. */
 void between_sites(struct between *out, struct between_site *site, size_t count, bool is_bound);
 
+/** Returns half of the mean's interval to expect of sites that are alike, half of whose own is given; NAN of fewer than
+ * BETWEEN_SITES_MIN. */
+double between_expect(double half, size_t sites);
+
 /* A sum of values in 0 .. 1, of a public number of records. */
 struct between_sum {
     double sum;
@@ -69,5 +77,25 @@ void between_differences(struct between_site *out, const struct crosstab_cells *
 /** Logarithms of odds ratios. Not given where a cell is expected to hold fewer than 5 records, or 4 standard deviations of its
  * noise, of the site's margins and the odds ratio of all. */
 void between_odds(struct between_site *out, const struct crosstab_cells *site, size_t count);
+
+/** Means of a group's survival time up to the end; or of what it has more than the first group's. Given as survival_estimate's. */
+void between_means(struct between_site *out, const struct survival_cells *site, size_t count,
+                   size_t group, bool is_difference);
+
+/** Logarithms of ratios of a group's hazard to the first group's, which is taken to be the same at all times. Not given where a
+ * group has 10 deaths or fewer, or 4 deviations of their noise; or where the noise of the estimate's denominator is above 0.3 of it. */
+void between_hazards(struct between_site *out, const struct survival_cells *site, size_t count,
+                     size_t group);
+
+/* A site's variance is estimated, too. Where noise makes it doubtful, a site whose variance looks small would weigh too much. So a
+ * coefficient is given by site with this much of the doubt that a regression alone is allowed. */
+#define BETWEEN_DOUBT_MOST 0.35
+
+/** A site's coefficient: the sum of weight (terms) and b. Given where its factor is below BETWEEN_DOUBT_MOST. */
+void between_slope(struct between_site *out, const struct regress_fit *fit, const double *weight);
+
+/** A site's mean, or share of a level, of all groups together. Not given as table1_mean and table1_share. */
+void between_columns(struct between_site *out, const struct table1_column *site, size_t count,
+                     size_t level);
 
 #endif

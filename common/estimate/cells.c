@@ -7,8 +7,8 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 enum { DRAWS = 2000, WIDTH_MAX = 64 };
 
@@ -45,6 +45,22 @@ double chi_squared_above(double x, size_t freedom)
         above += exp(a * log(half) - half - lgamma(a + 1));
     }
     return fmin(above, 1);
+}
+
+double normal_mean_above(double a)
+{
+    return 2 * exp(-a * a / 2) / sqrt(2 * 3.14159265358979323846) / erfc(-a / sqrt(2));
+}
+
+double normal_shown(double over)
+{
+    double low = -2;
+    double high = over;
+    for (int step = 0; step < 60; step++) {
+        const double middle = (low + high) / 2;
+        *(middle + normal_mean_above(middle) < over ? &low : &high) = middle;
+    }
+    return low;
 }
 
 size_t cholesky(double *a, size_t n)
@@ -101,24 +117,46 @@ static double next_unit(uint64_t *state)
     return ((double)(z >> 11) + 0.5) * 0x1p-53;
 }
 
-static double next_normal(uint64_t *state)
+/* Two normal variables. */
+static void next_normals(double *out, uint64_t *state)
 {
     const double radius = sqrt(-2 * log(next_unit(state)));
-    return radius * cos(2 * 3.14159265358979323846 * next_unit(state));
+    const double angle = 2 * 3.14159265358979323846 * next_unit(state);
+    out[0] = radius * cos(angle);
+    out[1] = radius * sin(angle);
 }
 
-static int ascending(const void *a, const void *b)
+/* The value that stands at `rank` in rising order (Wirth 1976, by Hoare's partition). Changes the order. */
+static double select_rank(double *value, ptrdiff_t count, ptrdiff_t rank)
 {
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
+    ptrdiff_t low = 0;
+    ptrdiff_t high = count - 1;
+    while (low < high) {
+        const double pivot = value[rank];
+        ptrdiff_t i = low;
+        ptrdiff_t j = high;
+        while (i <= j) {
+            for (; value[i] < pivot; i++) {
+            }
+            for (; value[j] > pivot; j--) {
+            }
+            if (i <= j) {
+                const double other = value[i];
+                value[i++] = value[j];
+                value[j--] = other;
+            }
+        }
+        low = j < rank ? i : low;
+        high = rank < i ? j : high;
+    }
+    return value[rank];
 }
 
 double band_width(const double *factor, size_t n)
 {
     double most[DRAWS];
     double deviation[WIDTH_MAX];
-    double z[WIDTH_MAX];
+    double column[WIDTH_MAX * WIDTH_MAX]; /* factor's columns, so that sums grow side by side */
     uint64_t state = 1;
 
     CHECK(n <= WIDTH_MAX);
@@ -126,20 +164,23 @@ double band_width(const double *factor, size_t n)
         double square = 0;
         for (size_t k = 0; k <= i; k++) {
             square += factor[i * n + k] * factor[i * n + k];
+            column[k * n + i] = factor[i * n + k];
         }
         deviation[i] = sqrt(square);
     }
     for (size_t draw = 0; draw < DRAWS; draw++) {
+        double sum[WIDTH_MAX] = {0};
+        double z[2];
         most[draw] = 0;
-        for (size_t i = 0; i < n; i++) {
-            double sum = 0;
-            z[i] = next_normal(&state);
-            for (size_t k = 0; k <= i; k++) {
-                sum += factor[i * n + k] * z[k];
+        for (size_t k = 0; k < n; k++) {
+            if (k % 2 == 0) {
+                next_normals(z, &state);
             }
-            most[draw] = fmax(most[draw], fabs(sum) / deviation[i]);
+            for (size_t i = k; i < n; i++) {
+                sum[i] += column[k * n + i] * z[k % 2];
+            }
+            most[draw] = fmax(most[draw], fabs(sum[k]) / deviation[k]);
         }
     }
-    qsort(most, DRAWS, sizeof most[0], ascending);
-    return fmax(most[DRAWS / 100 * 96], band_least);
+    return fmax(select_rank(most, DRAWS, DRAWS / 100 * 96), band_least);
 }

@@ -25,6 +25,14 @@ double cells_covariance(double product, double sum_a, double sum_b, size_t m, do
 /** Returns the chance that a chi-squared variable exceeds x. freedom: degrees, at least 1. */
 double chi_squared_above(double x, size_t freedom);
 
+/** Returns the mean of a standard normal variable's part that is above -a: how far what is shown was moved on average, if it is a
+ * deviations above the limit, and only what is above it is shown. */
+double normal_mean_above(double a);
+
+/** Returns how far above the limit that would be which is found `over` above it, in the mean of the shown: a, of a + normal_mean_above(a)
+ * = over; not below -2. */
+double normal_shown(double over);
+
 /** Turns a symmetric positive definite a (n, n) into its Cholesky factor, in the lower half. Returns 0, or 1 + the row at
  * which a turns out not to be positive definite. */
 size_t cholesky(double *a, size_t n);

@@ -100,11 +100,6 @@ struct shown {
     double share; /* what was taken off, over the noise's variance */
 };
 
-static double mean_of_shown(double a)
-{
-    return a + exp(-a * a / 2) / sqrt(2 * 3.14159265358979323846) / (erfc(-a / sqrt(2)) / 2);
-}
-
 static struct shown shown_variance(const struct correlate *all, size_t i)
 {
     const double found = all->covariance[i][i];
@@ -114,13 +109,8 @@ static struct shown shown_variance(const struct correlate *all, size_t i)
         return (struct shown){found, 1, 0};
     }
     const double over = found / noise - 1 / variance_noise_most;
-    double low = -SHOWN_MOST;
-    double high = over;
-    for (int step = 0; step < 60; step++) {
-        const double middle = (low + high) / 2;
-        *(mean_of_shown(middle) < over ? &low : &high) = middle;
-    }
-    const double ratio = mean_of_shown(low) - low;
+    const double low = normal_shown(over);
+    const double ratio = normal_mean_above(low);
     const double off = fmin(over - low, SHOWN_MOST);
     return (struct shown){.variance = found - noise * off,
                           .share = off / noise,
@@ -421,7 +411,11 @@ double correlate_test(const struct correlate *all, size_t i, size_t j)
     const struct pair pair = pair_of(all, i, j);
     const struct gradient_of_pair gradient = by_pair(all, &pair, 0);
     if (parts > 1) {
-        return t_outside(pair.r / sqrt(spread_of_parts(all, &gradient, &pair)), parts - 1);
+        const double p =
+            t_outside(pair.r / sqrt(spread_of_parts(all, &gradient, &pair)), parts - 1);
+        /* The spread at a correlation of 0 says too little of columns that are shown just yet; the interval's ends allow for them. */
+        const struct estimate own = correlate_pair(all, i, j).estimate;
+        return own.low <= 0 && own.high >= 0 ? fmax(p, 0.05) : p;
     }
     const double heavier = ESTIMATE_Z_NOISE / ESTIMATE_Z;
     const double both = 1 / all->records + heavier * heavier * noise_of(all) * squares(&gradient);

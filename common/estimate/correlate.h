@@ -61,7 +61,8 @@ struct table1_figure correlate_size(const struct correlate *all);
 struct table1_figure correlate_pair(const struct correlate *all, size_t i, size_t j);
 
 /** Returns the p-value of the test that the correlation is 0; NAN where correlate_pair gives none. With one part of the
- * hypothesis that the columns are independent: a sample's variance is then 1/n. */
+ * hypothesis that the columns are independent: a sample's variance is then 1/n. With more at least 0.05 where the interval of
+ * correlate_pair holds 0. */
 double correlate_test(const struct correlate *all, size_t i, size_t j);
 
 /* What is known before anything is asked. */

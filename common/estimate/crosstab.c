@@ -126,17 +126,14 @@ struct estimate crosstab_difference(const struct crosstab_cells *cells)
                                                                                      : unknown;
 }
 
-/* The left side rises in a. */
+/* The root of (1 - theta) a^2 + b a - theta row column that is possible, without cancellation. */
 double crosstab_fitted(double theta, double row, double column, double total)
 {
-    double low = fmax(0, row + column - total);
-    double high = fmin(row, column);
-    for (int i = 0; i < HALVINGS; i++) {
-        const double a = (low + high) / 2;
-        const double gap = a * (total - row - column + a) - theta * (row - a) * (column - a);
-        *(gap > 0 ? &high : &low) = a;
-    }
-    return (low + high) / 2;
+    const double b = total + (theta - 1) * (row + column);
+    const double product = theta * row * column;
+    const double root = sqrt(fmax(b * b + 4 * (1 - theta) * product, 0));
+    const double a = b >= 0 ? 2 * product / (b + root) : (root - b) / (2 * (1 - theta));
+    return fmin(fmax(a, fmax(0, row + column - total)), fmin(row, column));
 }
 
 static double inside(double value, double low, double high)
@@ -199,4 +196,27 @@ struct estimate crosstab_odds_ratio(const struct crosstab_cells *cells)
                              .high = high >= log_odds_end ? NAN : exp(high),
                              .noise = NAN,
                              .sampling = NAN};
+}
+
+struct crosstab_expected crosstab_expect(double records, size_t rows, size_t m, double variance)
+{
+    double cell[CROSSTAB_CELLS_MAX] = {0};
+    const double both[2] = {1, 1};
+    const struct crosstab_cells cells = {cell, rows, 2, m, variance};
+    struct crosstab_expected out = {NAN, NAN, NAN, NAN, NAN};
+    CHECK(rows > 0 && 2 * rows <= CROSSTAB_CELLS_MAX);
+    for (size_t i = 0; i < 2 * rows; i++) {
+        cell[i] = records / (2 * (double)rows);
+    }
+    const struct estimate share = crosstab_share(&cells, 0);
+    out.share = (share.high - share.low) / 2;
+    out.row = row_over_noise * sqrt(crosstab_noise(&cells, both, 2));
+    if (rows == 2) {
+        const struct estimate difference = crosstab_difference(&cells);
+        const struct estimate odds = crosstab_odds_ratio(&cells);
+        out.difference = (difference.high - difference.low) / 2;
+        out.log_odds = odds.low > 0 ? log(odds.high / odds.low) / 2 : NAN;
+        out.row_of_odds = 2 * expected_over_noise * sqrt(variance);
+    }
+    return out;
 }

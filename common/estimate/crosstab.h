@@ -36,6 +36,16 @@ struct estimate crosstab_difference(const struct crosstab_cells *cells);
  * cell is not above 0. */
 struct estimate crosstab_odds_ratio(const struct crosstab_cells *cells);
 
+/* Of a table whose cells are alike: halves of intervals, NAN where not given, and the fewest records of a row that has them. */
+struct crosstab_expected {
+    double share;
+    double row;
+    double difference; /* of 2 x 2; its rows as a share's */
+    double log_odds;   /* of 2 x 2: of the logarithm */
+    double row_of_odds;
+};
+struct crosstab_expected crosstab_expect(double records, size_t rows, size_t m, double variance);
+
 /** Returns the variance that the noise gives a figure with this gradient (count) in the first cells. */
 double crosstab_noise(const struct crosstab_cells *cells, const double *gradient, size_t count);
 

@@ -165,7 +165,8 @@ size_t evaluate_plan(const struct table1_public *known)
     return levels;
 }
 
-double evaluate_expect(double *group, const struct table1_public *known, size_t levels)
+struct evaluate_expected evaluate_expect(const struct table1_public *known, size_t levels,
+                                         double threshold)
 {
     const double n = known->records / (double)known->groups;
     double cell[SURVIVAL_GROUPS_MAX * (TABLE1_LEVELS_MAX + 1) + 1] = {0};
@@ -183,6 +184,12 @@ double evaluate_expect(double *group, const struct table1_public *known, size_t 
     table1_agree(&sizes, &block, 1, known->groups, known->records);
     table1_column_of(&column, &block, &sizes, 0);
     const struct table1_figure auc = evaluate_auc(&column);
-    *group = n * auc.factor;
-    return (auc.estimate.high - auc.estimate.low) / 2;
+    struct evaluate_expected out = {(auc.estimate.high - auc.estimate.low) / 2, n * auc.factor, NAN,
+                                    NAN};
+    if (!isnan(threshold)) {
+        const struct table1_figure benefit = evaluate_net_benefit(&column, levels / 4, threshold);
+        out.benefit = (benefit.estimate.high - benefit.estimate.low) / 2;
+        out.benefit_group = n * benefit.factor;
+    }
+    return out;
 }

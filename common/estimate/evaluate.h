@@ -47,7 +47,8 @@ struct evaluate_cut evaluate_cut(const struct table1_column *column, size_t leve
  *
  * threshold  in  0 < threshold < 1: where the level begins, as a risk
  *
- * Source: Vickers and Elkin 2006. Its interval has the values that a test does not reject, at the variance that goes with them.
+ * Source: Vickers and Elkin 2006. Its interval has the values that a test does not reject, at the variance that goes with them,
+ * and ends further out by what it was moved by on average, where hardly enough are treated.
  */
 struct table1_figure evaluate_net_benefit(const struct table1_column *column, size_t level,
                                           double threshold);
@@ -64,8 +65,16 @@ struct table1_figure evaluate_in_the_large(const struct table1_column *column, c
  * records have the event; EVALUATE_BANDS where it always is. */
 size_t evaluate_plan(const struct table1_public *known);
 
-/** Tells the width to expect of half of the AUC's interval, if a fifth have the event and the score tells nothing, and the fewest
- * records of a group that has one. NAN: not given. */
-double evaluate_expect(double *group, const struct table1_public *known, size_t levels);
+struct evaluate_expected {
+    double auc;     /* half of the interval; NAN: not given */
+    double group;   /* the fewest records of a group that has one */
+    double benefit; /* the same of the net benefit from a quarter of the levels on */
+    double benefit_group;
+};
+
+/** Tells what to expect, if a fifth have the event, scores lie evenly over the levels and tell nothing. threshold: where a quarter of
+ * them ends, as a risk; NAN: the score is none. */
+struct evaluate_expected evaluate_expect(const struct table1_public *known, size_t levels,
+                                         double threshold);
 
 #endif

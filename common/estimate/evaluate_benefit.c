@@ -43,6 +43,7 @@ struct treated {
     double wrong;
     double all;
     double noise; /* on all of them: standard deviation */
+    double least; /* that are shown */
 };
 
 static struct treated treated_from(const struct table1_column *column, size_t level)
@@ -60,7 +61,19 @@ static struct treated treated_from(const struct table1_column *column, size_t le
     out.noise = sqrt(all.variance);
     out.right = fmax(out.right, 0.5);
     out.wrong = fmax(out.wrong, 0.5);
+    out.least = fmax(treated_over_noise * out.noise, treated_least);
     return out;
+}
+
+/* How far the net benefit of all records was moved, on average, where just so many are treated that it is shown: these are more than
+ * there are. Of noise, half is on either count; of chance, on each by its size. */
+static double moved_by(const struct treated *treated, double odds)
+{
+    const double noise = treated->noise * treated->noise;
+    const double variance = noise + treated->right + treated->wrong;
+    const double joint = noise * (1 - odds) / 2 + treated->right - odds * treated->wrong;
+    const double spare = (treated->all - treated->least) / sqrt(variance);
+    return (spare - normal_shown(spare)) * fabs(joint) / sqrt(variance);
 }
 
 struct table1_figure evaluate_net_benefit(const struct table1_column *column, size_t level,
@@ -81,9 +94,8 @@ struct table1_figure evaluate_net_benefit(const struct table1_column *column, si
     if (isnan(size) || !(treated.all > 0)) {
         return figure_refused(NAN);
     }
-    const double of_noise = treated_over_noise * treated.noise / treated.all;
     const double own = sqrt(linear_of(a, column).variance) / present.value / benefit_noise_most;
-    const double factor = fmax(fmax(size, own), fmax(of_noise, treated_least / treated.all));
+    const double factor = fmax(fmax(size, own), treated.least / treated.all);
     if (!(factor < 1) || !(present.value > 1)) {
         return figure_refused(factor);
     }
@@ -93,6 +105,11 @@ struct table1_figure evaluate_net_benefit(const struct table1_column *column, si
     const double slope = (treated.right - odds * odds * odds * treated.wrong) / square;
     const struct worth worth = {base, square / present.value, slope, {-odds, 1}};
     struct table1_figure out = mean_of(&worth, column, present.value);
+    const double moved = moved_by(&treated, odds) / present.value;
+    out.estimate.low = fmax(out.estimate.low - moved, -odds);
+    out.estimate.high = fmin(out.estimate.high + moved, 1);
+    out.noise_low = fmax(out.noise_low - moved, -odds);
+    out.noise_high = fmin(out.noise_high + moved, 1);
     out.factor = factor;
     return out;
 }

@@ -110,11 +110,12 @@ static void sum_levels(double *sum, const struct regress_cells *cells)
 static double worth_of_noise(const struct regress_fit *fit, const double *sum)
 {
     const struct regress_design *design = fit->cells->design;
+    const struct regress_asked asked = {design, fit->leaving};
     double all = 0, h = 0, t = 0;
     for (size_t y = 0; y < design->outcomes; y++) {
         struct regress_score one;
         double score = 0;
-        regress_score(&one, design, fit->b, y);
+        regress_score(&one, &asked, fit->b, y);
         for (size_t i = 0; i < one.count; i++) {
             h += fmax(sum[y], 0) * one.curve[i];
             score += one.score[i];
@@ -153,6 +154,7 @@ static void set_weights(struct regress_fit *fit, const double *outcomes)
 static void derive(double *u, struct regress_fit *fit)
 {
     const struct regress_design *design = fit->cells->design;
+    const struct regress_asked asked = {design, fit->leaving};
     const double *cell = fit->cells->cell;
     const double *weight = fit->weight;
     struct regress_point point;
@@ -165,7 +167,7 @@ static void derive(double *u, struct regress_fit *fit)
         set_eta(eta, design, fit->b, &point);
         for (size_t y = 0; y < design->outcomes; y++, cell++) {
             struct regress_score one;
-            regress_score(&one, design, eta, y);
+            regress_score(&one, &asked, eta, y);
             for (size_t i = 0; i < one.count; i++) {
                 sum.score[i] += *weight * *cell * one.score[i];
                 sum.curve[i] += *weight * *cell * one.curve[i];
@@ -197,8 +199,8 @@ static double mean_outcome(const struct regress_design *design, const double *su
     return weighted / all;
 }
 
-/* A logarithm of a mean turns around where noise is as large as the mean: whether it is far below. */
-static bool is_mean_known(const struct regress_cells *cells, const double *sum)
+/* A logarithm of a mean turns around where noise is as large as the mean. Of counts the noise of their sum over it, else 0. */
+static double mean_noise(const struct regress_cells *cells, const double *sum)
 {
     const struct regress_design *design = cells->design;
     double all = 0;
@@ -207,7 +209,8 @@ static bool is_mean_known(const struct regress_cells *cells, const double *sum)
         all += sum[y] * design->outcome[y];
         square += design->outcome[y] * design->outcome[y];
     }
-    return sqrt(cells->variance * (double)regress_points(design) * square) <= mean_noise_most * all;
+    const double noise = sqrt(cells->variance * (double)regress_points(design) * square);
+    return noise > 0 ? noise / fmax(all, 0) : 0;
 }
 
 static double between(double x, double low, double high)
@@ -215,28 +218,30 @@ static double between(double x, double low, double high)
     return fmin(fmax(x, low), high);
 }
 
-/* Baselines for which slopes of 0 fit, as far as noise lets it be told. */
-static void start(double *b, const struct regress_design *design, const double *sum)
+/* Baselines for which slopes of 0 fit, and the shares that leave, as far as noise lets it be told. */
+static void start(struct regress_fit *out, const double *sum)
 {
+    const struct regress_design *design = out->cells->design;
     const size_t k = design->intervals;
     switch (design->family) {
     case REGRESS_LOGISTIC: {
         const double p = between(sum[1] / (sum[0] + sum[1]), 1e-3, 1 - 1e-3);
-        b[0] = log(p / (1 - p));
+        out->b[0] = log(p / (1 - p));
         return;
     }
     case REGRESS_LINEAR:
-        b[0] = mean_outcome(design, sum);
+        out->b[0] = mean_outcome(design, sum);
         return;
     case REGRESS_POISSON:
-        b[0] = log(fmax(mean_outcome(design, sum), 1e-3));
+        out->b[0] = log(fmax(mean_outcome(design, sum), 1e-3));
         return;
     case REGRESS_HAZARD: {
         double later = sum[2 * k];
         for (size_t i = k; i-- > 0;) {
             later += sum[i] + sum[k + i];
             const double chance = sum[i] / (later - sum[k + i] / 2);
-            b[i] = log(-log1p(-between(chance, 1e-4, 0.9)));
+            out->b[i] = log(-log1p(-between(chance, 1e-4, 0.9)));
+            out->leaving[i] = between(sum[k + i] / (later - sum[i] / 2), 0, 1);
         }
         return;
     }
@@ -251,10 +256,11 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
     *out = (struct regress_fit){.cells = cells, .terms = regress_terms(design)};
     CHECK(out->terms <= REGRESS_TERMS_MAX && design->outcomes <= REGRESS_OUTCOMES_MAX);
     sum_outcomes(sum, cells);
-    if (!is_mean_known(cells, sum)) {
+    out->mean_noise = mean_noise(cells, sum);
+    if (!(out->mean_noise <= mean_noise_most)) {
         return;
     }
-    start(out->b, design, sum);
+    start(out, sum);
     set_weights(out, sum);
     for (int i = 0; i < STEPS_MAX && isfinite(out->b[0]); i++) {
         double largest = 0;
@@ -289,11 +295,14 @@ struct moved {
     double z;             /* the 97.5 % point of the noise's standard deviations: heavier than a
                              normal's where few cells carry it */
     double inverse_noise; /* the deviation of inverse by noise, over it */
+    double
+        with_mean; /* of counts: how far value moves where the noise of their sum is a deviation of it */
 };
 
 static struct moved moved_by(const struct regress_fit *fit, const double *weight)
 {
     const struct regress_design *design = fit->cells->design;
+    const struct regress_asked asked = {design, fit->leaving};
     const double *cell = fit->cells->cell;
     const double *of_point = fit->weight;
     const double m = (double)fit->cells->m;
@@ -301,6 +310,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     struct regress_point point;
     double a[REGRESS_TERMS_MAX];
     double sum = 0, square = 0, fourth = 0, bend_sum = 0, bend_square = 0;
+    double counts = 0, counts_square = 0, joint = 0;
 
     memcpy(a, weight, fit->terms * sizeof *a);
     cells_solve(fit->factor, a, fit->terms);
@@ -318,7 +328,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
             struct regress_score one;
             double moves = 0;
             double bends = 0;
-            regress_score(&one, design, eta, y);
+            regress_score(&one, &asked, eta, y);
             for (size_t i = 0; i < one.count; i++) {
                 moves += one.score[i] * along[i];
                 bends += one.curve[i] * along[i] * along[i];
@@ -329,6 +339,11 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
             sum += moves;
             square += moves * moves;
             fourth += moves * moves * moves * moves;
+            if (design->family == REGRESS_POISSON) {
+                counts += design->outcome[y];
+                counts_square += design->outcome[y] * design->outcome[y];
+                joint += moves * design->outcome[y];
+            }
             bend_sum += bends;
             bend_square += bends * bends;
         }
@@ -336,6 +351,10 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     } while (regress_point_next(&point, design));
     out.sampling = fmax(out.sampling, 0);
     out.noise = fit->cells->variance * fmax(square - sum * sum / m, 0);
+    if (counts_square > 0) {
+        out.with_mean = sqrt(fit->cells->variance) * fabs(joint - sum * counts / m) /
+                        sqrt(counts_square - counts * counts / m);
+    }
     out.z += square > 0 ? (ESTIMATE_Z_NOISE - ESTIMATE_Z) * fourth / (square * square) : 0;
     out.inverse_noise =
         sqrt(fit->cells->variance * fmax(bend_square - bend_sum * bend_sum / m, 0)) / out.inverse;
@@ -351,9 +370,14 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
     }
     const struct moved moved = moved_by(fit, weight);
     const double heavier = moved.z / ESTIMATE_Z;
-    const double fieller = 1 - ESTIMATE_Z * ESTIMATE_Z * moved.inverse_noise * moved.inverse_noise;
+    const double doubt = fmax(moved.inverse_noise, fit->mean_noise);
+    const double fieller = 1 - ESTIMATE_Z * ESTIMATE_Z * doubt * doubt;
+    /* What is shown just yet is what noise made larger: the ends are further out by what that moves on average. */
+    const double above =
+        fit->mean_noise > 0 ? normal_mean_above(1 / fit->mean_noise - 1 / mean_noise_most) : 0;
     const double half =
-        ESTIMATE_Z * sqrt(moved.sampling + heavier * heavier * moved.noise) / fieller;
+        ESTIMATE_Z * sqrt(moved.sampling + heavier * heavier * moved.noise) / fieller +
+        above * moved.with_mean;
     out.factor = moved.inverse_noise / noise_most;
     if (!(out.factor < 1) || !(half > 0)) {
         return out;

@@ -82,7 +82,10 @@ struct regress_fit {
     const struct regress_cells *cells;
     size_t terms;
     bool is_solved;
-    double weight[REGRESS_POINTS_MAX];                    /* of each point */
+    double mean_noise;                 /* of counts: the noise of their sum, over it; else 0 */
+    double weight[REGRESS_POINTS_MAX]; /* of each point */
+    double leaving
+        [REGRESS_INTERVALS_MAX]; /* (intervals) of hazards, the share of those who do not die that leaves, of all points */
     double b[REGRESS_TERMS_MAX];                          /* (terms) */
     double factor[REGRESS_TERMS_MAX * REGRESS_TERMS_MAX]; /* (terms, terms) Cholesky's, of H */
 };
@@ -90,8 +93,8 @@ struct regress_fit {
 /**
  * Solves U(b) = 0 by Newton's steps. is_solved is false where noise leaves H without an inverse, or the steps do not end.
  *
- * Keeps cells. Sources: McCullagh and Nelder 1989; Prentice and Gloeckler 1978 (grouped hazards; a censored record counts
- * half of its interval's hazard).
+ * Keeps cells. Sources: McCullagh and Nelder 1989; Prentice and Gloeckler 1978 (grouped hazards). Deviation: as many leave
+ * an interval alive as did of all records, at times that are even over it, while they count a censored record for half of it.
  */
 void regress_solve(struct regress_fit *out, const struct regress_cells *cells);
 

@@ -9,7 +9,7 @@
 
 enum { ETA_MOST = 30 }; /* beyond, a chance or hazard is 0 or 1 in double precision */
 
-static const double small = 1e-5; /* below, a death's curvature is u/2 to five digits */
+static const double small = 1e-5; /* below, two terms of a series have five digits */
 
 static void set_point(struct regress_point *point, const struct regress_design *design)
 {
@@ -47,7 +47,7 @@ static double held(double eta)
     return fmin(fmax(eta, -ETA_MOST), ETA_MOST);
 }
 
-static void logistic(struct regress_score *out, UNUSED const struct regress_design *design,
+static void logistic(struct regress_score *out, UNUSED const struct regress_asked *asked,
                      const double *eta, size_t outcome)
 {
     const double p = 1 / (1 + exp(-held(eta[0])));
@@ -56,55 +56,70 @@ static void logistic(struct regress_score *out, UNUSED const struct regress_desi
     out->curve[0] = p * (1 - p);
 }
 
-static void linear(struct regress_score *out, const struct regress_design *design,
-                   const double *eta, size_t outcome)
+static void linear(struct regress_score *out, const struct regress_asked *asked, const double *eta,
+                   size_t outcome)
 {
     out->count = 1;
-    out->score[0] = design->outcome[outcome] - eta[0];
+    out->score[0] = asked->design->outcome[outcome] - eta[0];
     out->curve[0] = 1;
 }
 
-static void poisson(struct regress_score *out, const struct regress_design *design,
-                    const double *eta, size_t outcome)
+static void poisson(struct regress_score *out, const struct regress_asked *asked, const double *eta,
+                    size_t outcome)
 {
     const double mean = exp(held(eta[0]));
     out->count = 1;
-    out->score[0] = design->outcome[outcome] - mean;
+    out->score[0] = asked->design->outcome[outcome] - mean;
     out->curve[0] = mean;
 }
 
-/* A record survives interval i with exp(-u_i), u_i = e^eta_i; a censored one survives half of its last. A death in j:
- * d log(1 - e^-u)/d eta = u/(e^u - 1). */
-static void hazard(struct regress_score *out, const struct regress_design *design,
-                   const double *eta, size_t outcome)
+/* Of an interval u = e^eta is the hazard, q the chance to leave it alive, at a time that is even over it. A record's chance to
+ *
+ *   pass it     (1 - q) e^-u
+ *   leave in it q c, c = (1 - e^-u)/u
+ *   die in it   1 - (1 - q) e^-u - q c
+ *
+ * These are one for every u, so that the score's mean is 0. */
+static void end_in(struct regress_score *out, size_t at, double u, double q, bool dies)
 {
-    const size_t k = design->intervals;
+    const double first = dies ? (1.0 / 2 - q / 3) / (1 - q / 2) : 1.0 / 2;
+    const double kept = exp(-u);
+    const double c = -expm1(-u) / u;
+    /* The chance's part that depends on u, and its first two derivatives by eta. */
+    const double chance = dies ? 1 - (1 - q) * kept - q * c : c;
+    const double slope = dies ? (1 - q) * u * kept + q * (c - kept) : kept - c;
+    const double bend =
+        dies ? (1 - q) * u * (1 - u) * kept + q * (kept - c + u * kept) : c - kept - u * kept;
+    const double score = slope / chance;
+    out->score[at] = u < small ? (dies ? 1 : 0) - u * first : score;
+    out->curve[at] = u < small ? u * first : score * score - bend / chance;
+}
+
+static void hazard(struct regress_score *out, const struct regress_asked *asked, const double *eta,
+                   size_t outcome)
+{
+    const size_t k = asked->design->intervals;
     const size_t last = outcome == 2 * k ? k : outcome % k; /* its last interval */
     for (size_t i = 0; i < last; i++) {
         out->curve[i] = exp(held(eta[i]));
         out->score[i] = -out->curve[i];
     }
     out->count = last;
-    if (outcome == 2 * k) {
-        return;
+    if (outcome < 2 * k) {
+        end_in(out, last, exp(held(eta[last])), asked->leaving[last], outcome < k);
+        out->count++;
     }
-    const double u = exp(held(eta[last]));
-    const double grown = expm1(fmin(u, 2 * ETA_MOST));
-    const bool dies = outcome < k;
-    out->score[last] = dies ? u / grown : -u / 2;
-    out->curve[last] = dies && u > small ? u * (u + grown * (u - 1)) / (grown * grown) : u / 2;
-    out->count++;
 }
 
-void regress_score(struct regress_score *out, const struct regress_design *design,
-                   const double *eta, size_t outcome)
+void regress_score(struct regress_score *out, const struct regress_asked *asked, const double *eta,
+                   size_t outcome)
 {
-    static void (*const scores[])(struct regress_score *, const struct regress_design *,
+    static void (*const scores[])(struct regress_score *, const struct regress_asked *,
                                   const double *, size_t) = {
         [REGRESS_LOGISTIC] = logistic,
         [REGRESS_LINEAR] = linear,
         [REGRESS_POISSON] = poisson,
         [REGRESS_HAZARD] = hazard,
     };
-    scores[design->family](out, design, eta, outcome);
+    scores[asked->design->family](out, asked, eta, outcome);
 }

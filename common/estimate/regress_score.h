@@ -22,8 +22,13 @@ struct regress_score {
     double curve[REGRESS_INTERVALS_MAX];
 };
 
+struct regress_asked {
+    const struct regress_design *design;
+    const double *leaving; /* (intervals) of hazards: regress.h */
+};
+
 /** Writes the derivatives of a point's cell. eta: (intervals) the baselines and x'slopes together */
-void regress_score(struct regress_score *out, const struct regress_design *design,
-                   const double *eta, size_t outcome);
+void regress_score(struct regress_score *out, const struct regress_asked *asked, const double *eta,
+                   size_t outcome);
 
 #endif

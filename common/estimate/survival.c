@@ -257,8 +257,8 @@ struct estimate survival_mean(double *gradient_sum, const struct survival_group 
                              .sampling = sqrt(sampling)};
 }
 
-static struct estimate difference(const struct estimate *a, const struct estimate *b,
-                                  double noise_covariance)
+struct estimate survival_difference(const struct estimate *a, const struct estimate *b,
+                                    double noise_covariance)
 {
     const double noise = fmax(0, a->noise * a->noise + b->noise * b->noise - 2 * noise_covariance);
     const double sampling = a->sampling * a->sampling + b->sampling * b->sampling;
@@ -304,8 +304,8 @@ void survival_estimate(struct survival *out, const struct survival_cells *cells)
         first_sum = g == 0 ? sum : first_sum;
         out->mean_difference[g] =
             g == 0 ? unknown
-                   : difference(&curve->mean, &out->curve[0].mean,
-                                cells_covariance(0, sum, first_sum, m, cells->variance));
+                   : survival_difference(&curve->mean, &out->curve[0].mean,
+                                         cells_covariance(0, sum, first_sum, m, cells->variance));
     }
     survival_log_rank(out, cells);
 }
@@ -320,6 +320,18 @@ bool survival_has_whole(const struct survival_cells *cells, size_t group)
         shown += filled.given[j];
     }
     return 2 * shown >= cells->intervals && !isnan(survival_mean(&sum, &filled, cells).value);
+}
+
+struct estimate survival_alone(double *gradient_sum, const struct survival_cells *cells,
+                               size_t group)
+{
+    struct survival_group filled;
+    *gradient_sum = 0;
+    if (!is_large(cells, group) || !survival_has_whole(cells, group)) {
+        return unknown;
+    }
+    survival_group_fill(&filled, cells, group);
+    return survival_mean(gradient_sum, &filled, cells);
 }
 
 static bool is_whole(const struct survival_cells *cells)

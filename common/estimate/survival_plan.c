@@ -28,6 +28,11 @@ static const struct setting settings[] = {
     {{1.2, 0}, {1.5, 0}},   {{1.2, 3}, {1, 4}},    {{1.2, -2}, {1, 4}},
 };
 
+static double square(double x)
+{
+    return x * x;
+}
+
 static double hazard_at(const struct hazard *hazard, double t)
 {
     const double fall = hazard->early;
@@ -103,6 +108,7 @@ size_t survival_plan(const struct survival_public *known)
 }
 
 static const struct setting half_dies = {{0.6931471805599453, 0}, {0, 0}};
+static const struct setting most_die = {{1.3862943611198906, 0}, {0, 0}};
 static const struct setting half_is_censored = {{0.6931471805599453, 0}, {0.6931471805599453, 0}};
 
 bool survival_suffices(double records, const struct survival_public *known, size_t k)
@@ -138,11 +144,115 @@ static double smallest_group(const struct survival_public *known, size_t k)
     return ceil(high);
 }
 
+/* What one kind of cells adds to the variance of sum_i g_i x_i, in that of a plain cell: of the cells and of the sums of blocks of
+ * them, all of equal noise, by least squares. The normal matrix is 1 + 11' in each block. */
+static double in_blocks(const double *g, size_t k, size_t block)
+{
+    double variance = 0;
+    for (size_t first = 0; first < k; first += block) {
+        double sum = 0;
+        double squares = 0;
+        size_t count = 0;
+        for (; count < block && first + count < k; count++) {
+            sum += g[first + count];
+            squares += g[first + count] * g[first + count];
+        }
+        variance += squares - sum * sum / (1 + (double)count);
+    }
+    return variance;
+}
+
+double survival_tree_ratio(const struct survival_public *known, size_t intervals, bool is_gaussian)
+{
+    const double price = is_gaussian ? 2 : 4; /* a record is in twice as many cells */
+    double cell[SURVIVAL_CELLS_MAX];
+    double truth[SURVIVAL_INTERVALS_MAX];
+    struct survival_group group;
+    double least = HUGE_VAL;
+    expect_all(cell, truth, &half_is_censored, known, intervals);
+    const struct survival_cells cells = {.cell = cell,
+                                         .groups = known->groups,
+                                         .intervals = intervals,
+                                         .end = 1,
+                                         .variance = known->variance};
+    survival_group_fill(&group, &cells, 0);
+    for (size_t block = 2; block <= intervals; block++) {
+        double plain = 0;
+        double trees = 0;
+        for (size_t j = 0; j < group.valid; j++) {
+            const double *g = group.gradient[j];
+            const double end = g[2 * intervals] * g[2 * intervals];
+            plain += end;
+            for (size_t i = 0; i < 2 * intervals; i++) {
+                plain += g[i] * g[i];
+            }
+            trees +=
+                end + in_blocks(g, intervals, block) + in_blocks(g + intervals, intervals, block);
+        }
+        least = fmin(least, plain > 0 ? price * trees / plain : HUGE_VAL);
+    }
+    return isfinite(least) ? least : NAN;
+}
+
+static double expect_median(const struct survival_public *known, size_t k)
+{
+    double cell[SURVIVAL_CELLS_MAX];
+    double truth[SURVIVAL_INTERVALS_MAX];
+    struct survival survival;
+    expect_all(cell, truth, &most_die, known, k);
+    survival_estimate(&survival, &(struct survival_cells){.cell = cell,
+                                                          .groups = known->groups,
+                                                          .intervals = k,
+                                                          .end = 1,
+                                                          .variance = known->variance});
+    const struct estimate *median = &survival.curve[0].median;
+    return (median->high - median->low) / 2;
+}
+
+/* Whether the expected statistic is as far out as the test's end and its power are, together. */
+static bool is_found(double ratio, const struct survival_public *known, size_t k)
+{
+    const double far = square(ESTIMATE_Z + 0.8416212335729143); /* the normal distribution's 80 % */
+    double cell[SURVIVAL_CELLS_MAX];
+    double truth[SURVIVAL_INTERVALS_MAX];
+    struct setting other = half_dies;
+    struct survival out = {.log_rank = 0};
+    expect_all(cell, truth, &half_dies, known, k);
+    other.death.total *= ratio;
+    expect_group(cell + 2 * k + 1, truth, &other, k, known->records / (double)known->groups);
+    survival_log_rank(&out, &(struct survival_cells){.cell = cell,
+                                                     .groups = known->groups,
+                                                     .intervals = k,
+                                                     .end = 1,
+                                                     .variance = known->variance});
+    return known->groups == 2 && out.log_rank >= far;
+}
+
+/* Within a hundredth. */
+static double least_ratio(const struct survival_public *known, size_t k)
+{
+    double low = 1;
+    double high = 1;
+    while (!is_found(high, known, k)) {
+        low = high;
+        high *= 2;
+        if (high > 64) {
+            return NAN;
+        }
+    }
+    while (high > 1.01 * low) {
+        const double middle = (low + high) / 2;
+        *(is_found(middle, known, k) ? &high : &low) = middle;
+    }
+    return high;
+}
+
 struct survival_expected survival_expect(const struct survival_public *known, size_t intervals)
 {
     double cell[SURVIVAL_CELLS_MAX];
     double truth[SURVIVAL_INTERVALS_MAX];
     struct survival_group group;
+    struct survival survival;
     double sum = 0;
 
     expect_all(cell, truth, &half_dies, known, intervals);
@@ -152,10 +262,15 @@ struct survival_expected survival_expect(const struct survival_public *known, si
                                          .end = 1,
                                          .variance = known->variance};
     survival_group_fill(&group, &cells, 0);
+    survival_estimate(&survival, &cells);
+    const struct survival_point *last = &survival.curve[0].point[intervals - 1];
     const struct estimate mean = survival_mean(&sum, &group, &cells);
     const bool is_given = group.given[intervals - 1];
     return (struct survival_expected){
         .survival = is_given ? 0.5 * ESTIMATE_Z * survival_deviation(&group, intervals - 1) : NAN,
+        .band = (last->band_high - last->band_low) / 2,
+        .median = expect_median(known, intervals),
+        .ratio = least_ratio(known, intervals),
         .mean = isnan(mean.value) ? NAN : (mean.high - mean.low) / 2,
         .group = smallest_group(known, intervals)};
 }

@@ -29,6 +29,13 @@ double survival_deviation(const struct survival_group *group, size_t interval);
 struct estimate survival_mean(double *gradient_sum, const struct survival_group *group,
                               const struct survival_cells *cells);
 
+/** The restricted mean of a group as survival_estimate gives it; and what one group's is above another's, by the noise's covariance of
+ * the two. */
+struct estimate survival_alone(double *gradient_sum, const struct survival_cells *cells,
+                               size_t group);
+struct estimate survival_difference(const struct estimate *a, const struct estimate *b,
+                                    double noise_covariance);
+
 /** Answers whether half of the points of a group's curve are given, and its mean. */
 bool survival_has_whole(const struct survival_cells *cells, size_t group);
 

@@ -127,7 +127,7 @@ double size_factor(const struct linear *present)
     return present->value > 0 ? size_over_noise * sqrt(present->variance) / present->value : NAN;
 }
 
-static struct table1_figure counted(double value, double variance)
+struct table1_figure figure_counted(double value, double variance)
 {
     const double noise = sqrt(variance);
     return (struct table1_figure){.estimate = {value, NAN, NAN, noise, NAN},
@@ -142,7 +142,7 @@ struct table1_figure table1_size(const struct table1_sizes *sizes, size_t group)
     for (size_t g = 0; g < sizes->groups; g++) {
         sum += group == g || group == sizes->groups ? sizes->size[g] : 0;
     }
-    return counted(sum, size_variance(sizes, group));
+    return figure_counted(sum, size_variance(sizes, group));
 }
 
 struct table1_figure table1_count(const struct table1_column *column, size_t level)
@@ -151,7 +151,7 @@ struct table1_figure table1_count(const struct table1_column *column, size_t lev
     CHECK(level <= column->levels);
     a[level] = 1;
     const struct linear count = linear_of(a, column);
-    return counted(count.value, count.variance);
+    return figure_counted(count.value, count.variance);
 }
 
 /* A value under test: a_k = base_k - value for the levels that count, so that the test's square is quadratic in the value. */

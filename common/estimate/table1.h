@@ -113,10 +113,12 @@ double table1_need(bool is_number, size_t levels);
 size_t table1_plan(const struct table1_public *known);
 
 struct table1_expected {
-    double share;  /* half of the interval's width, of categories alike */
-    double mean;   /* of values as table1_plan's; unit: the range */
-    double median; /* likewise */
-    double group;  /* the fewest records of a group of which all are given */
+    double share;     /* half of the interval's width, of categories alike */
+    double mean;      /* of values as table1_plan's; unit: the range */
+    double median;    /* likewise */
+    double quartile;  /* the upper one's; likewise */
+    double deviation; /* a standard deviation's; likewise */
+    double group;     /* the fewest records of a group of which all are given */
 };
 
 /** Tells the widths to expect in groups that are alike; NAN: not given. */

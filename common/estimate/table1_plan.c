@@ -64,7 +64,7 @@ struct table1_expected table1_expect(const struct table1_public *known, bool is_
     const struct table1_block block = {cell, levels, is_number ? step : NULL, known->variance};
     table1_agree(&sizes, &block, 1, known->groups, known->records);
     table1_column_of(&column, &block, &sizes, 0);
-    struct table1_expected out = {NAN, NAN, NAN, NAN};
+    struct table1_expected out = {NAN, NAN, NAN, NAN, NAN, NAN};
     if (!is_number) {
         const struct table1_figure share = table1_share(&column, 0);
         out.share = half(&share);
@@ -73,9 +73,12 @@ struct table1_expected table1_expect(const struct table1_public *known, bool is_
     }
     const struct table1_figure mean = table1_mean(&column);
     const struct table1_figure median = table1_quantile(&column, 0.5);
+    const struct table1_figure quartile = table1_quantile(&column, 0.75);
     const struct table1_figure deviation = table1_deviation(&column);
     out.mean = half(&mean);
     out.median = half(&median);
-    out.group = n * fmax(fmax(mean.factor, median.factor), deviation.factor);
+    out.quartile = half(&quartile);
+    out.deviation = half(&deviation);
+    out.group = n * fmax(fmax(mean.factor, fmax(median.factor, quartile.factor)), deviation.factor);
     return out;
 }

@@ -1,4 +1,4 @@
-/* table1_private.h - sums over a column's cells, for the files of table1 and evaluate alone. */
+/* table1_private.h - sums over a column's cells, for the files of table1, evaluate and concordance alone. */
 
 #ifndef ESTIMATE_TABLE1_PRIVATE_H
 #define ESTIMATE_TABLE1_PRIVATE_H
@@ -20,6 +20,9 @@ double size_factor(const struct linear *present);
 
 /** A figure that is not given. factor: of the noise over what a figure's own rule allows. */
 struct table1_figure figure_refused(double factor);
+
+/** A count, with the noise's variance. */
+struct table1_figure figure_counted(double value, double variance);
 
 /** The number of records in the levels of a set. of: (levels) */
 struct linear present_of(const struct table1_column *column, const bool *of);

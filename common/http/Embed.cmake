@@ -1,7 +1,36 @@
-# Embed.cmake - makes a C array of a text file.
-# cmake -DOUT=watch_html.c -DNAME=watch_html -DFILE=watch.html -P Embed.cmake
+# Embed.cmake - makes a C array of text files, in their order. A licence becomes a comment; several scripts become one, in a
+# scope of their own; two pages are a frame and what stands in it: behind its line @@ stands the foot.
+# cmake -DOUT=watch_js.c -DNAME=watch_js -DFILES=watch.js -P Embed.cmake
 
-file(READ "${FILE}" hex HEX)
+cmake_minimum_required(VERSION 3.18)
+set(text "")
+list(LENGTH FILES count)
+foreach(file IN LISTS FILES)
+  file(READ "${file}" piece)
+  if(file MATCHES "licence.txt$")
+    string(APPEND text "/*\n${piece}*/\n")
+  else()
+    string(APPEND text "${piece}")
+  endif()
+endforeach()
+list(GET FILES 0 first)
+if(count GREATER 1 AND first MATCHES "html$")
+  list(GET FILES 1 part)
+  file(READ "${first}" text)
+  file(READ "${part}" piece)
+  string(FIND "${piece}" "@@\n" at)
+  string(SUBSTRING "${piece}" 0 ${at} main)
+  math(EXPR at "${at} + 3")
+  string(SUBSTRING "${piece}" ${at} -1 foot)
+  string(STRIP "${foot}" foot)
+  get_filename_component(name "${part}" NAME_WE)
+  string(REPLACE "@script@" "${name}.js" text "${text}")
+  string(REPLACE "@main@" "${main}" text "${text}")
+  string(REPLACE "@foot@" "${foot}" text "${text}")
+elseif(count GREATER 1 AND first MATCHES "js$")
+  set(text "(function () {\n\"use strict\";\n${text}})();\n")
+endif()
+string(HEX "${text}" hex)
 string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
 file(WRITE "${OUT}" "/* Made by Embed.cmake. */\n#include \"http/watch.h\"\nstatic const unsigned char bytes[] = {\n${bytes}};\n"

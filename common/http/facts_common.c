@@ -13,7 +13,9 @@ void facts_add_common(struct facts *facts, size_t first, const struct facts_comm
     facts_set_of(facts, first, (double)common->messages_out, "out");
     facts_set_of(facts, first + 1, (double)common->bytes_in, "in");
     facts_set_of(facts, first + 1, (double)common->bytes_out, "out");
-    facts_set(facts, first + 2, (double)common->journal_bytes);
+    if (common->journal_bytes != FACTS_UNKNOWN) {
+        facts_set(facts, first + 2, (double)common->journal_bytes);
+    }
     facts_set(facts, first + 3, (double)common->started_ms / 1000);
     facts_add(facts, first + 4, 1, build);
 }

@@ -18,6 +18,8 @@
 
 enum { FACTS_COMMON_COUNT = 5 };
 
+#define FACTS_UNKNOWN UINT64_MAX /* of a figure that is then left out */
+
 struct facts_common {
     const char *program;
     int64_t started_ms; /* since 1970 */
@@ -25,7 +27,7 @@ struct facts_common {
     uint64_t messages_out;
     uint64_t bytes_in;
     uint64_t bytes_out;
-    uint64_t journal_bytes;
+    uint64_t journal_bytes; /* or FACTS_UNKNOWN */
 };
 
 /** Adds the facts of these rows; first: the row that FACTS_COMMON begins at. */

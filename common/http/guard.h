@@ -1,5 +1,5 @@
-/* guard.h - which requests are answered. Whoever asks is on this machine, but a browser on this machine also asks on behalf
- * of pages from elsewhere: these must learn nothing. */
+/* guard.h - which requests are answered. Whoever asks is on this machine, or says a token, but a browser also asks on behalf
+ * of pages from elsewhere: these must learn nothing and change nothing. */
 
 #ifndef HTTP_GUARD_H
 #define HTTP_GUARD_H
@@ -14,9 +14,19 @@ struct http_asked {
     const char *host; /* the last one; NULL: none */
     size_t host_count;
     const char *site; /* Sec-Fetch-Site, the last one; NULL: none */
-    bool origin;      /* it has an Origin header, as other pages' requests have */
-    bool body;        /* it brings one */
-    bool known;       /* the path is one of the routes, byte for byte */
+    const char *
+        origin; /* Origin, the last one, as other pages' requests have and every POST; NULL: none */
+    size_t origin_count;
+    const char *authorization; /* the last one; NULL: none */
+    size_t authorization_count;
+    bool body;  /* it brings one */
+    bool known; /* the path is one of the routes, byte for byte */
+    bool act;   /* which changes something */
+
+    /* The port's, not the request's. */
+    bool secure;       /* it speaks TLS */
+    const char *names; /* that Host may say, with a blank between; NULL: those of the loopback */
+    const char *token; /* that has to be said; NULL: none */
 };
 
 struct http_verdict {
@@ -24,7 +34,13 @@ struct http_verdict {
     const char *sentence; /* otherwise the answer, with a line's end */
 };
 
-/** Judges a request. Nothing but its headers and the known paths decides. */
+/**
+ * Judges a request. Nothing but its headers and the known paths decides.
+ *
+ * A token is said as Authorization: Bearer TOKEN, or Basic with any account's name and the token as its password; it is compared
+ * in a time that says nothing of it. What is looked at is asked for by GET or HEAD without an Origin. What changes something is asked for by POST, and its
+ * Origin is the Host: it comes from a page that this very port has served. Whether a person may change it is not judged here.
+ */
 struct http_verdict http_judge(const struct http_asked *asked);
 
 #endif

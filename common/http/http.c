@@ -1,16 +1,18 @@
 /* libmicrohttpd is run by its epoll descriptor inside the program's own loop, without a thread. Three of its habits
- * decide what stands here: its time-out is of idle time alone, so that every connection has a deadline here; a suspended
- * connection would abort the process when it is stopped, so none is ever suspended; and a request whose answer is queued at
- * the first call never has its body read. */
+ * decide what stands here: its time-out is of idle time alone, so that every connection has a deadline here, but for those of
+ * http_stream.c; a suspended connection would abort the process when it is stopped, so those are ended before; and a request
+ * whose answer is queued at the first call never has its body read. */
 
 #include "http/http.h"
 
 #include "base/check.h"
 #include "http/guard.h"
 #include "http/http_bind.h"
+#include "http/http_stream.h"
 
 #include <microhttpd.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -19,13 +21,15 @@
 enum {
     CONNECTION_BYTES = 16 * 1024, /* of a request's headers, and of an answer's; more is refused */
     IDLE_S = 10,                  /* more than HTTP_REQUEST_MS, which comes first */
-    PASSES_MAX = 8                /* in one call of http_run; a pass accepts some ten connections */
+    PASSES_MAX = 8,               /* in one call of http_run; a pass accepts some ten connections */
+    PASSES_SECURE_MAX = 2         /* with TLS, where a stranger's handshake takes a millisecond */
 };
 
 struct connection {
     int descriptor; /* -1: free */
     int64_t since_ms;
     bool cut;
+    bool lasts; /* it is a stream's by now, which has deadlines of its own */
 };
 
 struct made {
@@ -46,10 +50,18 @@ struct http {
     struct connection connection[HTTP_CONNECTIONS_MAX];
     size_t connection_count;
     struct made made[HTTP_ROUTES_MAX];
+    struct http_streams *streams;
 };
 
 /* What a request's path is, before anything decodes it: a route, or this. */
 static const struct http_route unknown_route = {.path = ""};
+
+static bool is_path_of(const char *path, const struct http_route *route)
+{
+    return route->open != NULL
+               ? strncmp(path, route->path, strlen(route->path)) == 0 && strpbrk(path, "?%") == NULL
+               : strcmp(path, route->path) == 0;
+}
 
 static void *on_path(void *self, const char *path, struct MHD_Connection *connection)
 {
@@ -57,23 +69,47 @@ static void *on_path(void *self, const char *path, struct MHD_Connection *connec
     const struct http_route *found = &unknown_route;
     (void)connection;
     for (size_t i = 0; path != NULL && i < http->options.route_count; i++) {
-        if (strcmp(path, http->options.route[i].path) == 0) {
+        if (is_path_of(path, &http->options.route[i])) {
             found = &http->options.route[i];
         }
     }
     return (void *)(uintptr_t)found;
 }
 
+/* What is taken from a request's headers. */
+struct taken {
+    struct http_asked asked;
+    const struct http_route *route;
+    const char *value[HTTP_GIVEN_MAX];
+    bool twice; /* one of them */
+};
+
+static void take_given(struct taken *taken, const char *name, const char *value)
+{
+    for (size_t i = 0; i < HTTP_GIVEN_MAX && taken->route->given[i] != NULL; i++) {
+        if (strcasecmp(name, taken->route->given[i]) == 0) {
+            taken->twice = taken->twice || taken->value[i] != NULL;
+            taken->value[i] = value == NULL ? "" : value;
+        }
+    }
+}
+
 static enum MHD_Result on_header(void *self, enum MHD_ValueKind kind, const char *name,
                                  const char *value)
 {
-    struct http_asked *asked = self;
+    struct taken *taken = self;
+    struct http_asked *asked = &taken->asked;
     (void)kind;
+    take_given(taken, name, value);
     if (strcasecmp(name, "Host") == 0) {
         asked->host = value == NULL ? "" : value;
         asked->host_count++;
     } else if (strcasecmp(name, "Origin") == 0) {
-        asked->origin = true;
+        asked->origin = value == NULL ? "" : value;
+        asked->origin_count++;
+    } else if (strcasecmp(name, "Authorization") == 0) {
+        asked->authorization = value == NULL ? "" : value;
+        asked->authorization_count++;
     } else if (strcasecmp(name, "Sec-Fetch-Site") == 0) {
         asked->site = value == NULL ? "" : value;
     } else if (strcasecmp(name, "Transfer-Encoding") == 0 || strcasecmp(name, "Upgrade") == 0) {
@@ -139,7 +175,7 @@ static const struct made *make(struct http *http, const struct http_route *route
         return made;
     }
     CHECK(route->make != NULL);
-    char *text = route->make(http->options.self, &made->code);
+    char *text = route->make(route->self != NULL ? route->self : http->options.self, &made->code);
     if (text != NULL) {
         made->response = new_response(text, strlen(text), MHD_RESPMEM_MUST_FREE, route->type);
     }
@@ -156,10 +192,89 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, const struct ht
     }
     enum MHD_Result result = MHD_YES;
     if (verdict->code == 405) {
-        result = MHD_add_response_header(response, "Allow", "GET, HEAD");
+        result = MHD_add_response_header(response, "Allow", "GET, HEAD, POST");
+    }
+    if (verdict->code == 401) { /* a browser asks its user, and then says the token by itself */
+        result = MHD_add_response_header(response, "WWW-Authenticate",
+                                         "Basic realm=\"hedgerow\", charset=\"UTF-8\"");
     }
     if (result == MHD_YES) {
         result = MHD_queue_response(connection, verdict->code, response);
+    }
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* An act's answer is for the one who asked. */
+static enum MHD_Result act(struct http *http, struct MHD_Connection *connection,
+                           const struct taken *taken)
+{
+    static const struct http_verdict twice = {400, "One header is there twice.\n"};
+    const struct http_route *route = taken->route;
+    unsigned code = 200;
+    if (taken->twice) {
+        return refuse(connection, &twice);
+    }
+    char *text =
+        route->act(route->self != NULL ? route->self : http->options.self, taken->value, &code);
+    struct MHD_Response *response =
+        text == NULL ? NULL : new_response(text, strlen(text), MHD_RESPMEM_MUST_FREE, route->type);
+    if (response == NULL) {
+        return MHD_NO;
+    }
+    const enum MHD_Result result = MHD_queue_response(connection, code, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static struct connection *place_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == NULL ? NULL : info->socket_context;
+}
+
+static bool add_name(struct MHD_Response *response, const char *name)
+{
+    char text[HTTP_NAME_BYTES + 32];
+    (void)snprintf(text, sizeof text, "attachment; filename=\"%s\"", name);
+    return MHD_add_response_header(response, "Content-Disposition", text) == MHD_YES;
+}
+
+/* An answer that lasts: events, or a file, which the browser keeps and never shows as a page of this port. */
+static enum MHD_Result stream(struct http *http, struct MHD_Connection *connection,
+                              const struct http_route *route, const char *url)
+{
+    static const struct http_verdict full = {503, "Too many pages listen: close one of them.\n"};
+    static const struct http_verdict none = {404, "There is no such file.\n"};
+    void *self = route->self != NULL ? route->self : http->options.self;
+    struct connection *place = place_of(connection);
+    char name[HTTP_NAME_BYTES] = "";
+    uint64_t size = 0;
+    int file = -1;
+    if (place == NULL || http_streams_are_full(http->streams)) {
+        return refuse(connection, &full);
+    }
+    if (route->open != NULL) {
+        file = route->open(self, url + strlen(route->path), &size, name);
+        if (file < 0) {
+            return refuse(connection, &none);
+        }
+    }
+    struct MHD_Response *response = http_streams_begin(http->streams, route, self, connection,
+                                                       place->descriptor, file, size, http->now_ms);
+    if (response == NULL) {
+        return MHD_NO;
+    }
+    enum MHD_Result result =
+        add_headers(response, route->type) && (file < 0 || add_name(response, name)) ? MHD_YES
+                                                                                     : MHD_NO;
+    if (result == MHD_YES) {
+        result = MHD_queue_response(connection, 200, response);
+    }
+    if (result == MHD_YES) {
+        place->lasts = true;
+        (void)MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0U);
     }
     MHD_destroy_response(response);
     return result;
@@ -172,13 +287,28 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
 {
     struct http *http = self;
     const struct http_route *route = *context == NULL ? &unknown_route : *context;
-    struct http_asked asked = {.method = method, .known = route != &unknown_route};
-    (void)url, (void)version, (void)upload, (void)upload_size;
+    struct taken taken = {
+        .route = route,
+        .asked = {.method = method,
+                  .known = route != &unknown_route,
+                  .act = route->act != NULL,
+                  .secure = http->options.secure != NULL,
+                  .names = http->options.secure != NULL ? http->options.secure->names : NULL,
+                  .token = http->options.secure != NULL && !route->anyone
+                               ? http->options.secure->token
+                               : NULL}};
+    (void)version, (void)upload, (void)upload_size;
 
-    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &asked);
-    const struct http_verdict verdict = http_judge(&asked);
+    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &taken);
+    const struct http_verdict verdict = http_judge(&taken.asked);
     if (verdict.code != 200) {
         return refuse(connection, &verdict);
+    }
+    if (route->act != NULL) {
+        return act(http, connection, &taken);
+    }
+    if (route->tell != NULL || route->open != NULL) {
+        return stream(http, connection, route, url);
     }
     const struct made *made = make(http, route);
     return made->response == NULL ? MHD_NO
@@ -223,7 +353,7 @@ static void cut_late(struct http *http)
     const int64_t patience = patience_ms(http);
     for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++) {
         struct connection *connection = &http->connection[i];
-        if (connection->descriptor >= 0 && !connection->cut &&
+        if (connection->descriptor >= 0 && !connection->cut && !connection->lasts &&
             http->now_ms - connection->since_ms >= patience) {
             (void)shutdown(connection->descriptor, SHUT_RDWR);
             connection->cut = true;
@@ -255,11 +385,11 @@ int64_t http_due_ms(const struct http *http, int64_t now_ms)
     if (http->options.on_grid || next > now_ms) {
         return next;
     }
-    int64_t due_ms = INT64_MAX;
+    int64_t due_ms = http_streams_due_ms(http->streams);
     const int64_t patience = patience_ms(http);
     for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++) {
         const struct connection *connection = &http->connection[i];
-        if (connection->descriptor >= 0 && !connection->cut &&
+        if (connection->descriptor >= 0 && !connection->cut && !connection->lasts &&
             connection->since_ms + patience < due_ms) {
             due_ms = connection->since_ms + patience;
         }
@@ -282,13 +412,15 @@ void http_run(struct http *http, int64_t now_ms)
     }
     http->now_ms = now_ms;
     cut_late(http);
-    const bool more = has_more(http);
+    const bool woken = http_streams_run(http->streams, now_ms);
+    const bool more = has_more(http) || woken;
     if (!http->options.on_grid && !more && !http->again) {
         return; /* or an idle program would wake up at every period */
     }
     http->again = more;
     http->ran_ms = now_ms;
-    for (int i = 0; i < PASSES_MAX && (i == 0 || has_more(http)); i++) {
+    const int passes = http->options.secure != NULL ? PASSES_SECURE_MAX : PASSES_MAX;
+    for (int i = 0; i < passes && (i == 0 || has_more(http)); i++) {
         (void)MHD_run(http->daemon);
     }
 }
@@ -306,21 +438,44 @@ static void say_nothing(void *self, const char *format, va_list arguments)
     (void)self, (void)format, (void)arguments;
 }
 
+/* GnuTLS' words: nothing older than TLS 1.2, and no key that a server's stolen one opens later. */
+static const char PRIORITIES[] =
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:%SERVER_PRECEDENCE";
+
 /* Takes the descriptor: where it fails the program ends, and who has closed it by then is not documented. */
-static enum status start_daemon(struct http *http, int descriptor)
+static enum status start_daemon(struct http *http, int descriptor, struct why *why)
 {
-    http->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, http,
-        MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL, MHD_OPTION_LISTEN_SOCKET, descriptor,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_path,
-        http, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
+    const struct http_secure *secure = http->options.secure;
+    struct MHD_OptionItem item[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, NULL},
+                                    {MHD_OPTION_HTTPS_MEM_KEY, 0, NULL},
+                                    {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)PRIORITIES},
+                                    {MHD_OPTION_END, 0, NULL}};
+    if (secure != NULL) {
+        item[0].ptr_value = (void *)(uintptr_t)secure->certificate;
+        item[1].ptr_value = (void *)(uintptr_t)secure->key;
+    }
+    http->daemon =
+        MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME |
+                             (secure != NULL ? MHD_USE_TLS : 0U),
+                         0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, say_nothing,
+                         NULL, MHD_OPTION_LISTEN_SOCKET, descriptor, MHD_OPTION_CONNECTION_LIMIT,
+                         (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                         (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
+                         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_path,
+                         http, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_ARRAY,
+                         secure != NULL ? item : item + 3, MHD_OPTION_END);
+    if (http->daemon == NULL && secure != NULL) {
+        return why_refuse(why,
+                          "http.certificate: TLS cannot be spoken with it and http.key; remedy: "
+                          "a PEM certificate with its key, without a passphrase");
+    }
     if (http->daemon == NULL) {
+        why_set(why, "http.listen: no memory or descriptors for the pages");
         return STATUS_NO_MEMORY;
     }
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     if (info == NULL) {
+        why_set(why, "http.listen: libmicrohttpd has no epoll here");
         return STATUS_UNSUPPORTED;
     }
     http->epoll = info->epoll_fd;
@@ -339,15 +494,23 @@ enum status http_open(struct http **out, const struct http_options *options, str
         return STATUS_NO_MEMORY;
     }
     http->options = *options;
+    http->streams = http_streams_new();
     for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++) {
         http->connection[i].descriptor = -1;
     }
-    enum status status = http_bind(&descriptor, http->address, options->listen, why);
+    enum status status = http->streams == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    if (status != STATUS_OK) {
+        why_set(why, "http.listen: no memory for the pages");
+    } else if (options->secure != NULL && MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES) {
+        status = STATUS_UNSUPPORTED;
+        why_set(why, "http.listen: this libmicrohttpd has no TLS; remedy: a loopback address");
+    }
     if (status == STATUS_OK) {
-        status = start_daemon(http, descriptor);
-        if (status != STATUS_OK) {
-            why_set(why, "http.listen: no memory or descriptors for the pages");
-        }
+        status =
+            http_bind(&descriptor, http->address, options->listen, options->secure != NULL, why);
+    }
+    if (status == STATUS_OK) {
+        status = start_daemon(http, descriptor, why);
     }
     if (status != STATUS_OK) {
         http_free(http);
@@ -363,8 +526,11 @@ void http_free(struct http *http)
         return;
     }
     if (http->daemon != NULL) {
+        http_streams_end(http->streams);
+        (void)MHD_run(http->daemon); /* listeners hear the end */
         MHD_stop_daemon(http->daemon);
     }
+    http_streams_free(http->streams);
     for (size_t i = 0; i < HTTP_ROUTES_MAX; i++) {
         if (http->made[i].response != NULL) {
             MHD_destroy_response(http->made[i].response);

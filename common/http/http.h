@@ -1,5 +1,6 @@
-/* http.h - a few fixed pages for programs and people on this machine, served on the program's one thread. It reads what its
- * routes make and changes nothing. No path, cookie or query decides what is shown but the exact paths of the routes. */
+/* http.h - a few fixed pages for programs and people on this machine, or with TLS and a token on others, served on the program's
+ * one thread. No path, cookie or query decides what is shown but the exact paths of the routes, and what a route of files opens. What changes something is a route of its own kind, which says by
+ * which headers; a body is never read. */
 
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
@@ -16,26 +17,64 @@
 struct http;
 
 enum {
-    HTTP_ROUTES_MAX = 8,
-    HTTP_CONNECTIONS_MAX = 64, /* others wait in the system's queue */
+    HTTP_ROUTES_MAX = 13,
+    HTTP_STREAMS_MAX = 16,         /* listeners and files on their way, of all connections */
+    HTTP_STALLED_MS = 5000,        /* of a stream: whoever has not read for so long is cut */
+    HTTP_NEWS_BYTES_MAX = 1 << 21, /* of one event; a longer one is not told */
+    HTTP_CONNECTIONS_MAX = 64,     /* others wait in the system's queue */
     HTTP_REQUEST_MS = 5000, /* from a connection's beginning to its end, whatever happens on it */
     HTTP_CROWDED_MS = 400   /* the same while all connections are taken */
 };
+
+enum { HTTP_NAME_BYTES = 64 };
+enum { HTTP_GIVEN_MAX = 6 }; /* headers that a request to act can give */
 
 struct http_route {
     const char *path;  /* matched byte for byte; "/metrics" */
     const char *type;  /* of the content; "text/plain; charset=utf-8" */
     struct slice text; /* kept; what is shown; empty: ask make */
+    bool anyone;       /* with `secure`: also whoever does not say the token */
 
     /** Returns what is shown now, malloc'd, or NULL without memory. code (in 200, out): of HTTP. */
     char *(*make)(void *self, unsigned *code);
+
+    /** Not NULL: the route changes something, for a request that http_judge lets pass (guard.h). value: of the headers with
+     * the names in given, in its order; NULL where one is not there; given twice, the request is refused. Returns the
+     * answer as make does. */
+    char *(*act)(void *self, const char *const value[static HTTP_GIVEN_MAX], unsigned *code);
+    const char *given[HTTP_GIVEN_MAX];
+
+    /** Not NULL: the route is a stream of events (text/event-stream), and lasts. Returns what is told now, malloc'd, or NULL
+     * without memory: all of it, for whoever was behind hears the latest alone. */
+    char *(*tell)(void *self);
+    /** Of what tell would tell: while it stays the same, tell is called less often. */
+    uint64_t (*version)(void *self);
+
+    /** Not NULL: path ends with '/', and what stands behind it names a file, which is downloaded. Returns its descriptor, which
+     * the caller closes, or -1 where there is none of that very name. name: out, by what the browser keeps it. */
+    int (*open)(void *self, const char *behind, uint64_t *size, char name[static HTTP_NAME_BYTES]);
+
+    void *self; /* kept; of all these; NULL: that of the options */
 };
 
+/* What a port that others can reach needs. All kept. */
+struct http_secure {
+    const char *certificate; /* PEM, with those that vouch for it behind it */
+    const char *key;         /* PEM, without a passphrase */
+    const char *token;       /* whoever says it may look; below HTTP_TOKEN_BYTES */
+    const char *
+        names; /* that Host may say, with a blank between: "coordinator.example"; below HTTP_NAMES_BYTES */
+};
+
+enum { HTTP_TOKEN_BYTES = 256, HTTP_NAMES_BYTES = 256 };
+
 struct http_options {
-    const char *listen;             /* "127.0.0.1:7390", "[::1]:7390"; port 0: any free one */
-    const struct http_route *route; /* (route_count) kept */
+    const char *
+        listen; /* "127.0.0.1:7390", "[::1]:7390"; port 0: any free one; with `secure` any address in digits */
+    const struct http_secure *secure; /* kept; NULL: in the clear, and for this machine alone */
+    const struct http_route *route;   /* (route_count) kept */
     size_t route_count;
-    void *self; /* kept; make's */
+    void *self; /* kept; make's where a route has none */
     uint32_t
         period_ms; /* requests are looked at once in this time at most, and what a route made is shown so long */
 
@@ -44,7 +83,7 @@ struct http_options {
     bool on_grid;
 };
 
-/** Begins to listen. Fails with STATUS_INVALID (no loopback address), STATUS_BUSY (another program listens there), STATUS_IO,
+/** Begins to listen. Fails with STATUS_INVALID (no loopback address, or a certificate and key that TLS cannot be spoken with), STATUS_BUSY (another program listens there), STATUS_IO,
  * STATUS_NO_MEMORY. */
 MUST_USE enum status http_open(struct http **out, const struct http_options *options,
                                struct why *why);

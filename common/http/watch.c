@@ -1,15 +1,15 @@
 #include "http/watch.h"
 
-#include "http/http.h"
+#include "base/check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUTES = 6 };
+enum { ROUTES = 7 }; /* of every program */
 
 struct watch {
     struct watch_options options;
-    struct http_route route[ROUTES];
+    struct http_route route[HTTP_ROUTES_MAX];
     struct http *http;
 };
 
@@ -22,12 +22,24 @@ static char *copy(const char *text)
     return out;
 }
 
+/* Healthy is what need not be started anew. */
 static char *make_health(void *self, unsigned *code)
 {
     const struct watch *watch = self;
-    const bool ready = watch->options.is_ready(watch->options.self);
-    *code = ready ? 200 : 503;
-    return copy(ready ? "ok\n" : "starting from the journal\n");
+    const enum watch_health health = watch->options.health(watch->options.self);
+    *code = health == WATCH_STARTS ? 503 : 200;
+    return copy(health == WATCH_WORKS       ? "ok\n"
+                : health == WATCH_STANDS_BY ? "standing by\n"
+                                            : "starting from the journal\n");
+}
+
+/* Ready is what agents find here: one that stands by does not listen for them. */
+static char *make_ready(void *self, unsigned *code)
+{
+    const struct watch *watch = self;
+    char *text = make_health(self, code);
+    *code = watch->options.health(watch->options.self) == WATCH_WORKS ? 200 : 503;
+    return text;
 }
 
 static char *make_metrics(void *self, unsigned *code)
@@ -60,19 +72,31 @@ enum status watch_open(struct watch **out, const struct watch_options *options, 
     }
     watch->options = *options;
     const struct http_route route[ROUTES] = {
-        {.path = "/", .type = "text/html; charset=utf-8", .text = watch_html},
+        {.path = "/", .type = "text/html; charset=utf-8", .text = options->page},
         {.path = "/watch.css", .type = "text/css; charset=utf-8", .text = watch_css},
         {.path = "/watch.js", .type = "text/javascript; charset=utf-8", .text = watch_js},
-        {.path = "/healthz", .type = "text/plain; charset=utf-8", .make = make_health},
+        {.path = "/healthz",
+         .type = "text/plain; charset=utf-8",
+         .make = make_health,
+         .anyone = true},
+        {.path = "/readyz",
+         .type = "text/plain; charset=utf-8",
+         .make = make_ready,
+         .anyone = true},
         {.path = "/metrics",
          .type = "text/plain; version=0.0.4; charset=utf-8",
          .make = make_metrics},
         {.path = "/api/status", .type = "application/json", .make = make_status},
     };
+    CHECK(options->route_count <= HTTP_ROUTES_MAX - ROUTES);
     memcpy(watch->route, route, sizeof route);
+    for (size_t i = 0; i < options->route_count; i++) {
+        watch->route[ROUTES + i] = options->route[i];
+    }
     const struct http_options http = {.listen = options->listen,
+                                      .secure = options->secure,
                                       .route = watch->route,
-                                      .route_count = ROUTES,
+                                      .route_count = ROUTES + options->route_count,
                                       .self = watch,
                                       .period_ms = options->period_ms,
                                       .on_grid = options->on_grid};

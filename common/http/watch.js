@@ -1,9 +1,10 @@
 "use strict";
 
 // The page shows every family of /api/status: figures without labels as cards, the others as tables. Nothing of what comes
-// is ever taken for markup.
+// is ever taken for markup. A site's page asks for it every two seconds; a coordinator's listens to its events.
 
 const PERIOD_MS = 2000;
+const SILENT_MS = 12000; // a program that lives says something every five seconds
 
 // Where a name's own words would not do.
 const TITLES = {
@@ -13,6 +14,7 @@ const TITLES = {
   answers_total: "Answers charged",
   connected: "Coordinator is heard",
   job_failed: "Job has failed",
+  job_left_seconds: "Time left, at the pace so far",
   last_release_timestamp_seconds: "Latest release",
   last_round_agents: "Agents in the latest round",
   last_round_seconds: "Latest round took",
@@ -25,12 +27,17 @@ const TITLES = {
 const ANSWERED_BY_YES_OR_NO = ["job_failed", "connected"];
 // Shown in the title, or beside another figure.
 const ELSEWHERE = ["build_info", "job_info", "rounds_planned", "epsilon_planned", "delta_planned"];
+// The site's page has a script of its own beside this one, and shows what left by itself.
+const SITE = typeof showSite === "function";
+const LIVE = typeof showLive === "function";
+if (SITE) ELSEWHERE.push("latest_answers");
+if (LIVE) ELSEWHERE.push("results");
 
 // Families with the same label that belong into one table.
 const JOINED = [
   { title: "Budget", parts: ["epsilon_spent", "epsilon_limit", "epsilon_left", "delta_spent", "delta_limit", "delta_left"], label: "allowance",
     note: "What the policy grants, and what the charges have spent of it: in total, and of any allowance_days" },
-  { title: "Jobs", parts: ["job_epsilon_spent", "job_epsilon_left"], label: "id",
+  { title: "Charges of the latest jobs", parts: ["job_epsilon_spent", "job_epsilon_left"], label: "id",
     note: "What each of the latest jobs was charged, and what is left of the policy's job_epsilon" },
 ];
 
@@ -59,6 +66,7 @@ function figure(name, value) {
   if (value === null) return "without bound";
   if (ANSWERED_BY_YES_OR_NO.includes(name)) return value === 1 ? "yes" : "no";
   if (/_timestamp_seconds$/.test(name)) return ago(value);
+  if (name === "job_left_seconds" && value >= 120) return Math.round(value / 60) + " min";
   if (/_seconds(_total)?$/.test(name)) return value.toFixed(2) + " s";
   if (/bytes(_total)?$/.test(name)) return bytes(value);
   return String(Number(value.toPrecision(6)));
@@ -145,15 +153,19 @@ function joined(join, facts) {
 }
 
 // What a person has put the focus on, and how far a table was scrolled, outlives the change.
-function replace(host, parts) {
+function keepFocus(host, change) {
   const regions = [...host.querySelectorAll("[role=region]")];
   const kept = new Map(regions.map((one) => [one.getAttribute("aria-label"), [one.scrollLeft, one === document.activeElement]]));
-  host.replaceChildren(...parts);
+  change();
   for (const one of host.querySelectorAll("[role=region]")) {
     const [left, focus] = kept.get(one.getAttribute("aria-label")) || [0, false];
     one.scrollLeft = left;
     if (focus) one.focus({ preventScroll: true });
   }
+}
+
+function replace(host, parts) {
+  keepFocus(host, () => host.replaceChildren(...parts));
 }
 
 let shownText = "";
@@ -201,11 +213,17 @@ function say(text, lost) {
   state.className = lost ? "lost" : "";
 }
 
+async function ask(path) {
+  const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(10000) });
+  if (!answer.ok) throw new Error("it answered " + answer.status);
+  return answer.json();
+}
+
 async function look() {
   try {
-    const answer = await fetch("/api/status", { cache: "no-store", signal: AbortSignal.timeout(10000) });
-    if (!answer.ok) throw new Error("it answered " + answer.status);
-    show(await answer.json());
+    const [status, site] = await Promise.all([ask("/api/status"), ...(SITE ? [ask("/api/site")] : [])]);
+    show(status);
+    if (SITE) await showSite(site, status.facts);
     say("Live: this page asks again every two seconds.", false);
   } catch (problem) {
     say("The program does not answer. What is below is old.", true);
@@ -213,4 +231,31 @@ async function look() {
   setTimeout(look, PERIOD_MS);
 }
 
-look();
+// Whatever ends the connection, a new one is tried: the page outlives the program.
+function listen() {
+  const source = new EventSource("/api/events");
+  let watchdog = 0;
+  const again = () => {
+    clearTimeout(watchdog);
+    source.close();
+    say("The program does not answer. What is below is old.", true);
+    setTimeout(listen, PERIOD_MS);
+  };
+  const heard = () => {
+    clearTimeout(watchdog);
+    watchdog = setTimeout(again, SILENT_MS);
+  };
+  heard();
+  source.onerror = again;
+  source.addEventListener("beat", heard);
+  source.onmessage = (event) => {
+    heard();
+    const told = JSON.parse(event.data);
+    show(told.status);
+    showLive(told.status.facts, told.drawn);
+    say("Live: this page shows each round as it is released.", false);
+  };
+}
+
+if (LIVE) listen();
+else look();

@@ -1,5 +1,6 @@
 #include "io/driver_private.h"
 
+#include "base/check.h"
 #include "base/exit_code.h"
 #include "io/clock.h"
 #include "io/enrolment.h"
@@ -18,6 +19,7 @@ enum {
     MESSAGES_PER_TURN = 64,
     RESTART_DELAY_MS = 100,
     FAREWELL_TURNS = 10, /* of 20 ms each, for the last messages to leave */
+    FILES_LOOK_MS = 200,
     RATE_PERIOD_MS = 10000
 };
 
@@ -41,39 +43,83 @@ static enum status look_at_roster(struct driver *driver, bool *changed)
     return status;
 }
 
-static enum status follow_roster(struct driver *driver)
+static bool is_whole(const struct lane *lane)
+{
+    return !lane->finished && !lane->restarting && lane->status == STATUS_OK;
+}
+
+bool driver_runs(const struct driver *driver, const struct lane *lane)
+{
+    return lane->state == LANE_RUNS && is_whole(lane) && !driver->stopped;
+}
+
+/* What fails is one lane's machine: it is thrown away at the end of the turn. */
+static void give(struct driver *driver, struct lane *lane, struct event event)
+{
+    if (driver_runs(driver, lane)) {
+        lane->status = driver_give(driver, lane, event);
+    }
+}
+
+static void follow_roster(struct driver *driver)
 {
     bool changed = false;
     if (driver->options->roster_path == NULL || clock_now_ms() < driver->roster_due_ms) {
-        return STATUS_OK;
+        return;
     }
     (void)!look_at_roster(driver, &changed);
-    return changed ? driver_give_roster(driver) : STATUS_OK;
+    for (size_t i = 0; i < driver->lane_count && changed; i++) {
+        if (driver_runs(driver, &driver->lane[i])) {
+            driver->lane[i].status = driver_give_roster(driver, &driver->lane[i]);
+        }
+    }
+}
+
+static void follow_files(struct driver *driver)
+{
+    if (driver->options->file_count == 0 || clock_now_ms() < driver->files_due_ms) {
+        return;
+    }
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        if (driver_runs(driver, &driver->lane[i])) {
+            driver->lane[i].status = driver_follow_files(driver, &driver->lane[i], false);
+        }
+    }
+    driver->files_due_ms = clock_now_ms() + FILES_LOOK_MS;
 }
 
 /* Under a one-time token only ENROL is heard, and by the driver alone: the machine never learns of
  * it. */
-static enum status enrol(struct driver *driver, const struct endpoint_message *from)
+static void enrol(struct driver *driver, const struct endpoint_message *from)
 {
-    if (!enrolment_take(driver->options->endpoint, &driver->rate, driver->options->log,
-                        driver->options->roster_path, from)) {
-        return STATUS_OK;
+    const struct enrolment_list list = {driver->options->roster_path,
+                                        driver->options->operators_path};
+    if (enrolment_take(driver->options->endpoint, &driver->rate, driver->options->log, &list,
+                       from)) {
+        driver->roster_due_ms = 0; /* the new key is admitted in this very turn */
+        follow_roster(driver);
     }
-    driver->roster_due_ms = 0; /* the new key is admitted in this very turn */
-    return follow_roster(driver);
 }
 
-static enum status take_messages(struct driver *driver)
+static struct lane *lane_of(struct driver *driver, const struct peer *peer)
+{
+    const struct driver_factory *factory = driver->factory;
+    const size_t index = factory->lane_of == NULL ? 0 : factory->lane_of(factory->self, peer);
+    CHECK(index < driver->lane_count);
+    return &driver->lane[index];
+}
+
+/* What comes for a lane without a machine is dropped: every message is repeatable. */
+static void take_messages(struct driver *driver)
 {
     struct endpoint_message message;
-    enum status status = STATUS_OK;
 
-    for (int i = 0; i < MESSAGES_PER_TURN && status == STATUS_OK && !driver->finished; i++) {
+    for (int i = 0; i < MESSAGES_PER_TURN && !driver->stopped; i++) {
         if (endpoint_receive(driver->options->endpoint, &message) != STATUS_OK) {
             break;
         }
         if (message.token) {
-            status = enrol(driver, &message);
+            enrol(driver, &message);
             continue;
         }
         if (driver->options->counts != NULL) {
@@ -81,31 +127,51 @@ static enum status take_messages(struct driver *driver)
             driver->options->counts->heard_ms = clock_now_ms();
             driver->options->counts->bytes_in += message.control.size + message.payload.size;
         }
-        status = driver_give(driver, (struct event){.kind = EVENT_MESSAGE,
-                                                    .as.message = {.peer = message.peer,
-                                                                   .control = message.control,
-                                                                   .payload = message.payload}});
+        give(driver, lane_of(driver, &message.peer),
+             (struct event){.kind = EVENT_MESSAGE,
+                            .as.message = {.peer = message.peer,
+                                           .control = message.control,
+                                           .payload = message.payload}});
     }
-    return status;
 }
 
-/* How long nothing is due. A tick that leaves its own time in the past waits a millisecond. */
+/* How long nothing is due on a lane. A tick that leaves its own time in the past waits a millisecond. */
+static int64_t lane_idle_ms(const struct driver *driver, const struct lane *lane, int64_t now_ms)
+{
+    if (lane->state == LANE_EMPTY) {
+        return INT64_MAX;
+    }
+    if (lane->state == LANE_RESTS) {
+        return lane->due_ms - now_ms;
+    }
+    if (!driver_runs(driver, lane)) {
+        return 0;
+    }
+    const int64_t wake_ms = lane->machine.wake_ms(lane->machine.self);
+    if (wake_ms > now_ms) {
+        return wake_ms - now_ms;
+    }
+    return wake_ms <= lane->ticked_ms && now_ms <= lane->ticked_ms ? 1 : 0;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static int idle_ms(const struct driver *driver)
 {
-    int64_t now_ms = clock_now_ms();
-    int64_t wake_ms = driver->machine.wake_ms(driver->machine.self);
+    const int64_t now_ms = clock_now_ms();
     int64_t idle = 1000;
 
-    if (wake_ms <= now_ms) {
-        idle = wake_ms <= driver->ticked_ms && now_ms <= driver->ticked_ms ? 1 : 0;
-    } else if (wake_ms - now_ms < idle) {
-        idle = wake_ms - now_ms;
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        idle = earlier(idle, lane_idle_ms(driver, &driver->lane[i], now_ms));
     }
-    if (driver->options->roster_path != NULL && driver->roster_due_ms - now_ms < idle) {
-        idle = driver->roster_due_ms - now_ms;
+    if (driver->options->roster_path != NULL) {
+        idle = earlier(idle, driver->roster_due_ms - now_ms);
     }
-    if (driver->options->file_count > 0 && driver->files_due_ms - now_ms < idle) {
-        idle = driver->files_due_ms - now_ms;
+    if (driver->options->file_count > 0) {
+        idle = earlier(idle, driver->files_due_ms - now_ms);
     }
     return idle < 0 ? 0 : (int)idle;
 }
@@ -115,17 +181,15 @@ static void take_signal(struct driver *driver)
     struct signalfd_siginfo info;
     if (read(driver->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         log_event(driver->options->log, LOG_INFO, "stopping", NULL, "asked to stop");
-        driver->finished = true;
         driver->stopped = true;
         driver->exit_code = info.ssi_signo == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_OK;
     }
 }
 
-/* Adds the guest's descriptor to those that are waited for; returns how long nothing is due, for the guest either. */
-static int await_guest(const struct driver *driver, struct pollfd *other, size_t *count,
+/* Adds a guest's descriptor to those that are waited for; returns how long nothing is due, for the guest either. */
+static int await_guest(const struct driver_guest *guest, struct pollfd *other, size_t *count,
                        int timeout_ms)
 {
-    const struct driver_guest *guest = driver->options->guest;
     if (guest == NULL) {
         return timeout_ms;
     }
@@ -143,75 +207,81 @@ static int await_guest(const struct driver *driver, struct pollfd *other, size_t
 
 static enum status wait_turn(struct driver *driver, int timeout_ms)
 {
-    struct pollfd other[3] = {{.fd = worker_descriptor(driver->worker), .events = POLLIN},
-                              {.fd = driver->signals, .events = POLLIN}};
+    const struct driver_guest *const *guest = driver->options->guest;
+    struct pollfd other[2 + DRIVER_GUESTS_MAX] = {
+        {.fd = worker_descriptor(driver->worker), .events = POLLIN},
+        {.fd = driver->signals, .events = POLLIN}};
     const bool signals = driver->signals >= 0;
     size_t count = signals ? 2 : 1;
 
-    const int wait_ms = await_guest(driver, other, &count, timeout_ms);
-    enum status status = endpoint_poll(driver->options->endpoint, other, count, wait_ms);
+    for (size_t i = 0; i < DRIVER_GUESTS_MAX; i++) {
+        timeout_ms = await_guest(guest[i], other, &count, timeout_ms);
+    }
+    enum status status = endpoint_poll(driver->options->endpoint, other, count, timeout_ms);
     if (status == STATUS_OK && signals && other[1].revents != 0) {
         take_signal(driver);
     }
-    if (driver->options->guest != NULL) {
-        driver->options->guest->run(driver->options->guest->self, clock_now_ms());
+    for (size_t i = 0; i < DRIVER_GUESTS_MAX; i++) {
+        if (guest[i] != NULL) {
+            guest[i]->run(guest[i]->self, clock_now_ms());
+        }
     }
     return status;
 }
 
 /* The machine hears whom the transport has cut for an attack: it does not wait for such. */
-static enum status take_cuts(struct driver *driver)
+static void take_cuts(struct driver *driver)
 {
     struct event event = {.kind = EVENT_CUT};
-    enum status status = STATUS_OK;
-
-    while (status == STATUS_OK && !driver->finished &&
+    while (!driver->stopped &&
            endpoint_next_cut(driver->options->endpoint, &event.as.cut.peer) == STATUS_OK) {
-        status = driver_give(driver, event);
+        give(driver, lane_of(driver, &event.as.cut.peer), event);
     }
-    return status;
 }
 
-static enum status turn(struct driver *driver)
+static void tick(struct driver *driver, struct lane *lane)
+{
+    const int64_t now_ms = clock_now_ms();
+    if (driver_runs(driver, lane) && lane->ticked_ms != now_ms &&
+        lane->machine.wake_ms(lane->machine.self) <= now_ms) {
+        lane->ticked_ms = now_ms;
+        give(driver, lane, (struct event){.kind = EVENT_TICK});
+    }
+}
+
+/* No machine can go on. */
+static void fail_all(struct driver *driver, enum status status)
+{
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        if (driver_runs(driver, &driver->lane[i])) {
+            driver->lane[i].status = status;
+        }
+    }
+}
+
+static void turn(struct driver *driver)
 {
     enum status status = wait_turn(driver, idle_ms(driver));
-    if (status == STATUS_OK && !driver->finished && worker_collect(driver->worker)) {
-        status = driver_give(driver, (struct event){.kind = EVENT_WORKED});
+    if (status == STATUS_OK && driver->options->lost != NULL &&
+        driver->options->lost(driver->options->lost_self)) {
+        why_set(&driver->why, "another program goes on with the journal");
+        status = STATUS_BUSY;
     }
-    if (status == STATUS_OK && !driver->finished) {
-        status = take_messages(driver);
+    if (status != STATUS_OK) {
+        fail_all(driver, status);
+        (void)poll(NULL, 0, 1);
+        return;
     }
-    if (status == STATUS_OK && !driver->finished) {
-        status = take_cuts(driver);
+    if (worker_collect(driver->worker)) {
+        give(driver, &driver->lane[0], (struct event){.kind = EVENT_WORKED});
     }
-    if (status == STATUS_OK && !driver->finished) {
-        status = follow_roster(driver);
+    take_messages(driver);
+    take_cuts(driver);
+    follow_roster(driver);
+    follow_files(driver);
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        tick(driver, &driver->lane[i]);
     }
-    if (status == STATUS_OK && !driver->finished) {
-        status = driver_follow_files(driver, false);
-    }
-    int64_t now_ms = clock_now_ms();
-    if (status == STATUS_OK && !driver->finished && driver->ticked_ms != now_ms &&
-        driver->machine.wake_ms(driver->machine.self) <= now_ms) {
-        driver->ticked_ms = now_ms;
-        status = driver_give(driver, (struct event){.kind = EVENT_TICK});
-    }
-    return status;
-}
-
-static enum status run_machine(struct driver *driver)
-{
-    enum status status = driver_recover(driver);
-    if (status == STATUS_OK && driver->options->roster_path != NULL) {
-        status = driver_give_roster(driver);
-    }
-    if (status == STATUS_OK) {
-        status = driver_follow_files(driver, true);
-    }
-    while (status == STATUS_OK && !driver->finished && !driver->restarting) {
-        status = turn(driver);
-    }
-    return status;
 }
 
 /* Work that outlasts the grace cannot be taken back from its thread; a crash is the way out that
@@ -221,7 +291,8 @@ static void wait_for_work(struct driver *driver)
     uint32_t grace = driver->options->stop_grace_ms;
     int64_t until_ms = clock_now_ms() + (grace == 0 ? STOP_GRACE_MS : grace);
 
-    while (worker_is_busy(driver->worker) && !worker_collect(driver->worker)) {
+    while (driver->worker != NULL && worker_is_busy(driver->worker) &&
+           !worker_collect(driver->worker)) {
         int64_t left = until_ms - clock_now_ms();
         if (left <= 0) {
             log_event(driver->options->log, LOG_INFO, "stopped", NULL,
@@ -233,85 +304,154 @@ static void wait_for_work(struct driver *driver)
     }
 }
 
-static void pause_before_restart(struct driver *driver, unsigned failures)
+static void *self_of(const struct driver *driver, const struct lane *lane)
 {
-    int64_t until_ms = clock_now_ms() + ((int64_t)RESTART_DELAY_MS << failures);
-    while (!driver->finished && clock_now_ms() < until_ms) {
-        if (wait_turn(driver, (int)(until_ms - clock_now_ms())) != STATUS_OK) {
-            return;
-        }
-        /* Messages that came meanwhile are dropped: there is nobody to read them. */
-        struct endpoint_message dropped;
-        while (endpoint_receive(driver->options->endpoint, &dropped) == STATUS_OK) {
-        }
-    }
+    const struct driver_factory *factory = driver->factory;
+    return factory->lane == NULL ? factory->self : factory->lane[lane - driver->lane];
 }
 
-/* Asks the factory for the machine that takes the place of one that has finished. */
-static enum status follow_on(struct driver *driver, const struct driver_factory *factory)
+static void rest(struct lane *lane, int64_t due_ms)
 {
+    lane->state = LANE_RESTS;
+    lane->due_ms = due_ms;
+}
+
+/* A machine is gone: it has finished (STATUS_OK), or cannot go on. Asks the factory for the one that takes its place, and for
+ * others that now have room. */
+static enum status follow_on(struct driver *driver, struct lane *lane, enum status ended)
+{
+    const struct driver_factory *factory = driver->factory;
     bool more = false;
-    if (driver->stopped || factory->next == NULL) {
-        return STATUS_OK;
+    lane->state = LANE_EMPTY;
+    lane->failures = 0;
+    const enum status status =
+        factory->next == NULL ? ended
+                              : factory->next(self_of(driver, lane), ended, &more, &driver->why);
+    if (status == STATUS_OK && more) {
+        rest(lane, 0);
     }
-    enum status status = factory->next(factory->self, driver->exit_code, &more, &driver->why);
-    driver->finished = status != STATUS_OK || !more;
+    for (size_t i = 1; i < driver->lane_count && status == STATUS_OK; i++) {
+        if (driver->lane[i].state == LANE_EMPTY && factory->wants(factory->lane[i])) {
+            rest(&driver->lane[i], 0);
+        }
+    }
     return status;
 }
 
-/* Makes machines until the last one finishes, or until making them anew does not help. */
-static enum status run_and_restart(struct driver *driver, const struct driver_factory *factory)
+/* Recovery is the only way on from whatever has failed, unless it does not help. */
+static enum status recover_later(struct driver *driver, struct lane *lane)
 {
-    enum status status = STATUS_OK;
-    unsigned failures = 0;
+    const enum status status = lane->status;
+    if (status == STATUS_OK) {
+        lane->failures = 0;
+        log_event(driver->options->log, LOG_INFO, "restarting", NULL,
+                  "starting again from the journal, as the program asked");
+        rest(lane, 0);
+        return STATUS_OK;
+    }
+    lane->failures = lane->progressed ? 1 : lane->failures + 1;
+    if (status == STATUS_CORRUPT || status == STATUS_FOREIGN ||
+        lane->failures > DRIVER_RESTARTS_MAX) {
+        return status;
+    }
+    log_event(driver->options->log, LOG_WARN, "restarting", NULL,
+              "starting again from the journal (%s)", status_text(status));
+    rest(lane, clock_now_ms() + ((int64_t)RESTART_DELAY_MS << lane->failures));
+    return STATUS_OK;
+}
 
-    while (!driver->finished) {
-        driver->owed_count = 0;
-        driver->progressed = false;
-        driver->restarting = false;
-        status = factory->make(factory->self, &driver->machine, &driver->journal, &driver->why);
-        if (status != STATUS_OK) {
-            log_event(driver->options->log, LOG_ERROR, "start-failed", NULL, "%s",
-                      driver->why.text);
-            return status;
-        }
-        status = run_machine(driver);
-        if (driver->finished && status == STATUS_OK) {
-            wait_for_work(driver);
-        } else {
-            /* A thread that is still computing would go on writing into freed memory. */
-            worker_free(driver->worker);
-            driver->worker = NULL;
-        }
-        factory->unmake(factory->self, &driver->machine, &driver->journal);
-        if (driver->finished && status == STATUS_OK) {
-            failures = 0;
-            status = follow_on(driver, factory);
-            if (status != STATUS_OK) {
-                return status;
-            }
-            continue;
-        }
-        if (driver->restarting && status == STATUS_OK) {
-            failures = 0;
-            log_event(driver->options->log, LOG_INFO, "restarting", NULL,
-                      "starting again from the journal, as the program asked");
-            if (worker_new(&driver->worker) != STATUS_OK) {
-                return STATUS_NO_MEMORY;
-            }
-            continue;
-        }
-        failures = driver->progressed ? 1 : failures + 1;
-        if (status == STATUS_CORRUPT || status == STATUS_FOREIGN ||
-            failures > DRIVER_RESTARTS_MAX || worker_new(&driver->worker) != STATUS_OK) {
-            return status;
-        }
-        driver->finished = false;
-        log_event(driver->options->log, LOG_WARN, "restarting", NULL,
-                  "starting again from the journal (%s)", status_text(status));
-        pause_before_restart(driver, failures);
+/* Unmakes a machine that has ended. Fails with what ends the run. */
+static enum status settle(struct driver *driver, struct lane *lane)
+{
+    if (lane->state != LANE_RUNS || is_whole(lane)) {
+        return STATUS_OK;
+    }
+    const bool finished = lane->finished && lane->status == STATUS_OK;
+    if (finished) {
+        wait_for_work(driver);
+    } else { /* a thread that is still computing would go on writing into freed memory */
+        worker_free(driver->worker);
+        driver->worker = NULL;
+    }
+    driver->factory->unmake(self_of(driver, lane), &lane->machine, &lane->journal);
+    lane->state = LANE_EMPTY;
+    if (driver->stopped) {
+        return STATUS_OK;
+    }
+    if (finished) {
+        return follow_on(driver, lane, STATUS_OK);
+    }
+    enum status status = recover_later(driver, lane);
+    if (status != STATUS_OK) {
+        status = follow_on(driver, lane, status);
+    }
+    return status == STATUS_OK ? worker_new(&driver->worker) : status;
+}
+
+static enum status make(struct driver *driver, struct lane *lane)
+{
+    const struct driver_factory *factory = driver->factory;
+    lane->owed_count = 0;
+    lane->progressed = lane->finished = lane->restarting = false;
+    lane->status = STATUS_OK;
+    lane->ticked_ms = -1;
+    const enum status status =
+        factory->make(self_of(driver, lane), &lane->machine, &lane->journal, &driver->why);
+    if (status != STATUS_OK) {
+        log_event(driver->options->log, LOG_ERROR, "start-failed", NULL, "%s", driver->why.text);
+        return status;
+    }
+    lane->state = LANE_RUNS;
+    lane->status = driver_recover(driver, lane);
+    if (driver_runs(driver, lane) && driver->options->roster_path != NULL) {
+        lane->status = driver_give_roster(driver, lane);
+    }
+    if (driver_runs(driver, lane)) {
+        lane->status = driver_follow_files(driver, lane, true);
     }
     return STATUS_OK;
+}
+
+/* Returns whether a lane has or awaits a machine. *status: of what ends the run. */
+static bool settle_and_make(struct driver *driver, enum status *status)
+{
+    bool any = false;
+    for (size_t i = 0; i < driver->lane_count && *status == STATUS_OK; i++) {
+        *status = settle(driver, &driver->lane[i]);
+    }
+    for (size_t i = 0; i < driver->lane_count && *status == STATUS_OK && !driver->stopped; i++) {
+        struct lane *lane = &driver->lane[i];
+        if (lane->state == LANE_RESTS && lane->due_ms <= clock_now_ms()) {
+            *status = make(driver, lane);
+            if (*status != STATUS_OK) {
+                *status = follow_on(driver, lane, *status);
+            }
+        }
+        any = any || lane->state != LANE_EMPTY;
+    }
+    return any;
+}
+
+/* Makes machines until the last one finishes, or until making one anew does not help. */
+static enum status run_lanes(struct driver *driver)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        if (i == 0 || driver->factory->wants(driver->factory->lane[i])) {
+            rest(&driver->lane[i], 0);
+        }
+    }
+    while (settle_and_make(driver, &status) && status == STATUS_OK && !driver->stopped) {
+        turn(driver);
+    }
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        struct lane *lane = &driver->lane[i];
+        if (lane->state == LANE_RUNS) {
+            wait_for_work(driver);
+            driver->factory->unmake(self_of(driver, lane), &lane->machine, &lane->journal);
+        }
+    }
+    return status;
 }
 
 static enum status open_signals(struct driver *driver, sigset_t *before)
@@ -344,9 +484,8 @@ static enum status first_roster(struct driver *driver)
 
 static void let_last_messages_leave(struct driver *driver)
 {
-    struct pollfd none = {.fd = worker_descriptor(driver->worker), .events = POLLIN};
     for (int i = 0; i < FAREWELL_TURNS; i++) {
-        if (endpoint_poll(driver->options->endpoint, &none, 0, 0) != STATUS_OK) {
+        if (endpoint_poll(driver->options->endpoint, NULL, 0, 0) != STATUS_OK) {
             return;
         }
         (void)poll(NULL, 0, 20);
@@ -365,8 +504,9 @@ enum status driver_run(const struct driver_options *options, const struct driver
         return STATUS_NO_MEMORY;
     }
     driver->options = options;
+    driver->factory = factory;
+    driver->lane_count = factory->lane == NULL ? 1 : factory->lane_count;
     driver->signals = -1;
-    driver->ticked_ms = -1;
     log_rate_init(&driver->rate, options->log, RATE_PERIOD_MS);
     why_set(&driver->why, "no memory or descriptors for the driver");
     enum status status = options->no_signals ? STATUS_OK : open_signals(driver, &before);
@@ -381,7 +521,7 @@ enum status driver_run(const struct driver_options *options, const struct driver
         status = first_roster(driver);
     }
     if (status == STATUS_OK) {
-        status = run_and_restart(driver, factory);
+        status = run_lanes(driver);
     }
     if (status == STATUS_OK) {
         *exit_code = driver->exit_code;

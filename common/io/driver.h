@@ -1,5 +1,9 @@
-/* driver.h - performs a machine's effects for real: messages through the endpoint, commits through
- * the journal, work on a thread of its own; time and signals come in as events. */
+/* driver.h - performs machines' effects for real: messages through the endpoint, commits through
+ * the journal, work on a thread of its own; time and signals come in as events.
+ *
+ * Machines stand on lanes. Each lane has a journal of its own, and is thrown away and recovered alone. Lanes share the
+ * endpoint, the allow-list and the loop: a turn hears 64 messages at most, of whichever peers have sent, and wakes every
+ * lane that is due. An agent has one lane; a coordinator one for each job that runs, and lane 0 for those whom none asks. */
 
 #ifndef IO_DRIVER_H
 #define IO_DRIVER_H
@@ -13,23 +17,34 @@
 
 #include <stddef.h>
 
+enum { DRIVER_LANES_MAX = 17, DRIVER_FILES_MAX = DRIVER_LANES_MAX + 1 };
+
 /* Makes and unmakes a machine with the journal it recovers from. The driver does so again whenever
  * a commit's outcome is unknown or a step fails: recovery is the only way on. */
 struct driver_factory {
-    void *self;
+    void *self; /* what lane_of gets; and the others, where lane is NULL */
+    void *const *
+        lane; /* (lane_count) kept; what the others get of each lane; NULL: there is lane 0 alone */
+    size_t lane_count;
 
-    /** Opens the journal and makes a fresh machine. Any failure ends driver_run with that status.
-     */
+    /** Opens the journal and makes a fresh machine. What follows from a failure is next's to say. */
     enum status (*make)(void *self, struct machine *machine, struct journal *journal,
                         struct why *why);
 
     /** Frees what make made, the journal included. No work is running. */
     void (*unmake)(void *self, struct machine *machine, struct journal *journal);
 
-    /** A machine has finished with this exit code, and was unmade. Writes whether make is to be called for the one that
-     * takes its place, with connections kept; else driver_run ends. NULL: it ends. Not called after a signal. A failure
-     * ends driver_run with that status. */
-    enum status (*next)(void *self, int exit_code, bool *more, struct why *why);
+    /** A machine was unmade, or could not be made. ended: STATUS_OK, it has finished; else why it cannot go on, which why
+     * tells. Writes whether make is to be called for the one that takes its place, with connections kept; else the lane is
+     * empty. NULL: driver_run ends with ended. Not called after a signal. A failure ends driver_run with that status. */
+    enum status (*next)(void *self, enum status ended, bool *more, struct why *why);
+
+    /** Returns whether a lane that has no machine is to get one: asked at the start and after every next. Not asked of
+     * lane 0, which has one from the start. */
+    bool (*wants)(void *lane);
+
+    /** Returns the lane that hears a peer; one without a machine hears nothing. NULL: lane 0. */
+    size_t (*lane_of)(void *self, const struct peer *peer);
 };
 
 /* A file that is followed: its text goes to the machine as EVENT_FILE, at the start and after every change. What is at
@@ -39,6 +54,7 @@ struct driver_file {
     enum followed which;
     bool optional; /* it need not be there: then its text is empty */
     bool folder;   /* its text is the names in it (base/folder.h) */
+    size_t lane;   /* whose machine is told */
 };
 
 /* Something else that the loop runs in between, on the same thread. It must not block. It sees the machine only through what
@@ -62,17 +78,26 @@ struct driver_counts {
     int64_t heard_ms; /* when the latest message came in; 0: none has */
 };
 
+enum { DRIVER_GUESTS_MAX = 2 };
+
 struct driver_options {
     struct endpoint *endpoint; /* kept; outlives restarts of the machine */
     const struct log *log;     /* kept; may be NULL */
     const char *roster_path;   /* kept; the coordinator's allow-list, followed; NULL at an agent */
-    const struct driver_file *file; /* (file_count) kept; none two of one kind */
+    const char
+        *operators_path; /* kept; the operators' list, whose keys enrol for no agent; NULL: none */
+    const struct driver_file *file; /* (file_count) kept; on a lane none two of one kind */
     size_t file_count;
-    size_t control_bytes;             /* room for one step's packed control frames; 0: 256 KiB */
-    uint32_t stop_grace_ms;           /* how long a stop waits for running work; 0: 2000 */
-    bool no_signals;                  /* tests: SIGTERM and SIGINT are left alone */
-    const struct driver_guest *guest; /* kept; may be NULL */
-    struct driver_counts *counts;     /* kept and added to; may be NULL */
+    size_t control_bytes;   /* room for one step's packed control frames; 0: 256 KiB */
+    uint32_t stop_grace_ms; /* how long a stop waits for running work; 0: 2000 */
+    bool no_signals;        /* tests: SIGTERM and SIGINT are left alone */
+    const struct driver_guest *guest[DRIVER_GUESTS_MAX]; /* kept; each may be NULL */
+    struct driver_counts *counts;                        /* kept and added to; may be NULL */
+
+    /* Asked in every turn, a second apart at most: whether the journal is another program's by now. The machine is then
+     * unmade, and make is called. May be NULL. */
+    bool (*lost)(void *self);
+    void *lost_self;
 
     /* Tests alone set it. Called before and after each event and effect, for example
      * "event-before", "commit-after", "send-before"; count tells how often that step has been
@@ -82,12 +107,13 @@ struct driver_options {
 };
 
 /**
- * Runs a machine until it finishes or SIGTERM or SIGINT comes.
+ * Runs machines until the last one finishes or SIGTERM or SIGINT comes. Work (EFFECT_WORK) is for a machine that has no
+ * other beside it.
  *
- * exit_code  out  what EFFECT_FINISH said; 0 after SIGTERM, as supervisors expect; 130 after SIGINT
+ * exit_code  out  what the last EFFECT_FINISH said; 0 after SIGTERM, as supervisors expect; 130 after SIGINT
  *
  * Fails with what the factory's make returned, STATUS_CORRUPT (the journal cannot be replayed),
- * STATUS_FOREIGN (it is another job's), or the cause when restarting did not help
+ * STATUS_FOREIGN (it is another job's), or the cause when restarting a lane did not help
  * DRIVER_RESTARTS_MAX times in a row. Logged; why repeats it. When a stop finds work that outlasts
  * the grace, the process ends there with that exit code: a program may stop at any moment anyway.
  */

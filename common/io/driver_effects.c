@@ -25,9 +25,10 @@ static void observe(struct driver *driver, const char *step)
     CHECK(false);
 }
 
-static enum status journal_failed(struct driver *driver, enum status status, const char *event)
+static enum status journal_failed(struct driver *driver, const struct lane *lane,
+                                  enum status status, const char *event)
 {
-    const char *cause = driver->journal.trouble(driver->journal.self);
+    const char *cause = lane->journal.trouble(lane->journal.self);
     why_set(&driver->why, "%s", cause[0] != '\0' ? cause : status_text(status));
     log_event(driver->options->log, LOG_ERROR, event, NULL, "%s", driver->why.text);
     return status;
@@ -47,10 +48,10 @@ static void send_message(struct driver *driver, const struct effect *effect)
     }
 }
 
-static enum status start_work(struct driver *driver)
+static enum status start_work(struct driver *driver, const struct lane *lane)
 {
-    CHECK(driver->machine.work != NULL && !worker_is_busy(driver->worker));
-    enum status status = worker_start(driver->worker, driver->machine.work, driver->machine.self);
+    CHECK(driver->lane_count == 1 && lane->machine.work != NULL && !worker_is_busy(driver->worker));
+    enum status status = worker_start(driver->worker, lane->machine.work, lane->machine.self);
     if (status != STATUS_OK) {
         why_set(&driver->why, "no thread for the computation");
         log_event(driver->options->log, LOG_ERROR, "work-failed", NULL, "%s", driver->why.text);
@@ -58,7 +59,7 @@ static enum status start_work(struct driver *driver)
     return status;
 }
 
-static enum status perform(struct driver *driver, const struct effect *effect)
+static enum status perform(struct driver *driver, struct lane *lane, const struct effect *effect)
 {
     static const char *const step[][2] = {
         [EFFECT_SEND] = {"send-before", "send-after"},
@@ -78,34 +79,34 @@ static enum status perform(struct driver *driver, const struct effect *effect)
         send_message(driver, effect);
         break;
     case EFFECT_COMMIT:
-        status = driver->journal.append(driver->journal.self, &sequence, effect->as.commit.body,
-                                        effect->as.commit.blob);
+        status = lane->journal.append(lane->journal.self, &sequence, effect->as.commit.body,
+                                      effect->as.commit.blob);
         if (status != STATUS_OK) {
-            return journal_failed(driver, status, "commit-failed");
+            return journal_failed(driver, lane, status, "commit-failed");
         }
-        CHECK(driver->owed_count < EFFECTS_MAX);
-        driver->owed[(driver->owed_first + driver->owed_count++) % EFFECTS_MAX] = sequence;
-        driver->progressed = true;
+        CHECK(lane->owed_count < EFFECTS_MAX);
+        lane->owed[(lane->owed_first + lane->owed_count++) % EFFECTS_MAX] = sequence;
+        lane->progressed = true;
         break;
     case EFFECT_FORGET:
         CHECK(effect->as.forget.sequence > 0);
-        status = (effect->as.forget.secret ? driver->journal.wipe : driver->journal.forget)(
-            driver->journal.self, effect->as.forget.sequence);
+        status = (effect->as.forget.secret ? lane->journal.wipe : lane->journal.forget)(
+            lane->journal.self, effect->as.forget.sequence);
         if (status != STATUS_OK) {
-            return journal_failed(driver, status, "forget-failed");
+            return journal_failed(driver, lane, status, "forget-failed");
         }
         break;
     case EFFECT_WORK:
-        status = start_work(driver);
+        status = start_work(driver, lane);
         break;
     case EFFECT_RECONNECT:
         endpoint_rebuild(driver->options->endpoint);
         break;
     case EFFECT_RESTART:
-        driver->restarting = true;
+        lane->restarting = true;
         break;
     case EFFECT_FINISH:
-        driver->finished = true;
+        lane->finished = true;
         driver->exit_code = effect->as.finish.exit_code;
         break;
     }
@@ -114,13 +115,13 @@ static enum status perform(struct driver *driver, const struct effect *effect)
 }
 
 /* Steps once. The clocks are read here, so that no event carries an old time. */
-static enum status step_once(struct driver *driver, struct event *event)
+static enum status step_once(struct driver *driver, struct lane *lane, struct event *event)
 {
     event->now_ms = clock_now_ms();
     event->wall_ms = clock_wall_ms();
     effects_clear(&driver->effects);
     observe(driver, "event-before");
-    enum status status = driver->machine.step(driver->machine.self, event, &driver->effects);
+    enum status status = lane->machine.step(lane->machine.self, event, &driver->effects);
     if (status != STATUS_OK) {
         why_set(&driver->why, "%s", status_text(status));
         log_event(driver->options->log, LOG_ERROR, "step-failed", NULL,
@@ -129,51 +130,58 @@ static enum status step_once(struct driver *driver, struct event *event)
     }
     observe(driver, "event-after");
     for (size_t i = 0; status == STATUS_OK && i < driver->effects.count; i++) {
-        status = perform(driver, &driver->effects.item[i]);
+        status = perform(driver, lane, &driver->effects.item[i]);
     }
     return status;
 }
 
-enum status driver_give(struct driver *driver, struct event event)
+enum status driver_give(struct driver *driver, struct lane *lane, struct event event)
 {
-    enum status status = step_once(driver, &event);
-    while (status == STATUS_OK && driver->owed_count > 0) {
+    enum status status = step_once(driver, lane, &event);
+    while (status == STATUS_OK && lane->owed_count > 0) {
         struct event committed = {.kind = EVENT_COMMITTED,
-                                  .as.committed = {.sequence = driver->owed[driver->owed_first]}};
-        driver->owed_first = (driver->owed_first + 1) % EFFECTS_MAX;
-        driver->owed_count--;
-        status = step_once(driver, &committed);
+                                  .as.committed = {.sequence = lane->owed[lane->owed_first]}};
+        lane->owed_first = (lane->owed_first + 1) % EFFECTS_MAX;
+        lane->owed_count--;
+        status = step_once(driver, lane, &committed);
     }
     return status;
 }
+
+struct replaying {
+    struct driver *driver;
+    struct lane *lane;
+};
 
 static enum status replay_one(void *self, uint64_t sequence, struct slice body, struct slice blob)
 {
-    struct driver *driver = self;
+    const struct replaying *replaying = self;
     struct event event = {.kind = EVENT_RECORD,
                           .as.record = {.sequence = sequence, .body = body, .blob = blob}};
-    enum status status = step_once(driver, &event);
-    CHECK(driver->effects.count == 0); /* a machine acts after EVENT_START */
+    enum status status = step_once(replaying->driver, replaying->lane, &event);
+    CHECK(replaying->driver->effects.count == 0); /* a machine acts after EVENT_START */
     return status;
 }
 
-enum status driver_recover(struct driver *driver)
+enum status driver_recover(struct driver *driver, struct lane *lane)
 {
+    struct replaying replaying = {driver, lane};
     struct why why = {""};
-    enum status status = driver->journal.each(driver->journal.self, replay_one, driver, &why);
+    enum status status = lane->journal.each(lane->journal.self, replay_one, &replaying, &why);
     if (status != STATUS_OK) {
         why_set(&driver->why, "the journal cannot be gone on with: %s",
                 status == STATUS_FOREIGN ? status_text(status) : why.text);
         log_event(driver->options->log, LOG_ERROR, "recovery-failed", NULL, "%s", driver->why.text);
         return status;
     }
-    return driver_give(driver, (struct event){.kind = EVENT_START});
+    return driver_give(driver, lane, (struct event){.kind = EVENT_START});
 }
 
-enum status driver_give_roster(struct driver *driver)
+enum status driver_give_roster(struct driver *driver, struct lane *lane)
 {
     struct peer peer[PEERS_MAX];
     size_t count = roster_peers(&driver->roster, peer);
     return driver_give(
-        driver, (struct event){.kind = EVENT_ROSTER, .as.roster = {.peer = peer, .count = count}});
+        driver, lane,
+        (struct event){.kind = EVENT_ROSTER, .as.roster = {.peer = peer, .count = count}});
 }

@@ -6,14 +6,10 @@
 #include "base/folder.h"
 #include "config/config.h"
 #include "crypto/digest.h"
-#include "io/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-enum { LOOK_MS = 200 };
 
 static bool is_absent(const char *path)
 {
@@ -33,9 +29,10 @@ static enum status read_file(char **text, size_t *size, const struct driver_file
                         : config_load_owned(text, size, file->path, why);
 }
 
-static enum status look_at_file(struct driver *driver, const struct driver_file *file)
+static enum status look_at_file(struct driver *driver, struct lane *lane, size_t index)
 {
-    struct followed_file *followed = &driver->followed[file->which];
+    const struct driver_file *file = &driver->options->file[index];
+    struct followed_file *followed = &driver->followed[index];
     struct why why = {""};
     struct digest now;
     char *text = NULL;
@@ -59,27 +56,25 @@ static enum status look_at_file(struct driver *driver, const struct driver_file 
     if (!followed->given || !digest_equal(&now, &followed->seen)) {
         followed->given = true;
         followed->seen = now;
-        status = driver_give(
-            driver, (struct event){.kind = EVENT_FILE,
-                                   .as.file = {.which = file->which, .text = {text, size}}});
+        status =
+            driver_give(driver, lane,
+                        (struct event){.kind = EVENT_FILE,
+                                       .as.file = {.which = file->which, .text = {text, size}}});
     }
     free(text);
     return status;
 }
 
-enum status driver_follow_files(struct driver *driver, bool anew)
+enum status driver_follow_files(struct driver *driver, struct lane *lane, bool anew)
 {
     enum status status = STATUS_OK;
-    if (driver->options->file_count == 0 || (!anew && clock_now_ms() < driver->files_due_ms)) {
-        return STATUS_OK;
+    for (size_t i = 0;
+         i < driver->options->file_count && status == STATUS_OK && driver_runs(driver, lane); i++) {
+        if (&driver->lane[driver->options->file[i].lane] == lane) {
+            driver->followed[i] =
+                anew ? (struct followed_file){.given = false} : driver->followed[i];
+            status = look_at_file(driver, lane, i);
+        }
     }
-    if (anew) {
-        memset(driver->followed, 0, sizeof driver->followed);
-    }
-    for (size_t i = 0; i < driver->options->file_count && status == STATUS_OK && !driver->finished;
-         i++) {
-        status = look_at_file(driver, &driver->options->file[i]);
-    }
-    driver->files_due_ms = clock_now_ms() + LOOK_MS;
     return status;
 }

@@ -16,48 +16,67 @@ struct followed_file {
     bool unreadable;
 };
 
-struct driver {
-    const struct driver_options *options;
+enum lane_state {
+    LANE_EMPTY,
+    LANE_RUNS,
+    LANE_RESTS /* its machine is made when due_ms has come */
+};
+
+struct lane {
+    enum lane_state state;
+    int64_t due_ms;
     struct machine machine;
     struct journal journal;
-    struct effects effects;
-    struct worker *worker;
-    struct log_rate rate;
-    int signals; /* -1 without */
     /* Commits that the machine has not been told of yet, oldest first: a ring. */
     uint64_t owed[EFFECTS_MAX];
     size_t owed_first;
     size_t owed_count;
-    bool finished; /* EFFECT_FINISH or a signal */
-    bool stopped;  /* a signal */
+    int64_t ticked_ms;
+    bool finished;      /* EFFECT_FINISH */
+    bool restarting;    /* EFFECT_RESTART: the next machine takes the place of this one */
+    bool progressed;    /* something was committed since the machine was made */
+    enum status status; /* of the event that failed: the machine is thrown away */
+    unsigned failures;
+};
+
+struct driver {
+    const struct driver_options *options;
+    const struct driver_factory *factory;
+    struct lane lane[DRIVER_LANES_MAX];
+    size_t lane_count;
+    struct effects effects;
+    struct worker *worker;
+    struct log_rate rate;
+    int signals;  /* -1 without */
+    bool stopped; /* a signal */
     int exit_code;
-    bool progressed; /* something was committed since the machine was made */
     struct roster roster;
     struct roster_watch watch;
     int64_t roster_due_ms;
-    int64_t ticked_ms;
-    struct followed_file followed[FOLLOWED_COUNT];
+    struct followed_file followed[DRIVER_FILES_MAX];
     int64_t files_due_ms;
-    bool restarting; /* EFFECT_RESTART: the next machine takes the place of this one */
-    struct why why;  /* of the failure that ends a run */
+    struct why why; /* of the failure that ends a run */
     struct {
         const char *step;
         unsigned count;
     } observed[OBSERVED_STEPS];
 };
 
-/** Gives the machine one event, performs its effects in order, then answers each commit. Fails with
+/** Returns whether a lane's machine takes events now. */
+bool driver_runs(const struct driver *driver, const struct lane *lane);
+
+/** Gives a lane's machine one event, performs its effects in order, then answers each commit. Fails with
  * what step or the journal returned: the machine must then be thrown away. */
-MUST_USE enum status driver_give(struct driver *driver, struct event event);
+MUST_USE enum status driver_give(struct driver *driver, struct lane *lane, struct event event);
 
 /** Replays the journal into a fresh machine and starts it. Fails like driver_give. */
-MUST_USE enum status driver_recover(struct driver *driver);
+MUST_USE enum status driver_recover(struct driver *driver, struct lane *lane);
 
 /** Tells the machine which agents the roster has now. */
-MUST_USE enum status driver_give_roster(struct driver *driver);
+MUST_USE enum status driver_give_roster(struct driver *driver, struct lane *lane);
 
-/** Tells the machine of the followed files that have changed, or of all, to a machine that is new. Fails like
+/** Tells a lane's machine of its followed files that have changed, or of all, to a machine that is new. Fails like
  * driver_give. */
-MUST_USE enum status driver_follow_files(struct driver *driver, bool anew);
+MUST_USE enum status driver_follow_files(struct driver *driver, struct lane *lane, bool anew);
 
 #endif

@@ -57,6 +57,7 @@ void endpoint_free(struct endpoint *endpoint)
     if (endpoint == NULL) {
         return;
     }
+    endpoint_lines_free(endpoint);
     endpoint_close_socket(endpoint);
     if (endpoint->zap != NULL) {
         (void)zmq_close(endpoint->zap);
@@ -98,12 +99,37 @@ static void default_limits(struct endpoint_limits *limits)
     default_to(&limits->penalty_ms, 5000);
 }
 
+void endpoint_take_address(char out[static ADDRESS_BYTES], const char *list, size_t *at)
+{
+    const size_t size = strcspn(list + *at, " ");
+    (void)snprintf(out, ADDRESS_BYTES, "%.*s", (int)size, list + *at);
+    *at += size + strspn(list + *at + size, " ");
+    *at = list[*at] == '\0' ? 0 : *at;
+}
+
+static enum status check_addresses(const char *list, struct why *why)
+{
+    char one[ADDRESS_BYTES];
+    size_t at = 0;
+    enum status status = strlen(list) < ADDRESS_BYTES
+                             ? STATUS_OK
+                             : why_refuse(why, "the addresses are too long together");
+    while (status == STATUS_OK) {
+        endpoint_take_address(one, list, &at);
+        status = endpoint_check_address(one, why);
+        if (at == 0) {
+            break;
+        }
+    }
+    return status;
+}
+
 /* Makes what both ends start with. */
 static enum status start(struct endpoint **out, const struct endpoint_options *options,
                          struct why *why)
 {
     *out = NULL;
-    enum status status = endpoint_check_address(options->address, why);
+    enum status status = check_addresses(options->address, why);
     if (status != STATUS_OK) {
         return status;
     }
@@ -112,7 +138,8 @@ static enum status start(struct endpoint **out, const struct endpoint_options *o
         why_set(why, "no memory for the connection");
         return STATUS_NO_MEMORY;
     }
-    (void)snprintf(endpoint->address, sizeof endpoint->address, "%s", options->address);
+    (void)snprintf(endpoint->dialing.addresses, ADDRESS_BYTES, "%s", options->address);
+    endpoint_take_address(endpoint->address, options->address, &endpoint->dialing.next);
     endpoint->key = *options->key;
     endpoint->payload_bytes_max = options->payload_bytes_max;
     endpoint->log = options->log;
@@ -123,6 +150,7 @@ static enum status start(struct endpoint **out, const struct endpoint_options *o
     (void)zmq_msg_init(&endpoint->control);
     (void)zmq_msg_init(&endpoint->payload);
     endpoint->dialing.descriptor = -1;
+    endpoint->operators = options->operators;
     (void)snprintf(endpoint->dialing.written_in, sizeof endpoint->dialing.written_in, "%s",
                    options->written_in == NULL ? "the settings" : options->written_in);
     endpoint->context = zmq_ctx_new();
@@ -158,6 +186,9 @@ enum status endpoint_listen(struct endpoint **out, const struct endpoint_options
     block_signals(&before);
     status = endpoint_guard_open(*out, why);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (status == STATUS_OK) {
+        status = endpoint_lines_open(*out, options->lines, why);
+    }
     if (status != STATUS_OK) {
         endpoint_free(*out);
         *out = NULL;
@@ -177,6 +208,9 @@ enum status endpoint_dial(struct endpoint **out, const struct endpoint_options *
     block_signals(&before);
     status = endpoint_dialing_build(*out, why);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (status == STATUS_OK) {
+        status = endpoint_lines_open(*out, options->lines, why);
+    }
     if (status != STATUS_OK) {
         endpoint_free(*out);
         *out = NULL;
@@ -208,13 +242,15 @@ static void tend(struct endpoint *endpoint, int64_t now_ms)
     } else {
         endpoint_dialing_tend(endpoint, now_ms);
     }
+    endpoint_lines_tend(endpoint, now_ms);
     log_rate_flush(&endpoint->rate, now_ms);
 }
 
 enum status endpoint_poll(struct endpoint *endpoint, struct pollfd *other, size_t count,
                           int timeout_ms)
 {
-    zmq_pollitem_t item[3 + ENDPOINT_OTHERS_MAX] = {0};
+    zmq_pollitem_t item[4 + ENDPOINT_OTHERS_MAX] = {0};
+    const int lines = endpoint_lines_descriptor(endpoint);
     void *own[] = {endpoint->socket, endpoint->zap, endpoint->monitor};
     int used = 0;
 
@@ -222,6 +258,9 @@ enum status endpoint_poll(struct endpoint *endpoint, struct pollfd *other, size_
     for (size_t i = 0; i < count; i++, used++) {
         other[i].revents = 0;
         item[used] = (zmq_pollitem_t){.fd = other[i].fd, .events = ZMQ_POLLIN};
+    }
+    if (lines >= 0) {
+        item[used++] = (zmq_pollitem_t){.fd = lines, .events = ZMQ_POLLIN};
     }
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         if (own[i] != NULL) {
@@ -243,14 +282,31 @@ enum status endpoint_poll(struct endpoint *endpoint, struct pollfd *other, size_
 
 enum status endpoint_receive(struct endpoint *endpoint, struct endpoint_message *out)
 {
+    enum status status = STATUS_AGAIN;
+
     memset(out, 0, sizeof *out);
-    return endpoint->listens ? endpoint_listening_receive(endpoint, out)
-                             : endpoint_dialing_receive(endpoint, out);
+    endpoint_lines_done(endpoint);
+    const bool first = endpoint_lines_first(endpoint);
+    if (first) {
+        status = endpoint_lines_receive(endpoint, out);
+    }
+    if (status != STATUS_OK) {
+        status = endpoint->listens ? endpoint_listening_receive(endpoint, out)
+                                   : endpoint_dialing_receive(endpoint, out);
+    }
+    if (status != STATUS_OK && !first && endpoint->lines != NULL) {
+        status = endpoint_lines_receive(endpoint, out);
+    }
+    return status;
 }
 
 enum status endpoint_send(struct endpoint *endpoint, const struct peer *peer, struct slice control,
                           struct slice payload)
 {
+    const enum status status = endpoint_lines_send(endpoint, peer, control, payload);
+    if (status != STATUS_NOT_FOUND) {
+        return status;
+    }
     if (endpoint->listens) {
         return endpoint_listening_send(endpoint, peer, control, payload);
     }

@@ -36,13 +36,19 @@ struct endpoint_limits {
 };
 
 struct endpoint_options {
-    const char *address; /* "tcp://host:port"; IPv6 hosts in brackets; port 0: any free one */
+    const char *
+        address; /* "tcp://host:port"; IPv6 hosts in brackets; port 0: any free one. Agent: or several with
+                          * blanks between, of coordinators that share a key: one after the other is tried */
     const char
         *written_in; /* agent: the settings file that has the address, for messages; may be NULL */
-    const struct key_pair *key;    /* copied; wiped by endpoint_free */
-    const struct log *log;         /* kept; may be NULL */
-    size_t payload_bytes_max;      /* the largest second frame, for example CHUNK_BYTES_MAX */
+    const struct key_pair *key; /* copied; wiped by endpoint_free */
+    const struct log *log;      /* kept; may be NULL */
+    size_t payload_bytes_max;   /* the largest second frame, for example CHUNK_BYTES_MAX */
+    const char *
+        lines; /* coordinator: "tcp://host:port", where agents' lines come in (io/line.h), NULL: there are
+                        * none; agent: not NULL: it asks for one */
     struct digest coordinator_key; /* agent: whom it expects to meet */
+    bool operators; /* it is an operators' desk, or a command that dials one: for messages */
     struct endpoint_limits limits; /* coordinator */
 };
 

@@ -2,9 +2,10 @@
  * refused handshake or after rubbish on the port: so the socket is thrown away and made anew then,
  * and whenever the machine asks for it. */
 
-#include "io/endpoint_private.h"
+#include "io/endpoint_lines.h"
 
 #include "io/clock.h"
+#include "protocol/wire.h"
 
 #include <netdb.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@ enum status endpoint_dialing_build(struct endpoint *endpoint, struct why *why)
 {
     endpoint->dialing.descriptor = -1;
     endpoint->dialing.handshaking = false;
+    endpoint_lines_lost(endpoint);
     endpoint->socket = zmq_socket(endpoint->context, ZMQ_DEALER);
     if (endpoint->socket == NULL) {
         why_set(why, "no socket: %s", zmq_strerror(zmq_errno()));
@@ -80,7 +82,9 @@ void endpoint_rebuild(struct endpoint *endpoint)
         delay_ms *= 2;
     }
     delay_ms = with_jitter(endpoint, delay_ms);
+    endpoint_lines_lost(endpoint);
     endpoint_close_socket(endpoint);
+    endpoint_take_address(endpoint->address, side->addresses, &side->next);
     side->descriptor = -1;
     side->attempts++;
     side->build_at_ms = clock_now_ms() + (delay_ms < DELAY_MS_MAX ? delay_ms : DELAY_MS_MAX);
@@ -136,8 +140,8 @@ static void explain(struct endpoint *endpoint, int64_t now_ms, int event)
         hex_encode(hex, endpoint->key.public_key.byte, KEY_BYTES);
         (void)snprintf(text, sizeof text,
                        "the coordinator does not admit this key; remedy, there: "
-                       "hedgerow-coordinator agents add NAME --key %s",
-                       hex);
+                       "hedgerow-coordinator %s add NAME --key %s",
+                       endpoint->operators ? "operators" : "agents", hex);
         set_trouble(endpoint, now_ms, "key-refused", text);
         break;
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
@@ -188,6 +192,7 @@ static bool take_event(struct endpoint *endpoint, int64_t now_ms, int event, int
         return false;
     case ZMQ_EVENT_DISCONNECTED:
         side->descriptor = -1;
+        endpoint_lines_lost(endpoint);
         if (side->handshaking) {
             explain(endpoint, now_ms, ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
             return true;
@@ -203,7 +208,8 @@ static bool take_event(struct endpoint *endpoint, int64_t now_ms, int event, int
         return true;
     case ZMQ_EVENT_CONNECT_RETRIED:
         explain(endpoint, now_ms, event);
-        return endpoint_is_named(endpoint); /* its other family may answer */
+        /* Its other family may answer, or the next address. */
+        return endpoint_is_named(endpoint) || strchr(side->addresses, ' ') != NULL;
     default:
         return false;
     }
@@ -253,6 +259,22 @@ void endpoint_dialing_tend(struct endpoint *endpoint, int64_t now_ms)
     }
 }
 
+/* Returns whether the message that was taken is the lines' own. */
+static bool is_of_lines(struct endpoint *endpoint)
+{
+    struct message message;
+    endpoint->lines->own.heard = true;
+    if (!wire_is(endpoint_frame(&endpoint->control), MESSAGE_LINE)) {
+        return false;
+    }
+    if (wire_decode(&message, endpoint_frame(&endpoint->control),
+                    endpoint_frame(&endpoint->payload)) == STATUS_OK) {
+        endpoint_lines_take(endpoint, &message);
+    }
+    bytes_wipe(&message, sizeof message);
+    return true;
+}
+
 enum status endpoint_dialing_receive(struct endpoint *endpoint, struct endpoint_message *out)
 {
     struct dialing_side *side = &endpoint->dialing;
@@ -272,6 +294,9 @@ enum status endpoint_dialing_receive(struct endpoint *endpoint, struct endpoint_
         if (frames > 2) {
             log_rate_event(&endpoint->rate, clock_now_ms(), LOG_WARN, "message-malformed",
                            "coordinator", "a message of more than two frames was dropped");
+            continue;
+        }
+        if (endpoint->lines != NULL && is_of_lines(endpoint)) {
             continue;
         }
         (void)snprintf(out->peer.name, sizeof out->peer.name, "coordinator");

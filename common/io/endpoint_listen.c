@@ -4,6 +4,7 @@
 #include "io/endpoint_private.h"
 
 #include "io/clock.h"
+#include "protocol/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,24 @@ static bool within_limits(struct endpoint *endpoint, struct admitted *admitted, 
            bucket_take(&admitted->bytes, now_ms, bytes, limits->bytes_burst, limits->bytes_per_s);
 }
 
+bool endpoint_listening_allows(struct endpoint *endpoint, struct admitted *admitted, int descriptor,
+                               uint64_t bytes)
+{
+    if (within_limits(endpoint, admitted, bytes)) {
+        return true;
+    }
+    turn_out(endpoint, admitted, descriptor, "flood",
+             "it sent far more messages than the protocol has, and was cut");
+    return false;
+}
+
+void endpoint_listening_name(struct endpoint_message *out, const struct admitted *admitted)
+{
+    memcpy(out->peer.name, admitted->name, sizeof out->peer.name);
+    out->key = admitted->entry.key;
+    out->token = admitted->entry.token_until_s != 0;
+}
+
 /* Judges the message that has just been taken; returns whether it may come out. */
 static bool judge(struct endpoint *endpoint, struct endpoint_message *out, size_t frames,
                   uint64_t bytes)
@@ -138,12 +157,12 @@ static bool judge(struct endpoint *endpoint, struct endpoint_message *out, size_
         return false;
     }
     mark_connection(endpoint, admitted);
-    if (!within_limits(endpoint, admitted, bytes)) {
-        turn_out(endpoint, admitted, descriptor, "flood",
-                 "it sent far more messages than the protocol has, and was cut");
+    if (!endpoint_listening_allows(endpoint, admitted, descriptor, bytes) ||
+        endpoint_rivals_answered(endpoint, admitted)) {
         return false;
     }
-    if (endpoint_rivals_answered(endpoint, admitted)) {
+    if (endpoint->lines != NULL && wire_is(endpoint_frame(&endpoint->control), MESSAGE_WANT)) {
+        endpoint_lines_grant(endpoint, admitted);
         return false;
     }
     if (frames > 2) {
@@ -151,9 +170,7 @@ static bool judge(struct endpoint *endpoint, struct endpoint_message *out, size_
                        admitted->name, "a message of more than two frames was dropped");
         return false;
     }
-    memcpy(out->peer.name, admitted->name, sizeof out->peer.name);
-    out->key = admitted->entry.key;
-    out->token = admitted->entry.token_until_s != 0;
+    endpoint_listening_name(out, admitted);
     out->control = endpoint_frame(&endpoint->control);
     out->payload = endpoint_frame(&endpoint->payload);
     return true;
@@ -265,4 +282,5 @@ void endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
                   "its key is no longer admitted: the connection was cut");
         endpoint_guard_cut(endpoint, (int)i);
     }
+    endpoint_lines_judge(endpoint);
 }

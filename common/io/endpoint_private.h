@@ -82,6 +82,8 @@ struct listening_side {
 };
 
 struct dialing_side {
+    char addresses[ADDRESS_BYTES]; /* all of them, a blank between two; endpoint->address is one */
+    size_t next; /* where the one after it begins; 0 too where there is one alone */
     struct digest coordinator_key;
     int descriptor;   /* of the present connection; -1 */
     bool handshaking; /* connected, but not yet let in */
@@ -95,8 +97,11 @@ struct dialing_side {
     struct why trouble;
 };
 
+struct lines; /* endpoint_lines.c */
+
 struct endpoint {
     bool listens;
+    bool operators; /* which list admits, for messages */
     void *context;
     void *socket;
     void *monitor;
@@ -114,6 +119,7 @@ struct endpoint {
     zmq_msg_t payload;
     struct listening_side listening;
     struct dialing_side dialing;
+    struct lines *lines; /* NULL: this end has none */
 };
 
 /** Sets an option, or fails with STATUS_UNSUPPORTED and names it: every one of them protects. */
@@ -124,6 +130,9 @@ MUST_USE enum status endpoint_set_bytes(void *socket, int option, const void *va
 
 /** Sets what both ends' sockets need: limits, buffers, timeouts, the own key. */
 MUST_USE enum status endpoint_set_common(struct endpoint *endpoint, void *socket, struct why *why);
+
+/** Takes the address of a list that begins at *at, and moves *at to the next one; behind the last comes the first, at 0. */
+void endpoint_take_address(char out[static ADDRESS_BYTES], const char *list, size_t *at);
 
 /** Returns whether the address has a host's name, not its number. */
 bool endpoint_is_named(const struct endpoint *endpoint);
@@ -148,6 +157,34 @@ int endpoint_send_first(struct endpoint *endpoint, const void *data, size_t size
 MUST_USE enum status endpoint_send_frames(struct endpoint *endpoint, struct slice control,
                                           struct slice payload);
 struct slice endpoint_frame(zmq_msg_t *frame);
+
+/* endpoint_lines.c: large messages take a connection of their own where there is one, and the others where not. */
+MUST_USE enum status endpoint_lines_open(struct endpoint *endpoint, const char *address,
+                                         struct why *why);
+void endpoint_lines_free(struct endpoint *endpoint);
+/** Returns what to wait for; -1: nothing. */
+int endpoint_lines_descriptor(const struct endpoint *endpoint);
+void endpoint_lines_tend(struct endpoint *endpoint, int64_t now_ms);
+/** Ends lines whose agent is not, or no longer, connected under an admitted key. */
+void endpoint_lines_judge(struct endpoint *endpoint);
+/** The coordinator's end: an agent wants a line. The agent's end: it was given one; its connection has ended. */
+void endpoint_lines_grant(struct endpoint *endpoint, const struct admitted *admitted);
+void endpoint_lines_take(struct endpoint *endpoint, const struct message *given);
+void endpoint_lines_lost(struct endpoint *endpoint);
+/** Returns whether the lines' messages come before the others': by turns, where there are lines. */
+bool endpoint_lines_first(struct endpoint *endpoint);
+/** Gives back what endpoint_lines_receive gave. */
+void endpoint_lines_done(struct endpoint *endpoint);
+MUST_USE enum status endpoint_lines_receive(struct endpoint *endpoint,
+                                            struct endpoint_message *out);
+/** Fails with STATUS_NOT_FOUND where the message has to go another way, STATUS_AGAIN when it is lost. */
+MUST_USE enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *peer,
+                                         struct slice control, struct slice payload);
+
+/** A message of an admitted key is to come out. Returns false, and cuts its connection, when that is above its limits. */
+bool endpoint_listening_allows(struct endpoint *endpoint, struct admitted *admitted, int descriptor,
+                               uint64_t bytes);
+void endpoint_listening_name(struct endpoint_message *out, const struct admitted *admitted);
 
 /* endpoint_zap.c: the handler that decides which keys come in. */
 MUST_USE enum status endpoint_zap_open(struct endpoint *endpoint, struct why *why);

@@ -116,14 +116,14 @@ static struct zap_answer decide(struct endpoint *endpoint, const struct zap_requ
         hex_encode(hex, key.byte, KEY_BYTES);
         (void)snprintf(text, sizeof text,
                        "a key that is not on the list was refused: %s; to admit it: "
-                       "hedgerow-coordinator agents add NAME --key KEY",
-                       hex);
+                       "hedgerow-coordinator %s add NAME --key KEY",
+                       hex, endpoint->operators ? "operators" : "agents");
         return refuse(endpoint, now_ms, "400", "key-refused", address, text);
     }
     if (admitted->entry.token_until_s != 0 &&
         admitted->entry.token_until_s <= clock_wall_ms() / 1000) {
         return refuse(endpoint, now_ms, "400", "token-expired", admitted->name,
-                      "a token that has expired was refused; remedy: agents add makes a new one");
+                      "a token that has expired was refused; remedy: `add` makes a new one");
     }
     if (now_ms < admitted->penalty_until_ms) {
         return refuse(endpoint, now_ms, "300", "key-waits", admitted->name,

@@ -17,30 +17,49 @@ enum {
     RATE_PERIOD_MS = 10000
 };
 
-bool enrolment_take(struct endpoint *endpoint, struct log_rate *rate, const struct log *log,
-                    const char *roster_path, const struct endpoint_message *from)
+static const char *name_under_token(const struct endpoint_message *from)
 {
-    struct message message;
-    struct message answer = {.kind = MESSAGE_ENROLLED};
-    uint8_t control[CONTROL_BYTES_MAX];
-    struct why why = {""};
-    const char *name = from->peer.name + strlen("token:");
+    return from->peer.name + strlen("token:");
+}
 
-    if (roster_path == NULL || wire_decode(&message, from->control, from->payload) != STATUS_OK ||
-        message.kind != MESSAGE_ENROL) {
-        log_rate_event(rate, clock_now_ms(), LOG_WARN, "token-misused", from->peer.name,
-                       "a one-time token admits an enrolment and nothing else: dropped");
-        return false;
+bool enrolment_spend(struct log_rate *rate, const struct log *log,
+                     const struct enrolment_list *list, const struct endpoint_message *from,
+                     const struct digest *key, const struct digest *signing_key)
+{
+    struct why why = {""};
+    enum status status = roster_refuse_other(list->other != NULL ? list->other : "", key, &why);
+    if (status == STATUS_OK) {
+        status =
+            roster_enrol(list->path, &from->key, key, signing_key, clock_wall_ms() / 1000, &why);
     }
-    enum status status = roster_enrol(roster_path, &from->key, &message.as.enrol.public_key,
-                                      &message.as.enrol.signing_key, clock_wall_ms() / 1000, &why);
     if (status != STATUS_OK) {
         log_rate_event(rate, clock_now_ms(), LOG_WARN, "enrolment-refused", from->peer.name,
                        why.text);
         return false;
     }
-    log_event(log, LOG_INFO, "enrolled", name,
+    log_event(log, LOG_INFO, "enrolled", name_under_token(from),
               "its own key has taken the place of the one-time token");
+    return true;
+}
+
+bool enrolment_take(struct endpoint *endpoint, struct log_rate *rate, const struct log *log,
+                    const struct enrolment_list *list, const struct endpoint_message *from)
+{
+    struct message message;
+    struct message answer = {.kind = MESSAGE_ENROLLED};
+    uint8_t control[CONTROL_BYTES_MAX];
+    const char *name = name_under_token(from);
+
+    if (list->path == NULL || wire_decode(&message, from->control, from->payload) != STATUS_OK ||
+        message.kind != MESSAGE_ENROL) {
+        log_rate_event(rate, clock_now_ms(), LOG_WARN, "token-misused", from->peer.name,
+                       "a one-time token admits an enrolment and nothing else: dropped");
+        return false;
+    }
+    if (!enrolment_spend(rate, log, list, from, &message.as.enrol.public_key,
+                         &message.as.enrol.signing_key)) {
+        return false;
+    }
     memcpy(answer.as.enrolled.name, name, strlen(name) + 1);
     size_t size = wire_encode(control, &answer);
     (void)!endpoint_send(endpoint, &from->peer, (struct slice){control, size},
@@ -164,7 +183,7 @@ static void take_messages(struct enrolling *run)
         if (!message.token) {
             answer_site(run, &message);
         } else if (enrolment_take(run->options->endpoint, &run->rate, run->options->log,
-                                  run->options->roster_path, &message)) {
+                                  &run->options->list, &message)) {
             run->look_ms = 0;
         }
     }
@@ -205,7 +224,7 @@ enum status enrolment_run(const struct enrolment_options *options, int *exit_cod
         return STATUS_NO_MEMORY;
     }
     run->options = options;
-    run->watch.path = options->roster_path;
+    run->watch.path = options->list.path;
     log_rate_init(&run->rate, options->log, RATE_PERIOD_MS);
     (void)sigemptyset(&wanted);
     (void)sigaddset(&wanted, SIGTERM);
@@ -217,7 +236,7 @@ enum status enrolment_run(const struct enrolment_options *options, int *exit_cod
         why_set(why,
                 "no one-time token waits on %s; remedy: agents add NAME --token FILE, then this "
                 "command",
-                options->roster_path);
+                options->list.path);
         status = STATUS_NOT_FOUND;
     }
     if (status == STATUS_OK) {

@@ -8,15 +8,26 @@
 #include "io/log_sink.h"
 #include "protocol/message.h"
 
-/** Answers a message that came under a token. Only ENROL is heard; the list (roster_path, may be NULL) then has
- * the site's key. Returns whether the list has changed. Logged. */
+/* The allow-list that enrolments change. */
+struct enrolment_list {
+    const char *path;  /* NULL: nobody enrols */
+    const char *other; /* the other role's list, whose keys are refused; NULL: there is none */
+};
+
+/** Puts a key into the place of the token under which it came. Returns whether it did. Logged. */
+bool enrolment_spend(struct log_rate *rate, const struct log *log,
+                     const struct enrolment_list *list, const struct endpoint_message *from,
+                     const struct digest *key, const struct digest *signing_key);
+
+/** Answers a message that came under a token. Only ENROL is heard; the list then has the site's key. Returns whether the list
+ * has changed. Logged. */
 bool enrolment_take(struct endpoint *endpoint, struct log_rate *rate, const struct log *log,
-                    const char *roster_path, const struct endpoint_message *from);
+                    const struct enrolment_list *list, const struct endpoint_message *from);
 
 struct enrolment_options {
     struct endpoint *endpoint;
     const struct log *log;
-    const char *roster_path;
+    struct enrolment_list list;
 
     /** Is told once that tokens are waited for, and that signals are taken. */
     void (*begin)(void *self);

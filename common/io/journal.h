@@ -37,8 +37,8 @@ struct journal {
      * nothing. Fails like append. */
     enum status (*forget)(void *self, uint64_t sequence);
 
-    /** Drops a blob that is a secret: its bytes are overwritten in the journal's files, and the log that they may still be
-     * in is emptied. While another program reads the journal this waits for the next append. After a death it may be asked
+    /** Drops a blob that is a secret: its bytes, or the key of its sealed file, are overwritten in the journal's files, and
+     * the log that they may still be in is emptied. While another program reads the journal this waits for the next append. After a death it may be asked
      * for again: the blob is gone then, and the log is emptied. Fails like append. */
     enum status (*wipe)(void *self, uint64_t sequence);
 
@@ -74,8 +74,8 @@ struct journal_sqlite_options {
 
 /**
  * Opens, or makes, the journal of a folder. Files: `journal.db` (with SQLite's -wal and -shm),
- * `lock` (held while open), `mark` (how far the journal has been: a copied older journal.db is
- * refused).
+ * `bulk-N` (the large blob of record N, sealed; journal_bulk.c), `lock` (held while open), `mark`
+ * (how far the journal has been: a copied older journal.db is refused).
  *
  * Fails with STATUS_BUSY (why names the process that holds it), STATUS_NOT_FOUND (read_only and no
  * journal), STATUS_UNSUPPORTED (a later version), STATUS_INVALID (another program's or kind's

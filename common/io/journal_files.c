@@ -220,7 +220,7 @@ enum status journal_mark_write(int file, const struct journal_mark *mark)
 uint64_t journal_size(const char *folder)
 {
     static const char *const name[] = {"journal.db", "journal.db-wal"};
-    uint64_t bytes = 0;
+    uint64_t bytes = journal_bulk_bytes(folder);
     for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
         char path[JOURNAL_PATH_BYTES];
         struct stat about;

@@ -42,4 +42,7 @@ MUST_USE enum status journal_mark_open(int *file, struct journal_mark *mark, con
  */
 MUST_USE enum status journal_mark_write(int file, const struct journal_mark *mark);
 
+/** Returns how many bytes the files of large blobs in a folder take (journal_bulk.c). */
+uint64_t journal_bulk_bytes(const char *folder);
+
 #endif

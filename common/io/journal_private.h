@@ -3,17 +3,22 @@
 #ifndef IO_JOURNAL_PRIVATE_H
 #define IO_JOURNAL_PRIVATE_H
 
+#include "crypto/random.h"
 #include "io/journal.h"
 #include "io/journal_files.h"
+#include "io/journal_row.h"
 
 #include <sqlite3.h>
 
 /* record: one row a record. chain = SHA-256(chain before || sequence || sizes || body || blob's
- * digest). Version 2 may have that digest as a place in the body, version 1 never. piece: the blob in rows of JOURNAL_PIECE_BYTES; id = sequence << JOURNAL_PIECE_BITS |
- * number. */
+ * digest). Version 2 may have that digest as a place in the body, version 1 never. piece: the blob in rows of
+ * JOURNAL_PIECE_BYTES; id = sequence << JOURNAL_PIECE_BITS | number. From version 3 a blob of JOURNAL_BULK_BYTES or more
+ * has one row, numbered JOURNAL_BULK_NUMBER: the key of its file (journal_bulk.c). */
 enum {
     JOURNAL_PIECE_BITS = 20,
-    JOURNAL_VERSION = 2,
+    JOURNAL_BULK_NUMBER = (1 << JOURNAL_PIECE_BITS) - 1,
+    JOURNAL_BULK_BYTES = 256 * 1024,
+    JOURNAL_VERSION = 3,
     JOURNAL_VERSION_LEAST = 1,
     JOURNAL_APPLICATION = 0x68647277
 };
@@ -41,6 +46,8 @@ struct journal_sqlite {
     bool is_older;        /* its version, than what this program writes */
     bool refuses;         /* after a doubt: only a new opening tells what is there */
     bool log_has_secrets; /* what was wiped is still in SQLite's log: somebody reads the journal */
+    bool bulk_is_stale;   /* files may be there that no record needs */
+    struct random_source *random; /* keys of files; NULL when read-only */
     struct journal_mark last;
     struct why trouble;
 };
@@ -48,23 +55,36 @@ struct journal_sqlite {
 /** Sets trouble to what SQLite says about the last call; returns the status for a failed read. */
 enum status journal_sqlite_failure(struct journal_sqlite *journal, const char *doing);
 
-/** The chained digest of the next record. */
-void journal_row_chain(struct digest *out, const struct digest *before, uint64_t sequence,
-                       struct slice body, uint64_t blob_bytes, const struct digest *blob_digest);
-
-enum { JOURNAL_PLACE_BYTES = 4 };
-
-/** How a row has the digest of its blob: not at all where there is none, by its place in the body where that says it
- * already, and else as it is. Returns what to store; it points to place or digest. */
-struct slice journal_row_shorten(uint8_t place[JOURNAL_PLACE_BYTES], struct slice body,
-                                 struct slice blob, const struct digest *digest);
-
-/** The other way; returns whether the digest could be told. */
-MUST_USE bool journal_row_expand(struct digest *out, struct slice stored, struct slice body,
-                                 uint64_t blob_bytes);
-
 /** Moves SQLite's log into the database and empties it, unless somebody reads the journal. Fails with STATUS_IO. */
 MUST_USE enum status journal_sqlite_empty_log(struct journal_sqlite *journal);
+
+/** Writes a large blob into a file of its own, sealed under a new key; both are durable when it returns, and the key is
+ * nowhere else. Digests it on the way. Fails with STATUS_IO: nothing is left, trouble says why. */
+MUST_USE enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *key,
+                                        struct digest *digest, uint64_t sequence,
+                                        struct slice blob);
+
+/** Reads it into out (bytes). Fails with STATUS_NOT_FOUND (no such file), STATUS_CORRUPT (of another size), STATUS_IO,
+ * STATUS_NO_MEMORY. The digest is the caller's to check. */
+MUST_USE enum status journal_bulk_read(struct journal_sqlite *journal, uint8_t *out,
+                                       uint64_t sequence, uint64_t bytes, const struct digest *key);
+
+/** Removes the files that no row has a key for. Only after a commit that waited for the disk: a power failure must not
+ * bring back a key whose file is gone. */
+void journal_bulk_sweep(struct journal_sqlite *journal);
+
+/** The id of a piece of a blob. */
+int64_t journal_piece_id(uint64_t sequence, uint64_t number);
+
+/** Binds the range of a record's pieces to a statement's ?1 and ?2. */
+bool journal_bind_pieces(sqlite3_stmt *statement, uint64_t sequence);
+
+/** The `each` of struct journal. */
+enum status journal_sqlite_each(void *self, journal_visit *visit, void *visit_self,
+                                struct why *why);
+
+/** Returns whether a row has the key of this record's file; true too where that cannot be told. */
+bool journal_sqlite_may_have_bulk(struct journal_sqlite *journal, uint64_t sequence);
 
 /** The functions of struct journal. */
 struct journal journal_sqlite_face(struct journal_sqlite *journal);

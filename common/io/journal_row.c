@@ -1,6 +1,6 @@
 /* What stands in one row of the journal beside a record's body. A row stays for ever: its bytes are counted. */
 
-#include "io/journal_private.h"
+#include "io/journal_row.h"
 
 #include "crypto/digest.h"
 

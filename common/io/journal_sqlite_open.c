@@ -31,8 +31,8 @@ static const char *const statement_text[STATEMENT_COUNT] = {
     [STATEMENT_DROP_PIECES] = "DELETE FROM piece WHERE id >= ?1 AND id < ?2",
     [STATEMENT_ALL] = "SELECT sequence, body, blob_bytes, blob_digest, chain FROM record"
                       " ORDER BY sequence",
-    [STATEMENT_BLOB_SIZE] = "SELECT coalesce(sum(length(bytes)), 0) FROM piece"
-                            " WHERE id >= ?1 AND id < ?2",
+    [STATEMENT_BLOB_SIZE] = "SELECT coalesce(sum(length(bytes)), 0), coalesce(max(id), 0)"
+                            " FROM piece WHERE id >= ?1 AND id < ?2",
     [STATEMENT_PIECES] = "SELECT bytes FROM piece WHERE id >= ?1 AND id < ?2 ORDER BY id",
 };
 
@@ -399,8 +399,13 @@ enum status journal_sqlite_open(struct journal *out, const struct journal_sqlite
     journal->lock = -1;
     journal->mark_file = -1;
     journal->read_only = options->read_only;
+    journal->bulk_is_stale = !options->read_only;
+    journal->random = options->read_only ? NULL : random_source_new();
     enum status status = STATUS_INVALID;
-    if (strlen(options->folder) >= sizeof journal->folder) {
+    if (journal->random == NULL && !options->read_only) {
+        why_set(&journal->trouble, "no memory, or no randomness, for the journal");
+        status = STATUS_NO_MEMORY;
+    } else if (strlen(options->folder) >= sizeof journal->folder) {
         why_set(&journal->trouble, "the path of the journal's folder is too long");
     } else {
         memcpy(journal->folder, options->folder, strlen(options->folder));

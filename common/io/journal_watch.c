@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-static void tell(const struct journal_watch *watch, struct slice body)
+static void tell(const struct journal_watch *watch, struct slice body, struct slice blob)
 {
     struct record record;
     if (wire_decode_record(&record, body) == STATUS_OK) {
-        watch->note(watch->self, &record);
+        watch->note(watch->self, &record, blob);
         record_free(&record);
     }
 }
@@ -18,7 +18,7 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     const struct journal_watch *watch = self;
     enum status status = watch->inner.append(watch->inner.self, sequence, body, blob);
     if (status == STATUS_OK) {
-        tell(watch, body);
+        tell(watch, body, blob);
     }
     return status;
 }
@@ -46,7 +46,7 @@ static enum status read_one(void *self, uint64_t sequence, struct slice body, st
     const struct reading *reading = self;
     enum status status = reading->visit(reading->visit_self, sequence, body, blob);
     if (status == STATUS_OK) {
-        tell(reading->watch, body);
+        tell(reading->watch, body, blob);
     }
     return status;
 }

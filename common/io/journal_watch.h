@@ -8,7 +8,8 @@
 #include "protocol/record.h"
 
 struct journal_watch {
-    void (*note)(void *self, const struct record *record);
+    /** blob: what lies beside the record, borrowed; empty where it has none, or none any more. */
+    void (*note)(void *self, const struct record *record, struct slice blob);
     void *self;
     struct journal inner; /* what is watched; set by journal_watch_begin */
 };

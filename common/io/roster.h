@@ -50,6 +50,11 @@ MUST_USE enum status roster_read(struct roster *out, const char *path, struct wh
 /** Returns the entry of a key, or NULL. Takes the same time for every key of the list. */
 const struct roster_entry *roster_find(const struct roster *roster, const struct digest *key);
 
+/** Refuses a key that is on a list, as an own key or a token's: nobody is both an agent and an operator. path "": there is no
+ * such list. Fails with STATUS_EXISTS; with STATUS_IO, STATUS_INVALID where the list cannot be read. */
+MUST_USE enum status roster_refuse_other(const char *path, const struct digest *key,
+                                         struct why *why);
+
 /** Writes the names of agents with a key of their own to peer (PEERS_MAX), sorted, each once;
  * returns how many. */
 size_t roster_peers(const struct roster *roster, struct peer *peer);

@@ -202,8 +202,10 @@ enum status roster_revoke(const char *path, const char *name, const struct diges
             }
         }
         if (edit.roster->count == before) {
-            why_set(why, "%s lists no such agent%s; see: hedgerow-coordinator agents list", path,
-                    key == NULL ? "" : " with this key");
+            why_set(
+                why,
+                "%s lists no such agent or operator%s; `list` in the place of `revoke` shows who is there",
+                path, key == NULL ? "" : " with this key");
             status = STATUS_NOT_FOUND;
         }
     }
@@ -229,7 +231,7 @@ enum status roster_enrol(const char *path, const struct digest *token_key, const
             continue;
         }
         if (entry.token_until_s <= now_s) {
-            why_set(why, "the token has expired; remedy: hedgerow-coordinator agents add %s",
+            why_set(why, "the token of %s has expired; remedy, at the coordinator: a new one",
                     entry.name);
             goto done;
         }
@@ -247,4 +249,23 @@ enum status roster_enrol(const char *path, const struct digest *token_key, const
 done:
     edit_end(&edit);
     return status;
+}
+
+enum status roster_refuse_other(const char *path, const struct digest *key, struct why *why)
+{
+    struct roster *roster = calloc(1, sizeof *roster);
+    enum status status = roster == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    if (status == STATUS_OK && path[0] != '\0') {
+        status = roster_read(roster, path, why);
+    }
+    const struct roster_entry *entry = status == STATUS_OK ? roster_find(roster, key) : NULL;
+    if (entry != NULL) {
+        why_set(why,
+                "this key is %s's on %s: nobody is both an agent and an operator; remedy: another "
+                "key",
+                entry->name, path);
+        status = STATUS_EXISTS;
+    }
+    free(roster);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }

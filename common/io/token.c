@@ -7,6 +7,8 @@
 
 enum { TOKEN_FILE_BYTES_MAX = 2048 };
 
+static const char *const list_name[] = {"agents", "operators"};
+
 enum status token_write(const struct token *token, const char *path, struct why *why)
 {
     char text[TOKEN_FILE_BYTES_MAX];
@@ -15,16 +17,20 @@ enum status token_write(const struct token *token, const char *path, struct why 
 
     hex_encode(coordinator, token->coordinator_key.byte, KEY_BYTES);
     hex_encode(secret, token->key.secret_key.byte, KEY_BYTES);
-    int size =
-        snprintf(text, sizeof text,
-                 "# hedgerow enrolment token: a secret, for one site, good for one enrolment.\n"
-                 "# At the site: hedgerow-agent enrol --config agent.yml --token THIS-FILE\n"
-                 "name %s\n"
-                 "address %s\n"
-                 "coordinator-key %s\n"
-                 "token-secret %s\n"
-                 "valid-until %lld\n",
-                 token->name, token->address, coordinator, secret, (long long)token->until_s);
+    int size = snprintf(
+        text, sizeof text,
+        "# hedgerow enrolment token: a secret, for one %s, good for one enrolment.\n"
+        "# There: %s --token THIS-FILE\n"
+        "name %s\n"
+        "address %s\n"
+        "coordinator-key %s\n"
+        "token-secret %s\n"
+        "%s"
+        "valid-until %lld\n",
+        token->operators ? "operator" : "site",
+        token->operators ? "hedgerow --at OFFICE enrol" : "hedgerow-agent enrol --config agent.yml",
+        token->name, token->address, coordinator, secret,
+        token->operators ? "list operators\n" : "", (long long)token->until_s);
     enum status status = STATUS_INVALID;
     if (size < 0 || (size_t)size >= sizeof text) {
         why_set(why, "the address is too long for a token");
@@ -36,11 +42,12 @@ enum status token_write(const struct token *token, const char *path, struct why 
     return status;
 }
 
-static const char *const field_name[] = {"name", "address", "coordinator-key", "token-secret",
-                                         "valid-until"};
-enum { FIELDS = sizeof field_name / sizeof field_name[0] };
+static const char *const field_name[] = {"name",         "address",     "coordinator-key",
+                                         "token-secret", "valid-until", "list"};
+enum { FIELDS = sizeof field_name / sizeof field_name[0], LIST = FIELDS - 1 };
 
-/* Finds each field's value, once; fails when one is missing, doubled or unknown. */
+/* Finds each field's value, once; fails when one is missing, doubled or unknown. A token that names no list is an agent's,
+ * as those of earlier versions are. */
 static enum status split_fields(const char *value[FIELDS], char *text)
 {
     size_t found = 0;
@@ -60,6 +67,10 @@ static enum status split_fields(const char *value[FIELDS], char *text)
         value[field] = line + name_size + 1;
         found++;
     }
+    if (value[LIST] == NULL) {
+        value[LIST] = list_name[0];
+        found++;
+    }
     return found == FIELDS ? STATUS_OK : STATUS_INVALID;
 }
 
@@ -72,9 +83,11 @@ static enum status take_fields(struct token *out, char *text)
     if (status != STATUS_OK || !agent_name_is_valid(value[0]) ||
         strlen(value[1]) >= sizeof out->address || strlen(value[2]) != KEY_HEX_BYTES - 1 ||
         strlen(value[3]) != KEY_HEX_BYTES - 1 || strlen(value[4]) == 0 || strlen(value[4]) > 15 ||
-        strspn(value[4], "0123456789") != strlen(value[4])) {
+        strspn(value[4], "0123456789") != strlen(value[4]) ||
+        (strcmp(value[LIST], list_name[0]) != 0 && strcmp(value[LIST], list_name[1]) != 0)) {
         return STATUS_INVALID;
     }
+    out->operators = strcmp(value[LIST], list_name[1]) == 0;
     memcpy(out->name, value[0], strlen(value[0]));
     memcpy(out->address, value[1], strlen(value[1]));
     for (const char *digit = value[4]; *digit != '\0'; digit++) {
@@ -90,7 +103,7 @@ static enum status take_fields(struct token *out, char *text)
     return status;
 }
 
-enum status token_read(struct token *out, const char *path, struct why *why)
+enum status token_read(struct token *out, bool operators, const char *path, struct why *why)
 {
     char text[TOKEN_FILE_BYTES_MAX];
     size_t used = 0;
@@ -105,6 +118,15 @@ enum status token_read(struct token *out, const char *path, struct why *why)
                     path);
             token_wipe(out);
         }
+    }
+    if (status == STATUS_OK && out->operators != operators) {
+        why_set(
+            why,
+            "%s enrols %s; remedy, at the coordinator: hedgerow-coordinator %s add %s --token FILE",
+            path, out->operators ? "an operator, not an agent" : "an agent, not an operator",
+            list_name[operators ? 1 : 0], out->name);
+        status = STATUS_REFUSED;
+        token_wipe(out);
     }
     bytes_wipe(text, sizeof text);
     return status;

@@ -44,6 +44,7 @@ static const struct config_key cohort_keys[] = {
     KEY_EXACT("join_deadline_s", join_deadline_ms, 3, 100, 604800000, DEFAULT("60", "60")),
     KEY_EXACT("deadline_s", deadline_ms, 3, 100, 604800000, REQUIRED("30")),
     KEY_EXACT("patience_s", patience_ms, 3, 0, 604800000, DEFAULT("3600", "3600")),
+    KEY_LIST("agents", agent, agent_count, JOB_AGENTS_MAX, NAME, OPTIONAL("[north, south, west]")),
     KEY_END,
 };
 #undef KEY_OF

@@ -34,6 +34,8 @@ struct draft_cohort {
     uint32_t join_deadline_ms;
     uint32_t deadline_ms;
     uint32_t patience_ms;
+    char (*agent)[JOB_AGENT_BYTES]; /* (agent_count) */
+    size_t agent_count;
 };
 
 struct draft_experts {

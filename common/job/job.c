@@ -6,7 +6,9 @@
 #include "task/task.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The enums' names, each once; the index is checked, as it comes from loops and from other rooms.
  */
@@ -73,8 +75,31 @@ void job_free(struct job *job)
         free(job->stage[i].own);
     }
     free(job->stage);
+    free(job->agent);
     schema_free(&job->schema);
     *job = (struct job){0};
+}
+
+static int by_agent(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+bool job_asks(const struct job *job, const char *name)
+{
+    char key[JOB_AGENT_BYTES];
+    return job->agent_count == 0 ||
+           ((size_t)snprintf(key, sizeof key, "%s", name) < sizeof key &&
+            bsearch(key, job->agent, job->agent_count, sizeof *job->agent, by_agent) != NULL);
+}
+
+bool job_shares_agents(const struct job *a, const struct job *b)
+{
+    bool shares = a->agent_count == 0 || b->agent_count == 0;
+    for (size_t i = 0; i < a->agent_count && !shares; i++) {
+        shares = job_asks(b, a->agent[i]);
+    }
+    return shares;
 }
 
 uint32_t job_round_count(const struct job *job)
@@ -256,6 +281,34 @@ static enum status check_masks(const struct drafting *drafting)
     return STATUS_OK;
 }
 
+/* Whom the job asks, where it says so: each once, and enough of them. */
+static enum status take_agents(const struct drafting *drafting)
+{
+    const struct draft_cohort *cohort = &drafting->draft->cohort;
+    struct job *job = drafting->job;
+    if (cohort->agent_count == 0) {
+        return STATUS_OK;
+    }
+    job->agent = calloc(cohort->agent_count, sizeof *job->agent);
+    if (job->agent == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    job->agent_count = cohort->agent_count;
+    memcpy(job->agent, cohort->agent, cohort->agent_count * sizeof *job->agent);
+    qsort(job->agent, job->agent_count, sizeof *job->agent, by_agent);
+    for (size_t i = 1; i < job->agent_count; i++) {
+        if (strcmp(job->agent[i - 1], job->agent[i]) == 0) {
+            return config_refuse(drafting->config, drafting->why, "cohort.agents",
+                                 "names %s twice: write each agent once", job->agent[i]);
+        }
+    }
+    return job->agent_count >= cohort->minimum
+               ? STATUS_OK
+               : config_refuse(drafting->config, drafting->why, "cohort.agents",
+                               "names fewer agents than a round needs (cohort.minimum): name "
+                               "more, or lower the minimum");
+}
+
 static enum status build(const struct drafting *drafting)
 {
     const struct draft *draft = drafting->draft;
@@ -274,7 +327,10 @@ static enum status build(const struct drafting *drafting)
     job->deadline_ms = draft->cohort.deadline_ms;
     job->patience_ms = draft->cohort.patience_ms;
     job->join_deadline_ms = draft->cohort.join_deadline_ms;
-    enum status status = check_masks(drafting);
+    enum status status = take_agents(drafting);
+    if (status == STATUS_OK) {
+        status = check_masks(drafting);
+    }
     if (status == STATUS_OK) {
         status = job_schema_build(drafting);
     }

@@ -26,7 +26,8 @@ enum {
     JOB_EXPERTS_MAX = 100000,
     JOB_POINTS_MAX = 4096,
     JOB_POINT_NAME_BYTES = 128,
-    JOB_AGENTS_MAX = 256 /* what can overflow is checked for so many; the protocol's PEERS_MAX */
+    JOB_AGENT_BYTES = 33, /* an agent's name, with the byte that ends it */
+    JOB_AGENTS_MAX = 256  /* what can overflow is checked for so many; the protocol's PEERS_MAX */
 };
 
 enum job_unit {
@@ -113,7 +114,10 @@ struct job {
     uint32_t deadline_ms;      /* of a round, from its opening */
     uint32_t patience_ms;      /* so much longer it stays open below cohort_min answers */
     uint32_t join_deadline_ms; /* of the first round: until cohort_min agents are ready */
-    struct stage *stage;       /* (stage_count), owned */
+    char (*agent)
+        [JOB_AGENT_BYTES]; /* (agent_count) whom the job asks, sorted, owned; none: whoever is admitted */
+    size_t agent_count;
+    struct stage *stage; /* (stage_count), owned */
     size_t stage_count;
 };
 
@@ -132,6 +136,12 @@ struct job {
 MUST_USE enum status job_parse(struct job *job, struct slice text, const char *name,
                                struct why *why);
 void job_free(struct job *job);
+
+/** Returns whether the job asks the agent of that name. */
+bool job_asks(const struct job *job, const char *name);
+
+/** Returns whether there may be an agent that both jobs ask. */
+bool job_shares_agents(const struct job *a, const struct job *b);
 
 /** Returns how many rounds the job has; rounds are numbered through all stages, from 0. */
 uint32_t job_round_count(const struct job *job);

@@ -3,8 +3,10 @@
  * of common/task. */
 
 #include "base/check.h"
+#include "dp/mechanism.h"
 #include "dp/schedule.h"
 #include "job/reach.h"
+#include "job/trust.h"
 #include "task/task.h"
 
 #include <stdio.h>
@@ -232,7 +234,21 @@ static bool waits_for_sigma(const struct stage *stage)
     return stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN && stage->charge.sigma_micro == 0;
 }
 
-enum status stage_set_sigma(const struct drafting *drafting)
+/* What a sum of shares lacks of a discrete Gaussian, over all the numbers of a pass that a unit moves. */
+static uint64_t shares_delta(const struct job *job, const struct stage *stage)
+{
+    size_t count = 0;
+    if (!trust_of(job)->masked) {
+        return 0;
+    }
+    for (uint32_t within = 0; within < stage->rounds; within++) {
+        const size_t now = round_answer_count(job, stage, within, 0);
+        count = now > count ? now : count;
+    }
+    return mechanism_sigma_delta(job->honest, count * reach_of(job, stage).rounds);
+}
+
+static enum status stage_set_sigma(const struct drafting *drafting)
 {
     struct job *job = drafting->job;
     struct charge fixed[JOB_STAGES_MAX];
@@ -269,6 +285,7 @@ enum status stage_set_sigma(const struct drafting *drafting)
     }
     schedule.count = reach_passes(job, found, found->rounds);
     schedule.sampling_nano = charge_sampling_nano(&found->charge);
+    schedule.delta_atto = found->charge.delta_atto = shares_delta(job, found);
     if (schedule_sigma(&found->charge.sigma_micro, &schedule, &why) != STATUS_OK) {
         return stage_refuse(drafting, (size_t)(found - job->stage), "noise", why.text);
     }

@@ -13,12 +13,20 @@ static uint64_t most_of(const struct round_bounds *bounds)
     return (uint64_t)most;
 }
 
-static enum status scale_of(struct noise_scale *scale, const struct stage *stage,
-                            const struct round_bounds *bounds, struct why *why)
+/* Of the whole noise. Where Gaussian noise is shared out, a share must exist too. */
+static enum status scale_of(struct noise_scale *scale, const struct job *job,
+                            const struct stage *stage, const struct round_bounds *bounds,
+                            struct why *why)
 {
-    return stage->charge.mechanism == MECHANISM_PURE
-               ? mechanism_scale(scale, bounds->sensitivity, stage->charge.epsilon_micro, why)
-               : mechanism_sigma(scale, bounds->sensitivity, stage->charge.sigma_micro, why);
+    const uint64_t sigma_micro = stage->charge.sigma_micro;
+    if (stage->charge.mechanism == MECHANISM_PURE) {
+        return mechanism_scale(scale, bounds->sensitivity, stage->charge.epsilon_micro, why);
+    }
+    if (trust_of(job)->masked && mechanism_sigma_of_share(scale, bounds->sensitivity, sigma_micro,
+                                                          job->honest, why) != STATUS_OK) {
+        return STATUS_INVALID;
+    }
+    return mechanism_sigma(scale, bounds->sensitivity, sigma_micro, why);
 }
 
 /* Noise is largest for an agent with the fewest records, and a share of records for one with the most. */
@@ -33,7 +41,8 @@ unsigned round_word_bytes(const struct job *job, const struct stage *stage, uint
     if (trust_of(job)->masked ||
         round_bounds(&bounds, job, &largest, within, job_records_min(job),
                      judges ? expert_count : 0, NULL) != STATUS_OK ||
-        (!trust_of(job)->exact_answers && scale_of(&scale, stage, &bounds, NULL) != STATUS_OK)) {
+        (!trust_of(job)->exact_answers &&
+         scale_of(&scale, job, stage, &bounds, NULL) != STATUS_OK)) {
         return 8;
     }
     return encode_word_bytes(encode_reach(most_of(&bounds), scale));
@@ -57,7 +66,7 @@ static enum status check_round(const struct job *job, const struct stage *stage,
         }
         return STATUS_OK;
     }
-    status = scale_of(&scale, stage, &bounds, why);
+    status = scale_of(&scale, job, stage, &bounds, why);
     if (status == STATUS_OK) {
         status = encode_sum_fits(JOB_AGENTS_MAX, most_of(&bounds), scale, why);
     }

@@ -53,7 +53,8 @@ double features_scaled(const struct column *column, double value)
            column->half_width;
 }
 
-size_t features_category(const struct column *column, double value)
+/* Returns the index of the category that stands for the value, or category_count: for none. */
+static size_t category_of(const struct column *column, double value)
 {
     if (isnan(value) && column->has_missing) {
         return (size_t)column->missing;
@@ -121,7 +122,7 @@ static void write_plain(const struct schema *schema, double *out, const double *
             *out = dense_flushed(scale * clamped(features_scaled(column, raw)));
             out++;
         } else {
-            out += write_category(out, column, features_category(column, raw), scale);
+            out += write_category(out, column, category_of(column, raw), scale);
         }
         if (column->has_indicator) {
             *out = is_there(column, raw) ? -scale : scale;

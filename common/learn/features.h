@@ -38,9 +38,6 @@ double features_scaled(const struct column *column, double value);
  * stands for it. */
 double features_cell(const struct column *column, double value);
 
-/** Returns the index of the category that stands for the value, or category_count: for none. */
-size_t features_category(const struct column *column, double value);
-
 /** Returns the label's own scale of a number: clamp((value - centre)/half_width, -1, 1); 0, which is
  * the centre, of a missing value. */
 double features_label(const struct label *label, double value);

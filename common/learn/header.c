@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NO_FIELD SIZE_MAX
+
 static bool is_letter(unsigned char byte)
 {
     return byte >= 0x80 || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
@@ -53,15 +55,16 @@ static bool is_nearly(struct slice text, const char *name)
     }
 }
 
-enum status header_find(size_t *field, const struct header *header, const char *column,
+/* NO_FIELD where there is none. */
+static enum status find(size_t *field, const struct header *header, const char *column,
                         struct why *why)
 {
-    *field = HEADER_NO_FIELD;
+    *field = NO_FIELD;
     for (size_t i = 0; i < header->field_count; i++) {
         if (!slice_is(csv_field(header->csv, i), column)) {
             continue;
         }
-        if (*field != HEADER_NO_FIELD) {
+        if (*field != NO_FIELD) {
             return why_refuse(why, "%s: line 1: column %s stands there twice: remove or rename one",
                               header->name, column);
         }
@@ -117,8 +120,8 @@ static bool find_near(char out[static SCHEMA_NAME_BYTES], const struct header *h
 enum status header_need(size_t *field, const struct header *header, const char *column,
                         struct why *why)
 {
-    const enum status status = header_find(field, header, column, why);
-    if (status != STATUS_OK || *field != HEADER_NO_FIELD) {
+    const enum status status = find(field, header, column, why);
+    if (status != STATUS_OK || *field != NO_FIELD) {
         return status;
     }
     if (has_other_separator(header, why)) {

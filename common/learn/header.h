@@ -23,21 +23,13 @@ struct header {
 /**
  * Finds the field with this name.
  *
- * field  out  HEADER_NO_FIELD when there is none
- *
- * Fails with STATUS_INVALID when the line names it twice.
+ * Fails with STATUS_INVALID when the line names it twice or not at all; why says what is there in its place:
+ * another separator, or nearly the same name.
  * Privacy: a message repeats nothing of the line, as that may be a record where a line of names was left
  * out. It may show a name that differs from the one asked for in case, spaces and punctuation alone; with
  * shows_near also the one that is a few slips away, if it is no number.
  */
-MUST_USE enum status header_find(size_t *field, const struct header *header, const char *column,
-                                 struct why *why);
-
-/** The same for a column that must be there: also fails with STATUS_INVALID when it is not, and why says
- * what is there in its place: another separator, or nearly the same name. */
 MUST_USE enum status header_need(size_t *field, const struct header *header, const char *column,
                                  struct why *why);
-
-#define HEADER_NO_FIELD SIZE_MAX
 
 #endif

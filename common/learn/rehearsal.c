@@ -16,6 +16,7 @@ enum { ROWS_MOST = 2000, NUMBERS_MOST = 400000, CHANCES = 9 };
 #define OPERATIONS      0.3e9 /* of one call, about */
 #define OPERATIONS_MOST 14e9  /* beyond it, a person would wait too long */
 #define HELD_OUT        0.25  /* records to test on, over those that are learned from */
+#define OUTSIDE         0.05  /* what is beyond each end of a band */
 #define FREE_PENALTY    0.1   /* of the model without privacy, over the records */
 
 /* The noise on one number: Laplace numbers, or a normal one, of that deviation. */
@@ -196,9 +197,12 @@ static struct rehearsal_figure figure_of(double *x, const struct shown *shown, s
         }
     }
     qsort(x, CHANCES * count, sizeof *x, rehearsal_by_size);
+    /* One more table lies below the k-th smallest of n with chance k/(n + 1), and (k - 1/2)/n of their own mass does. */
+    const double n = (double)count;
+    const double edge = fmax(OUTSIDE * (n + 1) - 0.5, 0) / n;
     return (struct rehearsal_figure){.mean = sum / (double)count,
-                                     .low = quantile_of(x, CHANCES * count, 0.05),
-                                     .high = quantile_of(x, CHANCES * count, 0.95),
+                                     .low = quantile_of(x, CHANCES * count, edge),
+                                     .high = quantile_of(x, CHANCES * count, 1 - edge),
                                      .median = median};
 }
 

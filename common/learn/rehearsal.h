@@ -5,9 +5,10 @@
  * its own; one column in three is skewed. Categories have random shares. Common factors of falling importance explain
  * from 20 to 98 % of the columns' variance, and the more the more columns there are: what all columns have for themselves
  * is worth 6 columns at most. The f-th factor's importance is f^-a, a uniform between 0 and 4. The label follows a logistic
- * model of the columns before they are clamped, along the factors and along columns of its own. No look tells how hard a
- * label is to tell before records are seen, so the prior of that is wide: its strength is a logarithmic draw, at whose ends
- * the best classifier of balanced classes errs on about 43 % and half a per cent. The positive class has 5 to 95 % of the
+ * model of the columns before they are clamped: on every other table along the largest factor alone, as where one illness moves
+ * all columns; else along all factors and along columns of its own, in parts of any size. No look tells how hard a label is to
+ * tell before records are seen, so the prior of that is wide: its strength is a logarithmic draw, at whose ends the best
+ * classifier of balanced classes errs on about 46 % and a twentieth of a per cent. The positive class has 5 to 95 % of the
  * records. Strengths are spread evenly over the tables, so that few tables show the range. docs/study-hospitals.md holds
  * all this against two real tables.
  *

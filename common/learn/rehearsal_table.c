@@ -10,8 +10,9 @@
 
 enum { FACTORS = 8, LABELS_MOST = 16 };
 
-#define STRENGTH_LEAST 0.35 /* standard deviation of the score */
-#define STRENGTH_MOST  100.0
+#define STRENGTH_LEAST 0.2 /* standard deviation of the score */
+#define STRENGTH_MOST  1000.0
+#define ONE_CAUSE      0.5  /* of the tables: their labels follow the largest factor alone */
 #define CLASS_LEAST    0.05 /* of the records */
 #define DECAY_MOST     4.0
 #define OWN_MOST                                                                                   \
@@ -109,7 +110,11 @@ static void draw_world(struct world *world, size_t d, struct public_random *rand
         importance[f] = pow((double)f + 1, -decay);
         world->factor[f] = importance[f] * public_random_normal(random);
     }
-    world->factors_share = rehearsal_uniform(random, common, 1);
+    const bool one_cause = rehearsal_uniform(random, 0, 1) < ONE_CAUSE;
+    for (size_t f = 1; one_cause && f < FACTORS; f++) {
+        world->factor[f] = 0;
+    }
+    world->factors_share = one_cause ? 1 : rehearsal_uniform(random, 0, 1);
     for (size_t j = 0; j < d; j++) {
         double *form = world->form + 3 * j;
         draw_latent(&world->latent[j], common, importance, random);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t column_feature_count(const struct column *column)
+size_t schema_column_features(const struct column *column)
 {
     const bool is_spread = column->kind == COLUMN_CATEGORY && column->category_count > 2;
     return (is_spread ? column->category_count : 1) + (column->has_indicator ? 1 : 0);
@@ -27,7 +27,7 @@ size_t schema_plain_count(const struct schema *schema)
 {
     size_t count = schema->lag_count + 1;
     for (size_t i = 0; i < schema->column_count; i++) {
-        count += column_feature_count(&schema->column[i]);
+        count += schema_column_features(&schema->column[i]);
     }
     return count;
 }
@@ -88,7 +88,7 @@ int schema_find_feature(const struct schema *schema, const char *name)
         if (strcmp(name, column->name) == 0) {
             return column->kind == COLUMN_NUMBER && feature <= INT_MAX ? (int)feature : -1;
         }
-        feature += column_feature_count(column);
+        feature += schema_column_features(column);
     }
     return -1;
 }

@@ -111,6 +111,9 @@ size_t schema_feature_count(const struct schema *schema);
  * categories for a category, one per indicator, and the constant; all divided by the square root of their number. */
 size_t schema_plain_count(const struct schema *schema);
 
+/** Returns how many features a column has: 1, or of more than two categories one each; and one for an indicator. */
+size_t schema_column_features(const struct column *column);
+
 /** Returns how many raw values make a record: one per lag, then one per column. */
 size_t schema_value_count(const struct schema *schema);
 

@@ -197,6 +197,24 @@ static double longest(const struct first *first, const double *v)
                                 : LONGEST / sqrt(steepness(v, first->d));
 }
 
+/* mu of two classes, from that part of their sums whose noise has nothing to do with the contrast's. Noise that both share would
+ * move the intercept by its square. The part is sum p_c (sum of class c) = q mu + (2 p - 1) contrast, q = sum p_c^2, with p the
+ * share of the second class, and the contrast as it has been shrunken. sum: (2, d) */
+static void centre(struct first *first, const double *sum)
+{
+    const struct selftune_classes *classes = first->classes;
+    const size_t d = first->d;
+    const double p = classes->share[1];
+    const double q = (1 - p) * (1 - p) + p * p;
+    const double weight = (2 * p - 1) * sqrt(contrast_of(first, 0).curvature);
+    double *mu = first->parts->mu;
+    for (size_t j = 0; j < d; j++) {
+        const double part = (1 - p) * sum[j] + p * sum[d + j];
+        mu[j] = (part - weight * first->x[j] / first->parts->w[j]) / q;
+    }
+    selftune_draw_means(mu, d, classes->deviation * classes->deviation / q);
+}
+
 /* V but the intercepts, and Pv. A softmax's models have the mean 0, and none is longer than it may be. */
 static void set_models(struct first *first)
 {
@@ -318,6 +336,9 @@ enum status selftune_first_model(struct selftune_parts *parts, const struct self
         status = products ? discriminate(&first) : STATUS_OK;
     }
     if (status == STATUS_OK) {
+        if (stage->sight == SIGHT_SUMS && m == 1) {
+            centre(&first, sum);
+        }
         set_models(&first);
         set_intercepts(&first);
     }

@@ -136,6 +136,18 @@ static void set_kept(struct selftune_classes *classes, const struct selftune_loo
     }
 }
 
+void selftune_draw_means(double *mu, size_t d, double noise)
+{
+    double square = 0;
+    for (size_t j = 0; j < d; j++) {
+        square += mu[j] * mu[j] / (double)d;
+    }
+    const double signal = fmax(square - noise, MEANS_LEAST);
+    for (size_t j = 0; j < d; j++) {
+        mu[j] = selftune_between(mu[j] * (signal / (signal + noise)), -1, 1);
+    }
+}
+
 /* mu and, in mean (K, d), each class's sum over all records. Means that noise drowns are drawn to 0. */
 static void set_means(struct selftune_parts *parts, double *sum,
                       const struct selftune_classes *classes, const struct selftune_look *look)
@@ -143,7 +155,6 @@ static void set_means(struct selftune_parts *parts, double *sum,
     const size_t d = parts->d;
     const double noise =
         classes->deviation * classes->deviation * (double)classes->count; /* of a column's mean */
-    double square = 0;
     for (size_t j = 0; j < d; j++) {
         parts->mu[j] = 0;
         for (size_t c = 0; c < classes->count; c++) {
@@ -152,12 +163,8 @@ static void set_means(struct selftune_parts *parts, double *sum,
                 1e6);
             parts->mu[j] += sum[c * d + j];
         }
-        square += parts->mu[j] * parts->mu[j] / (double)d;
     }
-    const double signal = fmax(square - noise, MEANS_LEAST);
-    for (size_t j = 0; j < d; j++) {
-        parts->mu[j] = selftune_between(parts->mu[j] * (signal / (signal + noise)), -1, 1);
-    }
+    selftune_draw_means(parts->mu, d, noise);
 }
 
 static bool look_is_good(const struct selftune_look *look, const struct selftune *stage)

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "learn/dense.h"
 #include "learn/selftune_private.h"
+#include "learn/selftune_slope.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -16,13 +17,11 @@
 #define LONGEST        100.0 /* of a model's number in white columns */
 #define SIGMA_FIRST    0.5   /* of a label of which nothing is known */
 #define SIGMA_LEAST    5e-3
-#define SIGMA_PER_MEAN 1.2533141373155003 /* the root of pi/2: of a normal residual's mean size */
 #define VARIANCE_LEAST 1e-2 /* of a label that was looked at, unless its noise is more */
 #define SIGMA_CHANGES  0.1  /* how much sigma may have changed in a step, at least */
 #define SIGMA_UNSURE   0.5  /* of sigma: how much it may have changed in a step */
 #define PRIOR_LEAST    1e-12
 #define PRIOR_MOST     4.0
-#define SKEW           0.3 /* of sigma: how far a median is from a mean. An exponential residual's is 0.31 */
 #define DRIFT          0.05 /* of the expected squared error that a step leaves, at least */
 #define TURN_MOST      1.0  /* a step is no longer */
 #define STEEP_LEAST    0.5  /* of columns that vary half as much as white ones */
@@ -47,7 +46,8 @@ struct parts {
 
 size_t selftune_number_state_count(const struct selftune_number *stage)
 {
-    CHECK(stage->tune.output_count == 1 && stage->tune.sight != SIGHT_SUMS);
+    CHECK(stage->tune.output_count == 1 && stage->tune.sight != SIGHT_SUMS &&
+          selftune_serves(&stage->loss));
     return selftune_state_count(&stage->tune) + 4 + 2 * (stage->tune.feature_count + 1);
 }
 
@@ -72,28 +72,6 @@ static struct parts parts_of(double *state, const struct selftune_number *stage)
     return parts;
 }
 
-/* What clipping to C leaves of a mean gradient's slope, in a column and in the constant: the chance that a record's gradient is
- * not clipped. */
-struct slope {
-    double column;
-    double end;
-};
-
-static struct slope slope_of(const struct standin *standin, double clip, double sigma)
-{
-    const size_t d = standin->width - 1;
-    struct slope slope = {0, 0};
-    for (size_t i = 0; i < standin->count; i++) {
-        const double *u = standin->row + i * standin->width;
-        const double kept = erf(clip / (sigma * standin->norm[i] * sqrt(2)));
-        slope.column += kept * dense_dot(u, u, d);
-        slope.end += kept;
-    }
-    slope.column = fmax(slope.column / (double)(standin->count * d), 1e-6);
-    slope.end = fmax(slope.end / (double)standin->count, 1e-6);
-    return slope;
-}
-
 /* The expected squared error after a step from one of `prior` whose noise is of variance `noise`. */
 static double after(double prior, double noise)
 {
@@ -113,13 +91,13 @@ static void show_clip(struct parts *parts, const struct selftune_number *stage,
         norm += standin->norm[i] / (double)standin->count;
     }
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        const double clip = times[i] * sigma * norm;
-        const struct slope slope = slope_of(standin, clip, sigma);
+        const double clip = times[i] * selftune_slope_size(&stage->loss, sigma) * norm;
+        const struct selftune_slope slope = selftune_slope_of(standin, &stage->loss, clip, sigma);
         const double noise = stage->noise * clip;
-        const double bias = SKEW * sigma * (1 - slope.end);
         const double cost =
             d * after(*parts->prior, noise * noise / (slope.column * slope.column)) +
-            after(*parts->prior_end, noise * noise / (slope.end * slope.end)) + bias * bias;
+            after(*parts->prior_end, noise * noise / (slope.end * slope.end)) +
+            slope.bias * slope.bias;
         if (cost < least) {
             least = cost;
             *parts->clip = fmax(clip, STANDIN_CLIP_LEAST);
@@ -268,9 +246,7 @@ enum status selftune_number_take_look(double *state, const struct selftune_numbe
             selftune_between(selftune_held(look->product[0] / look->record_count) - mean * mean,
                              fmin(fmax(VARIANCE_LEAST, off), 1), 1);
         memset(parts.v, 0, (parts.d + 1) * sizeof *parts.v);
-        parts.v[parts.d] = mean;
         *parts.taken = 0;
-        *parts.prior_end = s * s;
         if (stage->tune.sight == SIGHT_PRODUCTS) {
             solve(&parts, look, variance);
         } else {
@@ -279,6 +255,12 @@ enum status selftune_number_take_look(double *state, const struct selftune_numbe
             *parts.prior = variance / (double)parts.d;
             *parts.sigma = sqrt(variance);
         }
+        const double doubt = selftune_slope_doubt(&stage->loss, *parts.sigma);
+        parts.v[parts.d] =
+            selftune_between(mean + selftune_slope_start(&stage->loss, *parts.sigma), -1, 1);
+        *parts.prior_end = s * s + doubt * doubt;
+        *parts.prior +=
+            doubt * doubt / (double)parts.d; /* quantiles may lean otherwise than means */
         hold(&parts, stage);
         show_clip(&parts, stage, &standin);
         hold(&parts, stage);
@@ -309,7 +291,8 @@ static double steepness(const struct parts *parts, const double *q, double noise
 }
 
 /* q (D): how far the model is from the best, by the released gradient. */
-static void step(struct parts *parts, const struct slope *slope, double *q, double deviation)
+static void step(struct parts *parts, const struct selftune_slope *slope, double *q,
+                 double deviation)
 {
     const size_t d = parts->d;
     const double noise = deviation * deviation / (slope->column * slope->column);
@@ -330,12 +313,21 @@ static void step(struct parts *parts, const struct slope *slope, double *q, doub
     *parts->taken += 1;
 }
 
-/* Sigma as the release and what was known before it say. */
-static void take_size(struct parts *parts, const struct selftune_number_release *release)
+/* Sigma as the release and what was known before it say. Where a quantile's model is far off, most labels are on one side
+ * of it, and miss it by more than their spread. */
+static void take_size(struct parts *parts, const struct selftune_number *stage,
+                      const struct standin *standin, const struct selftune_number_release *release)
 {
-    const double seen = SIGMA_PER_MEAN * selftune_held(release->size / release->record_count);
-    const double noise =
-        SIGMA_PER_MEAN * selftune_held(release->size_deviation / release->record_count);
+    const double n = release->record_count;
+    const struct selftune_slope slope =
+        selftune_slope_of(standin, &stage->loss, *parts->clip, *parts->sigma);
+    const double off = selftune_held(release->deviation / n) / slope.end;
+    const double chance =
+        selftune_slope_chance(&slope, &stage->loss, selftune_held(release->gradient[parts->d] / n),
+                              *parts->prior_end / fmax(*parts->prior_end + off * off, PRIOR_LEAST));
+    const double sigma_per_size = selftune_slope_sigma(&stage->loss, 1, chance);
+    const double seen = sigma_per_size * selftune_held(release->size / n);
+    const double noise = sigma_per_size * selftune_held(release->size_deviation / n);
     const double known = fmax(SIGMA_UNSURE * *parts->sigma, SIGMA_CHANGES);
     const double gain = known * known / fmax(known * known + noise * noise, PRIOR_LEAST);
     *parts->sigma = selftune_between(*parts->sigma + gain * (seen - *parts->sigma), SIGMA_LEAST, 1);
@@ -358,11 +350,13 @@ enum status selftune_number_take_gradient(double *state, const struct selftune_n
     if (status == STATUS_OK) {
         struct parts parts = parts_of(state, stage);
         hold(&parts, stage);
-        take_size(&parts, release);
-        const struct slope slope = slope_of(&standin, *parts.clip, *parts.sigma);
+        take_size(&parts, stage, &standin, release);
+        const struct selftune_slope slope =
+            selftune_slope_of(&standin, &stage->loss, *parts.clip, *parts.sigma);
         for (size_t j = 0; j <= d; j++) {
-            q[j] = selftune_held(release->gradient[j] / release->record_count) /
-                   (j < d ? slope.column : slope.end);
+            const double mean = selftune_held(release->gradient[j] / release->record_count);
+            q[j] = j < d ? mean / slope.column
+                         : selftune_slope_end(&slope, &stage->loss, *parts.sigma, mean);
         }
         step(&parts, &slope, q, selftune_held(release->deviation / release->record_count));
         hold(&parts, stage);

@@ -88,6 +88,9 @@ MUST_USE enum status selftune_first_model(struct selftune_parts *parts,
                                           const struct selftune_classes *classes,
                                           const double *sum);
 
+/** Draws columns' means mu (d), whose noise has that variance, to 0 by what noise makes of them, and holds them to -1 .. 1. */
+void selftune_draw_means(double *mu, size_t d, double noise);
+
 /** Returns how many numbers W has. */
 size_t selftune_white_count(const struct selftune *stage);
 

@@ -168,6 +168,43 @@ void noise_gaussian_free(struct noise_gaussian *noise)
     noise_table_free(&noise->table);
 }
 
+/* The least n with n/2^k >= sigma/sqrt(parts), for the largest k that leaves room for n. */
+void noise_gaussian_part(struct noise_scale *part, struct noise_scale sigma, uint64_t parts)
+{
+    enum { NUMERATOR_BITS = 63 };
+    mpz_t above;
+    mpz_t below;
+    mpz_t root;
+    CHECK(noise_scale_is_valid(sigma) && parts >= 1);
+    *part = sigma;
+    if (parts == 1) {
+        return;
+    }
+    mpz_inits(above, below, root, NULL);
+    for (unsigned k = NUMERATOR_BITS; k > 0; k--) {
+        whole_set_u64(above, sigma.numerator);
+        mpz_mul(above, above, above);
+        mpz_mul_2exp(above, above, 2 * k);
+        whole_set_u64(below, sigma.denominator);
+        mpz_mul(below, below, below);
+        whole_set_u64(root, parts);
+        mpz_mul(below, below, root);
+        mpz_cdiv_q(above, above, below);
+        mpz_sqrtrem(root, above, above);
+        if (mpz_sgn(above) > 0) {
+            mpz_add_ui(root, root, 1);
+        }
+        if (mpz_sizeinbase(root, 2) <= NUMERATOR_BITS) {
+            uint64_t numerator = 0;
+            mpz_export(&numerator, NULL, 1, sizeof numerator, 0, 0, root);
+            *part = (struct noise_scale){numerator, UINT64_C(1) << k};
+            break;
+        }
+    }
+    mpz_clears(above, below, root, NULL);
+    CHECK(part->numerator > 0);
+}
+
 enum status noise_gaussian_add(const struct noise_gaussian *noise, const struct random *random,
                                int64_t *values, size_t count)
 {

@@ -51,4 +51,14 @@ MUST_USE enum status noise_gaussian_draw(const struct noise_gaussian *noise,
                                          const struct random *random, int64_t *values,
                                          size_t count);
 
+/**
+ * The sigma of one part, where the sum of `parts` has the variance of one noise.
+ *
+ * part   out  sigma/sqrt(parts), rounded up by less than 2^-48 of it; sigma itself for one part
+ * parts  in   1 .. 10^6
+ *
+ * CHECKs noise_scale_is_valid. Memory of GMP's.
+ */
+void noise_gaussian_part(struct noise_scale *part, struct noise_scale sigma, uint64_t parts);
+
 #endif

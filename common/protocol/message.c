@@ -14,7 +14,8 @@ const char *message_kind_name(enum message_kind kind)
         [MESSAGE_SHOW] = "show",           [MESSAGE_KEYS] = "keys",
         [MESSAGE_ROSTER] = "roster",       [MESSAGE_SURVIVORS] = "survivors",
         [MESSAGE_SIGNED] = "signed",       [MESSAGE_OPEN] = "open",
-        [MESSAGE_REVEAL] = "reveal",
+        [MESSAGE_REVEAL] = "reveal",       [MESSAGE_WANT] = "want",
+        [MESSAGE_LINE] = "line",
     };
     return (unsigned)kind < MESSAGE_KIND_COUNT ? name[kind] : "unknown";
 }
@@ -48,6 +49,11 @@ static bool artifact_is_valid(const struct artifact *artifact)
 static bool piece_is_valid(uint64_t offset, uint64_t length)
 {
     return length >= 1 && length <= CHUNK_BYTES_MAX && offset <= TRANSFER_BYTES_MAX - length;
+}
+
+static bool small_is_valid(uint64_t length)
+{
+    return length >= 1 && length <= CHUNK_BYTES_SMALL;
 }
 
 static bool round_is_valid(const struct digest *job, uint32_t round)
@@ -101,7 +107,7 @@ static bool body_is_valid(const struct message *message, size_t payload_bytes)
     case MESSAGE_KEY_IN_USE:
         return true;
     case MESSAGE_DICTIONARY:
-        return is_there(&message->as.dictionary.digest) && piece_is_valid(0, payload_bytes);
+        return is_there(&message->as.dictionary.digest) && small_is_valid(payload_bytes);
     case MESSAGE_SHOW:
         return is_there(&message->as.show.digest);
     case MESSAGE_KEYS:
@@ -111,7 +117,13 @@ static bool body_is_valid(const struct message *message, size_t payload_bytes)
     case MESSAGE_OPEN:
     case MESSAGE_REVEAL:
         return round_is_valid(&message->as.leg.job, message->as.leg.round) &&
-               piece_is_valid(0, payload_bytes);
+               small_is_valid(payload_bytes);
+    case MESSAGE_WANT:
+        return true;
+    case MESSAGE_LINE:
+        return message->as.line.port >= 1 && message->as.line.port <= UINT16_MAX &&
+               is_there(&message->as.line.to_coordinator) && is_there(&message->as.line.to_agent) &&
+               !digest_equal(&message->as.line.to_coordinator, &message->as.line.to_agent);
     case MESSAGE_KIND_COUNT:
         break;
     }
@@ -126,7 +138,8 @@ bool message_is_leg(enum message_kind kind)
 bool message_is_from_agent(enum message_kind kind)
 {
     return kind <= MESSAGE_ENROL || kind == MESSAGE_PRESENT || kind == MESSAGE_DICTIONARY ||
-           kind == MESSAGE_KEYS || kind == MESSAGE_SIGNED || kind == MESSAGE_REVEAL;
+           kind == MESSAGE_KEYS || kind == MESSAGE_SIGNED || kind == MESSAGE_REVEAL ||
+           kind == MESSAGE_WANT;
 }
 
 bool message_carries(enum message_kind kind)
@@ -135,8 +148,17 @@ bool message_carries(enum message_kind kind)
            message_is_leg(kind);
 }
 
+size_t message_whole_bytes(const struct message *message)
+{
+    const uint64_t bytes = message->kind == MESSAGE_OFFER    ? message->as.offer.bytes
+                           : message->kind == MESSAGE_INVITE ? message->as.invite.input.bytes
+                                                             : 0;
+    return bytes <= WHOLE_BYTES_MAX ? (size_t)bytes : 0;
+}
+
 bool message_is_valid(const struct message *message, size_t payload_bytes)
 {
-    return (message_carries(message->kind) || payload_bytes == 0) &&
+    return (message_carries(message->kind) || payload_bytes == 0 ||
+            payload_bytes == message_whole_bytes(message)) &&
            body_is_valid(message, payload_bytes);
 }

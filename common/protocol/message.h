@@ -12,11 +12,15 @@
 #include <stdint.h>
 
 enum {
-    PROTOCOL_VERSION = 2,        /* 1: answers of 8-byte words only */
-    CHUNK_BYTES_MAX = 64 * 1024, /* one PULL or FETCH moves at most this much */
-    CONTROL_BYTES_MAX = 1024,    /* a packed control frame; larger is refused unread */
+    PROTOCOL_VERSION = 3,          /* 1: answers of 8-byte words only; 2: OFFER and INVITE bare,
+                                  * pieces of 64 KiB */
+    CHUNK_BYTES_MAX = 256 * 1024,  /* one PULL or FETCH moves at most this much, */
+    CHUNK_BYTES_SMALL = 64 * 1024, /* and this much on a slow link; a dictionary, a leg */
+    CONTROL_BYTES_MAX = 1024,      /* a packed control frame; larger is refused unread */
+    WHOLE_BYTES_MAX = 16 * 1024,   /* an answer with its OFFER, an input with its INVITE */
     JOB_TEXT_BYTES_MAX = 64 * 1024,
     ROUNDS_MAX = 1000000,
+    LINE_NAME_BYTES = 16,
     OFFER_RECORDS_MAX = 1000000000 /* of one agent */
 };
 #define TRANSFER_BYTES_MAX                                                                         \
@@ -24,15 +28,15 @@ enum {
 
 enum message_kind {
     /* agent -> coordinator */
-    MESSAGE_HELLO,   /* here I am, this is what I have; also the heartbeat */
-    MESSAGE_OFFER,   /* my answer to a round is committed: its size and digest */
+    MESSAGE_HELLO, /* here I am, this is what I have; also the heartbeat */
+    MESSAGE_OFFER, /* my answer to a round is committed: its size and digest; a small one (payload) */
     MESSAGE_CHUNK,   /* a piece of an offered answer (payload), as PULL asked */
     MESSAGE_DECLINE, /* I do not take part in this round; no reason is given */
     MESSAGE_FETCH,   /* send me a piece of what has this digest: the job's text, the experts */
     MESSAGE_ENROL,   /* under a one-time token's key: this is my site's own public key */
     /* coordinator -> agent */
     MESSAGE_WELCOME,    /* answer to HELLO: the job and how far it is */
-    MESSAGE_INVITE,     /* answer round n, on this input */
+    MESSAGE_INVITE,     /* answer round n, on this input; a small one (payload) */
     MESSAGE_PULL,       /* send me this piece of your offered answer */
     MESSAGE_RELEASE,    /* round n is closed: its outcome */
     MESSAGE_PIECE,      /* a piece of what FETCH asked for (payload) */
@@ -51,6 +55,9 @@ enum message_kind {
     MESSAGE_SIGNED,    /* agent: I do */
     MESSAGE_OPEN,      /* so many have signed: reveal what opens the sum */
     MESSAGE_REVEAL,    /* agent: here it is */
+    /* between the two transports: no machine sees these */
+    MESSAGE_WANT, /* agent: may I have a line for large messages (io/line.h)? */
+    MESSAGE_LINE, /* its port, its name and its keys */
     MESSAGE_KIND_COUNT
 };
 
@@ -149,6 +156,12 @@ struct message {
             struct digest job;
             uint32_t round;
         } leg; /* payload: masks/legs.h */
+        struct {
+            uint32_t port; /* 1 .. 65535, of the host that this came from */
+            uint8_t id[LINE_NAME_BYTES];
+            struct digest to_coordinator; /* the key of each direction */
+            struct digest to_agent;
+        } line;
     } as;
 };
 
@@ -156,12 +169,16 @@ struct message {
  * Returns whether a message may be on the wire with a payload of so many bytes: what can be judged
  * without knowing the job. Versions are PROTOCOL_VERSION, rounds below ROUNDS_MAX, a digest is there
  * unless it may be none, an artifact has bytes exactly when it has a digest, a name is printable and
- * ends, and CHUNK, PIECE, DICTIONARY and the legs of a masked round alone have a payload; a piece ends within TRANSFER_BYTES_MAX.
+ * ends, CHUNK, PIECE, DICTIONARY and the legs of a masked round have a payload, OFFER and INVITE none or the whole answer or
+ * input of at most WHOLE_BYTES_MAX; a piece ends within TRANSFER_BYTES_MAX.
  */
 bool message_is_valid(const struct message *message, size_t payload_bytes);
 
-/** Returns whether messages of a kind have a payload. */
+/** Returns whether messages of a kind always have a payload. */
 bool message_carries(enum message_kind kind);
+
+/** Returns how many bytes a payload has that this message may have, or not: an answer's, an input's; 0: it may not. */
+size_t message_whole_bytes(const struct message *message);
 
 /** Returns whether text (size) holds a name: 1 to size - 1 printable characters without a space, then a
  * zero. */

@@ -9,12 +9,16 @@
 static uint64_t chunk_at(const struct transfer *transfer, uint64_t offset)
 {
     uint64_t rest = transfer->bytes - offset;
-    return rest < CHUNK_BYTES_MAX ? rest : CHUNK_BYTES_MAX;
+    const bool large = transfer->large_from > 0 && offset >= transfer->large_from;
+    const uint64_t most = large ? transfer->piece_bytes : CHUNK_BYTES_SMALL;
+    return rest < most ? rest : most;
 }
 
-enum status transfer_begin(struct transfer *transfer, uint64_t bytes, int64_t now_ms)
+enum status transfer_begin(struct transfer *transfer, uint64_t bytes, uint32_t piece_bytes,
+                           int64_t now_ms)
 {
     CHECK(transfer->data == NULL && bytes > 0);
+    CHECK(piece_bytes >= CHUNK_BYTES_SMALL && piece_bytes <= CHUNK_BYTES_MAX);
     if (bytes > SIZE_MAX) {
         return STATUS_NO_MEMORY;
     }
@@ -22,19 +26,28 @@ enum status transfer_begin(struct transfer *transfer, uint64_t bytes, int64_t no
     if (data == NULL) {
         return STATUS_NO_MEMORY;
     }
-    *transfer = (struct transfer){.data = data, .bytes = bytes, .progress_ms = now_ms};
+    *transfer = (struct transfer){.data = data,
+                                  .bytes = bytes,
+                                  .piece_bytes = piece_bytes,
+                                  .began_ms = now_ms,
+                                  .progress_ms = now_ms};
     return STATUS_OK;
 }
 
 bool transfer_ask(struct transfer *transfer, uint64_t *offset, uint32_t *length)
 {
-    uint64_t window = (uint64_t)TRANSFER_WINDOW_CHUNKS * CHUNK_BYTES_MAX;
-    if (transfer->data == NULL || transfer->asked == transfer->bytes ||
-        transfer->asked - transfer->received >= window) {
+    const uint64_t window = transfer->large_from > 0
+                                ? (uint64_t)TRANSFER_WINDOW_LARGE * transfer->piece_bytes
+                                : (uint64_t)TRANSFER_WINDOW_SMALL * CHUNK_BYTES_SMALL;
+    if (transfer->data == NULL || transfer->asked == transfer->bytes) {
+        return false;
+    }
+    const uint64_t next = chunk_at(transfer, transfer->asked);
+    if (transfer->asked - transfer->received + next > window) {
         return false;
     }
     *offset = transfer->asked;
-    *length = (uint32_t)chunk_at(transfer, transfer->asked);
+    *length = (uint32_t)next;
     transfer->asked += *length;
     return true;
 }
@@ -48,12 +61,31 @@ bool transfer_accept(struct transfer *transfer, uint64_t offset, struct slice pi
     memcpy(transfer->data + offset, piece.data, piece.size);
     transfer->received += piece.size;
     transfer->progress_ms = now_ms;
+    /* A piece is what shows progress: on a slow link a large one would come too late to. */
+    if (transfer->received >= (uint64_t)TRANSFER_WINDOW_SMALL * CHUNK_BYTES_SMALL &&
+        transfer->large_from == 0 && !transfer->slow) {
+        transfer->slow = now_ms - transfer->began_ms > TRANSFER_FAST_MS;
+        transfer->large_from = transfer->slow ? 0 : transfer->asked;
+    }
+    return true;
+}
+
+bool transfer_fill(struct transfer *transfer, struct slice whole)
+{
+    if (transfer->data == NULL || transfer->asked > 0 || whole.size != transfer->bytes) {
+        return false;
+    }
+    memcpy(transfer->data, whole.data, whole.size);
+    transfer->asked = whole.size;
+    transfer->received = whole.size;
     return true;
 }
 
 void transfer_retry(struct transfer *transfer, int64_t now_ms)
 {
     transfer->asked = transfer->received;
+    transfer->large_from = 0;
+    transfer->slow = true;
     transfer->progress_ms = now_ms;
 }
 

@@ -10,18 +10,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TRANSFER_WINDOW_CHUNKS = 4 };
+enum {
+    TRANSFER_WINDOW_SMALL = 4, /* pieces in flight, while they are small */
+    TRANSFER_WINDOW_LARGE = 2,
+    /* The largest piece where all agents ask at once: what they ask for waits at the coordinator. */
+    TRANSFER_FETCH_BYTES = 128 * 1024,
+    TRANSFER_FAST_MS = 1000 /* pieces grow where the first window came within this */
+};
 
 struct transfer {
-    uint8_t *data;       /* (bytes) owned; NULL when idle */
-    uint64_t bytes;      /* > 0 when active */
-    uint64_t received;   /* so many from the start are here */
-    uint64_t asked;      /* so many from the start have been asked for */
+    uint8_t *data;        /* (bytes) owned; NULL when idle */
+    uint64_t bytes;       /* > 0 when active */
+    uint64_t received;    /* so many from the start are here */
+    uint64_t asked;       /* so many from the start have been asked for */
+    uint32_t piece_bytes; /* of a large piece */
+    uint64_t large_from;  /* pieces from here on are large; 0: none is */
+    bool slow;            /* pieces stay small */
+    int64_t began_ms;
     int64_t progress_ms; /* when the last piece arrived, or the transfer began */
 };
 
-/** Sets room aside and starts. Fails with STATUS_NO_MEMORY. CHECKs that it is idle, bytes > 0. */
-MUST_USE enum status transfer_begin(struct transfer *transfer, uint64_t bytes, int64_t now_ms);
+/** Sets room aside and starts; pieces grow to at most piece_bytes, which are CHUNK_BYTES_SMALL or more.
+ * Fails with STATUS_NO_MEMORY. CHECKs that it is idle, bytes > 0. */
+MUST_USE enum status transfer_begin(struct transfer *transfer, uint64_t bytes, uint32_t piece_bytes,
+                                    int64_t now_ms);
 
 /** Returns whether there is a piece to ask for now (the window is open), and which; it then counts
  * as asked. */
@@ -32,7 +44,11 @@ bool transfer_ask(struct transfer *transfer, uint64_t *offset, uint32_t *length)
 bool transfer_accept(struct transfer *transfer, uint64_t offset, struct slice piece,
                      int64_t now_ms);
 
-/** Asks again for whatever was asked for and has not come. */
+/** Takes all of it at once, as it came with what named it. Returns false, with nothing changed, when it is of another size
+ * or the transfer has asked for something. */
+bool transfer_fill(struct transfer *transfer, struct slice whole);
+
+/** Asks again for whatever was asked for and has not come, from now on in small pieces. */
 void transfer_retry(struct transfer *transfer, int64_t now_ms);
 
 bool transfer_is_active(const struct transfer *transfer);

@@ -39,6 +39,8 @@ struct packing {
         Wire__Dictionary dictionary;
         Wire__Show show;
         Wire__Leg leg;
+        Wire__Want want;
+        Wire__Line line;
     } body;
 };
 
@@ -93,6 +95,9 @@ static bool take_from_agent(struct message *message, const Wire__Envelope *envel
     case WIRE__ENVELOPE__BODY_DICTIONARY:
         message->kind = MESSAGE_DICTIONARY;
         return wire_take_digest(&message->as.dictionary.digest, &envelope->dictionary->digest);
+    case WIRE__ENVELOPE__BODY_WANT:
+        message->kind = MESSAGE_WANT;
+        return true;
     case WIRE__ENVELOPE__BODY_KEYS:
     case WIRE__ENVELOPE__BODY_SIGNED:
     case WIRE__ENVELOPE__BODY_REVEAL:
@@ -124,6 +129,18 @@ static bool take_release(struct message *message, const Wire__Release *release)
     message->as.release.chosen = release->chosen;
     return wire_take_digest(&message->as.release.job, &release->job) &&
            wire_take_digest(&message->as.release.experts.digest, &release->experts);
+}
+
+static bool take_line(struct message *message, const Wire__Line *line)
+{
+    message->kind = MESSAGE_LINE;
+    message->as.line.port = line->port;
+    if (line->id.len != sizeof message->as.line.id) {
+        return false;
+    }
+    memcpy(message->as.line.id, line->id.data, sizeof message->as.line.id);
+    return wire_take_digest(&message->as.line.to_coordinator, &line->to_coordinator) &&
+           wire_take_digest(&message->as.line.to_agent, &line->to_agent);
 }
 
 static bool take_from_coordinator(struct message *message, const Wire__Envelope *envelope)
@@ -164,6 +181,8 @@ static bool take_from_coordinator(struct message *message, const Wire__Envelope 
     case WIRE__ENVELOPE__BODY_SHOW:
         message->kind = MESSAGE_SHOW;
         return wire_take_digest(&message->as.show.digest, &envelope->show->digest);
+    case WIRE__ENVELOPE__BODY_LINE:
+        return take_line(message, envelope->line);
     case WIRE__ENVELOPE__BODY_ROSTER:
     case WIRE__ENVELOPE__BODY_SURVIVORS:
     case WIRE__ENVELOPE__BODY_OPEN:
@@ -230,6 +249,9 @@ static void put_from_agent(struct packing *packing)
     case MESSAGE_DICTIONARY:
         wire__dictionary__init(&packing->body.dictionary);
         packing->body.dictionary.digest = wire_put_digest(&copy->as.dictionary.digest);
+        break;
+    case MESSAGE_WANT:
+        wire__want__init(&packing->body.want);
         break;
     default:
         CHECK(false);
@@ -302,6 +324,13 @@ static void put_from_coordinator(struct packing *packing)
         wire__show__init(&packing->body.show);
         packing->body.show.digest = wire_put_digest(&copy->as.show.digest);
         break;
+    case MESSAGE_LINE:
+        wire__line__init(&packing->body.line);
+        packing->body.line.port = copy->as.line.port;
+        packing->body.line.id = (ProtobufCBinaryData){LINE_NAME_BYTES, copy->as.line.id};
+        packing->body.line.to_coordinator = wire_put_digest(&copy->as.line.to_coordinator);
+        packing->body.line.to_agent = wire_put_digest(&copy->as.line.to_agent);
+        break;
     default:
         CHECK(false);
     }
@@ -314,7 +343,7 @@ static_assert((int)WIRE__ENVELOPE__BODY_ENROL == (int)MESSAGE_ENROL + 1, "last f
 static_assert((int)WIRE__ENVELOPE__BODY_ENROLLED == (int)MESSAGE_ENROLLED + 1, "enrolled");
 static_assert((int)WIRE__ENVELOPE__BODY_PRESENT == (int)MESSAGE_PRESENT + 1, "present");
 static_assert((int)WIRE__ENVELOPE__BODY_SHOW == (int)MESSAGE_SHOW + 1, "show");
-static_assert((int)WIRE__ENVELOPE__BODY_REVEAL == (int)MESSAGE_REVEAL + 1, "last number");
+static_assert((int)WIRE__ENVELOPE__BODY_LINE == (int)MESSAGE_LINE + 1, "last number");
 
 size_t wire_encode(uint8_t *out, const struct message *message)
 {
@@ -374,6 +403,16 @@ enum status wire_decode(struct message *message, struct slice control, struct sl
         memset(message, 0, sizeof *message);
     }
     return status;
+}
+
+bool wire_is(struct slice control, enum message_kind kind)
+{
+    /* The frame begins with its body's number, as the tag of a field with a length. */
+    const unsigned tag = ((unsigned)kind + 1) << 3 | 2;
+    const uint8_t *byte = control.data;
+    return tag < 0x80
+               ? control.size >= 1 && byte[0] == tag
+               : control.size >= 2 && byte[0] == ((tag & 0x7f) | 0x80) && byte[1] == tag >> 7;
 }
 
 enum status wire_send(struct effects *effects, const struct peer *peer,

@@ -28,6 +28,9 @@ MUST_USE enum status wire_decode(struct message *message, struct slice control,
 MUST_USE enum status wire_send(struct effects *effects, const struct peer *peer,
                                const struct message *message, struct slice payload);
 
+/** Returns whether a frame says that it is of this kind; what else is in it wire_decode judges. */
+bool wire_is(struct slice control, enum message_kind kind);
+
 /** Packs a message to out (CONTROL_BYTES_MAX); returns the size. For drivers and tests. What is packed
  * is not judged: wire_decode of the peer refuses what message_is_valid would. */
 size_t wire_encode(uint8_t *out, const struct message *message);

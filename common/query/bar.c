@@ -14,7 +14,8 @@
  *
  * Shares: n survivors of at least h make a Polya sum of index n/h. It is symmetric and unimodal, so
  * that an independent symmetric summand, up to the next whole index, can only widen its tails
- * (Anderson 1955, on the line). */
+ * (Anderson 1955, on the line). So are Gaussian shares, whose mass function is log-concave; h of them have the
+ * probabilities of a whole Gaussian up to a factor of 1 + 1e-16 (gaussian_sum.h), which `rounding` covers. */
 
 #include "query/bar.h"
 

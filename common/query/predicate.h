@@ -56,6 +56,9 @@ struct row {
     size_t column_count; /* the schema's */
     double label;        /* +1 or -1; a number as in the file; or a class's index */
     uint64_t place; /* which of the site's records it is: public, and no matter of its content */
+    const double *feature; /* (feature_count) for questions about a model; else NULL */
+    size_t feature_count;
+    const double *model; /* (feature_count) that goes with the round; NULL: none does */
 };
 
 /**

@@ -168,6 +168,8 @@ const struct query_kind_row query_kinds[QUERY_KINDS] = {
                    query_squared_correlate},
     [QUERY_REGRESS] = {"regress", query_read_regress, query_add_regress, two_cells,
                        query_plan_regress, two_squared},
+    [QUERY_CONCORDANCE] = {"evaluate", query_read_evaluate, query_add_concordance, two_cells,
+                           query_plan_concordance, two_squared},
 };
 
 void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,

@@ -9,6 +9,7 @@
  *     crosstab: sex x death
  *     table1: [age, sex, kappa] by death
  *     evaluate: risk for death by sex, cut at 0.25
+ *     evaluate: risk for time futime event death by sex, to 5000     a concordance
  *     correlate: [age, kappa, creatinine]
  *     pca: [age, kappa, creatinine]
  *     regress: death ~ age + sex + log(kappa)
@@ -27,6 +28,7 @@
 #include "estimate/table1.h"
 #include "learn/schema.h"
 #include "query/predicate.h"
+#include "query/score.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,8 +57,11 @@ enum query_kind {
     QUERY_EVALUATE,
     QUERY_CORRELATE,
     QUERY_PCA,
-    QUERY_REGRESS
+    QUERY_REGRESS,
+    QUERY_CONCORDANCE
 };
+
+enum { QUERY_KINDS = QUERY_CONCORDANCE + 1 };
 
 /* A column of categories that a question splits records by. */
 struct query_factor {
@@ -85,11 +90,14 @@ struct query {
     struct predicate where;
     struct column column; /* of a mean, histogram or quantile; made from the label if it is that */
     size_t column_index;  /* the number of columns stands for the label */
+    const struct query_score
+        *score; /* of an evaluate: the model that it judges, borrowed; NULL: a column */
     enum label_kind label_kind;
     double low, high;             /* the column's public range, unit: the file's */
     size_t cell_count;            /* whole numbers in a round */
     double edge[QUERY_EDGES_MAX]; /* (cell_count - 1) of a histogram of numbers, unit: the file's;
-                                     (intervals) the ends of a survival's */
+                                     (intervals) the ends of a survival's; of a concordance, behind
+                                     them the (intervals - 1) edges of the score */
     int64_t edge_key[QUERY_EDGES_MAX]; /* their keys (base/even.h) */
     double imputed;                    /* query_imputed, of a mean */
     double share;                      /* of a quantile, in (0, 1) */
@@ -103,11 +111,12 @@ struct query {
     struct predicate
         split; /* of one by a predicate: the groups are those that it does not hold for, and does */
     char group_name[2][QUERY_TEXT_BYTES]; /* then */
-    double end;                           /* of a survival: the last interval's, unit: the file's */
-    size_t intervals;                     /* of a survival; of an evaluate the score's levels */
-    bool intervals_are_asked;             /* by the text; else query_plan chooses them */
+    double end;       /* of a survival or concordance: the last interval's, unit: the file's */
+    size_t intervals; /* of a survival or concordance; of an evaluate the score's levels */
+    bool intervals_are_asked; /* by the text; else query_plan chooses them */
     struct query_variable
-        variable[QUERY_VARIABLES_MAX]; /* (variable_count) of a table1, correlate, pca or regress */
+        variable[QUERY_VARIABLES_MAX]; /* (variable_count) of a table1, correlate, pca or regress;
+                                          of a concordance [0] is the score */
     size_t variable_count;
     size_t parts; /* of a correlate */
     enum regress_family family;
@@ -117,16 +126,24 @@ struct query {
         cut_band; /* of an evaluate: the event is foretold from this eighth of the range on; 0: no cut is asked */
 };
 
+/* The names that a question may use. */
+struct query_names {
+    const struct schema
+        *schema; /* one that schema_check accepts; needed no longer once a question is read */
+    const struct query_score
+        *score; /* (score_count) models to judge, kept by the questions that do */
+    size_t score_count;
+};
+
 /**
  * Reads one question.
  *
- * text    in  below QUERY_TEXT_BYTES, one line
- * schema  in  one that schema_check accepts; needed no longer afterwards
+ * text  in  below QUERY_TEXT_BYTES, one line
  *
  * Fails with STATUS_INVALID; why (may be NULL) names the character and the remedy.
  */
 MUST_USE enum status query_parse(struct query *query, struct slice text,
-                                 const struct schema *schema, struct why *why);
+                                 const struct query_names *names, struct why *why);
 
 /** Answers whether a constant of the `where` lies outside its column's public range, where few cells
  * are expected: allowed, but seldom meant. note (may be NULL) then says so. */
@@ -160,6 +177,8 @@ bool query_has_note(const struct query *query, struct why *note);
  *            number; in the variable's last cell where the group is missing or the where leaves the record out.
  * evaluate   2^b in one cell, laid out as estimate/evaluate.h says: the level holds the score, low <= score < high,
  *            the first and last one with what is beyond; in the last cell where the group is missing or the where leaves it out.
+ * concordance 2^b in one cell, laid out as estimate/concordance.h says, by score as an evaluate and by time as a survival; in the last cell
+ *            where score, time or group is missing, the time is below 0, or the where leaves the record out.
  * correlate  in the part that the record's place says, laid out as estimate/correlate.h says: the number over its public
  *            range as the schema maps it to [-1, 1], clamped, rounded to 2^-24 and the products to the grid; of a column of
  *            two categories -1 and 1. Nothing where a column is missing or the where leaves the record out.
@@ -179,7 +198,7 @@ void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, doub
  * two records exist that are so far apart, save where a predicate cannot hold. Unit: grid steps.
  *
  * count 2^b; quantile 2^b, as two contributions differ in the comparison alone, or in the where or in
- * whether the cell is there, and 0 lies between them; histogram, survival, crosstab and evaluate 2 * 2^b, as a record is in one cell at most; regress 2 * 2^b, as a record adds 2^b in all, and nothing below 0; table1
+ * whether the cell is there, and 0 lies between them; histogram, survival, crosstab, evaluate and concordance 2 * 2^b, as a record is in one cell at most; regress 2 * 2^b, as a record adds 2^b in all, and nothing below 0; table1
  * twice the sum of all query_part_of, as what a record adds to a variable's cells is at least 0 and sums to its part; correlate and pca
  * (d + 1)^2 2^b / 2 + d (d + 3) / 2: query_sensitivity_correlate; mean without where 2^b; with where 2^b + 2^(b-1):
  * (v, 1) and (v', 1) are at most 1 apart, (v, 1) and (0, 0) at most 3/2. Values in [0, 1] would make
@@ -196,7 +215,7 @@ bool query_takes_gaussian(const struct query *query);
  * Returns the square of how far one replaced record moves the contributions of query_add in the L2 norm, at most; reached
  * where query_sensitivity_l1 is. Unit: grid steps^2.
  *
- * count, quantile and mean without where 4^b; mean with where 5/4 4^b; histogram, survival, crosstab and evaluate 2 4^b; table1 the
+ * count, quantile and mean without where 4^b; mean with where 5/4 4^b; histogram, survival, crosstab, evaluate and concordance 2 4^b; table1 the
  * sum of 2 query_part_of^2, as two vectors that are at least 0 and sum to the part are the farthest apart where each is in one cell of
  * its own; correlate and pca (sqrt((d + 1)^2 - e) 2^b + sqrt(d (d + 3)/2))^2, e = 1 where d is even, else 0: query_squared_correlate.
  *
@@ -210,13 +229,18 @@ struct query_public {
     double records;
     double variance; /* of the noise on a count's sum; unit: records^2 */
     bool is_gaussian;
+    size_t
+        sites; /* that are answered one by one, each with its part of records and noise; 0: none is */
 };
 
 /** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals, a table1's steps and
- * weights, an evaluate's levels, a correlate's parts. */
+ * weights, an evaluate's levels, a concordance's bins, a correlate's parts. */
 void query_plan(struct query *query, const struct query_public *known);
 
-/** Returns how many groups a survival, table1 or evaluate has: 1 without `by`; and a group's name, empty then. */
+/** Answers whether an evaluate's score is a risk: its public range is one of probabilities. */
+bool query_is_risk(const struct query *query);
+
+/** Returns how many groups a survival, table1, evaluate or concordance has: 1 without `by`; and a group's name, empty then. */
 size_t query_groups(const struct query *query);
 const char *query_group_name(const struct query *query, size_t group);
 

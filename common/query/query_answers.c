@@ -145,6 +145,7 @@ static const struct query_answers_row rows[QUERY_KINDS] = {
     [QUERY_CORRELATE] = {correlate_answers, answer_correlate, NULL, NULL},
     [QUERY_PCA] = {pca_answers, answer_pca, NULL, NULL},
     [QUERY_REGRESS] = {regress_answers, answer_regress, NULL, NULL},
+    [QUERY_CONCORDANCE] = {concordance_answers, answer_concordance, NULL, NULL},
 };
 
 size_t query_run_answer_count(const struct query_set *set)

@@ -34,6 +34,9 @@ void query_answer_name(struct query_answer *answer, const struct query *query, c
 /** Returns the variance of the noise on a cell of the released sum; unit: records^2. */
 double query_cell_variance(const struct query_run *run);
 
+/** Appends to a note how many records would do by the noise alone; nothing where that is not known. */
+void query_say_enough(char *note, size_t bytes, const struct answering *answering);
+
 /** Writes the question's cells in records, balanced to the public number of records. */
 void query_balanced_cells(double *cell, const struct answering *answering);
 
@@ -46,6 +49,36 @@ void answer_crosstab(struct query_answer *answer, const struct answering *answer
 bool crosstab_is_fourfold(const struct query *query);
 void crosstab_name_difference(char name[static QUERY_NAME_BYTES], const struct query *query);
 void crosstab_name_odds(char name[static QUERY_NAME_BYTES], const struct query *query);
+
+/** A survival's cells in records; and the names of a group's mean, and of what it has more than the first group's. */
+struct survival_cells survival_cells_of(double *cell, const struct answering *answering);
+void survival_name_mean(char name[static QUERY_NAME_BYTES], const struct query *query,
+                        size_t group);
+void survival_name_difference(char name[static QUERY_NAME_BYTES], const struct query *query,
+                              size_t group);
+
+/* A coefficient of a regression. */
+struct regress_slope {
+    char variable[SCHEMA_NAME_BYTES];
+    char row[SCHEMA_NAME_BYTES + 16]; /* "by 1"; "B to A" */
+    double unit;                      /* what 1 of the design is in the file's unit */
+};
+size_t regress_slopes_of(const struct query_variable *variable);
+void regress_slope_of(struct regress_slope *out, const struct query *query,
+                      const struct query_variable *variable, size_t slope);
+
+/** Returns what e to a coefficient is, "odds ratio"; NULL: nothing. */
+const char *regress_ratio(const struct query *query);
+
+/* A table1's cells in records. */
+struct table1 {
+    const struct answering *answering; /* to be set before table1_set_blocks */
+    struct table1_sizes sizes;
+    struct table1_block block[QUERY_VARIABLES_MAX];
+    double cell[QUERY_CELLS_MAX];
+};
+void table1_set_blocks(struct table1 *table);
+
 /** Of answers in a table: how many columns it has, the groups and all of them together; an answer's place and name; and its
  * figures, with what would do where it is not given. */
 size_t table_columns(const struct query *query);
@@ -64,6 +97,8 @@ size_t correlate_answers(const struct query *query);
 void answer_correlate(struct query_answer *answer, const struct answering *answering);
 size_t regress_answers(const struct query *query);
 void answer_regress(struct query_answer *answer, const struct answering *answering);
+size_t concordance_answers(const struct query *query);
+void answer_concordance(struct query_answer *answer, const struct answering *answering);
 size_t evaluate_answers(const struct query *query);
 void answer_evaluate(struct query_answer *answer, const struct answering *answering);
 size_t evaluate_points(const struct query *query);

@@ -113,9 +113,64 @@ static void set_estimate(struct query_answer *answer, const struct table *table,
     answer->total_low = estimate->low;
     answer->total_high = estimate->high;
     (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit);
-    if (isnan(estimate->value) && isnan(estimate->low)) {
-        (void)snprintf(answer->note, sizeof answer->note,
-                       "not enough data for this question at this epsilon");
+}
+
+/* Whether a figure is given. row: of a share */
+typedef bool (*is_given)(const struct crosstab_cells *cells, size_t row);
+
+static bool has_share(const struct crosstab_cells *cells, size_t row)
+{
+    return !isnan(crosstab_share(cells, row).value);
+}
+
+static bool has_difference(const struct crosstab_cells *cells, UNUSED size_t row)
+{
+    return !isnan(crosstab_difference(cells).value);
+}
+
+static bool has_odds(const struct crosstab_cells *cells, UNUSED size_t row)
+{
+    const struct estimate odds = crosstab_odds_ratio(cells);
+    return !isnan(odds.value) || !isnan(odds.low);
+}
+
+static bool is_tested(const struct crosstab_cells *cells, UNUSED size_t row)
+{
+    double p = NAN;
+    return !isnan(crosstab_test(&p, cells));
+}
+
+/* By how much more epsilon a figure would be given; its rule compares the noise alone. NAN: by no 64 times as much. */
+static double factor_needed(const struct crosstab_cells *cells, is_given given, size_t row)
+{
+    struct crosstab_cells with = *cells;
+    for (int step = 0; step < 20; step++) {
+        const double factor = pow(1.25, step);
+        with.variance = cells->variance / (factor * factor);
+        if (given(&with, row)) {
+            return factor;
+        }
+    }
+    return NAN;
+}
+
+static void say_too_few(struct query_answer *answer, const struct table *table, is_given given,
+                        size_t row)
+{
+    if (given(&table->cells, row)) {
+        return;
+    }
+    const double factor = factor_needed(&table->cells, given, row);
+    const char *why = given == is_tested ? ": a cell is expected to hold too few records" : "";
+    char more[64] = "";
+    if (isfinite(factor)) {
+        (void)snprintf(more, sizeof more, "; %.3g times the epsilon%s would do", factor,
+                       given == is_tested ? "" : ", or the records,");
+    }
+    (void)snprintf(answer->note, sizeof answer->note,
+                   "not enough data for this question at this epsilon%s%s", why, more);
+    if (!isfinite(factor) && (given == has_share || given == has_difference)) {
+        query_say_enough(answer->note, sizeof answer->note, table->answering);
     }
 }
 
@@ -147,24 +202,11 @@ static struct query_answer *set_fourfold(struct query_answer *answer, const stru
     const struct estimate odds = crosstab_odds_ratio(&table->cells);
     set_estimate(&answer[0], table, &difference, "share");
     set_estimate(&answer[1], table, &odds, "odds ratio");
+    say_too_few(&answer[0], table, has_difference, 0);
+    say_too_few(&answer[1], table, has_odds, 0);
     crosstab_name_difference(answer[0].name, query);
     crosstab_name_odds(answer[1].name, query);
     return answer + 2;
-}
-
-/* By how much more epsilon the test would be given: its rule compares the noise alone. */
-static double factor_needed(const struct crosstab_cells *cells)
-{
-    struct crosstab_cells with = *cells;
-    double p = NAN;
-    for (int step = 0; step < 20; step++) {
-        const double factor = pow(1.25, step);
-        with.variance = cells->variance / (factor * factor);
-        if (!isnan(crosstab_test(&p, &with))) {
-            return factor;
-        }
-    }
-    return NAN;
 }
 
 static void set_test(struct query_answer *answer, const struct table *table)
@@ -183,15 +225,7 @@ static void set_test(struct query_answer *answer, const struct table *table)
                        statistic, freedom, freedom > 1 ? "s" : "");
         return;
     }
-    const double factor = factor_needed(&table->cells);
-    (void)snprintf(answer->note, sizeof answer->note,
-                   "not enough data for this question at this epsilon: a cell is expected to hold "
-                   "too few records");
-    if (isfinite(factor)) {
-        const size_t used = strlen(answer->note);
-        (void)snprintf(answer->note + used, sizeof answer->note - used,
-                       "; %.3g times the epsilon would do", factor);
-    }
+    say_too_few(answer, table, is_tested, 0);
 }
 
 void answer_crosstab(struct query_answer *answer, const struct answering *answering)
@@ -212,6 +246,7 @@ void answer_crosstab(struct query_answer *answer, const struct answering *answer
             const struct estimate share = crosstab_share(&table.cells, row);
             char part[QUERY_NAME_BYTES];
             set_estimate(answer, &table, &share, "share");
+            say_too_few(answer, &table, has_share, row);
             (void)snprintf(part, sizeof part, "share of %s %s, %s %s", columns->name,
                            columns->category[1], rows->name, rows->category[row]);
             query_answer_name(answer, query, part);

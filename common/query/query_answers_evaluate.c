@@ -7,23 +7,17 @@
 #include <stdio.h>
 
 enum {
-    ROWS_LEAST = 3 + EVALUATE_BANDS,
+    ROWS_LEAST = 2 + EVALUATE_BANDS,
     ROWS_OF_CUT = 3,
-    ROWS_MOST = ROWS_LEAST + ROWS_OF_CUT + 1, /* and of a risk */
+    ROWS_MOST = ROWS_LEAST + ROWS_OF_CUT + 2, /* and of a column, and of a risk */
     POINTS_OF_BENEFIT = EVALUATE_BANDS - 1,
     LABEL_BYTES = SCHEMA_NAME_BYTES
 };
 
-/* Its public range is one of probabilities. */
-static bool is_risk(const struct query *query)
-{
-    return query->low >= 0 && query->high <= 1;
-}
-
 static size_t rows_of(const struct query *query)
 {
     const size_t of_cut = query->cut_band > 0 ? ROWS_OF_CUT : 0;
-    return ROWS_LEAST + of_cut + (is_risk(query) ? 1 : 0);
+    return ROWS_LEAST + of_cut + (query->score == NULL ? 1 : 0) + (query_is_risk(query) ? 1 : 0);
 }
 
 size_t evaluate_answers(const struct query *query)
@@ -74,10 +68,12 @@ static void set_rows(struct row_written *row, const struct query *query,
         (void)snprintf(row[2].label, LABEL_BYTES, "specificity at %.6g", cut);
         row += ROWS_OF_CUT;
     }
-    *row++ =
-        (struct row_written){score, "missing", table1_count(column, column->levels), "records"};
+    if (query->score == NULL) { /* a model answers for every record */
+        *row++ =
+            (struct row_written){score, "missing", table1_count(column, column->levels), "records"};
+    }
     *row++ = (struct row_written){"with the event", "of all", evaluate_prevalence(column), "share"};
-    if (is_risk(query)) {
+    if (query_is_risk(query)) {
         double edge[EVALUATE_LEVELS_MAX + 1];
         edges_of(edge, query);
         *row++ = (struct row_written){"with the event", "less the mean score",
@@ -132,7 +128,7 @@ void answer_evaluate(struct query_answer *answer, const struct answering *answer
 
 size_t evaluate_points(const struct query *query)
 {
-    const size_t of_benefit = is_risk(query) ? 2 * POINTS_OF_BENEFIT : 0;
+    const size_t of_benefit = query_is_risk(query) ? 2 * POINTS_OF_BENEFIT : 0;
     return table_columns(query) * (EVALUATE_BANDS + of_benefit);
 }
 
@@ -162,7 +158,7 @@ static size_t set_points(struct query_point *point, const struct query *query,
         const double middle = (edge_of(query, band) + edge_of(query, band + 1)) / 2;
         set_point(&point[count++], "calibration", middle, &share);
     }
-    for (size_t i = 0; i < 2 * POINTS_OF_BENEFIT && is_risk(query); i++) {
+    for (size_t i = 0; i < 2 * POINTS_OF_BENEFIT && query_is_risk(query); i++) {
         const size_t band = i % POINTS_OF_BENEFIT + 1;
         const bool all = i >= POINTS_OF_BENEFIT;
         const double threshold = edge_of(query, band);

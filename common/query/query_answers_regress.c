@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* What e to a slope is; NULL: nothing. */
-static const char *ratio_of(const struct query *query)
+const char *regress_ratio(const struct query *query)
 {
     static const char *const names[] = {[REGRESS_LOGISTIC] = "odds ratio",
                                         [REGRESS_LINEAR] = NULL,
@@ -26,7 +26,7 @@ static const char *event_name(const struct query *query)
 
 static size_t answers_of_slope(const struct query *query)
 {
-    return ratio_of(query) != NULL ? 3 : 2;
+    return regress_ratio(query) != NULL ? 3 : 2;
 }
 
 size_t regress_answers(const struct query *query)
@@ -139,10 +139,10 @@ static size_t tell_slope(struct query_answer *answer, const struct telling *tell
     size_t count = 0;
     table_tell(&answer[count], answering, figure, "coefficient");
     place(&answer[count++], telling, variable, row, "coefficient");
-    if (ratio_of(query) != NULL) {
+    if (regress_ratio(query) != NULL) {
         const struct table1_figure grown = ratio(*figure);
-        table_tell(&answer[count], answering, &grown, ratio_of(query));
-        place(&answer[count++], telling, variable, row, ratio_of(query));
+        table_tell(&answer[count], answering, &grown, regress_ratio(query));
+        place(&answer[count++], telling, variable, row, regress_ratio(query));
     }
     table_tell(&answer[count], answering, &test, "p-value");
     answer[count].value = p; /* however small */
@@ -150,42 +150,52 @@ static size_t tell_slope(struct query_answer *answer, const struct telling *tell
     return count;
 }
 
-/* slope: its first one */
-static size_t tell_variable(struct query_answer *answer, struct telling *telling,
-                            const struct query_variable *variable, size_t slope)
+size_t regress_slopes_of(const struct query_variable *variable)
 {
-    const struct query *query = telling->answering->query;
+    return variable->column.kind == COLUMN_NUMBER ? 1 : variable->levels - 1;
+}
+
+void regress_slope_of(struct regress_slope *out, const struct query *query,
+                      const struct query_variable *variable, size_t slope)
+{
     const bool is_number = variable->column.kind == COLUMN_NUMBER;
     const bool is_log1p = is_number && variable->column.transform == TRANSFORM_LOG1P;
-    const size_t slopes = is_number ? 1 : variable->levels - 1;
-    char name[SCHEMA_NAME_BYTES];
-    char row[sizeof answer->figure] = "by 1";
     double centre = 0;
     double half = 1;
-    size_t count = 0;
-    (void)snprintf(name, sizeof name, "%s%.55s%s",
+    (void)snprintf(out->variable, sizeof out->variable, "%s%.55s%s",
                    variable->is_log ? "log("
                    : is_log1p       ? "log1p("
                                     : "",
                    variable->column.name, variable->is_log || is_log1p ? ")" : "");
+    (void)snprintf(out->row, sizeof out->row, "by 1");
     if (is_number) {
         query_regress_unit(&centre, &half, variable);
+    } else {
+        (void)snprintf(out->row, sizeof out->row, "%.37s to %.37s",
+                       variable->column.category[slope + 1], variable->column.category[0]);
     }
-    for (size_t k = 0; k < slopes; k++) {
+    out->unit = outcome_unit(query) / half;
+}
+
+/* slope: its first one */
+static size_t tell_variable(struct query_answer *answer, struct telling *telling,
+                            const struct query_variable *variable, size_t slope)
+{
+    const bool is_number = variable->column.kind == COLUMN_NUMBER;
+    size_t count = 0;
+    for (size_t k = 0; k < regress_slopes_of(variable); k++) {
+        struct regress_slope named;
         double *weight = &telling->weight[telling->regress.design.intervals + slope + k];
+        regress_slope_of(&named, telling->answering->query, variable, k);
         *weight = 1;
-        const struct table1_figure figure = in_unit(regress_figure(&telling->fit, telling->weight),
-                                                    telling, outcome_unit(query) / half, 0);
+        const struct table1_figure figure =
+            in_unit(regress_figure(&telling->fit, telling->weight), telling, named.unit, 0);
         *weight = 0;
-        if (!is_number) {
-            (void)snprintf(row, sizeof row, "%.37s to %.37s", variable->column.category[k + 1],
-                           variable->column.category[0]);
-        }
         if (is_number && !isnan(figure.estimate.value)) {
             (void)snprintf(answer[count].note, sizeof answer[count].note,
-                           "of %s rounded to %zu levels", name, variable->levels);
+                           "of %s rounded to %zu levels", named.variable, variable->levels);
         }
-        count += tell_slope(&answer[count], telling, &figure, name, row);
+        count += tell_slope(&answer[count], telling, &figure, named.variable, named.row);
     }
     return count;
 }
@@ -238,7 +248,7 @@ void answer_regress(struct query_answer *answer, const struct answering *answeri
     for (size_t i = 0; i < query->variable_count; i++) {
         const struct query_variable *variable = &query->variable[i];
         answer += tell_variable(answer, &telling, variable, slope);
-        slope += variable->column.kind == COLUMN_NUMBER ? 1 : variable->levels - 1;
+        slope += regress_slopes_of(variable);
     }
     if (query->family != REGRESS_HAZARD) {
         tell_intercept(answer, &telling);

@@ -22,7 +22,7 @@ void query_balanced_cells(double *cell, const struct answering *answering)
     cells_balance(cell, count, (double)answering->run->record_count);
 }
 
-static struct survival_cells cells_of(double *cell, const struct answering *answering)
+struct survival_cells survival_cells_of(double *cell, const struct answering *answering)
 {
     query_balanced_cells(cell, answering);
     return (struct survival_cells){.cell = cell,
@@ -58,7 +58,8 @@ static void set_answer(struct query_answer *answer, const struct answering *answ
 }
 
 /* Why there is no figure, and what would do. */
-static void say_too_few(struct query_answer *answer, const struct survival_cells *cells)
+static void say_too_few(struct query_answer *answer, const struct answering *answering,
+                        const struct survival_cells *cells)
 {
     const double epsilon = survival_epsilon_factor(cells);
     const double records = survival_records_factor(cells);
@@ -75,6 +76,47 @@ static void say_too_few(struct query_answer *answer, const struct survival_cells
     }
     (void)snprintf(answer->note, sizeof answer->note,
                    "not enough data for this question at this epsilon%s", more);
+    if (isnan(epsilon) && isnan(records)) {
+        query_say_enough(answer->note, sizeof answer->note, answering);
+    }
+}
+
+/* As what the counts were released, and what the other way would have done to the noise. */
+static void say_release(struct query_answer *answer, const struct answering *answering,
+                        const struct survival_cells *cells)
+{
+    const struct survival_public known = {.records = (double)answering->run->record_count,
+                                          .groups = cells->groups,
+                                          .variance = cells->variance};
+    const double ratio =
+        survival_tree_ratio(&known, cells->intervals, answering->run->noise.is_gaussian);
+    char other[96] = "";
+    if (!isnan(ratio)) {
+        (void)snprintf(other, sizeof other,
+                       "; as trees of deaths and of censorings its noise would have %.2f times the "
+                       "variance",
+                       ratio);
+    }
+    (void)snprintf(answer->note, sizeof answer->note, "from %zu intervals in plain cells%s",
+                   cells->intervals, other);
+}
+
+void survival_name_mean(char name[static QUERY_NAME_BYTES], const struct query *query, size_t group)
+{
+    const char *of_group = query_group_name(query, group);
+    char part[QUERY_TEXT_BYTES + 64];
+    (void)snprintf(part, sizeof part, "mean up to %.6g%s%s", query->end,
+                   of_group[0] == '\0' ? "" : " ", of_group);
+    query_part_name(name, query, part);
+}
+
+void survival_name_difference(char name[static QUERY_NAME_BYTES], const struct query *query,
+                              size_t group)
+{
+    char part[QUERY_NAME_BYTES];
+    (void)snprintf(part, sizeof part, "mean up to %.6g, %s less %s", query->end,
+                   query_group_name(query, group), query_group_name(query, 0));
+    query_part_name(name, query, part);
 }
 
 static size_t answer_groups(struct query_answer *answer, const struct answering *answering,
@@ -93,10 +135,9 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
         set_answer(mean, answering, &curve->mean, time);
         (void)snprintf(part, sizeof part, "median%s%s", space, group);
         query_answer_name(median, query, part);
-        (void)snprintf(part, sizeof part, "mean up to %.6g%s%s", query->end, space, group);
-        query_answer_name(mean, query, part);
+        survival_name_mean(mean->name, query, g);
         if (curve->shown == 0) {
-            say_too_few(median, cells);
+            say_too_few(median, answering, cells);
         } else if (curve->median_beyond) {
             (void)snprintf(median->note, sizeof median->note,
                            "the curve stays above one half up to %.6g", query->end);
@@ -105,7 +146,9 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
                            query->edge[0]);
         }
         if (isnan(curve->mean.value)) {
-            say_too_few(mean, cells);
+            say_too_few(mean, answering, cells);
+        } else {
+            say_release(mean, answering, cells);
         }
     }
     return 2 * cells->groups;
@@ -116,18 +159,15 @@ void answer_survival(struct query_answer *answer, const struct answering *answer
     const struct query *query = answering->query;
     double cell[SURVIVAL_CELLS_MAX];
     struct survival survival;
-    const struct survival_cells cells = cells_of(cell, answering);
-    char part[QUERY_NAME_BYTES];
+    const struct survival_cells cells = survival_cells_of(cell, answering);
 
     survival_estimate(&survival, &cells);
     answer += answer_groups(answer, answering, &survival, &cells);
     for (size_t g = 1; g < cells.groups; g++) {
         set_answer(answer, answering, &survival.mean_difference[g], query->column.name);
-        (void)snprintf(part, sizeof part, "mean up to %.6g, %s less %s", query->end,
-                       query_group_name(query, g), query_group_name(query, 0));
-        query_answer_name(answer, query, part);
+        survival_name_difference(answer->name, query, g);
         if (isnan(survival.mean_difference[g].value)) {
-            say_too_few(answer, &cells);
+            say_too_few(answer, answering, &cells);
         }
         answer++;
     }
@@ -136,7 +176,7 @@ void answer_survival(struct query_answer *answer, const struct answering *answer
         set_answer(answer, answering, &p, "p-value");
         query_answer_name(answer, query, "log-rank test that the groups do not differ");
         if (isnan(p.value)) {
-            say_too_few(answer, &cells);
+            say_too_few(answer, answering, &cells);
         } else {
             (void)snprintf(answer->note, sizeof answer->note,
                            "chi-squared %.4g with %zu degree%s of freedom; its reference "
@@ -151,7 +191,7 @@ void point_survival(struct query_point *point, const struct answering *answering
     const struct query *query = answering->query;
     double cell[SURVIVAL_CELLS_MAX];
     struct survival survival;
-    const struct survival_cells cells = cells_of(cell, answering);
+    const struct survival_cells cells = survival_cells_of(cell, answering);
 
     survival_estimate(&survival, &cells);
     for (size_t g = 0; g < cells.groups; g++) {

@@ -32,13 +32,6 @@ size_t table1_answers(const struct query *query)
     return table_columns(query) * figures;
 }
 
-struct table1 {
-    const struct answering *answering;
-    struct table1_sizes sizes;
-    struct table1_block block[QUERY_VARIABLES_MAX];
-    double cell[QUERY_CELLS_MAX];
-};
-
 const char *table_group(const struct query *query, size_t group)
 {
     return query_groups(query) == 1       ? ""
@@ -84,6 +77,8 @@ void table_tell(struct query_answer *answer, const struct answering *answering,
             (void)snprintf(answer->note + used, sizeof answer->note - used,
                            "; %.3g times the epsilon, or the records, would do",
                            ceil(100 * figure->factor) / 100);
+        } else {
+            query_say_enough(answer->note, sizeof answer->note, answering);
         }
     }
 }
@@ -140,7 +135,7 @@ static size_t tell_category(struct query_answer *answer, const struct table1 *ta
     return 2 * variable->levels + 1;
 }
 
-static void set_blocks(struct table1 *table)
+void table1_set_blocks(struct table1 *table)
 {
     const struct answering *answering = table->answering;
     const struct query *query = answering->query;
@@ -171,7 +166,7 @@ void answer_table1(struct query_answer *answer, const struct answering *answerin
     const struct query *query = answering->query;
     const size_t columns = table_columns(query);
     struct table1 table = {.answering = answering};
-    set_blocks(&table);
+    table1_set_blocks(&table);
     for (size_t group = 0; group < columns; group++, answer++) {
         const struct table1_figure size = table1_size(&table.sizes, group);
         table_tell(answer, answering, &size, "records");

@@ -2,8 +2,7 @@
 
 #include "base/check.h"
 #include "dp/encode.h"
-#include "estimate/cells.h"
-#include "query/query_answers.h"
+#include "query/query_between_private.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,57 +11,18 @@
 
 enum { TABLE_CELLS = 5 };
 
-/* One question, of all sites. */
-struct joining {
-    const struct query_sites *sites;
-    const struct query *query;
-    size_t first; /* of its cells */
-    double variance;
-    struct between_sum *sum;      /* (count) */
-    struct crosstab_cells *table; /* (count) */
-    double (*cell)[TABLE_CELLS];  /* (count) */
-};
-
-size_t query_effect_count(const struct query *query)
-{
-    switch (query->kind) {
-    case QUERY_COUNT:
-        return 1;
-    case QUERY_MEAN:
-        return query->is_partial ? 0 : 1;
-    case QUERY_CROSSTAB:
-        return crosstab_is_fourfold(query) ? 2 : 0;
-    case QUERY_HISTOGRAM:
-    case QUERY_QUANTILE:
-    case QUERY_SURVIVAL:
-    case QUERY_TABLE1:
-    case QUERY_EVALUATE:
-    case QUERY_CORRELATE:
-    case QUERY_PCA:
-    case QUERY_REGRESS:
-        break; /* not by site */
-    }
-    return 0;
-}
-
-size_t query_between_count(const struct query_set *set)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        count += query_effect_count(&set->query[i]);
-    }
-    return count;
-}
-
 static const int64_t *row_of(const struct joining *joining, size_t site)
 {
     return joining->sites->row + site * (1 + query_set_cells(joining->sites->set, 0));
 }
 
-static double cell_of(const struct joining *joining, size_t site, size_t cell)
+struct answering joining_site(struct query_run *run, const struct joining *joining, size_t site)
 {
-    return decode_value(row_of(joining, site)[1 + joining->first + cell],
-                        joining->sites->set->grid_bits);
+    const struct query_sites *sites = joining->sites;
+    const int64_t *row = row_of(joining, site);
+    *run = (struct query_run){
+        .set = sites->set, .noise = sites->noise, .record_count = (uint64_t)row[0]};
+    return (struct answering){.run = run, .query = joining->query, .sum = row + 1 + joining->first};
 }
 
 /* From shares of the range to its unit; each record's value was rounded by less than half a step. */
@@ -86,18 +46,24 @@ static void widen_mean(struct query_effect *effect, struct between_site *site,
     }
 }
 
-static void join_sums(struct query_effect *effect, struct between_site *site,
-                      const struct joining *joining)
+static enum status join_sums(struct query_effect *effect, struct between_site *site,
+                             const struct joining *joining)
 {
     const struct query *query = joining->query;
     const bool is_mean = query->kind == QUERY_MEAN;
     const size_t count = joining->sites->count;
+    struct between_sum *sum = calloc(count, sizeof *sum);
+    if (sum == NULL) {
+        return STATUS_NO_MEMORY;
+    }
     for (size_t i = 0; i < count; i++) {
         const double n = (double)row_of(joining, i)[0];
         /* A mean's values are counted from the middle of the range. */
-        joining->sum[i] = (struct between_sum){cell_of(joining, i, 0) + (is_mean ? n / 2 : 0), n};
+        const double cell =
+            decode_value(row_of(joining, i)[1 + joining->first], joining->sites->set->grid_bits);
+        sum[i] = (struct between_sum){cell + (is_mean ? n / 2 : 0), n};
     }
-    between_shares(site, joining->sum, count, joining->variance);
+    between_shares(site, sum, count, joining->variance);
     between_sites(&effect->all, site, count, is_mean);
     (void)snprintf(effect->name, sizeof effect->name, "%s", query->text);
     (void)snprintf(effect->unit, sizeof effect->unit, "%s", is_mean ? query->column.name : "share");
@@ -107,10 +73,11 @@ static void join_sums(struct query_effect *effect, struct between_site *site,
                        "sites differ is not told; the widest spread is assumed");
         widen_mean(effect, site, joining);
     }
+    free(sum);
+    return STATUS_OK;
 }
 
-/* The odds ratio itself; its deviations stay those of the logarithm. */
-static void raise(struct query_effect *effect, struct between_site *site, size_t count)
+void joining_raise(struct query_effect *effect, struct between_site *site, size_t count)
 {
     struct between *all = &effect->all;
     double *const figure[] = {&all->value, &all->low, &all->high, &all->next_low, &all->next_high};
@@ -125,30 +92,80 @@ static void raise(struct query_effect *effect, struct between_site *site, size_t
     }
 }
 
-static void join_tables(struct query_effect *effect, struct between_site *site,
-                        const struct joining *joining)
+static enum status join_tables(struct query_effect *effect, struct between_site *site,
+                               const struct joining *joining)
 {
     const size_t count = joining->sites->count;
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < TABLE_CELLS; j++) {
-            joining->cell[i][j] = cell_of(joining, i, j);
-        }
-        cells_balance(joining->cell[i], TABLE_CELLS, (double)row_of(joining, i)[0]);
-        joining->table[i] = (struct crosstab_cells){.cell = joining->cell[i],
-                                                    .rows = 2,
-                                                    .columns = 2,
-                                                    .m = TABLE_CELLS,
-                                                    .variance = joining->variance};
+    struct crosstab_cells *table = calloc(count, sizeof *table);
+    double(*cell)[TABLE_CELLS] = calloc(count, sizeof *cell);
+    const enum status status = table == NULL || cell == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        struct query_run run;
+        const struct answering answering = joining_site(&run, joining, i);
+        query_balanced_cells(cell[i], &answering);
+        table[i] = (struct crosstab_cells){.cell = cell[i],
+                                           .rows = 2,
+                                           .columns = 2,
+                                           .m = TABLE_CELLS,
+                                           .variance = joining->variance};
     }
-    between_differences(site, joining->table, count);
-    between_sites(&effect[0].all, site, count, false);
-    between_odds(site + count, joining->table, count);
-    between_sites(&effect[1].all, site + count, count, false);
-    raise(&effect[1], site + count, count);
-    crosstab_name_difference(effect[0].name, joining->query);
-    crosstab_name_odds(effect[1].name, joining->query);
-    (void)snprintf(effect[0].unit, sizeof effect[0].unit, "share");
-    (void)snprintf(effect[1].unit, sizeof effect[1].unit, "odds ratio");
+    if (status == STATUS_OK) {
+        between_differences(site, table, count);
+        between_sites(&effect[0].all, site, count, false);
+        between_odds(site + count, table, count);
+        between_sites(&effect[1].all, site + count, count, false);
+        joining_raise(&effect[1], site + count, count);
+        crosstab_name_difference(effect[0].name, joining->query);
+        crosstab_name_odds(effect[1].name, joining->query);
+        (void)snprintf(effect[0].unit, sizeof effect[0].unit, "share");
+        (void)snprintf(effect[1].unit, sizeof effect[1].unit, "odds ratio");
+    }
+    free(table);
+    free(cell);
+    return status;
+}
+
+static size_t count_effects(UNUSED const struct query *query)
+{
+    return 1;
+}
+
+static size_t mean_effects(const struct query *query)
+{
+    return query->is_partial ? 0 : 1;
+}
+
+static size_t table_effects(const struct query *query)
+{
+    return crosstab_is_fourfold(query) ? 2 : 0;
+}
+
+/* Kinds that are answered by site. */
+static const struct between_row {
+    size_t (*count)(const struct query *query);
+    enum status (*join)(struct query_effect *effect, struct between_site *site,
+                        const struct joining *joining);
+} rows[QUERY_KINDS] = {
+    [QUERY_COUNT] = {count_effects, join_sums},
+    [QUERY_MEAN] = {mean_effects, join_sums},
+    [QUERY_CROSSTAB] = {table_effects, join_tables},
+    [QUERY_SURVIVAL] = {survival_effects, join_survival},
+    [QUERY_REGRESS] = {regress_effects, join_regress},
+    [QUERY_TABLE1] = {table1_effects, join_table1},
+};
+
+size_t query_effect_count(const struct query *query)
+{
+    return rows[query->kind].count == NULL ? 0 : rows[query->kind].count(query);
+}
+
+size_t query_between_count(const struct query_set *set)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        count += query_effect_count(&set->query[i]);
+    }
+    return count;
 }
 
 static void note_missing(struct query_effect *effect, size_t count)
@@ -170,30 +187,20 @@ enum status query_between(struct query_effect *effect, struct between_site *site
     struct joining joining = {.sites = sites, .variance = deviation * deviation};
     enum status status = STATUS_OK;
 
-    CHECK(sites->count <= BETWEEN_SITES_MAX);
-    joining.sum = calloc(sites->count + 1, sizeof *joining.sum);
-    joining.table = calloc(sites->count + 1, sizeof *joining.table);
-    joining.cell = calloc(sites->count + 1, sizeof *joining.cell);
-    if (joining.sum == NULL || joining.table == NULL || joining.cell == NULL) {
-        status = STATUS_NO_MEMORY;
-    }
+    CHECK(sites->count > 0 && sites->count <= BETWEEN_SITES_MAX);
     for (size_t i = 0; i < sites->set->count && status == STATUS_OK; i++) {
         joining.query = &sites->set->query[i];
         const size_t effects = query_effect_count(joining.query);
         memset(effect, 0, effects * sizeof *effect);
         if (effects > 0) {
-            (joining.query->kind == QUERY_CROSSTAB ? join_tables : join_sums)(effect, site,
-                                                                              &joining);
+            status = rows[joining.query->kind].join(effect, site, &joining);
         }
-        for (size_t j = 0; j < effects; j++) {
+        for (size_t j = 0; j < effects && status == STATUS_OK; j++) {
             note_missing(&effect[j], sites->count);
         }
         effect += effects;
         site += effects * sites->count;
         joining.first += joining.query->cell_count;
     }
-    free(joining.sum);
-    free(joining.table);
-    free(joining.cell);
     return status;
 }

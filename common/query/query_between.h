@@ -14,8 +14,11 @@ struct query_effect {
     char name[QUERY_NAME_BYTES]; /* as the answer's of all records together */
     char unit[SCHEMA_NAME_BYTES];
     char note[QUERY_NOTE_BYTES]; /* why a figure is not given; may be empty */
+    char table
+        [QUERY_TEXT_BYTES]; /* of a table1 its question, and the effect's row; else both are empty */
+    char row[2 * SCHEMA_NAME_BYTES];
     bool
-        is_ratio; /* an odds ratio: error, spread and sites' deviations are those of its logarithm */
+        is_ratio; /* of odds, rates or hazards: error, spread and sites' deviations are those of its logarithm */
     struct between all;
 };
 
@@ -27,8 +30,9 @@ struct query_sites {
     struct query_noise noise; /* on each cell of one site */
 };
 
-/** Returns how many effects the questions have: of a count its share, of a mean without `where` the mean, of a cross table of 2 x 2 the
- * difference of two shares and the odds ratio. */
+/** Returns how many effects the questions have: of a count its share; of a mean without `where` the mean; of a cross table of 2 x 2 the
+ * difference of two shares and the odds ratio; of a survival each group's mean, and of each group but the first what it has more and
+ * the hazard ratio; of a regress each coefficient; of a table1 each number's mean and each category's share. */
 size_t query_between_count(const struct query_set *set);
 size_t query_effect_count(const struct query *query);
 

@@ -8,10 +8,48 @@
 #include <math.h>
 #include <stdio.h>
 
-static double edge_at(const struct column *column, size_t k, size_t levels)
+double query_even_edge(const struct column *column, size_t k, size_t levels)
 {
     const double low = column->centre - column->half_width;
     return predicate_value(column, low + 2 * column->half_width * (double)k / (double)levels);
+}
+
+enum status query_read_score(struct reading *reading)
+{
+    struct query *query = reading->query;
+    struct reader *reader = &reading->reader;
+    for (size_t i = 0; i < reader->score_count && reader->token.kind == TOKEN_WORD; i++) {
+        const struct query_score *score = &reader->score[i];
+        if (slice_is(reader->token.text, score->name)) {
+            query->score = score;
+            query->column = query_score_column(score);
+            query->column_index = SIZE_MAX; /* no cell is looked at */
+            query->low = query->column.centre - query->column.half_width;
+            query->high = query->column.centre + query->column.half_width;
+            reader_advance(reader);
+            return STATUS_OK;
+        }
+    }
+    return query_read_column(reading, true);
+}
+
+void query_set_score_edge(struct query *query, size_t i, double edge)
+{
+    query->edge[i] = edge;
+    query->edge_key[i] =
+        even_key(query->score != NULL ? query_score_edge(query->score, edge) : edge);
+}
+
+double query_score_of(const struct query_asked *asked, size_t column_index)
+{
+    const struct query *query = asked->query;
+    return query->score != NULL ? query_score_value(query->score, asked->row)
+                                : query_cell_of(asked->row, column_index, query->label_kind);
+}
+
+bool query_is_risk(const struct query *query)
+{
+    return query->low >= 0 && query->high <= 1;
 }
 
 static void set_levels(struct query *query, size_t levels)
@@ -19,8 +57,7 @@ static void set_levels(struct query *query, size_t levels)
     query->intervals = levels;
     query->cell_count = query_groups(query) * (2 * levels + 1) + 1;
     for (size_t k = 1; k < levels; k++) {
-        query->edge[k - 1] = edge_at(&query->column, k, levels);
-        query->edge_key[k - 1] = even_key(query->edge[k - 1]);
+        query_set_score_edge(query, k - 1, query_even_edge(&query->column, k, levels));
     }
 }
 
@@ -50,12 +87,13 @@ static enum status read_cut(struct reading *reading)
     }
     size_t nearest = 1;
     for (size_t band = 1; band < EVALUATE_BANDS; band++) {
-        const double edge = edge_at(&query->column, band, EVALUATE_BANDS);
-        nearest = fabs(edge - cut) < fabs(edge_at(&query->column, nearest, EVALUATE_BANDS) - cut)
-                      ? band
-                      : nearest;
+        const double edge = query_even_edge(&query->column, band, EVALUATE_BANDS);
+        nearest =
+            fabs(edge - cut) < fabs(query_even_edge(&query->column, nearest, EVALUATE_BANDS) - cut)
+                ? band
+                : nearest;
     }
-    const double edge = edge_at(&query->column, nearest, EVALUATE_BANDS);
+    const double edge = query_even_edge(&query->column, nearest, EVALUATE_BANDS);
     if (!(fabs(edge - cut) <= 1e-9 * (query->high - query->low))) {
         char remedy[128];
         reader->token = token;
@@ -90,18 +128,38 @@ static enum status read_levels(struct reading *reading)
                : reader_refuse(reader, "the word levels should stand here");
 }
 
+/* The word time before a column, and not the name of one. */
+static bool accept_time(struct reader *reader)
+{
+    struct reader behind = *reader;
+    size_t index = 0;
+    behind.why = NULL;
+    const bool is = reader_accept(&behind, "time");
+    struct reader at_column = behind;
+    if (!is || reader_column(&at_column, &index) != STATUS_OK) {
+        return false;
+    }
+    behind.why = reader->why;
+    *reader = behind;
+    return true;
+}
+
 /* risk for death by sex, cut at 0.25 in 16 levels where ... */
 enum status query_read_evaluate(struct reading *reading)
 {
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
     query->intervals = EVALUATE_LEVELS_MAX / 2; /* before query_plan */
-    enum status status = query_read_column(reading, true);
+    enum status status = query_read_score(reading);
+    if (status == STATUS_OK && !reader_accept(reader, "for")) {
+        return reader_refuse(reader, "the word for and an event should stand here, such as for "
+                                     "death");
+    }
+    if (status == STATUS_OK && accept_time(reader)) {
+        return query_read_concordance(reading);
+    }
     if (status == STATUS_OK) {
-        status = reader_accept(reader, "for")
-                     ? query_read_event(reading)
-                     : reader_refuse(reader, "the word for and an event should stand here, such "
-                                             "as for death");
+        status = query_read_event(reading);
     }
     if (status == STATUS_OK && reader_accept(reader, "by")) {
         status = query_read_groups(reading);
@@ -126,7 +184,7 @@ void query_add_evaluate(int64_t *sum, const struct query_asked *asked)
 {
     const struct query *query = asked->query;
     const uint64_t one = UINT64_C(1) << asked->grid_bits;
-    const double score = query_cell_of(asked->row, query->column_index, query->label_kind);
+    const double score = query_score_of(asked, query->column_index);
     const int64_t at = even_key(score);
     const uint64_t is_known = ~even_is_nan(score);
     const uint64_t happens = mask_of(predicate_holds(&query->event, asked->row));

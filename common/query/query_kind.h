@@ -22,7 +22,7 @@ struct query_asked {
 };
 
 struct query_kind_row {
-    const char *word; /* that the text begins with */
+    const char *word; /* that the text begins with; of two kinds with one word the first reads */
 
     /** Reads the text behind the colon. Fails with STATUS_INVALID. */
     enum status (*read)(struct reading *reading);
@@ -40,8 +40,6 @@ struct query_kind_row {
     double (*squared)(const struct query *query, double one);
 };
 
-enum { QUERY_KINDS = QUERY_REGRESS + 1 };
-
 extern const struct query_kind_row query_kinds[QUERY_KINDS];
 
 enum status query_read_count(struct reading *reading);
@@ -57,6 +55,9 @@ void query_plan_survival(struct query *query, const struct query_public *known);
 enum status query_read_evaluate(struct reading *reading);
 void query_add_evaluate(int64_t *sum, const struct query_asked *asked);
 void query_plan_evaluate(struct query *query, const struct query_public *known);
+enum status query_read_concordance(struct reading *reading);
+void query_add_concordance(int64_t *sum, const struct query_asked *asked);
+void query_plan_concordance(struct query *query, const struct query_public *known);
 enum status query_read_regress(struct reading *reading);
 void query_add_regress(int64_t *sum, const struct query_asked *asked);
 void query_plan_regress(struct query *query, const struct query_public *known);
@@ -86,10 +87,22 @@ bool query_is_column_alone(struct reader reader, size_t *index);
 /** The comma, `to` and the last time of a survival. */
 enum status query_read_end(struct reading *reading);
 
+/** Returns the edge below level k of `levels` that are even over a column's public range, 0 < k < levels; unit: the file's. */
+double query_even_edge(const struct column *column, size_t k, size_t levels);
+
 /** How much of `part` a number leaves to each step (levels, rising), and to `missing` behind them: to the two around it, so that
  * their mean is the number. Even. */
 void query_split_number(uint64_t *out, const double *step, size_t levels, uint64_t part,
                         double cell);
+
+/** What an evaluate judges: a column of numbers, or a model; its range is the query's. Fails with STATUS_INVALID. */
+enum status query_read_score(struct reading *reading);
+
+/** Sets edge i of the score, and its key: among the model's answers where one is judged. */
+void query_set_score_edge(struct query *query, size_t i, double edge);
+
+/** Returns the record's score, to be compared with these keys. Even. */
+double query_score_of(const struct query_asked *asked, size_t column_index);
 
 /** What stands behind `by`: a column of SURVIVAL_GROUPS_MAX categories at most, or a predicate. */
 enum status query_read_groups(struct reading *reading);

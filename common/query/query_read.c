@@ -1,4 +1,4 @@
-/* Questions from their text; survival, crosstab, table1, evaluate, correlate and pca have files of their own. */
+/* Questions from their text; survival, crosstab, table1, evaluate (also of a time), correlate and pca have files of their own. */
 
 #include "base/even.h"
 #include "query/query_kind.h"
@@ -268,12 +268,14 @@ static enum status read_kind(struct reading *reading)
     return query_kinds[kind].read(reading);
 }
 
-enum status query_parse(struct query *query, struct slice text, const struct schema *schema,
+enum status query_parse(struct query *query, struct slice text, const struct query_names *names,
                         struct why *why)
 {
     struct reading reading = {.query = query};
     *query = (struct query){0};
-    reader_init(&reading.reader, text, schema, why);
+    reader_init(&reading.reader, text, names->schema, why);
+    reading.reader.score = names->score;
+    reading.reader.score_count = names->score_count;
     if (text.size >= QUERY_TEXT_BYTES) {
         return why_refuse(why, "it is longer than %d characters: split it", QUERY_TEXT_BYTES - 1);
     }
@@ -287,7 +289,7 @@ enum status query_parse(struct query *query, struct slice text, const struct sch
     }
     memcpy(query->text, text.data, text.size);
     query->imputed = query->kind == QUERY_MEAN ? query_imputed(&query->column) : 0;
-    for (size_t i = 0; i < QUERY_EDGES_MAX; i++) {
+    for (size_t i = 0; i < QUERY_EDGES_MAX && query->score == NULL; i++) {
         query->edge_key[i] = even_key(query->edge[i]);
     }
     return STATUS_OK;

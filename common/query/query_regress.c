@@ -95,11 +95,12 @@ static void set_numbers(struct query *query, size_t levels)
 
 void query_plan_regress(struct query *query, const struct query_public *known)
 {
+    const double sites = known->sites > 0 ? (double)known->sites : 1;
     struct query_regress regress;
     if (!query->steps_are_asked) {
         query_regress_design(&regress, query);
-        set_numbers(query, regress_plan(&regress.design, regress.predictor, known->records,
-                                        known->variance));
+        set_numbers(query, regress_plan(&regress.design, regress.predictor, known->records / sites,
+                                        known->variance / sites));
     }
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum status query_set_init(struct query_set *out, const char *const *text, size_t count,
-                           unsigned grid_bits, const struct schema *schema, struct why *why)
+                           unsigned grid_bits, const struct query_names *names, struct why *why)
 {
     *out = (struct query_set){0};
     if (count < 1 || count > QUERY_SET_MAX) {
@@ -26,7 +26,7 @@ enum status query_set_init(struct query_set *out, const char *const *text, size_
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         const struct slice line = {text[i], strlen(text[i])};
         struct why inner = {{0}};
-        status = query_parse(&out->query[i], line, schema, &inner);
+        status = query_parse(&out->query[i], line, names, &inner);
         if (status != STATUS_OK) {
             why_set(why, "question %zu: %s", i + 1, inner.text);
         } else if (out->query[i].rounds > out->round_count) {
@@ -52,6 +52,16 @@ void query_set_plan(struct query_set *set, const struct query_public *known)
     for (size_t i = 0; i < set->count; i++) {
         query_plan(&set->query[i], known);
     }
+}
+
+bool query_set_wants_model(const struct query_set *set)
+{
+    bool wants = false;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct query_score *score = set->query[i].score;
+        wants = wants || (score != NULL && score->weight == NULL);
+    }
+    return wants;
 }
 
 bool query_is_asked(const struct query *query, uint32_t round)

@@ -31,18 +31,21 @@ struct query_set {
  * text       in   (count) zero-terminated
  * count      in   1 .. QUERY_SET_MAX
  * grid_bits  in   QUERY_BITS_MIN .. QUERY_BITS_MAX
- * schema     in   one that schema_check accepts; needed no longer afterwards
+ * names      in   models to judge are kept
  *
  * Fails with STATUS_INVALID (why, which may be NULL, names question, character and remedy), or
  * STATUS_NO_MEMORY.
  */
 MUST_USE enum status query_set_init(struct query_set *out, const char *const *text, size_t count,
-                                    unsigned grid_bits, const struct schema *schema,
+                                    unsigned grid_bits, const struct query_names *names,
                                     struct why *why);
 void query_set_free(struct query_set *set);
 
 /** Chooses what the texts leave to the planner: query_plan. Before anything is asked. */
 void query_set_plan(struct query_set *set, const struct query_public *known);
+
+/** Answers whether a question judges the model that goes with the round. */
+bool query_set_wants_model(const struct query_set *set);
 
 /** Answers whether the question is asked in that round. */
 bool query_is_asked(const struct query *query, uint32_t round);

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct query_score;
+
 enum { READER_TEXT_BYTES = 1024 }; /* one query is at most so long */
 
 enum token_kind {
@@ -33,6 +35,8 @@ struct reader {
     size_t next;        /* the byte after the token */
     struct token token; /* the one to look at */
     const struct schema *schema;
+    const struct query_score *score; /* (score_count) models that questions name */
+    size_t score_count;
     struct why *why; /* may be NULL */
 };
 

@@ -2,6 +2,18 @@
 var charts = [];
 var onPaper = false;
 
+/* The mean released loss of each expert over the rounds that know it, and of how many rounds it is. */
+function judgedOf(result) {
+  return result.experts.map(function (e, i) {
+    var losses = result.rounds.filter(function (r) { return r.losses && known(r.losses[i]); }).map(function (r) { return r.losses[i]; });
+    return { mean: losses.length > 0 ? losses.reduce(function (s, v) { return s + v; }, 0) / losses.length : null, rounds: losses.length };
+  });
+}
+/* The standard deviation of the noise on a released loss. */
+function lossNoiseOf(result) {
+  return (result.releases.find(function (r) { return r.unit === "loss" && known(r.noise); }) || { noise: NaN }).noise;
+}
+
 /* "print" media never takes the dark colours, so the canvas must not either. */
 function colour(name, printing) {
   var light = { paper: "#ffffff", ink: "#1d2622", soft: "#5c6a63", line: "#e3e1d8", chosen: "#1f7a4d",
@@ -117,7 +129,7 @@ function shorter(name) { return name.replace(/lambda /g, "\u03bb ").replace(/thr
 function wide(scale, rows, width) {
   var g = scale.ctx;
   g.save();
-  g.font = "12px " + Chart.defaults.font.family;
+  g.font = Chart.defaults.font.size + "px " + Chart.defaults.font.family;
   var need = Math.max.apply(null, rows.map(function (r) { return g.measureText(shorter(r.name)).width; }));
   g.restore();
   scale.width = Math.min(need + 14, 0.6 * width);
@@ -129,7 +141,7 @@ function dots(id, rows, lines, format, title, share) {
   if (!canvas || rows.length === 0) { return; }
   /* A narrow axis has room for three figures, and none for a title: the card's text says it. */
   var narrow = !onPaper && canvas.parentElement.clientWidth < 400;
-  canvas.parentElement.style.height = Math.max(200, 76 + 23 * rows.length) + "px";
+  canvas.parentElement.style.height = Math.max(200, (76 + 23 * rows.length) * Chart.defaults.font.size / 12) + "px";
   var all = rows.map(function (r) { return r.value; });
   var ends = function (sign) { return rows.map(function (r) { return r.value + sign * (known(r.error) ? r.error : 0); }); };
   var low = Math.min.apply(null, ends(-1)), high = Math.max.apply(null, ends(1)), spread = high - low;
@@ -159,7 +171,7 @@ function dots(id, rows, lines, format, title, share) {
       indexAxis: "y",
       scales: {
         x: axis(narrow ? "" : title, { min: low, max: high, ticks: { color: c.soft, autoSkip: false, includeBounds: false, callback: function (v) { return format === percent ? (100 * v).toFixed(places) + "%" : Number(v).toFixed(places); }, stepSize: step, maxRotation: 0 } }),
-        y: axis("", { afterFit: function (scale) { wide(scale, rows, scale.chart.width); }, ticks: { autoSkip: false, font: { size: 12 }, color: rows.map(function (r) { return r.kind === "other" ? c.soft : c[r.kind]; }) }, offset: true })
+        y: axis("", { afterFit: function (scale) { wide(scale, rows, scale.chart.width); }, ticks: { autoSkip: false, color: rows.map(function (r) { return r.kind === "other" ? c.soft : c[r.kind]; }) }, offset: true })
       },
       plugins: { references: { lines: lines }, whiskers: { axis: "x", errors: rows.map(function (r) { return r.error; }) },
         tooltip: { displayColors: false, callbacks: { label: function (t) { var e = rows[t.dataIndex].error; return format(t.raw) + (known(e) ? " \u00b1 " + format(e) : ""); } } } }
@@ -316,5 +328,3 @@ function all(printing) {
   regret("chart-regret");
   forecasts();
 }
-
-present((result.private ? "" : "NOT PRIVATE \u00b7 ") + result.job + " \u00b7 hedgerow report", all);

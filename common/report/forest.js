@@ -1,10 +1,16 @@
 /* Effects by site as papers draw them: a line for each site with its interval, a square as large as its weight, and below
  * them the mean over sites. A table, whose middle cells are drawings on one scale: it can be copied, and fits a telephone. */
 
+/* Days and pounds are written out, not as powers of ten. */
+const figure = (v, digits) => known(v) && Math.abs(v) >= Math.pow(10, digits) && Math.abs(v) < 1e6 ? v.toFixed(0) : general(v, digits);
+
+/* Of odds, rates or hazards: deviations are those of the logarithm. */
+const ofRatio = (effect) => effect.unit.endsWith(" ratio");
+
 function scaleOf(effect, sites) {
-  const isRatio = effect.unit === "odds ratio", own = (v) => isRatio ? Math.log(v) : v;
+  const isRatio = ofRatio(effect), own = (v) => isRatio ? Math.log(v) : v;
   const ends = sites.concat(effect).flatMap((s) => [s.low, s.value, s.high]).filter(known).map(own);
-  const none = isRatio || effect.name.includes(" less ") ? 0 : null; /* no difference */
+  const none = isRatio || effect.unit === "coefficient" || effect.name.includes(" less ") ? 0 : null; /* no difference */
   const low = least(ends.concat(none === null ? [] : [none])), high = most(ends.concat(none === null ? [] : [none]));
   const margin = (high - low || 1) * 0.06, from = low - margin, to = high + margin;
   const share = (v) => Math.min(Math.max((v - from) / (to - from), 0), 1);
@@ -12,7 +18,7 @@ function scaleOf(effect, sites) {
   const middle = none === null ? (low + high) / 2 : none;
   const ticks = [middle].concat([low, high].filter((v) => Math.abs(share(v) - share(middle)) > 0.3));
   return { at: (v) => share(own(v)), none: none === null ? null : share(none),
-    ticks: ticks.map((v) => [share(v), general(isRatio ? Math.exp(v) : v, 2)]) };
+    ticks: ticks.map((v) => [share(v), figure(isRatio ? Math.exp(v) : v, 2)]) };
 }
 
 const inPercent = (share) => (100 * share).toFixed(2) + "%";
@@ -43,7 +49,7 @@ function diamond(effect, scale) {
 }
 
 function rangeText(low, high, digits) {
-  return (known(low) ? general(low, digits) : "\u2026") + " to " + (known(high) ? general(high, digits) : "\u2026");
+  return (known(low) ? figure(low, digits) : "\u2026") + " to " + (known(high) ? figure(high, digits) : "\u2026");
 }
 
 function forestRow(name, below, cell, value, range, weight, style) {
@@ -54,10 +60,10 @@ function forestRow(name, below, cell, value, range, weight, style) {
 function forestTable(effect, sites) {
   const scale = scaleOf(effect, sites);
   const rows = sites.map((s) => forestRow(s.site, fixed(s.records, 0) + " records", forestCell(scale, siteMarks(s, scale)),
-    known(s.value) ? general(s.value, 3) : "not enough data", known(s.value) ? rangeText(s.low, s.high, 3) : "",
+    known(s.value) ? figure(s.value, 3) : "not enough data", known(s.value) ? rangeText(s.low, s.high, 3) : "",
     known(s.weight) ? written(s.weight, "percent", 0) : "\u2013", null));
   if (known(effect.value)) {
-    rows.push(forestRow("Mean over sites", "random effects", forestCell(scale, diamond(effect, scale)), general(effect.value, 3),
+    rows.push(forestRow("Mean over sites", "random effects", forestCell(scale, diamond(effect, scale)), figure(effect.value, 3),
       rangeText(effect.low, effect.high, 3), "100%", "chosen"));
   }
   if (known(effect.next_low)) {
@@ -72,21 +78,48 @@ function forestTable(effect, sites) {
 }
 
 function spreadText(effect) {
-  return known(effect.tau) ? "Between sites: \u03c4 = " + general(effect.tau, 3) + (effect.unit === "odds ratio" ? " (of the logarithm)" : "")
+  return known(effect.tau) ? "Between sites: \u03c4 = " + figure(effect.tau, 3) + (ofRatio(effect) ? " (of the logarithm)" : "")
     + ", I\u00b2 = " + written(effect.i_squared, "percent", 0) + "; test that all are alike: Q = " + general(effect.q, 3) + ", p = "
     + general(effect.p, 2) + ". Neither sampling nor noise counts as a difference. " : "";
 }
 
+const sitesOf = (effect) => result.sites.filter((s) => s.effect === effect.effect && s.round === effect.round);
+
+function forestCard(effect) {
+  return el("figure", { class: "card" }, el("figcaption", {}, el("h3", {}, effect.effect)),
+    forestTable(Object.assign({ name: effect.effect }, effect), sitesOf(effect)),
+    el("p", {}, spreadText(effect) + (effect.note ? upper(effect.note) + ". " : "") + priceText()));
+}
+
+/* A Table 1 by site: figures down, sites across, and what they say together. */
+function siteTableCard(effects) {
+  const text = (e, v) => !known(v) ? "\u2013" : e.unit === "share" ? percent(v) : general(v, 4);
+  const cell = (e, s) => el("td", {}, text(e, s.value), known(s.value) ? [el("br"), el("small", {}, text(e, s.low) + " to " + text(e, s.high))] : []);
+  const heads = sitesOf(effects[0]).map((s) => [s.site, el("br"), el("small", {}, fixed(s.records, 0) + " records")])
+    .concat([["mean over sites"], ["I\u00b2"], ["p, all alike"]]);
+  return el("figure", { class: "card wide" }, el("figcaption", {}, el("h3", {}, effects[0].table + ", by site")),
+    el("div", { class: "scroll" }, el("table", { class: "table1" },
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, ""), heads.map((parts) => el("th", { scope: "col" }, parts)))),
+      el("tbody", {}, effects.map((e) => el("tr", {}, el("th", { scope: "row" }, e.row), sitesOf(e).map((s) => cell(e, s)), cell(e, e),
+        el("td", {}, known(e.i_squared) ? written(e.i_squared, "percent", 0) : "\u2013"),
+        el("td", {}, known(e.p) ? general(e.p, 2) : "\u2013")))))),
+    el("p", {}, "All groups together. Below each figure: its 95 % interval, of sampling and noise. \u2013: not enough data. " + priceText()));
+}
+
 function forestCards() {
-  const place = document.getElementById("forest-cards");
+  const place = document.getElementById("forest-cards"), tables = new Map();
   if (!place) { return; }
   result.effects.slice(0, ROWS_MAX).forEach((effect) => {
-    const sites = result.sites.filter((s) => s.effect === effect.effect && s.round === effect.round);
-    place.appendChild(el("figure", { class: "card" }, el("figcaption", {}, el("h3", {}, effect.effect)),
-      forestTable(Object.assign({ name: effect.effect }, effect), sites),
-      el("p", {}, spreadText(effect) + (effect.note ? upper(effect.note) + ". " : "") + "\u03b5 = " + general(result.privacy.epsilon, 4)
-        + (result.privacy.delta > 0 ? ", \u03b4 = " + general(result.privacy.delta, 3) : "") + " for the whole job.")));
+    const key = effect.round + "\u0000" + effect.table;
+    if (!effect.table) {
+      place.appendChild(forestCard(effect));
+    } else if (tables.has(key)) {
+      tables.get(key).push(effect);
+    } else {
+      tables.set(key, [effect]);
+    }
   });
+  tables.forEach((effects) => place.appendChild(siteTableCard(effects)));
 }
 
 forestCards();

@@ -1,6 +1,5 @@
 /* What the pages of a report and of a study share. A page is its template and one block of data. Data become text of
  * the page (nodeValue, setAttribute) and never markup, whatever a site or a column is called. */
-const data = JSON.parse(document.getElementById("data").textContent);
 const ROWS_MAX = 1000; /* a page of 100,000 rows serves nobody; the JSON file has them all */
 const known = (v) => typeof v === "number" && isFinite(v);
 const printable = (text) => String(text).replace(/[\x00-\x1f\x7f]/g, "\ufffd");
@@ -14,14 +13,19 @@ function general(v, digits) {
   }
   return String(Number(v.toFixed(Math.max(0, digits - 1 - power))));
 }
+/* A count of -0.3 is 0, not -0. */
+function toPlaces(v, digits) {
+  const text = v.toFixed(digits);
+  return /^-[0.]*$/.test(text) ? text.slice(1) : text;
+}
 /* A figure in the format that its row of result_fields.c names; null is not known, undefined has no place here. */
 function written(v, format, digits) {
   if (v === undefined) { return ""; }
   if (format === "text") { return v === null ? "" : String(v); }
   if (!known(v)) { return "\u2013"; }
-  if (format === "count") { return v.toFixed(0); }
-  if (format === "percent") { return (100 * v).toFixed(digits) + "%"; }
-  return format === "fixed" ? v.toFixed(digits) : general(v, digits);
+  if (format === "count") { return toPlaces(v, 0); }
+  if (format === "percent") { return toPlaces(100 * v, digits) + "%"; }
+  return format === "fixed" ? toPlaces(v, digits) : general(v, digits);
 }
 const fixed = (v, digits) => written(v, "fixed", digits);
 const percent = (v) => written(v, "percent", 1);

@@ -38,8 +38,7 @@ function matrixCards() {
         el("thead", {}, el("tr", {}, el("th", { scope: "col" }, ""), one.names.map((name) => el("th", { scope: "col" }, name)))),
         el("tbody", {}, one.names.map((name, i) => el("tr", {}, el("th", { scope: "row" }, name),
           one.names.map((other, j) => matrixCell(one, i, j))))))),
-      el("p", {}, (how ? upper(how.note) + ". " : "") + "\u03b5 = " + general(result.privacy.epsilon, 4)
-        + (result.privacy.delta > 0 ? ", \u03b4 = " + general(result.privacy.delta, 3) : "") + " for the whole job."),
+      el("p", {}, (how ? upper(how.note) + ". " : "") + priceText()),
       refused ? el("p", {}, "\u2013: " + refused.note + ".") : []));
   });
 }

@@ -1,5 +1,6 @@
 /* The report's facts, which its template names, and its tables. Their columns come with the data, from the rows of
  * result_fields.c that have a label: data.columns. charts.js draws; the tables have what the charts show. */
+const data = JSON.parse(document.getElementById("data").textContent);
 const result = data.result, columns = data.columns;
 const experts = result.experts, baseline = result.baseline || {}, error = result.error || {};
 const answers = result.answers, releases = result.releases;
@@ -12,14 +13,15 @@ const sum = (list) => list.reduce((s, v) => s + v, 0);
 const most = (list) => list.reduce((m, v) => Math.max(m, v), -Infinity);
 const least = (list) => list.reduce((m, v) => Math.min(m, v), Infinity);
 
-/* The mean released loss of each expert over the rounds that know it, and of how many rounds it is. */
-const judged = experts.map((e, i) => {
-  const losses = result.rounds.filter((r) => r.losses && known(r.losses[i])).map((r) => r.losses[i]);
-  return { mean: losses.length > 0 ? sum(losses) / losses.length : null, rounds: losses.length };
-});
+/* What all figures together cost. */
+function priceText() {
+  return "\u03b5 = " + general(result.privacy.epsilon, 4)
+    + (result.privacy.delta > 0 ? ", \u03b4 = " + general(result.privacy.delta, 3) : "") + " for the whole job.";
+}
+
+const judged = judgedOf(result);
 const lastWeights = result.rounds.map((r) => r.weights).filter((w) => w).pop() || [];
-/* The standard deviation of the noise on a released loss. */
-const lossNoise = (releases.find((r) => r.unit === "loss" && known(r.noise)) || { noise: NaN }).noise;
+const lossNoise = lossNoiseOf(result);
 
 function count(n) {
   return ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"][n] || String(n);
@@ -74,7 +76,7 @@ function facts() {
     asked: answers.length > 0 || said.length > 0,
     answers: answers.length > 0, listed: listed.length > 0, paired: paired.length > 0, exactPairs: paired.some((a) => known(a.exact)),
     tables: answers.some((a) => a.table),
-    studied: answers.some((a) => a.table && a.table.startsWith("table1")), scored: answers.some((a) => a.table && a.table.startsWith("evaluate")), answerCount: String(answers.length), answersS: answers.length === 1 ? "" : "s",
+    studied: answers.some((a) => a.table && a.table.startsWith("table1")), judged: answers.some((a) => a.table && a.table.startsWith("evaluate")), answerCount: String(answers.length), answersS: answers.length === 1 ? "" : "s",
     exact: exact.length > 0 ? String(exact.length) : "",
     exactInside: String(exact.filter((a) => known(a.low) && known(a.high) && a.low <= a.exact && a.exact <= a.high).length),
     said: said.length > 0 ? said[said.length - 1] || " " : "", saidCount: String(said.length), saidOften: said.length > 1,

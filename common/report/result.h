@@ -112,11 +112,14 @@ struct result_effect {
     char name[RESULT_TEXT_BYTES]; /* the answer of that name is of all records together */
     char unit[RESULT_NAME_BYTES];
     char note[RESULT_TEXT_BYTES];
+    char table
+        [RESULT_TEXT_BYTES]; /* of a Table 1 its question, and the effect's row; else both are empty */
+    char row[RESULT_TEXT_BYTES];
     uint32_t sites; /* that have enough data */
     double value;   /* the mean over sites, random effects */
-    double low;     /* 95 % interval by Hartung and Knapp */
+    double low;     /* 95 % interval: estimate/between.h */
     double high;
-    double error;     /* of an odds ratio's logarithm, as spread */
+    double error;     /* of a ratio's logarithm, as spread */
     double spread;    /* standard deviation between sites, sampling and noise taken out */
     double share;     /* I^2 */
     double statistic; /* Cochran's Q */
@@ -134,7 +137,7 @@ struct result_site {
     double value; /* NAN: not enough data */
     double low;   /* 95 %, of sampling and noise, this site alone */
     double high;
-    double noise; /* standard errors; of an odds ratio's logarithm */
+    double noise; /* standard errors; of a ratio's logarithm */
     double sampling;
     double weight; /* its share of the mean; NAN: it is left out */
 };

@@ -109,6 +109,8 @@ const struct field result_effect_fields[] = {
     {"round", COUNT(struct result_effect, round)},
     {"unit", TEXT(struct result_effect, unit), PAGE("unit", TEXT, 0)},
     {"note", NOTE(struct result_effect, note), .is_later = true},
+    {"table", NOTE(struct result_effect, table), .is_later = true},
+    {"row", NOTE(struct result_effect, row), .is_later = true},
     {"sites", COUNT(struct result_effect, sites), PAGE("sites", COUNT, 0)},
     {"value", REAL(struct result_effect, value), PAGE("mean over sites", SIGNIFICANT, 4)},
     {"low", REAL(struct result_effect, low), PAGE("95 % interval", SIGNIFICANT, 4)},

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_BYTES = 64, COLUMNS = 5 };
+enum { CELL_BYTES = 64, COLUMNS = 5, FIGURE_BYTES = 2 * CELL_BYTES + 8 };
 
 static void put_rule(FILE *out, const struct layout *layout)
 {
@@ -79,14 +79,20 @@ static void put_mean(FILE *out, const struct layout *layout, const struct result
     }
 }
 
+/* "odds ratio", "hazard ratio", "rate ratio" */
+static bool is_ratio(const struct result_effect *effect)
+{
+    const size_t used = strlen(effect->unit);
+    return used > 6 && strcmp(effect->unit + used - 6, " ratio") == 0;
+}
+
 static void put_spread(FILE *out, const struct layout *layout, const struct result_effect *effect)
 {
     char text[256];
     if (isfinite(effect->spread)) {
         (void)snprintf(text, sizeof text,
                        "Between sites: tau %.3g%s, I^2 %.0f %%; all sites alike: Q %.4g, p %.2g.",
-                       effect->spread,
-                       strcmp(effect->unit, "odds ratio") == 0 ? " (of the logarithm)" : "",
+                       effect->spread, is_ratio(effect) ? " (of the logarithm)" : "",
                        100 * effect->share, effect->statistic, effect->p);
         layout->put(out, text);
         (void)fputs("\n\n", out);
@@ -97,10 +103,128 @@ static void put_spread(FILE *out, const struct layout *layout, const struct resu
     }
 }
 
+/* Effects of one Table 1: count of them, from first on. */
+struct site_table {
+    const struct result_effect *first;
+    size_t count;
+};
+
+static struct site_table site_table_at(const struct result *result, size_t at)
+{
+    struct site_table table = {&result->effect[at], 0};
+    while (table.first->table[0] != '\0' && at + table.count < result->effect_count &&
+           table.first[table.count].round == table.first->round &&
+           strcmp(table.first[table.count].table, table.first->table) == 0) {
+        table.count++;
+    }
+    return table;
+}
+
+static bool is_site_of(const struct result_site *site, const struct result_effect *effect)
+{
+    return site->round == effect->round && strcmp(site->effect, effect->name) == 0;
+}
+
+static void put_next(FILE *out, const struct layout *layout, const char *text)
+{
+    (void)fputs(layout->between, out);
+    layout->put(out, text);
+}
+
+/* "74.2 (73.1 to 75.3)" */
+static void put_figure(FILE *out, const struct layout *layout, double value, double low,
+                       double high)
+{
+    char text[CELL_BYTES];
+    char range[CELL_BYTES];
+    char figure[FIGURE_BYTES];
+    write_number(text, 4, value);
+    write_range(range, low, high);
+    (void)snprintf(figure, sizeof figure, range[0] == '\0' ? "%s%s" : "%s (%s)", text, range);
+    put_next(out, layout, text[0] == '\0' ? "not enough data" : figure);
+}
+
+static void put_table_head(FILE *out, const struct layout *layout, const struct result *result,
+                           const struct result_effect *effect)
+{
+    size_t sites = 0;
+    (void)fputs(layout->open, out);
+    for (size_t j = 0; j < result->site_count; j++) {
+        const struct result_site *site = &result->site[j];
+        if (is_site_of(site, effect)) {
+            char name[RESULT_NAME_BYTES + CELL_BYTES];
+            (void)snprintf(name, sizeof name, "%s, %.0f records", site->site, site->records);
+            put_next(out, layout, name);
+            sites++;
+        }
+    }
+    put_next(out, layout, "mean over sites");
+    put_next(out, layout, "tau");
+    put_next(out, layout, "I^2");
+    put_next(out, layout, "p, sites alike");
+    (void)fputs(layout->close, out);
+    for (size_t j = 0; layout->is_ruled && j < sites + COLUMNS; j++) {
+        (void)fputs(j == 0 ? "|---" : "|---:", out);
+    }
+    (void)fputs(layout->is_ruled ? "|\n" : layout->rule, out);
+}
+
+static void put_table_row(FILE *out, const struct layout *layout, const struct result *result,
+                          const struct result_effect *effect)
+{
+    char text[CELL_BYTES];
+    (void)fputs(layout->open, out);
+    layout->put(out, effect->row);
+    for (size_t j = 0; j < result->site_count; j++) {
+        const struct result_site *site = &result->site[j];
+        if (is_site_of(site, effect)) {
+            put_figure(out, layout, site->value, site->low, site->high);
+        }
+    }
+    put_figure(out, layout, effect->value, effect->low, effect->high);
+    write_number(text, 3, effect->spread);
+    put_next(out, layout, text);
+    text[0] = '\0';
+    if (isfinite(effect->share)) {
+        (void)snprintf(text, sizeof text, "%.0f %%", 100 * effect->share);
+    }
+    put_next(out, layout, text);
+    write_number(text, 2, effect->p);
+    put_next(out, layout, text);
+    (void)fputs(layout->close, out);
+}
+
+/* A Table 1 by site: figures down, sites across, and what they say together. */
+static void put_site_table(FILE *out, const struct layout *layout, const struct result *result,
+                           const struct site_table *table)
+{
+    result_put_price(out, layout, result);
+    layout->put(out, table->first->table);
+    layout->put(out, ", by site. In brackets: 95 % intervals of sampling and noise.");
+    (void)fputs("\n\n", out);
+    (void)fputs(layout->begin, out);
+    (void)fputs(layout->begin[0] != '\0' ? "lrrrr" : "", out);
+    for (size_t j = 0; j < result->site_count && layout->begin[0] != '\0'; j++) {
+        (void)fputs(is_site_of(&result->site[j], table->first) ? "r" : "", out);
+    }
+    (void)fputs(layout->ready, out);
+    put_table_head(out, layout, result, table->first);
+    for (size_t i = 0; i < table->count; i++) {
+        put_table_row(out, layout, result, &table->first[i]);
+    }
+    (void)fputs(layout->end, out);
+}
+
 void result_put_effects(FILE *out, const struct layout *layout, const struct result *result)
 {
     for (size_t i = 0; i < result->effect_count; i++) {
         const struct result_effect *effect = &result->effect[i];
+        const struct site_table table = site_table_at(result, i);
+        if (table.count > 0) {
+            put_site_table(out, layout, result, &table);
+            i += table.count - 1;
+            continue;
+        }
         result_put_price(out, layout, result);
         layout->put(out, effect->name);
         (void)fputs("\n\n", out);
@@ -112,7 +236,7 @@ void result_put_effects(FILE *out, const struct layout *layout, const struct res
         put_rule(out, layout);
         for (size_t j = 0; j < result->site_count; j++) {
             const struct result_site *site = &result->site[j];
-            if (site->round == effect->round && strcmp(site->effect, effect->name) == 0) {
+            if (is_site_of(site, effect)) {
                 put_site(out, layout, site);
             }
         }

@@ -54,6 +54,12 @@ static bool is_count(const struct result_answer *answer)
     return strcmp(answer->unit, "records") == 0;
 }
 
+/* A count of -0.3 is 0, not -0: the sum has no sign. */
+static double nearest(double value, double digit)
+{
+    return round(value / digit) * digit + 0.0;
+}
+
 static void write_number(char text[static CELL_BYTES], const struct result_answer *answer,
                          double value)
 {
@@ -64,7 +70,9 @@ static void write_number(char text[static CELL_BYTES], const struct result_answe
                        is_count(answer) ? "%.0f"
                        : is_share       ? "%.1f %%"
                                         : "%.4g",
-                       is_share ? 100 * value : value);
+                       is_share           ? nearest(100 * value, 0.1)
+                       : is_count(answer) ? nearest(value, 1)
+                                          : value);
     }
 }
 

@@ -1,4 +1,5 @@
 /* A study's claims, its table, and its charts: one line for each series, bounds dashed. */
+const data = JSON.parse(document.getElementById("data").textContent);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const hues = ["#1f7a4d", "#3b7ea1", "#c08a2d", "#a5523f", "#7a5ea8", "#5f7f8f", "#b86b92", "#6b8e4e"];
 const lighter = ["#58c98d", "#6fb4d8", "#e0a84a", "#e08b74", "#b39ddb", "#9dbccb", "#e3a0c3", "#a9c98c"];

@@ -53,6 +53,31 @@ function tableCell(line, group) {
     refused.length > 0 ? [el("br"), el("small", {}, "not enough data")] : []);
 }
 
+/* The table's cells as texts, one line a figure: each group's value and interval. */
+function textsOf(one) {
+  const head = ["", ""].concat(one.groups.flatMap((g) => [g || "all", "95 % interval"]));
+  return [head].concat(one.rows.map((row) => [row.variable, row.figure].concat(one.groups.flatMap((g) => {
+    const a = row.cells[g];
+    return [figureText(a, 4), a ? intervalText(a) : ""];
+  }))));
+}
+const FORMATS = [
+  ["Markdown", (texts) => texts.flatMap((line, i) => ["| " + line.map((t) => t.replace(/[\\|]/g, "\\$&")).join(" | ") + " |"]
+    .concat(i === 0 ? ["|" + line.map((t, j) => j < 2 ? "---|" : "---:|").join("")] : []))],
+  /* A spreadsheet would compute what begins like a formula. */
+  ["CSV", (texts) => texts.map((line) => line.map((t) => "\"" + (/^[=+@-]/.test(t) && isNaN(Number(t)) ? "'" : "") + t.replace(/"/g, "\"\"") + "\"").join(","))],
+  ["LaTeX", (texts) => ["\\begin{tabular}{ll" + "r".repeat(texts[0].length - 2) + "}"].concat(texts.map((line) => line.map((t) =>
+    t.replace(/[\\{}$&#^_%~<>]/g, (c) => "\\~^<>".includes(c) ? "\\symbol{" + c.charCodeAt(0) + "}" : "\\" + c)).join(" & ") + " \\\\"),
+  "\\end{tabular}")]
+];
+
+/* For a text: a click marks all of it. HTML is the table itself. */
+function copies(one) {
+  const texts = textsOf(one);
+  return el("details", { class: "copies" }, el("summary", {}, "Copy as Markdown, CSV or LaTeX"),
+    FORMATS.map((format) => [el("p", {}, format[0]), el("div", { class: "copy" }, format[1](texts).map((line) => el("div", {}, line)))]));
+}
+
 function tableCards() {
   const place = document.getElementById("table-cards");
   if (!place) { return; }
@@ -68,9 +93,8 @@ function tableCards() {
         el("tbody", {}, size ? row("records", ["records", [size], (t) => t[0]], null) : [],
           variables.map((variable) => [el("tr", { class: "variable" }, el("th", { scope: "rowgroup", colspan: one.groups.length + 1 }, variable)),
             linesOf(one, variable).map((line) => row(line[0], line, "within"))])))),
-      el("p", {}, "Below each figure: its 95 % interval, of sampling and noise; of counts, of the noise alone. \u03b5 = "
-        + general(result.privacy.epsilon, 4) + (result.privacy.delta > 0 ? ", \u03b4 = " + general(result.privacy.delta, 3) : "")
-        + " for the whole job."),
+      el("p", {}, "Below each figure: its 95 % interval, of sampling and noise; of counts, of the noise alone. " + priceText()),
+      copies(one),
       refused.length > 0 ? el("p", {}, "\u2013: " + refused.map((a) => a.name.slice(one.question.length + 2) + ": " + a.note)
         .slice(0, 3).join(". ") + (refused.length > 3 ? ". And " + (refused.length - 3) + " more." : ".")) : []));
   });

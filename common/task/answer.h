@@ -44,7 +44,9 @@ static inline struct row task_row(const struct task_input *input, uint64_t i)
     return (struct row){.cell = data->raw + at * data->column_count,
                         .column_count = data->column_count,
                         .label = data->raw_label != NULL ? data->raw_label[at] : data->y[at],
-                        .place = i};
+                        .place = i,
+                        .feature = data->x + at * data->feature_count,
+                        .feature_count = data->feature_count};
 }
 
 /**

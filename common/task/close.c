@@ -134,7 +134,8 @@ enum status closing_tell_plays(struct outcome_round *round, const struct outcome
     size_t named = 0;
     enum status status = STATUS_OK;
 
-    if (stage->loss.kind != LOSS_LINEAR || within + 1 < stage->rounds) {
+    if (stage->loss.kind != LOSS_LINEAR || within + 1 < stage->rounds ||
+        outcome->history != OUTCOME_KEEPS) {
         return STATUS_OK;
     }
     uint64_t *plays = calloc(k, sizeof *plays);

@@ -71,6 +71,8 @@ struct task_close {
     enum status (*describe)(struct outcome_round *round, const struct outcome *outcome,
                             const struct job *job, const struct stage *stage,
                             const struct record *record);
+    bool
+        is_shown; /* describe tells a loss and a weight of each expert, and needs no earlier round: OUTCOME_SHOWS has it */
 };
 
 #define CLOSE_PART(NAME, name) extern const struct task_close task_close_##name;

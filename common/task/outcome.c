@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void outcome_init(struct outcome *outcome, const struct job *job, bool keeps_history)
+void outcome_init(struct outcome *outcome, const struct job *job, enum outcome_history history)
 {
-    *outcome = (struct outcome){.keeps_history = keeps_history, .width = round_width(job)};
+    *outcome = (struct outcome){.history = history, .stride = 1, .width = round_width(job)};
 }
 
 void outcome_forget_stage(struct outcome *outcome)
@@ -165,9 +165,54 @@ enum status outcome_add_experts(struct outcome_expert **added, struct outcome *o
     return STATUS_OK;
 }
 
+static size_t shown_most(const struct outcome *outcome)
+{
+    const size_t most = outcome->expert_count == 0 ? OUTCOME_SHOWN_ROUNDS
+                                                   : OUTCOME_SHOWN_NUMBERS / outcome->expert_count;
+    return most > OUTCOME_SHOWN_ROUNDS ? OUTCOME_SHOWN_ROUNDS : most < 4 ? 4 : most;
+}
+
+/* Keeps those rounds that are a multiple of the stride. */
+static void thin_out(struct outcome *outcome)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < outcome->round_count; i++) {
+        if (outcome->round[i].round % outcome->stride == 0) {
+            outcome->round[kept++] = outcome->round[i];
+        } else {
+            outcome_round_free(&outcome->round[i]);
+        }
+    }
+    outcome->round_count = kept;
+}
+
+/* Before another round is added: the latest one so far stays if its turn is. */
+static void make_room_for_shown(struct outcome *outcome)
+{
+    thin_out(outcome);
+    while (outcome->round_count >= shown_most(outcome)) {
+        outcome->stride *= 2;
+        thin_out(outcome);
+    }
+}
+
+/* What it spent is not said: that takes as long as the job is. */
+static enum status show_round(struct outcome_round *round, const struct outcome *outcome,
+                              const struct job *job, const struct stage *stage,
+                              const struct record *record)
+{
+    const struct task_close *kind = task_close(job, stage);
+    return round->failed || !kind->is_shown || outcome->expert_count > OUTCOME_SHOWN_EXPERTS
+               ? STATUS_OK
+               : kind->describe(round, outcome, job, stage, record);
+}
+
 static enum status history_add_round(struct outcome *outcome, const struct job *job,
                                      const struct stage *stage, const struct record *record)
 {
+    if (outcome->history == OUTCOME_SHOWS) {
+        make_room_for_shown(outcome);
+    }
     struct outcome_round *grown =
         realloc(outcome->round, (outcome->round_count + 1) * sizeof *grown);
     if (grown == NULL) {
@@ -183,11 +228,13 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
                                     .chosen = record->as.round.chosen,
                                     .expert_count = outcome->expert_count,
                                     .seconds = record->as.round.duration_ms / 1000.0,
-                                    .epsilon_micro =
-                                        outcome_epsilon_micro(job, record->as.round.round + 1),
                                     .regret_average = NAN,
                                     .regret_bound = NAN};
     outcome->round_count++;
+    if (outcome->history == OUTCOME_SHOWS) {
+        return show_round(round, outcome, job, stage, record);
+    }
+    round->epsilon_micro = outcome_epsilon_micro(job, record->as.round.round + 1);
     const struct task_close *kind = task_close(job, stage);
     return round->failed || kind->describe == NULL
                ? STATUS_OK
@@ -280,11 +327,11 @@ static enum status add_round(struct outcome *outcome, const struct job *job,
     outcome->failed = record->as.round.failed;
     outcome->cancelled = record->as.round.cancelled;
     outcome->finished = outcome->failed || outcome->rounds_closed == job_round_count(job);
-    if (outcome->keeps_history) {
+    if (outcome->history != OUTCOME_FORGETS) {
         status = history_add_round(outcome, job, stage, record);
-        if (status == STATUS_OK) {
-            status = history_add_agents(outcome, job, stage, within, record);
-        }
+    }
+    if (status == STATUS_OK && outcome->history == OUTCOME_KEEPS) {
+        status = history_add_agents(outcome, job, stage, within, record);
     }
     return status == STATUS_OK ? start_stage(outcome, job) : status;
 }

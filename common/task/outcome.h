@@ -21,6 +21,16 @@
 
 enum { OUTCOME_NAME_BYTES = 128 };
 
+/* How much of what is past an outcome keeps. */
+enum outcome_history {
+    OUTCOME_FORGETS, /* nothing */
+    OUTCOME_SHOWS, /* some rounds of all, evenly spread, and the latest: for who looks while a job runs. No agents, and of a
+                      round what a losses stage released, or nothing */
+    OUTCOME_KEEPS  /* all */
+};
+
+enum { OUTCOME_SHOWN_ROUNDS = 64, OUTCOME_SHOWN_EXPERTS = 512, OUTCOME_SHOWN_NUMBERS = 2048 };
+
 struct outcome_expert {
     char name[OUTCOME_NAME_BYTES]; /* "average, lambda 0.003, threshold +0.25" */
     double lambda;
@@ -71,7 +81,7 @@ struct outcome_agent {
 
 /* k = expert_count, w = width */
 struct outcome {
-    bool keeps_history;
+    enum outcome_history history;
     bool begun; /* the job's own record is there */
     struct job_name job_name;
     uint32_t rounds_closed;
@@ -104,7 +114,8 @@ struct outcome {
     double variance_sum; /* of the noise on their mean losses, a term per round */
     struct regret_bound before; /* of the segments before, times their rounds */
 
-    /* the history: empty unless it is kept */
+    /* the history, as far as it is kept */
+    uint32_t stride;             /* of the rounds that are shown: each such one */
     struct outcome_round *round; /* (round_count), owned */
     size_t round_count;
     struct outcome_agent *agent; /* (agent_count), by first answer, owned */
@@ -112,7 +123,7 @@ struct outcome {
 };
 
 /** Starts empty. The job is borrowed by each call, not kept. */
-void outcome_init(struct outcome *outcome, const struct job *job, bool keeps_history);
+void outcome_init(struct outcome *outcome, const struct job *job, enum outcome_history history);
 
 /**
  * Adds the next journal record: the job's, then its rounds in order.

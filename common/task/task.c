@@ -56,7 +56,8 @@ uint64_t stage_share_nano(const struct drafting *drafting, size_t index)
     return others < SHARE_ONE ? SHARE_ONE - others : 0;
 }
 
-enum status stage_keep(double **out, const double *list, size_t count)
+/* Copies a list to the job. Fails with STATUS_NO_MEMORY. */
+static enum status keep(double **out, const double *list, size_t count)
 {
     *out = NULL;
     if (count == 0) {
@@ -70,7 +71,7 @@ enum status stage_keep(double **out, const double *list, size_t count)
     return STATUS_OK;
 }
 
-bool stage_has_twice(const double *list, size_t count)
+static bool has_twice(const double *list, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++) {
@@ -135,11 +136,11 @@ enum status stage_build_lambdas(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = draft_stage(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
-    if (stage_has_twice(draft->lambda, draft->lambda_count)) {
+    if (has_twice(draft->lambda, draft->lambda_count)) {
         return stage_refuse(drafting, index, "lambdas", "holds one lambda twice: remove one");
     }
     stage->lambda_count = draft->lambda_count;
-    return stage_keep(&stage->lambda, draft->lambda, draft->lambda_count);
+    return keep(&stage->lambda, draft->lambda, draft->lambda_count);
 }
 
 enum status stage_build_experts(const struct drafting *drafting, size_t index)
@@ -170,13 +171,13 @@ enum status stage_build_experts(const struct drafting *drafting, size_t index)
                                 "holds 0, which is the average itself: remove it");
         }
     }
-    if (stage_has_twice(draft->shift, draft->shift_count)) {
+    if (has_twice(draft->shift, draft->shift_count)) {
         return stage_refuse(drafting, index, "experts.shifts", "holds one shift twice: remove it");
     }
     stage->experts_own = draft->own;
     stage->own_weight = draft->own_weight;
     stage->shift_count = draft->shift_count;
-    return stage_keep(&stage->shift, draft->shift, draft->shift_count);
+    return keep(&stage->shift, draft->shift, draft->shift_count);
 }
 
 enum status stage_check_learnable(const struct drafting *drafting, size_t index)
@@ -224,11 +225,6 @@ size_t task_experts_of_fit(const struct stage *stage, size_t agent_count)
 
 enum status stage_take_gaussian(const struct drafting *drafting, size_t index)
 {
-    if (trust_of(drafting->job)->masked) {
-        return stage_refuse(drafting, index, "noise",
-                            "gaussian is not shared out under trust distributed: write laplace "
-                            "(learn: leave privacy.delta out), or trust local or central");
-    }
     if (drafting->job->delta_atto == 0) {
         return stage_refuse(drafting, index, "noise",
                             "gaussian needs a privacy.delta above 0: add one, or write laplace");

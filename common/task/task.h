@@ -207,10 +207,6 @@ MUST_USE enum status stage_take_portion(const struct drafting *drafting, size_t 
  * whatever order they are. */
 MUST_USE enum status stage_set_draws(const struct drafting *drafting);
 
-/** After that: finds the noise of the Gaussian one, which takes what the others leave of
- * the job's limit, by what an agent's ledger will admit. */
-MUST_USE enum status stage_set_sigma(const struct drafting *drafting);
-
 /** Refuses a loss that only judges. */
 MUST_USE enum status stage_check_learnable(const struct drafting *drafting, size_t index);
 
@@ -239,9 +235,5 @@ bool stage_has_site_note(const struct job *job, const struct stage *stage, struc
 MUST_USE enum status stage_refuse(const struct drafting *drafting, size_t index, const char *key,
                                   const char *remedy);
 bool stage_has(const struct drafting *drafting, size_t index, const char *key);
-
-/** Copies a list to the job. Fails with STATUS_NO_MEMORY. */
-MUST_USE enum status stage_keep(double **out, const double *list, size_t count);
-bool stage_has_twice(const double *list, size_t count);
 
 #endif

@@ -45,10 +45,15 @@ struct subject_code {
 MUST_USE enum status harness_pay(struct audit_harness *harness, struct grant **grant,
                                  enum mechanism mechanism);
 
+/** Prepares one number that the whole sensitivity moves, and the noise of sigma_micro that the setting's epsilon and
+ * delta need. Sets epsilon to what that costs. */
+MUST_USE enum status harness_set_gaussian(struct audit_harness *harness, struct why *why);
+
 extern const struct subject_code subject_laplace;
 extern const struct subject_code subject_laplace_vector;
 extern const struct subject_code subject_gaussian;
 extern const struct subject_code subject_masks;
+extern const struct subject_code subject_masks_gaussian;
 extern const struct subject_code subject_pipeline;
 extern const struct subject_code subject_exponential;
 extern const struct subject_code subject_permute_and_flip;

@@ -7,10 +7,11 @@
 #include <string.h>
 
 static const struct subject_code *const subjects[] = {
-    &subject_laplace,       &subject_laplace_vector, &subject_gaussian,         &subject_masks,
-    &subject_pipeline,      &subject_exponential,    &subject_permute_and_flip, &subject_noisy_max,
-    &subject_rwm,           &subject_theorem,        &subject_dartboard,        &subject_epochs,
-    &subject_linear_learner};
+    &subject_laplace,     &subject_laplace_vector,   &subject_gaussian,
+    &subject_masks,       &subject_masks_gaussian,   &subject_pipeline,
+    &subject_exponential, &subject_permute_and_flip, &subject_noisy_max,
+    &subject_rwm,         &subject_theorem,          &subject_dartboard,
+    &subject_epochs,      &subject_linear_learner};
 
 enum { SUBJECT_COUNT = sizeof subjects / sizeof subjects[0] };
 

@@ -1,9 +1,9 @@
 /* Masks: the sum that is opened under distributed trust, as the coordinator and its helpers see it. There
  * are as few survivors as may be, h honest sites and c helpers, and one site is absent. Each adds a Polya
- * share made for h to its own value, and its masks. The coordinator sums, removes the masks by what the
+ * or Gaussian share made for h to its own value, and its masks. The coordinator sums, removes the masks by what the
  * survivors reveal, and subtracts what the helpers tell it: their values and shares. What stays is h
- * shares, which are discrete Laplace noise. The record that differs is an honest site's. The worst pair is
- * that of Laplace noise, and as tight.
+ * shares, which are discrete Laplace noise, or Gaussian noise but for the sum's own delta. The record that
+ * differs is an honest site's. The worst pair is that of the noise, and as tight.
  *
  * A block of runs is one round over a long vector: every run is a word of its own. */
 
@@ -12,6 +12,7 @@
 #include "crypto/key.h"
 #include "dp/mechanism.h"
 #include "masks/masks.h"
+#include "noise/gaussian.h"
 #include "noise/share.h"
 
 #include <stdlib.h>
@@ -26,7 +27,8 @@ enum {
 };
 
 struct audit_masks {
-    struct noise_share share;
+    struct noise_share share;       /* of the one kind */
+    struct noise_gaussian gaussian; /* or of the other */
     struct key_pair pair[SITES];
     struct masks_round round;
     struct digest seed[SITES];
@@ -114,7 +116,9 @@ static enum status play(struct audit_masks *masks, const struct random *random, 
         for (size_t i = 0; i < count; i++) {
             masks->answer[i] = site == 0 ? value : 1000 * (int64_t)site;
         }
-        status = noise_share_add(&masks->share, random, masks->answer, count);
+        status = masks->share.shares > 0
+                     ? noise_share_add(&masks->share, random, masks->answer, count)
+                     : noise_gaussian_add(&masks->gaussian, random, masks->answer, count);
         for (size_t i = 0; i < count; i++) {
             masks->words[i] = (uint64_t)masks->answer[i];
             masks->told[i] += site < HONEST ? 0 : masks->words[i];
@@ -145,19 +149,14 @@ static enum status masks_draw(void *self, const struct random *random, unsigned 
     return status;
 }
 
-static enum status masks_prepare(struct audit_harness *harness, struct why *why)
+static enum status sit_down(struct audit_harness *harness)
 {
-    struct noise_scale scale;
+    enum status status = STATUS_OK;
     harness->width = 1;
     harness->value[1][0] = (int64_t)harness->sensitivity;
     harness->masks = calloc(1, sizeof *harness->masks);
     if (harness->masks == NULL) {
         return STATUS_NO_MEMORY;
-    }
-    enum status status =
-        mechanism_scale(&scale, harness->sensitivity, harness->setting.epsilon_micro, why);
-    if (status == STATUS_OK) {
-        status = noise_share_init(&harness->masks->share, scale, HONEST);
     }
     for (unsigned i = 0; i < SITES && status == STATUS_OK; i++) {
         status = key_pair_generate(&harness->masks->pair[i]);
@@ -165,10 +164,37 @@ static enum status masks_prepare(struct audit_harness *harness, struct why *why)
     return status;
 }
 
+static enum status masks_prepare(struct audit_harness *harness, struct why *why)
+{
+    struct noise_scale scale;
+    enum status status =
+        mechanism_scale(&scale, harness->sensitivity, harness->setting.epsilon_micro, why);
+    if (status == STATUS_OK) {
+        status = sit_down(harness);
+    }
+    return status == STATUS_OK ? noise_share_init(&harness->masks->share, scale, HONEST) : status;
+}
+
+static enum status gaussian_prepare(struct audit_harness *harness, struct why *why)
+{
+    struct noise_scale sigma;
+    enum status status = harness_set_gaussian(harness, why);
+    if (status == STATUS_OK) {
+        status = mechanism_sigma_of_share(&sigma, harness->sensitivity, harness->sigma_micro,
+                                          HONEST, why);
+    }
+    if (status == STATUS_OK) {
+        status = sit_down(harness);
+    }
+    harness->delta += (double)mechanism_sigma_delta(HONEST, 1) / (double)DELTA_ATTO_ONE;
+    return status == STATUS_OK ? noise_gaussian_init(&harness->masks->gaussian, sigma) : status;
+}
+
 static void masks_release(struct audit_harness *harness)
 {
     if (harness->masks != NULL) {
         noise_share_free(&harness->masks->share);
+        noise_gaussian_free(&harness->masks->gaussian);
         bytes_wipe(harness->masks, sizeof *harness->masks);
         free(harness->masks);
     }
@@ -182,5 +208,15 @@ const struct subject_code subject_masks = {
                 .worst = "an honest site's value moved by the sensitivity; as laplace",
                 .tight = true},
     .prepare = masks_prepare,
+    .draw = masks_draw,
+    .release = masks_release};
+
+const struct subject_code subject_masks_gaussian = {
+    .subject = {.name = "masks-gaussian",
+                .summary = "the same with shares of Gaussian noise",
+                .worst = "an honest site's value moved by the sensitivity; as gaussian",
+                .tight = true,
+                .has_delta = true},
+    .prepare = gaussian_prepare,
     .draw = masks_draw,
     .release = masks_release};

@@ -128,7 +128,7 @@ static enum status pipeline_prepare(struct audit_harness *harness, struct why *w
     return has_noise(harness, why);
 }
 
-static enum status gaussian_prepare(struct audit_harness *harness, struct why *why)
+enum status harness_set_gaussian(struct audit_harness *harness, struct why *why)
 {
     double unit = (double)harness->sensitivity;
     struct noise_scale sigma;
@@ -196,5 +196,5 @@ const struct subject_code subject_gaussian = {
                 .tight = true,
                 .has_delta = true,
                 .paid = true},
-    .prepare = gaussian_prepare,
+    .prepare = harness_set_gaussian,
     .draw = noise_draw};

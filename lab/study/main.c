@@ -119,6 +119,7 @@ int main(int count, char **argument)
         {.name = "--seed", .number = &request->seed, .max = 1000000000000000, .what = "N"},
         {.name = "--rounds", .number = &request->rounds, .min = 100, .max = WORK_MAX, .what = "N"},
         {.name = "--runs", .number = &request->runs, .min = 2, .max = SAMPLES_MAX, .what = "N"},
+        {.name = "--only", .text = &request->only, .what = "KIND"},
         {.name = "--compose", .text = &request->compose, .what = "DIR"},
         {.name = "--json", .flag = &asked.json}};
 

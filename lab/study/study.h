@@ -18,6 +18,7 @@ struct study_request {
     uint64_t rounds;     /* the longest play, the largest sample; 0: the study's own */
     uint64_t runs;       /* of each setting, or samples of an audit; 0: the study's own */
     const char *compose; /* the folder of hospitals/ and tumours/ */
+    const char *only;    /* of intervals: the kind of question to simulate; NULL: all */
     bool planted; /* for tests: every claim is judged on the wrong form of what it is about, and
                             none must hold */
     bool quiet;   /* no progress on standard error */

@@ -10,11 +10,33 @@
 #include "lab/study/study_intervals.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+/* Pairs of columns. */
+enum pair {
+    EVEN,
+    SKEWED,
+    TWO_VALUES,
+    CLOSE,
+    NULL_EVEN, /* independent, as the next */
+    NULL_SKEWED,
+    UNCORRELATED, /* and dependent */
+    PAIRS
+};
+
+struct found {
+    size_t columns;
+    size_t parts;                          /* that were planned */
+    struct intervals_rate pair[PAIRS];     /* intervals that hold the truth */
+    struct intervals_rate noise[PAIRS];    /* that hold the correlation without noise */
+    struct intervals_rate rejected[PAIRS]; /* tests below 5 % */
+    double width[PAIRS];                   /* half of each interval; summed */
+};
 
 enum { D = 8, CELLS = 1 + D + D * (D + 1) / 2, PARTS = CORRELATE_PARTS_MAX };
 
-static const double shared = 0.3;
+static const double shared = 0.5477225575051661; /* its square is 0.3 */
 static const double rare = 0.1;
 static const double close = 0.95;
 static const bool is_two[D] = {[4] = true, [5] = true};
@@ -22,11 +44,10 @@ static const bool is_two[D] = {[4] = true, [5] = true};
 static const struct {
     size_t i, j;
     double truth;
-} pairs[INTERVALS_PAIRS] = {
-    [INTERVALS_EVEN] = {0, 1, 0.5},       [INTERVALS_SKEWED] = {2, 3, 0.3},
-    [INTERVALS_TWO_VALUES] = {4, 5, 0.3}, [INTERVALS_NULL] = {0, 2, 0},
-    [INTERVALS_NULL_SKEWED] = {2, 4, 0},  [INTERVALS_UNCORRELATED] = {0, 6, 0},
-    [INTERVALS_CLOSE] = {0, 7, 0.95},
+} pairs[PAIRS] = {
+    [EVEN] = {0, 1, 0.5},    [SKEWED] = {2, 3, 0.3},    [TWO_VALUES] = {4, 5, 0.3},
+    [NULL_EVEN] = {0, 2, 0}, [NULL_SKEWED] = {2, 4, 0}, [UNCORRELATED] = {0, 6, 0},
+    [CLOSE] = {0, 7, 0.95},
 };
 
 static double sum_of(struct seeded_random *seeded, int count)
@@ -54,7 +75,7 @@ static double seldom(struct seeded_random *seeded)
 /* One of a pair that has a number in common with a probability whose square is their correlation. */
 static double share(struct seeded_random *seeded, double common, double own)
 {
-    return seeded_random_unit(seeded) < sqrt(shared) ? common : own;
+    return seeded_random_unit(seeded) < shared ? common : own;
 }
 
 static void draw_record(double *z, struct seeded_random *seeded)
@@ -139,7 +160,7 @@ static enum status start(struct asking *out, const struct intervals_setting *set
     return status;
 }
 
-static void judge(struct intervals_correlate *out, size_t pair, const struct correlate *all,
+static void judge(struct found *out, size_t pair, const struct correlate *all,
                   const struct correlate *clean, size_t i, size_t j)
 {
     const struct table1_figure figure = correlate_pair(all, i, j);
@@ -168,8 +189,7 @@ static struct correlate_moments moments_of(const double *cell, const struct aski
 }
 
 /* column: as take_cells */
-static enum status ask(struct intervals_correlate *out, const double *exact, struct asking *asking,
-                       size_t pair)
+static enum status ask(struct found *out, const double *exact, struct asking *asking, size_t pair)
 {
     const size_t both[] = {pairs[pair].i, pairs[pair].j};
     const size_t *column = asking->columns == D ? NULL : both;
@@ -191,7 +211,7 @@ static enum status ask(struct intervals_correlate *out, const double *exact, str
     struct correlate clean;
     correlate_init(&all, &noisy);
     correlate_init(&clean, &none);
-    for (size_t k = 0; k < INTERVALS_PAIRS && column == NULL; k++) {
+    for (size_t k = 0; k < PAIRS && column == NULL; k++) {
         judge(out, k, &all, &clean, pairs[k].i, pairs[k].j);
     }
     if (column != NULL) {
@@ -200,23 +220,105 @@ static enum status ask(struct intervals_correlate *out, const double *exact, str
     return status;
 }
 
-enum status intervals_correlate(struct intervals_correlate *out,
-                                const struct intervals_setting *setting)
+static enum status simulate(struct found *out, const struct intervals_setting *setting)
 {
     struct seeded_random seeded;
     struct asking asking;
-    *out = (struct intervals_correlate){.columns = setting->is_wide ? D : 2};
+    *out = (struct found){.columns = setting->variant == 1 ? D : 2};
     seeded_random_init(&seeded, setting->seed);
     enum status status = start(&asking, setting, &seeded, out->columns);
     out->parts = asking.parts;
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         double exact[PARTS * CELLS];
         draw_cells(exact, INTERVALS_SITES * setting->site_records, &seeded);
-        for (size_t pair = 0;
-             pair < (out->columns == D ? 1 : INTERVALS_PAIRS) && status == STATUS_OK; pair++) {
+        for (size_t pair = 0; pair < (out->columns == D ? 1 : PAIRS) && status == STATUS_OK;
+             pair++) {
             status = ask(out, exact, &asking, pair);
         }
     }
     intervals_noise_free(&asking.noise);
     return status;
 }
+
+enum { NOISE = PAIRS, REJECTED }; /* behind a claim of each pair */
+
+static const struct intervals_claim claims[] = {
+    [EVEN] = {"correlations: intervals of nearly normal columns, the worst of all settings",
+              INTERVALS_HOLD},
+    [SKEWED] = {"correlations: intervals of skewed columns, the worst of all settings",
+                INTERVALS_HOLD},
+    [TWO_VALUES] = {"correlations: intervals of columns of two values, the worst of all settings",
+                    INTERVALS_HOLD},
+    [CLOSE] = {"correlations: intervals of columns whose correlation is 0.95, the worst of all "
+               "settings",
+               INTERVALS_HOLD},
+    [NULL_EVEN] =
+        {"correlations: intervals of an even and a skewed column that are independent, the "
+         "worst of all settings",
+         INTERVALS_HOLD},
+    [NULL_SKEWED] = {"correlations: intervals of a skewed column and one of two values that are "
+                     "independent, the worst of all settings",
+                     INTERVALS_HOLD},
+    [UNCORRELATED] = {"correlations: intervals of dependent columns whose correlation is 0, the "
+                      "worst of all settings",
+                      INTERVALS_HOLD},
+    [NOISE] = {"correlations: intervals of the noise alone that hold what is without noise",
+               INTERVALS_HOLD},
+    [REJECTED] = {"correlations: tests that reject independent columns", INTERVALS_REJECT},
+};
+
+static void tell(struct intervals_told *told, const struct found *found,
+                 const struct intervals_setting *setting)
+{
+    static const enum pair order[] = {EVEN, SKEWED, TWO_VALUES, CLOSE};
+    const struct intervals_rate *rate = found->pair;
+    const double runs = (double)setting->runs;
+    char(*text)[INTERVALS_TEXT] = told->text;
+    char kind[32];
+    (void)snprintf(kind, sizeof kind, "correlations of %zu, ", found->columns);
+    intervals_setting_name(text[0], kind, setting);
+    (void)snprintf(text[1], INTERVALS_TEXT, "%zu parts", found->parts);
+    (void)snprintf(text[2], INTERVALS_TEXT, "%.2f, %.2f, %.2f, %.2f",
+                   (double)rate[order[0]].all / runs, (double)rate[order[1]].all / runs,
+                   (double)rate[order[2]].all / runs, (double)rate[order[3]].all / runs);
+    (void)snprintf(text[3], INTERVALS_TEXT, "normal %.3f, skewed %.3f",
+                   intervals_share(&rate[order[0]]), intervals_share(&rate[order[1]]));
+    (void)snprintf(text[4], INTERVALS_TEXT, "two values %.3f, close %.3f",
+                   intervals_share(&rate[order[2]]), intervals_share(&rate[order[3]]));
+    (void)snprintf(text[5], INTERVALS_TEXT, "of 0 %.3f, %.3f, %.3f",
+                   intervals_share(&rate[NULL_EVEN]), intervals_share(&rate[NULL_SKEWED]),
+                   intervals_share(&rate[UNCORRELATED]));
+    (void)snprintf(text[6], INTERVALS_TEXT, "%.3f, %.3f, %.3f",
+                   intervals_share(&found->rejected[NULL_EVEN]),
+                   intervals_share(&found->rejected[NULL_SKEWED]),
+                   intervals_share(&found->rejected[UNCORRELATED]));
+    (void)snprintf(text[7], INTERVALS_TEXT, "halves %.3f, %.3f, %.3f",
+                   found->width[order[0]] / (double)rate[order[0]].all,
+                   found->width[order[1]] / (double)rate[order[1]].all,
+                   found->width[order[2]] / (double)rate[order[2]].all);
+}
+
+/* Parts tell the noise that there is: a tenth of it is planted, which the settings of one part are told. */
+static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+{
+    struct found found;
+    const enum status status = simulate(&found, setting);
+    for (size_t pair = 0; pair < PAIRS; pair++) {
+        intervals_take(told, pair, &found.pair[pair], setting->runs);
+        intervals_take(told, NOISE, &found.noise[pair], setting->runs);
+    }
+    intervals_take(told, REJECTED, &found.rejected[NULL_EVEN], setting->runs);
+    intervals_take(told, REJECTED, &found.rejected[NULL_SKEWED], setting->runs);
+    tell(told, &found, setting);
+    return status;
+}
+
+const struct intervals_kind intervals_correlate = {
+    .name = "correlate",
+    .variants = 2,
+    .runs_times = 1,
+    .planted = 0.1,
+    .run = run,
+    .claim = claims,
+    .claim_count = sizeof claims / sizeof claims[0],
+};

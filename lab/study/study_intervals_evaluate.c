@@ -1,33 +1,65 @@
 /* A score of two groups, 70 and 30 % of the records, of whom a fifth have the event. The score is normal, and higher where the
  * event is: by one standard deviation in the first group (AUC about 0.76), by a half in the second (0.64). It is rounded to
- * levels, and these are what is true: of each the probability follows from the normal distribution. */
+ * levels, and these are what is true: of each the probability follows from the normal distribution.
+ *
+ * The other design has 45 and 55 %, an event that a third have, and scores that spread more about a lower centre. It confirms: what is
+ * shown of a net benefit was mended on the first. */
 
 #include "estimate/cells.h"
 #include "estimate/evaluate.h"
 #include "lab/study/study_intervals.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+struct found {
+    size_t levels; /* that were planned */
+    struct intervals_rate auc;
+    struct intervals_rate cut;   /* accuracy and sensitivity */
+    struct intervals_rate band;  /* calibration */
+    struct intervals_rate large; /* calibration in the large */
+    struct intervals_rate
+        benefit[EVALUATE_BANDS];  /* net benefit from each eighth on but the first */
+    struct intervals_width width; /* of the first group's AUC */
+};
 
 enum { GROUPS = 2, CELLS_MAX = GROUPS * (TABLE1_LEVELS_MAX + 1) + 1 };
 
-static const double first_share = 0.7;
-static const double event_share = 0.2;
-static const double spread = 0.15;
-static const double centre_without = 0.35;
+enum { DESIGNS = 2 };
 
-static double centre(size_t group, bool event)
+static const struct design {
+    double first_share;
+    double event_share;
+    double spread;
+    double centre; /* without the event */
+} designs[DESIGNS] = {{0.7, 0.2, 0.15, 0.35}, {0.45, 0.33, 0.2, 0.25}};
+
+static double centre(const struct design *design, size_t group, bool event)
 {
-    return centre_without + (event ? (group == 0 ? spread : spread / 2) : 0);
+    return design->centre + (event ? (group == 0 ? design->spread : design->spread / 2) : 0);
+}
+
+/* group: GROUPS for both together */
+static double share_of_first(const struct design *design, size_t group)
+{
+    return group == 1 ? 0 : group == 0 ? 1 : design->first_share;
+}
+
+static double share_of_event(const struct design *design, bool event)
+{
+    return event ? design->event_share : 1 - design->event_share;
 }
 
 /* Of a record of the group and class to be in a level: what lies beyond the range is in its last. */
-static double chance(size_t group, bool event, size_t level, size_t levels)
+static double chance(const struct design *design, size_t group, bool event, size_t level,
+                     size_t levels)
 {
     const double low = level == 0 ? -INFINITY : (double)level / (double)levels;
     const double high = level + 1 == levels ? INFINITY : (double)(level + 1) / (double)levels;
-    const double c = centre(group, event);
-    return (erfc((low - c) / spread / sqrt(2)) - erfc((high - c) / spread / sqrt(2))) / 2;
+    const double c = centre(design, group, event);
+    const double wide = design->spread * sqrt(2);
+    return (erfc((low - c) / wide) - erfc((high - c) / wide)) / 2;
 }
 
 struct truth {
@@ -45,37 +77,38 @@ static double odds_of(size_t band)
 }
 
 /* Of a score that is clamped to 0 .. 1. */
-static double mean_score(size_t group, bool event)
+static double mean_score(const struct design *design, size_t group, bool event)
 {
     enum { FINE = 4000 };
     double sum = 0;
     for (size_t i = 0; i < FINE; i++) { /* P(score > t), added up */
         const double t = ((double)i + 0.5) / FINE;
-        sum += erfc((t - centre(group, event)) / spread / sqrt(2)) / 2 / FINE;
+        sum += erfc((t - centre(design, group, event)) / design->spread / sqrt(2)) / 2 / FINE;
     }
     return sum;
 }
 
 /* group: GROUPS for both together */
-static struct truth truth_of(size_t group, size_t levels, size_t cut)
+static struct truth truth_of(const struct design *design, size_t group, size_t levels, size_t cut)
 {
     struct truth out = {.auc = 0};
+    const double first = share_of_first(design, group);
+    const double with = design->event_share;
     double cell[2][EVALUATE_LEVELS_MAX];
     double below = 0;
     double all = 0;
     for (size_t k = 0; k < levels; k++) {
         for (int event = 0; event < 2; event++) {
-            const double first = group == 1 ? 0 : group == 0 ? 1 : first_share;
-            cell[event][k] = (event == 1 ? event_share : 1 - event_share) *
-                             (first * chance(0, event == 1, k, levels) +
-                              (1 - first) * chance(1, event == 1, k, levels));
+            cell[event][k] = share_of_event(design, event == 1) *
+                             (first * chance(design, 0, event == 1, k, levels) +
+                              (1 - first) * chance(design, 1, event == 1, k, levels));
         }
     }
     for (size_t k = 0; k < levels; k++) {
-        out.auc += cell[1][k] * (below + cell[0][k] / 2) / (event_share * (1 - event_share));
+        out.auc += cell[1][k] * (below + cell[0][k] / 2) / (with * (1 - with));
         below += cell[0][k];
         out.accuracy += k < cut ? cell[0][k] : cell[1][k];
-        out.sensitivity += k < cut ? 0 : cell[1][k] / event_share;
+        out.sensitivity += k < cut ? 0 : cell[1][k] / with;
     }
     for (size_t band = 0; band < EVALUATE_BANDS; band++) {
         const size_t wide = levels / EVALUATE_BANDS;
@@ -89,33 +122,28 @@ static struct truth truth_of(size_t group, size_t levels, size_t cut)
             out.benefit[band] += cell[1][k] - odds_of(band) * cell[0][k];
         }
     }
-    const double first = group == 1 ? 0 : group == 0 ? 1 : first_share;
-    out.large = event_share;
+    out.large = with;
     for (int event = 0; event < 2; event++) {
-        out.large -= (event == 1 ? event_share : 1 - event_share) *
-                     (first * mean_score(0, event == 1) + (1 - first) * mean_score(1, event == 1));
+        out.large -=
+            share_of_event(design, event == 1) * (first * mean_score(design, 0, event == 1) +
+                                                  (1 - first) * mean_score(design, 1, event == 1));
     }
     return out;
 }
 
-static double draw_normal(struct seeded_random *seeded)
+static enum status make_source(struct intervals_source *out, const struct design *design,
+                               size_t levels)
 {
-    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
-    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
-}
-
-static void draw_cells(double *cell, size_t levels, const struct intervals_setting *setting,
-                       struct seeded_random *seeded)
-{
-    memset(cell, 0, CELLS_MAX * sizeof *cell);
-    for (uint64_t i = 0; i < INTERVALS_SITES * setting->site_records; i++) {
-        const size_t group = seeded_random_unit(seeded) < first_share ? 0 : 1;
-        const bool event = seeded_random_unit(seeded) < event_share;
-        const double score = centre(group, event) + spread * draw_normal(seeded);
-        const double place = floor(score * (double)levels);
-        const size_t level = (size_t)fmin(fmax(place, 0), (double)levels - 1);
-        cell[group * (2 * levels + 1) + (event ? levels : 0) + level]++;
+    const enum status status = intervals_source_init(out, CELLS_MAX);
+    for (size_t i = 0; i < GROUPS * 2 * levels && status == STATUS_OK; i++) {
+        const size_t group = i / (2 * levels);
+        const bool event = i / levels % 2 == 1;
+        const double share = (group == 0 ? design->first_share : 1 - design->first_share) *
+                             share_of_event(design, event);
+        intervals_source_put(out, share * chance(design, group, event, i % levels, levels),
+                             i + group, 0);
     }
+    return status == STATUS_OK ? intervals_source_ready(out) : status;
 }
 
 static void judge(struct intervals_rate *rate, const struct table1_figure *figure, double truth)
@@ -125,10 +153,10 @@ static void judge(struct intervals_rate *rate, const struct table1_figure *figur
     }
 }
 
-enum status intervals_evaluate(struct intervals_evaluate *out,
-                               const struct intervals_setting *setting)
+static enum status simulate(struct found *out, const struct intervals_setting *setting)
 {
     const double records = (double)(INTERVALS_SITES * setting->site_records);
+    const struct design *design = &designs[setting->variant];
     struct intervals_noise noise;
     enum status status = intervals_noise_init(&noise, setting, &intervals_two_cells);
     const struct table1_public known = {records, GROUPS, noise.variance};
@@ -138,25 +166,30 @@ enum status intervals_evaluate(struct intervals_evaluate *out,
     const size_t wide = levels / EVALUATE_BANDS;
     double edge[EVALUATE_LEVELS_MAX + 1];
     const size_t cells = GROUPS * (2 * levels + 1) + 1;
+    double exact[CELLS_MAX];
+    struct intervals_source source = {.atom = NULL};
+    struct table1_sizes sizes;
+    struct table1_column without;
     struct seeded_random seeded;
     struct truth truth[GROUPS + 1];
 
-    *out = (struct intervals_evaluate){.levels = levels};
+    *out = (struct found){.levels = levels};
     for (size_t g = 0; g <= GROUPS; g++) {
-        truth[g] = truth_of(g, levels, cut);
+        truth[g] = truth_of(design, g, levels, cut);
     }
     for (size_t k = 0; k <= levels; k++) {
         edge[k] = (double)k / (double)levels;
     }
     seeded_random_init(&seeded, setting->seed);
     const struct random random = seeded_random_interface(&seeded);
+    if (status == STATUS_OK) {
+        status = make_source(&source, design, levels);
+    }
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
-        double exact[CELLS_MAX];
         double cell[CELLS_MAX];
-        struct table1_sizes sizes;
         struct table1_column column;
-        struct table1_column without;
-        draw_cells(exact, levels, setting, &seeded);
+        memset(exact, 0, sizeof exact);
+        intervals_source_draw(exact, &source, INTERVALS_SITES * setting->site_records, &seeded);
         memcpy(cell, exact, sizeof cell);
         status = intervals_noise_add(cell, cells, &noise, &random);
         const struct table1_block block = {cell, 2 * levels, NULL, told};
@@ -184,11 +217,88 @@ enum status intervals_evaluate(struct intervals_evaluate *out,
             }
             if (g == 0 && !isnan(auc.estimate.value)) {
                 const struct table1_figure free = evaluate_auc(&without);
-                out->width += auc.estimate.high - auc.estimate.low;
-                out->width_free += free.estimate.high - free.estimate.low;
+                intervals_add_width(&out->width, auc.estimate.high - auc.estimate.low,
+                                    free.estimate.high - free.estimate.low);
             }
         }
     }
+    if (status == STATUS_OK) {
+        const struct table1_block expected = {exact, 2 * levels, NULL,
+                                              setting->planted < 1 ? 0 : noise.variance};
+        memset(exact, 0, sizeof exact);
+        intervals_source_expect(exact, &source, records);
+        table1_agree(&sizes, &expected, 1, GROUPS, records);
+        table1_column_of(&without, &expected, &sizes, 0);
+        const struct estimate auc = evaluate_auc(&without).estimate;
+        out->width.by_true = auc.high - auc.low;
+    }
+    intervals_source_free(&source);
     intervals_noise_free(&noise);
     return status;
 }
+
+enum { AUC, CUT, BAND, LARGE, BENEFIT, WIDTH };
+
+static const struct intervals_claim claims[] = {
+    [AUC] = {"scores: intervals of the AUC, the worst of all settings", INTERVALS_HOLD},
+    [CUT] = {"scores: intervals of accuracy and sensitivity at a cut", INTERVALS_HOLD},
+    [BAND] = {"scores: intervals of the calibration", INTERVALS_HOLD},
+    [LARGE] = {"scores: intervals of the calibration in the large", INTERVALS_HOLD},
+    [BENEFIT] = {"scores: intervals of the net benefit, the worst threshold", INTERVALS_HOLD},
+    [WIDTH] = {"scores: widths of the AUC over those that the true cells give", INTERVALS_WIDTH},
+};
+
+/* Of a tenth of what is asked, as intervals_take. */
+static double worst_benefit(const struct found *found, double asked)
+{
+    double worst = 1;
+    for (size_t band = 1; band < EVALUATE_BANDS; band++) {
+        const struct intervals_rate *rate = &found->benefit[band];
+        worst = (double)rate->all >= asked / 10 ? fmin(worst, intervals_share(rate)) : worst;
+    }
+    return worst;
+}
+
+static void tell(struct intervals_told *told, const struct found *found,
+                 const struct intervals_setting *setting, double asked)
+{
+    char(*text)[INTERVALS_TEXT] = told->text;
+    intervals_setting_name(text[0], setting->variant == 0 ? "score, " : "other score, ", setting);
+    (void)snprintf(text[1], INTERVALS_TEXT, "%zu levels", found->levels);
+    (void)snprintf(text[2], INTERVALS_TEXT, "AUC %.2f, band %.2f", (double)found->auc.all / asked,
+                   (double)found->band.all / EVALUATE_BANDS / asked);
+    (void)snprintf(text[3], INTERVALS_TEXT, "AUC %.3f", intervals_share(&found->auc));
+    (void)snprintf(text[4], INTERVALS_TEXT, "at a cut %.3f", intervals_share(&found->cut));
+    (void)snprintf(text[5], INTERVALS_TEXT, "calibration %.3f", intervals_share(&found->band));
+    (void)snprintf(text[6], INTERVALS_TEXT, "in the large %.3f, worst net benefit %.3f",
+                   intervals_share(&found->large), worst_benefit(found, asked));
+    (void)snprintf(text[7], INTERVALS_TEXT, "AUC %.2f, %.2f", intervals_over_exact(&found->width),
+                   intervals_over_true(&found->width));
+}
+
+static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+{
+    struct found found;
+    const size_t asked = (GROUPS + 1) * setting->runs;
+    const enum status status = simulate(&found, setting);
+    intervals_take(told, AUC, &found.auc, asked);
+    intervals_take(told, CUT, &found.cut, 2 * asked);
+    intervals_take(told, BAND, &found.band, EVALUATE_BANDS * asked);
+    intervals_take(told, LARGE, &found.large, asked);
+    intervals_take_width(told, WIDTH, &found.width, setting->runs);
+    for (size_t band = 1; band < EVALUATE_BANDS; band++) {
+        intervals_take(told, BENEFIT, &found.benefit[band], asked);
+    }
+    tell(told, &found, setting, (double)asked);
+    return status;
+}
+
+const struct intervals_kind intervals_evaluate = {
+    .name = "evaluate",
+    .variants = DESIGNS,
+    .runs_times = 2,
+    .planted = 0.25,
+    .run = run,
+    .claim = claims,
+    .claim_count = sizeof claims / sizeof claims[0],
+};

@@ -15,15 +15,24 @@ enum { GRID_LOG2 = 10, NOISES = 2 };
 
 static const uint64_t sizes[] = {200, 1000, 5000};
 static const double epsilons[] = {0.25, 1, 4};
-static const unsigned draws[] = {1, INTERVALS_SITES}; /* central, local */
+
+static const struct trust {
+    const char *name;
+    unsigned draws;
+    unsigned shares; /* 3 sites' make one noise, and all 5 are there */
+} trusts[] = {
+    {"central", 1, 0}, {"local", INTERVALS_SITES, 0}, {"distributed", INTERVALS_SITES, 3}};
 
 enum {
     SIZES = sizeof sizes / sizeof sizes[0],
     EPSILONS = sizeof epsilons / sizeof epsilons[0],
-    TRUSTS = sizeof draws / sizeof draws[0]
+    TRUSTS = sizeof trusts / sizeof trusts[0]
 };
 
-static const double shown_least = 0.1; /* of a setting that is judged: fewer are too few to count */
+/* Of a setting that is judged: fewer are too few to count. And of one whose widths are: where noise hides some answers, the true cells'
+ * own is nearly hidden too. */
+static const double shown_least = 0.1;
+static const double width_shown_least = 0.9;
 
 double intervals_share(const struct intervals_rate *rate)
 {
@@ -36,11 +45,46 @@ void intervals_count(struct intervals_rate *rate, bool yes)
     rate->all++;
 }
 
-void intervals_take_least(double *least, const struct intervals_rate *rate, size_t runs)
+void intervals_take(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
+                    size_t asked)
 {
-    if ((double)rate->all >= shown_least * (double)runs) {
-        *least = fmin(*least, intervals_share(rate));
+    double *worst = &told->worst[claim];
+    if ((double)rate->all >= shown_least * (double)asked) {
+        const double share = intervals_share(rate);
+        *worst = told->kind->claim[claim].measure == INTERVALS_HOLD ? fmin(*worst, share)
+                                                                    : fmax(*worst, share);
     }
+}
+
+void intervals_take_width(struct intervals_told *told, size_t claim,
+                          const struct intervals_width *width, size_t asked)
+{
+    if ((double)width->count >= width_shown_least * (double)asked) {
+        told->worst[claim] = fmax(told->worst[claim], intervals_over_true(width));
+    }
+}
+
+void intervals_add_width(struct intervals_width *width, double released, double exact)
+{
+    if (isfinite(released) && isfinite(exact)) {
+        width->released += released;
+        width->logarithms += log(released);
+        width->exact += exact;
+        width->count++;
+    }
+}
+
+double intervals_over_exact(const struct intervals_width *width)
+{
+    return width->released / width->exact;
+}
+
+double intervals_over_true(const struct intervals_width *width)
+{
+    const double own = width->logarithms / (double)width->count;
+    const bool is_each = width->by_true >= 0 && width->by_true <= 0;
+    return is_each ? exp(own - width->true_logarithms / (double)width->count)
+                   : exp(own) / width->by_true; /* NAN of what the true cells refuse */
 }
 
 bool intervals_setting_at(struct intervals_setting *out, const struct study_request *request,
@@ -56,7 +100,8 @@ bool intervals_setting_at(struct intervals_setting *out, const struct study_requ
     }
     *out = (struct intervals_setting){.site_records = sizes[at % of_noise / TRUSTS / EPSILONS],
                                       .epsilon = epsilons[at / TRUSTS % EPSILONS],
-                                      .draws = draws[at % TRUSTS],
+                                      .draws = trusts[at % TRUSTS].draws,
+                                      .shares = trusts[at % TRUSTS].shares,
                                       .is_gaussian = at >= of_noise,
                                       .planted = 1};
     return true;
@@ -65,8 +110,11 @@ bool intervals_setting_at(struct intervals_setting *out, const struct study_requ
 void intervals_setting_name(char text[static INTERVALS_TEXT], const char *kind,
                             const struct intervals_setting *setting)
 {
-    (void)snprintf(text, INTERVALS_TEXT, "%s%s%s, %d x %d, epsilon %g", kind,
-                   setting->draws == 1 ? "central" : "local",
+    size_t trust = 0;
+    while (trusts[trust].draws != setting->draws || trusts[trust].shares != setting->shares) {
+        trust++;
+    }
+    (void)snprintf(text, INTERVALS_TEXT, "%s%s%s, %d x %d, epsilon %g", kind, trusts[trust].name,
                    setting->is_gaussian ? ", Gaussian" : "", INTERVALS_SITES,
                    (int)setting->site_records, setting->epsilon);
 }
@@ -76,13 +124,16 @@ enum status intervals_noise_init(struct intervals_noise *out,
                                  const struct intervals_moves *moves)
 {
     uint64_t sigma_micro = 0;
-    *out = (struct intervals_noise){.is_gaussian = setting->is_gaussian, .draws = setting->draws};
+    const double noises = (double)setting->draws / (setting->shares > 0 ? setting->shares : 1);
+    *out = (struct intervals_noise){
+        .is_gaussian = setting->is_gaussian, .draws = setting->draws, .shares = setting->shares};
     if (!setting->is_gaussian) {
         const double scale = moves->l1 / setting->epsilon;
-        out->variance = 2 * setting->draws * scale * scale;
-        return noise_laplace_init(
-            &out->laplace, (struct noise_scale){(uint64_t)(ldexp(moves->l1, GRID_LOG2) * MICRO),
-                                                (uint64_t)(setting->epsilon * MICRO)});
+        const struct noise_scale of_steps = {(uint64_t)(ldexp(moves->l1, GRID_LOG2) * MICRO),
+                                             (uint64_t)(setting->epsilon * MICRO)};
+        out->variance = 2 * noises * scale * scale;
+        return setting->shares > 0 ? noise_share_init(&out->share, of_steps, setting->shares)
+                                   : noise_laplace_init(&out->laplace, of_steps);
     }
     const struct schedule schedule = {
         .limit = {(uint64_t)(setting->epsilon * EPSILON_MICRO_ONE), DELTA_ATTO},
@@ -93,16 +144,20 @@ enum status intervals_noise_init(struct intervals_noise *out,
         return status;
     }
     const double sigma = moves->l2 * (double)sigma_micro / MICRO;
-    out->variance = setting->draws * sigma * sigma;
-    return noise_gaussian_init(
-        &out->gaussian,
-        (struct noise_scale){(uint64_t)(ldexp(sigma, GRID_LOG2) * MICRO), (uint64_t)MICRO});
+    struct noise_scale part = {(uint64_t)(ldexp(sigma, GRID_LOG2) * MICRO), (uint64_t)MICRO};
+    out->variance = noises * sigma * sigma;
+    if (setting->shares > 0) {
+        noise_gaussian_part(&part, part, setting->shares);
+    }
+    return noise_gaussian_init(&out->gaussian, part);
 }
 
 void intervals_noise_free(struct intervals_noise *noise)
 {
     if (noise->is_gaussian) {
         noise_gaussian_free(&noise->gaussian);
+    } else if (noise->shares > 0) {
+        noise_share_free(&noise->share);
     }
 }
 
@@ -112,8 +167,9 @@ enum status intervals_noise_add(double *cell, size_t count, const struct interva
     int64_t *steps = calloc(count, sizeof *steps);
     enum status status = steps == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     for (unsigned draw = 0; draw < noise->draws && status == STATUS_OK; draw++) {
-        status = noise->is_gaussian ? noise_gaussian_add(&noise->gaussian, random, steps, count)
-                                    : noise_laplace_add(&noise->laplace, random, steps, count);
+        status = noise->is_gaussian  ? noise_gaussian_add(&noise->gaussian, random, steps, count)
+                 : noise->shares > 0 ? noise_share_add(&noise->share, random, steps, count)
+                                     : noise_laplace_add(&noise->laplace, random, steps, count);
     }
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         cell[i] += ldexp((double)steps[i], -GRID_LOG2);

@@ -6,14 +6,34 @@
 #include "lab/study/study_intervals.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS = 2, FINE = 4096 };
+struct found {
+    size_t intervals;            /* that were planned */
+    struct intervals_rate shown; /* points */
+    struct intervals_rate point; /* intervals of points that hold the truth */
+    double worst_point; /* the least share over points that nine runs in ten show; NAN: none */
+    struct intervals_rate band;
+    struct intervals_rate noise; /* intervals of the noise that hold the curve without noise */
+    struct intervals_rate mean;
+    struct intervals_rate difference;
+    struct intervals_rate median;
+    struct intervals_rate rejected; /* log-rank tests below 5 % */
+    struct intervals_width width;   /* at the end */
+};
+
+enum { GROUPS = 2, FINE = 64 };
 
 static const double first_hazard = 0.8;
 static const double second_hazard = 0.6; /* of t^1.5 */
 static const double censoring_end = 2;
+
+static bool is_null_of(const struct intervals_setting *setting)
+{
+    return setting->variant == 1;
+}
 
 static double cumulative(size_t group, bool is_null, double t)
 {
@@ -28,11 +48,12 @@ static double time_of_death(size_t group, bool is_null, double exponential)
 
 static double mean_survival(size_t group, bool is_null)
 {
+    enum { STEPS = 4096 };
     double sum = 0;
-    for (int i = 0; i < FINE; i++) {
-        sum += exp(-cumulative(group, is_null, (i + 0.5) / FINE));
+    for (int i = 0; i < STEPS; i++) {
+        sum += exp(-cumulative(group, is_null, (i + 0.5) / STEPS));
     }
-    return sum / FINE;
+    return sum / STEPS;
 }
 
 /* The time at which half are left; both groups reach it before 1 or not at all. */
@@ -41,43 +62,57 @@ static double median_of(size_t group, bool is_null)
     return time_of_death(group, is_null, log(2));
 }
 
-static void draw_cells(double *cell, size_t k, const struct intervals_setting *setting,
-                       struct seeded_random *seeded)
+/* Each interval's deaths and censorings by steps of it. */
+static enum status make_source(struct intervals_source *out, size_t k,
+                               const struct intervals_setting *setting)
 {
-    const uint64_t records = INTERVALS_SITES * setting->site_records;
-    memset(cell, 0, SURVIVAL_CELLS(GROUPS, k) * sizeof *cell);
-    for (uint64_t i = 0; i < records; i++) {
-        const size_t group = i % GROUPS;
-        const double exponential = -log(1 - seeded_random_unit(seeded));
-        const double death = time_of_death(group, setting->is_null, exponential);
-        const double censored = censoring_end * seeded_random_unit(seeded);
-        const double time = fmin(death, censored);
-        double *own = cell + group * (2 * k + 1);
-        if (time >= 1) {
-            own[2 * k]++;
-        } else {
-            own[(death <= censored ? 0 : k) + (size_t)(time * (double)k)]++;
+    const bool is_null = is_null_of(setting);
+    const enum status status = intervals_source_init(out, GROUPS * (2 * FINE * k + 1));
+    for (size_t g = 0; g < GROUPS && status == STATUS_OK; g++) {
+        const size_t first = g * (2 * k + 1);
+        for (size_t i = 0; i < FINE * k; i++) {
+            const double t = (double)i / (double)(FINE * k);
+            const double next = (double)(i + 1) / (double)(FINE * k);
+            const double alive = exp(-cumulative(g, is_null, t));
+            const double later = exp(-cumulative(g, is_null, next));
+            const double kept = 1 - (t + next) / 2 / censoring_end;
+            intervals_source_put(out, (alive - later) * kept, first + i / FINE, 0);
+            intervals_source_put(out, (alive + later) / 2 * (next - t) / censoring_end,
+                                 first + k + i / FINE, 0);
         }
+        intervals_source_put(out, exp(-cumulative(g, is_null, 1)) * (1 - 1 / censoring_end),
+                             first + 2 * k, 0);
     }
+    return status == STATUS_OK ? intervals_source_ready(out) : status;
 }
 
-/* What the cells are on average. */
-static void expect_cells(double *cell, size_t k, const struct intervals_setting *setting)
+/* The curve and the width of its end's interval, without noise. */
+struct exact {
+    double survival[GROUPS][SURVIVAL_INTERVALS_MAX];
+    double width;
+};
+
+static void follow(struct exact *out, const double *cell, size_t k)
 {
-    const double records = (double)(INTERVALS_SITES * setting->site_records) / GROUPS;
-    memset(cell, 0, SURVIVAL_CELLS(GROUPS, k) * sizeof *cell);
     for (size_t g = 0; g < GROUPS; g++) {
-        double *own = cell + g * (2 * k + 1);
-        for (size_t i = 0; i < FINE; i++) {
-            const double t = (double)i / FINE;
-            const double next = (double)(i + 1) / FINE;
-            const double alive = exp(-cumulative(g, setting->is_null, t));
-            const double dies = alive - exp(-cumulative(g, setting->is_null, next));
-            const size_t at = (size_t)(t * (double)k);
-            own[at] += records * dies * (1 - t / censoring_end);
-            own[k + at] += records * alive / FINE / censoring_end;
+        const double *own = cell + g * (2 * k + 1);
+        double at_risk = own[2 * k];
+        double share = 1;
+        double greenwood = 0;
+        for (size_t j = 0; j < 2 * k; j++) {
+            at_risk += own[j];
         }
-        own[2 * k] = records * exp(-cumulative(g, setting->is_null, 1)) * (1 - 1 / censoring_end);
+        for (size_t j = 0; j < k; j++) {
+            const double y = at_risk - own[k + j] / 2;
+            share *= 1 - own[j] / y;
+            greenwood += own[j] / (y * (y - own[j]));
+            at_risk -= own[j] + own[k + j];
+            out->survival[g][j] = share;
+        }
+        if (g == 0) {
+            const double reach = ESTIMATE_Z * sqrt(greenwood);
+            out->width = fmin(share * exp(reach), 1) - share * exp(-reach);
+        }
     }
 }
 
@@ -87,35 +122,32 @@ static bool holds(const struct estimate *estimate, double truth)
 }
 
 /* at: (k) of the points, over all runs and both groups */
-static void judge_curve(struct intervals_survival *out, struct intervals_rate *at,
-                        const struct survival_curve *curve, const struct survival_curve *exact,
-                        size_t group, const struct intervals_setting *setting)
+static void judge_curve(struct found *out, struct intervals_rate *at,
+                        const struct survival_curve *curve, const double *exact, size_t group,
+                        const struct intervals_setting *setting)
 {
     bool band = true;
     for (size_t j = 0; j < out->intervals; j++) {
         const struct survival_point *point = &curve->point[j];
-        const double truth = exp(-cumulative(group, setting->is_null, point->time));
+        const double truth = exp(-cumulative(group, is_null_of(setting), point->time));
         const bool is_shown = !isnan(point->survival.value);
         intervals_count(&out->shown, is_shown);
         if (is_shown) {
             intervals_count(&out->point, holds(&point->survival, truth));
             intervals_count(&at[j], holds(&point->survival, truth));
             band = band && point->band_low <= truth && truth <= point->band_high;
-            if (!isnan(exact->point[j].survival.value)) {
-                const double without = exact->point[j].survival.value;
-                intervals_count(&out->noise,
-                                point->noise_low <= without && without <= point->noise_high);
-            }
+            intervals_count(&out->noise,
+                            point->noise_low <= exact[j] && exact[j] <= point->noise_high);
         }
     }
     if (curve->shown > 0) {
         intervals_count(&out->band, band);
     }
     if (!isnan(curve->mean.value)) {
-        intervals_count(&out->mean, holds(&curve->mean, mean_survival(group, setting->is_null)));
+        intervals_count(&out->mean, holds(&curve->mean, mean_survival(group, is_null_of(setting))));
     }
     if (curve->shown > 0) {
-        const double median = median_of(group, setting->is_null);
+        const double median = median_of(group, is_null_of(setting));
         const double high = isnan(curve->median.high) ? INFINITY : curve->median.high;
         /* Not reached: every point's interval reaches above one half, so nothing beyond is ruled out. */
         const bool covers = curve->median_beyond || (curve->median.low <= median && median <= high);
@@ -129,13 +161,9 @@ static double width_at_end(const struct survival *survival, size_t k)
     return end->high - end->low;
 }
 
-struct widths {
-    double estimated, free, by_truth;
-    uint64_t runs;
-};
-
-static enum status run_one(struct intervals_survival *out, struct intervals_rate *at,
-                           struct widths *widths, const struct intervals_noise *noise,
+static enum status run_one(struct found *out, struct intervals_rate *at,
+                           const struct intervals_source *source,
+                           const struct intervals_noise *noise,
                            const struct intervals_setting *setting, struct seeded_random *seeded)
 {
     const size_t k = out->intervals;
@@ -145,61 +173,62 @@ static enum status run_one(struct intervals_survival *out, struct intervals_rate
     const struct random random = seeded_random_interface(seeded);
     static double exact_cell[SURVIVAL_CELLS_MAX];
     static double cell[SURVIVAL_CELLS_MAX];
-    static struct survival exact;
+    struct exact exact;
     static struct survival told;
 
-    draw_cells(exact_cell, k, setting, seeded);
+    memset(exact_cell, 0, sizeof exact_cell);
+    intervals_source_draw(exact_cell, source, INTERVALS_SITES * setting->site_records, seeded);
     memcpy(cell, exact_cell, sizeof cell);
     enum status status = intervals_noise_add(cell, m, noise, &random);
     cells_balance(cell, m, records);
-    survival_estimate(&exact, &(struct survival_cells){exact_cell, GROUPS, k, 1, 0});
+    follow(&exact, exact_cell, k);
     const struct survival_cells released = {cell, GROUPS, k, 1, told_variance};
     survival_estimate(&told, &released);
     for (size_t g = 0; g < GROUPS; g++) {
-        judge_curve(out, at, &told.curve[g], &exact.curve[g], g, setting);
+        judge_curve(out, at, &told.curve[g], exact.survival[g], g, setting);
     }
     if (!isnan(told.mean_difference[1].value)) {
         const double truth =
-            mean_survival(1, setting->is_null) - mean_survival(0, setting->is_null);
+            mean_survival(1, is_null_of(setting)) - mean_survival(0, is_null_of(setting));
         intervals_count(&out->difference, holds(&told.mean_difference[1], truth));
     }
     if (!isnan(told.log_rank_p)) {
         intervals_count(&out->rejected, told.log_rank_p < 0.05);
     }
-    if (!isnan(width_at_end(&told, k))) {
-        widths->estimated += width_at_end(&told, k);
-        widths->free += width_at_end(&exact, k);
-        widths->runs++;
-    }
+    intervals_add_width(&out->width, width_at_end(&told, k), exact.width);
     return status;
 }
 
-enum status intervals_survival(struct intervals_survival *out,
-                               const struct intervals_setting *setting)
+static enum status simulate(struct found *out, const struct intervals_setting *setting)
 {
     struct survival_public known = {.records = (double)(INTERVALS_SITES * setting->site_records),
                                     .groups = GROUPS};
     struct intervals_rate at[SURVIVAL_INTERVALS_MAX] = {{0}};
-    double truth[SURVIVAL_CELLS_MAX];
-    struct widths widths = {0};
+    double truth[SURVIVAL_CELLS_MAX] = {0};
+    struct intervals_source source = {.atom = NULL};
     struct seeded_random seeded;
     struct intervals_noise noise;
     static struct survival by_truth;
 
     enum status status = intervals_noise_init(&noise, setting, &intervals_two_cells);
     known.variance = noise.variance;
-    *out = (struct intervals_survival){.intervals = survival_plan(&known), .worst_point = NAN};
+    *out = (struct found){.intervals = survival_plan(&known), .worst_point = NAN};
     seeded_random_init(&seeded, setting->seed);
-    for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
-        status = run_one(out, at, &widths, &noise, setting, &seeded);
+    if (status == STATUS_OK) {
+        status = make_source(&source, out->intervals, setting);
     }
+    for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
+        status = run_one(out, at, &source, &noise, setting, &seeded);
+    }
+    if (status == STATUS_OK) {
+        intervals_source_expect(truth, &source, known.records);
+        survival_estimate(&by_truth,
+                          &(struct survival_cells){truth, GROUPS, out->intervals, 1,
+                                                   setting->planted < 1 ? 0 : known.variance});
+        out->width.by_true = width_at_end(&by_truth, out->intervals);
+    }
+    intervals_source_free(&source);
     intervals_noise_free(&noise);
-    expect_cells(truth, out->intervals, setting);
-    survival_estimate(&by_truth,
-                      &(struct survival_cells){truth, GROUPS, out->intervals, 1, known.variance});
-    widths.by_truth = width_at_end(&by_truth, out->intervals);
-    out->width_free = widths.estimated / widths.free;
-    out->width_true = widths.estimated / (double)widths.runs / widths.by_truth;
     for (size_t j = 0; j < out->intervals; j++) {
         if (10 * at[j].all >= 9 * GROUPS * setting->runs) {
             out->worst_point =
@@ -208,3 +237,67 @@ enum status intervals_survival(struct intervals_survival *out,
     }
     return status;
 }
+
+enum { POINT, BAND, MEAN, DIFFERENCE, NOISE, REJECTED, WIDTH };
+
+static const struct intervals_claim claims[] = {
+    [POINT] = {"survival: pointwise intervals of a curve that hold the truth, the worst of all "
+               "settings",
+               INTERVALS_HOLD},
+    [BAND] = {"survival: bands that hold the whole curve, where it is shown", INTERVALS_HOLD},
+    [MEAN] = {"survival: intervals of the restricted mean", INTERVALS_HOLD},
+    [DIFFERENCE] = {"survival: intervals of the difference of two restricted means",
+                    INTERVALS_HOLD},
+    [NOISE] = {"survival: intervals of the noise alone that hold the curve without noise",
+               INTERVALS_HOLD},
+    [REJECTED] = {"survival: log-rank tests that reject a true null", INTERVALS_REJECT},
+    [WIDTH] = {"survival: widths over those that the true cells give", INTERVALS_WIDTH},
+};
+
+static void tell(struct intervals_told *told, const struct found *found,
+                 const struct intervals_setting *setting)
+{
+    char(*text)[INTERVALS_TEXT] = told->text;
+    char name[INTERVALS_TEXT];
+    intervals_setting_name(name, "", setting);
+    (void)snprintf(text[0], INTERVALS_TEXT, "%.64s%s", name, is_null_of(setting) ? ", null" : "");
+    (void)snprintf(text[1], INTERVALS_TEXT, "%zu", found->intervals);
+    (void)snprintf(text[2], INTERVALS_TEXT, "%.2f", intervals_share(&found->shown));
+    (void)snprintf(text[3], INTERVALS_TEXT, "%.3f, %.3f", intervals_share(&found->point),
+                   found->worst_point);
+    (void)snprintf(text[4], INTERVALS_TEXT, "%.3f", intervals_share(&found->band));
+    (void)snprintf(text[5], INTERVALS_TEXT, "%.3f, %.3f", intervals_share(&found->mean),
+                   intervals_share(&found->difference));
+    (void)snprintf(text[6], INTERVALS_TEXT, "%.3f of %.2f", intervals_share(&found->rejected),
+                   (double)found->rejected.all / (double)setting->runs);
+    (void)snprintf(text[7], INTERVALS_TEXT, "%.2f, %.2f", intervals_over_exact(&found->width),
+                   intervals_over_true(&found->width));
+}
+
+static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+{
+    struct found found;
+    setting->runs = setting->site_records > 1000 ? setting->runs / 2 : setting->runs;
+    const enum status status = simulate(&found, setting);
+    intervals_take(told, POINT, &found.point, setting->runs);
+    intervals_take(told, BAND, &found.band, setting->runs);
+    intervals_take(told, MEAN, &found.mean, setting->runs);
+    intervals_take(told, DIFFERENCE, &found.difference, setting->runs);
+    intervals_take(told, NOISE, &found.noise, setting->runs);
+    intervals_take_width(told, WIDTH, &found.width, setting->runs);
+    if (is_null_of(setting)) {
+        intervals_take(told, REJECTED, &found.rejected, setting->runs);
+    }
+    tell(told, &found, setting);
+    return status;
+}
+
+const struct intervals_kind intervals_survival = {
+    .name = "survival",
+    .variants = 2,
+    .runs_times = 1,
+    .planted = 0.5,
+    .run = run,
+    .claim = claims,
+    .claim_count = sizeof claims / sizeof claims[0],
+};

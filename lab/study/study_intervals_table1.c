@@ -7,9 +7,34 @@
 #include "lab/study/study_intervals.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { GROUPS = 2, FINE = 40000, VARIABLES = 3, CATEGORIES = 3 };
+/* Figures of a Table 1, of each group and of all. */
+enum figure {
+    AGE_MEAN,
+    AGE_DEVIATION,
+    AGE_QUARTILE, /* and median, and upper quartile */
+    LEVEL_MEAN = AGE_QUARTILE + 3,
+    LEVEL_DEVIATION,
+    LEVEL_QUARTILE,
+    SHARE = LEVEL_QUARTILE + 3,
+    RARE_SHARE,
+    FIGURES
+};
+
+enum { GROUPS = 2, FINE = 40000, VARIABLES = 3, CATEGORIES = 3, WIDTHS = 3, CLEAN_EACH = 10 };
+
+enum { MEDIAN = 1 }; /* of a number's widths */
+
+struct found {
+    size_t steps; /* that were planned */
+    uint64_t asked[FIGURES];
+    struct intervals_rate figure[FIGURES]; /* intervals that hold the truth */
+    struct intervals_width width[VARIABLES][WIDTHS]
+                                [GROUPS + 1]; /* means and medians, or each share; by group */
+};
+
 enum { STEPS_BEFORE_PLAN = 32, CELLS_MAX = GROUPS * (TABLE1_LEVELS_MAX + 1) + 1 };
 
 static const double first_share = 0.7;
@@ -81,7 +106,49 @@ struct world {
     double step[2][TABLE1_LEVELS_MAX];
     double variance[VARIABLES]; /* that the analysis is told */
     struct intervals_noise noise[VARIABLES];
+    struct intervals_source source[VARIABLES][GROUPS]; /* of a record's cells in its group */
 };
+
+/* A normal variable at the middles of FINE even ranks. */
+static const double *normals(void)
+{
+    static double normal[FINE];
+    for (size_t i = 0; i < FINE && normal[FINE - 1] == 0; i++) {
+        normal[i] = normal_at(((double)i + 0.5) / FINE);
+    }
+    return normal;
+}
+
+static void put_number(struct intervals_source *source, const struct world *world, size_t variable,
+                       double value)
+{
+    const double *step = world->step[variable];
+    const double at = variable == 0 ? value : log1p(value);
+    const double place = (at - range[variable][0]) / (range[variable][1] - range[variable][0]) *
+                         (double)(world->steps - 1);
+    const size_t k = (size_t)fmin(fmax(floor(place), 0), (double)world->steps - 2);
+    const double above = fmin(fmax((value - step[k]) / (step[k + 1] - step[k]), 0), 1);
+    intervals_source_put(source, (1 - missing_share) / FINE, k, above);
+}
+
+static enum status make_source(struct intervals_source *out, const struct world *world,
+                               size_t variable, size_t group)
+{
+    const double *normal = normals();
+    const enum status status = intervals_source_init(out, FINE + 1);
+    for (size_t i = 0; i < FINE && status == STATUS_OK && variable < 2; i++) {
+        put_number(out, world, variable, value_of(variable, group, normal[i]));
+    }
+    for (size_t k = 0; k < CATEGORIES && status == STATUS_OK && variable == 2; k++) {
+        const double share = category_end[k] - (k > 0 ? category_end[k - 1] : 0);
+        intervals_source_put(out, (1 - missing_share) * share, k, 0);
+    }
+    if (status == STATUS_OK) {
+        intervals_source_put(out, missing_share, variable < 2 ? world->steps : CATEGORIES, 0);
+        return intervals_source_ready(out);
+    }
+    return status;
+}
 
 /* As query_table1.c plans and splits the price. */
 static enum status world_init(struct world *world, const struct intervals_setting *setting)
@@ -112,9 +179,6 @@ static enum status world_init(struct world *world, const struct intervals_settin
                 .records = records, .groups = GROUPS, .variance = world->variance[0]});
         }
     }
-    for (size_t v = 0; v < VARIABLES; v++) {
-        world->variance[v] *= setting->planted * setting->planted;
-    }
     for (size_t v = 0; v < 2; v++) {
         for (size_t k = 0; k < world->steps; k++) {
             const double at =
@@ -123,58 +187,52 @@ static enum status world_init(struct world *world, const struct intervals_settin
         }
         for (size_t g = 0; g < GROUPS; g++) {
             for (size_t i = 0; i < FINE; i++) {
-                values[g][i] = value_of(v, g, normal_at(((double)i + 0.5) / FINE));
+                values[g][i] = value_of(v, g, normals()[i]);
             }
         }
         for (size_t g = 0; g <= GROUPS; g++) {
             world->truth[v][g] = truth_of(values, g);
         }
     }
+    for (size_t i = 0; i < VARIABLES * GROUPS && status == STATUS_OK; i++) {
+        status = make_source(&world->source[i / GROUPS][i % GROUPS], world, i / GROUPS, i % GROUPS);
+    }
     return status;
-}
-
-static void put_number(double *own, const struct world *world, size_t variable, double value)
-{
-    const double *step = world->step[variable];
-    const double at = variable == 0 ? value : log1p(value);
-    const double place = (at - range[variable][0]) / (range[variable][1] - range[variable][0]) *
-                         (double)(world->steps - 1);
-    const size_t k = (size_t)fmin(fmax(floor(place), 0), (double)world->steps - 2);
-    const double above = fmin(fmax((value - step[k]) / (step[k + 1] - step[k]), 0), 1);
-    own[k] += 1 - above;
-    own[k + 1] += above;
-}
-
-static double draw_normal(struct seeded_random *seeded)
-{
-    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
-    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
 }
 
 static void draw_cells(double cell[VARIABLES][CELLS_MAX], const struct world *world,
                        struct seeded_random *seeded)
 {
     const uint64_t records = INTERVALS_SITES * world->setting->site_records;
+    uint64_t first = 0;
     memset(cell, 0, VARIABLES * sizeof *cell);
     for (uint64_t i = 0; i < records; i++) {
-        const size_t group = seeded_random_unit(seeded) < first_share ? 0 : 1;
-        for (size_t v = 0; v < VARIABLES; v++) {
-            const size_t levels = v < 2 ? world->steps : CATEGORIES;
-            double *own = cell[v] + group * (levels + 1);
-            if (seeded_random_unit(seeded) < missing_share) {
-                own[levels]++;
-            } else if (v < 2) {
-                put_number(own, world, v, value_of(v, group, draw_normal(seeded)));
-            } else {
-                const double u = seeded_random_unit(seeded);
-                own[u < category_end[0] ? 0 : u < category_end[1] ? 1 : 2]++;
-            }
-        }
+        first += seeded_random_unit(seeded) < first_share ? 1 : 0;
+    }
+    for (size_t i = 0; i < VARIABLES * GROUPS; i++) {
+        const size_t v = i / GROUPS;
+        const size_t group = i % GROUPS;
+        const size_t levels = v < 2 ? world->steps : CATEGORIES;
+        intervals_source_draw(cell[v] + group * (levels + 1), &world->source[v][group],
+                              group == 0 ? first : records - first, seeded);
     }
 }
 
-static void judge(struct intervals_table1 *out, enum intervals_figure which,
-                  const struct table1_figure *figure, double truth)
+static void expect_cells(double cell[VARIABLES][CELLS_MAX], const struct world *world)
+{
+    const double records = (double)(INTERVALS_SITES * world->setting->site_records);
+    memset(cell, 0, VARIABLES * sizeof *cell);
+    for (size_t i = 0; i < VARIABLES * GROUPS; i++) {
+        const size_t v = i / GROUPS;
+        const size_t group = i % GROUPS;
+        const size_t levels = v < 2 ? world->steps : CATEGORIES;
+        intervals_source_expect(cell[v] + group * (levels + 1), &world->source[v][group],
+                                records * (group == 0 ? first_share : 1 - first_share));
+    }
+}
+
+static void judge(struct found *out, enum figure which, const struct table1_figure *figure,
+                  double truth)
 {
     out->asked[which]++;
     if (!isnan(figure->estimate.value)) {
@@ -183,52 +241,83 @@ static void judge(struct intervals_table1 *out, enum intervals_figure which,
     }
 }
 
-static void judge_number(struct intervals_table1 *out, const struct world *world, size_t variable,
+static void judge_number(struct found *out, const struct world *world, size_t variable,
                          const struct table1_column *column, size_t group)
 {
     const struct truth *truth = &world->truth[variable][group];
-    const enum intervals_figure first = variable == 0 ? INTERVALS_AGE_MEAN : INTERVALS_LEVEL_MEAN;
+    const enum figure first = variable == 0 ? AGE_MEAN : LEVEL_MEAN;
     const struct table1_figure mean = table1_mean(column);
     const struct table1_figure deviation = table1_deviation(column);
     judge(out, first, &mean, truth->mean);
     judge(out, first + 1, &deviation, truth->deviation);
     for (size_t i = 0; i < 3; i++) {
         const struct table1_figure quantile = table1_quantile(column, 0.25 * (double)(i + 1));
-        judge(out, first + 2 + (enum intervals_figure)i, &quantile, truth->quantile[i]);
+        judge(out, first + 2 + (enum figure)i, &quantile, truth->quantile[i]);
     }
 }
 
-static void add_up(struct intervals_table1 *out, const struct table1_figure *released,
-                   const struct table1_figure *exact, size_t which)
+/* The width of a median's interval from the same release, told how many records there are. A quantile's test needs no other
+ * probability. Its ends are steps: without the draw's luck the true cells may end at a whole step less, or more. */
+static double median_by_true(const struct table1_column *released, const struct world *world,
+                             size_t group)
 {
-    if (!isnan(released->estimate.value) && !isnan(exact->estimate.value)) {
-        out->width[which] += released->estimate.high - released->estimate.low;
-        out->width_free[which] += exact->estimate.high - exact->estimate.low;
+    const double records = (double)(INTERVALS_SITES * world->setting->site_records);
+    const double share = group == GROUPS ? 1 : group == 0 ? first_share : 1 - first_share;
+    struct table1_column column = *released;
+    double present = 0;
+    for (size_t k = 0; k < column.levels; k++) {
+        present += column.cell[k];
+    }
+    for (size_t k = 0; k < column.levels; k++) {
+        column.cell[k] *= records * share * (1 - missing_share) / present;
+    }
+    if (world->setting->planted < 1) {
+        column.variance = column.size_variance = 0;
+    }
+    const struct estimate median = table1_quantile(&column, 0.5).estimate;
+    return median.high - median.low;
+}
+
+/* Of a variable's means and medians, or shares. */
+static void set_widths(double width[WIDTHS], const struct table1_column *column)
+{
+    struct table1_figure figure[WIDTHS];
+    size_t count = 0;
+    if (column->step != NULL) {
+        figure[count++] = table1_mean(column);
+        figure[count++] = table1_quantile(column, 0.5);
+    } else {
+        for (; count < CATEGORIES; count++) {
+            figure[count] = table1_share(column, count);
+        }
+    }
+    for (size_t i = 0; i < WIDTHS; i++) {
+        width[i] = i < count ? figure[i].estimate.high - figure[i].estimate.low : NAN;
     }
 }
 
 static void balance(struct table1_sizes *sizes, struct table1_block *block,
-                    double cell[VARIABLES][CELLS_MAX], const struct world *world, double variance)
+                    double cell[VARIABLES][CELLS_MAX], const struct world *world, double told)
 {
     for (size_t v = 0; v < VARIABLES; v++) {
         block[v] = (struct table1_block){.cell = cell[v],
                                          .levels = v < 2 ? world->steps : CATEGORIES,
                                          .step = v < 2 ? world->step[v] : NULL,
-                                         .variance = variance * world->variance[v]};
+                                         .variance = told * told * world->variance[v]};
     }
     table1_agree(sizes, block, VARIABLES, GROUPS,
                  (double)(INTERVALS_SITES * world->setting->site_records));
 }
 
-static enum status run_one(struct intervals_table1 *out, const struct world *world,
-                           struct seeded_random *seeded)
+static enum status run_one(struct found *out, const struct world *world,
+                           struct seeded_random *seeded, bool is_clean)
 {
     static double exact_cell[VARIABLES][CELLS_MAX];
     static double cell[VARIABLES][CELLS_MAX];
     const struct random random = seeded_random_interface(seeded);
     struct table1_sizes sizes[2];
     struct table1_block block[2][VARIABLES];
-    struct table1_column column[2];
+    struct table1_column column;
     enum status status = STATUS_OK;
 
     draw_cells(exact_cell, world, seeded);
@@ -237,47 +326,178 @@ static enum status run_one(struct intervals_table1 *out, const struct world *wor
         const size_t cells = GROUPS * ((v < 2 ? world->steps : CATEGORIES) + 1) + 1;
         status = intervals_noise_add(cell[v], cells, &world->noise[v], &random);
     }
-    balance(&sizes[0], block[0], cell, world, 1);
+    balance(&sizes[0], block[0], cell, world, world->setting->planted);
     balance(&sizes[1], block[1], exact_cell, world, 0);
-    for (size_t g = 0; g <= GROUPS; g++) {
-        for (size_t v = 0; v < VARIABLES; v++) {
-            table1_column_of(&column[0], &block[0][v], &sizes[0], g);
-            table1_column_of(&column[1], &block[1][v], &sizes[1], g);
-            if (v < 2) {
-                const struct table1_figure mean[2] = {table1_mean(&column[0]),
-                                                      table1_mean(&column[1])};
-                const struct table1_figure median[2] = {table1_quantile(&column[0], 0.5),
-                                                        table1_quantile(&column[1], 0.5)};
-                judge_number(out, world, v, &column[0], g);
-                add_up(out, &mean[0], &mean[1], 0);
-                add_up(out, &median[0], &median[1], 1);
-                continue;
+    for (size_t i = 0; i < (GROUPS + 1) * VARIABLES; i++) {
+        const size_t g = i / VARIABLES;
+        const size_t v = i % VARIABLES;
+        table1_column_of(&column, &block[0][v], &sizes[0], g);
+        if (v < 2) {
+            judge_number(out, world, v, &column, g);
+        }
+        for (size_t k = 0; k < CATEGORIES && v == 2; k++) {
+            const struct table1_figure share = table1_share(&column, k);
+            judge(out, k == 2 ? RARE_SHARE : SHARE, &share,
+                  category_end[k] - (k > 0 ? category_end[k - 1] : 0));
+        }
+        if (is_clean) {
+            double released[WIDTHS];
+            double exact[WIDTHS];
+            const double by_true = v < 2 ? median_by_true(&column, world, g) : NAN;
+            set_widths(released, &column);
+            table1_column_of(&column, &block[1][v], &sizes[1], g);
+            set_widths(exact, &column);
+            if (v < 2 && isfinite(by_true) && isfinite(released[MEDIAN])) {
+                out->width[v][MEDIAN][g].true_logarithms += log(by_true);
+            } else if (v < 2) {
+                released[MEDIAN] = NAN;
             }
-            for (size_t k = 0; k < CATEGORIES; k++) {
-                const struct table1_figure share[2] = {table1_share(&column[0], k),
-                                                       table1_share(&column[1], k)};
-                const double truth = category_end[k] - (k > 0 ? category_end[k - 1] : 0);
-                judge(out, k == 2 ? INTERVALS_RARE_SHARE : INTERVALS_SHARE, &share[0], truth);
-                add_up(out, &share[0], &share[1], 2);
+            for (size_t k = 0; k < WIDTHS; k++) {
+                intervals_add_width(&out->width[v][k][g], released[k], exact[k]);
             }
         }
     }
     return status;
 }
 
-enum status intervals_table1(struct intervals_table1 *out, const struct intervals_setting *setting)
+static void set_by_true(struct found *out, const struct world *world)
+{
+    static double cell[VARIABLES][CELLS_MAX];
+    struct table1_sizes sizes;
+    struct table1_block block[VARIABLES];
+    struct table1_column column;
+    expect_cells(cell, world);
+    balance(&sizes, block, cell, world, world->setting->planted < 1 ? 0 : 1);
+    for (size_t i = 0; i < (GROUPS + 1) * VARIABLES; i++) {
+        double width[WIDTHS];
+        table1_column_of(&column, &block[i % VARIABLES], &sizes, i / VARIABLES);
+        set_widths(width, &column);
+        for (size_t k = 0; k < WIDTHS; k++) {
+            out->width[i % VARIABLES][k][i / VARIABLES].by_true =
+                i % VARIABLES < 2 && k == MEDIAN ? 0 : width[k];
+        }
+    }
+}
+
+static enum status simulate(struct found *out, const struct intervals_setting *setting)
 {
     static struct world world;
     struct seeded_random seeded;
-    *out = (struct intervals_table1){.runs = setting->runs};
+    *out = (struct found){.steps = 0};
     enum status status = world_init(&world, setting);
     out->steps = world.steps;
     seeded_random_init(&seeded, setting->seed);
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
-        status = run_one(out, &world, &seeded);
+        status = run_one(out, &world, &seeded, i % CLEAN_EACH == 0);
+    }
+    if (status == STATUS_OK) {
+        set_by_true(out, &world);
     }
     for (size_t v = 0; v < VARIABLES; v++) {
         intervals_noise_free(&world.noise[v]);
+        for (size_t g = 0; g < GROUPS; g++) {
+            intervals_source_free(&world.source[v][g]);
+        }
     }
     return status;
 }
+
+static const struct intervals_claim claims[] = {
+    {"table 1: intervals of means, the worst of all settings", INTERVALS_HOLD},
+    {"table 1: intervals of standard deviations, the worst of all settings", INTERVALS_HOLD},
+    {"table 1: intervals of medians and quartiles, the worst of all settings", INTERVALS_HOLD},
+    {"table 1: intervals of shares, the worst of all settings", INTERVALS_HOLD},
+    {"table 1: widths over those that the true cells give", INTERVALS_WIDTH},
+};
+
+enum { WIDTH = sizeof claims / sizeof claims[0] - 1 };
+
+/* The claim that a figure counts for. */
+static size_t claim_of(size_t figure)
+{
+    static const size_t of[FIGURES] = {0, 1, 2, 2, 2, 0, 1, 2, 2, 2, 3, 3};
+    return of[figure];
+}
+
+static double shown_share(const struct found *found, size_t which)
+{
+    return (double)found->figure[which].all / (double)found->asked[which];
+}
+
+/* Means, medians or shares of all variables and groups. */
+static struct intervals_width sum_of(const struct found *found, bool is_number, size_t from,
+                                     size_t to)
+{
+    struct intervals_width sum = {.count = 0};
+    for (size_t v = is_number ? 0 : 2; v < (is_number ? 2 : 3); v++) {
+        for (size_t i = from * (GROUPS + 1); i < to * (GROUPS + 1); i++) {
+            const struct intervals_width *one =
+                &found->width[v][i / (GROUPS + 1)][i % (GROUPS + 1)];
+            sum.released += one->released;
+            sum.exact += one->exact;
+        }
+    }
+    return sum;
+}
+
+static double worst_over_true(const struct found *found)
+{
+    const struct intervals_width *one = &found->width[0][0][0];
+    double worst = NAN;
+    for (size_t i = 0; i < VARIABLES * WIDTHS * (GROUPS + 1); i++) {
+        worst = fmax(worst, intervals_over_true(&one[i]));
+    }
+    return worst;
+}
+
+static void tell(struct intervals_told *told, const struct found *found,
+                 const struct intervals_setting *setting)
+{
+    char(*text)[INTERVALS_TEXT] = told->text;
+    const struct intervals_rate *rate = found->figure;
+    const struct intervals_width means = sum_of(found, true, 0, 1);
+    const struct intervals_width medians = sum_of(found, true, 1, 2);
+    const struct intervals_width shares = sum_of(found, false, 0, CATEGORIES);
+    intervals_setting_name(text[0], "table 1, ", setting);
+    (void)snprintf(text[1], INTERVALS_TEXT, "%zu steps", found->steps);
+    (void)snprintf(text[2], INTERVALS_TEXT, "mean %.2f, SD %.2f, median %.2f, share %.2f",
+                   shown_share(found, AGE_MEAN), shown_share(found, AGE_DEVIATION),
+                   shown_share(found, AGE_QUARTILE + 1), shown_share(found, SHARE));
+    (void)snprintf(text[3], INTERVALS_TEXT, "means %.3f, %.3f", intervals_share(&rate[AGE_MEAN]),
+                   intervals_share(&rate[LEVEL_MEAN]));
+    (void)snprintf(text[4], INTERVALS_TEXT, "SDs %.3f, %.3f", intervals_share(&rate[AGE_DEVIATION]),
+                   intervals_share(&rate[LEVEL_DEVIATION]));
+    (void)snprintf(text[5], INTERVALS_TEXT, "medians %.3f, %.3f",
+                   intervals_share(&rate[AGE_QUARTILE + 1]),
+                   intervals_share(&rate[LEVEL_QUARTILE + 1]));
+    (void)snprintf(text[6], INTERVALS_TEXT, "shares %.3f, %.3f", intervals_share(&rate[SHARE]),
+                   intervals_share(&rate[RARE_SHARE]));
+    (void)snprintf(text[7], INTERVALS_TEXT, "mean %.2f, median %.2f, share %.2f, true %.2f",
+                   intervals_over_exact(&means), intervals_over_exact(&medians),
+                   intervals_over_exact(&shares), worst_over_true(found));
+}
+
+/* Intervals of quartiles end at steps, so that half of the noise would do for them: a tenth is planted. */
+static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+{
+    static struct found found;
+    const enum status status = simulate(&found, setting);
+    for (size_t i = 0; i < FIGURES && status == STATUS_OK; i++) {
+        intervals_take(told, claim_of(i), &found.figure[i], found.asked[i]);
+    }
+    for (size_t i = 0; i < VARIABLES * WIDTHS * (GROUPS + 1); i++) {
+        intervals_take_width(told, WIDTH, &(&found.width[0][0][0])[i], setting->runs / CLEAN_EACH);
+    }
+    tell(told, &found, setting);
+    return status;
+}
+
+const struct intervals_kind intervals_table1 = {
+    .name = "table1",
+    .variants = 1,
+    .runs_times = 2,
+    .planted = 0.1,
+    .run = run,
+    .claim = claims,
+    .claim_count = sizeof claims / sizeof claims[0],
+};

@@ -29,16 +29,34 @@ find agent common coordinator cli lab proto compose scripts tests -type f \
     -not -path 'tests/docs/*' -exec cat {} + | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$work/words"
 find agent common coordinator cli lab proto compose scripts tests docs | sort >"$work/files"
 
-has_word() { grep -qxF -- "$1" "$work/words"; }
+# A lookup in memory: pages have thousands of tokens. Names count with and without their extension, and paths with
+# and without tests/.
+declare -A word basename path
+while IFS= read -r one; do
+    word[$one]=1
+done <"$work/words"
+while IFS= read -r one; do
+    for name in "$one" "${one#tests/}"; do
+        path[$name]=1
+        [[ ! $name =~ ^(.+)\.[a-z]+$ ]] || path[${BASH_REMATCH[1]}]=1
+    done
+    name=${one##*/}
+    basename[$name]=1
+    [[ ! $name =~ ^(.+)\.[a-z]+$ ]] || basename[${BASH_REMATCH[1]}]=1
+done <"$work/files"
 
-# As a basename, with or without its extension.
-has_file() { grep -qE "(^|/)${1//./\\.}(\.[a-z]+)?$" "$work/files"; }
+has_word() { [ -n "${word[$1]:-}" ]; }
+
+has_file() { [ -n "${basename[$1]:-}" ]; }
 
 # As a path, below the root or below tests/.
 has_path() {
-    local pattern
-    pattern=$(printf '%s' "$1" | sed 's/\./\\./g; s/\*/[^\/]*/g')
-    grep -qE "^(tests/)?$pattern(\.[a-z]+)?$" "$work/files"
+    local pattern=${1//./\\.}
+    if [[ $1 == *\** ]]; then
+        grep -qE "^(tests/)?${pattern//\*/[^/]*}(\.[a-z]+)?$" "$work/files"
+    else
+        [ -n "${path[$1]:-}" ]
+    fi
 }
 
 # `folder/test_file: name, ..._end`
@@ -52,12 +70,15 @@ check_tests() {
 }
 
 check_token() {
-    local one
+    local one list
     if [[ $token =~ ^([a-z_]+/)*test_[a-z0-9_]+:\ [a-z0-9_.,\ ]+$ ]]; then
         check_tests "$token"
     elif [[ $token =~ ^(agent|common|coordinator|cli|lab|proto|compose|scripts|tests|docs|unit|property|exhaustive|statistical|integration|fault|sim|fuzz|layers)/[A-Za-z0-9_./*{},-]+$ ]]; then
         token=${token%/}
-        for one in $(set -f; eval "printf '%s\n' $token"); do
+        set -f
+        eval "list=($token)"
+        set +f
+        for one in "${list[@]}"; do
             has_path "$one" || complain "no such file: $one"
         done
     elif [[ $token =~ ^[a-z][a-z0-9_]*\.[ch]$ ]]; then

@@ -10,11 +10,13 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+enum { FEATURES = 4 };
 enum { AGES = 11, KAPPAS = 4, DOMAIN_MAX = AGES * 2 * KAPPAS * 3 * 2, CELLS_MAX = 128 };
 
 struct domain {
     double cell[DOMAIN_MAX][TOY_COLUMNS];
     double label[DOMAIN_MAX];
+    double feature[DOMAIN_MAX][FEATURES];
     size_t count;
 };
 
@@ -30,15 +32,35 @@ static void fill(struct domain *domain)
         cell[2] = kappa[i / AGES / 2 % KAPPAS];
         cell[3] = i / AGES / 2 / KAPPAS % 3 - 1; /* -1: an unlisted text */
         domain->label[i] = i / AGES / 2 / KAPPAS / 3 == 0 ? -1 : 1;
+        domain->feature[i][0] = isnan(cell[0]) ? 0 : (cell[0] - 74) / 48;
+        domain->feature[i][1] = cell[1] - 0.5;
+        domain->feature[i][2] = (fmin(cell[2], 2) - 1) / 2;
+        domain->feature[i][3] = 0.5;
         domain->count++;
     }
 }
 
+/* Models that an evaluate judges: a risk and a number that the job writes, and one that goes with the round, as large as an
+ * agent takes it. */
+static const double weight_of_risk[FEATURES] = {4, 1, -2, 0.5};
+static const double weight_of_round[FEATURES] = {1e300, -1e300, 0, 1};
+static const struct query_score judged[] = {
+    {.name = "risk", .weight = weight_of_risk},
+    {.name = "days", .is_number = true, .centre = 30, .half_width = 20, .weight = weight_of_risk},
+    {.name = "own"},
+};
+
 static struct row row_of(const struct domain *domain, size_t i)
 {
-    return (struct row){
-        .cell = domain->cell[i], .column_count = TOY_COLUMNS, .label = domain->label[i]};
+    return (struct row){.cell = domain->cell[i],
+                        .column_count = TOY_COLUMNS,
+                        .label = domain->label[i],
+                        .feature = domain->feature[i],
+                        .feature_count = FEATURES,
+                        .model = weight_of_round};
 }
+
+static const struct query_names names = {&toy, judged, sizeof judged / sizeof judged[0]};
 
 /* The largest distances: in the L1 norm, and squared in the L2 norm, below 2^53 and so exact. */
 struct apart {
@@ -82,7 +104,7 @@ static struct apart farthest_by_two(adder add, const char *text, unsigned bits, 
     struct query query;
     struct why why = {{0}};
     fill(&domain);
-    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_OK, "%s: %s", text,
+    cr_assert(query_parse(&query, slice_of(text), &names, &why) == STATUS_OK, "%s: %s", text,
               why.text);
     cr_assert(query.cell_count <= CELLS_MAX);
     memset(contribution, 0, sizeof contribution);
@@ -137,10 +159,17 @@ static const char *const question[] = {
     "table1: [age] in 8 steps",
     "evaluate: age for death in 8 levels",
     "evaluate: kappa for sex == F and age < 80 by death in 8 levels where age >= 60",
+    "evaluate: kappa for time age event death, to 98 in 4 bins",
+    "evaluate: kappa for time age event sex by death, to 80 in 4 bins where age >= 60",
     "regress: death ~ age + sex + kappa in 3 levels",
     "regress: age ~ 'home region' + death where kappa < 2",
     "regress: counts age ~ kappa in 2 levels where sex == M",
     "regress: time age event death ~ sex, to 80 in 3 intervals",
+    "evaluate: risk for death in 8 levels",
+    "evaluate: own for death by sex, cut at 0.5 in 8 levels where kappa < 2",
+    "evaluate: days for sex in 16 levels",
+    "evaluate: risk for time age event death by sex, to 80 in 4 bins where age >= 60",
+    "evaluate: own for time age event death, to 98 in 4 bins",
 };
 
 Test(query_sensitivity, is_what_two_records_can_differ_by_and_no_more)
@@ -178,7 +207,7 @@ Test(query_sensitivity, of_correlations_is_reached_but_for_the_rounding)
             struct query query;
             struct apart charged = {0, 0};
             const struct apart most = farthest_by_two(query_add, correlated[i], bits, 0, &charged);
-            cr_assert(query_parse(&query, slice_of(correlated[i]), &toy, NULL) == STATUS_OK);
+            cr_assert(query_parse(&query, slice_of(correlated[i]), &toy_names, NULL) == STATUS_OK);
             const uint64_t d = query.variable_count;
             cr_expect(most.l1 <= charged.l1 && most.l1 + d * (d + 3) / 2 >= charged.l1,
                       "%s at %u bits: %lu of %lu", correlated[i], bits, most.l1, charged.l1);
@@ -197,7 +226,8 @@ Test(query_sensitivity, of_correlations_is_not_passed_by_numbers_between)
 {
     enum { STEPS = 25 };
     struct query query;
-    cr_assert(query_parse(&query, slice_of("correlate: [age, kappa]"), &toy, NULL) == STATUS_OK);
+    cr_assert(query_parse(&query, slice_of("correlate: [age, kappa]"), &toy_names, NULL) ==
+              STATUS_OK);
     for (unsigned bits = 1; bits <= QUERY_BITS_MAX; bits += 3) {
         static int64_t contribution[STEPS * STEPS * 6];
         memset(contribution, 0, sizeof contribution);
@@ -281,6 +311,38 @@ static void add_unsplit(int64_t *sum, const struct query *query, unsigned grid_b
     }
 }
 
+/* Planted: a person counts in every interval that it lives through, as a table of one line an interval has it. */
+static void add_each_interval(int64_t *sum, const struct query *query, unsigned grid_bits,
+                              double threshold, const struct row *row)
+{
+    const size_t outcomes = query->cell_count;
+    int64_t own[CELLS_MAX] = {0};
+    query_add(own, query, grid_bits, threshold, row);
+    for (size_t i = outcomes; i-- > 0;) {
+        own[i] += i + 1 < outcomes ? own[i + 1] : 0;
+        sum[i] += own[i];
+    }
+}
+
+/* Planted: a record's outcome weighs its point by what the model expects, which differs from record to record. */
+static void add_weighted(int64_t *sum, const struct query *query, unsigned grid_bits,
+                         double threshold, const struct row *row)
+{
+    int64_t own[CELLS_MAX] = {0};
+    query_add(own, query, grid_bits, threshold, row);
+    for (size_t i = 0; i < query->cell_count; i++) {
+        sum[i] += own[i] + (row->label > 0 ? own[i] / 2 : 0);
+    }
+}
+
+/* Planted: the score itself, and not its level. */
+static void add_score(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,
+                      const struct row *row)
+{
+    query_add(sum, query, grid_bits, threshold, row);
+    sum[0] += (int64_t)(query_score_value(query->score, row) * (double)(1 << grid_bits));
+}
+
 Test(query_sensitivity, shows_every_planted_fault)
 {
     uint64_t charged = 0;
@@ -293,6 +355,21 @@ Test(query_sensitivity, shows_every_planted_fault)
     cr_expect(farthest_by(add_unsplit, "table1: [age] by sex in 8 steps", 8, 0, &charged) >
               charged);
     cr_expect(farthest_by(add_whole_squares, "correlate: [age, sex]", 8, 0, &charged) > charged);
+    cr_expect(farthest_by(add_doubled, "survival: time kappa event sex, to 2 in 4 intervals", 8, 0,
+                          &charged) > charged);
+    cr_expect(farthest_by(add_doubled, "crosstab: sex x death", 8, 0, &charged) > charged);
+    cr_expect(farthest_by(add_doubled, "evaluate: age for death in 8 levels", 8, 0, &charged) >
+              charged);
+    cr_expect(farthest_by(add_score, "evaluate: risk for death in 8 levels", 8, 0, &charged) >
+              charged);
+    cr_expect(farthest_by(add_each_interval,
+                          "regress: time age event death ~ sex, to 80 in 3 intervals", 8, 0,
+                          &charged) > charged);
+    cr_expect(farthest_by(add_weighted, "regress: death ~ age + sex in 3 levels", 8, 0, &charged) >
+              charged);
+    cr_expect(farthest_by(add_unsplit, "regress: age ~ sex", 8, 0, &charged) > charged);
+    cr_expect(farthest_by(add_unsplit, "regress: counts age ~ kappa in 2 levels", 8, 0, &charged) >
+              charged);
     cr_expect(farthest_by(query_add, "table1: [age, sex] by death in 8 steps", 8, 0, &charged) >
                   2 << 8,
               "a table charged as one variable");
@@ -312,7 +389,14 @@ Test(query_sensitivity, in_l2_shows_every_planted_fault)
     cr_expect(is_seen_in_l2(add_doubled, "survival: time kappa event sex, to 2 in 4 intervals", 0));
     cr_expect(is_seen_in_l2(add_doubled, "crosstab: sex x death", 0));
     cr_expect(is_seen_in_l2(add_doubled, "evaluate: age for death in 8 levels", 0));
+    cr_expect(
+        is_seen_in_l2(add_doubled, "evaluate: age for time kappa event death, to 2 in 4 bins", 0));
     cr_expect(is_seen_in_l2(add_whole_product, "correlate: [age, sex]", 0));
+    cr_expect(is_seen_in_l2(add_score, "evaluate: risk for death in 8 levels", 0));
+    cr_expect(is_seen_in_l2(add_each_interval,
+                            "regress: time age event death ~ sex, to 80 in 3 intervals", 0));
+    cr_expect(is_seen_in_l2(add_weighted, "regress: death ~ age + sex in 3 levels", 0));
+    cr_expect(is_seen_in_l2(add_unsplit, "regress: age ~ sex", 0));
     cr_expect(farthest_by_two(query_add, "table1: [age, sex] by death in 8 steps", 8, 0, &charged)
                       .squared > 2 << 16,
               "a table charged as one variable");
@@ -336,7 +420,7 @@ Test(query_sensitivity, of_a_set_is_reached_by_two_records)
     struct query_set set;
     struct why why = {{0}};
     fill(&domain);
-    cr_assert(query_set_init(&set, text, 6, 10, &toy, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(query_set_init(&set, text, 6, 10, &toy_names, &why) == STATUS_OK, "%s", why.text);
     cr_assert(set.round_count == 3);
     for (uint32_t round = 0; round < 3; round++) {
         const size_t cells = query_set_cells(&set, round);

@@ -26,7 +26,17 @@ static char *make(void *self, unsigned *code)
     return text == NULL ? NULL : memcpy(text, "made\n", 5);
 }
 
-static const struct http_route route[] = {{.path = "/made", .type = "text/plain", .make = make}};
+static char *act(void *self, const char *const value[static HTTP_GIVEN_MAX], unsigned *code)
+{
+    char *text = calloc(1, 8);
+    (void)self, (void)code;
+    CHECK(value[0] == NULL || strlen(value[0]) < 16 * 1024);
+    return text == NULL ? NULL : memcpy(text, "acted\n", 6);
+}
+
+static const struct http_route route[] = {
+    {.path = "/made", .type = "text/plain", .make = make},
+    {.path = "/act", .type = "text/plain", .act = act, .given = {"X-Given"}}};
 
 /* One server for all inputs: what one of them leaves behind, the next ones meet. */
 static struct http *server(void)
@@ -34,7 +44,7 @@ static struct http *server(void)
     static struct http *http;
     struct why why = {{0}};
     const struct http_options options = {
-        .listen = "127.0.0.1:0", .route = route, .route_count = 1, .period_ms = PERIOD_MS};
+        .listen = "127.0.0.1:0", .route = route, .route_count = 2, .period_ms = PERIOD_MS};
     if (http == NULL) {
         CHECK(http_open(&http, &options, &why) == STATUS_OK);
     }
@@ -83,6 +93,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         closed = got == 0 || (got < 0 && errno != EAGAIN);
         CHECK(got <= 0 || memmem(answer, (size_t)got, "\r\n\r\nmade\n", 9) == NULL ||
               memmem(data, size, " /made", 6) != NULL);
+        CHECK(
+            got <= 0 || memmem(answer, (size_t)got, "\r\n\r\nacted\n", 10) == NULL ||
+            (memmem(data, size, "POST", 4) != NULL && memmem(data, size, " /act", 5) != NULL &&
+             memmem(data, size, "http://", 7) != NULL)); /* libmicrohttpd ends a method at a NUL */
     }
     CHECK(closed);
     (void)close(client);

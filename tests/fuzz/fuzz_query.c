@@ -40,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct query query;
     struct why why = {{0}};
 
-    if (query_parse(&query, (struct slice){data, size}, &schema, &why) != STATUS_OK) {
+    if (query_parse(&query, (struct slice){data, size}, &(struct query_names){.schema = &schema},
+                    &why) != STATUS_OK) {
         demand(why.text[0] != '\0');
         return 0;
     }

@@ -47,6 +47,20 @@ static void check_chunk(struct world *world, size_t agent, const struct message 
     }
 }
 
+/* What comes with an offer is as a piece that was asked for. */
+static void check_whole_answer(struct world *world, size_t agent, const struct message *message,
+                               struct slice payload)
+{
+    struct message chunk = {.kind = MESSAGE_CHUNK};
+    if (payload.size == 0) {
+        return;
+    }
+    chunk.as.chunk.job = message->as.offer.job;
+    chunk.as.chunk.round = message->as.offer.round;
+    check_chunk(world, agent, &chunk, payload);
+    world->tally.answers_whole++;
+}
+
 static void check_from_agent(struct world *world, size_t agent, const struct message *message,
                              struct slice payload)
 {
@@ -59,6 +73,7 @@ static void check_from_agent(struct world *world, size_t agent, const struct mes
         break;
     case MESSAGE_OFFER:
         check_offer(world, agent, message);
+        check_whole_answer(world, agent, message, payload);
         break;
     case MESSAGE_CHUNK:
         check_chunk(world, agent, message, payload);
@@ -136,6 +151,18 @@ static void check_piece(struct world *world, const struct message *message, stru
     }
 }
 
+/* What comes with an invitation is as a piece that was asked for. */
+static void check_whole_input(struct world *world, const struct message *message,
+                              struct slice payload)
+{
+    struct message piece = {.kind = MESSAGE_PIECE};
+    if (payload.size > 0) {
+        piece.as.piece.digest = message->as.invite.input.digest;
+        check_piece(world, &piece, payload);
+        world->tally.inputs_whole++;
+    }
+}
+
 static void check_job(struct world *world, const struct digest *job)
 {
     if (!world->checker.job_known || !digest_equal(job, &world->checker.job.id)) {
@@ -156,6 +183,7 @@ static void check_from_coordinator(struct world *world, const struct message *me
     case MESSAGE_INVITE:
         check_job(world, &message->as.invite.job);
         check_invite(world, message);
+        check_whole_input(world, message, payload);
         break;
     case MESSAGE_PULL:
         check_job(world, &message->as.pull.job);

@@ -72,6 +72,16 @@ static struct artifact some_artifact(struct world *world)
     }
 }
 
+/* It comes along now and then, and is not always what its digest says. */
+static struct slice liar_input(struct world *world, const struct message *invite)
+{
+    const struct slice bytes = world->liar.bytes;
+    return world->plan.whole_bytes_max > 0 && bytes.size == message_whole_bytes(invite) &&
+                   dice_one_in(&world->dice, 2)
+               ? bytes
+               : (struct slice){0};
+}
+
 void liar_act(struct world *world)
 {
     static const enum message_kind lie[] = {MESSAGE_INVITE,  MESSAGE_INVITE, MESSAGE_INVITE,
@@ -86,6 +96,7 @@ void liar_act(struct world *world)
         message.as.invite.job = some_job(world);
         message.as.invite.round = some_round(world);
         message.as.invite.input = some_artifact(world);
+        payload = liar_input(world, &message);
     } else if (message.kind == MESSAGE_WELCOME) {
         if (!dice_one_in(dice, 4)) {
             message.as.welcome.job = world->liar.job;
@@ -120,7 +131,7 @@ static void liar_invite(struct world *world, size_t to)
         invite.as.invite.input =
             (struct artifact){.digest = world->liar.digest, .bytes = world->liar.bytes.size};
     }
-    network_inject_message(world, COORDINATOR, to, &invite, (struct slice){0});
+    network_inject_message(world, COORDINATOR, to, &invite, liar_input(world, &invite));
 }
 
 /* What agents ask of the liar it answers: the text, its experts, and for their answers on them. */
@@ -204,7 +215,11 @@ static void mallory_offer(struct world *world, size_t self, const struct message
     if (dice_one_in(&world->dice, 8)) {
         offer.as.offer.bytes = any_number(&world->dice, 1, TRANSFER_BYTES_MAX);
     }
-    network_inject_message(world, self, COORDINATOR, &offer, (struct slice){0});
+    const bool whole = world->plan.whole_bytes_max > 0 && dice_one_in(&world->dice, 2);
+    if (whole && dice_one_in(&world->dice, 8)) {
+        bytes[dice_below(&world->dice, answer.size)] ^= 1;
+    }
+    network_inject_message(world, self, COORDINATOR, &offer, whole ? answer : (struct slice){0});
 }
 
 static void mallory_chunk(struct world *world, size_t self, const struct message *pull)

@@ -94,6 +94,7 @@ static void make_machine(struct world *world, struct node *node)
                                               .random = &node->random,
                                               .log = &world->log,
                                               .answer_bytes_max = 1 << 20,
+                                              .whole_bytes_max = world->plan.whole_bytes_max,
                                               .linger_ms = world->plan.linger_ms,
                                               .settle_ms = world->plan.settle_ms};
         status = coordinator_new(&node->coordinator, &options);
@@ -108,6 +109,7 @@ static void make_machine(struct world *world, struct node *node)
                                               .random = &node->random,
                                               .masks = &node->masks,
                                               .log = &world->log,
+                                              .whole_bytes_max = world->plan.whole_bytes_max,
                                               .heartbeat_ms = 500,
                                               .silence_ms = 4000,
                                               .once = node->once};

@@ -1,5 +1,7 @@
 #include "sim/plan.h"
 
+#include "protocol/message.h"
+
 #include <string.h>
 
 const char *planted_name(enum planted planted)
@@ -77,6 +79,8 @@ void plan_calm(struct plan *plan, uint64_t seed)
                   : seed % 28 == 1  ? LOCAL_SITES
                                     : LOCAL_FITS;
     plan->doubling = seed % 2 == 0;
+    /* Answers and inputs are small here: in every other run they are pulled nonetheless. */
+    plan->whole_bytes_max = seed * UINT64_C(0x9e3779b97f4a7c15) >> 63 != 0 ? WHOLE_BYTES_MAX : 0;
     plan->cohort_min = between(&dice, 2, 3);
     plan->deadline_s = between(&dice, 5, 20);
     plan->join_deadline_s = between(&dice, 5, 20);

@@ -73,8 +73,9 @@ struct plan {
     uint64_t seed;
     enum planted planted;
     enum trial trial;
-    enum local_trial local; /* of TRIAL_LOCAL */
-    bool doubling;          /* of TRIAL_PLAYS: their horizon is unknown */
+    enum local_trial local;   /* of TRIAL_LOCAL */
+    uint64_t whole_bytes_max; /* of both programs */
+    bool doubling;            /* of TRIAL_PLAYS: their horizon is unknown */
     bool faulty;
     bool patient;  /* deadlines so long that every agent is back in time, and nobody lies: then the
                       job must end as if nothing had happened */

@@ -173,7 +173,8 @@ static bool bend_exact(struct world *world, struct node *node, size_t to, struct
         node->number == COORDINATOR || wire_decode(&message, control, payload) != STATUS_OK) {
         return false;
     }
-    if (planted == PLANTED_EXACT_JOURNALED && message.kind == MESSAGE_CHUNK) {
+    if (planted == PLANTED_EXACT_JOURNALED && payload.size > 0 &&
+        (message.kind == MESSAGE_CHUNK || message.kind == MESSAGE_OFFER)) {
         write_down(node, payload);
     } else if (planted == PLANTED_DIGEST_JOURNALED && message.kind == MESSAGE_OFFER) {
         write_down(node,

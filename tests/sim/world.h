@@ -86,6 +86,8 @@ struct node {
     ENTRY(answers_to_lies)                                                                         \
     ENTRY(revocations)                                                                             \
     ENTRY(declines)                                                                                \
+    ENTRY(answers_whole)                                                                           \
+    ENTRY(inputs_whole)                                                                            \
     ENTRY(answers_sent_again)                                                                      \
     ENTRY(central_rounds)                                                                          \
     ENTRY(plays_anew)                                                                              \

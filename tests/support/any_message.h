@@ -98,6 +98,12 @@ static inline void any_from_coordinator(struct dice *dice, struct message *messa
         message->as.challenge.number = any_number(dice, 1, UINT64_MAX);
     } else if (message->kind == MESSAGE_PRESENT) {
         message->as.present.number = any_number(dice, 1, UINT64_MAX);
+    } else if (message->kind == MESSAGE_LINE) {
+        message->as.line.port = (uint32_t)any_number(dice, 1, UINT16_MAX);
+        const struct digest id = any_digest(dice);
+        memcpy(message->as.line.id, id.byte, sizeof message->as.line.id);
+        message->as.line.to_coordinator = any_digest(dice);
+        message->as.line.to_agent = any_digest(dice);
     } else if (message->kind == MESSAGE_ENROLLED) {
         any_name(dice, message->as.enrolled.name, sizeof message->as.enrolled.name);
     }
@@ -112,7 +118,8 @@ static inline void any_message(struct dice *dice, enum message_kind kind, struct
     message->kind = kind;
     *payload_bytes = 0;
     if (message_carries(kind)) {
-        *payload_bytes = any_number(dice, 1, CHUNK_BYTES_MAX);
+        const bool piece = kind == MESSAGE_CHUNK || kind == MESSAGE_PIECE;
+        *payload_bytes = any_number(dice, 1, piece ? CHUNK_BYTES_MAX : CHUNK_BYTES_SMALL);
     }
     if (kind == MESSAGE_HELLO) {
         message->as.hello.version = PROTOCOL_VERSION;
@@ -152,6 +159,9 @@ static inline void any_message(struct dice *dice, enum message_kind kind, struct
         message->as.dictionary.digest = any_digest(dice);
     } else {
         any_from_coordinator(dice, message);
+    }
+    if (message_whole_bytes(message) > 0 && dice_one_in(dice, 2)) {
+        *payload_bytes = message_whole_bytes(message);
     }
 }
 

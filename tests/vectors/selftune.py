@@ -139,6 +139,11 @@ def class_look(out, n, d, rng, z, y, noise, gaussian, squares):
     h = share[0] * share[1]
     by = 1 / np.sqrt(var * h)
     x, v = shrink((sums[1] - share[1] * total) * by, (sd * by) ** 2 * (share[0] ** 2 + share[1] ** 2))
+    if not squares:  # again, from what has nothing to do with the contrast's noise
+        q = share @ share
+        mu = (share @ sums - (share[1] - share[0]) * x / by) / q
+        signal = max((mu ** 2).mean() - sd * sd / q, 1e-4)
+        mu = np.clip(mu * signal / (signal + sd * sd / q), -1, 1)
     model, unsure = x / math.sqrt(h), v / h
     square = model @ model
     steep = 1 + 0.35 * max(np.abs(model).sum() ** 2 / square - 1, 0)

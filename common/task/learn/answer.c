@@ -1,5 +1,5 @@
 /* A look: the sums that whitening and the start need. A step: the clipped gradients of the logistic loss, or of a number's
- * squared one, in the columns that the coordinator's state says. Whatever the state holds, learn/gradient.h bounds what a record adds. */
+ * squared one, Huber's or pinball, in the columns that the coordinator's state says. Whatever the state holds, learn/gradient.h bounds what a record adds. */
 
 #include "task/answer.h"
 
@@ -53,7 +53,7 @@ static void add_counts(int64_t *value, const struct learn_stage *own, size_t cla
                        double weight)
 {
     for (size_t c = 0; c < classes; c++) {
-        value[c] += encode_value(weight * of_class(own, y, c), LEARN_LOOK_BITS);
+        value[c] += encode_value(weight * of_class(own, y, c), own->look_bits);
     }
 }
 
@@ -68,7 +68,7 @@ static void add_sums(int64_t *value, const struct stage *stage, const double *z,
         const double mine = blocks > 1 ? of_class(own, y, c) : 1;
         for (size_t i = 0; i < d; i++) {
             const double x = even_flushed(own->weights.sum * kept * mine * even_flushed(z[i]));
-            value[c * d + i] += encode_value(x, LEARN_LOOK_BITS);
+            value[c * d + i] += encode_value(x, own->look_bits);
         }
     }
 }
@@ -92,7 +92,7 @@ static void add_look(int64_t *value, const struct stage *stage, const double *z,
         const size_t end = own->tune.sight == SIGHT_PRODUCTS ? d : i + 1;
         for (size_t j = i; j < end; j++) {
             *value +=
-                encode_value(own->weights.product * even_flushed(z[i] * z[j]), LEARN_LOOK_BITS);
+                encode_value(own->weights.product * even_flushed(z[i] * z[j]), own->look_bits);
             value++;
         }
     }
@@ -123,10 +123,10 @@ static void seen_free(struct seen *seen)
 }
 
 /* What a column is divided by: a gradient of length `clip` becomes one of the round's clip in grid steps, 2^-REACH_BITS
- * of it short. The squared loss's slope is 2 (f - y). */
+ * of it short. The squared loss is halved: its slope is 2 (f - y). */
 static double divisor_of(const struct stage *stage, double clip)
 {
-    const double slope = learn_stage(stage)->is_number ? 2 : 1;
+    const double slope = stage->loss.kind == LOSS_SQUARED ? 2 : 1;
     return slope * clip * ldexp(1, LEARN_STEP_BITS + LEARN_REACH_BITS) / (double)learn_clip(stage);
 }
 

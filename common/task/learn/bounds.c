@@ -59,7 +59,7 @@ static size_t answer_count(const struct round_asked *asked)
 
 static uint64_t look_sensitivity(const struct stage *stage)
 {
-    const double whole = ldexp(1 + 0x1p-40, LEARN_LOOK_BITS);
+    const double whole = ldexp(1 + 0x1p-40, (int)learn_stage(stage)->look_bits);
     const double count = (double)look_count(stage);
     return (uint64_t)ceil(whole) +
            (uint64_t)ceil(learn_stage(stage)->tune.gaussian ? sqrt(count) : count);
@@ -82,7 +82,8 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
     const bool looks = learn_is_look(asked->stage, asked->within);
     out->sensitivity = looks ? look_sensitivity(asked->stage) : step_sensitivity(asked->stage);
     /* Of one number, by one record: a weight is at most 1, and no gradient's number above its clip. */
-    out->high = (int64_t)asked->stage->batch << (looks ? LEARN_LOOK_BITS : LEARN_STEP_BITS);
+    out->high = (int64_t)asked->stage->batch
+                << (looks ? learn_stage(asked->stage)->look_bits : LEARN_STEP_BITS);
     out->low = -out->high;
     return STATUS_OK;
 }
@@ -131,7 +132,7 @@ enum { LINES = 6 };
 static size_t look_lines(struct line *line, const struct stage *stage)
 {
     const struct learn_stage *own = learn_stage(stage);
-    const double look = ldexp(1, LEARN_LOOK_BITS);
+    const double look = ldexp(1, (int)own->look_bits);
     const size_t classes = learn_class_count(stage);
     const size_t columns = learn_column_count(stage);
     size_t count = 0;
@@ -184,7 +185,8 @@ static size_t step_lines(struct line *line, const struct stage *stage)
         line[0].measure = "the steps' noise together is twice as long as the longest step";
         return 1;
     }
-    line[0].noise_to_signal = learn_number_length(own) / sqrt(own->tune.steps);
+    line[0].noise_to_signal =
+        learn_number_length(own) * learn_number_noisier(stage->loss) / sqrt(own->tune.steps);
     line[0].measure = "the steps' noise together is as large as the label's spread";
     line[1] =
         (struct line){.what = "the sum of misses", .within = last, .unit = (double)own->count_step};
@@ -209,7 +211,7 @@ static enum status rehearse(struct rehearsal *out, const struct terms_setting *s
 {
     const struct stage *stage = setting->stage;
     const struct learn_stage *own = learn_stage(stage);
-    const double look = ldexp(1, LEARN_LOOK_BITS);
+    const double look = ldexp(1, (int)own->look_bits);
     struct query_noise noise = {0};
     double first = 0;
     if (own->tune.output_count > 1 || own->is_number) {

@@ -60,7 +60,7 @@ static enum status close_look(double *state, double *value, const struct closing
                               double records, double deviation)
 {
     const struct learn_stage *own = learn_stage(closing->stage);
-    const double unit = ldexp(1, -LEARN_LOOK_BITS);
+    const double unit = ldexp(1, -(int)own->look_bits);
     struct part part[PARTS];
     double noise[PARTS];
     find_parts(part, closing->stage);
@@ -184,6 +184,7 @@ static enum status add_models(struct outcome *outcome, const struct job *job,
     static const char *const seen[SIGHTS] = {"", "after sums, ", "after sums and squares, ",
                                              "after products, "};
     const struct selftune *tune = &learn_stage(stage)->tune;
+    char loss[OUTCOME_NAME_BYTES] = "";
     const size_t rows = learn_expert_count(stage);
     const size_t w = outcome->width;
     struct outcome_expert *expert = NULL;
@@ -198,8 +199,12 @@ static enum status add_models(struct outcome *outcome, const struct job *job,
         status = outcome_add_experts(&expert, outcome, rows,
                                      (struct slice){wide, rows * w * sizeof *wide});
     }
+    if (loss_has_parameter(stage->loss.kind)) {
+        (void)snprintf(loss, sizeof loss, "%s %g, ", loss_name(stage->loss.kind),
+                       stage->loss.parameter);
+    }
     for (size_t i = 0; status == STATUS_OK && i < rows; i++) {
-        (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "learn, %ssteps: %u%s",
+        (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "learn, %s%ssteps: %u%s", loss,
                        seen[tune->sight], tune->steps, variants[i].name);
         expert[i].weight = i == 0 ? 1 : task_doubt(job, stage);
     }

@@ -46,14 +46,22 @@ static double after(double prior, double noise)
     return noise < HUGE_VAL ? prior * noise / (prior + noise) : prior;
 }
 
+/* Deviations of means over all records that one record moves by 1, with all of the stage's epsilon: of a release, and of
+ * what a gradient's clip of 1 asks for. */
+struct noises {
+    double look;
+    double step;
+};
+
 /* What a plan is expected to lose: the mean squared error beyond that of the best model. */
-static double loss_of(const struct learn_stage *own, double noise, enum selftune_sight sight,
+static double loss_of(const struct learn_stage *own, struct noises noise, enum selftune_sight sight,
                       uint32_t steps)
 {
     const bool gaussian = own->tune.gaussian;
     const double d = (double)own->tune.feature_count;
     const double rounds = steps + (sight != SIGHT_NONE ? 1.0 : 0.0);
-    const double each = noise * (gaussian ? sqrt(rounds) : rounds);
+    const double parted = gaussian ? sqrt(rounds) : rounds;
+    const double each = noise.look * parted;
     const double length = gaussian ? sqrt(d + 1) : 0.8 * d + 1;
     const double signal = (label_variance - rest_variance) / d;
     double prior = signal;
@@ -72,7 +80,7 @@ static double loss_of(const struct learn_stage *own, double noise, enum selftune
         }
     }
     for (uint32_t i = 0; i < steps; i++) {
-        const double reach = 3 * each * length;
+        const double reach = 3 * noise.step * parted * length;
         const double heard = reach * reach * (rest_variance + d * prior + prior_end);
         const double steep = sight == SIGHT_PRODUCTS ? 1 : fmax(1, d / 2);
         const double short_of = i == 0 ? 1 - 1 / steep : 0;
@@ -82,7 +90,7 @@ static double loss_of(const struct learn_stage *own, double noise, enum selftune
     return d * prior + prior_end;
 }
 
-void learn_plan_number(struct learn_stage *own, double noise)
+void learn_plan_number(struct learn_stage *own, double noise, double noisier)
 {
     const double scale = ldexp(1, LEARN_STEP_BITS);
     double least = HUGE_VAL;
@@ -93,7 +101,8 @@ void learn_plan_number(struct learn_stage *own, double noise)
         }
         const uint32_t most = sight == SIGHT_PRODUCTS ? STEPS_PRODUCTS : STEPS_MOST;
         for (uint32_t steps = 1; steps <= most; steps++) {
-            const double loss = loss_of(own, noise, (enum selftune_sight)sight, steps);
+            const double loss = loss_of(own, (struct noises){noise, noise * noisier},
+                                        (enum selftune_sight)sight, steps);
             if (loss < least) {
                 least = loss;
                 own->tune.sight = (enum selftune_sight)sight;

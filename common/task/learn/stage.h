@@ -13,12 +13,15 @@
 #include "job/job.h"
 #include "learn/selftune.h"
 #include "learn/selftune_number.h"
+#include "learn/selftune_slope.h"
 
 #include <math.h>
 
 enum {
-    LEARN_LOOK_BITS = 30, /* the grid of a look: steps of 2^-30 of its sensitivity */
-    LEARN_STEP_BITS = 15, /* of a step: gradients are clipped to 2^15 steps */
+    LEARN_LOOK_BITS =
+        30, /* the grid of a look: steps of 2^-30 of its sensitivity; where a unit is */
+    LEARN_LOOK_BITS_LEAST = 20, /* many records fewer bits, as noise is for all of them */
+    LEARN_STEP_BITS = 15,       /* of a step: gradients are clipped to 2^15 steps */
     LEARN_REACH_BITS =
         10 /* a record is clipped to 2^10 times the length that a gradient is clipped to */
 };
@@ -38,6 +41,7 @@ struct learn_stage {
     int64_t
         clip_first; /* of a number's step, which carries misses, in grid steps; of others 2^LEARN_STEP_BITS */
     int64_t count_step; /* of a number: what a record adds at most to the sum of misses */
+    unsigned look_bits; /* of a look: steps of 2^-look_bits of a record's sensitivity */
     bool is_number;     /* the label */
     bool judged;        /* a later stage judges its experts, so it makes several */
     double noise;       /* of a number: struct selftune_number */
@@ -56,6 +60,13 @@ static inline double learn_step_length(const struct learn_stage *own)
     const double curvature = k == 1 ? 0.2 : 0.8 * (1 - 1 / k) / k; /* of the loss, mean */
     const double clip = own->tune.gaussian ? slope * sqrt(d + 1) : slope * (0.8 * d + 1);
     return clip * sqrt(d + 1) / curvature;
+}
+
+/** Returns how much noisier than a mean what a loss asks for is, by the part of the records that tell of it: a median is as
+ * noisy, and a quantile the more, the fewer lie beyond it. */
+static inline double learn_number_noisier(struct loss loss)
+{
+    return loss.kind == LOSS_PINBALL ? 0.5 / fmin(loss.parameter, 1 - loss.parameter) : 1;
 }
 
 /** Returns how long the noise of a number's step is, in deviations of the label, where each number of a gradient of length 1
@@ -106,7 +117,8 @@ static inline size_t learn_product_count(const struct stage *stage)
 
 static inline struct selftune_number learn_number(const struct stage *stage)
 {
-    return (struct selftune_number){learn_stage(stage)->tune, learn_stage(stage)->noise};
+    const struct learn_stage *own = learn_stage(stage);
+    return (struct selftune_number){.tune = own->tune, .loss = stage->loss, .noise = own->noise};
 }
 
 /** Returns the numbers of a gradient. */
@@ -156,7 +168,7 @@ static inline size_t learn_expert_count(const struct stage *stage)
 }
 
 /** Plans a stage of a number, whose features and kind of noise are set. noise: the standard deviation of a mean over all
- * records that one record moves by 1, released with all of the stage's epsilon. */
-void learn_plan_number(struct learn_stage *own, double noise);
+ * records that one record moves by 1, released with all of the stage's epsilon. noisier: learn_number_noisier(). */
+void learn_plan_number(struct learn_stage *own, double noise, double noisier);
 
 #endif

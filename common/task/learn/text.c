@@ -42,11 +42,11 @@ static const double share_counts_most = 0.2;
 #define STEP_OF_MANY     0.9
 #define STEP_OF_GAUSSIAN 3.5
 
-/* What the plan goes by. Deviations are those of a mean over all records. */
+/* What the plan goes by. Deviations are those of a mean over all records, of which a unit moves its own. */
 struct prospect {
     bool gaussian;
     double d;
-    double records;
+    double units;  /* records over how many of them one unit moves: so many units at least */
     double noises; /* agents that add noise of their own */
     double epsilon;
     double rho;
@@ -71,7 +71,7 @@ static double deviation(const struct prospect *prospect, double l1, double l2, d
 {
     const double noise = prospect->gaussian ? l2 / sqrt(2 * prospect->rho * share)
                                             : sqrt(2) * l1 / (prospect->epsilon * share);
-    return sqrt(prospect->noises) * noise / prospect->records;
+    return sqrt(prospect->noises) * noise / prospect->units;
 }
 
 /* A look at products is worth its price where the noise on their matrix, by its spectral norm, is small beside columns'
@@ -173,13 +173,20 @@ static struct learn_weights weigh(const struct prospect *prospect, const struct 
                                               : weigh_sums(prospect, own);
 }
 
+/* Records of one round that a unit is in: a day of a series is in that of every lag, an agent in all of its own. */
+static double moved(const struct job *job, const struct stage *stage)
+{
+    return (double)(job->unit == UNIT_RECORD ? reach_of(job, stage).records : stage->batch);
+}
+
 static struct prospect prospect_of(const struct job *job, const struct stage *stage, double share)
 {
     const bool gaussian = learn_stage(stage)->tune.gaussian;
     const double epsilon = (double)job->epsilon_micro * 1e-6 * share;
     return (struct prospect){.gaussian = gaussian,
                              .d = (double)learn_stage(stage)->tune.feature_count,
-                             .records = (double)job->cohort_min * (double)job->records_least,
+                             .units = (double)job->cohort_min * (double)job->records_least /
+                                      moved(job, stage),
                              .noises = trust_of(job)->one_noise ? 1 : (double)job->cohort_min,
                              .epsilon = epsilon,
                              .rho = gaussian ? rho_of(epsilon, job->delta_atto) : 0};
@@ -190,9 +197,10 @@ static enum status check(const struct drafting *drafting, size_t index)
 {
     const struct job *job = drafting->job;
     const struct schema *schema = &job->stage[index].schema;
-    if (schema_is_series(schema)) {
-        return stage_refuse(drafting, index, "task",
-                            "does not learn a series: write update, statistics or fit");
+    if (job->unit == UNIT_ROUND) {
+        return config_refuse(drafting->config, drafting->why, "privacy.unit",
+                             "is round, and a learn stage looks at the same records in every "
+                             "round: write unit: agent, which is what that protects");
     }
     if (schema->map.kind != MAP_NONE) {
         return stage_refuse(drafting, index, "task",
@@ -202,6 +210,15 @@ static enum status check(const struct drafting *drafting, size_t index)
     if (stage_has(drafting, index, "grid_bits")) {
         return stage_refuse(drafting, index, "grid_bits",
                             "follows from the noise in a learn stage: remove it");
+    }
+    if (stage_has(drafting, index, "loss") && schema->label.kind != LABEL_NUMBER) {
+        return stage_refuse(drafting, index, "loss",
+                            "follows from the label in a learn stage of classes: remove it");
+    }
+    if (stage_has(drafting, index, "loss") && !selftune_serves(&job->stage[index].loss)) {
+        return stage_refuse(drafting, index, "loss",
+                            "is not served by a learn stage: write squared, huber or pinball "
+                            "(absolute is pinball with loss_parameter: 0.5), or write update");
     }
     if (schema_plain_count(schema) - 1 > SELFTUNE_FEATURES_MAX) {
         return stage_refuse(drafting, index, "task",
@@ -228,6 +245,22 @@ static bool is_judged(const struct drafting *drafting, size_t index)
     return false;
 }
 
+/* All records of every agent; for an agent, whose noise is for all of its own, as many as each has. */
+static void take_records(const struct job *job, struct stage *stage)
+{
+    unsigned *bits = &learn_stage(stage)->look_bits;
+    *bits = LEARN_LOOK_BITS;
+    stage->batch = (uint32_t)job->records_least;
+    for (uint64_t n = 1; job->unit != UNIT_RECORD && n < stage->batch; n *= 2) {
+        *bits -= *bits > LEARN_LOOK_BITS_LEAST ? 1 : 0;
+    }
+    if (job->unit == UNIT_RECORD) {
+        stage->batch_nano = PORTION_ONE;
+        stage->records_most = job->records_most;
+        stage->batch = round_batch(stage, job->records_least);
+    }
+}
+
 static enum status build(const struct drafting *drafting, size_t index)
 {
     struct job *job = drafting->job;
@@ -239,18 +272,18 @@ static enum status build(const struct drafting *drafting, size_t index)
     }
     own->is_number = stage->schema.label.kind == LABEL_NUMBER;
     own->judged = is_judged(drafting, index);
-    stage->loss = (struct loss){.kind = own->is_number ? LOSS_SQUARED : LOSS_LOGISTIC};
+    if (!stage_has(drafting, index, "loss")) {
+        stage->loss = (struct loss){.kind = own->is_number ? LOSS_SQUARED : LOSS_LOGISTIC};
+    }
     stage->grid_bits = LEARN_STEP_BITS;
-    stage->batch_nano = PORTION_ONE;
-    stage->records_most = job->records_most;
-    stage->batch = round_batch(stage, job->records_least);
+    take_records(job, stage);
     own->tune.feature_count = schema_plain_count(&stage->schema) - 1;
     own->tune.output_count = schema_output_count(&stage->schema);
     own->tune.gaussian = job->delta_atto > 0 && !stage_has(drafting, index, "share");
     const double share = (double)stage_share_nano(drafting, index) / SHARE_ONE;
     const struct prospect prospect = prospect_of(job, stage, share);
     if (own->is_number) {
-        learn_plan_number(own, deviation(&prospect, 1, 1, 1));
+        learn_plan_number(own, deviation(&prospect, 1, 1, 1), learn_number_noisier(stage->loss));
     } else {
         own->tune.sight = sight(&prospect);
         own->tune.quantile = 0.3;
@@ -268,8 +301,8 @@ static enum status build(const struct drafting *drafting, size_t index)
 
 const struct task_text task_text_learn = {
     .strategies = 1u << STRATEGY_AVERAGE,
-    .units = 1u << UNIT_RECORD,
-    .reads = SHARED_MAP, /* to refuse it, and for a block of its own */
+    .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT, /* a round: to refuse it */
+    .reads = SHARED_LOSS | SHARED_MAP, /* a map: to refuse it, and for a block of its own */
     .takes_rest = true,
     .records_most_default = RECORDS_MOST,
     .sums_remedy = "lower cohort.records and cohort.records_most, or raise privacy.epsilon",

@@ -183,4 +183,5 @@ const struct task_close task_close_losses = {.start = closing_add_forecasters,
                                              .drawn = &task_close_losses_drawn,
                                              .close = close,
                                              .add = add,
-                                             .describe = describe};
+                                             .describe = describe,
+                                             .is_shown = true};

@@ -145,5 +145,8 @@ static enum status describe(struct outcome_round *round, const struct outcome *o
     return closing_tell_plays(round, outcome, job, record);
 }
 
-const struct task_close task_close_losses_drawn = {
-    .start = closing_add_forecasters, .close = close, .add = add, .describe = describe};
+const struct task_close task_close_losses_drawn = {.start = closing_add_forecasters,
+                                                   .close = close,
+                                                   .add = add,
+                                                   .describe = describe,
+                                                   .is_shown = true};

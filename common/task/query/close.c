@@ -103,6 +103,9 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     const struct query_noise noise = closing_noise(outcome, job, stage, within, agent_count);
     query_run_observe(&outcome->queries, record->as.round.sum, &noise,
                       closing_records(stage, record));
+    if (query_set_wants_model(&query_stage(stage)->queries)) {
+        return STATUS_OK;
+    }
     return outcome_set_state(outcome, outcome->queries.threshold, query_stage(stage)->queries.count,
                              query_stage(stage)->queries.count);
 }
@@ -183,4 +186,16 @@ static enum status describe(struct outcome_round *round, const struct outcome *o
                                                      : STATUS_OK;
 }
 
-const struct task_close task_close_query = {.close = close, .add = add, .describe = describe};
+/* The model that is judged is the one chosen before the stage. */
+static enum status start(struct outcome *outcome, const struct stage *stage)
+{
+    if (!query_set_wants_model(&query_stage(stage)->queries)) {
+        return STATUS_OK;
+    }
+    CHECK(outcome->expert_count > 0 && outcome->width == stage->block.all);
+    return outcome_set_state(outcome, outcome->weights + outcome->chosen * outcome->width,
+                             outcome->width, outcome->width);
+}
+
+const struct task_close task_close_query = {
+    .start = start, .close = close, .add = add, .describe = describe};

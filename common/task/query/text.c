@@ -4,6 +4,7 @@
 #include "job/trust.h"
 #include "query/conjunction.h"
 #include "query/query_between.h"
+#include "task/query/models.h"
 #include "task/query/stage.h"
 #include "task/task.h"
 
@@ -24,6 +25,8 @@ struct draft_query {
     size_t query_count;
     struct draft_conjunction conjunction;
     bool by_site;
+    struct draft_model *model;
+    size_t model_count;
 };
 
 /* clang-format off */
@@ -42,6 +45,8 @@ static const struct config_key keys[] = {
     KEY_TABLE("conjunction", conjunction, conjunction_keys,
               OPTIONAL("{positive: \"death == 1\", features: [\"age >= 65\", \"sex == M\"]}")),
     KEY_FLAG("by_site", by_site, DEFAULT("false", "true")),
+    KEY_TABLES("models", model, model_count, MODELS_MAX, models_keys,
+               OPTIONAL("[{name: risk, columns: [{column: age, weights: [1.9]}]}]")),
     KEY_END,
 };
 #undef KEY_OF
@@ -119,7 +124,7 @@ static enum status build_conjunction(const struct drafting *drafting, size_t ind
 }
 
 /* By the records and the noise that there will be: one record is the unit, and no agent is missing. */
-static void plan_questions(const struct job *job, const struct stage *stage)
+static void plan_questions(const struct job *job, const struct stage *stage, bool by_site)
 {
     struct query_set *queries = &query_stage(stage)->queries;
     const bool gaussian = stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN;
@@ -132,7 +137,8 @@ static void plan_questions(const struct job *job, const struct stage *stage)
     query_set_plan(queries, &(struct query_public){
                                 .records = (double)job->cohort_min * stage->batch,
                                 .variance = (gaussian ? 1 : 2) * draws * deviation * deviation,
-                                .is_gaussian = gaussian});
+                                .is_gaussian = gaussian,
+                                .sites = by_site ? job->cohort_min : 0});
 }
 
 /* Each site's answer is kept by its name: what the coordinator holds of it is bounded here. */
@@ -156,11 +162,11 @@ static enum status build_by_site(const struct drafting *drafting, size_t index)
     }
     if (effects == 0 || effects > QUERY_EFFECTS_MAX) {
         return stage_refuse(drafting, index, "by_site",
-                            effects == 0 ? "needs a question that is answered by site: a count, a "
-                                           "mean without where, or a crosstab of two columns of "
-                                           "two categories"
-                                         : "tells 32 effects at most, two of each crosstab: remove "
-                                           "some questions");
+                            effects == 0
+                                ? "needs a question that is answered by site: a count, a mean "
+                                  "without where, a crosstab of two columns of two categories, a "
+                                  "survival, a regress or a table1"
+                                : "tells 32 effects at most: remove some questions or columns");
     }
     if (query_set_cells(set, 0) > QUERY_SITE_CELLS_MAX) {
         return stage_refuse(drafting, index, "by_site",
@@ -182,6 +188,29 @@ static enum status take_gaussian(const struct drafting *drafting, size_t index)
         }
     }
     return stage_take_gaussian(drafting, index);
+}
+
+/* A model that nobody asks about is a mistake; the chosen one travels where thresholds of quantiles would. */
+static enum status check_models(const struct drafting *drafting, size_t index)
+{
+    const struct query_stage *own = query_stage(&drafting->job->stage[index]);
+    for (size_t i = 0; i < own->score_count; i++) {
+        size_t asked = 0;
+        for (size_t j = 0; j < own->queries.count; j++) {
+            asked += own->queries.query[j].score == &own->score[i] ? 1 : 0;
+        }
+        if (asked == 0) {
+            return refuse_item(drafting, index, "models", i,
+                               "is asked about by no question: write `evaluate: NAME for EVENT`, "
+                               "or remove it");
+        }
+    }
+    if (query_set_wants_model(&own->queries) && own->queries.round_count > 1) {
+        return stage_refuse(drafting, index, "models",
+                            "holds the chosen one, which goes with a stage of one round: move "
+                            "quantiles to a stage of their own");
+    }
+    return STATUS_OK;
 }
 
 static enum status build(const struct drafting *drafting, size_t index)
@@ -212,12 +241,23 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status != STATUS_OK) {
         return status;
     }
-    status = query_set_init(&query_stage(stage)->queries, text,
-                            own->query_count + query_stage(stage)->conjunction_count,
-                            draft->grid_bits, &drafting->job->schema, &why);
+    status = models_build(drafting, index, own->model, own->model_count);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status =
+        query_set_init(&query_stage(stage)->queries, text,
+                       own->query_count + query_stage(stage)->conjunction_count, draft->grid_bits,
+                       &(struct query_names){&drafting->job->schema, query_stage(stage)->score,
+                                             query_stage(stage)->score_count},
+                       &why);
     if (status == STATUS_INVALID) {
         return stage_refuse(drafting, index, "queries", why.text);
     }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = check_models(drafting, index);
     if (status != STATUS_OK) {
         return status;
     }
@@ -233,7 +273,7 @@ static enum status build(const struct drafting *drafting, size_t index)
 static enum status plan(const struct drafting *drafting, size_t index)
 {
     const struct draft_query *own = draft_own(drafting, index);
-    plan_questions(drafting->job, &drafting->job->stage[index]);
+    plan_questions(drafting->job, &drafting->job->stage[index], own->by_site);
     return own->by_site ? build_by_site(drafting, index) : STATUS_OK;
 }
 
@@ -242,6 +282,8 @@ static void free_stage(void *own)
     struct query_stage *stage = own;
     free(stage->conjunction);
     query_set_free(&stage->queries);
+    free(stage->score);
+    free(stage->score_weights);
 }
 
 const struct task_text task_text_query = {.strategies = 1u << STRATEGY_ANSWER,

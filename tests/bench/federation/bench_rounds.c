@@ -135,7 +135,7 @@ int main(int argc, char **argv)
                  "processor  least  processor\n");
     if (argc > 3) {
         const size_t columns = strtoul(argv[3], NULL, 10) / 32;
-        const uint32_t rounds = columns > 10000 ? 10 : 50;
+        const uint32_t rounds = columns > 10000 ? 10 : columns > 1000 ? 50 : 200;
         return compare(parent, strtoul(argv[2], NULL, 10), columns, rounds) ? 0 : 1;
     }
     for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {

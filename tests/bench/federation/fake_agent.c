@@ -77,7 +77,9 @@ static void offer(const struct acting *acting, struct effects *effects)
     message.as.offer.round = invite->as.invite.round;
     message.as.offer.answer = acting->answer_digest;
     message.as.offer.bytes = answer_of(acting).size;
-    send_message(&message, (struct slice){0}, effects);
+    send_message(&message,
+                 message_whole_bytes(&message) > 0 ? answer_of(acting) : (struct slice){0},
+                 effects);
 }
 
 static void serve(const struct acting *acting, const struct message *pull, struct effects *effects)
@@ -105,7 +107,8 @@ static enum status begin_fetch(struct acting *acting, const struct artifact *art
 {
     transfer_drop(&acting->fetch);
     acting->fetching = artifact->digest;
-    enum status status = transfer_begin(&acting->fetch, artifact->bytes, now_ms);
+    enum status status =
+        transfer_begin(&acting->fetch, artifact->bytes, TRANSFER_FETCH_BYTES, now_ms);
     if (status == STATUS_OK) {
         ask(acting, effects);
     }
@@ -170,8 +173,8 @@ static enum status arrived(struct acting *acting, int64_t now_ms, struct effects
     return STATUS_OK;
 }
 
-static enum status on_invite(struct acting *acting, const struct message *message, int64_t now_ms,
-                             struct effects *effects)
+static enum status on_invite(struct acting *acting, const struct message *message,
+                             const struct event *event, struct effects *effects)
 {
     if (acting->invited && acting->invite.as.invite.round == message->as.invite.round) {
         if (acting->committed) {
@@ -183,7 +186,18 @@ static enum status on_invite(struct acting *acting, const struct message *messag
     acting->committed = false;
     acting->invite = *message;
     if (message->as.invite.input.bytes > 0) {
-        return begin_fetch(acting, &message->as.invite.input, now_ms, effects);
+        transfer_drop(&acting->fetch);
+        acting->fetching = message->as.invite.input.digest;
+        enum status status = transfer_begin(&acting->fetch, message->as.invite.input.bytes,
+                                            TRANSFER_FETCH_BYTES, event->now_ms);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        if (transfer_fill(&acting->fetch, event->as.message.payload)) {
+            return arrived(acting, event->now_ms, effects);
+        }
+        ask(acting, effects);
+        return STATUS_OK;
     }
     commit(acting, effects);
     return STATUS_OK;
@@ -223,7 +237,7 @@ static enum status on_message(struct acting *acting, const struct event *event,
         }
         return STATUS_OK;
     case MESSAGE_INVITE:
-        return on_invite(acting, &message, event->now_ms, effects);
+        return on_invite(acting, &message, event, effects);
     case MESSAGE_PULL:
         serve(acting, &message, effects);
         return STATUS_OK;
@@ -323,6 +337,7 @@ _Noreturn void fake_agent_run(const struct fake_agent *agent)
     struct endpoint_options options = {.address = told.address,
                                        .key = &agent->key,
                                        .payload_bytes_max = CHUNK_BYTES_MAX,
+                                       .lines = "",
                                        .coordinator_key = told.coordinator_key};
     struct driver_factory factory = {.self = &acting, .make = make, .unmake = unmake};
     struct driver_options driver = {0};

@@ -9,6 +9,8 @@
 #include "job/round.h"
 #include "protocol/message.h"
 
+#include <dirent.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +103,7 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
                                                   .random = &made_up->random,
                                                   .log = &made_up->log,
                                                   .answer_bytes_max = UINT64_MAX,
+                                                  .whole_bytes_max = WHOLE_BYTES_MAX,
                                                   .linger_ms = MADE_UP_SECONDS_MAX * 1000};
 
     enum status status = journal_sqlite_open(journal, &options, why);
@@ -196,10 +199,12 @@ static enum status drive(struct made_up *made_up, struct why *why)
     struct key_pair key;
     char roster_path[MADE_UP_PATH_BYTES + 8];
     int exit_code = 0;
-    struct endpoint_options endpoint = {.address = "tcp://127.0.0.1:0",
-                                        .key = &key,
-                                        .log = &made_up->log,
-                                        .payload_bytes_max = CHUNK_BYTES_MAX};
+    struct endpoint_options endpoint = {
+        .address = "tcp://127.0.0.1:0",
+        .key = &key,
+        .log = &made_up->log,
+        .payload_bytes_max = CHUNK_BYTES_MAX,
+        .lines = getenv("BENCH_CURVE") != NULL ? NULL : "tcp://127.0.0.1:0"};
     struct driver_factory factory = {.self = made_up, .make = make, .unmake = unmake};
     struct driver_options driver = {.log = &made_up->log, .roster_path = roster_path};
 
@@ -226,12 +231,15 @@ static enum status drive(struct made_up *made_up, struct why *why)
 
 static void remove_folder(const char *folder)
 {
-    static const char *const file[] = {"journal.db", "journal.db-wal", "journal.db-shm", "lock",
-                                       "mark",       "agents",         "agents.lock"};
-    char path[MADE_UP_PATH_BYTES + 64];
-    for (size_t i = 0; i < sizeof file / sizeof file[0]; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s", folder, file[i]);
+    char path[MADE_UP_PATH_BYTES + NAME_MAX];
+    const struct dirent *entry = NULL;
+    DIR *files = opendir(folder);
+    while (files != NULL && (entry = readdir(files)) != NULL) {
+        (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         (void)unlink(path);
+    }
+    if (files != NULL) {
+        (void)closedir(files);
     }
     if (rmdir(folder) != 0) {
         (void)fprintf(stderr, "%s: not empty, stays\n", folder);

@@ -44,7 +44,7 @@ static bool closes(const struct job *job)
     struct record record = {
         .kind = RECORD_ROUND, .as.round.agent = &agent, .as.round.agent_count = 1};
     struct outcome outcome;
-    outcome_init(&outcome, job, true);
+    outcome_init(&outcome, job, OUTCOME_KEEPS);
     struct closing closing = {.job = job,
                               .stage = job->stage,
                               .outcome = &outcome,

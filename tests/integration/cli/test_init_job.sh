@@ -126,4 +126,59 @@ END
 expect 0 "$hedgerow" init job --dictionary odd.yml --label true
 cp out odd-job.yml
 expect 0 "$hedgerow" plan job odd-job.yml
+
+# A model's file becomes a job that judges it: what agents compute is what `predict` says of their records.
+cat >fit.yml <<'END'
+hedgerow: 1
+job: trial
+data:
+  label: {column: death, positive: "1", negative: "0"}
+  features: [{column: age, centre: 74, half_width: 24}, {column: sex, categories: [F, M]}]
+privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 8}
+cohort: {minimum: 2, records: 1000, join_deadline_s: 60, deadline_s: 30}
+stages:
+  - {task: fit, loss: logistic, lambdas: [0.01], share: 1}
+END
+expect 0 "$hedgerow" simulate fit.yml --out fit --data "$table" --agents 2 --seed 5
+expect 3 "$hedgerow" init evaluate --model fit/model.json --records 1000
+says 'this model is NOT PRIVATE'
+sed 's/"private": false/"private": true/' fit/model.json >model.json
+expect 0 "$hedgerow" init evaluate --model model.json --records 3149 --minimum 2 --out judge.yml
+expect 7 "$hedgerow" init evaluate --model model.json --records 1000 --out judge.yml
+expect 0 "$hedgerow" plan job judge.yml
+expect 0 "$hedgerow" simulate judge.yml --out judge --data "$table" --agents 2 --seed 5
+# Likewise of the job's own model: the simulator's exact answers are about the one that the job ended with.
+sed 's/^job: trial/job: own/; s/share: 1}/share: 0.5}/' fit.yml >own.yml
+cat >>own.yml <<'END'
+  - {task: query, queries: ["evaluate: own for death"], models: [{name: own, chosen: true}], batch: 3149, share: 0.5, grid_bits: 10}
+END
+expect 0 "$hedgerow" simulate own.yml --out own --data "$table" --agents 2 --seed 5
+cp model.json judge/model.json
+sed -i 's/"private": false/"private": true/' own/model.json
+for run in judge own; do
+    for site in 1 2; do
+        expect 0 "$hedgerow" predict --model "$run/model.json" --data "$run/agents/hospital-$site/data.csv"
+        cp out "$run-$site.csv"
+    done
+done
+python3 - <<'END' || fault 'what the agents computed is not the prediction'
+import csv, json
+for run in ("judge", "own"):
+    rows = []
+    for site in "12":
+        told = csv.DictReader(open(f"{run}-{site}.csv"))
+        known = csv.DictReader(open(f"{run}/agents/hospital-{site}/data.csv"))
+        rows += [(float(a["probability"]), b["death"] == "1") for a, b in zip(told, known, strict=True)]
+    assert len(rows) > 6000, len(rows)
+    seen = 0
+    for answer in json.load(open(f"{run}/result.json"))["answers"]:
+        figure = answer["figure"]
+        if "score in " in figure and answer["exact"] is not None:
+            low, high = map(float, figure.split("score in ")[1].split(" to "))
+            band = [dead for p, dead in rows if low <= p < high]
+            # One site has 3,150 records, of which one is not asked.
+            assert abs(sum(band) / len(band) - answer["exact"]) < 1.01 / len(band), (run, figure, answer["exact"], len(band))
+            seen += 1
+    assert seen >= 4, (run, seen)
+END
 finish

@@ -73,6 +73,32 @@ auc=1
 above 0.6 0
 prints 'the counts of 3 classes'
 
+# A quantile of a label whose spread grows with a column, exponential: the best constant's pinball loss is near 0.05, the best
+# line's near 0.035.
+python3 - >"$work/spread.csv" <<'PY'
+import random
+random.seed(4)
+print("a,b,y")
+for _ in range(6000):
+    a, b = (max(-1, min(1, random.gauss(0, 0.4))) for _ in "ab")
+    print(f"{a:.3f},{b:.3f},{0.3 * a - 0.2 * b - 0.4 + (0.15 + 0.1 * a) * random.expovariate(1):.3f}")
+PY
+cat >"$work/quantile.yml" <<'YML'
+hedgerow: 1
+job: quantile
+data:
+  label: {column: y, centre: 0, half_width: 1}
+  features: [{column: a, centre: 0, half_width: 1}, {column: b, centre: 0, half_width: 1}]
+privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 4, delta: 0}
+cohort: {minimum: 3, records: 1500, join_deadline_s: 60, deadline_s: 30}
+stages:
+  - {task: learn, loss: pinball, loss_parameter: 0.9}
+YML
+expect 0 "$hedgerow" simulate "$work/quantile.yml" --out "$work/quantile" --data "$work/spread.csv" --agents 3 --seed 1
+prints 'learn, pinball 0.9, after products'
+pinball=$(sed -n "s/^  the chosen one's pinball loss *\([0-9.]*\)\$/\1/p" "$work/out")
+awk -v loss="$pinball" 'BEGIN {exit !(loss > 0.02 && loss < 0.042)}' || fault "a pinball loss of $pinball"
+
 # What it decided: on the terminal, in the result and in the plan.
 expect 0 "$hedgerow" simulate "$root/compose/hospitals/learn.yml" --out "$work/one" --seed 2
 prints 'looked at counts, means and products of 7 columns'

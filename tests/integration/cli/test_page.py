@@ -29,6 +29,7 @@ data:
     - {column: sex, categories: [F, M]}
     - {column: kappa, transform: log1p, centre: 1.05, half_width: 0.9}
     - {column: creatinine, centre: 0.5, half_width: 0.5}
+    - {column: futime, centre: 2625, half_width: 2625}
 privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 8, delta: 0}
 cohort: {minimum: 3, records: 1000, join_deadline_s: 60, deadline_s: 60}
 stages:
@@ -38,7 +39,8 @@ stages:
     share: 0.5
   - {task: query, queries: ["quantile: 0.5 of kappa where sex == F in 3 rounds"], batch: 1000, share: 0.25}
   - {task: query, by_site: true, queries: ["crosstab: sex x death", "mean: age"], batch: 1000, share: 0.125}
-  - {task: query, queries: ["evaluate: creatinine for death by sex, cut at 0.25"], batch: 1000, share: 0.125}
+  - {task: query, queries: ["evaluate: creatinine for death by sex, cut at 0.25"], batch: 1000, share: 0.0625}
+  - {task: query, queries: ["evaluate: age for time futime event death by sex, to 4000"], batch: 1000, share: 0.0625}
 """
 
 # Each report in a frame of each width. The frames have the page's own policy, and this page's origin.

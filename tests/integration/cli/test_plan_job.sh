@@ -19,7 +19,7 @@ says_not DROWNED
 # Every job that is shipped is left alone, by as many agents as its federation has.
 for shipped in "$root"/compose/*/*.yml; do
     case $shipped in
-    */docker-compose.yml) continue ;;
+    */docker-compose.yml | */watch/*) continue ;; # not jobs
     */sensors/*) agents=20 ;;
     */registries/*) agents=32 ;;
     *) agents=5 ;;

@@ -32,6 +32,13 @@ says "$work/nowhere/hospitals/update-local.yml"
 expect 3 study excess --out "$work/o" --rounds 200
 says 'excess needs 256 records'
 
+expect 3 study intervals --out "$work/o" --only nothing
+says 'there is no kind "nothing"; there are survival, crosstab,'
+[ ! -e "$work/o/intervals.json" ] || fault 'a study of no kind wrote a report'
+expect 0 study intervals --out "$work/o" --only evaluate --rounds 200 --runs 100
+prints 'scores: intervals of the AUC'
+! grep -q 'survival:' "$work/out" || fault 'another kind was simulated'
+
 # What is written; several studies share a folder, and one that is there is replaced.
 expect 0 study excess --out "$work/o" --rounds 4096 --runs 3
 prints 'NOT PRIVATE'

@@ -183,7 +183,7 @@ class Federation:
 
     def __init__(self, programs, folder=None, agents=3, job=None, policy=None, keys=None,
                  linger_s=30, heartbeat_s=0.1, silence_s=1, log="{level: debug, format: json}",
-                 agent_settings="once: true\n"):
+                 agent_settings="once: true\n", lines=False):
         self.programs = pathlib.Path(programs)
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="hedgerow-"))
         self.folder.mkdir(exist_ok=True)
@@ -197,6 +197,7 @@ class Federation:
         self.heartbeat_s = heartbeat_s
         self.silence_s = silence_s
         self.agent_settings = agent_settings
+        self.lines = lines
         self.names = [f"site-{i + 1}" for i in range(agents)]
         self.keys = keys
         self.processes = []
@@ -222,8 +223,10 @@ class Federation:
 
     def write_office(self):
         (self.office / "job.yml").write_text(self.job)
+        lines = self.address.rsplit(":", 1)[0] + ":0"  # any free port of the same host
+        lines = f'lines: "{lines}"\n' if self.lines else ""
         (self.office / "coordinator.yml").write_text(
-            f'hedgerow: 1\nlisten: "{self.address}"\nkey: key\nagents: agents\nstate: state\njob: job.yml\n'
+            f'hedgerow: 1\nlisten: "{self.address}"\n{lines}key: key\nagents: agents\nstate: state\njob: job.yml\n'
             f"out: out\nlinger_s: {self.linger_s}\nlog: {self.log_settings}\n")
 
     def add_site(self, name, policy, data, key_number=None, dictionary=None):
@@ -452,6 +455,7 @@ def options(**more):
     parser = argparse.ArgumentParser()
     parser.add_argument("--programs", required=True, help="the folder with the programs")
     parser.add_argument("--only", default="", help="only cases whose name contains this")
+    parser.add_argument("--every", type=int, default=1, help="of the steps to be killed at, each N-th alone")
     for name, (default, text) in more.items():
         parser.add_argument("--" + name.replace("_", "-"), type=type(default), default=default, help=text)
     parsed = parser.parse_args()

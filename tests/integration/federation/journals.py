@@ -58,11 +58,14 @@ def record(body):
              6: ("survivors", {1: "job", 2: "round", 3: "set"}),
              7: ("keys", {1: "job", 2: "round", 3: "invitation", 4: "bytes"})}
     out = {}
+    wall_ms = 0
     for number, value in fields(body):
+        if number == 1:
+            wall_ms = value
         if number not in kinds:
             continue
         kind, names = kinds[number]
-        out = {"kind": kind, "round": 0, "agents": []}
+        out = {"kind": kind, "round": 0, "agents": [], "wall_ms": wall_ms}
         for inner, content in fields(value):
             if kind == "round" and inner == 5:
                 out["agents"].append(content.decode())
@@ -80,7 +83,8 @@ def words(blob, count):
 
 
 def read(folder):
-    """All records of a journal as (sequence, record, blob), oldest first; the blob is None when dropped."""
+    """All records of a journal as (sequence, record, blob), oldest first; the blob is None when dropped, or when it is
+    so large (256 KiB) that a sealed file has it."""
     database = sqlite3.connect(f"file:{folder}/journal.db?mode=ro", uri=True)
     try:
         return read_open(database)

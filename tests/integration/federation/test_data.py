@@ -213,25 +213,30 @@ def refusals(make, programs, minimum):
             expect(all(r["agents"] == 2 for r in federation.result()["rounds"]), "others were counted")
 
 
+def two_jobs(federation, policy, word):
+    """Runs one job and another, of which site-1 can pay a part. Returns its ledger."""
+    (federation.folder / "site-1" / "policy.yml").write_text(policy)
+    for state in ("state", "state-2"):
+        text = (federation.office / "coordinator.yml").read_text()
+        (federation.office / "coordinator.yml").write_text(text.replace("state: state\n",
+                                                                        f"state: {state}\n"))
+        agents = [federation.start_agent(name) for name in federation.names]
+        code = federation.start_coordinator().wait()
+        expect(code == 0, f"the coordinator ended with {code}")
+        for agent in agents:
+            expect(agent.wait() == 0, f"{agent.name} ended with {agent.code()}")
+    expect([r["agents"] for r in federation.result()["rounds"]] == [3, 2, 2],
+           f"rounds of the second job: {federation.result()['rounds']}")
+    entry = federation.event("site-1", "budget-exhausted")
+    expect(entry is not None and word in entry["text"], f"site-1 does not say why: {entry}")
+    return federation.ledger("site-1")
+
+
 def budget_runs_out(make, programs):
     """A budget of one and a half jobs: the second job is answered as far as it goes, and no further."""
     policy = fed.policy_text(epsilon=1.5)
     with make(programs, agents=3, job=fed.job_text(minimum=2)) as federation:
-        (federation.folder / "site-1" / "policy.yml").write_text(policy)
-        for state in ("state", "state-2"):
-            text = (federation.office / "coordinator.yml").read_text()
-            (federation.office / "coordinator.yml").write_text(text.replace("state: state\n",
-                                                                            f"state: {state}\n"))
-            agents = [federation.start_agent(name) for name in federation.names]
-            code = federation.start_coordinator().wait()
-            expect(code == 0, f"the coordinator ended with {code}")
-            for agent in agents:
-                expect(agent.wait() == 0, f"{agent.name} ended with {agent.code()}")
-        expect([r["agents"] for r in federation.result()["rounds"]] == [3, 2, 2],
-               f"rounds of the second job: {federation.result()['rounds']}")
-        entry = federation.event("site-1", "budget-exhausted")
-        expect(entry is not None and "ledger" in entry["text"], f"site-1 does not say why: {entry}")
-        ledger = federation.ledger("site-1")
+        ledger = two_jobs(federation, policy, "ledger")
         expect(ledger["spent"]["epsilon"] == 1.5 and ledger["left"]["epsilon"] == 0, f"ledger: {ledger}")
         told = {e["event"] for e in federation.events("coordinator") if e.get("peer") == "site-1"}
         expect(told <= USUAL | {"agent-declined", "answer-counted"}, f"of site-1: {told}")
@@ -241,21 +246,7 @@ def days_run_out(make, programs):
     """An allowance for a year, and delta: both outlast the job and the agent's process, and neither is the total."""
     policy = fed.policy_text(epsilon=10) + "allowance_days: 365\nallowance_epsilon: 1.5\n"
     with make(programs, agents=3, job=fed.job_text(minimum=2)) as federation:
-        (federation.folder / "site-1" / "policy.yml").write_text(policy)
-        for state in ("state", "state-2"):
-            text = (federation.office / "coordinator.yml").read_text()
-            (federation.office / "coordinator.yml").write_text(text.replace("state: state\n",
-                                                                            f"state: {state}\n"))
-            agents = [federation.start_agent(name) for name in federation.names]
-            code = federation.start_coordinator().wait()
-            expect(code == 0, f"the coordinator ended with {code}")
-            for agent in agents:
-                expect(agent.wait() == 0, f"{agent.name} ended with {agent.code()}")
-        expect([r["agents"] for r in federation.result()["rounds"]] == [3, 2, 2],
-               f"rounds of the second job: {federation.result()['rounds']}")
-        entry = federation.event("site-1", "budget-exhausted")
-        expect(entry is not None and "allowance_epsilon" in entry["text"], f"site-1 does not say why: {entry}")
-        ledger = federation.ledger("site-1")
+        ledger = two_jobs(federation, policy, "allowance_epsilon")
         expect(ledger["spent"]["epsilon"] == 1.5 and ledger["left"]["epsilon"] == 8.5, f"total: {ledger}")
         window = ledger["window"]
         expect(window["days"] == 365 and window["spent"]["epsilon"] == 1.5 and

@@ -13,6 +13,7 @@ import sys
 import time
 
 import federation as fed
+import test_face_site
 from federation import expect, must_fail
 from test_face import port_of
 
@@ -126,6 +127,23 @@ def judge(seen, width, theme, words):
         expect(word in seen["text"], f"does not show {word}: {seen['text']}")
 
 
+# What the ledger's drawing shows: its series, how many colours its middle column of pixels has, what a screen reader says.
+DRAWING = """(() => {
+  const canvas = document.getElementById("spending");
+  const column = canvas.getContext("2d").getImageData(Math.floor(canvas.width / 2), 0, 1, canvas.height).data;
+  const colours = new Set();
+  for (let i = 0; i < column.length; i += 4) colours.add(column.slice(i, i + 4).join());
+  return JSON.stringify({ labels: Chart.getChart(canvas).data.datasets.map((one) => one.label), colours: colours.size,
+    said: canvas.getAttribute("aria-label"), charts: Object.keys(Chart.instances).length });
+})()"""
+
+
+def drawn(browser, job):
+    seen = json.loads(browser.call("Runtime.evaluate", expression=DRAWING)["result"]["value"])
+    expect(seen["labels"] == [job, "policy's limit"] and seen["colours"] > 3 and seen["charts"] == 1, f"the drawing: {seen}")
+    expect("Used up: epsilon" in seen["said"] and job in seen["said"], f"a screen reader says {seen['said']}")
+
+
 def pages(make, programs, browser_program):
     job = fed.job_text(minimum=2, fits=40, rounds=2).replace("job: trial", f"job: '{NAME}'")
     federation = make(programs, agents=2, job=job, policy=fed.policy_text(answer_slot_ms=3000),
@@ -140,12 +158,15 @@ def pages(make, programs, browser_program):
     try:
         grounds = set()
         for name, words in (("coordinator", ("Rounds closed", "Epsilon spent", "site-1", "site-2", "Latest rounds", "fit")),
-                            ("site-1", ("Budget", "epsilon left", "What left this site", "pure epsilon", "Coordinator is heard"))):
+                            ("site-1", ("Budget", "epsilon left", "What left this site", "pure epsilon", "Coordinator is heard", "Data dictionary",
+                                        "No job waits for a person", "running"))):
             address = "http://%s:%d/" % port_of(federation, name)
             for theme in THEMES:
                 for width in WIDTHS:
                     seen = browser.show(address, width, theme)
                     judge(seen, width, theme, words)
+                    if name == "site-1":
+                        drawn(browser, NAME)
                     grounds.add((theme, seen["ground"]))
         expect(len(grounds) == 2, f"light and dark have one ground each: {grounds}")
         expect(not browser.complaints, f"the browser complains: {browser.complaints}")
@@ -166,13 +187,109 @@ def pages(make, programs, browser_program):
         browser.end()
 
 
+def axe_finds_nothing(browser, axe):
+    """axe-core's findings on the page as it is."""
+    value(browser, axe)
+    found = json.loads(value(browser, """axe.run(document).then((all) => JSON.stringify({ passes: all.passes.length,
+      violations: all.violations.map((one) => [one.id, one.help, one.nodes.map((node) => node.html.slice(0, 200))]) }))"""))
+    expect(found["passes"] > 15, f"axe-core looked at nothing: {found}")
+    expect(found["violations"] == [], f"axe-core finds {json.dumps(found['violations'], indent=1)}")
+
+
+def accessible(make, programs, browser_program, axe_path):
+    """Both pages by axe-core, light and dark, narrow and wide, with a job that waits and with the question open."""
+    with open(axe_path, encoding="utf-8") as file:
+        axe = file.read()
+    federation = test_face_site.with_queue(make, programs, http=test_face_site.APPROVE)
+    federation.start_agent("site-1")
+    place = port_of(federation, "site-1")
+    for name in ("first", "second"):
+        test_face_site.submit(federation, name)
+        test_face_site.wait_state(place, name, "waiting")
+        if name == "first":
+            test_face_site.agent(federation, "approve", "--yes")
+            test_face_site.wait_state(place, name, "done")
+    browser = Browser(browser_program, federation.folder)
+    try:
+        for name in ("coordinator", "site-1"):
+            for theme, width in (("light", 360), ("dark", 1280), ("light", 3840)):
+                browser.show("http://%s:%d/" % port_of(federation, name), width, theme)
+                value(browser, "document.querySelectorAll('section[hidden]').forEach((one) => { one.hidden = false; })")  # the drawings' frame
+                axe_finds_nothing(browser, axe)
+        browser.call("Page.navigate", url="http://%s:%d/#%s" % (*place, test_face_site.ticket(federation, place)))
+        click(browser, ".job button[aria-label='Reject second']")
+        axe_finds_nothing(browser, axe)
+        value(browser, "document.getElementById('ask').close(); document.documentElement.removeAttribute('lang')")
+        fed.must_fail("a page without a language", axe_finds_nothing, browser, axe)
+    finally:
+        browser.end()
+
+
+def value(browser, expression):
+    return browser.call("Runtime.evaluate", expression=expression, awaitPromise=True)["result"].get("value")
+
+
+def click(browser, selector):
+    """With a mouse, as a person: the element must be there to be hit."""
+    place = fed.wait_until(lambda: value(browser, f"""(() => {{ const one = document.querySelector({json.dumps(selector)});
+      if (!one) return null; one.scrollIntoView({{ block: "center" }}); const box = one.getBoundingClientRect();
+      return JSON.stringify([box.x + box.width / 2, box.y + box.height / 2]); }})()"""), f"{selector} is not on the page")
+    x, y = json.loads(place)
+    for what in ("mousePressed", "mouseReleased"):
+        browser.call("Input.dispatchMouseEvent", type=what, x=x, y=y, button="left", clickCount=1)
+
+
+def a_person_decides(make, programs, browser_program):
+    """A link of `hedgerow-agent page`, an approval and a rejection by mouse, from submission to result."""
+    federation = test_face_site.with_queue(make, programs, http=test_face_site.APPROVE)
+    federation.start_agent("site-1")
+    place = port_of(federation, "site-1")
+    browser = Browser(browser_program, federation.folder)
+    try:
+        test_face_site.submit(federation, "first")
+        test_face_site.wait_state(place, "first", "waiting")
+        address = "http://%s:%d/" % place
+        seen = browser.show(address, 1280, "light")
+        expect("run hedgerow-agent page" in seen["text"] and value(browser, "document.querySelectorAll('.job button').length") == 0,
+               "decides without a ticket")
+        browser.call("Page.navigate", url=address + "#" + test_face_site.ticket(federation, place))
+        fed.wait_until(lambda: value(browser, "document.querySelectorAll('.job button').length") == 2, "no buttons")
+        expect(value(browser, "location.hash") == "" and value(browser, "document.cookie") == "", "the ticket stays in the address")
+        click(browser, ".job button[aria-label='Approve first']")
+        expect(value(browser, "document.getElementById('ask').open"), "nobody is asked once more")
+        expect("epsilon 1" in value(browser, "document.getElementById('ask-text').textContent"), "the price is not said")
+        for width in WIDTHS:
+            browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+            fed.wait_until(lambda width=width: browser.look()["wide"] <= width, f"the question is too wide at {width}", 10)  # the drawing follows
+        click(browser, "#ask-yes")
+        test_face_site.wait_state(place, "first", "done")
+        fed.wait_until(lambda: "done" in browser.look()["text"] and not value(browser, "document.getElementById('ask').open"), "the page does not say so")
+        test_face_site.submit(federation, "second")
+        click(browser, ".job button[aria-label='Reject second']")
+        value(browser, "document.getElementById('ask-why').focus()")
+        browser.call("Input.insertText", text="not about our patients")
+        click(browser, "#ask-yes")
+        test_face_site.wait_state(place, "second", "rejected")
+        expect(test_face_site.approvals(federation)[-1].endswith(" 0 not about our patients"), f"{test_face_site.approvals(federation)}")
+        expect(not browser.complaints, f"the browser complains: {browser.complaints}")
+    finally:
+        browser.end()
+
+
 def main():
     options = fed.options()
     browser = shutil.which("chromium") or shutil.which("chromium-headless-shell")
     if browser is None:
         print("no chromium on PATH: the pages are not opened")
         return SKIPPED
-    return fed.run_cases([("pages", pages, {"programs": options.programs, "browser_program": browser})])
+    cases = [(case.__name__, case, {"programs": options.programs, "browser_program": browser})
+             for case in (pages, a_person_decides) if options.only in case.__name__]
+    axe = os.environ.get("HEDGEROW_AXE", "")
+    if axe == "":
+        print("HEDGEROW_AXE names no axe.min.js (npm install axe-core): axe-core looks at no page")
+    elif options.only in accessible.__name__:
+        cases.append((accessible.__name__, accessible, {"programs": options.programs, "browser_program": browser, "axe_path": axe}))
+    return fed.run_cases(cases, at_once=1)
 
 
 if __name__ == "__main__":

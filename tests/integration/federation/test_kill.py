@@ -87,20 +87,22 @@ def carry_out(federation, kills, witnesses, steps=False, launcher=start):
     for name, process in running.items():
         if name not in kills:
             fed.wait_until(lambda: process.code() is not None, f"{name}, never killed, has ended")
-        deaths[name] += end_agent(federation, name, process)
+        deaths[name] += end_agent(federation, name, process, deaths[name])
     return deaths
 
 
-def is_driven(federation, name):
-    """Whether the present life of the agent is in its loop: it has met the coordinator, or nobody."""
+def is_driven(federation, name, lives):
+    """Whether the agent, in its present life, is in its loop: it has met the coordinator, or nobody."""
     events = [entry["event"] for entry in federation.events(name)]
+    if events.count("agent-started") < lives:
+        return False  # the events are of the life before
     latest = len(events) - 1 - events[::-1].index("agent-started")
     return {"connected", "unreachable"} & set(events[latest:])
 
 
-def end_agent(federation, name, process):
+def end_agent(federation, name, process, died):
     """The job is over: the agent has learned of it, or was dead when the coordinator left. Returns how
-    often it died on the way."""
+    often it died on the way. died: how often it had before."""
     deaths = 0
     until = time.monotonic() + 1
     while process.code() is None and time.monotonic() < until:
@@ -109,7 +111,7 @@ def end_agent(federation, name, process):
         deaths += 1
         process = start(federation, name, None, False)
     if process.code() is None:
-        fed.wait_until(lambda: is_driven(federation, name), f"{name} has looked for the coordinator")
+        fed.wait_until(lambda: is_driven(federation, name, died + deaths + 1), f"{name} has looked for the coordinator")
         process.signal(signal.SIGTERM)
         process.wait()
     expect(process.code() == 0, f"{name} ended with {process.code()} after the job")
@@ -215,7 +217,7 @@ def steps_of(federation, name):
 
 def case(make, programs, keys, kills, hold, reference, out=None):
     """One federation with some deaths. out: where to leave how often the plan came true."""
-    with make(programs, keys=keys, job=JOB, linger_s=LINGER_S) as federation:
+    with make(programs, keys=keys, job=JOB, linger_s=LINGER_S, lines=True) as federation:
         witnesses = [journals.Witness(federation.folder / name / "state") for name in federation.names]
         witnesses = witnesses if hold else []
         try:
@@ -238,7 +240,7 @@ def case(make, programs, keys, kills, hold, reference, out=None):
 
 def undisturbed(make, programs, keys, out):
     """The run that the others are compared with; leaves the steps and the charges in the folder out."""
-    with make(programs, keys=keys, job=JOB, linger_s=LINGER_S) as federation:
+    with make(programs, keys=keys, job=JOB, linger_s=LINGER_S, lines=True) as federation:
         witnesses = [journals.Witness(federation.folder / name / "state") for name in federation.names]
         try:
             deaths = carry_out(federation, {}, witnesses, steps=True)
@@ -259,7 +261,7 @@ def undisturbed(make, programs, keys, out):
 
 def planted(make, programs, keys, reference):
     """Would the checks notice? A sum that is off by one, a charge too many, an answer drawn twice."""
-    with make(programs, keys=keys, job=JOB, linger_s=LINGER_S) as federation:
+    with make(programs, keys=keys, job=JOB, linger_s=LINGER_S, lines=True) as federation:
         witnesses = [journals.Witness(federation.folder / name / "state") for name in federation.names]
         try:
             carry_out(federation, {}, witnesses)
@@ -276,7 +278,7 @@ def planted(make, programs, keys, reference):
         finally:
             for witness in witnesses:
                 witness.close()
-    with make(programs, keys=keys, job=JOB, linger_s=LINGER_S) as federation:
+    with make(programs, keys=keys, job=JOB, linger_s=LINGER_S, lines=True) as federation:
         def forgetful(federation, name, kill_at, steps):
             """Starts the agent as one that has lost its journal between two lives."""
             if name == "site-1" and kill_at is None:
@@ -305,6 +307,12 @@ def places(path):
     return {kind: spread(lines, STEPS_AT_MOST[kind]) for kind, lines in sorted(by_kind.items())}
 
 
+def some_places(path, dice, most):
+    """Of each kind of step at most so many, drawn."""
+    return [place for kind, lines in places(path).items()
+            for place in dice.sample(lines, min(len(lines), most.get(kind, 0)))]
+
+
 def main():
     options = fed.options(at_once=(6, "federations at a time"), doubles=(16, "cases with two deaths"))
     with fed.temporary_folder() as folder:
@@ -324,6 +332,7 @@ def main():
                 cases += [(f"{name} {line}", case, {**common, "kills": {name: [line]},
                                                     "hold": len(cases) + i & 1 == 0})
                           for i, line in enumerate(lines)]
+        cases = cases[::options.every]
         planned = {name for name, _, _ in cases}
         cases.append(("planted", planted, {key: common[key] for key in ("programs", "keys", "reference")}))
         dice = random.Random(SEED)

@@ -40,12 +40,12 @@ stages:
 
 def make_federation(make, programs, keys):
     policy = fed.policy_text(tasks="[update]", delta="0.000002", trust="central")
-    return make(programs, keys=keys, linger_s=test_kill.LINGER_S, job=JOB, policy=policy)
+    return make(programs, keys=keys, linger_s=test_kill.LINGER_S, job=JOB, policy=policy, lines=True)
 
 
 def charges(answers):
     """Without what differs between two runs of one job."""
-    differing = ("job", "pass", "invitation", "sum", "agents")
+    differing = ("job", "pass", "invitation", "sum", "agents", "wall_ms")
     return [{key: value for key, value in answer.items() if key not in differing} for answer in answers]
 
 
@@ -110,13 +110,6 @@ def planted(make, programs, keys, reference):
         fed.must_fail("a charge too many", check, federation, wrong)
 
 
-def places(path, dice):
-    """Every commit, computation and forgetting; some of the rest."""
-    kinds = test_kill.places(path)
-    return [place for kind, lines in kinds.items()
-            for place in dice.sample(lines, min(len(lines), SOME.get(kind, 0)))]
-
-
 def main():
     options = fed.options(at_once=(6, "federations at a time"), cases=(28, "cases"))
     dice = random.Random(SEED)
@@ -126,7 +119,7 @@ def main():
         if fed.run_cases([("undisturbed", undisturbed, {**common, "out": pathlib.Path(folder)})]) != 0:
             return 1
         common["reference"] = eval((folder / "reference").read_text())  # pylint: disable=eval-used
-        at = {name: places(folder / f"{name}.steps", dice) for name in ("coordinator", "site-1")}
+        at = {name: test_kill.some_places(folder / f"{name}.steps", dice, SOME) for name in ("coordinator", "site-1")}
         cases = [("planted", planted, dict(common))]
         cases += [(f"{kills}", case, {**common, "kills": kills}) for kills in NEVER_FORGOTTEN]
         for i in range(options.cases):

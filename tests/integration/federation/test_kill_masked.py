@@ -39,7 +39,7 @@ def job_text(**changes):
 
 def make_federation(make, programs, keys, job=None):
     policy = fed.policy_text(trust="distributed") + "peers: ../peers\ndishonest_minimum: 1\n"
-    federation = make(programs, keys=keys, agents=AGENTS, linger_s=test_kill.LINGER_S, job=job or job_text(),
+    federation = make(programs, keys=keys, agents=AGENTS, linger_s=test_kill.LINGER_S, lines=True, job=job or job_text(),
                       policy=policy)
     lines = []
     for name in federation.names:
@@ -171,13 +171,6 @@ def revoked(make, programs, keys):
             check_numbers(record, blob)
 
 
-def places(path, dice):
-    """Every commit, computation and forgetting; some of the rest."""
-    kinds = test_kill.places(path)
-    return [place for kind, lines in kinds.items()
-            for place in dice.sample(lines, min(len(lines), SOME.get(kind, 0)))]
-
-
 def main():
     options = fed.options(at_once=(6, "federations at a time"), cases=(24, "cases with two deaths or more"))
     dice = random.Random(SEED)
@@ -187,8 +180,9 @@ def main():
         if fed.run_cases([("undisturbed", undisturbed, {**common, "out": pathlib.Path(folder)})]) != 0:
             return 1
         common["reference"] = eval((folder / "reference").read_text())  # pylint: disable=eval-used
-        at = {name: places(folder / f"{name}.steps", dice) for name in ("coordinator", "site-1")}
-        cases = [(f"{name} {line}", case, {**common, "kills": {name: [line]}}) for name in at for line in at[name]]
+        at = {name: test_kill.some_places(folder / f"{name}.steps", dice, SOME) for name in ("coordinator", "site-1")}
+        cases = [(f"{name} {line}", case, {**common, "kills": {name: [line]}}) for name in at
+                 for line in at[name][::options.every]]
         for i in range(options.cases):
             names = (["coordinator"], ["site-1"], ["coordinator", "site-1"])[i % 3]
             kills = {name: dice.sample(at[name], 2 if i % 2 else 1) for name in names}

@@ -48,7 +48,7 @@ def tables():
 def make_federation(make, programs, keys):
     policy = fed.policy_text(tasks="[update]", trust="distributed") + "peers: ../peers\ndishonest_minimum: 8\n"
     job = (ROOT / "compose/registries/job.yml").read_text()
-    federation = make(programs, keys=keys, agents=SITES, linger_s=test_kill.LINGER_S, job=job, policy=policy,
+    federation = make(programs, keys=keys, agents=SITES, linger_s=test_kill.LINGER_S, lines=True, job=job, policy=policy,
                       log="{level: info, format: json}")
     lines = []
     for name, table in zip(federation.names, tables()):

@@ -28,6 +28,7 @@ static void echo_for_ever(struct federation *federation, const struct endpoint_l
     int file = open(federation->log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     struct log log = {.write = write_entry, .self = &file, .level = LOG_DEBUG};
     struct endpoint_options options = {.address = "tcp://127.0.0.1:0",
+                                       .lines = "tcp://127.0.0.1:0",
                                        .key = &federation->coordinator,
                                        .log = &log,
                                        .payload_bytes_max = PAYLOAD_MAX};

@@ -208,7 +208,7 @@ static size_t read_release(double *value, const struct planned *bench,
         for (size_t i = 0; i < count; i++) {
             const struct learn_stage *own = learn_stage(stage);
             const double looked = own->is_number ? own->weights.sum : own->weights.count;
-            const double unit = own->tune.sight != SIGHT_NONE ? ldexp(looked, LEARN_LOOK_BITS)
+            const double unit = own->tune.sight != SIGHT_NONE ? ldexp(looked, (int)own->look_bits)
                                                               : (double)own->clip_first;
             value[i] = (double)sum[i] / unit / (AGENTS * (double)stage->batch);
         }
@@ -282,7 +282,7 @@ size_t planned_close(double *value, const struct planned *bench, int64_t *sum, u
     struct record begin = {.kind = RECORD_JOB, .as.job.job.id.byte = {1}};
     struct outcome_expert *expert = NULL;
     struct outcome outcome;
-    outcome_init(&outcome, job, true);
+    outcome_init(&outcome, job, OUTCOME_KEEPS);
     cr_assert_eq(outcome_add(&outcome, job, &begin, (struct slice){0}), STATUS_OK);
     if (bench->experts > 0) {
         cr_assert_eq(outcome_add_experts(&expert, &outcome, bench->experts, weights), STATUS_OK);

@@ -112,6 +112,25 @@ const struct odd_task odd_tasks[] = {
      "  - {task: query, batch: #, share: 1, grid_bits: 10,\n"
      "     queries: [\"evaluate: a for y by s in 8 levels where c < 0.5\"]}\n",
      0},
+    {"query, written model", TWO, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10,\n"
+     "     queries: [\"evaluate: risk for time c event y by s, to 1 in 4 bins\"],\n"
+     "     models: [{name: risk, columns: [{column: a, weights: [3, 1]}, {column: s, weights: [1, -1, 9]}]}]}\n",
+     0},
+    {"query, chosen model", TWO, "record", "local",
+     STEP
+     "  - {task: query, batch: #, share: 0.5, grid_bits: 10, models: [{name: own, chosen: true}],\n"
+     "     queries: [\"evaluate: own for y by s in 8 levels\"]}\n",
+     0},
+    {"query, chosen model of a number", NUMBER, "record", "local",
+     SLOPE
+     "  - {task: query, batch: #, share: 0.5, grid_bits: 10, models: [{name: own, chosen: true}],\n"
+     "     queries: [\"evaluate: own for y > 0 in 8 levels\"]}\n",
+     0},
+    {"query, score and time", TWO, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10,\n"
+     "     queries: [\"evaluate: a for time c event y by s, to 1 in 4 bins where b < 0.5\"]}\n",
+     0},
     {"query, correlations", TWO, "record", "local",
      "  - {task: query, batch: #, share: 1, grid_bits: 10,\n"
      "     queries: [\"correlate: [a, b, c, y, f, e] in 8 parts where d > -0.5\"]}\n",

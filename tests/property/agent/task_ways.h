@@ -19,6 +19,8 @@
 #define SOFTMAX                                                                                    \
     "where the model begins, no two records of three classes have opposite gradients: "            \
     "test_gradient has the clip to the last bit"
+#define BOUNDED                                                                                    \
+    "the clip that it begins with is above any slope of this loss: the squared one's are clipped"
 #define FORECAST                                                                                   \
     ", forecasters: [{name: one, features: [a], weights: [1]},\n"                                  \
     "     {name: two, features: [b], weights: [1]}, {name: no, features: [b], weights: [-1]}]"
@@ -257,6 +259,28 @@ static const struct way ways[] = {
      0.95, .number = true},
     {"learn a number without a look, Gaussian", "record", "local", "0.00001", "  - {task: learn}\n",
      0.95, .epsilon = 0.3, .number = true},
+    {"learn by huber", "record", "local", "0",
+     "  - {task: learn, share: 0.05, loss: huber, loss_parameter: 0.5}\n", 0.85, .number = true,
+     .loose = BOUNDED},
+    {"learn a quantile", "record", "local", "0",
+     "  - {task: learn, share: 0.05, loss: pinball, loss_parameter: 0.5}\n", 0.85, .number = true,
+     .loose = BOUNDED},
+    {"learn a quantile, Gaussian", "record", "local", "0.00001",
+     "  - {task: learn, loss: pinball, loss_parameter: 0.5}\n", 0.6, .epsilon = 0.3, .number = true,
+     .loose = BOUNDED},
+    {"learn for agents, after a look", "agent", "local", "0", "  - {task: learn}\n", 0.85,
+     .epsilon = 200, .records = 8,
+     .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},
+    {"learn for agents, Gaussian", "agent", "central", "0.00001", "  - {task: learn}\n", 0.8,
+     .records = 8, .loose = SOFTMAX},
+    {"learn a number for agents", "agent", "local", "0", "  - {task: learn}\n", 0.95, .records = 8,
+     .number = true},
+    {"learn a series", "record", "local", "0", "  - {task: learn}\n", 0.5, .lags = "1, 3",
+     .loose = ONE_LAG},
+    {"learn a series, Gaussian", "record", "central", "0.00001", "  - {task: learn}\n", 0.5,
+     .lags = "2", .loose = ONE_LAG},
+    {"learn a series for agents", "agent", "local", "0", "  - {task: learn}\n", 0.85, .lags = "1",
+     .records = 8, .loose = "a day's label is the next one's lag: not all pull one way"},
     {"query of survival", "record", "local", "0",
      "  - {task: query, queries: [\"survival: time a event b > 0 by y == 1, to 0.9\"],\n"
      "     batch: 24, share: 1, grid_bits: 10}\n",
@@ -274,6 +298,19 @@ static const struct way ways[] = {
      .category = true},
     {"query of a score", "record", "local", "0",
      "  - {task: query, queries: [\"evaluate: a for y by b > 0, cut at 0.25 in 8 levels\"], batch: 24,\n"
+     "     share: 1, grid_bits: 10}\n",
+     1},
+    {"query of a written model", "record", "local", "0",
+     "  - {task: query, queries: [\"evaluate: risk for y in 8 levels\"], batch: 24, share: 1, grid_bits: 10,\n"
+     "     models: [{name: risk, constant: 0.1, columns: [{column: a, weights: [3]}, {column: b, weights: [-2]}]}]}\n",
+     1},
+    {"query of the chosen model", "record", "local", "0",
+     FIT
+     "  - {task: query, queries: [\"evaluate: own for y by b > 0 in 8 levels\"], batch: 24, share: 0.5,\n"
+     "     grid_bits: 10, models: [{name: own, chosen: true}]}\n",
+     1},
+    {"query of a score and a time", "record", "local", "0",
+     "  - {task: query, queries: [\"evaluate: b for time a event y, to 0.9 in 4 bins\"], batch: 24,\n"
      "     share: 1, grid_bits: 10}\n",
      1},
     {"query of a score of a round, central", "round", "central", "0",
@@ -337,6 +374,21 @@ static const struct way ways[] = {
     {"query of a table 1 of a round", "round", "local", "0",
      "  - {task: query, queries: [\"table1: [a, b] by y\"], batch: 8, share: 1, grid_bits: 10}\n",
      0.95},
+    {"update, shared noise", "record", "distributed", "0",
+     "  - {task: update, loss: logistic, rounds: 3, batch: 24, clip: 0.25, rate: 1, share: 1,\n"
+     "     grid_bits: 16}\n",
+     0.95},
+    {"update, shared Gaussian", "record", "distributed", "0.00001",
+     "  - {task: update, loss: hinge, rounds: 3, batch: 24, clip: 0.25, rate: 1,\n"
+     "     noise: gaussian, grid_bits: 16}\n",
+     0.95},
+    {"update of days, shared Gaussian", "record", "distributed", "0.00001",
+     "  - {task: update, loss: huber, loss_parameter: 1, rounds: 12, batches: 6, batch: 4,\n"
+     "     clip: 0.01, rate: 1, noise: gaussian, grid_bits: 16}\n",
+     0.95, .swung = true, .lags = "1, 7"},
+    {"statistics, shared Gaussian", "record", "distributed", "0.00001",
+     "  - {task: statistics, lambdas: [0.1], batch: 24, noise: gaussian, grid_bits: 16}\n", 0.85,
+     .loose = MOMENTS},
 };
 
 enum { WAYS = sizeof ways / sizeof ways[0] };

@@ -90,12 +90,12 @@ static void site_init(struct site *s, const struct way *way, struct seeded_rando
         "hedgerow: 1\njob: trial\ndata:\n  label: %s\n  features:\n"
         "    - {column: a, centre: 0, half_width: 1}\n"
         "    - {column: b, %s}\n"
-        "cohort: {minimum: 2, records: %zu, records_most: 1000, deadline_s: 30}\n"
+        "cohort: {minimum: %s, records: %zu, records_most: 1000, deadline_s: 30}\n"
         "privacy: {unit: %s, neighbours: replace_one, trust: %s, epsilon: %g, "
         "delta: %s}\nstages:\n%s",
         label, way->category ? "categories: [\"-1.000\", \"1.000\"]" : "centre: 0, half_width: 1",
-        s->records, way->unit, way->trust, way->epsilon > 0 ? way->epsilon : 8, way->delta,
-        way->stages);
+        strcmp(way->trust, "distributed") == 0 ? "3, dishonest: 1" : "2", s->records, way->unit,
+        way->trust, way->epsilon > 0 ? way->epsilon : 8, way->delta, way->stages);
     cr_assert_eq(job_parse(&s->job, (struct slice){text, (size_t)size}, "trial", &why), STATUS_OK,
                  "%s: %s", way->name, why.text);
     cr_assert_eq(job_settle(&s->job, s->records, &why), STATUS_OK, "%s", why.text);

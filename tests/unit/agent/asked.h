@@ -74,7 +74,10 @@ struct bench {
     size_t fetches;
     size_t chunks;
     size_t forgets;
-    struct message offer; /* the latest */
+    struct message offer;            /* the latest */
+    uint8_t offered[BLOB_BYTES_MAX]; /* what came with it */
+    size_t offered_bytes;
+    uint64_t whole_bytes_max;
 };
 
 static struct bench bench;
@@ -122,7 +125,15 @@ static void take(const struct effect *effect)
         bench.declines += message.kind == MESSAGE_DECLINE;
         bench.fetches += message.kind == MESSAGE_FETCH;
         bench.chunks += message.kind == MESSAGE_CHUNK;
-        bench.offer = message.kind == MESSAGE_OFFER ? message : bench.offer;
+        if (message.kind == MESSAGE_OFFER) {
+            const struct slice with = effect->as.send.payload;
+            bench.offer = message;
+            bench.offered_bytes = with.size;
+            cr_assert_leq(with.size, BLOB_BYTES_MAX);
+            if (with.size > 0) {
+                memcpy(bench.offered, with.data, with.size);
+            }
+        }
     }
 }
 
@@ -198,6 +209,7 @@ static void begin(void)
                                           .random = &bench.random,
                                           .log = &bench.log,
                                           .approved_text = {TEXT, sizeof TEXT - 1},
+                                          .whole_bytes_max = bench.whole_bytes_max,
                                           .heartbeat_ms = 50000,
                                           .silence_ms = 1000000};
     free(bench.dictionary.column);

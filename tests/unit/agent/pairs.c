@@ -271,6 +271,8 @@ static void hear(struct scene *scene, const struct message *message)
     case MESSAGE_SIGNED:
     case MESSAGE_OPEN:
     case MESSAGE_REVEAL:
+    case MESSAGE_WANT:
+    case MESSAGE_LINE:
     case MESSAGE_KIND_COUNT:
         cr_assert_fail("an agent does not send this");
     }

@@ -1,6 +1,7 @@
 /* What leaves the gate under distributed trust: the value, this site's share of the noise and its masks; never the one
  * without the other. And what a restart finds. */
 
+#include "noise/gaussian.h"
 #include "noise/share.h"
 #include "some_gate.h"
 
@@ -128,20 +129,95 @@ Test(gate_masked, a_restart_finds_answer_and_masks_and_no_others, .init = sit, .
     gate_free(gate);
 }
 
-Test(gate_masked, there_are_no_shares_of_gaussian_noise, .init = sit, .fini = stand)
+static struct gate_request gaussian(struct masks_site *site, uint64_t delta_atto)
 {
-    struct gate *gate = new_gate(LIMIT_MICRO);
-    struct gate_request request = masked(table.site[0]);
-    struct private_vector vector = vector_of(3);
-    struct record record;
-    struct slice blob;
-    struct why why = {""};
+    struct gate_request request = masked(site);
     request.charge = (struct charge){.mechanism = MECHANISM_DISCRETE_GAUSSIAN,
-                                     .sigma_micro = 1000000,
+                                     .sigma_micro = 2500000,
+                                     .delta_atto = delta_atto,
                                      .row_count = 5,
                                      .pass = {{1}}};
-    cr_expect_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_INVALID);
-    cr_expect_not_null(strstr(why.text, "shares of Laplace noise only"), "%s", why.text);
-    cr_expect(has_spent(gate, LIMIT_MICRO, 0));
+    return request;
+}
+
+static struct gate *new_gate_with_delta(void)
+{
+    struct gate *gate = NULL;
+    const struct allowances allowances = {.total = {LIMIT_MICRO, DELTA_ATTO_ONE / 1000}};
+    seeded_random_init(&seeded, 7);
+    source = seeded_random_interface(&seeded);
+    cr_assert_eq(gate_new(&gate, &allowances, &source), STATUS_OK);
+    return gate;
+}
+
+/* The share that the gate's seeded source gives: of sigma 10 steps, parted by the root of two. */
+static void draw_gaussian(int64_t share[static COUNT])
+{
+    struct seeded_random again;
+    struct noise_gaussian noise;
+    struct noise_scale sigma;
+    seeded_random_init(&again, 7);
+    const struct random same = seeded_random_interface(&again);
+    memset(share, 0, COUNT * sizeof *share);
+    cr_assert_eq(mechanism_sigma_of_share(&sigma, 4, 2500000, SHARES, NULL), STATUS_OK);
+    cr_assert_eq(noise_gaussian_init(&noise, sigma), STATUS_OK);
+    cr_assert_eq(noise_gaussian_add(&noise, &same, share, COUNT), STATUS_OK);
+    noise_gaussian_free(&noise);
+}
+
+Test(gate_masked, gaussian_noise_leaves_in_shares_as_well, .init = sit, .fini = stand)
+{
+    int64_t share[COUNT];
+    uint64_t sum[COUNT] = {0};
+    draw_gaussian(share);
+    for (size_t i = 0; i < SITES; i++) {
+        struct gate *gate = new_gate_with_delta();
+        struct gate_request request = gaussian(table.site[i], mechanism_sigma_delta(SHARES, COUNT));
+        struct private_vector vector = vector_of((int64_t)i);
+        struct gate_answer_view view;
+        struct record record;
+        struct slice blob;
+        struct why why = {""};
+        cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_OK, "%s",
+                     why.text);
+        gate_committed(gate, 1);
+        cr_assert(gate_latest(gate, &view));
+        for (size_t w = 0; w < COUNT; w++) {
+            sum[w] += load_u64((const uint8_t *)view.bytes.data + 8 * w);
+        }
+        gate_free(gate);
+    }
+    memcpy(table.sum, sum, sizeof sum);
+    table_settle(&table, 7);
+    table_sign(&table, 7);
+    table_reveal(&table, 7);
+    for (size_t w = 0; w < COUNT; w++) {
+        cr_expect_eq((int64_t)table.sum[w], 0 + 1 + 2 + SITES * share[w]);
+    }
+}
+
+/* Nothing is spent, and nothing drawn, where the charge lacks a 10^-18th of what the sum lacks, or a share would be
+ * too small for the theorem: sigma^2/h below 4. */
+Test(gate_masked, gaussian_shares_that_are_not_paid_for_or_too_small_are_refused, .init = sit,
+     .fini = stand)
+{
+    struct gate *gate = new_gate_with_delta();
+    const uint64_t delta = mechanism_sigma_delta(SHARES, COUNT);
+    for (int row = 0; row < 2; row++) {
+        struct gate_request request = gaussian(table.site[0], row == 0 ? delta - 1 : delta);
+        struct private_vector vector = vector_of(3);
+        struct record record;
+        struct slice blob;
+        struct why why = {""};
+        request.charge.sigma_micro = row == 0 ? 2500000 : 707106; /* times 4, over the root of 2 */
+        cr_expect_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_INVALID);
+        cr_expect_not_null(strstr(why.text, row == 0 ? "does not pay" : "too little for 2 sites"),
+                           "%s", why.text);
+        cr_expect(has_spent(gate, LIMIT_MICRO, 0));
+        cr_expect_eq(seeded.drawn_bytes, 0);
+    }
+    cr_expect(!gate_has_noise(
+        &(struct charge){.mechanism = MECHANISM_DISCRETE_GAUSSIAN, .sigma_micro = 707106}, false, 4,
+        SHARES));
     gate_free(gate);
 }

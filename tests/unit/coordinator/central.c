@@ -240,7 +240,8 @@ static struct slice bytes_of(const int64_t *value, size_t count)
     return (struct slice){value, count * 8};
 }
 
-void central_offer(struct central *bench, size_t agent, const int64_t *value, size_t count)
+static void offer_with(struct central *bench, size_t agent, const int64_t *value, size_t count,
+                       struct slice payload)
 {
     struct message offer = {.kind = MESSAGE_OFFER};
     const struct message *invite = &bench->invite;
@@ -254,7 +255,18 @@ void central_offer(struct central *bench, size_t agent, const int64_t *value, si
     offer.as.offer.records = bench->records[agent];
     digest_sha256(&offer.as.offer.invitation, &(struct slice){named, sizeof named}, 1);
     digest_sha256(&offer.as.offer.answer, &bytes, 1);
-    say(bench, agent, &offer, (struct slice){0});
+    say(bench, agent, &offer, payload);
+}
+
+void central_offer(struct central *bench, size_t agent, const int64_t *value, size_t count)
+{
+    offer_with(bench, agent, value, count, (struct slice){0});
+}
+
+void central_offer_whole(struct central *bench, size_t agent, const int64_t *value,
+                         const int64_t *sent, size_t count)
+{
+    offer_with(bench, agent, value, count, bytes_of(sent, count));
 }
 
 void central_send(struct central *bench, size_t agent, const int64_t *value, size_t count)

@@ -64,6 +64,9 @@ void central_wait(struct central *bench, int64_t ms);
 void central_greet(struct central *bench);
 void central_offer(struct central *bench, size_t agent, const int64_t *value, size_t count);
 void central_send(struct central *bench, size_t agent, const int64_t *value, size_t count);
+/** An agent offers value and sends other words along with the offer. */
+void central_offer_whole(struct central *bench, size_t agent, const int64_t *value,
+                         const int64_t *sent, size_t count);
 void central_answer(struct central *bench, int64_t (*value)(size_t agent, size_t place));
 
 /** An agent sends what it calls its data dictionary. */

@@ -15,7 +15,7 @@ static inline void history_begin(struct job *job, struct outcome *outcome, const
     struct record begin = {.kind = RECORD_JOB};
     cr_assert_eq(job_parse(job, (struct slice){text, strlen(text)}, "toy", &why), STATUS_OK, "%s",
                  why.text);
-    outcome_init(outcome, job, true);
+    outcome_init(outcome, job, OUTCOME_KEEPS);
     begin.as.job.job.id.byte[0] = 1;
     cr_assert_eq(outcome_add(outcome, job, &begin, (struct slice){0}), STATUS_OK);
 }

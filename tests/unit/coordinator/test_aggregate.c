@@ -35,7 +35,12 @@ static enum status move_words(struct aggregate *aggregate, const char *name, con
     cr_assert_eq(aggregate_pull(aggregate, &staging, &peer, COUNT * word_bytes, 0), STATUS_OK);
     cr_assert(transfer_ask(&staging->transfer, &offset, &length));
     cr_assert(transfer_accept(&staging->transfer, offset, (struct slice){bytes, length}, 1));
-    return aggregate_add(aggregate, staging, digest != NULL ? digest : &own, kept);
+    cr_assert(transfer_is_whole(&staging->transfer));
+    const struct slice answer = {staging->transfer.data, (size_t)staging->transfer.bytes};
+    const enum status status =
+        aggregate_add(aggregate, answer, digest != NULL ? digest : &own, kept);
+    aggregate_drop(staging);
+    return status;
 }
 
 static enum status move(struct aggregate *aggregate, const char *name, const int64_t *value,
@@ -135,29 +140,30 @@ Test(aggregate, staging_is_bounded_and_two_for_large_vectors)
 Test(aggregate, pieces_out_of_order_doubled_or_of_another_size_are_not_taken)
 {
     struct transfer transfer = {0};
-    static uint8_t piece[CHUNK_BYTES_MAX];
+    static uint8_t piece[CHUNK_BYTES_SMALL];
     uint64_t offset;
     uint32_t length;
 
-    cr_assert_eq(transfer_begin(&transfer, 2 * (uint64_t)CHUNK_BYTES_MAX + 8, 0), STATUS_OK);
+    cr_assert_eq(transfer_begin(&transfer, 2 * (uint64_t)CHUNK_BYTES_SMALL + 8, CHUNK_BYTES_MAX, 0),
+                 STATUS_OK);
     cr_assert_not(transfer_accept(&transfer, 0, (struct slice){piece, sizeof piece}, 1), "unasked");
     cr_assert(transfer_ask(&transfer, &offset, &length));
-    cr_assert(offset == 0 && length == CHUNK_BYTES_MAX);
+    cr_assert(offset == 0 && length == CHUNK_BYTES_SMALL);
     cr_assert(transfer_ask(&transfer, &offset, &length));
     cr_assert_not(
-        transfer_accept(&transfer, CHUNK_BYTES_MAX, (struct slice){piece, sizeof piece}, 1));
+        transfer_accept(&transfer, CHUNK_BYTES_SMALL, (struct slice){piece, sizeof piece}, 1));
     cr_assert_not(transfer_accept(&transfer, 0, (struct slice){piece, sizeof piece - 1}, 1));
     cr_assert(transfer_accept(&transfer, 0, (struct slice){piece, sizeof piece}, 1));
     cr_assert_not(transfer_accept(&transfer, 0, (struct slice){piece, sizeof piece}, 1), "doubled");
     transfer_retry(&transfer, 5);
     cr_assert_not(
-        transfer_accept(&transfer, CHUNK_BYTES_MAX, (struct slice){piece, sizeof piece}, 6),
+        transfer_accept(&transfer, CHUNK_BYTES_SMALL, (struct slice){piece, sizeof piece}, 6),
         "after a retry it must be asked for again");
     cr_assert(transfer_ask(&transfer, &offset, &length));
-    cr_assert_eq(offset, CHUNK_BYTES_MAX);
+    cr_assert_eq(offset, CHUNK_BYTES_SMALL);
     cr_assert(transfer_accept(&transfer, offset, (struct slice){piece, length}, 7));
     cr_assert(transfer_ask(&transfer, &offset, &length));
-    cr_assert(offset == 2 * (uint64_t)CHUNK_BYTES_MAX && length == 8);
+    cr_assert(offset == 2 * (uint64_t)CHUNK_BYTES_SMALL && length == 8);
     cr_assert(transfer_accept(&transfer, offset, (struct slice){piece, 8}, 8));
     cr_assert(transfer_is_whole(&transfer));
     cr_assert_not(transfer_ask(&transfer, &offset, &length));

@@ -126,9 +126,9 @@ Test(central_traces, a_value_beyond_its_bounds_is_seen_at_every_place)
         for (int64_t beyond = -11; beyond <= 11; beyond++) {
             uint8_t bytes[24] = {0};
             const struct aggregate aggregate = {.count = 3};
-            const struct staging staging = {.transfer = {.data = bytes, .bytes = sizeof bytes}};
             store_u64(bytes + 8 * place, (uint64_t)beyond);
-            cr_expect_eq(aggregate_is_within(&aggregate, &staging, -10, 9),
+            const struct slice answer = {bytes, sizeof bytes};
+            cr_expect_eq(aggregate_is_within(&aggregate, answer, -10, 9),
                          beyond >= -10 && beyond <= 9, "%d at %zu", (int)beyond, place);
         }
     }
@@ -227,6 +227,8 @@ Test(central_traces, no_sum_and_no_score_is_given_back_unwiped)
     cr_expect_eq(sums_freed, 1, "planted");
 }
 
+static const struct job EVERYBODY = {.agent_count = 0};
+
 static void offer_marked(struct cohort *cohort)
 {
     for (size_t i = 0; i < cohort->count; i++) {
@@ -240,7 +242,7 @@ Test(central_traces, a_digest_that_is_given_back_unwiped_is_seen)
 {
     struct cohort cohort = {0};
     const struct peer peers[] = {{"a"}, {"b"}};
-    cr_assert_eq(cohort_set_roster(&cohort, peers, 2), STATUS_OK);
+    cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, peers, 2), STATUS_OK);
     offer_marked(&cohort);
     free(cohort.member);
     cr_assert_eq(marks_freed, 2);
@@ -250,9 +252,9 @@ Test(central_traces, no_digest_of_an_exact_answer_is_given_back_unwiped)
 {
     struct cohort cohort = {0};
     const struct peer peers[] = {{"a"}, {"b"}, {"c"}};
-    cr_assert_eq(cohort_set_roster(&cohort, peers, 3), STATUS_OK);
+    cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, peers, 3), STATUS_OK);
     offer_marked(&cohort);
-    cr_assert_eq(cohort_set_roster(&cohort, peers, 2), STATUS_OK);
+    cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, peers, 2), STATUS_OK);
     cr_expect_eq(marks_freed, 0, "one is revoked");
     offer_marked(&cohort);
     cohort_begin_round(&cohort);

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 static const struct peer ABC[] = {{"a"}, {"b"}, {"c"}};
+static const struct job EVERYBODY = {.agent_count = 0};
 
 Test(cohort, an_empty_roster_is_never_complete)
 {
@@ -14,7 +15,7 @@ Test(cohort, an_empty_roster_is_never_complete)
 Test(cohort, is_complete_when_nobody_is_left_to_wait_for)
 {
     struct cohort cohort = {0};
-    cr_assert_eq(cohort_set_roster(&cohort, ABC, 3), STATUS_OK);
+    cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, ABC, 3), STATUS_OK);
     cohort.member[0].standing = STANDING_ANSWERED;
     cohort.member[1].standing = STANDING_DECLINED;
     for (int standing = STANDING_SILENT; standing <= STANDING_REFUSED; standing++) {
@@ -30,10 +31,10 @@ Test(cohort, a_revoked_agent_is_gone_but_its_counted_answer_is_named)
     struct peer b = {"b"};
     struct peer c = {"c"};
 
-    cr_assert_eq(cohort_set_roster(&cohort, ABC, 3), STATUS_OK);
+    cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, ABC, 3), STATUS_OK);
     cohort_find(&cohort, &b)->standing = STANDING_ANSWERED;
     cohort_find(&cohort, &c)->standing = STANDING_OFFERED;
-    cr_assert_eq(cohort_set_roster(&cohort, ABC, 1), STATUS_OK);
+    cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, ABC, 1), STATUS_OK);
     cr_assert_null(cohort_find(&cohort, &b), "a revoked agent's frames find nobody");
     cr_assert_null(cohort_find(&cohort, &c));
     cr_assert_eq(cohort_count(&cohort, STANDING_ANSWERED), 1);
@@ -50,10 +51,10 @@ Test(cohort, a_roster_change_keeps_what_members_have_done)
     const struct peer more[] = {{"0"}, {"a"}, {"b"}, {"c"}};
     struct peer a = {"a"};
 
-    cr_assert_eq(cohort_set_roster(&cohort, ABC, 3), STATUS_OK);
+    cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, ABC, 3), STATUS_OK);
     cohort_find(&cohort, &a)->standing = STANDING_ANSWERED;
     cohort_find(&cohort, &a)->ready = true;
-    cr_assert_eq(cohort_set_roster(&cohort, more, 4), STATUS_OK);
+    cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, more, 4), STATUS_OK);
     cr_assert_eq(cohort_find(&cohort, &a)->standing, STANDING_ANSWERED);
     cr_assert_eq(cohort_count_ready(&cohort), 1);
     cr_assert_str_eq(cohort.member[0].peer.name, "0");
@@ -64,7 +65,7 @@ Test(cohort, a_roster_change_keeps_what_members_have_done)
 Test(cohort, an_offer_of_one_that_was_given_up_goes_last)
 {
     struct cohort cohort = {0};
-    cr_assert_eq(cohort_set_roster(&cohort, ABC, 3), STATUS_OK);
+    cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, ABC, 3), STATUS_OK);
     for (int i = 0; i < 3; i++) {
         cohort.member[i].standing = STANDING_OFFERED;
         cohort.member[i].offered_ms = 10 * i;
@@ -83,12 +84,24 @@ Test(cohort, an_offer_of_one_that_was_given_up_goes_last)
 Test(cohort, the_longest_waiting_offer_goes_first)
 {
     struct cohort cohort = {0};
-    cr_assert_eq(cohort_set_roster(&cohort, ABC, 3), STATUS_OK);
+    cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, ABC, 3), STATUS_OK);
     cr_assert_null(cohort_next_offer(&cohort));
     cohort.member[0].standing = STANDING_OFFERED;
     cohort.member[0].offered_ms = 20;
     cohort.member[2].standing = STANDING_OFFERED;
     cohort.member[2].offered_ms = 10;
     cr_assert_str_eq(cohort_next_offer(&cohort)->peer.name, "c");
+    cohort_free(&cohort);
+}
+
+Test(cohort, only_those_whom_the_job_asks_are_in_it)
+{
+    static char asked[][JOB_AGENT_BYTES] = {"b", "x"};
+    const struct job job = {.agent = asked, .agent_count = 2};
+    struct cohort cohort = {0};
+    cr_assert_eq(cohort_set_roster(&cohort, &job, ABC, 3), STATUS_OK);
+    cr_expect_eq(cohort.count, 1);
+    cr_expect_null(cohort_find(&cohort, &ABC[0]), "an admitted agent whom it does not ask");
+    cr_expect_not_null(cohort_find(&cohort, &ABC[1]));
     cohort_free(&cohort);
 }

@@ -26,6 +26,7 @@ static const char TEXT[] =
     " tolerance: 0.01, grid_bits: 10}\n";
 
 static struct office office;
+static const struct queue_actor account;
 static struct why why;
 static char folder[64];
 static char said[1 << 14];
@@ -44,6 +45,7 @@ static void begin(void)
     cr_assert_not_null(mkdtemp(folder));
     (void)snprintf(office.settings.jobs, SETTINGS_PATH_BYTES, "%s/jobs", folder);
     office.settings.message_bytes_max = 64000000;
+    office.settings.jobs_at_once = 3;
     cr_assert_eq(queue_open(&office, &why), STATUS_OK, "%s", why.text);
 }
 
@@ -60,7 +62,7 @@ TestSuite(main_queue, .init = begin, .fini = end);
 static uint32_t add(void)
 {
     uint32_t number = 0;
-    cr_assert_eq(queue_add(&number, &office, (struct slice){TEXT, sizeof TEXT - 1}, &why),
+    cr_assert_eq(queue_add(&number, &office, &account, (struct slice){TEXT, sizeof TEXT - 1}, &why),
                  STATUS_OK, "%s", why.text);
     return number;
 }
@@ -117,8 +119,8 @@ Test(main_queue, gives_each_number_once)
             if (j == EACH) {
                 _exit(0);
             }
-            if (queue_add(&number, &office, (struct slice){TEXT, sizeof TEXT - 1}, &why) !=
-                STATUS_OK) {
+            if (queue_add(&number, &office, &account, (struct slice){TEXT, sizeof TEXT - 1},
+                          &why) != STATUS_OK) {
                 _exit(1);
             }
         }
@@ -156,7 +158,7 @@ Test(main_queue, has_a_last_number)
 {
     uint32_t number = 0;
     make("999999999");
-    cr_expect_eq(queue_add(&number, &office, (struct slice){TEXT, sizeof TEXT - 1}, &why),
+    cr_expect_eq(queue_add(&number, &office, &account, (struct slice){TEXT, sizeof TEXT - 1}, &why),
                  STATUS_INVALID);
     cr_expect_not_null(strstr(why.text, "no number is free"));
 }
@@ -203,7 +205,7 @@ Test(main_queue, tells_of_texts_that_cannot_be_read)
 Test(main_queue, cancels_before_the_beginning)
 {
     const uint32_t number = add();
-    cr_assert_eq(queue_cancel(&office, number, &why), STATUS_OK);
+    cr_assert_eq(queue_cancel(&office, number, &account, &why), STATUS_OK);
     const struct queue_job job = seen(number);
     cr_expect_eq(job.state, QUEUE_CANCELLED);
     cr_expect_not_null(strstr(job.because, "before it began"), "%s", job.because);
@@ -250,44 +252,144 @@ Test(main_queue, refuses_an_end_that_it_did_not_write)
 /* What runs next, whatever a death has left. */
 Test(main_queue, chooses_the_first_that_is_not_over)
 {
-    struct stay stay = {.office = &office, .log = &heard};
+    static struct stay stay;
+    stay = (struct stay){.office = &office, .log = &heard};
     cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
-    cr_expect(stay.number == 0 && stay.cancel[0] == '\0');
+    cr_expect_eq(stay_count(&stay), 0);
     for (int i = 0; i < 5; i++) {
         (void)add();
     }
     struct queue_job over = seen(1);
     over.state = QUEUE_DONE;
     cr_assert_eq(queue_file(&office, &over, &why), STATUS_OK);
-    cr_assert_eq(queue_cancel(&office, 2, &why), STATUS_OK);
+    cr_assert_eq(queue_cancel(&office, 2, &account, &why), STATUS_OK);
     put("3/job.yml", "hedgerow: 1\n");
     cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
-    cr_expect_eq(stay.number, 4);
-    cr_expect_not_null(strstr(stay.cancel, "/jobs/4/cancel"));
-    cr_expect_not_null(strstr(office.settings.state, "/jobs/4/state"));
+    cr_expect_eq(stay.job[0].number, 4);
+    cr_expect_eq(stay_count(&stay), 1, "job 5 asks the same agents");
+    cr_expect_not_null(strstr(stay.job[0].cancel, "/jobs/4/cancel"));
+    cr_expect_not_null(strstr(stay.job[0].office.settings.state, "/jobs/4/state"));
     cr_expect(queue_holds(&office, 2, "end"), "what was cancelled before it began is over");
     cr_expect_not(queue_holds(&office, 3, "end"), "nobody has decided on it");
     cr_expect_not_null(strstr(said, "job-unreadable job 3 is passed over"), "%s", said);
     said[0] = '\0';
     cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
-    cr_expect_eq(stay.number, 4, "nothing was remembered");
     cr_expect_null(strstr(said, "job-unreadable"), "told once");
-    cr_assert_eq(stay_file(&stay, &why), STATUS_NOT_FOUND, "it has no journal yet");
-    stay.number = 77;
+    cr_assert_eq(stay_file(&stay, &stay.job[0], &why), STATUS_NOT_FOUND, "it has no journal yet");
+    cr_expect_eq(stay.job[0].number, 4, "its place is its own");
+    stay.job[0].number = 77;
     said[0] = '\0';
-    cr_assert_eq(stay_file(&stay, &why), STATUS_OK, "somebody has removed it");
+    cr_assert_eq(stay_file(&stay, &stay.job[0], &why), STATUS_OK, "somebody has removed it");
+    cr_expect_eq(stay_count(&stay), 0);
     cr_expect_not_null(strstr(said, "job-removed"), "%s", said);
     office.settings.message_bytes_max = 8; /* as after an edited settings file */
     cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
-    cr_expect_eq(stay.number, 0);
+    cr_expect_eq(stay_count(&stay), 0);
     cr_expect_not_null(strstr(said, "message_mb_max"), "%s", said);
+    stay_free(&stay);
+}
+
+/* Adds a job that asks these agents; "": all. */
+static uint32_t add_asking(const char *agents)
+{
+    char text[sizeof TEXT + 128];
+    uint32_t number = 0;
+    const char *at = strstr(TEXT, "minimum: 2,");
+    (void)snprintf(text, sizeof text, "%.*sminimum: 1, agents: [%s],%s", (int)(at - TEXT), TEXT,
+                   agents, at + strlen("minimum: 2,"));
+    cr_assert_eq(queue_add(&number, &office, &account, (struct slice){text, strlen(text)}, &why),
+                 STATUS_OK, "%s", why.text);
+    return number;
+}
+
+/* The numbers of the jobs that run, sorted, as digits. */
+static const char *running(const struct stay *stay)
+{
+    static char digits[STAY_JOBS_MAX + 1];
+    size_t count = 0;
+    for (uint32_t number = 1; number <= 9; number++) {
+        for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
+            if (stay->job[i].number == number) {
+                digits[count++] = (char)('0' + number);
+            }
+        }
+    }
+    digits[count] = '\0';
+    return digits;
+}
+
+static void choose(struct stay *stay, const char *expected)
+{
+    cr_assert_eq(stay_choose(stay, &why), STATUS_OK, "%s", why.text);
+    cr_expect_str_eq(running(stay), expected);
+}
+
+static void end_job(struct stay *stay, uint32_t number)
+{
+    struct queue_job over = seen(number);
+    over.state = QUEUE_DONE;
+    cr_assert_eq(queue_file(&office, &over, &why), STATUS_OK);
+    for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
+        if (stay->job[i].number == number) {
+            office_free(&stay->job[i].office);
+            stay->job[i].number = 0;
+        }
+    }
+}
+
+/* At the same time run those that ask different agents. None overtakes one that waits for an agent of its. */
+Test(main_queue, lets_jobs_run_beside_each_other)
+{
+    static struct stay stay;
+    stay = (struct stay){.office = &office, .log = &heard};
+    (void)add_asking("north, south"); /* 1 */
+    (void)add_asking("south, west");  /* 2 waits for 1 */
+    (void)add_asking("west, east");   /* 3 would be free, and waits behind 2 */
+    (void)add_asking("far");          /* 4 */
+    (void)add();                      /* 5 asks everybody */
+    (void)add_asking("away");         /* 6 waits behind 5 */
+    choose(&stay, "14");
+    choose(&stay, "14");
+    end_job(&stay, 4);
+    choose(&stay, "1");
+    end_job(&stay, 1);
+    choose(&stay, "2");
+    end_job(&stay, 2);
+    choose(&stay, "3");
+    end_job(&stay, 3);
+    choose(&stay, "5");
+    end_job(&stay, 5);
+    choose(&stay, "6");
+    stay_free(&stay);
+}
+
+/* Those that have begun come first after a start, whatever their numbers; and never more than the settings say. */
+Test(main_queue, resumes_what_has_begun_first)
+{
+    static struct stay stay;
+    stay = (struct stay){.office = &office, .log = &heard};
+    static const char *const agents[] = {"a", "b", "c", "d", "e"};
+    for (size_t i = 0; i < 5; i++) {
+        (void)add_asking(agents[i]);
+    }
+    choose(&stay, "123");
+    stay_free(&stay);
+    stay = (struct stay){.office = &office, .log = &heard};
+    cr_assert_eq(queue_mark_begun(&office, 5, &why), STATUS_OK);
+    cr_assert_eq(queue_cancel(&office, 5, &account, &why), STATUS_OK);
+    make("4/state"); /* it has begun, and so has its journal, which holds nothing yet */
+    put("4/state/journal.db", "");
+    cr_assert_eq(queue_mark_begun(&office, 4, &why), STATUS_OK);
+    choose(&stay, "124");
+    cr_expect(queue_holds(&office, 5, "end"), "it can go nowhere, and is cancelled");
     stay_free(&stay);
 }
 
 /* A removal that was cut short, a journal that is gone, a number that is free again: nothing begins, and is paid, twice. */
 Test(main_queue, never_begins_a_job_again)
 {
-    struct stay stay = {.office = &office, .log = &heard};
+    static struct stay stay;
+    stay = (struct stay){.office = &office, .log = &heard};
     char path[256];
     cr_assert_eq(add(), 1);
     cr_expect_eq(seen(1).state, QUEUE_WAITING);
@@ -297,9 +399,9 @@ Test(main_queue, never_begins_a_job_again)
     cr_expect(job.stuck && job.begun && job.state == QUEUE_RUNNING);
     cr_expect_not_null(strstr(job.because, "its journal is gone"), "%s", job.because);
     cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
-    cr_expect_eq(stay.number, 0);
+    cr_expect_eq(stay_count(&stay), 0);
     cr_expect_not_null(strstr(said, "job 1 is passed over"), "%s", said);
-    cr_assert_eq(queue_cancel(&office, 1, &why), STATUS_OK);
+    cr_assert_eq(queue_cancel(&office, 1, &account, &why), STATUS_OK);
     cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
     job = seen(1);
     cr_expect(job.filed && job.state == QUEUE_CANCELLED);
@@ -313,15 +415,16 @@ Test(main_queue, never_begins_a_job_again)
 /* What an operator cancels although nothing can be done with it, is over. */
 Test(main_queue, files_what_is_stuck_and_cancelled)
 {
-    struct stay stay = {.office = &office, .log = &heard};
+    static struct stay stay;
+    stay = (struct stay){.office = &office, .log = &heard};
     cr_assert_eq(add(), 1);
     cr_assert_eq(add(), 2);
     put("1/job.yml", "hedgerow: 1\n");
     make("1/state");
     put("1/state/journal.db", "");
-    cr_assert_eq(queue_cancel(&office, 1, &why), STATUS_OK);
+    cr_assert_eq(queue_cancel(&office, 1, &account, &why), STATUS_OK);
     cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
-    cr_expect_eq(stay.number, 2);
+    cr_expect_eq(stay.job[0].number, 2);
     const struct queue_job job = seen(1);
     cr_expect(job.filed && job.state == QUEUE_CANCELLED, "%s", queue_state_name(job.state));
     cr_expect_not_null(strstr(job.because, "cancelled by "), "%s", job.because);

@@ -285,7 +285,7 @@ Test(publish, has_no_model_before_the_first_fit)
     struct result result;
     struct why why = {""};
     cr_assert_eq(job_parse(&job, (struct slice){TEXT, strlen(TEXT)}, "toy", &why), STATUS_OK);
-    outcome_init(&outcome, &job, true);
+    outcome_init(&outcome, &job, OUTCOME_KEEPS);
     const struct publish_options options = {.job = &job, .seconds = NAN};
     cr_assert(publish_model(&model, &outcome, &options) == STATUS_NOT_FOUND);
     cr_assert(publish_result(&result, &outcome, &options) == STATUS_OK);

@@ -150,3 +150,27 @@ Test(round_masked, a_survivor_that_is_admitted_again_after_a_restart_opens_its_r
     expect_round_of(ALL, MASKED_SITES);
     masked_free(&rig);
 }
+
+/* A site that was asked another question, or forged keys: the log names the event, and the round goes on without the
+ * one that sent it. */
+Test(round_masked, keys_and_signatures_that_are_refused_are_in_the_log)
+{
+    masked_init(&rig);
+    rig.terms.round++; /* signed for the round after */
+    masked_send_keys(&rig, 1u << LAST);
+    rig.terms.round--;
+    cr_assert_not_null(strstr(rig.said, "keys-refused"));
+    masked_send_keys(&rig, BUT_LAST);
+    masked_answer(&rig, BUT_LAST);
+    cr_assert_eq(rig.coordinator->phase, PHASE_OPENING);
+    const struct digest right = rig.signing[0].secret_key;
+    rig.signing[0].secret_key = rig.signing[1].secret_key;
+    cr_assert_null(strstr(rig.said, "signature-refused"));
+    masked_sign(&rig, 1);
+    cr_assert_not_null(strstr(rig.said, "signature-refused"));
+    rig.signing[0].secret_key = right;
+    masked_sign(&rig, BUT_LAST);
+    masked_reveal(&rig, BUT_LAST);
+    expect_round_of(BUT_LAST, MASKED_SITES - 1);
+    masked_free(&rig);
+}

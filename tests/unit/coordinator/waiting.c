@@ -173,8 +173,8 @@ static void send_pieces(struct waiting *rig, size_t i)
 {
     struct waiting_agent *agent = &rig->agent[i];
     agent->credit += agent->bytes_per_s * STEP_MS / 1000;
-    agent->credit =
-        agent->pull_count == 0 && agent->credit > CHUNK_BYTES_MAX ? CHUNK_BYTES_MAX : agent->credit;
+    agent->credit = agent->pull_count == 0 && agent->credit > CHUNK_BYTES_SMALL ? CHUNK_BYTES_SMALL
+                                                                                : agent->credit;
     while (agent->pull_count > 0 && agent->credit >= agent->pull[0].as.pull.length) {
         struct message pull = agent->pull[0];
         struct message chunk = {.kind = MESSAGE_CHUNK};

@@ -248,7 +248,7 @@ static enum status selftune_at(int task, double *state, const struct selftune *s
     const struct selftune_look look = {10, sums, NULL, sums, sums, 1, 0, 1, 1};
     const struct selftune_release step = {
         .step = 1, .record_count = 10, .gradient = sums, .deviation = 1};
-    const struct selftune_number number = {*stage, 0.1};
+    const struct selftune_number number = {*stage, {LOSS_SQUARED, 0}, 0.1};
     const struct selftune_number_look seen = {10, sums, sums + 4, 1, 1};
     const struct selftune_number_release turn = {10, sums, 1, 1, 1};
     switch (task) {
@@ -275,7 +275,7 @@ Test(learn_memory, failing_anywhere_leaves_a_learners_state_as_it_was)
                                    .sight = SIGHT_PRODUCTS,
                                    .steps = 2,
                                    .quantile = 0.3};
-    const struct selftune_number number = {stage, 0.1};
+    const struct selftune_number number = {stage, {LOSS_SQUARED, 0}, 0.1};
     double before[STATE] = {0};
     cr_assert(selftune_number_state_count(&number) <= STATE &&
               selftune_number_begin(before, &number) == STATUS_OK);

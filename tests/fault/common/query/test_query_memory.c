@@ -15,7 +15,7 @@ static enum status make_set(void)
 {
     struct query_set set;
     struct query_run run = {0};
-    enum status status = query_set_init(&set, text, 2, 10, &toy, NULL);
+    enum status status = query_set_init(&set, text, 2, 10, &toy_names, NULL);
     if (status == STATUS_OK) {
         status = query_run_init(&run, &set);
         cr_assert((run.sum != NULL) == (status == STATUS_OK));

@@ -102,7 +102,7 @@ static bool survives(const char *text, size_t size)
     struct why why = {{0}};
     cr_assert(copy != NULL);
     memcpy(copy, text, size);
-    const enum status status = query_parse(&query, (struct slice){copy, size}, &toy, &why);
+    const enum status status = query_parse(&query, (struct slice){copy, size}, &toy_names, &why);
     free(copy);
     if (status != STATUS_OK) {
         cr_assert(status == STATUS_INVALID && why.text[0] != '\0');
@@ -132,6 +132,7 @@ static const char *const good[] = {
     "crosstab: sex x 'home region' x death where age < 70",
     "table1: [age, sex, kappa] by death in 9 steps where age >= 50",
     "evaluate: age for death == 1 by sex, cut at 74 in 16 levels where age >= 50",
+    "evaluate: kappa for time age event death by sex, to 90 in 6 bins where age >= 50",
     "pca: [age, sex, kappa, death] where age >= 50",
     "correlate: [age, sex, kappa, death] in 8 parts where age >= 50",
 };

@@ -25,6 +25,7 @@
 #include "dp/encode.h"
 #include "dp/select_private.h"
 #include "lab/audit/audit.h"
+#include "noise/gaussian.h"
 #include "noise/laplace.h"
 #include "noise/share.h"
 #include "tests/support/seeded_random.h"
@@ -273,6 +274,60 @@ Test(faults, shares_made_for_helpers_too_or_for_a_site_too_many)
         const double found = audited(helped_runs, &variant, i > 0, SAMPLES);
         cr_assert(i == 0 ? found <= 1 : found > 1, "made for %u: %g", (unsigned)made_for[i], found);
         noise_share_free(&variant.share);
+    }
+}
+
+enum { GAUSSIAN_MOVES = 64, GAUSSIAN_SIGMA = 2 * GAUSSIAN_MOVES };
+
+/* What a coordinator has of four sites' Gaussian shares when two tell it theirs. */
+static enum status helped_gaussian_runs(void *self, const struct random *random, unsigned side,
+                                        int64_t *score, size_t count)
+{
+    const struct noise_gaussian *noise = self;
+    memset(score, 0, count * sizeof *score);
+    for (size_t i = 0; i < HONEST; i++) {
+        cr_assert_eq(noise_gaussian_add(noise, random, score, count), STATUS_OK);
+    }
+    for (size_t i = 0; i < count; i++) {
+        score[i] += (int64_t)side * GAUSSIAN_MOVES;
+    }
+    return STATUS_OK;
+}
+
+/* The epsilon at delta 0.01 of Gaussian noise of twice the sensitivity: Balle and Wang 2018, theorem 8. */
+static double epsilon_of_twice(void)
+{
+    double low = 0;
+    double high = 8;
+    for (int i = 0; i < 60; i++) {
+        const double middle = (low + high) / 2;
+        const double delta = erfc((2 * middle - 0.25) / sqrt(2)) / 2 -
+                             exp(middle) * erfc((2 * middle + 0.25) / sqrt(2)) / 2;
+        *(delta > 0.01 ? &low : &high) = middle;
+    }
+    return high;
+}
+
+Test(faults, gaussian_shares_made_for_helpers_too_or_for_a_site_too_many)
+{
+    static const uint64_t made_for[] = {HONEST, HONEST + HELPERS, HONEST + 1};
+    const double claimed = epsilon_of_twice();
+    for (size_t i = 0; i < sizeof made_for / sizeof made_for[0]; i++) {
+        struct seeded_random seeded;
+        struct noise_gaussian noise;
+        struct noise_scale part;
+        struct audit_result result;
+        const struct audit_source source = {.draw = helped_gaussian_runs, .self = &noise};
+        const struct audit_options options = {
+            .samples = 10 * SAMPLES, .delta = 0.01, .miss = AUDIT_MISS};
+        seeded_random_init(&seeded, SEED);
+        struct random random = seeded_random_interface(&seeded);
+        noise_gaussian_part(&part, (struct noise_scale){GAUSSIAN_SIGMA, 1}, made_for[i]);
+        cr_assert_eq(noise_gaussian_init(&noise, part), STATUS_OK);
+        cr_assert_eq(audit_run(&result, &source, &random, &options), STATUS_OK);
+        cr_assert(i == 0 ? result.epsilon <= claimed : result.epsilon > claimed,
+                  "made for %u: %g of %g", (unsigned)made_for[i], result.epsilon, claimed);
+        noise_gaussian_free(&noise);
     }
 }
 

@@ -47,6 +47,7 @@ static const struct plan {
              {"laplace-vector", {1300000, 700000, 400000}},
              {"gaussian", {1200000, 800000, 700000}},
              {"masks", {400000, 200000, 200000}},
+             {"masks-gaussian", {1200000, 800000, 700000}},
              {"pipeline", {1300000, 700000, 400000}},
              {"exponential", {SAMPLES_RARE, 1600000, 1000000}},
              {"permute-and-flip", {400000, 200000, 200000}},
@@ -133,6 +134,7 @@ Test(audit, gaussian_holds_at_its_delta)
 Test(audit, masked_sums_hold_against_helpers)
 {
     hold("masks");
+    hold("masks-gaussian");
 }
 
 Test(audit, a_batch_that_is_clamped_encoded_summed_and_released_holds)

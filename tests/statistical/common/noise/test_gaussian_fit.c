@@ -182,3 +182,47 @@ Test(gaussian_fit, every_planted_fault_is_rejected)
         cr_expect_not(passes(row[i].fault, row[i].sigma, 300 + i), "row %zu", i);
     }
 }
+
+/* The sum of `added` shares of sigma, each made for h. */
+static bool shares_pass(struct noise_scale sigma, uint64_t h, uint64_t added, double claimed,
+                        uint64_t seed)
+{
+    struct seeded_random seeded;
+    struct noise_gaussian noise;
+    struct noise_scale part;
+    int64_t *values = calloc(VALUES, sizeof *values);
+    cr_assert_not_null(values);
+    seeded_random_init(&seeded, seed);
+    struct random random = seeded_random_interface(&seeded);
+    noise_gaussian_part(&part, sigma, h);
+    cr_assert_eq(noise_gaussian_init(&noise, part), STATUS_OK);
+    for (uint64_t i = 0; i < added; i++) {
+        cr_assert_eq(noise_gaussian_add(&noise, &random, values, VALUES), STATUS_OK);
+    }
+    noise_gaussian_free(&noise);
+    const double p = fit_by_size(claimed, values, VALUES);
+    free(values);
+    return p >= REJECT_BELOW;
+}
+
+/* h of h survivors have the whole noise, and n of them n/h times its variance. A share too few, and shares that are
+ * made for one site more or less, are rejected. */
+Test(gaussian_fit, shares_add_up_to_the_noise_of_their_number)
+{
+    static const struct {
+        struct noise_scale sigma;
+        uint64_t h;
+        uint64_t survivors;
+    } row[] = {{{3, 1}, 2, 3}, {{22, 1}, 4, 4}, {{50, 1}, 13, 21}, {{UINT64_C(1) << 30, 1}, 5, 7}};
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const struct noise_scale sigma = row[i].sigma;
+        const uint64_t h = row[i].h;
+        const uint64_t n = row[i].survivors;
+        const double claimed = (double)sigma.numerator * sqrt((double)n / (double)h);
+        cr_expect(shares_pass(sigma, h, h, (double)sigma.numerator, 70 + i), "row %zu: h", i);
+        cr_expect(shares_pass(sigma, h, n, claimed, 80 + i), "row %zu: n", i);
+        cr_expect_not(shares_pass(sigma, h, n - 1, claimed, 90 + i), "row %zu: one less", i);
+        cr_expect_not(shares_pass(sigma, h + 1, n, claimed, 100 + i), "row %zu: h + 1", i);
+        cr_expect_not(shares_pass(sigma, h - 1, n, claimed, 110 + i), "row %zu: h - 1", i);
+    }
+}

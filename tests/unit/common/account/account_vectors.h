@@ -64,6 +64,9 @@ static inline struct account delta_of(const struct privacy_event *events, size_t
     return account;
 }
 
+/* Reads a row whose events are one event. */
+typedef void read_row(struct privacy_event *event, struct truth *truth, const json_t *row);
+
 static inline void read_pure(struct privacy_event *event, struct truth *truth, const json_t *row)
 {
     *event = event_of(MECHANISM_PURE, field(row, "eps0"), field(row, "k"));
@@ -83,6 +86,60 @@ static inline void read_exponential(struct privacy_event *event, struct truth *t
     *event = event_of(MECHANISM_EXPONENTIAL, field(row, "eps0"), field(row, "k"));
     *truth = (struct truth){field(row, "eps_adaptive_dp_grid") * (1 - 1e-4),
                             field(row, "eps_rdp_br") + 1e-9, 1e-3};
+}
+
+static inline void read_approximate(struct privacy_event *event, struct truth *truth,
+                                    const json_t *row)
+{
+    read_pure(event, truth, row);
+    event->delta = field(row, "delta0");
+}
+
+static inline void read_discrete_laplace(struct privacy_event *event, struct truth *truth,
+                                         const json_t *row)
+{
+    *event = event_of(MECHANISM_DISCRETE_LAPLACE, field(row, "b"), field(row, "k"));
+    event->sensitivity = field(row, "sensitivity");
+    *truth = exact(field(row, "eps_tight"));
+}
+
+static inline void read_gaussian(struct privacy_event *event, struct truth *truth,
+                                 const json_t *row)
+{
+    *event = event_of(MECHANISM_GAUSSIAN, field(row, "sigma"), field(row, "k"));
+    *truth = exact(field(row, "eps_exact"));
+}
+
+static inline void read_discrete_gaussian(struct privacy_event *event, struct truth *truth,
+                                          const json_t *row)
+{
+    *event = event_of(MECHANISM_DISCRETE_GAUSSIAN, field(row, "sigma"), field(row, "k"));
+    event->sensitivity = field(row, "sensitivity");
+    *truth = exact(field(row, "eps_tight"));
+}
+
+static inline void read_sampled(struct privacy_event *event, struct truth *truth, const json_t *row)
+{
+    bool laplace = strcmp(json_string_value(json_object_get(row, "mechanism")), "laplace") == 0;
+    *event = event_of(laplace ? MECHANISM_LAPLACE : MECHANISM_GAUSSIAN, field(row, "param"),
+                      field(row, "k"));
+    event->sampling = field(row, "q");
+    event->neighbours = NEIGHBOURS_ADD_REMOVE;
+    *truth = reference(row);
+}
+
+enum { EVENTS_MAX = 64 };
+
+/* Reads a row of unequal pure events; returns how many there are. */
+static inline size_t read_list(struct privacy_event event[static EVENTS_MAX], const json_t *row)
+{
+    const json_t *list = json_object_get(row, "eps_list");
+    const size_t count = json_array_size(list);
+    cr_assert(count <= EVENTS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        event[i] = event_of(MECHANISM_PURE, json_number_value(json_array_get(list, i)), 1);
+    }
+    return count;
 }
 
 #endif

@@ -34,9 +34,7 @@ static void expect_delta(const char *group, size_t row, const struct privacy_eve
 
 /* Every row of a group whose events are one event; the way back, from epsilon to delta, for rows
  * `stride` apart. */
-static void expect_group(const char *group, size_t stride,
-                         void (*read)(struct privacy_event *event, struct truth *truth,
-                                      const json_t *row))
+static void expect_group(const char *group, size_t stride, read_row *read)
 {
     json_t *root = vectors_open();
     const json_t *rows = json_object_get(root, group);
@@ -52,44 +50,6 @@ static void expect_group(const char *group, size_t stride,
         }
     }
     json_decref(root);
-}
-
-static void read_approximate(struct privacy_event *event, struct truth *truth, const json_t *row)
-{
-    read_pure(event, truth, row);
-    event->delta = field(row, "delta0");
-}
-
-static void read_discrete_laplace(struct privacy_event *event, struct truth *truth,
-                                  const json_t *row)
-{
-    *event = event_of(MECHANISM_DISCRETE_LAPLACE, field(row, "b"), field(row, "k"));
-    event->sensitivity = field(row, "sensitivity");
-    *truth = exact(field(row, "eps_tight"));
-}
-
-static void read_gaussian(struct privacy_event *event, struct truth *truth, const json_t *row)
-{
-    *event = event_of(MECHANISM_GAUSSIAN, field(row, "sigma"), field(row, "k"));
-    *truth = exact(field(row, "eps_exact"));
-}
-
-static void read_discrete_gaussian(struct privacy_event *event, struct truth *truth,
-                                   const json_t *row)
-{
-    *event = event_of(MECHANISM_DISCRETE_GAUSSIAN, field(row, "sigma"), field(row, "k"));
-    event->sensitivity = field(row, "sensitivity");
-    *truth = exact(field(row, "eps_tight"));
-}
-
-static void read_sampled(struct privacy_event *event, struct truth *truth, const json_t *row)
-{
-    bool laplace = strcmp(json_string_value(json_object_get(row, "mechanism")), "laplace") == 0;
-    *event = event_of(laplace ? MECHANISM_LAPLACE : MECHANISM_GAUSSIAN, field(row, "param"),
-                      field(row, "k"));
-    event->sampling = field(row, "q");
-    event->neighbours = NEIGHBOURS_ADD_REMOVE;
-    *truth = reference(row);
 }
 
 Test(account_vectors, of_pure_events_is_exact)
@@ -156,13 +116,8 @@ Test(account_vectors, of_unequal_pure_events_is_exact)
     cr_assert(json_array_size(rows) > 0);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        const json_t *list = json_object_get(row, "eps_list");
-        struct privacy_event event[64];
-        size_t count = json_array_size(list);
-        cr_assert(count <= 64);
-        for (size_t j = 0; j < count; j++) {
-            event[j] = event_of(MECHANISM_PURE, json_number_value(json_array_get(list, j)), 1);
-        }
+        struct privacy_event event[EVENTS_MAX];
+        const size_t count = read_list(event, row);
         expect_epsilon("a4", i, event, count, field(row, "delta"), exact(field(row, "eps_tight")));
         expect_delta("a4", i, event, count, field(row, "delta"), exact(field(row, "eps_tight")));
     }

@@ -2,34 +2,9 @@
 
 #include "lab/composition/calibrate.h"
 
-#include <criterion/criterion.h>
-#include <jansson.h>
-#include <math.h>
+#include "closed_vectors.h"
+
 #include <string.h>
-
-static struct privacy_event event_of(enum mechanism mechanism, double parameter, double count)
-{
-    return (struct privacy_event){.mechanism = mechanism,
-                                  .parameter = parameter,
-                                  .sensitivity = 1,
-                                  .count = (uint64_t)count,
-                                  .sampling = 1};
-}
-
-static double real(const json_t *row, const char *key)
-{
-    const json_t *value = json_object_get(row, key);
-    cr_assert(json_is_number(value), "a row lacks %s", key);
-    return json_number_value(value);
-}
-
-static json_t *load(void)
-{
-    json_error_t error;
-    json_t *root = json_load_file(TEST_VECTORS "/dp_vectors.json", 0, &error);
-    cr_assert(root != NULL, "%s", error.text);
-    return root;
-}
 
 /* Asks the accountants again, of the very events that came out. */
 static double verified(const struct privacy_event *events, size_t count, double delta)
@@ -58,43 +33,43 @@ static struct calibration calibrated(struct privacy_event *events, size_t count,
 
 Test(calibrate, gaussian_noise_is_the_analytic_one)
 {
-    json_t *root = load();
+    json_t *root = vectors_open();
     const json_t *rows = json_object_get(root, "m_gaussian_calibration");
     cr_assert(json_array_size(rows) > 0);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         struct privacy_event event = event_of(MECHANISM_GAUSSIAN, 1, 1);
-        double known = real(row, "sigma_analytic_gaussian");
-        (void)calibrated(&event, 1, real(row, "eps"), real(row, "delta"));
+        double known = field(row, "sigma_analytic_gaussian");
+        (void)calibrated(&event, 1, field(row, "eps"), field(row, "delta"));
         cr_expect(fabs(event.parameter / known - 1) <= 1e-9, "[%zu]: sigma %.17g, not %.17g", i,
                   event.parameter, known);
         /* The judge can say no: the classic formula is far outside. */
-        cr_expect(fabs(real(row, "sigma_classic") / known - 1) > 1e-3);
+        cr_expect(fabs(field(row, "sigma_classic") / known - 1) > 1e-3);
     }
     json_decref(root);
 }
 
 Test(calibrate, a_budget_is_split_at_least_as_well_as_known)
 {
-    json_t *root = load();
+    json_t *root = vectors_open();
     const json_t *rows = json_object_get(root, "n_budget_split_calibration");
     cr_assert(json_array_size(rows) > 0);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        double epsilon = real(row, "total_eps");
-        double delta = real(row, "delta");
-        struct privacy_event pure = event_of(MECHANISM_PURE, 3, real(row, "k"));
-        struct privacy_event draws = event_of(MECHANISM_EXPONENTIAL, 3, real(row, "k"));
-        double tight = real(row, "per_step_eps0_tight_pure");
+        double epsilon = field(row, "total_eps");
+        double delta = field(row, "delta");
+        struct privacy_event pure = event_of(MECHANISM_PURE, 3, field(row, "k"));
+        struct privacy_event draws = event_of(MECHANISM_EXPONENTIAL, 3, field(row, "k"));
+        double tight = field(row, "per_step_eps0_tight_pure");
         (void)calibrated(&pure, 1, epsilon, delta);
         cr_expect(pure.parameter >= tight * (1 - 1e-9), "[%zu]: %.17g below %.17g", i,
                   pure.parameter, tight);
         cr_expect(pure.parameter <= tight * (1 + 1e-9), "[%zu]: %.17g above %.17g", i,
                   pure.parameter, tight);
-        cr_expect(pure.parameter >= real(row, "per_step_eps0_basic") * (1 - 1e-9));
-        cr_expect(pure.parameter >= real(row, "per_step_eps0_zcdp") * (1 - 1e-9));
+        cr_expect(pure.parameter >= field(row, "per_step_eps0_basic") * (1 - 1e-9));
+        cr_expect(pure.parameter >= field(row, "per_step_eps0_zcdp") * (1 - 1e-9));
         (void)calibrated(&draws, 1, epsilon, delta);
-        double known = real(row, "per_step_eps0_bounded_range_zcdp");
+        double known = field(row, "per_step_eps0_bounded_range_zcdp");
         cr_expect(draws.parameter >= known * (1 - 1e-9), "[%zu]: %.17g below %.17g", i,
                   draws.parameter, known);
     }

@@ -56,6 +56,30 @@ Test(settings, without_a_folder_leave_paths_as_they_are)
     cr_assert_str_eq(s.key, "key");
 }
 
+/* A site's ledger is never elsewhere, whatever the URL. */
+Test(settings, keep_a_database_for_coordinators_alone)
+{
+    static const char form[] = "hedgerow: 1\nlisten: tcp://0.0.0.0:7310\nkey: key\nagents: agents\n"
+                               "state: \"%s\"\njob: job.yml\nout: out\n";
+    struct coordinator_settings s;
+    struct agent_settings agent;
+    struct why why = {{0}};
+    char text[512];
+    snprintf(text, sizeof text, form, "postgresql://host/name");
+    cr_assert_eq(coordinator_settings_parse(&s, slice_of(text), "/etc/c.yml", &why), STATUS_OK);
+    cr_expect_str_eq(s.state, "postgresql://host/name");
+    snprintf(text, sizeof text, form, "mysql://host/name");
+    cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_INVALID);
+    cr_expect_str_eq(why.text,
+                     "c.yml:5:8: state: is neither a folder nor postgresql://HOST/DATABASE");
+    snprintf(text, sizeof text, "%s", agent_text);
+    char *state = strstr(text, "state: state");
+    snprintf(state, sizeof text - (size_t)(state - text), "%s%s",
+             "state: \"postgresql://host/name\"", strstr(agent_text, "\ndata: "));
+    cr_expect_eq(agent_settings_parse(&agent, slice_of(text), "a.yml", &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "stays on its own machine"), "%s", why.text);
+}
+
 Test(settings, of_a_coordinator_take_every_key)
 {
     struct coordinator_settings s;
@@ -75,6 +99,62 @@ Test(settings, of_a_coordinator_take_every_key)
     cr_assert_str_eq(s.http.listen, "127.0.0.1:7390");
 }
 
+Test(settings, of_an_agent_alone_let_a_person_decide_at_the_page)
+{
+    struct coordinator_settings s;
+    struct agent_settings a;
+    struct why why = {{0}};
+    char text[1024];
+    (void)snprintf(text, sizeof text, "%shttp: {listen: \"127.0.0.1:1\"}\n", agent_text);
+    cr_assert_eq(agent_settings_parse(&a, slice_of(text), "a.yml", &why), STATUS_OK, "%s",
+                 why.text);
+    cr_expect_not(a.http.approve);
+    (void)snprintf(text, sizeof text, "%shttp: {listen: \"127.0.0.1:1\", approve: true}\n",
+                   agent_text);
+    cr_assert_eq(agent_settings_parse(&a, slice_of(text), "a.yml", &why), STATUS_OK, "%s",
+                 why.text);
+    cr_expect(a.http.approve);
+    (void)snprintf(text, sizeof text, "%shttp: {listen: \"127.0.0.1:1\", approve: true}\n",
+                   coordinator_text);
+    cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_INVALID);
+}
+
+#define SECURE "certificate: a.crt, key: a.key, token: /a.token, names: a.example"
+
+Test(settings, of_a_page_for_others_have_tls_a_token_and_names_or_nothing)
+{
+    static const char *const part[] = {"certificate: a.crt, key: a.key, token: a.token",
+                                       "certificate: a.crt, key: a.key, names: a.example",
+                                       "certificate: a.crt, token: a.token, names: a.example",
+                                       "key: a.key, token: a.token, names: a.example"};
+    static const char *const missing[] = {"http.names", "http.token", "http.key",
+                                          "http.certificate"};
+    struct coordinator_settings s;
+    struct agent_settings a;
+    struct why why = {{0}};
+    char text[1024];
+    (void)snprintf(text, sizeof text, "%shttp: {listen: \"0.0.0.0:8443\", " SECURE "}\n",
+                   coordinator_text);
+    cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "/etc/c.yml", &why), STATUS_OK,
+                 "%s", why.text);
+    cr_expect_str_eq(s.http.certificate, "/etc/a.crt");
+    cr_expect_str_eq(s.http.key, "/etc/a.key");
+    cr_expect_str_eq(s.http.token, "/a.token");
+    (void)snprintf(text, sizeof text,
+                   "%shttp: {listen: \"127.0.0.1:8443\", approve: true, " SECURE "}\n", agent_text);
+    cr_expect_eq(agent_settings_parse(&a, slice_of(text), "a.yml", &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "http.approve: is for a page of this machine alone"));
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
+        for (size_t j = 0; j < 2; j++) { /* half of it is refused wherever it listens */
+            (void)snprintf(text, sizeof text, "%shttp: {listen: \"%s:8443\", %s}\n",
+                           coordinator_text, j == 0 ? "0.0.0.0" : "127.0.0.1", part[i]);
+            cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why),
+                         STATUS_INVALID);
+            cr_expect_not_null(strstr(why.text, missing[i]), "%s", why.text);
+        }
+    }
+}
+
 /* Whoever reaches the port reads it, so nobody else may. */
 Test(settings, of_a_page_are_for_this_machine_alone)
 {
@@ -88,11 +168,10 @@ Test(settings, of_a_page_are_for_this_machine_alone)
         (void)snprintf(text, sizeof text, "%shttp: {listen: \"%s\"}\n", coordinator_text,
                        elsewhere[i]);
         cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_INVALID);
-        cr_expect_str_eq(
-            why.text,
-            "c.yml:8:16: http.listen: is not an address of this machine alone, and what it shows "
-            "has no password: write 127.0.0.1:7390 or [::1]:7390, and reach it from elsewhere with "
-            "ssh -L 7390:127.0.0.1:7390");
+        cr_expect_str_eq(why.text,
+                         "c.yml:8:16: http.listen: is not an address of this machine alone: write "
+                         "127.0.0.1:7390 or [::1]:7390, and reach it from elsewhere with ssh -L "
+                         "7390:127.0.0.1:7390; or say certificate, key, token and names");
         (void)snprintf(text, sizeof text, "%shttp: {listen: \"%s\"}\n", agent_text, elsewhere[i]);
         cr_expect_eq(agent_settings_parse(&a, slice_of(text), "a.yml", &why), STATUS_INVALID);
         cr_expect_eq(strncmp(why.text, "a.yml:8:16: http.listen: is not", 31), 0, "%s", why.text);
@@ -238,6 +317,42 @@ Test(settings, of_a_coordinator_name_one_job_or_a_queue)
     cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_INVALID);
     cr_expect_eq(coordinator_settings_parse(&s, slice_of(queue), "c.yml", &why), STATUS_INVALID);
     cr_expect_not_null(strstr(why.text, "has no \"state\", \"job\", \"out\""), "%s", why.text);
+}
+
+/* A desk is beside a queue, has a list of its own and a port of its own. */
+Test(settings, of_a_desk_keep_operators_apart_from_agents)
+{
+    static const struct {
+        const char *jobs;
+        const char *operators;
+        const char *fault; /* NULL: good */
+    } item[] = {
+        {"jobs: jobs", "{listen: \"tcp://0.0.0.0:7311\", list: operators}", NULL},
+        {"job: j\nstate: s\nout: o", "{listen: \"tcp://0.0.0.0:7311\", list: operators}",
+         "needs a queue"},
+        {"jobs: jobs", "{listen: \"tcp://0.0.0.0:7311\", list: agents}", "list of their own"},
+        {"jobs: jobs", "{listen: \"tcp://0.0.0.0:7310\", list: operators}", "port of their own"},
+        {"jobs: jobs", "{listen: \"http://0.0.0.0:7311\", list: operators}", "no address"},
+        {"jobs: jobs", "{listen: \"tcp://0.0.0.0:7311\"}", "list"},
+    };
+    for (size_t i = 0; i < sizeof item / sizeof item[0]; i++) {
+        struct coordinator_settings s;
+        struct why why = {{0}};
+        char text[1024];
+        (void)snprintf(text, sizeof text,
+                       "hedgerow: 1\nlisten: tcp://0.0.0.0:7310\nkey: key\nagents: agents\n%s\n"
+                       "operators: %s\n",
+                       item[i].jobs, item[i].operators);
+        const enum status status =
+            coordinator_settings_parse(&s, slice_of(text), "/etc/h/c.yml", &why);
+        cr_expect_eq(status, item[i].fault == NULL ? STATUS_OK : STATUS_INVALID, "%zu: %s", i,
+                     why.text);
+        if (item[i].fault == NULL) {
+            cr_expect_str_eq(s.operators.list, "/etc/h/operators");
+        } else {
+            cr_expect_not_null(strstr(why.text, item[i].fault), "%zu: %s", i, why.text);
+        }
+    }
 }
 
 /* What init writes is read by the reader whose table it was made of. */

@@ -148,4 +148,12 @@ Test(agree, the_known_answer_of_a_stream)
     cr_assert_eq(agree_stream_next(stream, part + 16, 48), STATUS_OK);
     agree_stream_free(stream);
     cr_assert_arr_eq(whole, part, sizeof whole);
+    stream = agree_stream_new(
+        &zero); /* of any size, also in place: what is mixed twice is what it was */
+    cr_assert_not_null(stream);
+    memset(part, 0, sizeof part);
+    cr_assert_eq(agree_stream_xor(stream, part, part, 7), STATUS_OK);
+    cr_assert_eq(agree_stream_xor(stream, part + 7, part + 7, 57), STATUS_OK);
+    agree_stream_free(stream);
+    cr_assert_arr_eq(whole, part, sizeof whole);
 }

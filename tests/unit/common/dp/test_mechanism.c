@@ -4,6 +4,7 @@
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
+#include <gmp.h>
 #include <signal.h>
 #include <string.h>
 
@@ -284,4 +285,99 @@ Test(mechanism, a_gaussian_that_fails_leaves_nothing)
     values[0] = 5;
     cr_assert_eq(mechanism_gaussian(&grant, &random, values, 1, 1), STATUS_INVALID);
     cr_assert(grant == NULL && values[0] == 0);
+}
+
+/* shares * part^2 >= sigma^2, and not with the next smaller numerator: exact, in GMP. */
+Test(mechanism, a_share_of_gaussian_noise_is_the_least_that_is_enough)
+{
+    static const uint64_t row[][3] = {{3, 1500000, 2},     {1000, 5934283, 12},
+                                      {2, 4000000, 13},    {1, 2000000, 1},
+                                      {65536, 1234567, 9}, {1, 4000000, 4},
+                                      {7, 300001000, 254}, {UINT64_C(1) << 40, 1000000, 1000000}};
+    mpz_t part;
+    mpz_t whole;
+    mpz_inits(part, whole, NULL);
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct noise_scale sigma;
+        struct noise_scale share;
+        struct why why = {{0}};
+        cr_assert_eq(mechanism_sigma(&sigma, row[i][0], row[i][1], NULL), STATUS_OK);
+        cr_assert_eq(mechanism_sigma_of_share(&share, row[i][0], row[i][1], row[i][2], &why),
+                     STATUS_OK, "row %zu: %s", i, why.text);
+        for (uint64_t less = 0; less < 2; less++) {
+            mpz_set_ui(part, share.numerator - less);
+            mpz_mul_ui(part, part, sigma.denominator);
+            mpz_mul(part, part, part);
+            mpz_mul_ui(part, part, row[i][2]);
+            mpz_set_ui(whole, sigma.numerator);
+            mpz_mul_ui(whole, whole, share.denominator);
+            mpz_mul(whole, whole, whole);
+            cr_expect(less == 0 ? mpz_cmp(part, whole) >= 0 : mpz_cmp(part, whole) < 0, "row %zu",
+                      i);
+        }
+    }
+    mpz_clears(part, whole, NULL);
+}
+
+Test(mechanism, shares_of_gaussian_noise_that_are_too_small_or_too_many_are_refused)
+{
+    static const uint64_t row[][3] = {
+        {1, 1999999, 1}, /* sigma^2/h < 4 */
+        {1, 3999999, 4}, {3, 2000000, 10},         {1, 9000000, 0},
+        {1, 62499, 1},   {1024, 4000000, 1000001}, {0, 4000000, 2},
+    };
+    struct noise_scale share;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct why why = {{0}};
+        cr_expect_eq(mechanism_sigma_of_share(&share, row[i][0], row[i][1], row[i][2], &why),
+                     STATUS_INVALID, "row %zu", i);
+        cr_expect(share.numerator == 0 && why.text[0] != '\0', "row %zu", i);
+    }
+}
+
+static struct grant *grant_with_delta(uint64_t delta_atto)
+{
+    struct ledger *ledger = ledger_new((struct price){40000000, DELTA_ATTO_ONE / 2});
+    struct charge charge = {.mechanism = MECHANISM_DISCRETE_GAUSSIAN,
+                            .sigma_micro = 4500000,
+                            .delta_atto = delta_atto,
+                            .pass = {{1}},
+                            .row_count = 1};
+    struct grant *grant = NULL;
+    struct why why = {{0}};
+    cr_assert_eq(ledger_spend(ledger, &grant, &charge, &why), STATUS_OK, "%s", why.text);
+    ledger_free(ledger);
+    return grant;
+}
+
+/* The noise is that of the share; a charge that lacks a 10^-18th of the sum's delta gets none. */
+Test(mechanism, a_gaussian_share_is_drawn_if_the_charge_pays_for_the_sum)
+{
+    enum { COUNT = 100, SHARES = 9 };
+    const uint64_t delta = mechanism_sigma_delta(SHARES, COUNT);
+    cr_assert(delta > 0 && delta < 10000, "%lu", (unsigned long)delta);
+    cr_expect_eq(mechanism_sigma_delta(1, COUNT), 0, "one share is the whole");
+    for (uint64_t lacks = 0; lacks < 2; lacks++) {
+        struct seeded_random seeded;
+        struct random random = seeded_random_interface(&seeded);
+        struct noise_gaussian noise;
+        int64_t values[COUNT] = {0};
+        int64_t expected[COUNT] = {0};
+        struct grant *grant = grant_with_delta(delta - lacks);
+        values[0] = expected[0] = 5;
+        seeded_random_init(&seeded, 6);
+        const enum status status =
+            mechanism_gaussian_share(&grant, &random, values, COUNT, 10, SHARES);
+        cr_assert_null(grant);
+        if (lacks > 0) {
+            cr_expect(status == STATUS_INVALID && values[0] == 0 && seeded.drawn_bytes == 0);
+            continue;
+        }
+        cr_assert_eq(status, STATUS_OK);
+        seeded_random_init(&seeded, 6);
+        cr_assert_eq(noise_gaussian_init(&noise, (struct noise_scale){15, 1}), STATUS_OK);
+        cr_assert_eq(noise_gaussian_add(&noise, &random, expected, COUNT), STATUS_OK);
+        cr_assert_arr_eq(values, expected, sizeof values);
+        noise_gaussian_free(&noise);
+    }
 }

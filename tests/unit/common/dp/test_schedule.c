@@ -94,3 +94,19 @@ Test(schedule, says_when_no_noise_is_enough)
     schedule.sampling_nano = SAMPLING_NANO_ONE + 1;
     cr_assert_eq(schedule_sigma(&sigma, &schedule, &why), STATUS_INVALID);
 }
+
+/* Half of the limit's delta is for own deltas: what they sum to counts, and noise does not lower it. */
+Test(schedule, counts_each_rounds_own_delta)
+{
+    uint64_t sigma = 0;
+    uint64_t without = 0;
+    struct schedule schedule = {.limit = one, .count = 50, .sampling_nano = SAMPLING_NANO_ONE};
+    cr_assert_eq(schedule_sigma(&without, &schedule, NULL), STATUS_OK);
+    schedule.delta_atto = one.delta_atto / 2 / 50;
+    cr_assert_eq(schedule_sigma(&sigma, &schedule, NULL), STATUS_OK);
+    cr_expect_eq(sigma, without);
+    schedule.delta_atto++;
+    cr_assert_eq(schedule_sigma(&sigma, &schedule, NULL), STATUS_EXHAUSTED);
+    schedule.delta_atto = DELTA_ATTO_ONE;
+    cr_assert_eq(schedule_sigma(&sigma, &schedule, NULL), STATUS_INVALID);
+}

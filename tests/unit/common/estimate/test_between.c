@@ -3,9 +3,18 @@
 #include "estimate/between.h"
 #include "estimate/cells.h"
 
+#include "tests/support/seeded_random.h"
 #include "vectors.h"
 
 #include <math.h>
+
+enum { STUDIES = 4000 };
+
+static double normal(struct seeded_random *seeded)
+{
+    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
+    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
+}
 
 static void near(double got, double expected, double by, const char *what)
 {
@@ -27,18 +36,27 @@ static size_t read_sites(struct between_site *site, const char *key, bool has_no
     return count;
 }
 
+/* An end is Hartung and Knapp's, or further out as what tau^2 may be has it: there it is rounded outwards. */
+static void is_end(double got, double expected, const char *what)
+{
+    near(got, fmax(expected, 0), expected > 0 ? 0.015 : 1e-7, what);
+    cr_expect(got > expected - 1e-7, "%s: %g is less than %g", what, got, expected);
+}
+
 static void check(const char *key, const char *joined)
 {
     struct between_site site[8];
     struct between out;
     double known[8];
+    double ends[2];
     double weights = 0;
     const size_t count = read_sites(site, key, false);
     cr_assert(vector_read(known, 8, vectors("between"), joined) == 8);
     between_sites(&out, site, count, false);
     near(out.value, known[0], 1e-8, "mean");
-    near(out.low, known[1], 1e-7, "low");
-    near(out.high, known[2], 1e-7, "high");
+    cr_assert(vector_read(ends, 2, vectors("between_mean"), key) == 2);
+    is_end(known[1] - out.low, known[1] - ends[0], "low");
+    is_end(out.high - known[2], ends[1] - known[2], "high");
     near(out.error, known[3], 1e-8, "error");
     near(out.spread, known[4], 1e-7, "tau");
     near(out.share, known[5], 1e-7, "I^2");
@@ -68,6 +86,33 @@ Test(between, fewer_than_three_sites_are_not_joined)
     cr_expect(isnan(site[0].weight) && isnan(out.next_high));
     between_sites(&out, site, 4, false);
     cr_expect(out.sites == 3 && isfinite(out.value) && isnan(site[1].weight));
+}
+
+/* Three sites, the noise of the first as large as what they differ by: Student's t with two degrees of freedom holds in 0.93
+ * of 4,000 studies there (standard error 0.004). */
+Test(between, the_mean_s_interval_holds_where_noise_hides_one_of_three_sites)
+{
+    static const double noise[3] = {0.0375, 0.0075, 0.0015};
+    static const double sampling[3] = {0.0106, 0.0047, 0.0021};
+    struct seeded_random seeded;
+    int held = 0;
+    int by_t = 0;
+    seeded_random_init(&seeded, 7);
+    for (int study = 0; study < STUDIES; study++) {
+        struct between_site site[3];
+        struct between out;
+        for (size_t i = 0; i < 3; i++) {
+            const double unit = seeded_random_unit(&seeded) - 0.5;
+            const double laplace = -copysign(log(1 - 2 * fabs(unit)), unit) / sqrt(2);
+            const double own = hypot(0.02, sampling[i]) * normal(&seeded);
+            site[i] = (struct between_site){
+                .value = own + noise[i] * laplace, .sampling = sampling[i], .noise = noise[i]};
+        }
+        between_sites(&out, site, 3, false);
+        held += out.low <= 0 && out.high >= 0;
+        by_t += fabs(out.value) <= 4.302653 * out.error;
+    }
+    cr_expect(held > 0.95 * STUDIES && by_t < 0.94 * STUDIES, "%d, %d", held, by_t);
 }
 
 /* The same answers are farther apart than what noise is left out of accounts for. */

@@ -91,3 +91,37 @@ Test(crosstab, is_refused_where_noise_leaves_no_meaning)
     const struct estimate odds = crosstab_odds_ratio(&cells);
     cr_expect(isnan(odds.value) && odds.low > 1 && isnan(odds.high), "endless, and not refused");
 }
+
+/* Rows that are as large as they must be, and a little smaller. */
+Test(crosstab, expects_what_a_table_of_equal_cells_gives)
+{
+    const struct crosstab_expected few = crosstab_expect(1000, 2, 5, 100);
+    const struct crosstab_expected many = crosstab_expect(100000, 2, 5, 100);
+    cr_expect(many.share < few.share && many.difference < few.difference);
+    cr_expect(many.log_odds < few.log_odds && many.log_odds > 0);
+    for (int more = 0; more < 2; more++) {
+        const double by = more == 1 ? 1.001 : 0.999;
+        cr_expect(isnan(crosstab_expect(2 * by * few.row, 2, 5, 100).share) == (more == 0));
+        cr_expect(isnan(crosstab_expect(2 * by * few.row, 2, 5, 100).difference) == (more == 0));
+        cr_expect(isnan(crosstab_expect(2 * by * few.row_of_odds, 2, 5, 100).log_odds) ||
+                  more == 1);
+    }
+    cr_expect(isnan(crosstab_expect(1000, 3, 7, 100).difference), "of 2 x 2 alone");
+}
+
+/* The margins and the odds ratio of what is fitted are those that were asked for. */
+Test(crosstab, fits_margins_and_odds)
+{
+    for (double theta = 1e-5; theta < 2e5; theta *= theta == 1e-5 ? 1e5 : 10) {
+        for (double row = 0.5; row < 100; row += 19.9) {
+            for (double column = 0.5; column < 100; column += 19.9) {
+                const double a = crosstab_fitted(theta, row, column, 100);
+                const double d = 100 - row - column + a;
+                cr_assert(a >= 0 && d >= -1e-12 && a <= row && a <= column);
+                cr_expect(fabs(a * d - theta * (row - a) * (column - a)) <
+                              1e-10 * fmax(a * d, 1) * fmax(theta, 1),
+                          "%g: %g of %g and %g", theta, a, row, column);
+            }
+        }
+    }
+}

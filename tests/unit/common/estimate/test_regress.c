@@ -134,6 +134,58 @@ Test(regress, noise_moves_coefficients_as_it_says)
     }
 }
 
+/* The mean cells of hazards of up to 1.1 an interval, of which many leave: a censored record that counted half of its interval
+ * would move the first slope by 0.03. */
+Test(regress, hazards_of_mean_cells_are_the_truth)
+{
+    static const double truth[] = {-1.4, -1.2, -0.9, 0.8, 0.5};
+    static const double leaves[INTERVALS] = {0.5, 0.3, 0.4};
+    set_up(REGRESS_HAZARD);
+    struct fixture *f = &fixture;
+    for (size_t point = 0; point < POINTS; point++) {
+        double *cell = f->cell + point * (2 * INTERVALS + 1);
+        double here = 1000;
+        for (size_t j = 0; j < INTERVALS; j++) {
+            const double u = exp(truth[j] + truth[3] * f->predictor[0].value[point / 2] +
+                                 truth[4] * (double)(point % 2));
+            const double lost = here * leaves[j] * -expm1(-u) / u;
+            const double next = here * (1 - leaves[j]) * exp(-u);
+            cell[INTERVALS + j] = lost;
+            cell[j] = here - lost - next;
+            here = next;
+        }
+        cell[2 * INTERVALS] = here;
+    }
+    regress_solve(&f->fit, &f->cells);
+    cr_assert(f->fit.is_solved);
+    for (size_t i = 0; i < f->fit.terms; i++) {
+        cr_expect(fabs(f->fit.b[i] - truth[i]) < 2e-3, "%zu: %.6f is not %g", i, f->fit.b[i],
+                  truth[i]);
+    }
+}
+
+/* Where the noise of the sum of counts is nearly what is allowed, intervals are wider by Fieller's 1/(1 - z^2 0.15^2), and a little
+ * more, as only what noise made larger is shown. */
+Test(regress, counts_that_are_shown_just_yet_have_wider_intervals)
+{
+    set_up(REGRESS_POISSON);
+    struct fixture *f = &fixture;
+    f->cells.variance = 1;
+    regress_solve(&f->fit, &f->cells);
+    cr_assert(f->fit.mean_noise > 0);
+    for (double share = 0.2; share < 1.1; share += 0.795) {
+        f->cells.variance *= share * share * 0.15 * 0.15 / f->fit.mean_noise / f->fit.mean_noise;
+        regress_solve(&f->fit, &f->cells);
+        const struct estimate own = figure_of(1).estimate;
+        const double wider = (own.high - own.low) / 2 / ESTIMATE_Z / hypot(own.noise, own.sampling);
+        cr_expect(share < 1 ? wider > (share < 0.5 ? 1 : 1.1) : isnan(wider));
+        cr_expect(isnan(wider) || wider < (share < 0.5 ? 1.02 : 1.5), "%g: %g", share, wider);
+    }
+    f->cells.variance *= 1.02;
+    regress_solve(&f->fit, &f->cells);
+    cr_expect(!f->fit.is_solved);
+}
+
 Test(regress, refuses_where_noise_drowns_the_curvature)
 {
     for (enum regress_family family = REGRESS_LOGISTIC; family <= REGRESS_HAZARD; family++) {

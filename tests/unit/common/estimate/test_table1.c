@@ -237,3 +237,26 @@ Test(table1, intervals_hold_however_values_lie_between_steps)
         }
     }
 }
+
+/* Values that spread by a sixth of the range, without noise: the normal distribution's own widths, and what the steps add. */
+Test(table1, expects_what_the_normal_distribution_says_and_more_with_noise)
+{
+    struct table1_public known = {.records = 2000, .groups = 2, .variance = 1e-9};
+    const double n = 1000;
+    const double spread = 1.0 / 6;
+    const struct table1_expected exact = table1_expect(&known, true, 64);
+    cr_expect(fabs(exact.mean - 1.96 * spread / sqrt(n)) < 2e-4, "%g", exact.mean);
+    cr_expect(fabs(exact.deviation - 1.96 * spread / sqrt(2 * n)) < 2e-3, "%g", exact.deviation);
+    const double of_median = 1.96 * spread * sqrt(2 * 3.14159265 * 0.25 / n);
+    cr_expect(exact.median > of_median && exact.median < of_median + 2.0 / 63, "%g", exact.median);
+    cr_expect(exact.quartile > of_median && exact.quartile < 1.1 * of_median + 2.0 / 63, "%g",
+              exact.quartile);
+    known.variance = 100;
+    const struct table1_expected noisy = table1_expect(&known, true, 16);
+    cr_expect(noisy.mean > exact.mean && noisy.deviation > exact.deviation);
+    cr_expect(noisy.group > 0 && noisy.group < 1e6);
+    known.variance = 1e8;
+    const struct table1_expected none = table1_expect(&known, true, 16);
+    cr_expect(isnan(none.mean) && isnan(none.median) && isnan(none.quartile) &&
+              isnan(none.deviation));
+}

@@ -1,4 +1,5 @@
-/* vectors.h - tests/vectors/studies.json, made by R: studies.R. */
+/* vectors.h - tests/vectors/studies.json, made by R: studies.R; and what R has not: regress_hazard.json and between_mean.json, by scripts
+ * of the same names. */
 
 #ifndef TESTS_ESTIMATE_VECTORS_H
 #define TESTS_ESTIMATE_VECTORS_H
@@ -13,8 +14,15 @@ static inline const json_t *vectors(const char *name)
     static json_t *file;
     json_error_t error;
     if (file == NULL) {
+        static const char *const others[] = {TEST_VECTORS "/regress_hazard.json",
+                                             TEST_VECTORS "/between_mean.json"};
         file = json_load_file(TEST_VECTORS "/studies.json", 0, &error);
         cr_assert(file != NULL, "%s", error.text);
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+            json_t *more = json_load_file(others[i], 0, &error);
+            cr_assert(more != NULL && json_object_update(file, more) == 0, "%s", error.text);
+            json_decref(more);
+        }
     }
     return json_object_get(file, name);
 }

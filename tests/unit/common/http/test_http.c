@@ -50,7 +50,17 @@ static char *make_long(void *self, unsigned *code)
     return text;
 }
 
+static char last_given[256];
+
+static char *make_act(void *self, const char *const value[static HTTP_GIVEN_MAX], unsigned *code)
+{
+    (void)snprintf(last_given, sizeof last_given, "%s|%s|%s", value[0] ? value[0] : "-",
+                   value[1] ? value[1] : "-", value[2] ? value[2] : "-");
+    return make_count(self, code);
+}
+
 static const struct http_route route[] = {
+    {.path = "/act", .type = "text/plain", .act = make_act, .given = {"X-First", "X-Second"}},
     {.path = "/", .type = "text/plain", .text = {"fixed\n", 6}},
     {.path = "/made", .type = "text/plain", .make = make_count},
     {.path = "/sick", .type = "text/plain", .make = make_sick},
@@ -213,6 +223,36 @@ Test(http, refuses_other_hosts_other_pages_methods_and_bodies)
                 "413");
     expect_code(http, &now_ms, "OPTIONS * HTTP/1.1\r\n" HOST "\r\n", "405");
     cr_expect_eq(made, 0, "nothing was looked at for any of them");
+    http_free(http);
+}
+
+#define OWN "Origin: http://127.0.0.1\r\n"
+
+Test(http, acts_for_its_own_page_by_the_headers_that_the_route_names)
+{
+    struct http *http = open_at("127.0.0.1:0", false, PERIOD_MS);
+    int64_t now_ms = START_MS;
+    expect_code(http, &now_ms,
+                "POST /act HTTP/1.1\r\n" HOST OWN "x-second: b\r\nCookie: c\r\nX-First: a\r\n"
+                "Content-Length: 0\r\n\r\n",
+                "200");
+    cr_expect_str_eq(last_given, "a|b|-");
+    expect_code(http, &now_ms, "POST /act HTTP/1.1\r\n" HOST OWN "\r\n", "200");
+    cr_expect_str_eq(last_given, "-|-|-");
+    cr_expect_eq(made, 2, "each is an act of its own");
+    expect_code(http, &now_ms, "POST /act HTTP/1.1\r\n" HOST OWN "X-First: a\r\nX-First: a\r\n\r\n",
+                "400");
+    expect_code(http, &now_ms, "POST /act HTTP/1.1\r\n" HOST "\r\n", "403");
+    expect_code(http, &now_ms, "POST /act HTTP/1.1\r\n" HOST "Origin: http://evil.example\r\n\r\n",
+                "403");
+    expect_code(http, &now_ms, "POST /act HTTP/1.1\r\nHost: evil.example\r\n" OWN "\r\n", "421");
+    expect_code(http, &now_ms, "POST /act HTTP/1.1\r\n" HOST OWN "Content-Length: 3\r\n\r\nabc",
+                "413");
+    expect_code(http, &now_ms, "POST /act?x HTTP/1.1\r\n" HOST OWN "\r\n", "403");
+    expect_code(http, &now_ms, "GET /act HTTP/1.1\r\n" HOST "\r\n", "405");
+    expect_code(http, &now_ms, "POST /made HTTP/1.1\r\n" HOST OWN "\r\n", "403");
+    expect_code(http, &now_ms, "OPTIONS /act HTTP/1.1\r\n" HOST "\r\n", "405");
+    cr_expect_eq(made, 2, "nothing was done for any of them");
     http_free(http);
 }
 

@@ -160,6 +160,24 @@ Test(roster_edit, a_token_cannot_take_anothers_key, .init = setup, .fini = teard
                  "its own key again is only a foolish choice");
 }
 
+Test(roster_edit, a_key_of_the_other_list_is_refused, .init = setup, .fini = teardown)
+{
+    const char *path = scratch_path(&scratch, "agents");
+    struct digest own = key_of(KEY_A);
+    struct digest token = key_of(KEY_B);
+    struct digest free_key = key_of(KEY_C);
+    cr_expect_eq(roster_refuse_other("", &own, &why), STATUS_OK, "there is no other list");
+    cr_expect_eq(roster_refuse_other(path, &own, &why), STATUS_OK, "it has nobody yet");
+    cr_assert_eq(roster_add(path, "ann", &own, &why), STATUS_OK);
+    cr_assert_eq(roster_add_token(path, "bob", &token, 1000, &why), STATUS_OK);
+    cr_expect_eq(roster_refuse_other(path, &own, &why), STATUS_EXISTS);
+    cr_expect_not_null(strstr(why.text, "ann"));
+    cr_expect_eq(roster_refuse_other(path, &token, &why), STATUS_EXISTS);
+    cr_expect_eq(roster_refuse_other(path, &free_key, &why), STATUS_OK);
+    scratch_write(path, "no list\n");
+    cr_expect_eq(roster_refuse_other(path, &free_key, &why), STATUS_INVALID, "better nobody");
+}
+
 Test(roster_edit, a_new_token_replaces_the_old_one, .init = setup, .fini = teardown)
 {
     const char *path = scratch_path(&scratch, "agents");

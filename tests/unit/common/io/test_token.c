@@ -37,7 +37,7 @@ Test(token, comes_back_as_it_was_written, .init = setup, .fini = teardown)
     cr_expect_eq(token_write(&token, path, &why), STATUS_EXISTS);
     cr_assert_eq(stat(path, &about), 0);
     cr_expect_eq(about.st_mode & 0777, 0600);
-    cr_assert_eq(token_read(&read, path, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(token_read(&read, false, path, &why), STATUS_OK, "%s", why.text);
     cr_expect_str_eq(read.name, token.name);
     cr_expect_str_eq(read.address, token.address);
     cr_expect(digest_equal(&read.key.secret_key, &token.key.secret_key));
@@ -45,8 +45,25 @@ Test(token, comes_back_as_it_was_written, .init = setup, .fini = teardown)
     cr_expect(digest_equal(&read.coordinator_key, &token.coordinator_key));
     cr_expect_eq(read.until_s, token.until_s);
     cr_assert_eq(chmod(path, 0640), 0);
-    cr_expect_eq(token_read(&read, path, &why), STATUS_INVALID);
+    cr_expect_eq(token_read(&read, false, path, &why), STATUS_INVALID);
     cr_expect_not_null(strstr(why.text, "chmod 600"));
+}
+
+Test(token, enrols_to_one_list_alone, .init = setup, .fini = teardown)
+{
+    struct token read;
+    const char *path = scratch_path(&scratch, "token");
+    for (int operators = 0; operators < 2; operators++) {
+        struct token token = a_token();
+        token.operators = operators != 0;
+        (void)remove(path);
+        cr_assert_eq(token_write(&token, path, &why), STATUS_OK);
+        cr_assert_eq(token_read(&read, token.operators, path, &why), STATUS_OK, "%s", why.text);
+        cr_expect_eq(read.operators, token.operators);
+        cr_expect_eq(token_read(&read, !token.operators, path, &why), STATUS_REFUSED);
+        cr_expect_not_null(strstr(why.text, operators ? "agents add" : "operators add"));
+        cr_expect_eq(read.until_s, 0);
+    }
 }
 
 Test(token, damage_is_refused_without_repeating_a_secret, .init = setup, .fini = teardown)
@@ -66,12 +83,12 @@ Test(token, damage_is_refused_without_repeating_a_secret, .init = setup, .fini =
         char part[2048];
         snprintf(part, sizeof part, "%.*s", (int)cut, text);
         scratch_write(path, part);
-        enum status status = token_read(&read, path, &why);
+        enum status status = token_read(&read, false, path, &why);
         /* A shorter number at the end is still a number. */
         bool number = strstr(part, "valid-until ") != NULL && part[cut - 1] != ' ';
         cr_expect_eq(status, number ? STATUS_OK : STATUS_INVALID, "%zu", cut);
         cr_expect_null(strstr(why.text, secret));
     }
     scratch_write(path, strcat(text, "name other\n"));
-    cr_expect_eq(token_read(&read, path, &why), STATUS_INVALID);
+    cr_expect_eq(token_read(&read, false, path, &why), STATUS_INVALID);
 }

@@ -307,3 +307,31 @@ Test(job, the_jobs_that_are_shipped_cost_what_they_say_and_have_the_columns_they
         job_free(&job[i]);
     }
 }
+
+Test(job, says_whom_it_asks)
+{
+    struct job job[3];
+    char text[2][sizeof job_text + 64];
+    struct why why = {""};
+    for (int i = 0; i < 2; i++) {
+        const char *at = strstr(job_text, "minimum: 3,");
+        (void)snprintf(text[i], sizeof text[i], "%.*sminimum: 2, agents: [%s],%s",
+                       (int)(at - job_text), job_text, i == 0 ? "south, north" : "west, east",
+                       at + strlen("minimum: 3,"));
+        cr_assert_eq(job_parse(&job[i], (struct slice){text[i], strlen(text[i])}, "a.yml", &why),
+                     STATUS_OK, "%s", why.text);
+    }
+    cr_assert_eq(job_parse(&job[2], (struct slice){job_text, strlen(job_text)}, "c.yml", &why),
+                 STATUS_OK);
+    cr_expect(job_asks(&job[0], "north") && job_asks(&job[0], "south"));
+    cr_expect_not(job_asks(&job[0], "east"));
+    cr_expect_not(job_asks(&job[0], "nort"));
+    cr_expect_not(job_asks(&job[0], "northnorthnorthnorthnorthnorthnorth"));
+    cr_expect(job_asks(&job[2], "east"), "whoever is admitted");
+    cr_expect_not(job_shares_agents(&job[0], &job[1]));
+    cr_expect(job_shares_agents(&job[0], &job[0]));
+    cr_expect(job_shares_agents(&job[0], &job[2]) && job_shares_agents(&job[2], &job[1]));
+    for (int i = 0; i < 3; i++) {
+        job_free(&job[i]);
+    }
+}

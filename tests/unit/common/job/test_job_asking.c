@@ -112,7 +112,8 @@ Test(job_asking, answers_by_site)
             "move them to a stage of their own");
     refused(QUERY "by_site: true, queries: [\"histogram: sex\", \"mean: age where sex == F\"]}",
             "job.yml:11:65: stages[0].by_site: needs a question that is answered by site: a count, "
-            "a mean without where, or a crosstab of two columns of two categories");
+            "a mean without where, a crosstab of two columns of two categories, a survival, a "
+            "regress or a table1");
     refused(QUERY "by_site: true, conjunction: {positive: \"y == 1\", features: [\"age > 1\"]}}",
             "job.yml:11:65: stages[0].by_site: is not for a conjunction: move it to a stage of its "
             "own");
@@ -127,8 +128,8 @@ Test(job_asking, answers_by_site_are_bounded)
         used += snprintf(stage + used, sizeof stage - (size_t)used, ", \"count: age >= %d\"", i);
     }
     (void)snprintf(stage + used, sizeof stage - (size_t)used, "]}");
-    refused(stage, "job.yml:11:65: stages[0].by_site: tells 32 effects at most, two of each "
-                   "crosstab: remove some questions");
+    refused(stage, "job.yml:11:65: stages[0].by_site: tells 32 effects at most: remove some "
+                   "questions or columns");
     used = snprintf(stage, sizeof stage, QUERY "by_site: true, queries: [\"mean: age\"");
     for (int i = 0; i < 43; i++) {
         used += snprintf(stage + used, sizeof stage - (size_t)used,

@@ -1,6 +1,8 @@
 /* What a learn stage plans from a job's text, and what it refuses. */
 
 #include "job/job.h"
+#include "job/reach.h"
+#include "job/round.h"
 #include "job/terms.h"
 #include "task/learn/stage.h"
 #include "task/task.h"
@@ -23,6 +25,8 @@ struct setting {
     unsigned records;
     const char *data; /* more of the data section, a line with its newline */
     const char *stages;
+    const char *unit; /* NULL: record */
+    unsigned agents;  /* 0: 5 */
 };
 
 static enum status parse(struct job *job, const struct setting *s, struct why *why)
@@ -35,10 +39,10 @@ static enum status parse(struct job *job, const struct setting *s, struct why *w
     const int size = snprintf(
         text, sizeof text,
         "hedgerow: 1\njob: trial\ndata:\n  label: %s\n%s  features: [%s]\n"
-        "privacy: {unit: record, neighbours: replace_one, trust: %s, epsilon: %g, delta: %s}\n"
-        "cohort: {minimum: 5, %sjoin_deadline_s: 10, deadline_s: 10}\nstages:\n%s",
-        s->label, s->data == NULL ? "" : s->data, s->features, s->trust, s->epsilon, s->delta,
-        records, s->stages);
+        "privacy: {unit: %s, neighbours: replace_one, trust: %s, epsilon: %g, delta: %s}\n"
+        "cohort: {minimum: %u, %sjoin_deadline_s: 10, deadline_s: 10}\nstages:\n%s",
+        s->label, s->data == NULL ? "" : s->data, s->features, s->unit == NULL ? "record" : s->unit,
+        s->trust, s->epsilon, s->delta, s->agents == 0 ? 5 : s->agents, records, s->stages);
     *why = (struct why){{0}};
     return job_parse(job, (struct slice){text, (size_t)size}, "job", why);
 }
@@ -48,9 +52,10 @@ static enum status parse(struct job *job, const struct setting *s, struct why *w
     "{column: c, centre: 0, half_width: 1}, {column: d, centre: 0, half_width: 1},"                \
     "{column: e, centre: 0, half_width: 1}, {column: f, centre: 0, half_width: 1},"                \
     "{column: g, categories: [p, q]}"
-#define LEARN   "  - {task: learn}\n"
-#define WHOLE   "  - {task: query, queries: [\"count: a > 0\"], batch: 10, share: 1}\n"
-#define PORTION "  - {task: query, queries: [\"count: a > 0\"], batch: 10 %, share: 0.2}\n"
+#define LEARN         "  - {task: learn}\n"
+#define BY_LOSS(loss) "  - {task: learn, loss: " loss "}\n"
+#define WHOLE         "  - {task: query, queries: [\"count: a > 0\"], batch: 10, share: 1}\n"
+#define PORTION       "  - {task: query, queries: [\"count: a > 0\"], batch: 10 %, share: 0.2}\n"
 #define GAUSSIAN                                                                                   \
     "  - {task: update, loss: logistic, noise: gaussian, rounds: 1, batch: 9, clip: 1, rate: 1}\n"
 
@@ -106,6 +111,16 @@ Test(job_learn, plans_for_a_number)
         {{NUMBER, SEVEN, "local", 20, "0", 12000, NULL, LEARN}, SIGHT_PRODUCTS, 6},
         {{NUMBER, SEVEN, "central", 1, "0.00001", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 6},
         {{NUMBER, SEVEN, "local", 0.6, "0.00001", 1200, NULL, LEARN}, SIGHT_SQUARES, 9},
+        {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, BY_LOSS("squared")}, SIGHT_NONE, 8},
+        {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, BY_LOSS("huber, loss_parameter: 0.1")},
+         SIGHT_NONE,
+         8},
+        {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, BY_LOSS("pinball, loss_parameter: 0.5")},
+         SIGHT_NONE,
+         8},
+        {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, BY_LOSS("pinball, loss_parameter: 0.95")},
+         SIGHT_PRODUCTS,
+         1},
     };
     for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
         struct job job;
@@ -113,7 +128,8 @@ Test(job_learn, plans_for_a_number)
         cr_assert_eq(parse(&job, &way[i].setting, &why), STATUS_OK, "%zu: %s", i, why.text);
         const struct stage *stage = job.stage;
         const struct learn_stage *own = learn_stage(stage);
-        cr_expect(own->is_number && stage->loss.kind == LOSS_SQUARED);
+        cr_expect(own->is_number && selftune_serves(&stage->loss));
+        cr_expect_eq(stage->loss.kind == LOSS_SQUARED, stage->loss.parameter == 0);
         cr_expect_eq(own->tune.sight, way[i].sight, "%zu: sight %d", i, own->tune.sight);
         cr_expect_eq(own->tune.steps, way[i].steps, "%zu: %u steps", i, own->tune.steps);
         cr_expect_eq(stage->rounds, own->tune.steps + (own->tune.sight != SIGHT_NONE ? 1 : 0));
@@ -121,6 +137,56 @@ Test(job_learn, plans_for_a_number)
         cr_expect_eq(learn_class_count(stage), 0);
         cr_expect(own->noise > 0);
         job_free(&job);
+    }
+}
+
+#define SERIES "  series: {column: y, lags: [1, 7]}\n"
+
+/* What is protected lies in several records of a round, so the noise on a mean is that of fewer: of a series with two lags a
+ * third of the records, of agents one each. */
+Test(job_learn, plans_by_the_units_and_not_by_the_records)
+{
+    static const struct {
+        struct setting setting;
+        struct setting like;
+        double factor; /* of the sensitivity of a round */
+    } way[] = {
+        {{NUMBER, SEVEN, "local", 3, "0", 1200, SERIES, LEARN},
+         {NUMBER,
+          SEVEN ", {column: h, centre: 0, half_width: 1}, {column: i, centre: 0, half_width: 1}",
+          "local", 3, "0", 400, NULL, LEARN},
+         3},
+        {{CLASSES, SEVEN, "local", 20, "0", 300, NULL, LEARN, "agent", 200},
+         {CLASSES, SEVEN, "local", 20, "0", 1, NULL, LEARN, "record", 200},
+         300},
+        {{CLASSES, SEVEN, "central", 1, "0.00001", 300, NULL, LEARN, "agent", 200},
+         {CLASSES, SEVEN, "central", 1, "0.00001", 1, NULL, LEARN, "record", 200},
+         300},
+    };
+    for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
+        struct job job[2];
+        struct round_bounds bounds[2];
+        struct why why;
+        for (size_t k = 0; k < 2; k++) {
+            cr_assert_eq(parse(&job[k], k == 0 ? &way[i].setting : &way[i].like, &why), STATUS_OK,
+                         "%zu: %s", i, why.text);
+            cr_assert_eq(round_bounds(&bounds[k], &job[k], job[k].stage, job[k].stage->rounds - 1,
+                                      way[i].setting.records, 0, &why),
+                         STATUS_OK, "%zu: %s", i, why.text);
+        }
+        const struct learn_stage *own = learn_stage(job[0].stage);
+        const struct learn_stage *like = learn_stage(job[1].stage);
+        cr_expect_eq(own->tune.sight, like->tune.sight, "%zu", i);
+        cr_expect_eq(own->tune.steps, like->tune.steps, "%zu", i);
+        cr_expect_eq(own->tune.feature_count, like->tune.feature_count);
+        cr_expect_float_eq((double)bounds[0].sensitivity,
+                           way[i].factor * (double)bounds[1].sensitivity, 1e-9, "%zu", i);
+        cr_expect_eq(job[0].stage->batch, way[i].setting.records);
+        cr_expect_eq(job[0].stage->charge.epsilon_micro, job[1].stage->charge.epsilon_micro);
+        cr_expect_eq(reach_passes(&job[0], job[0].stage, job[0].stage->rounds),
+                     job[0].stage->rounds, "every round is charged");
+        job_free(&job[0]);
+        job_free(&job[1]);
     }
 }
 
@@ -230,10 +296,10 @@ Test(job_learn, steps_once_at_least_whatever_the_noise_on_a_number)
     for (int gaussian = 0; gaussian < 2; gaussian++) {
         own.tune.gaussian = gaussian == 1;
         own.tune.steps = 0;
-        learn_plan_number(&own, INFINITY);
+        learn_plan_number(&own, INFINITY, 1);
         cr_expect_eq(own.tune.steps, 1);
         cr_expect_eq(own.tune.sight, SIGHT_NONE);
-        learn_plan_number(&own, 1e300);
+        learn_plan_number(&own, 1e300, 50);
         cr_expect_eq(own.tune.steps, 1);
     }
 }
@@ -312,9 +378,8 @@ Test(job_learn, refuses_what_it_does_not_serve_with_a_remedy)
         struct setting setting;
         const char *says;
     } way[] = {
-        {{"{column: y, centre: 0, half_width: 1}", SEVEN, "local", 1, "0", 100,
-          "  series: {column: y, lags: [1]}\n", LEARN},
-         "stages[0].task: does not learn a series"},
+        {{CLASSES, SEVEN, "local", 1, "0", 100, NULL, LEARN, "round"},
+         "privacy.unit: is round, and a learn stage looks at the same records in every round"},
         {{CLASSES, SEVEN, "local", 1, "0", 0, NULL, LEARN}, "write cohort.records"},
         {{CLASSES, SEVEN, "local", 0.000001, "0", 1000000000, NULL, LEARN},
          "privacy.epsilon: leaves each answer of stage 1 less than a millionth: raise it"},
@@ -327,8 +392,12 @@ Test(job_learn, refuses_what_it_does_not_serve_with_a_remedy)
          "stages[0].rounds"},
         {{CLASSES, SEVEN, "local", 1, "0", 100, NULL, "  - {task: learn, batch: 4}\n"},
          "stages[0].batch"},
-        {{CLASSES, SEVEN, "local", 1, "0", 100, NULL, "  - {task: learn, loss: hinge}\n"},
-         "stages[0].loss"},
+        {{CLASSES, SEVEN, "local", 1, "0", 100, NULL, BY_LOSS("hinge")},
+         "stages[0].loss: follows from the label"},
+        {{NUMBER, SEVEN, "local", 1, "0", 100, NULL, BY_LOSS("absolute")},
+         "write squared, huber or pinball (absolute is pinball with loss_parameter: 0.5)"},
+        {{NUMBER, SEVEN, "local", 1, "0", 100, NULL, BY_LOSS("pinball")},
+         "stages[0].loss_parameter"},
         {{CLASSES, SEVEN, "local", 1, "0", 100, NULL, "  - {task: learn, noise: gaussian}\n"},
          "stages[0].noise"},
     };

@@ -1,5 +1,6 @@
 /* A job of masked sums: whom it counts on, and what is refused with which remedy. */
 
+#include "dp/mechanism.h"
 #include "job/job.h"
 #include "job/round.h"
 #include "job/trust.h"
@@ -80,10 +81,9 @@ Test(job_masked, what_cannot_work_is_refused_with_what_to_change)
         {"distributed", "delta: 0", "minimum: 5, dishonest: 1",
          "task: fit, loss: logistic, lambdas: [0.5], share: 1, tolerance: 0.01, grid_bits: 10",
          "cohort.records: is missing: where one noise is for all"},
-        {"distributed", "delta: 0.000001", "minimum: 5, dishonest: 1",
-         "task: update, loss: logistic, rounds: 2, batch: 12, clip: 1, rate: 1, noise: gaussian, "
-         "grid_bits: 10",
-         "gaussian is not shared out under trust distributed: write laplace"},
+        {"distributed", "delta: 0.000001", "minimum: 50, dishonest: 1",
+         "task: query, queries: [\"count: a >= 0.5\"], batch: 4, noise: gaussian, grid_bits: 1",
+         "is too little for 49 sites to share out, each needs a sigma of 2: choose a finer grid"},
         {"distributed", "delta: 0", "minimum: 5, dishonest: 1",
          "task: select, candidates: {stumps: [a], thresholds: 4}, batch: 4, share: 1, strategy: "
          "permute_and_flip",
@@ -117,6 +117,40 @@ Test(job_masked, the_noise_of_a_sum_is_one_for_every_h_sites)
         cr_expect_eq(noise.draws, noises[agents], "%zu agents", agents);
         cr_expect_float_eq(query_noise_deviation(&noise), noise.scale * sqrt(2 * whole),
                            1e-9 * noise.scale, "%zu agents", agents);
+    }
+    job_free(&job);
+}
+
+/* Each charge has a delta of its own: what the sum of h shares lacks of a Gaussian, over an answer's numbers, or over
+ * all that a unit moves in a pass. */
+Test(job_masked, gaussian_noise_is_shared_out_at_the_price_of_the_sums_delta)
+{
+    static const struct {
+        const char *stage;
+        size_t numbers; /* that a unit moves, of one pass */
+    } row[] = {
+        {"task: update, loss: logistic, rounds: 4, batch: 3, clip: 1, rate: 1, noise: gaussian", 2},
+        {"task: update, loss: logistic, rounds: 4, batch: 3, batches: 2, clip: 1, rate: 1, "
+         "noise: gaussian",
+         2},
+        {"task: statistics, lambdas: [0.1], batch: 12, noise: gaussian", 5},
+        {"task: query, queries: [\"count: a >= 0.5\", \"mean: a\"], batch: 4, noise: gaussian, "
+         "grid_bits: 10",
+         2},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        cr_assert_eq(
+            parse("distributed", "delta: 0.000001", "minimum: 5, dishonest: 1", row[i].stage),
+            STATUS_OK, "row %zu: %s", i, why.text);
+        const struct charge charge = job.stage[0].charge;
+        const uint64_t sigma_micro = charge.sigma_micro;
+        cr_expect_eq(charge.mechanism, MECHANISM_DISCRETE_GAUSSIAN, "row %zu", i);
+        cr_expect_eq(charge.delta_atto, mechanism_sigma_delta(4, row[i].numbers), "row %zu: %lu", i,
+                     (unsigned long)charge.delta_atto);
+        cr_expect(charge.delta_atto > 0);
+        cr_assert_eq(parse("local", "delta: 0.000001", "minimum: 5", row[i].stage), STATUS_OK);
+        cr_expect_eq(job.stage[0].charge.delta_atto, 0, "row %zu: no sum, no delta", i);
+        cr_expect_eq(job.stage[0].charge.sigma_micro, sigma_micro, "row %zu", i);
     }
     job_free(&job);
 }

@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define HEAD                                                                                       \
@@ -230,6 +231,15 @@ Test(terms, of_questions_are_records_and_the_column_s_unit)
     }
     cr_assert(terms.line[4].bar > terms.line[0].bar, "five rounds share what a quantile may miss");
     close_to(terms.line[0].noise_to_signal, terms.line[0].bar / 80, 1e-9, "a tenth of 800 records");
+    const double least[5] = {terms.line[0].bar, 800 * terms.line[1].bar / 2,
+                             400 * terms.line[2].bar / 2, terms.line[3].bar,
+                             10 * terms.line[4].bar};
+    for (size_t i = 0; i < 5; i++) {
+        char wanted[64];
+        (void)snprintf(wanted, sizeof wanted, "; a group needs about %.0f records", ceil(least[i]));
+        cr_assert(strstr(terms.line[i].what, wanted) != NULL, "%s: no%s", terms.line[i].what,
+                  wanted);
+    }
     terms_free(&terms);
     job_free(&job);
 
@@ -345,9 +355,13 @@ Test(terms, of_answers_by_site_are_of_one_site)
     struct terms terms = tell(0, 4);
     const double noise = sqrt(2) * 2 / 200;
     const double half = hypot(1.959964 * sqrt(0.25 / 200), 2.1183 * noise);
-    cr_assert_eq(terms.line_count, 4);
+    /* Of four sites that are alike: Student's t with 3 degrees of freedom, 3.182446. */
+    const double joined = half / 1.959964 * 3.182446 / 2;
+    cr_assert_eq(terms.line_count, 6);
     close_to(terms.line[2].bar, half, 1e-4, "a share");
-    close_to(terms.line[3].bar, 20 * half, 1e-4, "a mean");
+    close_to(terms.line[3].bar, joined, 1e-4, "its mean over sites");
+    close_to(terms.line[4].bar, 20 * half, 1e-4, "a mean");
+    close_to(terms.line[5].bar, 20 * joined, 1e-4, "its mean over sites");
     terms_free(&terms);
     job_free(&job);
 }

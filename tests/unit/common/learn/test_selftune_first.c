@@ -207,3 +207,49 @@ Test(selftune_first, a_model_is_weakened_about_the_mean)
         }
     }
 }
+
+enum { MANY = 20, LOOKS = 400 };
+
+/* The model's score at the records' mean, which is 0, less the logarithm of the classes' ratio: after a look at sums of classes
+ * that nothing tells apart, a fifth of the records in the first, with noise that the learner knows. */
+static double off_by(struct public_random *random)
+{
+    static const struct selftune sums = {
+        .feature_count = MANY, .output_count = 1, .sight = SIGHT_SUMS, .quantile = 0.3};
+    const double noise = 0.1 * RECORDS;
+    const double count[2] = {0.2 * RECORDS, 0.8 * RECORDS};
+    double sum[2 * MANY];
+    double state[6 * MANY];
+    double model[MANY + 1];
+    for (size_t j = 0; j < 2 * MANY; j++) {
+        sum[j] = noise * public_random_normal(random);
+    }
+    const struct selftune_look look = {.record_count = RECORDS,
+                                       .count = count,
+                                       .kept = count,
+                                       .sum = sum,
+                                       .count_deviation = 1,
+                                       .kept_deviation = 1,
+                                       .sum_deviation = noise};
+    cr_assert(selftune_state_count(&sums) <= 6 * MANY);
+    cr_assert(selftune_begin(state, &sums) == STATUS_OK);
+    cr_assert(selftune_take_look(state, &sums, &look) == STATUS_OK);
+    selftune_model(model, state, &sums);
+    return model[MANY] - log(4);
+}
+
+/* Noise is in the means and in the model. Were it the same noise, it would move the threshold always the same way: by 0.043, where the
+ * mean of 400 looks has a standard error of 0.0043. */
+Test(selftune_first, noise_of_sums_moves_the_threshold_to_neither_side)
+{
+    struct public_random random = public_random_from(11);
+    double mean = 0;
+    double square = 0;
+    for (int i = 0; i < LOOKS; i++) {
+        const double off = off_by(&random);
+        mean += off / LOOKS;
+        square += off * off / LOOKS;
+    }
+    const double error = sqrt((square - mean * mean) / LOOKS);
+    cr_assert(fabs(mean) < 5 * error, "%g, standard error %g", mean, error);
+}

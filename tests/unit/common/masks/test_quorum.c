@@ -130,3 +130,88 @@ Test(quorum, h_honest_sites_are_among_the_survivors)
         }
     }
 }
+
+/* What a coordinator may tell: honest site i is asked to sign lists[i], and later shown signatures over it. */
+struct telling {
+    unsigned n;
+    unsigned c; /* sites 0 .. c - 1 help: they sign everything */
+    uint64_t opens_at;
+    uint64_t signatures; /* that a site wants to see */
+    uint64_t honest_least;
+    unsigned list[6]; /* of the honest sites, by what they signed */
+    bool two_sums;    /* found: two different lists are opened */
+    bool too_few;     /* found: one with fewer honest sites than the noise is for */
+};
+
+/* Site i reveals what opens the list it signed, if enough of that list's sites signed it too. */
+static void judge_telling(struct telling *telling)
+{
+    unsigned opened = 0;
+    for (unsigned i = telling->c; i < telling->n; i++) {
+        const unsigned list = telling->list[i];
+        uint64_t signatures = members(list & ((1U << telling->c) - 1));
+        for (unsigned j = telling->c; j < telling->n; j++) {
+            signatures += telling->list[j] == list;
+        }
+        if (list == 0 || signatures < telling->signatures) {
+            continue;
+        }
+        telling->two_sums = telling->two_sums || (opened != 0 && opened != list);
+        telling->too_few = telling->too_few || members(list >> telling->c) < telling->honest_least;
+        opened = list;
+    }
+}
+
+/* Every list that a site signs: it is in it, and the list is large enough; or none, which is 0. */
+static bool may_sign(const struct telling *telling, unsigned site, unsigned list)
+{
+    return list == 0 || ((list >> site & 1) == 1 && members(list) >= telling->opens_at);
+}
+
+static void tell_everything(struct telling *telling)
+{
+    unsigned site = telling->c;
+    memset(telling->list, 0, sizeof telling->list);
+    while (site < telling->n) {
+        judge_telling(telling);
+        for (site = telling->c; site < telling->n; site++) { /* the next way to tell */
+            do {
+                telling->list[site]++;
+            } while (telling->list[site] < 1U << telling->n &&
+                     !may_sign(telling, site, telling->list[site]));
+            if (telling->list[site] < 1U << telling->n) {
+                break;
+            }
+            telling->list[site] = 0;
+        }
+    }
+}
+
+/* Planted are a signature less, no signatures, and m without c. Each of them opens two sums of a round, or one with too
+ * little noise, as soon as there are two honest sites. */
+Test(quorum, whatever_each_honest_site_is_told_one_sum_of_h_honest_ones_is_opened)
+{
+    for (unsigned n = 2; n <= 6; n++) {
+        for (unsigned c = 1; c < n; c++) {
+            const struct masks_quorum quorum = made(n, c, 0);
+            const uint64_t t = quorum.signatures;
+            const struct {
+                uint64_t opens_at;
+                uint64_t signatures;
+            } row[] = {
+                {quorum.opens_at, t}, {t - 1, t - 1}, {quorum.opens_at, 0}, {quorum.honest, 0}};
+            for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+                struct telling telling = {.n = n,
+                                          .c = c,
+                                          .opens_at = row[i].opens_at,
+                                          .signatures = row[i].signatures,
+                                          .honest_least = quorum.honest};
+                tell_everything(&telling);
+                const bool fails = telling.two_sums || telling.too_few;
+                /* One honest site signs one list; and if all are needed there is one list. */
+                const bool must_fail = n - c >= 2 && (row[i].opens_at < n || i == 3);
+                cr_expect(i == 0 ? !fails : fails || !must_fail, "n %u, c %u, row %zu", n, c, i);
+            }
+        }
+    }
+}

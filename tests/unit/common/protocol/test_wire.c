@@ -42,7 +42,7 @@ Test(wire, packs_what_agents_say_as_protoc_does)
 {
     struct message m;
     start(&m, MESSAGE_HELLO);
-    m.as.hello.version = 2;
+    m.as.hello.version = 3;
     check_known("hello-first", &m);
     m.as.hello.job = all(0x0a);
     m.as.hello.rounds_closed = 300;
@@ -76,7 +76,7 @@ Test(wire, packs_what_agents_say_as_protoc_does)
     start(&m, MESSAGE_FETCH);
     m.as.fetch.digest = all(0x7d);
     m.as.fetch.offset = 1;
-    m.as.fetch.length = CHUNK_BYTES_MAX;
+    m.as.fetch.length = CHUNK_BYTES_SMALL;
     check_known("fetch", &m);
     start(&m, MESSAGE_ENROL);
     m.as.enrol.public_key = all(0xb0);
@@ -90,7 +90,7 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
 {
     struct message m;
     start(&m, MESSAGE_WELCOME);
-    m.as.welcome.version = 2;
+    m.as.welcome.version = 3;
     m.as.welcome.job = (struct job_name){.id = all(0x0a),
                                          .nonce = all(0xb0),
                                          .text_digest = all(0xc1),
@@ -152,19 +152,19 @@ static void check_refused(enum status expected, const char *hex)
 Test(wire, refuses_every_form_but_the_one)
 {
     check_refused(STATUS_INVALID, "0a0308"
-                                  "8200");                    /* a number longer than needed */
-    check_refused(STATUS_INVALID, "0a0408021800");            /* a default written out */
-    check_refused(STATUS_INVALID, "0a0408022002");            /* a flag that is neither 0 nor 1 */
-    check_refused(STATUS_INVALID, "0a0408020802");            /* a field twice */
-    check_refused(STATUS_INVALID, "0a0418010802");            /* fields out of order */
-    check_refused(STATUS_INVALID, "0a0408023001");            /* a field we do not know */
-    check_refused(STATUS_INVALID, "0a0208020a020802");        /* a body twice */
-    check_refused(STATUS_INVALID, "22220a20" TEN "0a020802"); /* two bodies */
-    check_refused(STATUS_INVALID, "0a0208021a00");            /* the same, the last empty */
-    check_refused(STATUS_INVALID, "0a020802"
+                                  "8300");                    /* a number longer than needed */
+    check_refused(STATUS_INVALID, "0a0408031800");            /* a default written out */
+    check_refused(STATUS_INVALID, "0a0408032002");            /* a flag that is neither 0 nor 1 */
+    check_refused(STATUS_INVALID, "0a0408030803");            /* a field twice */
+    check_refused(STATUS_INVALID, "0a0418010803");            /* fields out of order */
+    check_refused(STATUS_INVALID, "0a0408033001");            /* a field we do not know */
+    check_refused(STATUS_INVALID, "0a0208030a020803");        /* a body twice */
+    check_refused(STATUS_INVALID, "22220a20" TEN "0a020803"); /* two bodies */
+    check_refused(STATUS_INVALID, "0a0208031a00");            /* the same, the last empty */
+    check_refused(STATUS_INVALID, "0a020803"
                                   "6a00"); /* a part we do not know beside a body */
     check_refused(STATUS_INVALID, "0a8200"
-                                  "0802");         /* a length longer than needed */
+                                  "0803");         /* a length longer than needed */
     check_refused(STATUS_INVALID, "0a0008");       /* something after the body */
     check_refused(STATUS_INVALID, "62040a026100"); /* a zero inside a name */
     check_refused(STATUS_INVALID, "62030a0120");   /* a space in a name */
@@ -190,13 +190,54 @@ Test(wire, refuses_digests_of_another_length_and_ranges_left)
 
 Test(wire, tells_what_a_later_version_says_from_rubbish)
 {
-    check_refused(STATUS_UNSUPPORTED, "0a020803");     /* version 3 */
-    check_refused(STATUS_UNSUPPORTED, "0a0408033001"); /* version 3, with a field of its own */
+    check_refused(STATUS_UNSUPPORTED, "0a020804");     /* version 4 */
+    check_refused(STATUS_UNSUPPORTED, "0a0408043001"); /* version 4, with a field of its own */
+    check_refused(STATUS_UNSUPPORTED, "0a020802");     /* version 2 */
     check_refused(STATUS_UNSUPPORTED, "0a020801");     /* version 1 */
-    check_refused(STATUS_UNSUPPORTED, "c201020801");   /* a kind of message to come */
+    check_refused(STATUS_UNSUPPORTED, "d201020801");   /* a kind of message to come */
     check_refused(STATUS_UNSUPPORTED, "0a00");         /* version 0 */
     check_refused(STATUS_INVALID, "00");
     check_refused(STATUS_INVALID, "ff");
+}
+
+/* Returns how a message with a second frame of so many bytes is read. */
+static enum status read_with(const struct message *message, size_t bytes)
+{
+    static const uint8_t payload[WHOLE_BYTES_MAX + 1];
+    uint8_t packed[CONTROL_BYTES_MAX];
+    struct message read;
+    const size_t size = wire_encode(packed, message);
+    return wire_decode(&read, of(packed, size), of(payload, bytes));
+}
+
+Test(wire, a_small_answer_or_input_comes_whole_or_not_at_all)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        struct message m;
+        start(&m, kind == 0 ? MESSAGE_OFFER : MESSAGE_INVITE);
+        uint64_t *bytes = kind == 0 ? &m.as.offer.bytes : &m.as.invite.input.bytes;
+        if (kind == 0) {
+            m.as.offer.job = m.as.offer.invitation = m.as.offer.answer = all(1);
+        } else {
+            m.as.invite.job = m.as.invite.input.digest = all(1);
+        }
+        const uint64_t size[] = {1, 24, WHOLE_BYTES_MAX};
+        for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
+            *bytes = size[i];
+            cr_expect_eq(read_with(&m, 0), STATUS_OK);
+            cr_expect_eq(read_with(&m, size[i]), STATUS_OK);
+            cr_expect_eq(read_with(&m, size[i] + 1), STATUS_INVALID);
+            cr_expect_eq(read_with(&m, size[i] - 1), size[i] == 1 ? STATUS_OK : STATUS_INVALID);
+        }
+        *bytes = WHOLE_BYTES_MAX + 1;
+        cr_expect_eq(read_with(&m, 0), STATUS_OK);
+        cr_expect_eq(read_with(&m, WHOLE_BYTES_MAX + 1), STATUS_INVALID, "pulled or fetched alone");
+    }
+    struct message fit;
+    start(&fit, MESSAGE_INVITE);
+    fit.as.invite.job = all(1);
+    cr_expect_eq(read_with(&fit, 0), STATUS_OK);
+    cr_expect_eq(read_with(&fit, 1), STATUS_INVALID, "it has no input");
 }
 
 /* 1022 bytes that unfold to 511 fields: more than the parse has room for. */
@@ -221,7 +262,7 @@ Test(wire, an_oversized_frame_is_refused_unread)
 Test(wire, send_fills_one_effect_and_stops_when_the_room_is_full)
 {
     struct effects effects;
-    struct message hello = {.kind = MESSAGE_HELLO, .as.hello.version = 2};
+    struct message hello = {.kind = MESSAGE_HELLO, .as.hello.version = 3};
     struct peer peer = {.name = "coordinator"};
     cr_assert_eq(effects_init(&effects, 9), STATUS_OK);
     cr_assert_eq(wire_send(&effects, &peer, &hello, of(one_byte, 1)), STATUS_OK);

@@ -71,7 +71,8 @@ static int broken(learner learn, double tau, double epsilon, double beta, uint64
         cr_assert(predicate_parse(&predicate[j], slice_of(feature[j]), &schema, NULL) == STATUS_OK);
         line[j] = text[j];
     }
-    cr_assert(query_set_init(&set, line, FEATURES, 1, &schema, NULL) == STATUS_OK);
+    cr_assert(query_set_init(&set, line, FEATURES, 1, &(struct query_names){.schema = &schema},
+                             NULL) == STATUS_OK);
     cr_assert(query_set_sensitivity_l1(&set, 0) == FEATURES * 2);
     cr_assert(noise_laplace_init(&noise, (struct noise_scale){scale, 1}) == STATUS_OK);
     cr_assert(records <= RECORDS_MAX);

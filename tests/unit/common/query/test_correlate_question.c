@@ -94,7 +94,7 @@ Test(correlate_question, answers_from_its_cells)
     struct query_run run;
     int64_t sum[CELLS] = {0};
     static struct query_answer answer[4];
-    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
     for (uint64_t i = 0; i < 1000; i++) {
         const bool is_man = i % 2 == 0;
         add(sum, &set.query[0], is_man != (i < 100) ? 92 : 56, is_man ? 1 : 0, i);
@@ -133,7 +133,7 @@ Test(correlate_question, components_follow_from_the_same_cells)
     struct query_run run;
     int64_t sum[CELLS] = {0};
     static struct query_answer answer[7];
-    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
     for (uint64_t i = 0; i < 1000; i++) {
         const bool is_man = i % 2 == 0;
         add(sum, &set.query[0], is_man != (i < 100) ? 92 : 56, is_man ? 1 : 0, i);

@@ -5,6 +5,7 @@
 #include "toy_question.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { BITS = 8, ONE = 1 << BITS, ANSWERS = 13 };
@@ -16,7 +17,7 @@ static size_t cell_of(const char *text, double sex, double region, double label)
     const double cell[TOY_COLUMNS] = {70, sex, 1, region};
     const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = label};
     int64_t sum[QUERY_CELLS_MAX] = {0};
-    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_OK, "%s: %s", text,
+    cr_assert(query_parse(&query, slice_of(text), &toy_names, &why) == STATUS_OK, "%s: %s", text,
               why.text);
     query_add(sum, &query, BITS, 0, &row);
     size_t found = query.cell_count;
@@ -59,7 +60,7 @@ Test(crosstab_question, tells_intervals_that_hold_impossible_counts)
     struct query_answer answer[ANSWERS];
     struct query_set set;
     struct query_run run;
-    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
     cr_assert(query_run_init(&run, &set) == STATUS_OK);
     query_run_observe(&run, sum, &noise, 410);
     query_run_answers(answer, &run);
@@ -68,6 +69,39 @@ Test(crosstab_question, tells_intervals_that_hold_impossible_counts)
     cr_expect(answer[2].low == 0 && answer[2].high > 0);
     query_run_free(&run);
     query_set_free(&set);
+}
+
+/* What is refused is given with as much more epsilon as the note says. */
+Test(crosstab_question, says_of_each_refused_figure_what_would_do)
+{
+    const char *const text[] = {"crosstab: sex x death"};
+    const int64_t sum[5] = {140 * ONE, 60 * ONE, 100 * ONE, 100 * ONE, 10 * ONE};
+    const size_t figure[] = {8, 9, 10, 11, 12}; /* two shares, their difference, odds ratio, test */
+    for (size_t i = 0; i < sizeof figure / sizeof figure[0]; i++) {
+        double scale = 60;
+        for (int asked = 0; asked < 2; asked++) {
+            struct query_answer answer[ANSWERS];
+            struct query_set set;
+            struct query_run run;
+            double times = 1;
+            const struct query_noise noise = {.scale = ONE * scale, .draws = 1};
+            cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+            cr_assert(query_run_init(&run, &set) == STATUS_OK);
+            query_run_observe(&run, sum, &noise, 410);
+            query_run_answers(answer, &run);
+            const struct query_answer *own = &answer[figure[i]];
+            const char *would = strstr(own->note, "; ");
+            cr_expect(isnan(own->value) == (asked == 0), "%s: %s", own->name, own->note);
+            if (asked == 0) {
+                cr_assert(would != NULL && sscanf(would, "; %lg times the epsilon", &times) == 1,
+                          "%s: %s", own->name, own->note);
+                cr_expect(times > 1);
+                scale /= times * 1.001; /* the note has three digits */
+            }
+            query_run_free(&run);
+            query_set_free(&set);
+        }
+    }
 }
 
 /* 60 of 200 women and 100 of 200 men died; ten records are in no cell, and the noise has added five to all. */
@@ -80,7 +114,7 @@ Test(crosstab_question, answers_with_counts_that_agree)
     struct query_answer answer[ANSWERS];
     struct query_set set;
     struct query_run run;
-    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
     cr_assert(query_run_init(&run, &set) == STATUS_OK);
     cr_assert(query_run_answer_count(&set) == ANSWERS && query_run_point_count(&set) == 0);
     query_run_observe(&run, sum, &noise, 410);

@@ -66,7 +66,7 @@ Test(evaluate_question, answers_from_its_cells)
     struct query_run run;
     int64_t sum[2 * N + 2] = {0};
     static struct query_answer answer[32];
-    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
     for (size_t k = 0; k < N / 2; k++) {
         sum[k] = 200 * ONE;
         sum[N + N / 2 + k] = 50 * ONE;
@@ -106,7 +106,7 @@ Test(evaluate_question, has_a_calibration_and_a_risk_a_decision_curve)
     static struct query_answer answer[64];
     static struct query_point point[128];
     for (int risk = 0; risk < 2; risk++) {
-        cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+        cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
         if (risk == 1) {
             set.query[0].low = 0;
             set.query[0].high = 1;

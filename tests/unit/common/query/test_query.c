@@ -15,7 +15,7 @@ static struct query parsed(const char *text)
 {
     struct query query;
     struct why why = {{0}};
-    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_OK, "%s: %s", text,
+    cr_assert(query_parse(&query, slice_of(text), &toy_names, &why) == STATUS_OK, "%s: %s", text,
               why.text);
     return query;
 }
@@ -120,7 +120,8 @@ Test(query, measures_labels_that_are_numbers_or_classes)
     schema.label.kind = LABEL_NUMBER;
     schema.label.centre = 10;
     schema.label.half_width = 4;
-    cr_assert(query_parse(&query, slice_of("mean: death"), &schema, NULL) == STATUS_OK);
+    cr_assert(query_parse(&query, slice_of("mean: death"), &(struct query_names){.schema = &schema},
+                          NULL) == STATUS_OK);
     cr_assert(query.low == 6 && query.high == 14);
     query_add(sum, &query, BITS, 0, &row);
     cr_assert(sum[0] == ONE / 4);
@@ -131,7 +132,8 @@ Test(query, measures_labels_that_are_numbers_or_classes)
     strcpy(schema.label.class_name[2], "c");
     row.label = 2;
     sum[0] = 0;
-    cr_assert(query_parse(&query, slice_of("histogram: death"), &schema, NULL) == STATUS_OK);
+    cr_assert(query_parse(&query, slice_of("histogram: death"),
+                          &(struct query_names){.schema = &schema}, NULL) == STATUS_OK);
     query_add(sum, &query, BITS, 0, &row);
     cr_assert(query.cell_count == 3 && sum[0] == 0 && sum[1] == 0 && sum[2] == ONE);
 }
@@ -140,7 +142,7 @@ static void refused(const char *text, const char *place, const char *remedy)
 {
     struct query query;
     struct why why = {{0}};
-    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_INVALID, "%s", text);
+    cr_assert(query_parse(&query, slice_of(text), &toy_names, &why) == STATUS_INVALID, "%s", text);
     cr_expect(strstr(why.text, place) != NULL && strstr(why.text, remedy) != NULL, "%s: %s", text,
               why.text);
 }
@@ -182,13 +184,13 @@ Test(query, of_a_set_is_named_when_refused)
     static const char *const text[] = {"mean: age", "count: age >", "mean: age"};
     struct query_set set;
     struct why why = {{0}};
-    cr_assert(query_set_init(&set, text, 3, 10, &toy, &why) == STATUS_INVALID);
+    cr_assert(query_set_init(&set, text, 3, 10, &toy_names, &why) == STATUS_INVALID);
     cr_assert(strncmp(why.text, "question 2: character 13:", 25) == 0, "%s", why.text);
     cr_assert(set.query == NULL && set.count == 0);
-    cr_assert(query_set_init(&set, text, 0, 10, &toy, &why) == STATUS_INVALID);
-    cr_assert(query_set_init(&set, text, 1, 0, &toy, &why) == STATUS_INVALID);
-    cr_assert(query_set_init(&set, text, 1, 25, &toy, &why) == STATUS_INVALID);
-    cr_assert(query_set_init(&set, text, 1, 24, &toy, &why) == STATUS_OK);
+    cr_assert(query_set_init(&set, text, 0, 10, &toy_names, &why) == STATUS_INVALID);
+    cr_assert(query_set_init(&set, text, 1, 0, &toy_names, &why) == STATUS_INVALID);
+    cr_assert(query_set_init(&set, text, 1, 25, &toy_names, &why) == STATUS_INVALID);
+    cr_assert(query_set_init(&set, text, 1, 24, &toy_names, &why) == STATUS_OK);
     query_set_free(&set);
     query_set_free(NULL);
 }
@@ -222,7 +224,9 @@ Test(query, asks_the_cells_of_a_data_set)
     cr_assert(dataset_parse(&data, (struct slice){table, sizeof table - 1}, "table", &schema,
                             &(struct dataset_options){.use = DATASET_LEARN}, &why) == STATUS_OK,
               "%s", why.text);
-    cr_assert(query_set_init(&set, text, 9, 4, &schema, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(query_set_init(&set, text, 9, 4, &(struct query_names){.schema = &schema}, &why) ==
+                  STATUS_OK,
+              "%s", why.text);
     cr_assert(query_set_cells(&set, 0) == 13);
     for (size_t i = 0; i < data.record_count; i++) {
         const struct row row = {data.raw + i * data.column_count, data.column_count,

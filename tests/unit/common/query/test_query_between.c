@@ -19,7 +19,7 @@ static void join(double noise_scale)
 {
     static const char *const texts[] = {"histogram: sex", "crosstab: sex x death",
                                         "count: age > 60", "mean: age"};
-    cr_assert_eq(query_set_init(&set, texts, 4, BITS, &toy, NULL), STATUS_OK);
+    cr_assert_eq(query_set_init(&set, texts, 4, BITS, &toy_names, NULL), STATUS_OK);
     cr_assert(query_between_count(&set) == EFFECTS && query_set_cells(&set, 0) == CELLS);
     for (size_t i = 0; i < SITES; i++) {
         const int64_t cells[CELLS] = {
@@ -69,4 +69,75 @@ Test(query_between, effects_that_the_noise_drowns_are_refused_with_a_sentence)
                                      "epsilon: fewer than 3 sites are not joined");
     cr_expect(isnan(effect[1].all.value) && isnan(site[1][0].value) && isnan(site[1][0].low));
     cr_expect(effect[0].all.sites == SITES && effect[2].all.sites == SITES);
+}
+
+/* Of a group's 100 records per interval 10 die, of the other's 20; all later ones are there at the end. The first site's numbers are
+ * halved, which changes no ratio. */
+Test(query_between, survival_regress_and_table1_are_told_by_site)
+{
+    static const char *const texts[] = {
+        "survival: time age event death by sex, to 98 in 4 intervals", "regress: death ~ sex",
+        "table1: [sex, death]"};
+    static const int64_t curve[19] = {20, 20, 20, 20, 0, 0, 0, 0,   920, 40,
+                                      40, 40, 40, 0,  0, 0, 0, 840, 0};
+    static const int64_t table[5] = {375, 125, 200, 300, 0}; /* F alive, F dead, M alive, M dead */
+    enum { KINDS_CELLS = 19 + 5 + 2 * 4, KINDS_EFFECTS = 4 + 1 + 2 };
+    static int64_t own[SITES][1 + KINDS_CELLS];
+    static struct query_effect told[KINDS_EFFECTS];
+    static struct between_site at[KINDS_EFFECTS][SITES];
+    cr_assert_eq(query_set_init(&set, texts, 3, BITS, &toy_names, NULL), STATUS_OK);
+    query_set_plan(&set, &(struct query_public){.records = 8000, .variance = 1});
+    cr_assert(query_between_count(&set) == KINDS_EFFECTS, "%zu", query_between_count(&set));
+    cr_assert(query_set_cells(&set, 0) == KINDS_CELLS, "%zu", query_set_cells(&set, 0));
+    const int64_t part = (int64_t)query_part_of(&set.query[2].variable[0], 1 << BITS);
+    for (size_t i = 0; i < SITES; i++) {
+        const int64_t times = i == 0 ? 1 : 2;
+        int64_t *cell = own[i];
+        *cell++ = 1000 * times;
+        for (size_t j = 0; j < 19; j++) {
+            *cell++ = (curve[j] * times << BITS) / 2;
+        }
+        for (size_t j = 0; j < 5; j++) {
+            *cell++ = table[j] * times << BITS;
+        }
+        /* 400 F, 600 M, none missing; 700 alive, 300 dead */
+        const int64_t of_table[8] = {400, 600, 0, 0, 700, 300, 0, 0};
+        for (size_t j = 0; j < 8; j++) {
+            *cell++ = of_table[j] * times * part;
+        }
+    }
+    const struct query_sites sites = {
+        .set = &set, .row = own[0], .count = SITES, .noise = {.scale = 0.001, .draws = 1}};
+    cr_assert_eq(query_between(told, at[0], &sites), STATUS_OK);
+    cr_expect_str_eq(
+        told[0].name,
+        "survival: time age event death by sex, to 98 in 4 intervals: mean up to 98 F");
+    cr_expect_str_eq(
+        told[2].name,
+        "survival: time age event death by sex, to 98 in 4 intervals: mean up to 98, M less F");
+    cr_expect_str_eq(
+        told[3].name,
+        "survival: time age event death by sex, to 98 in 4 intervals: hazard ratio up to 98, M against F");
+    cr_expect_str_eq(told[3].unit, "hazard ratio");
+    cr_expect_str_eq(told[4].name, "regress: death ~ sex: sex, M to F, odds ratio");
+    cr_expect_str_eq(told[5].name, "table1: [sex, death]: sex, M");
+    cr_expect_str_eq(told[6].table, "table1: [sex, death]");
+    cr_expect_str_eq(told[6].row, "death, 1");
+    for (size_t i = 0; i < SITES; i++) {
+        cr_expect(at[0][i].value > 90 && at[0][i].value < 98 && at[1][i].value < at[0][i].value);
+        cr_expect_float_eq(at[2][i].value, at[1][i].value - at[0][i].value, 1e-9);
+        cr_expect(at[3][i].value > 2 && at[3][i].value < 2.2, "%g", at[3][i].value);
+        cr_expect_float_eq(at[4][i].value, 4.5, 1e-4);
+        cr_expect_float_eq(at[5][i].value, 0.6, 1e-4);
+        cr_expect_float_eq(at[6][i].value, 0.3, 1e-4);
+    }
+    for (size_t j = 0; j < KINDS_EFFECTS; j++) {
+        cr_expect(told[j].all.sites == SITES && isfinite(told[j].all.value), "%s", told[j].name);
+        cr_expect(told[j].is_ratio == (j == 3 || j == 4));
+    }
+    /* Nobody lives longer than to the end. */
+    cr_expect(told[0].all.next_high <= 98 && told[0].all.high <= told[0].all.next_high);
+    /* Odds ratios are joined as logarithms. */
+    cr_expect_float_eq(told[4].all.value, 4.5, 1e-4);
+    query_set_free(&set);
 }

@@ -112,7 +112,8 @@ static void run_all(struct query_answer *answer, const struct query_set *set,
 static void ask(struct query_set *set)
 {
     struct why why = {{0}};
-    cr_assert(query_set_init(set, text, QUESTIONS, BITS, &toy, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(query_set_init(set, text, QUESTIONS, BITS, &toy_names, &why) == STATUS_OK, "%s",
+              why.text);
     cr_assert(query_run_answer_count(set) == ANSWERS);
 }
 
@@ -223,7 +224,7 @@ Test(query_run, bars_of_a_mean_hold_the_noise_of_both_its_parts)
     struct query_answer answer[2];
     struct query_set set;
     struct query_run run;
-    cr_assert(query_set_init(&set, mean, 2, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_set_init(&set, mean, 2, BITS, &toy_names, NULL) == STATUS_OK);
     cr_assert(query_run_init(&run, &set) == STATUS_OK);
     query_run_observe(&run, sum, &noise, 300);
     query_run_answers(answer, &run);
@@ -331,11 +332,52 @@ Test(query_run, says_of_an_answer_that_its_question_lies_outside_the_public_rang
     struct seeded_random seeded;
     seeded_random_init(&seeded, 1);
     fill(&table, 3);
-    cr_assert(query_set_init(&set, asked, 3, BITS, &toy, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(query_set_init(&set, asked, 3, BITS, &toy_names, &why) == STATUS_OK, "%s", why.text);
     run_all(answer, &set, &table, NULL, &none, &seeded);
     cr_expect(strstr(answer[0].note, "lies outside the column's public range") != NULL);
     cr_expect_str_eq(answer[1].note, "");
     cr_expect(strncmp(answer[2].note, "values are clamped to", 21) == 0);
     cr_expect(strstr(answer[2].note, "few are expected there") != NULL, "%s", answer[2].note);
     query_set_free(&set);
+}
+
+/* Cells of nothing but a little noise below 0: what was released tells of no size, so the noise alone says what would do. */
+Test(query_run, a_refusal_says_what_would_do_also_where_nothing_was_released_of_it)
+{
+    static const char *const asked[] = {"table1: [age, sex] by death",
+                                        "survival: time age event death by sex, to 98",
+                                        "crosstab: sex x death",
+                                        "evaluate: age for death by sex",
+                                        "evaluate: kappa for time age event death, to 98",
+                                        "correlate: [age, kappa]",
+                                        "pca: [age, kappa]"};
+    static int64_t sum[QUERY_CELLS_MAX];
+    static struct query_answer answer[256];
+    const struct query_noise noise = {.scale = 300 * (1 << BITS), .draws = 3};
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        struct query_set set;
+        struct query_run run;
+        size_t refused = 0;
+        cr_assert(query_set_init(&set, &asked[i], 1, BITS, &toy_names, NULL) == STATUS_OK);
+        for (size_t k = 0; k < set.query[0].cell_count; k++) {
+            sum[k] = k + 1 < set.query[0].cell_count ? -(1 << BITS) : 3000 << BITS;
+        }
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &noise, 3000);
+        const size_t count = query_run_answer_count(&set);
+        cr_assert(count <= sizeof answer / sizeof answer[0]);
+        query_run_answers(answer, &run);
+        for (size_t k = 0; k < count; k++) {
+            const bool is_larger = strstr(answer[k].name, "odds ratio") != NULL ||
+                                   strstr(answer[k].name, "test that the columns") != NULL;
+            if (isnan(answer[k].value) && !is_larger) {
+                cr_expect(strstr(answer[k].note, " would do") != NULL, "%s: %s", answer[k].name,
+                          answer[k].note);
+                refused++;
+            }
+        }
+        cr_expect(refused > 0, "%s", asked[i]);
+        query_run_free(&run);
+        query_set_free(&set);
+    }
 }

@@ -113,7 +113,7 @@ Test(regress_question, answers_from_its_cells)
     struct query_set set;
     struct query_run run;
     static struct query_answer answer[16];
-    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
     memset(sum, 0, sizeof sum);
     for (size_t point = 0; point < 4; point++) {
         const int64_t events = point % 2 == 1 ? 40 : 20;
@@ -162,7 +162,7 @@ Test(regress_question, tells_slopes_in_the_file_s_unit)
     struct query_set set;
     struct query_run run;
     static struct query_answer answer[8];
-    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
     memset(sum, 0, sizeof sum);
     for (size_t level = 0; level < 2; level++) { /* ages half at the range's ends, and more above */
         sum[8 * level] = (level == 0 ? 60 : 40) * ONE;

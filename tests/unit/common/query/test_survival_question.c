@@ -108,7 +108,7 @@ Test(survival_question, answers_from_its_cells)
     struct query_run run;
     int64_t sum[1 + 2 * K + 2] = {5 * ONE, 300 * ONE, 300 * ONE, 300 * ONE, 0, 0,
                                   0,       0,         0,         100 * ONE, 0};
-    cr_assert(query_set_init(&set, text, 2, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_set_init(&set, text, 2, BITS, &toy_names, NULL) == STATUS_OK);
     cr_assert(query_set_cells(&set, 0) == 1 + 2 * K + 2);
     cr_assert(query_run_init(&run, &set) == STATUS_OK);
     query_run_observe(&run, sum, &noise, 1000);

@@ -173,7 +173,9 @@ static void check_column(size_t column, const char *name)
     static struct query_answer answer[64];
     (void)snprintf(question, sizeof question, "table1: [%s] by death in 64 steps", name);
     const char *const text[] = {question};
-    cr_assert(query_set_init(&set, text, 1, 20, &hospitals, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(query_set_init(&set, text, 1, 20, &(struct query_names){.schema = &hospitals},
+                             &why) == STATUS_OK,
+              "%s", why.text);
     memset(all, 0, sizeof all);
     const uint64_t records = add_column(all, &set, column, name);
     cr_assert(query_run_init(&run, &set) == STATUS_OK);
@@ -212,7 +214,7 @@ Test(table1_question, answers_with_intervals_and_refuses_with_what_would_do)
     const char *const text[] = {"count: age >= 65", "table1: [sex]"};
     struct query_set set;
     struct query_run run;
-    cr_assert(query_set_init(&set, text, 2, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_set_init(&set, text, 2, BITS, &toy_names, NULL) == STATUS_OK);
     int64_t cells[1 + 4] = {5 << BITS, 300 << BITS, 200 << BITS, 10 << BITS, 0};
     static struct query_answer answer[8];
     cr_assert(query_set_cells(&set, 0) == 5 && query_run_answer_count(&set) == 1 + 1 + 5);

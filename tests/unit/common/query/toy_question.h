@@ -13,7 +13,7 @@ static inline struct query parsed(const char *text)
 {
     struct query query;
     struct why why = {{0}};
-    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_OK, "%s: %s", text,
+    cr_assert(query_parse(&query, slice_of(text), &toy_names, &why) == STATUS_OK, "%s: %s", text,
               why.text);
     return query;
 }
@@ -23,7 +23,7 @@ static inline void refuses(const char *text, const char *part)
 {
     struct query query;
     struct why why = {{0}};
-    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_INVALID, "%s", text);
+    cr_assert(query_parse(&query, slice_of(text), &toy_names, &why) == STATUS_INVALID, "%s", text);
     cr_expect(strstr(why.text, part) != NULL, "%s: %s", text, why.text);
 }
 

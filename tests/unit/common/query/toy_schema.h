@@ -4,7 +4,7 @@
 #define TESTS_TOY_SCHEMA_H
 
 #include "learn/schema.h"
-#include "query/predicate.h"
+#include "query/query.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,6 +26,8 @@ static const struct schema toy = {
     .column_count = TOY_COLUMNS,
     .label = {.name = "death", .positive = "1", .negative = "0"},
 };
+
+static const struct query_names toy_names = {.schema = &toy};
 
 static inline struct slice slice_of(const char *text)
 {

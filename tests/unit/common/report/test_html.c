@@ -328,6 +328,24 @@ Test(html, draws_effects_by_site_as_a_forest)
     result_free(&result);
 }
 
+Test(html, draws_a_table_1_by_site_with_sites_across)
+{
+    struct result result = example_result();
+    struct result_effect *effect = &result.effect[0];
+    (void)snprintf(effect->table, RESULT_TEXT_BYTES, "table1: [<i>]");
+    (void)snprintf(effect->row, RESULT_TEXT_BYTES, "<i>, mean");
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "class=\"forest\"") == NULL, "no forest");
+    cr_assert(strstr(page, "<h3>table1: [&lt;i&gt;], by site</h3>") != NULL);
+    cr_assert(strstr(page, "<th scope=\"row\">&lt;i&gt;, mean</th>") != NULL);
+    cr_assert(strstr(page, "&lt;site 3&gt;") != NULL && strstr(page, "<i>") == NULL);
+    cr_assert(strstr(page, "1.25 to 1.8</small>") != NULL, "the mean over sites");
+    cr_assert(strstr(page, ">25%</td>") != NULL && strstr(page, ">0.34</td>") != NULL);
+    cr_assert(strstr(page, ">\xe2\x80\x93</td>") != NULL, "a site that is refused");
+    free(page);
+    result_free(&result);
+}
+
 Test(html, draws_a_table_1_as_papers_do)
 {
     struct result result = example_result();
@@ -346,6 +364,13 @@ Test(html, draws_a_table_1_as_papers_do)
     cr_assert(strstr(page, "standard deviation, dead: not enough data") != NULL, "and says why");
     cr_assert(strstr(page, "&lt;sex>") != NULL || strstr(page, "&lt;sex&gt;") != NULL);
     cr_assert(strstr(page, "What was asked, and the answers") == NULL, "nothing is told twice");
+    free(page);
+    result.answer[6].value = -0.3;
+    result.answer[6].low = -0.4;
+    page = drawn(&result);
+    cr_assert(strstr(page, ">0 (40.0%)<br") != NULL, "a zero has no sign");
+    cr_assert(strstr(page, "0 to 40; 30.0% to 50.0%</small>") != NULL &&
+              strstr(page, "-0 to") == NULL);
     free(page);
     result_free(&result);
 }

@@ -80,6 +80,45 @@ Test(result_text, lays_effects_out_as_papers_do_and_leaves_programs_their_lists)
     result_free(&result);
 }
 
+Test(result_text, lays_a_table_1_by_site_out_as_one_table)
+{
+    struct result result = example_result();
+    struct result_effect two[2] = {result.effect[0], result.effect[0]};
+    struct result_effect *const owned = result.effect;
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(two[i].table, sizeof two[i].table, "table1: [age]");
+        (void)snprintf(two[i].row, sizeof two[i].row, i == 0 ? "age, mean" : "sex|F");
+    }
+    two[1].value = NAN;
+    two[1].p = NAN;
+    result.effect = two;
+    result.effect_count = 2;
+    char *text = written(&result, RESULT_MARKDOWN);
+    const char *head = strstr(text, "table1: \\[age\\], by site.");
+    cr_assert(head != NULL, "%s", text);
+    cr_expect(strstr(head,
+                     "|  | &lt;site 1&gt;, 1000 records | &lt;site 2&gt;, 1000 records | "
+                     "&lt;site 3&gt;, 1000 records | mean over sites | tau | I^2 | p, sites "
+                     "alike |\n"
+                     "|---|---:|---:|---:|---:|---:|---:|---:|\n"
+                     "| age, mean | 1.375 (0.875 to 2.25) | 1.625 (0.875 to ...) | not enough "
+                     "data | 1.5 (1.25 to 1.8) | 0.125 | 25 % | 0.34 |\n"
+                     "| sex\\|F | 1.375 (0.875 to 2.25) | 1.625 (0.875 to ...) | not enough "
+                     "data | not enough data | 0.125 | 25 % |  |\n") != NULL,
+              "%s", text);
+    cr_expect(strstr(head + 40, "by site.") == NULL, "one table");
+    free(text);
+    text = written(&result, RESULT_LATEX);
+    cr_expect(
+        strstr(text, "\\begin{tabular}{lrrrrrrr}\n & \\textless{}site 1\\textgreater{}, 1000") !=
+            NULL,
+        "%s", text);
+    free(text);
+    result.effect = owned;
+    result.effect_count = 1;
+    result_free(&result);
+}
+
 Test(result_text, lays_a_table_1_out_by_group_in_each_format)
 {
     struct result result = example_result();
@@ -111,6 +150,22 @@ Test(result_text, lays_a_table_1_out_by_group_in_each_format)
     cr_expect(strstr(text, "\\begin{tabular}{lrrrr}\n") != NULL, "%s", text);
     cr_expect(strstr(text, "age, mean & 61.25 & 45.94 to 76.56 & 91.88 & 68.91 to 114.8 \\\\\n") !=
               NULL);
+    free(text);
+    result.point_count = EXAMPLE_POINTS;
+    result_free(&result);
+}
+
+/* A count near none that noise made less than 0. */
+Test(result_text, a_zero_has_no_sign)
+{
+    struct result result = example_result();
+    example_table1(&result);
+    result.point_count = 0;
+    result.answer[6].value = -0.3;
+    result.answer[6].low = -0.4;
+    result.answer[6].high = 0.2;
+    char *text = written(&result, RESULT_MARKDOWN);
+    cr_expect(strstr(text, "| &lt;sex&gt;, F | 0 | 0 to 0 |") != NULL, "%s", text);
     free(text);
     result.point_count = EXAMPLE_POINTS;
     result_free(&result);

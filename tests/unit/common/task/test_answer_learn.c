@@ -29,25 +29,31 @@ struct way {
     bool several;
     const char *epsilon;
     bool number;
+    const char *loss; /* of a number; NULL: the squared one */
 };
 
-static const struct way ways[] = {{SIGHT_PRODUCTS, false, false, "200"},
-                                  {SIGHT_PRODUCTS, true, false, "100"},
-                                  {SIGHT_SQUARES, false, false, "40"},
-                                  {SIGHT_SQUARES, true, false, "12.85"},
-                                  {SIGHT_SUMS, false, false, "10"},
-                                  {SIGHT_SUMS, true, false, "5"},
-                                  {SIGHT_PRODUCTS, false, true, "200"},
-                                  {SIGHT_SQUARES, true, true, "12.85"},
-                                  {SIGHT_SUMS, false, true, "16"},
-                                  {SIGHT_SUMS, true, true, "5"},
-                                  {SIGHT_PRODUCTS, false, false, "1000", true},
-                                  {SIGHT_PRODUCTS, true, false, "100", true},
-                                  {SIGHT_SQUARES, false, false, "200", true},
-                                  {SIGHT_SQUARES, true, false, "25", true},
-                                  {SIGHT_NONE, false, false, "0.5", true},
-                                  {SIGHT_NONE, true, false, "0.5", true},
-                                  {SIGHT_PRODUCTS, true, true, "100"}};
+static const struct way ways[] = {
+    {SIGHT_PRODUCTS, false, false, "200"},
+    {SIGHT_PRODUCTS, true, false, "100"},
+    {SIGHT_SQUARES, false, false, "40"},
+    {SIGHT_SQUARES, true, false, "12.85"},
+    {SIGHT_SUMS, false, false, "10"},
+    {SIGHT_SUMS, true, false, "5"},
+    {SIGHT_PRODUCTS, false, true, "200"},
+    {SIGHT_SQUARES, true, true, "12.85"},
+    {SIGHT_SUMS, false, true, "16"},
+    {SIGHT_SUMS, true, true, "5"},
+    {SIGHT_PRODUCTS, false, false, "1000", true},
+    {SIGHT_PRODUCTS, true, false, "100", true},
+    {SIGHT_SQUARES, false, false, "200", true},
+    {SIGHT_SQUARES, true, false, "25", true},
+    {SIGHT_NONE, false, false, "0.5", true},
+    {SIGHT_NONE, true, false, "0.5", true},
+    {SIGHT_PRODUCTS, true, true, "100"},
+    {SIGHT_PRODUCTS, false, false, "1000", true, "huber, loss_parameter: 0.3"},
+    {SIGHT_NONE, true, false, "0.5", true, "huber, loss_parameter: 0.3"},
+    {SIGHT_NONE, false, false, "0.5", true, "pinball, loss_parameter: 0.8"},
+    {SIGHT_SQUARES, true, false, "25", true, "pinball, loss_parameter: 0.5"}};
 
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -82,11 +88,12 @@ static void fixture_init(struct fixture *f, const struct way *way)
         "hedgerow: 1\njob: toy\ndata:\n  label: {column: y, %s}\n  features: [%s]\n"
         "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: %s, delta: %s}\n"
         "cohort: {minimum: 2, records: %d, join_deadline_s: 1, deadline_s: 1}\nstages:\n"
-        "  - {task: learn}\n",
+        "  - {task: learn%s%s}\n",
         way->several  ? "classes: [\"0\", \"1\", \"2\"]"
         : way->number ? "centre: 0, half_width: 1"
                       : "positive: \"1\", negative: \"0\"",
-        columns, way->epsilon, way->gaussian ? "0.00001" : "0", M);
+        columns, way->epsilon, way->gaussian ? "0.00001" : "0", M,
+        way->loss == NULL ? "" : ", loss: ", way->loss == NULL ? "" : way->loss);
     cr_assert_eq(job_parse(&f->job, (struct slice){text, strlen(text)}, "toy", &why), STATUS_OK,
                  "%s", why.text);
     f->classes = way->several ? 3 : way->number ? 0 : 2;
@@ -252,7 +259,15 @@ static void whiten(double *u, const struct fixture *f, size_t record)
     u[D] = 1;
 }
 
-/* Of each output p - y times u, all together shortened to the clip. Of a number f - y takes the place of p - y. Returns
+/* Of a number, the slope of the loss, of the squared one halved. */
+static double slope_of(const struct loss *loss, double off)
+{
+    return loss->kind == LOSS_HUBER     ? fmax(fmin(off, loss->parameter), -loss->parameter)
+           : loss->kind == LOSS_PINBALL ? (off > 0 ? 1 : 0) - loss->parameter
+                                        : off;
+}
+
+/* Of each output p - y times u, all together shortened to the clip. Of a number the loss's slope takes the place of p - y. Returns
  * how far a number is missed in all. */
 static double step_by_the_book(double *value, const struct fixture *f)
 {
@@ -276,8 +291,8 @@ static double step_by_the_book(double *value, const struct fixture *f)
             total += p[o];
         }
         for (size_t o = 0; o < f->outputs; o++) {
-            slope[o] =
-                f->number ? slope[o] : p[o] / total - (class_of(f, i) == (f->outputs > 1 ? o : 1));
+            slope[o] = f->number ? slope_of(&f->job.stage->loss, slope[o])
+                                 : p[o] / total - (class_of(f, i) == (f->outputs > 1 ? o : 1));
             for (size_t j = 0; j < WIDTH; j++) {
                 norm += gaussian ? slope[o] * u[j] * slope[o] * u[j] : fabs(slope[o] * u[j]);
             }
@@ -462,7 +477,7 @@ Test(answer_learn, no_record_moves_an_answer_by_more_than_its_sensitivity)
 Test(answer_learn, a_state_that_is_nonsense_stays_within_the_bounds)
 {
     const double odd[] = {NAN, HUGE_VAL, -HUGE_VAL, 1e300, -1e300, 0, 1e-310, -3};
-    static const size_t way[] = {0, 2, 6, 8, 10, 12, 14}; /* Laplace, of each kind */
+    static const size_t way[] = {0, 2, 6, 8, 10, 12, 14, 17, 19}; /* Laplace, of each kind */
     const size_t kinds = sizeof way / sizeof way[0];
     for (size_t i = 0; i < kinds * sizeof odd / sizeof odd[0]; i++) {
         struct seeded_random seeded;

@@ -48,7 +48,7 @@ static void fixture_init(struct fixture *f, const char *label, const char *trust
     for (size_t i = 0; i < AGENTS; i++) {
         (void)snprintf(f->agent[i].name, sizeof f->agent[i].name, "agent-%zu", i);
     }
-    cr_assert_eq(cohort_set_roster(&f->cohort, f->agent, AGENTS), STATUS_OK);
+    cr_assert_eq(cohort_set_roster(&f->cohort, &f->job, f->agent, AGENTS), STATUS_OK);
     f->record = history_round(0, f->agent, AGENTS);
     f->closing = (struct closing){.job = &f->job,
                                   .stage = f->job.stage,

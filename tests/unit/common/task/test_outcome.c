@@ -10,6 +10,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +108,55 @@ Test(outcome, the_price_is_one_charge_per_lambda_and_one_for_the_pass)
     cr_assert_eq(outcome.agent[1].answers, 4);
 }
 
+/* The same job of 5,000 rounds, once with all of its history and once as a page shows it. */
+Test(outcome, that_is_shown_keeps_few_rounds_of_many_and_the_latest)
+{
+    enum { ROUNDS = 5000 };
+    struct outcome shown;
+    char text[1024];
+    const char *at = strstr(TEXT, "rounds: 2");
+    job_free(&job);
+    outcome_free(&outcome);
+    (void)snprintf(text, sizeof text, "%.*srounds: %d%s", (int)(at - TEXT), TEXT, ROUNDS,
+                   at + strlen("rounds: 2"));
+    history_begin(&job, &outcome, text);
+    outcome_init(&shown, &job, OUTCOME_SHOWS);
+    struct record begin = {.kind = RECORD_JOB};
+    begin.as.job.job.id.byte[0] = 1;
+    cr_assert_eq(outcome_add(&shown, &job, &begin, (struct slice){0}), STATUS_OK);
+    for (uint32_t round = 0; round < ROUNDS + 2; round++) {
+        double rows[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+        int64_t sum[8];
+        struct record record = history_round(round, agents, 2);
+        struct slice blob = {rows, round < 2 ? sizeof rows : 0};
+        for (int64_t i = 0; i < 8; i++) {
+            sum[i] = i * (1 + round % 7);
+        }
+        record.as.round.sum = sum;
+        record.as.round.sum_count = round < 2 ? 0 : 8;
+        cr_assert_eq(outcome_add(&outcome, &job, &record, blob), STATUS_OK);
+        cr_assert_eq(outcome_add(&shown, &job, &record, blob), STATUS_OK);
+        cr_assert_leq(shown.round_count, OUTCOME_SHOWN_ROUNDS);
+        cr_assert_eq(shown.round[shown.round_count - 1].round, round, "the latest is there");
+    }
+    cr_assert_geq(shown.round_count, OUTCOME_SHOWN_ROUNDS / 2 - 1);
+    cr_assert_eq(shown.agent_count, 0);
+    for (size_t i = 0; i < shown.round_count; i++) {
+        const struct outcome_round *one = &shown.round[i];
+        const struct outcome_round *same = &outcome.round[one->round];
+        cr_assert(i + 1 == shown.round_count || one->round % shown.stride == 0);
+        cr_assert_eq(one->loss == NULL, same->loss == NULL);
+        cr_assert(one->loss == NULL || memcmp(one->loss, same->loss, 8 * sizeof *one->loss) == 0);
+        cr_assert(one->loss == NULL ||
+                  memcmp(one->weight, same->weight, 8 * sizeof *one->weight) == 0);
+        cr_assert(one->loss == NULL || (one->regret_average == same->regret_average &&
+                                        one->regret_bound == same->regret_bound));
+        cr_assert_eq(one->chosen, same->chosen);
+    }
+    cr_assert_eq(outcome_regret_average(&shown), outcome_regret_average(&outcome));
+    outcome_free(&shown);
+}
+
 Test(outcome, records_that_cannot_follow_are_refused)
 {
     struct record record = history_round(0, agents, 2);
@@ -151,7 +201,7 @@ Test(strategy, a_fit_becomes_the_average_its_thresholds_and_the_agents_own)
     int64_t *sum = closing.sum;
     struct closing_own *own = NULL;
 
-    cr_assert_eq(cohort_set_roster(&cohort, agents, 2), STATUS_OK);
+    cr_assert_eq(cohort_set_roster(&cohort, &(struct job){.agent_count = 0}, agents, 2), STATUS_OK);
     for (size_t i = 0; i < 2; i++) {
         cohort.member[i].standing = STANDING_ANSWERED;
         cohort.member[i].own = malloc(2 * sizeof(int64_t));

@@ -1,0 +1,320 @@
+/* `hedgerow --at NAME COMMAND`: the queue of a coordinator on another machine. */
+
+#include "cli/at.h"
+
+#include "cli/command.h"
+#include "config/options.h"
+#include "io/clock.h"
+#include "io/token.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOK_MS = 1000, TURN_MS = 1000, REST_MS = 400, PATIENCE_S = 30 };
+
+typedef enum exit_code desk_command(const struct desk_port *port,
+                                    const struct desk_request *request, struct why *why);
+
+struct asked {
+    const char *at;
+    const char *token;
+    struct desk_request request;
+};
+
+static enum exit_code end(const struct command *command, enum exit_code code, const struct why *why)
+{
+    return why->text[0] != '\0' ? command_fail(command, code, "%s", why->text) : code;
+}
+
+static enum exit_code with_port(const struct command *command, const struct asked *asked,
+                                desk_command *run)
+{
+    struct at at;
+    struct why why = {""};
+    char program[AT_NAME_MAX + 32];
+    enum status status = at_find(&at, asked->at, &why);
+    if (status == STATUS_OK) {
+        status = at_read(&at, &why);
+    }
+    (void)snprintf(program, sizeof program, "hedgerow --at %s", at.name);
+    const struct desk_port port = {.self = &at,
+                                   .program = program,
+                                   .look_ms = LOOK_MS,
+                                   .ask = at_port_ask,
+                                   .remember = at_remember,
+                                   .forget = at_forget};
+    (void)signal(SIGPIPE, SIG_IGN);
+    const enum exit_code code =
+        status == STATUS_OK ? run(&port, &asked->request, &why) : exit_code_of(status);
+    at_free(&at);
+    return end(command, code, &why);
+}
+
+#define AT                                                                                         \
+    {                                                                                              \
+        .name = "--at", .text = &asked.at, .required = true, .what = "NAME"                        \
+    }
+#define JSON                                                                                       \
+    {                                                                                              \
+        .name = "--json", .flag = &asked.request.json                                              \
+    }
+#define NUMBER                                                                                     \
+    {                                                                                              \
+        .text = &asked.request.job, .required = true, .what = "NUMBER"                             \
+    }
+
+static enum exit_code read_and_run(const struct command *command, const struct option *option,
+                                   size_t options, struct asked *asked, int count, char **argument,
+                                   desk_command *run)
+{
+    struct why why = {""};
+    if (options_read(option, options, count, argument, &why) != STATUS_OK) {
+        return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
+    }
+    return with_port(command, asked, run);
+}
+
+static enum exit_code run_submit(const struct command *command, int count, char **argument)
+{
+    struct asked asked = {.at = NULL};
+    const struct option option[] = {
+        AT,
+        JSON,
+        {.text = &asked.request.path, .required = true, .what = "JOB.yml"},
+        {.name = "--wait", .flag = &asked.request.wait},
+        {.name = "--stream", .flag = &asked.request.stream}};
+    return read_and_run(command, option, sizeof option / sizeof option[0], &asked, count, argument,
+                        desk_submit);
+}
+
+static enum exit_code run_list(const struct command *command, int count, char **argument,
+                               desk_command *run)
+{
+    struct asked asked = {.at = NULL};
+    const struct option option[] = {AT, JSON};
+    return read_and_run(command, option, sizeof option / sizeof option[0], &asked, count, argument,
+                        run);
+}
+
+static enum exit_code run_jobs(const struct command *command, int count, char **argument)
+{
+    return run_list(command, count, argument, desk_jobs);
+}
+
+static enum exit_code run_agents(const struct command *command, int count, char **argument)
+{
+    return run_list(command, count, argument, desk_agents);
+}
+
+static enum exit_code run_of_job(const struct command *command, int count, char **argument,
+                                 desk_command *run)
+{
+    struct asked asked = {.at = NULL};
+    const struct option option[] = {AT, JSON, NUMBER};
+    return read_and_run(command, option, sizeof option / sizeof option[0], &asked, count, argument,
+                        run);
+}
+
+static enum exit_code run_status(const struct command *command, int count, char **argument)
+{
+    return run_of_job(command, count, argument, desk_status);
+}
+
+static enum exit_code run_watch(const struct command *command, int count, char **argument)
+{
+    return run_of_job(command, count, argument, desk_watch);
+}
+
+static enum exit_code run_cancel(const struct command *command, int count, char **argument)
+{
+    return run_of_job(command, count, argument, desk_cancel);
+}
+
+static enum exit_code run_result(const struct command *command, int count, char **argument)
+{
+    struct asked asked = {.at = NULL};
+    const struct option option[] = {
+        AT,
+        JSON,
+        NUMBER,
+        {.name = "--out", .text = &asked.request.out, .required = true, .what = "DIR"}};
+    return read_and_run(command, option, sizeof option / sizeof option[0], &asked, count, argument,
+                        desk_result);
+}
+
+/* The answer to ENROL may be lost, and the token is then spent: enrolled is who is let in under the own key. Both keys are
+ * tried by turns. */
+static enum exit_code enrol(struct at *at, const struct token *token, struct why *why)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_S * 1000;
+    const struct ask ask = {.verb = ASK_ENROL, .id = at->key.public_key};
+    const struct ask proof = {.verb = ASK_WHO};
+    struct why first = {""};
+    enum exit_code code = EXIT_CODE_UNREACHABLE;
+    while (code == EXIT_CODE_UNREACHABLE && clock_now_ms() < until_ms) {
+        struct desk_answer answer;
+        (void)at_ask(at, &token->key, 4 * TURN_MS, &ask, (struct slice){NULL, 0}, &answer, &first);
+        free(answer.data);
+        at_hang_up(at);
+        code = at_ask(at, &at->key, 4 * TURN_MS, &proof, (struct slice){NULL, 0}, &answer, why);
+        free(answer.data);
+        at_hang_up(at);
+        if (code ==
+            EXIT_CODE_UNREACHABLE) { /* the list may not have been read since the token was made */
+            (void)poll(NULL, 0, REST_MS);
+        }
+    }
+    if (code == EXIT_CODE_UNREACHABLE) {
+        why_set(why,
+                "not enrolled: %.300s (a token is good for one enrolment and until its end; for a "
+                "new one, there: hedgerow-coordinator operators add %s --token FILE)",
+                first.text, token->name);
+    }
+    return code;
+}
+
+static enum exit_code run_enrol(const struct command *command, int count, char **argument)
+{
+    struct asked asked = {.at = NULL};
+    const struct option option[] = {
+        AT, JSON, {.name = "--token", .text = &asked.token, .required = true, .what = "FILE"}};
+    struct at at;
+    struct token token = {.until_s = 0};
+    struct why why = {""};
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+        STATUS_OK) {
+        return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
+    }
+    enum status status = at_find(&at, asked.at, &why);
+    if (status == STATUS_OK) {
+        status = token_read(&token, true, asked.token, &why);
+    }
+    if (status == STATUS_OK) {
+        status = at_prepare(&at, token.address, &token.coordinator_key, &why);
+    }
+    const enum exit_code code =
+        status == STATUS_OK ? enrol(&at, &token, &why) : exit_code_of(status);
+    if (code == EXIT_CODE_OK && asked.request.json) {
+        const enum status printed = command_print_json(json_pack(
+            "{s:s, s:s, s:s}", "operator", token.name, "at", at.name, "settings", at.path));
+        why.text[0] = '\0';
+        (void)printed;
+    } else if (code == EXIT_CODE_OK) {
+        why.text[0] = '\0';
+        (void)printf("%s admits this operator as %s; the token has done its work: delete %s\n"
+                     "settings and key: %s, %s\n",
+                     at.name, token.name, asked.token, at.path, at.key_path);
+    }
+    token_wipe(&token);
+    at_free(&at);
+    return code == EXIT_CODE_OK ? code : end(command, code, &why);
+}
+
+#define AT_HELP                                                                                        \
+    "\n  --at NAME  the coordinator: ~/.config/hedgerow/NAME.yml, which `enrol` has written. It may\n" \
+    "             also stand first: hedgerow --at NAME "
+
+const struct command command_enrol = {
+    .name = "enrol",
+    .summary = "become an operator of a coordinator on another machine",
+    .help = "usage: hedgerow enrol --token FILE --at NAME [--json]\n\n"
+            "Makes a key, and has the coordinator admit it by a one-time token, which\n"
+            "`hedgerow-coordinator operators add` has made. Asking again does no harm.\n" AT_HELP
+            "enrol ...\n"
+            "  --token FILE  the token\n"
+            "  --json        tell it as JSON\n\n"
+            "example:\n"
+            "  hedgerow --at office enrol --token maria.token\n",
+    .run = run_enrol,
+};
+
+const struct command command_submit = {
+    .name = "submit",
+    .summary = "put a job into that coordinator's queue",
+    .help =
+        "usage: hedgerow submit JOB.yml --at NAME [--wait] [--stream] [--json]\n\n"
+        "Puts a copy of the job into the queue and tells its number. Whatever dies on the\n"
+        "way, submit the same file again: the job is in the queue once.\n" AT_HELP "submit ...\n"
+        "  --wait    until the job is over; exit code 4 if it failed or was cancelled\n"
+        "  --stream  the same, with a line a round\n"
+        "  --json    tell it as JSON; with --stream an object a line\n\n"
+        "example:\n"
+        "  hedgerow --at office submit job.yml --stream\n",
+    .run = run_submit,
+};
+
+const struct command command_jobs = {
+    .name = "jobs",
+    .summary = "list the jobs of that queue",
+    .help = "usage: hedgerow jobs --at NAME [--json]\n\n"
+            "Lists number, state, rounds, epsilon that was paid, and name of each job.\n" AT_HELP
+            "jobs ...\n"
+            "  --json  tell it as JSON\n\n"
+            "example:\n"
+            "  hedgerow --at office jobs\n",
+    .run = run_jobs,
+};
+
+const struct command command_status = {
+    .name = "status",
+    .summary = "tell what one job has come to",
+    .help = "usage: hedgerow status NUMBER --at NAME [--json]\n\n"
+            "Tells state, rounds, price, who submitted it, how long it may still take at the\n"
+            "pace so far, and why it failed.\n" AT_HELP "status ...\n"
+            "  --json  tell it as JSON\n\n"
+            "example:\n"
+            "  hedgerow --at office status 7\n",
+    .run = run_status,
+};
+
+const struct command command_watch = {
+    .name = "watch",
+    .summary = "watch a job until it is over, a line a round",
+    .help = "usage: hedgerow watch NUMBER --at NAME [--json]\n\n"
+            "Shows all rounds of the job, those to come as they are closed, and what it came to.\n"
+            "Exit code 4 if the job failed or was cancelled.\n" AT_HELP "watch ...\n"
+            "  --json  an object a line: the rounds, then the job\n\n"
+            "example:\n"
+            "  hedgerow --at office watch 7\n",
+    .run = run_watch,
+};
+
+const struct command command_result = {
+    .name = "result",
+    .summary = "fetch the result of a job that is over",
+    .help = "usage: hedgerow result NUMBER --out DIR --at NAME [--json]\n\n"
+            "Writes result.json, and model.json if there is one, into a folder that is new or\n"
+            "empty: both whole, or nothing.\n" AT_HELP "result ...\n"
+            "  --out DIR  the folder\n"
+            "  --json     tell the job as JSON\n\n"
+            "example:\n"
+            "  hedgerow --at office result 7 --out result-7\n",
+    .run = run_result,
+};
+
+const struct command command_cancel = {
+    .name = "cancel",
+    .summary = "end a job; what was paid stays paid",
+    .help = "usage: hedgerow cancel NUMBER --at NAME [--json]\n\n"
+            "Ends a job that waits or runs. What sites have paid for it stays paid.\n" AT_HELP
+            "cancel ...\n"
+            "  --json  tell the job as JSON\n\n"
+            "example:\n"
+            "  hedgerow --at office cancel 7\n",
+    .run = run_cancel,
+};
+
+const struct command command_agents = {
+    .name = "agents",
+    .summary = "list the agents that coordinator admits",
+    .help = "usage: hedgerow agents --at NAME [--json]\n\n"
+            "Lists names and public keys, as `hedgerow-coordinator agents list` does.\n" AT_HELP
+            "agents ...\n"
+            "  --json  tell it as JSON\n\n"
+            "example:\n"
+            "  hedgerow --at office agents\n",
+    .run = run_agents,
+};

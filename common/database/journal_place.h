@@ -1,0 +1,45 @@
+/* journal_place.h - opens a journal by its place: a folder of this machine (io/journal.h), or a PostgreSQL database that
+ * several coordinators share. */
+
+#ifndef DATABASE_JOURNAL_PLACE_H
+#define DATABASE_JOURNAL_PLACE_H
+
+#include "base/status.h"
+#include "base/why.h"
+#include "io/journal.h"
+
+#include <stdbool.h>
+
+struct journal_options {
+    const char *place; /* a folder, made when missing, 0700; or postgresql://... */
+    const char *kind;  /* "coordinator": another program's is never taken for it */
+    bool read_only;    /* beside a running program */
+};
+
+/** Whether a place is a database. */
+bool journal_is_shared(const char *place);
+
+/**
+ * Opens, or makes, a place's journal. That of a database may be written by the one coordinator alone that leads; the header
+ * comment of journal_shared.c says how that is made sure.
+ *
+ * Fails as journal_sqlite_open does. Of a database: with STATUS_BUSY (why names the coordinator that leads), STATUS_AGAIN
+ * (it does not answer now), STATUS_NOT_FOUND (read_only, and no journal), STATUS_INVALID (no URL; a server that does not
+ * wait for its disk; another program's journal), STATUS_UNSUPPORTED (of another version), STATUS_NO_MEMORY.
+ */
+MUST_USE enum status journal_open(struct journal *out, const struct journal_options *options,
+                                  struct why *why);
+
+/** Whether another coordinator leads by now, or may: of what journal_open made for a database, as it was then. Whoever holds it
+ * then closes it, and tells agents nothing more: they are to find the one that leads. */
+bool journal_is_lost(const struct journal *journal);
+
+/** Opens a place's journal beside a program that may be running, reads every record and closes it.
+ * Fails as opening and `each` do. */
+MUST_USE enum status journal_read(const char *place, const char *kind, journal_visit *visit,
+                                  void *visit_self, struct why *why);
+
+/** Tries whether a place can serve as a journal's: as journal_folder_try, or asks the database. */
+MUST_USE enum status journal_try(const char *place, struct why *why);
+
+#endif

@@ -1,0 +1,435 @@
+/* The journal in PostgreSQL. Any number of coordinators share one; one of them leads by a lease.
+ *
+ *   hedgerow_lease    one row: kind, version, term, who leads, until when (by the server's clock)
+ *   hedgerow_record   sequence, body, blob_bytes, blob_digest, chain: as in the SQLite journal
+ *   hedgerow_blob     sequence, bytes: until it is forgotten
+ *
+ * Opening raises the term. Every statement that writes takes the lease's row first and goes on only if the term is still its
+ * own. So a leader that was stopped and wakes up writes nothing, whatever its clock says: `until` decides alone who may
+ * try to lead. The same settles a commit whose outcome is unknown. Opening again waits for the row, so the old statement has
+ * either ended, and its record is there, or has yet to begin, and will find another term. */
+
+#include "database/journal_shared.h"
+
+#include "base/check.h"
+#include "crypto/digest.h"
+#include "database/database.h"
+#include "database/lease.h"
+#include "io/journal_row.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERSION = 1, ROWS_PER_QUESTION = 64, PLACE_BYTES = 128 };
+
+struct journal_shared {
+    struct database *database;
+    struct lease *lease; /* NULL when read-only */
+    int64_t term;
+    bool refuses; /* after a doubt: only a new opening tells what is there */
+    char place[PLACE_BYTES];
+    struct journal_mark last;
+    struct why trouble;
+};
+
+#define HELD                                                                                       \
+    "WITH held AS (UPDATE hedgerow_lease SET until = clock_timestamp() + " LEASE_LENGTH            \
+    " WHERE term = $1 RETURNING 1)"
+
+/* Two coordinators may begin at once: the first makes the tables while the second waits. */
+static const char schema[] =
+    "DO $$ BEGIN"
+    " PERFORM pg_advisory_xact_lock(7522713, 1);"
+    " IF to_regclass('hedgerow_lease') IS NULL THEN"
+    " CREATE TABLE hedgerow_lease (one boolean PRIMARY KEY DEFAULT true CHECK (one),"
+    " kind text NOT NULL, version bigint NOT NULL, term bigint NOT NULL, holder text NOT NULL,"
+    " until timestamptz NOT NULL);"
+    " CREATE TABLE hedgerow_record (sequence bigint PRIMARY KEY, body bytea NOT NULL,"
+    " blob_bytes bigint NOT NULL, blob_digest bytea NOT NULL, chain bytea NOT NULL);"
+    " CREATE TABLE hedgerow_blob (sequence bigint PRIMARY KEY, bytes bytea NOT NULL);"
+    " ALTER TABLE hedgerow_record ALTER body SET STORAGE EXTERNAL;"
+    " ALTER TABLE hedgerow_blob ALTER bytes SET STORAGE EXTERNAL;"
+    " CREATE FUNCTION hedgerow_stays() RETURNS trigger LANGUAGE plpgsql AS"
+    " 'BEGIN RAISE EXCEPTION ''a journal is append-only''; END';"
+    " CREATE TRIGGER stays BEFORE UPDATE OR DELETE OR TRUNCATE ON hedgerow_record"
+    " EXECUTE FUNCTION hedgerow_stays();"
+    " CREATE TRIGGER unchanged BEFORE UPDATE OR TRUNCATE ON hedgerow_blob"
+    " EXECUTE FUNCTION hedgerow_stays();"
+    " END IF; END $$";
+
+static struct database_value number(int64_t value)
+{
+    return (struct database_value){.number = value, .is_number = true};
+}
+
+static struct database_value bytes(struct slice value)
+{
+    return (struct database_value){.bytes = value};
+}
+
+static struct database_value text(const char *value)
+{
+    return bytes((struct slice){value, strlen(value)});
+}
+
+static enum status refuse(struct journal_shared *journal)
+{
+    CHECK(journal->lease != NULL);
+    return journal->refuses ? STATUS_UNKNOWN_OUTCOME : STATUS_OK;
+}
+
+/* Performs a statement that begins with HELD and answers with one number: whether the term was ours. */
+static enum status perform(struct journal_shared *journal, const char *statement,
+                           const struct database_value *value, size_t count)
+{
+    struct pg_result *answer = NULL;
+    struct why why = {""};
+    enum status status = database_ask(journal->database, &answer, statement, value, count, &why);
+
+    if (status != STATUS_OK) {
+        why_set(&journal->trouble, "%s: %s", journal->place, why.text);
+    } else if (database_number(answer, 0, 0) != 1) {
+        why_set(&journal->trouble, "%s: another coordinator leads by now; nothing was written",
+                journal->place);
+        status = STATUS_IO;
+    }
+    database_answer_free(answer);
+    journal->refuses = status != STATUS_OK;
+    return status;
+}
+
+static enum status append(void *self, uint64_t *sequence, struct slice body, struct slice blob)
+{
+    static const char statement[] =
+        HELD ", added AS (INSERT INTO hedgerow_record"
+             " SELECT $2, $3, $4, $5, $6 FROM held RETURNING 1),"
+             " kept AS (INSERT INTO hedgerow_blob SELECT $2, $7 FROM held WHERE $4 > 0)"
+             " SELECT count(*) FROM added";
+    struct journal_shared *journal = self;
+    struct journal_mark next = {.sequence = journal->last.sequence + 1};
+    struct digest digest;
+
+    enum status status = refuse(journal);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    CHECK(body.size > 0 && body.size <= JOURNAL_BODY_BYTES_MAX);
+    digest_sha256(&digest, &blob, 1);
+    journal_row_chain(&next.chain, &journal->last.chain, next.sequence, body, blob.size, &digest);
+    const struct database_value value[] = {
+        number(journal->term),
+        number((int64_t)next.sequence),
+        bytes(body),
+        number((int64_t)blob.size),
+        bytes((struct slice){digest.byte, DIGEST_BYTES}),
+        bytes((struct slice){next.chain.byte, DIGEST_BYTES}),
+        bytes(blob.size > 0 ? blob : (struct slice){"", 0}),
+    };
+    status = perform(journal, statement, value, sizeof value / sizeof value[0]);
+    if (status == STATUS_OK) {
+        journal->last = next;
+        *sequence = next.sequence;
+    }
+    return status;
+}
+
+static enum status forget(void *self, uint64_t sequence)
+{
+    static const char statement[] =
+        HELD ", gone AS (DELETE FROM hedgerow_blob WHERE sequence = $2"
+             " AND EXISTS (SELECT FROM held)) SELECT count(*) FROM held";
+    struct journal_shared *journal = self;
+
+    enum status status = refuse(journal);
+    if (status != STATUS_OK || sequence == 0 || sequence > journal->last.sequence) {
+        return status;
+    }
+    const struct database_value value[] = {number(journal->term), number((int64_t)sequence)};
+    return perform(journal, statement, value, sizeof value / sizeof value[0]);
+}
+
+/* A server keeps old rows and its own log: nothing here could overwrite them. A coordinator's records hold no secret. */
+static enum status wipe(void *self, UNUSED uint64_t sequence)
+{
+    struct journal_shared *journal = self;
+    why_set(&journal->trouble, "%s: a database cannot overwrite a secret", journal->place);
+    journal->refuses = true;
+    return STATUS_IO;
+}
+
+static enum status damaged(struct journal_shared *journal, uint64_t sequence)
+{
+    why_set(
+        &journal->trouble,
+        "%s: record %llu does not match its digest; remedy: restore the database's latest state",
+        journal->place, (unsigned long long)sequence);
+    return STATUS_CORRUPT;
+}
+
+static enum status failed_to_read(struct journal_shared *journal, const struct why *why)
+{
+    why_set(&journal->trouble, "%s: %s", journal->place, why->text);
+    return STATUS_IO;
+}
+
+/* Checks one row against its digests and shows it. */
+static enum status visit_row(struct journal_shared *journal, struct journal_mark *at,
+                             const struct pg_result *rows, size_t row, journal_visit *visit,
+                             void *visit_self)
+{
+    const struct slice body = database_bytes(rows, row, 1);
+    const struct slice digest = database_bytes(rows, row, 3);
+    const struct slice chain = database_bytes(rows, row, 4);
+    const uint64_t blob_bytes = (uint64_t)database_number(rows, row, 2);
+    struct journal_mark next = {.sequence = at->sequence + 1};
+    struct pg_result *found = NULL;
+    struct digest blob_digest;
+    struct slice blob = {NULL, 0};
+    struct why why = {""};
+    enum status status = STATUS_OK;
+
+    if ((uint64_t)database_number(rows, row, 0) != next.sequence || body.size == 0 ||
+        digest.size != DIGEST_BYTES || chain.size != DIGEST_BYTES) {
+        return damaged(journal, next.sequence);
+    }
+    memcpy(blob_digest.byte, digest.data, DIGEST_BYTES);
+    journal_row_chain(&next.chain, &at->chain, next.sequence, body, blob_bytes, &blob_digest);
+    if (memcmp(next.chain.byte, chain.data, DIGEST_BYTES) != 0) {
+        return damaged(journal, next.sequence);
+    }
+    if (blob_bytes > 0) {
+        const struct database_value value = number((int64_t)next.sequence);
+        status =
+            database_ask(journal->database, &found,
+                         "SELECT bytes FROM hedgerow_blob WHERE sequence = $1", &value, 1, &why);
+        if (status != STATUS_OK) {
+            return failed_to_read(journal, &why);
+        }
+        blob = database_bytes(found, 0, 0);
+    }
+    if (blob.size > 0) {
+        struct digest is;
+        digest_sha256(&is, &blob, 1);
+        if (blob.size != blob_bytes || !digest_equal(&is, &blob_digest)) {
+            status = damaged(journal, next.sequence);
+        }
+    }
+    if (status == STATUS_OK) {
+        status = visit(visit_self, next.sequence, body, blob);
+        *at = next;
+    }
+    database_answer_free(found);
+    return status;
+}
+
+static enum status each(void *self, journal_visit *visit, void *visit_self, struct why *why)
+{
+    struct journal_shared *journal = self;
+    struct journal_mark at = {0};
+    struct why cause = {""};
+    size_t rows = ROWS_PER_QUESTION;
+    enum status status = STATUS_OK;
+
+    if (journal->refuses) {
+        why_set(why, "%s", journal->trouble.text);
+        return STATUS_UNKNOWN_OUTCOME;
+    }
+    while (status == STATUS_OK && rows == ROWS_PER_QUESTION) {
+        const struct database_value value[] = {number((int64_t)at.sequence),
+                                               number(ROWS_PER_QUESTION)};
+        struct pg_result *found = NULL;
+        status = database_ask(journal->database, &found,
+                              "SELECT sequence, body, blob_bytes, blob_digest, chain"
+                              " FROM hedgerow_record WHERE sequence > $1"
+                              " ORDER BY sequence LIMIT $2",
+                              value, 2, &cause);
+        if (status != STATUS_OK) {
+            status = failed_to_read(journal, &cause);
+            break;
+        }
+        rows = database_rows(found);
+        for (size_t row = 0; status == STATUS_OK && row < rows; row++) {
+            status = visit_row(journal, &at, found, row, visit, visit_self);
+        }
+        database_answer_free(found);
+    }
+    if (status == STATUS_OK && journal->lease != NULL && at.sequence != journal->last.sequence) {
+        status = damaged(journal, at.sequence + 1);
+    }
+    if (status != STATUS_OK) {
+        why_set(why, "%s",
+                journal->trouble.text[0] != '\0' ? journal->trouble.text : status_text(status));
+    }
+    return status;
+}
+
+static const char *trouble(const void *self)
+{
+    const struct journal_shared *journal = self;
+    return journal->trouble.text;
+}
+
+static void end(void *self)
+{
+    struct journal_shared *journal = self;
+    if (journal != NULL) {
+        lease_free(journal->lease); /* first: it gives the lease back */
+        database_close(journal->database);
+        free(journal);
+    }
+}
+
+/* A server that does not wait for its disk would lose what it has acknowledged. */
+static enum status check_durable(struct journal_shared *journal, struct why *why)
+{
+    static const char statement[] =
+        "SELECT (current_setting('fsync')::bool AND current_setting('full_page_writes')::bool"
+        " AND current_setting('synchronous_commit') NOT IN ('off', 'local'))::int::bigint";
+    struct pg_result *answer = NULL;
+    enum status status = database_ask(journal->database, &answer, statement, NULL, 0, why);
+
+    if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
+        why_set(why, "it does not make a commit durable before it acknowledges it; remedy: fsync, "
+                     "full_page_writes and synchronous_commit on in postgresql.conf");
+        status = STATUS_INVALID;
+    }
+    database_answer_free(answer);
+    return status;
+}
+
+/* Whose journal is it, and of which version? */
+static enum status recognise(struct journal_shared *journal, const char *kind, struct why *why)
+{
+    struct pg_result *answer = NULL;
+    enum status status = database_ask(journal->database, &answer,
+                                      "SELECT kind, version FROM hedgerow_lease", NULL, 0, why);
+    if (status == STATUS_OK) {
+        const struct slice found = database_bytes(answer, 0, 0);
+        if (found.size != strlen(kind) || memcmp(found.data, kind, found.size) != 0) {
+            status = why_refuse(why,
+                                "it has the journal of another program (%.*s); remedy: give "
+                                "each program a database of its own",
+                                (int)found.size, (const char *)found.data);
+        } else if (database_number(answer, 0, 1) != VERSION) {
+            why_set(why,
+                    "its journal has version %lld, this program knows %d; remedy: use the "
+                    "hedgerow that wrote it, or a later one",
+                    (long long)database_number(answer, 0, 1), (int)VERSION);
+            status = STATUS_UNSUPPORTED;
+        }
+    }
+    database_answer_free(answer);
+    return status;
+}
+
+/* Makes the tables where they are missing, with a lease that nobody holds. */
+static enum status prepare(struct journal_shared *journal, const char *kind, struct why *why)
+{
+    const struct database_value value[] = {text(kind), number(VERSION)};
+    enum status status = check_durable(journal, why);
+
+    if (status == STATUS_OK) {
+        status = database_ask(journal->database, NULL, schema, NULL, 0, why);
+    }
+    if (status == STATUS_OK) {
+        status = database_ask(journal->database, NULL,
+                              "INSERT INTO hedgerow_lease (kind, version, term, holder, until)"
+                              " VALUES (convert_from($1, 'UTF8'), $2, 0, '', '-infinity')"
+                              " ON CONFLICT DO NOTHING",
+                              value, 2, why);
+    }
+    return status;
+}
+
+static enum status is_begun(struct journal_shared *journal, struct why *why)
+{
+    struct pg_result *answer = NULL;
+    enum status status = database_ask(
+        journal->database, &answer,
+        "SELECT (to_regclass('hedgerow_lease') IS NOT NULL)::int::bigint", NULL, 0, why);
+    if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
+        why_set(why, "there is no journal in it yet");
+        status = STATUS_NOT_FOUND;
+    }
+    database_answer_free(answer);
+    return status;
+}
+
+static enum status find_end(struct journal_shared *journal, struct why *why)
+{
+    struct pg_result *answer = NULL;
+    enum status status = database_ask(
+        journal->database, &answer,
+        "SELECT sequence, chain FROM hedgerow_record ORDER BY sequence DESC LIMIT 1", NULL, 0, why);
+    if (status == STATUS_OK && database_rows(answer) == 1) {
+        const struct slice chain = database_bytes(answer, 0, 1);
+        journal->last.sequence = (uint64_t)database_number(answer, 0, 0);
+        if (chain.size == DIGEST_BYTES) {
+            memcpy(journal->last.chain.byte, chain.data, DIGEST_BYTES);
+        }
+    }
+    database_answer_free(answer);
+    return status;
+}
+
+static enum status open_all(struct journal_shared *journal, const struct journal_options *options,
+                            struct why *why)
+{
+    enum status status = database_open(&journal->database, options->place, why);
+
+    if (status == STATUS_OK) {
+        status = options->read_only ? is_begun(journal, why) : prepare(journal, options->kind, why);
+    }
+    if (status == STATUS_OK) {
+        status = recognise(journal, options->kind, why);
+    }
+    if (status == STATUS_OK && !options->read_only) {
+        status =
+            lease_take(&journal->lease, &journal->term, journal->database, options->place, why);
+    }
+    if (status == STATUS_OK) {
+        status = find_end(journal, why);
+    }
+    /* While a journal is opened nothing is written, and whoever opens tries again. */
+    return status == STATUS_IO || status == STATUS_UNKNOWN_OUTCOME ? STATUS_AGAIN : status;
+}
+
+enum status journal_shared_open(struct journal *out, const struct journal_options *options,
+                                struct why *why)
+{
+    struct journal_shared *journal = calloc(1, sizeof *journal);
+    struct why cause = {""};
+
+    memset(out, 0, sizeof *out);
+    if (journal == NULL) {
+        why_set(why, "no memory for the journal");
+        return STATUS_NO_MEMORY;
+    }
+    database_describe(journal->place, sizeof journal->place, options->place);
+    enum status status = open_all(journal, options, &cause);
+    if (status != STATUS_OK) {
+        if (strncmp(cause.text, journal->place, strlen(journal->place)) == 0) {
+            why_set(why, "%s", cause.text);
+        } else {
+            why_set(why, "%s: %s", journal->place, cause.text);
+        }
+        end(journal);
+        return status;
+    }
+    *out = (struct journal){.self = journal,
+                            .append = append,
+                            .forget = forget,
+                            .wipe = wipe,
+                            .each = each,
+                            .trouble = trouble,
+                            .close = end};
+    return STATUS_OK;
+}
+
+bool journal_is_lost(const struct journal *journal)
+{
+    const struct journal_shared *shared = journal->self;
+    CHECK(journal->append == append);
+    return lease_is_lost(shared->lease);
+}

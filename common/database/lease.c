@@ -1,0 +1,197 @@
+/* A lease says alone who may try to lead; the term in each statement is what keeps an old leader from writing. So a renewal
+ * that comes too late does no harm, and the renewing thread needs nothing of the journal but the term. */
+
+#include "database/lease.h"
+
+#include "io/clock.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HOLDER_BYTES = 96, NAME_BYTES = 64, URL_BYTES = 1024 };
+
+struct lease {
+    int64_t term;
+    char url[URL_BYTES];
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    bool ends;          /* guarded by mutex */
+    bool taken;         /* likewise: the row has another term */
+    int64_t renewed_ms; /* likewise: when the latest renewal that succeeded was asked for */
+};
+
+static void name_holder(char holder[static HOLDER_BYTES])
+{
+    char machine[NAME_BYTES] = "";
+    (void)gethostname(machine, sizeof machine - 1);
+    (void)snprintf(holder, HOLDER_BYTES, "%s, process %ld", machine, (long)getpid());
+}
+
+static struct database_value bytes_of(const char *text)
+{
+    return (struct database_value){.bytes = {text, strlen(text)}};
+}
+
+static enum status tell_holder(struct database *database, struct why *why)
+{
+    struct pg_result *answer = NULL;
+    enum status status =
+        database_ask(database, &answer, "SELECT holder FROM hedgerow_lease", NULL, 0, why);
+    if (status == STATUS_OK) {
+        const struct slice holder = database_bytes(answer, 0, 0);
+        why_set(why, "another coordinator leads (%.*s)", (int)holder.size,
+                holder.data == NULL ? "" : (const char *)holder.data);
+        status = STATUS_BUSY;
+    }
+    database_answer_free(answer);
+    return status;
+}
+
+static enum status take_row(int64_t *term, struct database *database, struct why *why)
+{
+    static const char statement[] =
+        "UPDATE hedgerow_lease SET term = term + 1, holder = convert_from($1, 'UTF8'),"
+        " until = clock_timestamp() + " LEASE_LENGTH
+        " WHERE until < clock_timestamp() RETURNING term";
+    char holder[HOLDER_BYTES];
+    struct pg_result *answer = NULL;
+
+    name_holder(holder);
+    const struct database_value value = bytes_of(holder);
+    enum status status = database_ask(database, &answer, statement, &value, 1, why);
+    if (status == STATUS_OK && database_rows(answer) == 1) {
+        *term = database_number(answer, 0, 0);
+    } else if (status == STATUS_OK) {
+        status = tell_holder(database, why);
+    }
+    database_answer_free(answer);
+    return status;
+}
+
+/* Returns whether the lease is to be kept on. */
+static bool sleep_until_due(struct lease *lease)
+{
+    struct timespec due;
+    (void)clock_gettime(CLOCK_MONOTONIC, &due);
+    due.tv_sec += LEASE_RENEWAL_MS / 1000;
+    due.tv_nsec += (LEASE_RENEWAL_MS % 1000) * 1000000L;
+    if (due.tv_nsec >= 1000000000L) {
+        due.tv_sec++;
+        due.tv_nsec -= 1000000000L;
+    }
+    (void)pthread_mutex_lock(&lease->mutex);
+    while (!lease->ends && pthread_cond_timedwait(&lease->wake, &lease->mutex, &due) == 0) {
+    }
+    const bool goes_on = !lease->ends;
+    (void)pthread_mutex_unlock(&lease->mutex);
+    return goes_on;
+}
+
+/* Renews, or gives back. Returns what came of the question; an answer without a row says that the term is another's. */
+static enum status say_so(struct lease *lease, struct database *database, bool goes_on)
+{
+    const struct database_value term = {.number = lease->term, .is_number = true};
+    const int64_t asked_ms = clock_now_ms();
+    struct pg_result *answer = NULL;
+    struct why why = {""};
+    enum status status =
+        database_ask(database, &answer,
+                     goes_on ? "UPDATE hedgerow_lease SET until = clock_timestamp() + " LEASE_LENGTH
+                               " WHERE term = $1 RETURNING term"
+                             : "UPDATE hedgerow_lease SET until = '-infinity'"
+                               " WHERE term = $1 RETURNING term",
+                     &term, 1, &why);
+    if (status == STATUS_OK) {
+        (void)pthread_mutex_lock(&lease->mutex);
+        lease->taken = database_rows(answer) == 0;
+        lease->renewed_ms = asked_ms;
+        (void)pthread_mutex_unlock(&lease->mutex);
+    }
+    database_answer_free(answer);
+    return status;
+}
+
+/* A server that is away is asked again; meanwhile the lease runs out, and whoever reaches the server leads. */
+static void *renew(void *self)
+{
+    struct lease *lease = self;
+    struct database *database = NULL;
+    struct why why = {""};
+    bool goes_on = true;
+
+    while (goes_on) {
+        enum status status = STATUS_OK;
+        goes_on = sleep_until_due(lease);
+        if (database == NULL) {
+            status = database_open(&database, lease->url, &why);
+        }
+        if (status == STATUS_OK) {
+            status = say_so(lease, database, goes_on);
+        }
+        if (status != STATUS_OK) {
+            database_close(database);
+            database = NULL;
+        }
+    }
+    database_close(database);
+    return NULL;
+}
+
+bool lease_is_lost(struct lease *lease)
+{
+    (void)pthread_mutex_lock(&lease->mutex);
+    const bool lost = lease->taken || clock_now_ms() - lease->renewed_ms > LEASE_MS;
+    (void)pthread_mutex_unlock(&lease->mutex);
+    return lost;
+}
+
+enum status lease_take(struct lease **out, int64_t *term, struct database *database,
+                       const char *url, struct why *why)
+{
+    const int64_t asked_ms = clock_now_ms();
+    pthread_condattr_t monotonic;
+    enum status status = take_row(term, database, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct lease *lease = calloc(1, sizeof *lease);
+    if (lease == NULL || strlen(url) >= sizeof lease->url) {
+        why_set(why, "no memory for the lease, or its URL is too long");
+        free(lease);
+        return STATUS_NO_MEMORY;
+    }
+    lease->term = *term;
+    lease->renewed_ms = asked_ms;
+    memcpy(lease->url, url, strlen(url));
+    (void)pthread_mutex_init(&lease->mutex, NULL);
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&lease->wake, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+    if (pthread_create(&lease->thread, NULL, renew, lease) != 0) {
+        why_set(why, "no thread for the lease");
+        free(lease);
+        return STATUS_NO_MEMORY;
+    }
+    *out = lease;
+    return STATUS_OK;
+}
+
+void lease_free(struct lease *lease)
+{
+    if (lease == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&lease->mutex);
+    lease->ends = true;
+    (void)pthread_cond_signal(&lease->wake);
+    (void)pthread_mutex_unlock(&lease->mutex);
+    (void)pthread_join(lease->thread, NULL);
+    (void)pthread_cond_destroy(&lease->wake);
+    (void)pthread_mutex_destroy(&lease->mutex);
+    free(lease);
+}

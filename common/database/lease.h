@@ -1,0 +1,36 @@
+/* lease.h - who leads among coordinators that share a journal in a database (journal_shared.c). */
+
+#ifndef DATABASE_LEASE_H
+#define DATABASE_LEASE_H
+
+#include "base/status.h"
+#include "base/why.h"
+#include "database/database.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lease;
+
+/* How long a leader that falls silent keeps the others out; and how often it says that it is there. */
+#define LEASE_LENGTH "interval '6 seconds'"
+enum { LEASE_MS = 6000, LEASE_RENEWAL_MS = 1500 };
+
+/**
+ * Takes the lead if nobody has it, and keeps it: a thread renews it over a connection of its own until lease_free, which
+ * gives it back.
+ *
+ * term  out  what every statement that writes has to find; nobody else ever has the same
+ *
+ * Fails with STATUS_BUSY (why names who leads), STATUS_NO_MEMORY, and as database_ask.
+ */
+MUST_USE enum status lease_take(struct lease **out, int64_t *term, struct database *database,
+                                const char *url, struct why *why);
+
+/** Whether somebody else leads by now, or may: the term has changed, or the lease could not be renewed in time. */
+bool lease_is_lost(struct lease *lease);
+
+/** Does nothing on NULL. */
+void lease_free(struct lease *lease);
+
+#endif

@@ -1,0 +1,75 @@
+/* between_columns.c - what each site's Table 1 and regressions say. */
+
+#include "estimate/between.h"
+
+#include "base/check.h"
+#include "estimate/cells.h"
+
+#include <math.h>
+
+static const struct between_site unknown = {NAN, NAN, NAN, NAN, NAN, NAN};
+
+static struct table1_figure figure_of(const struct table1_column *column, size_t level)
+{
+    return column->step != NULL ? table1_mean(column) : table1_share(column, level);
+}
+
+/* How many records have a value. */
+static double present_of(const struct table1_column *column)
+{
+    double sum = 0;
+    for (size_t k = 0; k < column->levels; k++) {
+        sum += column->cell[k];
+    }
+    return sum;
+}
+
+/* Each site's own interval is its own. Joined, its sampling is by how values spread at all sites: for by its own a site would weigh
+ * more where chance makes them lie close. */
+void between_columns(struct between_site *out, const struct table1_column *site, size_t count,
+                     size_t level)
+{
+    struct table1_column all = site[0];
+    for (size_t i = 1; i < count; i++) {
+        CHECK(site[i].levels == all.levels);
+        for (size_t k = 0; k <= all.levels; k++) {
+            all.cell[k] += site[i].cell[k];
+        }
+        all.variance += site[i].variance;
+        all.size_variance += site[i].size_variance;
+    }
+    const struct table1_figure pooled = figure_of(&all, level);
+    for (size_t i = 0; i < count; i++) {
+        const struct estimate own = figure_of(&site[i], level).estimate;
+        out[i] = unknown;
+        if (isnan(own.value)) {
+            continue;
+        }
+        const double as_all =
+            pooled.estimate.sampling * sqrt(present_of(&all) / present_of(&site[i]));
+        out[i] = (struct between_site){.value = own.value,
+                                       .sampling = isnan(as_all) ? own.sampling : as_all,
+                                       .noise = own.noise,
+                                       .low = own.low,
+                                       .high = own.high,
+                                       .weight = NAN};
+    }
+}
+
+/* What widens the site's interval beyond sampling and noise, as its denominator is noisy, is noise too. */
+void between_slope(struct between_site *out, const struct regress_fit *fit, const double *weight)
+{
+    const struct table1_figure figure = regress_figure(fit, weight);
+    const struct estimate own = figure.estimate;
+    *out = unknown;
+    if (!isnan(own.value) && figure.factor < BETWEEN_DOUBT_MOST) {
+        const double whole = (own.high - own.low) / 2 / ESTIMATE_Z;
+        const double noise = sqrt(fmax(whole * whole - own.sampling * own.sampling, 0));
+        *out = (struct between_site){.value = own.value,
+                                     .sampling = own.sampling,
+                                     .noise = noise,
+                                     .low = own.low,
+                                     .high = own.high,
+                                     .weight = NAN};
+    }
+}

@@ -1,0 +1,287 @@
+/* concordance.c - C is a quotient of two sums over pairs of cells, each bilinear: its gradient is a sum over the cells that a cell
+ * is compared with. */
+
+#include "estimate/concordance.h"
+
+#include "base/check.h"
+#include "estimate/cells.h"
+#include "estimate/table1_private.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double noise_most = 0.1;
+static const double pairs_noise_most = 0.2; /* of the pairs */
+static const double pairs_most = 0.16;      /* the same squared, of the pairs that were found */
+static const double planned_share = 0.2;    /* of the records, with the event */
+static const double planned_lost = 0.4;     /* last seen before the end */
+
+/* One group, or all together. */
+struct pooled {
+    double cell[CONCORDANCE_GROUP_CELLS_MAX]; /* (rows, bins) */
+    size_t bins;
+    size_t count;    /* of its cells */
+    double variance; /* of the noise on a cell, before balancing */
+    double shared;   /* the covariance of two cells' noises: balancing makes it */
+};
+
+static void pool(struct pooled *out, const struct concordance_cells *cells, size_t group)
+{
+    const size_t bins = cells->bins;
+    const double m = (double)CONCORDANCE_CELLS(cells->groups, bins);
+    size_t groups = 0;
+    CHECK(bins >= CONCORDANCE_BINS_MIN && bins <= CONCORDANCE_BINS_MAX && group <= cells->groups);
+    *out = (struct pooled){.bins = bins, .count = bins * (2 * bins + 1)};
+    for (size_t g = 0; g < cells->groups; g++) {
+        for (size_t c = 0; c < out->count && (group == g || group == cells->groups); c++) {
+            out->cell[c] += cells->cell[g * out->count + c];
+        }
+        groups += group == g || group == cells->groups ? 1 : 0;
+    }
+    out->variance = (double)groups * cells->variance;
+    out->shared = -(double)(groups * groups) * cells->variance / m;
+}
+
+/* The variance of the noise on a sum of a_c times the cells: square is that of the a_c^2. */
+static double noise_of(const struct pooled *pooled, double sum, double square)
+{
+    return fmax(pooled->variance * square + pooled->shared * sum * sum, 0);
+}
+
+/* The records in rows from .. to - 1. */
+static struct linear rows_of(const struct pooled *pooled, size_t from, size_t to)
+{
+    struct linear out = {.z = ESTIMATE_Z_NOISE};
+    for (size_t c = from * pooled->bins; c < to * pooled->bins; c++) {
+        out.value += pooled->cell[c];
+    }
+    const double count = (double)((to - from) * pooled->bins);
+    out.variance = noise_of(pooled, count, count);
+    return out;
+}
+
+/* The first row that a death of this row's interval is compared with, deaths of later ones; and of those last seen. */
+static bool is_compared(size_t death, size_t row, size_t bins)
+{
+    return row < bins ? row > death : row - bins >= death;
+}
+
+/* The sum over pairs of (the share won - value), and what it changes by with each cell. */
+struct pairs {
+    double sum;
+    double gradient[CONCORDANCE_GROUP_CELLS_MAX];
+    double square; /* of one pair's share, over all pairs of cells */
+    double mean;   /* what the cells' shared noise adds to the sum */
+};
+
+/* scores: whether pairs are won by their scores; else all pairs count as won */
+static void compare(struct pairs *out, const struct pooled *pooled, bool scores, double value)
+{
+    const size_t bins = pooled->bins;
+    CHECK(bins >= CONCORDANCE_BINS_MIN && bins <= CONCORDANCE_BINS_MAX);
+    *out = (struct pairs){.sum = 0};
+    for (size_t j = 0; j < bins; j++) {
+        for (size_t row = 0; row < 2 * bins + 1; row++) {
+            for (size_t pair = 0; pair < bins * bins && is_compared(j, row, bins); pair++) {
+                const size_t k = pair / bins;
+                const size_t other = pair % bins;
+                const double wins = k > other ? 1 : k == other ? 0.5 : 0;
+                const double own = (scores ? wins : 1) - value;
+                const double dies = pooled->cell[j * bins + k];
+                const double later = pooled->cell[row * bins + other];
+                out->sum += own * dies * later;
+                out->gradient[j * bins + k] += own * later;
+                out->gradient[row * bins + other] += own * dies;
+                out->square += own * own;
+                out->mean += own * pooled->shared;
+            }
+        }
+    }
+}
+
+/* The noise on a sum over pairs, and its tail. */
+static struct linear pairs_noise(const struct pairs *pairs, const struct pooled *pooled)
+{
+    double sum = 0;
+    double square = 0;
+    double fourth = 0;
+    struct linear out = {.value = pairs->sum - pairs->mean, .z = ESTIMATE_Z};
+    for (size_t c = 0; c < pooled->count; c++) {
+        const double a = pairs->gradient[c];
+        sum += a;
+        square += a * a;
+        fourth += a * a * a * a;
+    }
+    if (square > 0) {
+        out.z += (ESTIMATE_Z_NOISE - ESTIMATE_Z) * fourth / (square * square);
+    }
+    out.variance =
+        noise_of(pooled, sum, square) + pooled->variance * pooled->variance * pairs->square;
+    return out;
+}
+
+/* The same counts of deaths, censorings and those still there, evenly over the bins: of such cells rules are told, as they look at
+ * nothing that noise makes larger or smaller. */
+static bool even_out(struct pooled *out, const struct pooled *pooled)
+{
+    const size_t bins = pooled->bins;
+    const size_t end[] = {0, bins, 2 * bins, 2 * bins + 1};
+    *out = *pooled;
+    for (size_t i = 0; i < 3; i++) {
+        const double count = rows_of(pooled, end[i], end[i + 1]).value;
+        const double each = fmax(count, 0) / (double)((end[i + 1] - end[i]) * bins);
+        for (size_t c = end[i] * bins; c < end[i + 1] * bins; c++) {
+            out->cell[c] = each;
+        }
+        if (i == 0 && !(count > 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static double sampling_of(const struct pairs *pairs, const struct pooled *pooled)
+{
+    double sum = 0;
+    for (size_t c = 0; c < pooled->count; c++) {
+        sum += pooled->cell[c] * pairs->gradient[c] * pairs->gradient[c];
+    }
+    return sqrt(fmax(sum, 0));
+}
+
+/* What even cells expect of an index of 1/2. */
+struct expected {
+    double pairs;
+    double pairs_noise; /* standard deviations */
+    double noise;
+    double sampling;
+};
+
+static struct expected expect(const struct pooled *even)
+{
+    struct pairs pairs;
+    struct expected out = {.pairs = 0};
+    compare(&pairs, even, false, 0);
+    const struct linear all = pairs_noise(&pairs, even);
+    out.pairs = pairs.sum;
+    out.pairs_noise = sqrt(all.variance);
+    compare(&pairs, even, true, 0.5);
+    out.noise = sqrt(pairs_noise(&pairs, even).variance) / out.pairs;
+    out.sampling = sampling_of(&pairs, even) / out.pairs;
+    return out;
+}
+
+/* NAN: nobody has the event, or nobody is there to be compared with. */
+static double factor_of(const struct pooled *pooled)
+{
+    const struct linear events = rows_of(pooled, 0, pooled->bins);
+    const double enough = size_factor(&events);
+    struct pooled even;
+    if (isnan(enough) || !even_out(&even, pooled)) {
+        return NAN;
+    }
+    const struct expected expected = expect(&even);
+    const double of_pairs = expected.pairs_noise / expected.pairs / pairs_noise_most;
+    return fmax(enough, fmax(of_pairs, expected.noise / noise_most));
+}
+
+static struct table1_figure counted_rows(const struct concordance_cells *cells, size_t group,
+                                         size_t to)
+{
+    struct pooled pooled;
+    pool(&pooled, cells, group);
+    const struct linear count = rows_of(&pooled, 0, to);
+    return figure_counted(count.value, count.variance);
+}
+
+struct table1_figure concordance_size(const struct concordance_cells *cells, size_t group)
+{
+    return counted_rows(cells, group, 2 * cells->bins + 1);
+}
+
+struct table1_figure concordance_events(const struct concordance_cells *cells, size_t group)
+{
+    return counted_rows(cells, group, cells->bins);
+}
+
+static struct table1_figure index_of(const struct pooled *pooled)
+{
+    struct pairs pairs;
+    const double factor = factor_of(pooled);
+    if (!(factor < 1)) {
+        return figure_refused(factor);
+    }
+    compare(&pairs, pooled, false, 0);
+    const struct linear quotient = pairs_noise(&pairs, pooled);
+    const double all = quotient.value;
+    compare(&pairs, pooled, true, 0);
+    const double value = fmin(fmax((pairs.sum - pairs.mean) / all, 0), 1);
+    if (!(all > 0)) {
+        return figure_refused(NAN);
+    }
+    compare(&pairs, pooled, true, value);
+    const struct linear own = pairs_noise(&pairs, pooled);
+    const double noise = sqrt(own.variance) / all;
+    const double sampling = sampling_of(&pairs, pooled) / all;
+    /* A quotient of two noisy sums: wider as Fieller's is, most where it is shown just yet. */
+    const double wide =
+        1 / (1 - ESTIMATE_Z * ESTIMATE_Z * fmin(quotient.variance / (all * all), pairs_most));
+    const double of_noise = wide * own.z * noise;
+    const double both = wide * hypot(own.z * noise, ESTIMATE_Z * sampling);
+    return (struct table1_figure){.estimate = {.value = value,
+                                               .low = fmax(value - both, 0),
+                                               .high = fmin(value + both, 1),
+                                               .noise = noise,
+                                               .sampling = sampling},
+                                  .noise_low = fmax(value - of_noise, 0),
+                                  .noise_high = fmin(value + of_noise, 1),
+                                  .factor = factor};
+}
+
+struct table1_figure concordance_index(const struct concordance_cells *cells, size_t group)
+{
+    struct pooled pooled;
+    pool(&pooled, cells, group);
+    return index_of(&pooled);
+}
+
+/* A group as it is planned for. */
+static void plan_group(struct pooled *out, const struct table1_public *known, size_t bins)
+{
+    const double n = known->records / (double)known->groups;
+    const double cells = (double)(bins * bins);
+    const double m = (double)CONCORDANCE_CELLS(known->groups, bins);
+    *out = (struct pooled){.bins = bins,
+                           .count = bins * (2 * bins + 1),
+                           .variance = known->variance,
+                           .shared = -known->variance / m};
+    for (size_t c = 0; c < out->count; c++) {
+        const size_t row = c / bins;
+        out->cell[c] = row < bins       ? planned_share * n / cells
+                       : row < 2 * bins ? planned_lost * n / cells
+                                        : (1 - planned_share - planned_lost) * n / (double)bins;
+    }
+}
+
+size_t concordance_plan(const struct table1_public *known)
+{
+    struct pooled even;
+    size_t bins = CONCORDANCE_BINS_MAX;
+    for (; bins > CONCORDANCE_BINS_MIN; bins -= 2) {
+        plan_group(&even, known, bins);
+        const struct expected expected = expect(&even);
+        if (expected.noise <= expected.sampling) {
+            break;
+        }
+    }
+    return bins;
+}
+
+double concordance_expect(double *group, const struct table1_public *known, size_t bins)
+{
+    struct pooled even;
+    plan_group(&even, known, bins);
+    const struct table1_figure index = index_of(&even);
+    *group = known->records / (double)known->groups * index.factor;
+    return (index.estimate.high - index.estimate.low) / 2;
+}

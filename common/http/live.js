@@ -1,0 +1,117 @@
+/* What the coordinator's page draws while rounds go on: the report's own charts (charts.js), from what result.json will tell, of
+ * the rounds that are shown. It stands beside watch.js, which listens and shows the figures; names in this file are its own. */
+let result = null, experts = [], judged = [], chosenIndex = -1, lossNoise = NaN, drawnKey = "";
+
+const CANDIDATES_SHOWN = 12;
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const byId = (id) => document.getElementById(id);
+const label = (id, text) => byId(id).setAttribute("aria-label", printable(text));
+
+function span(seconds) {
+  const units = [[86400, "days"], [3600, "hours"], [60, "minutes"]];
+  const [size, unit] = units.find(([size]) => seconds >= 2 * size) || [1, "seconds"];
+  return "about " + Math.round(seconds / size) + " " + unit;
+}
+
+/* What a person wants to know first, in a sentence or two. */
+function summaryOf(facts) {
+  const job = facts.job_info.length > 0 ? facts.job_info[0].job : null;
+  if (job === null) return facts.queue.some((row) => row.state === "waiting") ? "No job runs yet." : "No job runs, and none waits.";
+  const closed = facts.rounds_closed_total, planned = facts.rounds_planned, phase = window.present(facts.job_phase);
+  let text = closed >= planned ? `All ${planned} rounds of "${job}" are released. `
+    : facts.job_failed === 1 ? `"${job}" has failed after ${closed} of ${planned} rounds. `
+    : `"${job}" is at round ${closed + 1} of ${planned} (${phase}). `;
+  if (facts.job_left_seconds !== null && facts.job_left_seconds >= 1 && closed < planned) text += `At the pace so far, ${span(facts.job_left_seconds)} are left. `;
+  return text + `So far each record has spent epsilon ${general(facts.epsilon_spent, 4)} of ${general(facts.epsilon_planned, 4)}.`;
+}
+
+function take(drawn) {
+  result = drawn.result;
+  experts = result.experts;
+  chosenIndex = experts.findIndex((e) => e.name === result.chosen);
+  judged = judgedOf(result);
+  lossNoise = lossNoiseOf(result);
+}
+
+function candidates(latest) {
+  const noise = known(lossNoise) ? " \u00b1 " + fixed(lossNoise, 3) : "";
+  const order = experts.map((e, i) => i).sort((a, b) => (latest.weights ? latest.weights[b] - latest.weights[a] : a - b)).slice(0, CANDIDATES_SHOWN);
+  return section("Candidates", "Those with the most weight after the latest round. The noise is one standard deviation", ["candidate", "latest loss", "mean loss drawn", "weight"],
+    order.map((i) => [experts[i].name + (i === chosenIndex ? " (chosen)" : ""), fixed(latest.losses[i], 3) + noise, fixed(judged[i].mean, 3),
+      latest.weights ? percent(latest.weights[i]) : ""]));
+}
+
+function drawAll() {
+  charts.forEach((chart) => chart.destroy());
+  charts = [];
+  palette(false);
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  Chart.defaults.font.size = 0.75 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+  losses("chart-losses");
+  meanLosses("chart-mean-losses");
+  weights("chart-weights");
+  regret("chart-regret");
+}
+
+function tell(latest, rounds) {
+  const name = chosenIndex >= 0 ? experts[chosenIndex].name : "none";
+  const loss = chosenIndex >= 0 ? fixed(latest.losses[chosenIndex], 3) : "not known";
+  byId("play-note").textContent = `The latest round drawn is ${latest.round + 1}. Chosen: ${name}, with a loss of ${loss}`
+    + (known(lossNoise) ? `, noise of ${fixed(lossNoise, 3)} included. ` : ". ")
+    + (known(latest.regret_average) ? `Regret ${fixed(latest.regret_average, 3)} a round, expected to be at most ${fixed(latest.regret_bound, 3)}. ` : "")
+    + `Drawn: ${rounds.length} rounds, evenly spread over all.`;
+  label("chart-losses", `Released loss of each candidate by round. ${byId("play-note").textContent}`);
+  label("chart-weights", `Weight of each candidate by round. Chosen now: ${name}. The table of candidates has the figures.`);
+  label("chart-mean-losses", "Mean released loss of each candidate. The table of candidates has the figures.");
+  label("chart-regret", `Average regret beside its bound by round. ${byId("play-note").textContent}`);
+}
+
+function noiseTable() {
+  const rows = result.releases.map((r) => [(r.stage + 1) + " " + r.task, r.what,
+    known(r.noise) ? "\u00b1 " + general(r.noise, 3) : known(r.bar) ? "at most " + general(r.bar, 3) : "", r.unit, r.mechanism]);
+  return rows.length === 0 ? [] : section("Noise beside the signal", "What each stage releases, and the noise that is added to it before anybody sees it",
+    ["stage", "released", "noise", "in", "kind of noise"], rows).childNodes;
+}
+
+function resultLinks(facts) {
+  if (facts.results.length === 0) return [];
+  const jobs = new Map();
+  for (const row of facts.results) jobs.set(row.number, [...(jobs.get(row.number) || []), row]);
+  const items = [...jobs.values()].map((rows) => el("li", {}, "Job " + rows[0].number + ", " + rows[0].job + ": ",
+    rows.map((row, i) => [i > 0 ? ", " : "", el("a", { href: `/results/${row.number}/${row.file}`, download: "" }, row.file)])));
+  return [el("h2", {}, "Results"), el("p", { class: "note" }, "Files of the latest finished jobs. report.html opens in a browser, from where it was saved."),
+    el("ul", {}, items)];
+}
+
+function showDrawn(drawn) {
+  const rounds = drawn === null ? [] : drawn.result.rounds.filter((r) => Array.isArray(r.losses) && !r.failed);
+  const key = JSON.stringify([drawn === null ? null : drawn.result, dark.matches, innerWidth]);
+  if (key === drawnKey) return;
+  drawnKey = key;
+  if (drawn === null) {
+    result = null;
+  } else {
+    take(drawn);
+  }
+  byId("play").hidden = rounds.length === 0;
+  keepFocus(byId("noise"), () => byId("noise").replaceChildren(...(rounds.length === 0 ? [] : candidates(rounds[rounds.length - 1]).childNodes),
+    ...(result === null ? [] : noiseTable())));
+  if (rounds.length === 0) return;
+  tell(rounds[rounds.length - 1], rounds);
+  drawAll();
+}
+
+let shownLinks = "";
+function showLinks(facts) {
+  const key = JSON.stringify(facts.results);
+  if (key === shownLinks) return; // a person may be about to click
+  shownLinks = key;
+  byId("results").replaceChildren(...resultLinks(facts));
+}
+
+window.showLive = function (facts, drawn) {
+  const text = summaryOf(facts);
+  if (byId("summary").textContent !== text) byId("summary").textContent = text;
+  showLinks(facts);
+  showDrawn(drawn);
+};

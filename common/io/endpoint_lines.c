@@ -1,0 +1,247 @@
+/* What both ends' lines have in common: waiting, sending, taking. */
+
+#include "io/endpoint_lines.h"
+
+#include "io/clock.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { UNHEARD_MS = 10000, IDLE_S = 20, PROBES_S = 5, PROBES = 3 };
+
+enum status endpoint_lines_open(struct endpoint *endpoint, const char *address, struct why *why)
+{
+    if (address == NULL) {
+        return STATUS_OK;
+    }
+    struct lines *lines = calloc(1, sizeof *lines);
+    if (lines == NULL) {
+        why_set(why, "no memory for the lines of large messages");
+        return STATUS_NO_MEMORY;
+    }
+    endpoint->lines = lines;
+    lines->listener = -1;
+    for (size_t i = 0; i < CALLERS_MAX; i++) {
+        lines->caller[i].descriptor = -1;
+    }
+    lines->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (lines->epoll < 0) {
+        why_set(why, "no descriptors for the lines of large messages");
+        return STATUS_IO;
+    }
+    if (!endpoint->listens) {
+        return STATUS_OK;
+    }
+    lines->random = random_source_new();
+    if (lines->random == NULL) {
+        why_set(why, "the operating system's random source cannot be opened");
+        return STATUS_NO_RANDOM;
+    }
+    return endpoint_lines_bind(endpoint, address, why);
+}
+
+void endpoint_lines_free(struct endpoint *endpoint)
+{
+    struct lines *lines = endpoint->lines;
+    if (lines == NULL) {
+        return;
+    }
+    endpoint_lines_done(endpoint);
+    for (size_t i = 0; i < LINES_MAX; i++) {
+        endpoint_lines_drop(lines, &lines->held[i]);
+    }
+    for (size_t i = 0; i < CALLERS_MAX; i++) {
+        if (lines->caller[i].descriptor >= 0) {
+            (void)close(lines->caller[i].descriptor);
+        }
+    }
+    line_free(lines->own.line);
+    if (lines->listener >= 0) {
+        (void)close(lines->listener);
+    }
+    if (lines->epoll >= 0) {
+        (void)close(lines->epoll);
+    }
+    random_source_free(lines->random);
+    bytes_wipe(lines, sizeof *lines);
+    free(lines);
+    endpoint->lines = NULL;
+}
+
+int endpoint_lines_descriptor(const struct endpoint *endpoint)
+{
+    return endpoint->lines == NULL ? -1 : endpoint->lines->epoll;
+}
+
+bool endpoint_lines_watch(struct lines *lines, int descriptor, enum watched what, size_t index,
+                          uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.u64 = (uint64_t)what << 32 | index};
+    return epoll_ctl(lines->epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+void endpoint_lines_rewatch(struct lines *lines, const struct line *line, size_t index)
+{
+    struct epoll_event event = {.events = EPOLLIN | (line_waits(line) ? EPOLLOUT : 0),
+                                .data.u64 = (uint64_t)WATCH_LINE << 32 | index};
+    (void)epoll_ctl(lines->epoll, EPOLL_CTL_MOD, line_descriptor(line), &event);
+}
+
+void endpoint_lines_unwatch(struct lines *lines, int descriptor)
+{
+    (void)epoll_ctl(lines->epoll, EPOLL_CTL_DEL, descriptor, NULL);
+}
+
+/* A line that something between the ends has forgotten must not swallow messages: it ends soon, and they go by CURVE. */
+void endpoint_lines_prepare(int descriptor)
+{
+    static const struct {
+        int level;
+        int option;
+        int value;
+    } wanted[] = {
+        {SOL_SOCKET, SO_RCVBUF, KERNEL_BUFFER},
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_NODELAY, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S},
+        {IPPROTO_TCP, TCP_KEEPINTVL, PROBES_S},
+        {IPPROTO_TCP, TCP_KEEPCNT, PROBES},
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, UNHEARD_MS},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        (void)setsockopt(descriptor, wanted[i].level, wanted[i].option, &wanted[i].value,
+                         sizeof wanted[i].value);
+    }
+}
+
+void endpoint_lines_end(struct lines *lines, struct line *line)
+{
+    endpoint_lines_unwatch(lines, line_descriptor(line));
+    if (line == lines->taken) {
+        lines->taken_is_over = true; /* its message is still looked at */
+    } else {
+        line_free(line);
+    }
+}
+
+void endpoint_lines_done(struct endpoint *endpoint)
+{
+    struct lines *lines = endpoint->lines;
+    if (lines == NULL || lines->taken == NULL) {
+        return;
+    }
+    if (lines->taken_is_over) {
+        line_free(lines->taken);
+    } else {
+        line_done(lines->taken);
+    }
+    lines->taken = NULL;
+    lines->taken_is_over = false;
+}
+
+enum status endpoint_lines_take_one(struct endpoint *endpoint, struct line *line,
+                                    struct endpoint_message *out, const char *peer)
+{
+    const enum status status = line_receive(line, &out->control, &out->payload);
+    if (status == STATUS_OK) {
+        endpoint->lines->taken = line;
+        return STATUS_OK;
+    }
+    if (status == STATUS_INVALID) {
+        log_rate_event(
+            &endpoint->rate, clock_now_ms(), LOG_WARN, "line-forged", peer,
+            "what came over its line was not the next thing that it sealed: the line was "
+            "ended, and nothing of it was taken");
+    }
+    return status == STATUS_AGAIN ? STATUS_AGAIN : STATUS_NOT_FOUND;
+}
+
+bool endpoint_lines_first(struct endpoint *endpoint)
+{
+    struct lines *lines = endpoint->lines;
+    if (lines == NULL) {
+        return false;
+    }
+    lines->turn = !lines->turn;
+    return lines->turn;
+}
+
+static enum status hear(struct endpoint *endpoint, const struct epoll_event *event,
+                        struct endpoint_message *out, int64_t now_ms)
+{
+    const size_t index = (size_t)(event->data.u64 & UINT32_MAX);
+    switch ((enum watched)(event->data.u64 >> 32)) {
+    case WATCH_LISTENER:
+        endpoint_lines_accept(endpoint, now_ms);
+        return STATUS_AGAIN;
+    case WATCH_CALLER:
+        endpoint_lines_hear_caller(endpoint, index, now_ms);
+        return STATUS_AGAIN;
+    case WATCH_LINE:
+        return endpoint->listens ? endpoint_lines_hear_held(endpoint, index, out)
+                                 : endpoint_lines_hear_own(endpoint, out, now_ms);
+    }
+    return STATUS_AGAIN;
+}
+
+/* The kernel gives one event a time, of whoever has waited longest: all have their turn. */
+enum status endpoint_lines_receive(struct endpoint *endpoint, struct endpoint_message *out)
+{
+    struct epoll_event event;
+    for (int i = 0; i < TAKEN_PER_CALL; i++) {
+        if (epoll_wait(endpoint->lines->epoll, &event, 1, 0) != 1) {
+            return STATUS_AGAIN;
+        }
+        if (hear(endpoint, &event, out, clock_now_ms()) == STATUS_OK) {
+            return STATUS_OK;
+        }
+    }
+    return STATUS_AGAIN;
+}
+
+enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *peer,
+                                struct slice control, struct slice payload)
+{
+    struct lines *lines = endpoint->lines;
+    if (lines == NULL || payload.size < LINE_PAYLOAD_BYTES ||
+        payload.size > endpoint->payload_bytes_max || control.size > CONTROL_BYTES_MAX) {
+        return STATUS_NOT_FOUND;
+    }
+    struct held *held = endpoint->listens ? endpoint_lines_of(endpoint, peer) : NULL;
+    struct line *line = held != NULL                    ? held->line
+                        : lines->own.state == LINE_OPEN ? lines->own.line
+                                                        : NULL;
+    if (line == NULL) {
+        return STATUS_NOT_FOUND;
+    }
+    const bool waited = line_waits(line);
+    const enum status status = line_send(line, control, payload);
+    if (status == STATUS_IO && held != NULL) {
+        endpoint_lines_drop(lines, held);
+    } else if (status == STATUS_IO) {
+        endpoint_lines_drop_own(endpoint, clock_now_ms(), "it has ended");
+    } else if (waited != line_waits(line)) {
+        endpoint_lines_rewatch(lines, line, held == NULL ? 0 : (size_t)(held - lines->held));
+    }
+    return status == STATUS_IO ? STATUS_NOT_FOUND : status;
+}
+
+void endpoint_lines_tend(struct endpoint *endpoint, int64_t now_ms)
+{
+    struct lines *lines = endpoint->lines;
+    if (lines == NULL || now_ms - lines->judged_ms < SAMPLE_MS) {
+        return;
+    }
+    lines->judged_ms = now_ms;
+    if (endpoint->listens) {
+        endpoint_lines_judge(endpoint);
+        endpoint_lines_shed(endpoint, now_ms);
+    } else {
+        endpoint_lines_ask(endpoint, now_ms);
+    }
+}

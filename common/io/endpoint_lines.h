@@ -1,0 +1,104 @@
+/* endpoint_lines.h - what the files of the lines share (endpoint_lines.c, endpoint_lines_listen.c, endpoint_lines_dial.c).
+ *
+ * An agent that has heard the coordinator over CURVE says WANT. LINE answers it, over CURVE: a port, a name, two fresh keys. The
+ * agent dials that port, and both show that they have the keys. From then on messages with a large payload take the
+ * line. It lives as long as the CURVE connection that asked for it: what that has proved is what it rests on. */
+
+#ifndef IO_ENDPOINT_LINES_H
+#define IO_ENDPOINT_LINES_H
+
+#include "crypto/random.h"
+#include "io/endpoint_private.h"
+#include "io/line.h"
+
+enum {
+    LINE_PAYLOAD_BYTES = 32 * 1024, /* smaller ones stay where they are */
+    LINES_MAX = PEERS_MAX,
+    CALLERS_MAX = 64, /* connections that have not shown a name yet */
+    LINE_HAIL_MS = 5000
+};
+
+/* A line of an agent: given, and then open. */
+struct held {
+    bool used;
+    struct digest key; /* of the agent, */
+    uint32_t route;    /* and which connection of it asked */
+    uint8_t id[LINE_ID_BYTES];
+    struct line_keys keys; /* until it is open */
+    struct line *line;     /* NULL: not yet open */
+};
+
+/* Somebody who has just connected. */
+struct caller {
+    int descriptor; /* -1: nobody */
+    int64_t came_ms;
+    uint8_t hail[LINE_HAIL_BYTES];
+    size_t came;
+};
+
+enum line_state { LINE_NONE, LINE_DIALS, LINE_HAILS, LINE_OPEN };
+
+/* An agent's own. */
+struct own_line {
+    enum line_state state;
+    struct line *line;
+    uint8_t id[LINE_ID_BYTES];
+    uint8_t proof[LINE_PROOF_BYTES];
+    size_t came; /* of the proof */
+    uint32_t port;
+    int64_t since_ms; /* in this state */
+    bool heard;       /* the coordinator has said something */
+    int64_t want_ms;  /* when to ask next */
+    unsigned wants;   /* since it was open for a while */
+};
+
+struct lines {
+    int epoll;
+    int listener; /* -1 at an agent */
+    uint32_t port;
+    struct random_source *random;
+    struct held held[LINES_MAX];
+    struct caller caller[CALLERS_MAX];
+    int64_t judged_ms;
+    int64_t accept_ms; /* 0, or when to accept again */
+    struct own_line own;
+    struct line *taken; /* has the message that is out */
+    bool taken_is_over; /* it ends when the message is given back */
+    bool turn;          /* whose message comes first: the line's */
+};
+
+/* What an event of the epoll is about. */
+enum watched { WATCH_LISTENER, WATCH_CALLER, WATCH_LINE };
+bool endpoint_lines_watch(struct lines *lines, int descriptor, enum watched what, size_t index,
+                          uint32_t events);
+void endpoint_lines_rewatch(struct lines *lines, const struct line *line, size_t index);
+void endpoint_lines_unwatch(struct lines *lines, int descriptor);
+
+/** Ends a line, at once or when the message that it has given out is given back. */
+void endpoint_lines_end(struct lines *lines, struct line *line);
+
+/** Sets what a connection of a line needs; the sizes of buffers before it connects or listens. */
+void endpoint_lines_prepare(int descriptor);
+
+/** Takes a message; STATUS_NOT_FOUND: the line was ended. */
+MUST_USE enum status endpoint_lines_take_one(struct endpoint *endpoint, struct line *line,
+                                             struct endpoint_message *out, const char *peer);
+
+/* endpoint_lines_listen.c */
+MUST_USE enum status endpoint_lines_bind(struct endpoint *endpoint, const char *address,
+                                         struct why *why);
+void endpoint_lines_accept(struct endpoint *endpoint, int64_t now_ms);
+void endpoint_lines_hear_caller(struct endpoint *endpoint, size_t index, int64_t now_ms);
+void endpoint_lines_shed(struct endpoint *endpoint, int64_t now_ms);
+MUST_USE enum status endpoint_lines_hear_held(struct endpoint *endpoint, size_t index,
+                                              struct endpoint_message *out);
+struct held *endpoint_lines_of(struct endpoint *endpoint, const struct peer *peer);
+void endpoint_lines_drop(struct lines *lines, struct held *held);
+
+/* endpoint_lines_dial.c */
+void endpoint_lines_ask(struct endpoint *endpoint, int64_t now_ms);
+MUST_USE enum status endpoint_lines_hear_own(struct endpoint *endpoint,
+                                             struct endpoint_message *out, int64_t now_ms);
+void endpoint_lines_drop_own(struct endpoint *endpoint, int64_t now_ms, const char *text);
+
+#endif

@@ -1,0 +1,59 @@
+/* line.h - one plain TCP connection that carries whole messages, each sealed by AES-256-GCM (crypto/seal.h). CURVE's cipher
+ * takes six times as long. Its two keys, one a direction, come over CURVE and serve this connection alone.
+ *
+ *     number of bytes (4) | sealed: size of the control frame (2), control frame, payload | tag (16)
+ *
+ * Whatever is not the next message of the other end ends the line, and so does a message that is longer than one may
+ * be. Nothing here waits. */
+
+#ifndef IO_LINE_H
+#define IO_LINE_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "protocol/message.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    LINE_ID_BYTES = LINE_NAME_BYTES, /* whoever connects shows which line this is to be, */
+    LINE_PROOF_BYTES = 16,           /* and that it has the keys; the other end shows that, too */
+    LINE_HAIL_BYTES = LINE_ID_BYTES + LINE_PROOF_BYTES,
+    LINE_WAITING_RECORDS = 3 /* as much as so many of the largest messages may wait to be sent */
+};
+
+struct line_keys {
+    struct digest in;
+    struct digest out;
+};
+
+struct line;
+
+/** Returns a line over a connected descriptor that does not block, which it owns from then on; NULL without memory: the
+ * descriptor is then closed. */
+struct line *line_new(int descriptor, const struct line_keys *keys, size_t payload_bytes_max);
+void line_free(struct line *line);
+int line_descriptor(const struct line *line);
+
+/** Makes a proof of the keys, about an id: the first thing that is sealed in this direction. */
+MUST_USE enum status line_prove(struct line *line, uint8_t proof[static LINE_PROOF_BYTES],
+                                const uint8_t id[static LINE_ID_BYTES]);
+/** Checks the other end's. Fails with STATUS_INVALID. */
+MUST_USE enum status line_check(struct line *line, const uint8_t proof[static LINE_PROOF_BYTES],
+                                const uint8_t id[static LINE_ID_BYTES]);
+
+/** Sends a message, or keeps it until there is room. Fails with STATUS_AGAIN when too much waits: the message is
+ * lost, and the line goes on; with STATUS_IO when the line has ended. */
+MUST_USE enum status line_send(struct line *line, struct slice control, struct slice payload);
+
+/** Sends of what waits as much as there is room for. Fails with STATUS_IO. */
+MUST_USE enum status line_flush(struct line *line);
+bool line_waits(const struct line *line);
+
+/** Takes the next message; control and payload are valid until line_done. Fails with STATUS_AGAIN when none is whole, with
+ * STATUS_IO when the line has ended, STATUS_INVALID when something else came. */
+MUST_USE enum status line_receive(struct line *line, struct slice *control, struct slice *payload);
+void line_done(struct line *line);
+
+#endif

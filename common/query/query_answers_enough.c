@@ -1,0 +1,83 @@
+/* query_answers_enough.c - how many records would do, by the noise alone: where what was released says nothing of that. */
+
+#include "base/check.h"
+#include "estimate/concordance.h"
+#include "estimate/crosstab.h"
+#include "estimate/evaluate.h"
+#include "estimate/pca.h"
+#include "query/query_answers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static double of_table1(const struct query *query, const struct table1_public *known)
+{
+    double most = 0;
+    for (size_t i = 0; i < query->variable_count; i++) {
+        const struct query_variable *variable = &query->variable[i];
+        const double part =
+            ldexp((double)query_part_of(variable, UINT64_C(1) << QUERY_BITS_MAX), -QUERY_BITS_MAX);
+        const struct table1_public own = {known->records, known->groups,
+                                          known->variance / (part * part)};
+        const struct table1_expected expected =
+            table1_expect(&own, variable->column.kind == COLUMN_NUMBER, variable->levels);
+        most = expected.group > most || isnan(expected.group) ? expected.group : most;
+    }
+    return most;
+}
+
+/* Of a group, or a cross table's row; where there are none of all. NAN: no number is known. */
+static double needed(const struct answering *answering)
+{
+    const struct query *query = answering->query;
+    const double variance = query_cell_variance(answering->run);
+    const double records = (double)answering->run->record_count;
+    const struct correlate_public correlated = {.records = records, .variance = variance};
+    double needed = NAN;
+    if (query->kind == QUERY_CROSSTAB) {
+        const bool is_shared =
+            query->factor_count == 2 && query->factor[1].column.category_count == 2;
+        return is_shared ? crosstab_expect(records, query->factor[0].column.category_count,
+                                           query->cell_count, variance)
+                               .row
+                         : NAN;
+    }
+    if (query->kind == QUERY_CORRELATE) {
+        (void)correlate_expect(&needed, &correlated, query->parts);
+        return needed;
+    }
+    if (query->kind == QUERY_PCA) {
+        (void)pca_expect(&needed, &correlated, query->variable_count);
+        return needed;
+    }
+    const struct table1_public known = {
+        .records = records, .groups = query_groups(query), .variance = variance};
+    if (query->kind == QUERY_SURVIVAL) {
+        const struct survival_public alive = {records, known.groups, variance};
+        return survival_expect(&alive, query->intervals).group;
+    }
+    if (query->kind == QUERY_CONCORDANCE) {
+        (void)concordance_expect(&needed, &known, query->intervals);
+        return needed;
+    }
+    return query->kind == QUERY_EVALUATE ? evaluate_expect(&known, query->intervals, NAN).group
+           : query->kind == QUERY_TABLE1 ? of_table1(query, &known)
+                                         : NAN;
+}
+
+void query_say_enough(char *note, size_t bytes, const struct answering *answering)
+{
+    const enum query_kind kind = answering->query->kind;
+    const bool is_of_all = kind == QUERY_CORRELATE || kind == QUERY_PCA;
+    const double records = needed(answering);
+    const size_t used = strlen(note);
+    CHECK(used < bytes);
+    if (isfinite(records)) {
+        (void)snprintf(note + used, bytes - used, "; by the noise, %s%.0f records would do",
+                       is_of_all                ? ""
+                       : kind == QUERY_CROSSTAB ? "a row of about "
+                                                : "a group of about ",
+                       ceil(records));
+    }
+}

@@ -1,0 +1,210 @@
+/* query_between_kinds.c - the effects of survival curves, regressions and tables by site. */
+
+#include "base/check.h"
+#include "query/query_between_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Of each group the mean; of each but the first what it has more, and the hazards' ratio. */
+size_t survival_effects(const struct query *query)
+{
+    return 3 * query_groups(query) - 2;
+}
+
+static void name_hazard(char name[static QUERY_NAME_BYTES], const struct query *query, size_t group)
+{
+    char part[QUERY_NAME_BYTES];
+    (void)snprintf(part, sizeof part, "hazard ratio up to %.6g, %s against %s", query->end,
+                   query_group_name(query, group), query_group_name(query, 0));
+    query_part_name(name, query, part);
+}
+
+/* No mean lies beyond the end. */
+static void clamp(struct between *all, double end)
+{
+    double *const figure[] = {&all->low, &all->high, &all->next_low, &all->next_high};
+    for (size_t i = 0; i < sizeof figure / sizeof figure[0]; i++) {
+        *figure[i] = isnan(*figure[i]) ? NAN : fmin(fmax(*figure[i], 0), end);
+    }
+}
+
+enum status join_survival(struct query_effect *effect, struct between_site *site,
+                          const struct joining *joining)
+{
+    const struct query *query = joining->query;
+    const size_t count = joining->sites->count;
+    const size_t groups = query_groups(query);
+    struct survival_cells *curve = calloc(count, sizeof *curve);
+    double(*cell)[SURVIVAL_CELLS_MAX] = calloc(count, sizeof *cell);
+    const enum status status = curve == NULL || cell == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        struct query_run run;
+        const struct answering answering = joining_site(&run, joining, i);
+        curve[i] = survival_cells_of(cell[i], &answering);
+    }
+    for (size_t i = 0; i < survival_effects(query) && status == STATUS_OK; i++, site += count) {
+        const size_t of_pair = i < groups ? i : (i - groups) / 2 + 1; /* the group */
+        const bool is_hazard = i >= groups && (i - groups) % 2 == 1;
+        if (is_hazard) {
+            between_hazards(site, curve, count, of_pair);
+            name_hazard(effect[i].name, query, of_pair);
+        } else {
+            between_means(site, curve, count, of_pair, i >= groups);
+            (i < groups ? survival_name_mean : survival_name_difference)(effect[i].name, query,
+                                                                         of_pair);
+        }
+        between_sites(&effect[i].all, site, count, false);
+        (void)snprintf(effect[i].unit, sizeof effect[i].unit, "%s",
+                       is_hazard ? "hazard ratio" : query->column.name);
+        if (is_hazard) {
+            joining_raise(&effect[i], site, count);
+        } else if (i < groups) {
+            clamp(&effect[i].all, query->end);
+        }
+    }
+    free(curve);
+    free(cell);
+    return status;
+}
+
+size_t regress_effects(const struct query *query)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < query->variable_count; i++) {
+        count += regress_slopes_of(&query->variable[i]);
+    }
+    return count;
+}
+
+/* One site's slopes, (effects, count) from `site` on. */
+static void fit_site(struct between_site *site, struct regress_fit *fit, double *cell,
+                     const struct joining *joining, size_t at)
+{
+    struct query_run run;
+    struct query_regress regress;
+    const struct answering answering = joining_site(&run, joining, at);
+    const struct regress_cells cells = {&regress.design, cell, joining->query->cell_count,
+                                        joining->variance};
+    query_balanced_cells(cell, &answering);
+    query_regress_design(&regress, joining->query);
+    regress_solve(fit, &cells);
+    for (size_t i = 0; i < regress_slopes(&regress.design); i++) {
+        double weight[REGRESS_TERMS_MAX] = {0};
+        weight[regress.design.intervals + i] = 1;
+        between_slope(&site[i * joining->sites->count + at], fit, weight);
+    }
+}
+
+static void scale(struct between_site *site, size_t count, double unit)
+{
+    for (size_t i = 0; i < count; i++) {
+        site[i].value *= unit;
+        site[i].low *= unit;
+        site[i].high *= unit;
+        site[i].sampling *= unit;
+        site[i].noise *= unit;
+    }
+}
+
+static void name_slope(struct query_effect *effect, const struct query *query,
+                       const struct regress_slope *slope)
+{
+    const char *ratio = regress_ratio(query);
+    const char *unit = ratio != NULL ? ratio : "coefficient";
+    char part[QUERY_NAME_BYTES];
+    (void)snprintf(part, sizeof part, "%s, %s, %s", slope->variable, slope->row, unit);
+    query_part_name(effect->name, query, part);
+    (void)snprintf(effect->unit, sizeof effect->unit, "%s", unit);
+}
+
+enum status join_regress(struct query_effect *effect, struct between_site *site,
+                         const struct joining *joining)
+{
+    const struct query *query = joining->query;
+    const size_t count = joining->sites->count;
+    struct regress_fit *fit = calloc(1, sizeof *fit);
+    double *cell = calloc(query->cell_count, sizeof *cell);
+    const enum status status = fit == NULL || cell == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        fit_site(site, fit, cell, joining, i);
+    }
+    for (size_t i = 0; i < query->variable_count && status == STATUS_OK; i++) {
+        const struct query_variable *variable = &query->variable[i];
+        for (size_t k = 0; k < regress_slopes_of(variable); k++, effect++, site += count) {
+            struct regress_slope slope;
+            regress_slope_of(&slope, query, variable, k);
+            scale(site, count, slope.unit);
+            between_sites(&effect->all, site, count, false);
+            name_slope(effect, query, &slope);
+            if (regress_ratio(query) != NULL) {
+                joining_raise(effect, site, count);
+            }
+        }
+    }
+    free(fit);
+    free(cell);
+    return status;
+}
+
+/* A number's mean; of two categories the second one's share, of more each one's. */
+static size_t effects_of(const struct query_variable *variable)
+{
+    return variable->column.kind == COLUMN_NUMBER || variable->levels <= 2 ? 1 : variable->levels;
+}
+
+size_t table1_effects(const struct query *query)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < query->variable_count; i++) {
+        count += effects_of(&query->variable[i]);
+    }
+    return count;
+}
+
+static void name_figure(struct query_effect *effect, const struct query *query,
+                        const struct query_variable *variable, size_t level)
+{
+    const bool is_number = variable->column.kind == COLUMN_NUMBER;
+    char part[QUERY_NAME_BYTES];
+    (void)snprintf(effect->table, sizeof effect->table, "%s", query->text);
+    (void)snprintf(effect->row, sizeof effect->row, "%s, %s", variable->column.name,
+                   is_number ? "mean" : variable->column.category[level]);
+    (void)snprintf(effect->unit, sizeof effect->unit, "%s",
+                   is_number ? variable->column.name : "share");
+    (void)snprintf(part, sizeof part, "%s", effect->row);
+    query_part_name(effect->name, query, part);
+}
+
+enum status join_table1(struct query_effect *effect, struct between_site *site,
+                        const struct joining *joining)
+{
+    const struct query *query = joining->query;
+    const size_t count = joining->sites->count;
+    struct table1 *table = calloc(1, sizeof *table);
+    struct table1_column *column = calloc(count * query->variable_count, sizeof *column);
+    const enum status status = table == NULL || column == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        struct query_run run;
+        const struct answering answering = joining_site(&run, joining, i);
+        table->answering = &answering;
+        table1_set_blocks(table);
+        for (size_t v = 0; v < query->variable_count; v++) {
+            table1_column_of(&column[v * count + i], &table->block[v], &table->sizes,
+                             query_groups(query));
+        }
+    }
+    for (size_t v = 0; v < query->variable_count && status == STATUS_OK; v++) {
+        const struct query_variable *variable = &query->variable[v];
+        for (size_t k = 0; k < effects_of(variable); k++, effect++, site += count) {
+            const size_t level = effects_of(variable) == 1 ? variable->levels - 1 : k;
+            between_columns(site, &column[v * count], count, level);
+            between_sites(&effect->all, site, count, false);
+            name_figure(effect, query, variable, level);
+        }
+    }
+    free(table);
+    free(column);
+    return status;
+}

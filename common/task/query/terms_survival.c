@@ -1,0 +1,86 @@
+/* What curves are to tell, before anything is asked. */
+
+#include "estimate/survival.h"
+#include "task/query/stage.h"
+#include "task/task.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* The band, the median, and what the test finds; where there are no two groups there is none. */
+static enum status describe_rest(struct terms *terms, const struct query *query,
+                                 const struct survival_expected *expected)
+{
+    const struct query_half half[] = {
+        {"curve as a whole (band) at the end, if half die", "share",
+         "half of the interval is a tenth", expected->band, TERMS_TENTH, expected->group, true},
+        {"median, if three of four die", query->column.name,
+         "half of the interval is a tenth of the time", expected->median * query->end,
+         TERMS_TENTH * query->end, expected->group, true},
+    };
+    enum status status = query_add_half(terms, query, &half[0]);
+    if (status == STATUS_OK) {
+        status = query_add_half(terms, query, &half[1]);
+    }
+    struct terms_line *test =
+        status == STATUS_OK && query_groups(query) == 2 ? terms_add_line(terms) : NULL;
+    if (status != STATUS_OK || query_groups(query) != 2) {
+        return status;
+    }
+    if (test == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)snprintf(test->what, sizeof test->what,
+                   "%s: the log-rank test finds a hazard ratio of %.3g in four of five studies, if "
+                   "half of the first group die; its logarithm",
+                   query->text, expected->ratio);
+    if (isnan(expected->ratio)) {
+        (void)snprintf(
+            test->what, sizeof test->what,
+            "%s: the log-rank test finds no hazard ratio below 64 in four of five studies",
+            query->text);
+    }
+    (void)snprintf(test->unit, sizeof test->unit, "logarithm");
+    test->bar = log(expected->ratio);
+    test->measure = "a hazard that is twice as high is found";
+    return STATUS_OK;
+}
+
+/* The interval's half-width counts: sampling and noise together. */
+enum status query_terms_survival(struct terms *terms, const struct query *query,
+                                 const struct query_noise *noise, double step, double records)
+{
+    const double deviation = step * query_noise_deviation(noise);
+    const struct survival_public known = {
+        .records = records, .groups = query_groups(query), .variance = deviation * deviation};
+    const struct survival_expected expected = survival_expect(&known, query->intervals);
+    struct terms_line *cell = terms_add_line(terms);
+    struct terms_line *share = cell != NULL ? terms_add_line(terms) : NULL;
+    struct terms_line *mean = share != NULL ? terms_add_line(terms) : NULL;
+    if (mean == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    cell = mean - 2;
+    share = mean - 1;
+    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu cells of %zu intervals",
+                   query->text, query->cell_count, query->intervals);
+    (void)snprintf(cell->unit, sizeof cell->unit, "records");
+    cell->noise = deviation;
+    cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
+    char group[64];
+    query_say_group(group, expected.group);
+    (void)snprintf(share->what, sizeof share->what,
+                   "%s: half of the share's 95 %% interval at the end, if half die; %s",
+                   query->text, group);
+    (void)snprintf(share->unit, sizeof share->unit, "share");
+    share->bar = expected.survival;
+    share->noise_to_signal = isnan(expected.survival) ? 2 : expected.survival / TERMS_TENTH;
+    share->measure = "half of the interval is a tenth";
+    (void)snprintf(mean->what, sizeof mean->what, "%s: the same of a mean up to the end",
+                   query->text);
+    (void)snprintf(mean->unit, sizeof mean->unit, "%s", query->column.name);
+    mean->bar = expected.mean * query->end;
+    mean->noise_to_signal = isnan(expected.mean) ? 2 : expected.mean / TERMS_TENTH;
+    mean->measure = "half of the interval is a tenth of the time";
+    return describe_rest(terms, query, &expected);
+}

@@ -1,0 +1,35 @@
+/* main_acts.h - what the questions of protocol/ask.h do to the queue's folder. The local commands and the desk both ask here. */
+
+#ifndef COORDINATOR_MAIN_ACTS_H
+#define COORDINATOR_MAIN_ACTS_H
+
+#include "coordinator/main_queue.h"
+#include "desk/desk.h"
+
+enum { ACTS_OPEN_MAX = 64 }; /* jobs of one operator that are not over */
+
+/* What the latest watched job had come to, and when its files had changed last. Starts zeroed. */
+struct acts_memory {
+    uint32_t number;
+    int64_t changed_ms[3];
+    struct queue_job job;
+};
+
+struct acts {
+    const struct office *office; /* its settings; queue_open has answered for the folder */
+    const char
+        *operator_name; /* who asks through the desk; NULL: the account that runs the command */
+    const char *list;   /* what AGENTS shows: the allow-list's file */
+    struct acts_memory *memory; /* kept and changed; NULL: WATCH reads the journal each time */
+};
+
+/** Answers a valid question but ENROL. Fails with STATUS_INVALID, STATUS_NOT_FOUND, STATUS_REFUSED (too many jobs are
+ * open), STATUS_IO, STATUS_CORRUPT, STATUS_NO_MEMORY; the answer is then empty. */
+MUST_USE enum status acts_answer(const struct acts *acts, const struct ask *ask, struct slice text,
+                                 struct desk_answer *answer, struct why *why);
+
+/** The local commands' port: asks acts_answer. self is a struct acts. */
+enum exit_code acts_ask(void *self, const struct ask *ask, struct slice text,
+                        struct desk_answer *answer, struct why *why);
+
+#endif

@@ -1,0 +1,29 @@
+/* main_desk.h - the desk: a process of its own beside the coordinator's, which serves operators from other machines. Both meet
+ * in the queue's folder and in the lists alone: no message, flood or death of the desk reaches a round. */
+
+#ifndef COORDINATOR_MAIN_DESK_H
+#define COORDINATOR_MAIN_DESK_H
+
+#include "coordinator/main.h"
+#include "io/driver.h"
+
+#include <sys/types.h>
+
+/* The desk as the coordinator sees it. Starts zeroed. */
+struct desk_child {
+    const struct log *log;
+    const char *config;
+    struct driver_guest guest;
+    pid_t pid; /* 0: it does not run */
+    int64_t due_ms;
+};
+
+/** Starts the desk where the settings have one, and puts itself into the driver's options: a desk that has ended is started
+ * again. config: kept; the settings' path. */
+void desk_child_begin(struct desk_child *child, const struct office *office, const struct log *log,
+                      const char *config, struct driver_options *driver);
+
+/** Ends it. */
+void desk_child_end(struct desk_child *child);
+
+#endif

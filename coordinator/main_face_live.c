@@ -1,0 +1,119 @@
+/* What the coordinator's page draws, and what it offers: the rounds so far as result.json will tell them, of which it shows
+ * some, evenly spread; and the files of finished jobs. All of it is released. */
+
+#include "coordinator/main_face.h"
+#include "coordinator/publish.h"
+
+#include "report/result.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NUMBER_DIGITS_MAX = 9 };
+
+const char *const face_results[] = {"result.json", "report.html", "model.json", NULL};
+
+/* What it cost up to a round is not summed up for a drawing; models are for the result. */
+static void leave_out(struct result *result)
+{
+    for (size_t i = 0; i < result->round_count; i++) {
+        result->round[i].epsilon = NAN;
+    }
+    for (size_t i = 0; i < result->expert_count; i++) {
+        free(result->expert[i].model);
+        result->expert[i].model = NULL;
+    }
+}
+
+static char *draw(const struct face_run *run)
+{
+    struct result result;
+    char *text = NULL;
+    const struct outcome *outcome = coordinator_look_outcome(run->coordinator);
+    const struct publish_options options = {.job = run->job, .seconds = NAN};
+    if (outcome->expert_count > OUTCOME_SHOWN_EXPERTS) {
+        return NULL;
+    }
+    result_init(&result);
+    if (publish_result(&result, outcome, &options) == STATUS_OK) {
+        leave_out(&result);
+        (void)!result_to_page(&text, &result);
+    }
+    result_free(&result);
+    return text;
+}
+
+char *face_tell(void *self)
+{
+    struct face *face = self;
+    char *out = NULL;
+    size_t size = 0;
+    char *status = face_status(face);
+    const struct face_run *shown = face_shown(face);
+    if (shown != face->drawn_of) {
+        free(face->drawn);
+        face->drawn = NULL;
+    }
+    if (face->drawn == NULL && shown != NULL) {
+        face->drawn = draw(shown);
+        face->drawn_of = shown;
+    }
+    FILE *text = status == NULL ? NULL : open_memstream(&out, &size);
+    if (text != NULL) {
+        (void)fprintf(text, "{\"status\": %s,\n\"drawn\": %s}", status,
+                      face->drawn != NULL && shown != NULL ? face->drawn : "null");
+        if (fclose(text) != 0) {
+            free(out);
+            out = NULL;
+        }
+    }
+    free(status);
+    return out;
+}
+
+/* "7/result.json", and no other way to say it: no path is made of what was asked for. */
+static const char *parse(uint32_t *number, const char *behind)
+{
+    const size_t digits = strspn(behind, "0123456789");
+    if (digits == 0 || digits > NUMBER_DIGITS_MAX || behind[0] == '0' || behind[digits] != '/') {
+        return NULL;
+    }
+    *number = (uint32_t)strtoul(behind, NULL, 10);
+    for (size_t i = 0; face_results[i] != NULL; i++) {
+        if (strcmp(behind + digits + 1, face_results[i]) == 0) {
+            return face_results[i];
+        }
+    }
+    return NULL;
+}
+
+int face_open_result(void *self, const char *behind, uint64_t *size,
+                     char name[static HTTP_NAME_BYTES])
+{
+    const struct face *face = self;
+    char path[QUEUE_PATH_BYTES];
+    char within[HTTP_NAME_BYTES];
+    struct stat about;
+    uint32_t number = 0;
+    const char *file = parse(&number, behind);
+    if (file == NULL || face->office->settings.jobs[0] == '\0' ||
+        !queue_holds(face->office, number, "end")) {
+        return -1;
+    }
+    (void)snprintf(within, sizeof within, "out/%s", file);
+    (void)snprintf(name, HTTP_NAME_BYTES, "job-%" PRIu32 "-%s", number, file);
+    queue_path(path, face->office, number, within);
+    const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (opened >= 0 && (fstat(opened, &about) != 0 || !S_ISREG(about.st_mode))) {
+        (void)close(opened);
+        return -1;
+    }
+    *size = opened >= 0 ? (uint64_t)about.st_size : 0;
+    return opened;
+}

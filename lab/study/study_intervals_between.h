@@ -1,0 +1,44 @@
+/* study_intervals_between.h - the drawing of sites whose effects differ. Inside study_intervals_between*.c alone. */
+
+#ifndef STUDY_INTERVALS_BETWEEN_H
+#define STUDY_INTERVALS_BETWEEN_H
+
+#include "estimate/between.h"
+#include "lab/study/study_intervals.h"
+
+enum { DRAWING_SITES_MAX = 10 };
+
+struct drawing {
+    const struct intervals_setting *setting;
+    struct seeded_random seeded;
+    struct random random;
+    struct noise_laplace noise; /* of one cell, of a sensitivity of 1 and of 2 */
+    struct noise_laplace noise_of_table;
+    size_t planned; /* intervals, levels or steps: of the setting, 0 before the first study */
+};
+
+double drawing_normal(struct drawing *drawing);
+
+/** Returns a site's number of records, and that of all. */
+uint64_t drawing_size(const struct intervals_setting *setting, size_t site);
+double drawing_records(const struct intervals_setting *setting);
+
+/** Returns the variance that the analysis is told of the noise on a cell of one site. */
+double drawing_variance(const struct intervals_setting *setting, double moves);
+
+/** Adds noise to released cells (count), which are then made to sum to the records. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status drawing_release(double *cell, size_t count, double records,
+                                     const struct drawing *drawing);
+
+/* Each draws the records of every site, truth (sites) being its effects, releases them and tells the effects. They may move a truth
+ * into what is possible. Fail with STATUS_NO_MEMORY. */
+MUST_USE enum status drawing_mean_lives(struct between_site *out, double *truth,
+                                        struct drawing *drawing);
+MUST_USE enum status drawing_hazards(struct between_site *out, double *truth,
+                                     struct drawing *drawing);
+MUST_USE enum status drawing_slopes(struct between_site *out, double *truth,
+                                    struct drawing *drawing);
+MUST_USE enum status drawing_means(struct between_site *out, double *truth,
+                                   struct drawing *drawing);
+
+#endif

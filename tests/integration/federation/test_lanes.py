@@ -1,0 +1,390 @@
+"""test_lanes.py - jobs that ask different agents, at the same time in one coordinator.
+
+Two jobs run beside each other, and a third one, which asks an agent of each, after both. Each has one paid answer of every
+site that it asks to each of its rounds and of no other site, however often the coordinator is killed, and also where
+another job is cancelled meanwhile or its journal is damaged or taken away. A job of 10^6 words does not hold up the rounds
+of a job of a few.
+"""
+
+import contextlib
+import json
+import random
+import shutil
+import signal
+import sqlite3
+import statistics
+import sys
+import time
+
+import federation as fed
+import journals
+import test_face
+from federation import expect
+
+SEED = 57
+AGENTS = 4
+SLOT_MS = 250
+FITS = 4   # each waits for its slot, so that the jobs last about a second
+ROUNDS = FITS + 2
+STORMS = 6
+ASKS = {"west": ("site-1", "site-2"), "east": ("site-3", "site-4"), "middle": ("site-2", "site-3")}
+CLASSES = 32
+FEATURES = 16384  # of each of two maps: a model has 2 x 16,384 x 32 = 10^6 words
+ROUNDS_SMALL = 40
+ROUNDS_LARGE = 3
+FEATURES_GONE = 1024  # blobs of 512 KiB have files of their own
+ROUNDS_GONE = 40
+FITS_GONE = 24
+DELAY_MS = 1000  # a round of the small job may be that much longer: the other one's share of two processors
+
+
+def text_of(name, fits=FITS):
+    text = fed.job_text(minimum=2, fits=fits).replace("job: trial", f"job: {name}")
+    return text.replace("cohort:\n", f"cohort:\n  agents: [{', '.join(ASKS[name])}]\n")
+
+
+class Office:
+    """A coordinator with a queue, and its agents."""
+
+    def __init__(self, federation, more=""):
+        self.federation = federation
+        self.config = federation.office / "coordinator.yml"
+        self.config.write_text(
+            f'hedgerow: 1\nlisten: "{federation.address}"\nkey: key\nagents: agents\njobs: jobs\n{more}'
+            f"linger_s: {federation.linger_s}\nlog: {federation.log_settings}\n")
+        self.number = {}
+        self.process = None
+
+    def start(self):
+        self.process = self.federation.start_coordinator()
+
+    def command(self, *words, code=0):
+        got, said = self.federation.tool("hedgerow-coordinator", *words, "--config", self.config)
+        expect(got == code, f"{' '.join(map(str, words))} ended with {got}, not {code}: {said}")
+        return said
+
+    def submit(self, name, text):
+        path = self.federation.folder / f"{name}.yml"
+        path.write_text(text)
+        self.number[name] = json.loads(self.command("submit", path, "--json"))["number"]
+
+    def status(self, name):
+        return json.loads(self.command("status", self.number[name], "--json"))
+
+    def until(self, name, states):
+        """Waits until a job is in one of these states, and filed where it is over."""
+        def reached():
+            status = self.status(name)
+            return status["state"] in states and (status["ended"] or status["state"] == "running")
+        fed.wait_until(reached, f"{name} is {' or '.join(states)}")
+
+    def records(self, name):
+        folder = self.federation.office / "jobs" / str(self.number[name]) / "state"
+        return [record for _, record, _ in journals.read(folder)]
+
+    def rounds(self, name):
+        return [record for record in self.records(name) if record["kind"] == "round"]
+
+    def result(self, name):
+        return json.loads((self.federation.office / "jobs" / str(self.number[name]) / "out" / "result.json").read_text())
+
+
+def make_office(make, programs, keys, more="", **options):
+    federation = make(programs, agents=AGENTS, keys=keys, linger_s=2, agent_settings="", policy=fed.policy_text(
+        epsilon=9, answer_slot_ms=SLOT_MS), **options)
+    return Office(federation, more)
+
+
+def times(office, name):
+    walls = [record["wall_ms"] for record in office.records(name)]
+    return walls[0], walls[-1]
+
+
+def check(office, whole=("west", "east", "middle"), known=()):
+    """Every job that ran to its end: one answer of each site that it asks to each round, and none of another."""
+    ids = {}
+    for name in whole:
+        rounds = office.rounds(name)
+        expect([one["round"] for one in rounds] == list(range(ROUNDS)), f"{name}: rounds {rounds}")
+        expect(all(sorted(one["agents"]) == sorted(ASKS[name]) for one in rounds), f"{name}: who answered")
+        expect(office.result(name)["job"] == name, f"{name}: another job's result")
+        ids[next(record["job"] for record in office.records(name) if record["kind"] == "job")] = name
+    for site in office.federation.names:
+        answers = {name: [] for name in whole}
+        for _, record, _ in journals.read(office.federation.folder / site / "state"):
+            if record["kind"] == "answer" and record["job"] in ids:
+                answers[ids[record["job"]]].append(record["round"])
+        wanted = {name: list(range(ROUNDS)) if site in ASKS[name] else [] for name in whole}
+        expect({name: sorted(rounds) for name, rounds in answers.items()} == wanted, f"{site} has answered {answers}")
+        spent = office.federation.ledger(site)["spent"]["epsilon"]
+        expect(spent <= sum(site in ASKS[name] for name in ASKS), f"{site}'s ledger says {spent}")
+    odd = {entry["event"] for entry in office.federation.events("coordinator")} & {
+        "stranger", "frame-refused", "answer-forged", "offer-refused", "step-failed", "commit-failed", "recovery-failed"} - set(known)
+    expect(not odd, f"the coordinator's log has {odd}")
+
+
+def beside(make, programs, keys):
+    """Two at the same time; the third waits for both. Lines of the log name their job."""
+    office = make_office(make, programs, keys)
+    with office.federation:
+        for name in ASKS:
+            office.submit(name, text_of(name))
+        office.start()
+        for site in office.federation.names:
+            office.federation.start_agent(site)
+        for name in ASKS:
+            office.until(name, ("done", "failed"))
+        check(office)
+        (west, west_end), (east, east_end), (middle, _) = (times(office, name) for name in ASKS)
+        expect(west < east_end and east < west_end, f"one after another: {west}-{west_end}, {east}-{east_end}")
+        expect(middle >= max(west_end, east_end), "the third did not wait for the agents that it asks")
+        closed = {entry.get("job") for entry in office.federation.events("coordinator") if entry["event"] == "round-closed"}
+        expect(closed == {1, 2, 3}, f"lines of rounds name the jobs {closed}")
+        kept = office.rounds
+        office.rounds = lambda name: kept(name)[1:]
+        fed.must_fail("a round is missing", check, office)
+        office.rounds = kept
+        ASKS_PLANTED = dict(ASKS)
+        ASKS["west"] = ("site-1", "site-3")
+        fed.must_fail("an agent that was not asked", check, office)
+        ASKS.update(ASKS_PLANTED)
+
+
+def storm(make, programs, keys, seed):
+    """The coordinator is killed at any time: all that ran goes on, and nothing is asked or paid for twice."""
+    dice = random.Random(seed)
+    office = make_office(make, programs, keys)
+    with office.federation:
+        for name in ASKS:
+            office.submit(name, text_of(name))
+        for site in office.federation.names:
+            office.federation.start_agent(site)
+        for _ in range(5):
+            office.start()
+            time.sleep(dice.uniform(0.1, 1.5))
+            office.process.signal(signal.SIGKILL)
+            office.process.wait()
+        office.start()
+        for name in ASKS:
+            office.until(name, ("done", "failed"))
+        check(office)
+
+
+def cancelled(make, programs, keys):
+    """One of two is cancelled: the other one goes on, and the one that waited for its agent begins."""
+    office = make_office(make, programs, keys)
+    with office.federation:
+        office.submit("west", text_of("west").replace("agents: [site-1, site-2]", "agents: [site-1, site-2, nobody]")
+                      .replace("minimum: 2", "minimum: 3"))
+        office.submit("east", text_of("east"))
+        office.submit("middle", text_of("middle"))
+        office.start()
+        for site in office.federation.names:
+            office.federation.start_agent(site)
+        office.until("east", ("done",))
+        expect(office.status("west")["state"] == "running", "the first waits for its third agent")
+        expect(office.status("middle")["state"] == "waiting", "the third waits for the first")
+        office.command("cancel", office.number["west"])
+        office.until("west", ("cancelled",))
+        office.until("middle", ("done",))
+        check(office, ("east", "middle"))
+
+
+def damaged(make, programs, keys):
+    """The journal of one of two is damaged while the coordinator is down: that job stands still, and the others go on, one
+    that asks an agent of its too. Once a copy is brought back it goes on as well. A site may have answered its open round
+    before, and has nothing of that answer any more after another job: it declines then, and pays for nothing twice."""
+    office = make_office(make, programs, keys)
+    with office.federation:
+        office.submit("west", text_of("west"))
+        office.submit("east", text_of("east"))
+        office.start()
+        for site in office.federation.names:
+            office.federation.start_agent(site)
+        office.until("west", ("running",))
+        fed.wait_until(lambda: len(office.rounds("west")) >= 2, "west has two rounds")
+        office.process.signal(signal.SIGKILL)
+        office.process.wait()
+        place = office.federation.office / "jobs" / str(office.number["west"]) / "state"
+        shutil.copytree(place, office.federation.folder / "copy")
+        with contextlib.closing(sqlite3.connect(place / "journal.db")) as database:
+            for (trigger,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+                database.execute(f"DROP TRIGGER {trigger}")
+            database.execute("UPDATE record SET body = zeroblob(length(body)) WHERE sequence = 1")
+            database.commit()
+        office.start()
+        office.submit("middle", text_of("middle"))
+        office.until("east", ("done",))
+        office.until("middle", ("done",))
+        check(office, ("east", "middle"), known=("recovery-failed",))
+        aside = [entry for entry in office.federation.events("coordinator") if entry["event"] == "job-set-aside"]
+        expect([entry["job"] for entry in aside] == [office.number["west"]], f"set aside: {aside}")
+        office.process.signal(signal.SIGTERM)
+        expect(office.process.wait() == 0, "the coordinator did not end well")
+        shutil.rmtree(place)
+        shutil.copytree(office.federation.folder / "copy", place)
+        office.start()
+        office.until("west", ("done", "failed"))
+        check(office, ("east", "middle"), known=("recovery-failed",))
+        expect([one["round"] for one in office.rounds("west")][:3] == [0, 1, 2], "west did not go on where it was")
+        west = next(record["job"] for record in office.records("west") if record["kind"] == "job")
+        for site in ASKS["west"]:
+            paid = [record["round"] for _, record, _ in journals.read(office.federation.folder / site / "state")
+                    if record["kind"] == "answer" and record["job"] == west]
+            expect(len(paid) >= 2 and len(paid) == len(set(paid)), f"{site} has paid west for {paid}")
+
+
+def one_at_a_time(make, programs, keys):
+    """`jobs_at_once: 1` is the queue of before."""
+    office = make_office(make, programs, keys, more="jobs_at_once: 1\n")
+    with office.federation:
+        for name in ("west", "east"):
+            office.submit(name, text_of(name))
+        office.start()
+        for site in office.federation.names:
+            office.federation.start_agent(site)
+        for name in ("west", "east"):
+            office.until(name, ("done", "failed"))
+        check(office, ("west", "east"))
+        expect(times(office, "east")[0] >= times(office, "west")[1], "two ran at the same time")
+
+
+def page(make, programs, keys):
+    """The page tells of the first that runs, then of the next; a job that runs beside it does not wait, and all is well."""
+    office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
+    with office.federation:
+        office.submit("west", text_of("west"))
+        office.submit("east", text_of("east").replace("minimum: 2", "minimum: 3").replace("site-4]", "site-4, nobody]"))
+        office.submit("middle", text_of("middle"))
+        office.start()
+        for site in office.federation.names:
+            office.federation.start_agent(site)
+        place = test_face.port_of(office.federation, "coordinator")
+
+        def look():
+            code, said, _ = test_face.ask(place, "/healthz")
+            expect(code == 200, f"/healthz says {code} {said}")
+            return test_face.status(place)
+
+        def two_run():
+            facts = look()
+            return facts if [row["state"] for row in facts["queue"]] == ["waiting", "running", "running"] else None
+
+        facts = fed.wait_until(two_run, "two run")
+        expect(facts["jobs_waiting"] == 1, f"of three jobs {facts['jobs_waiting']} wait")
+        expect(facts["job_info"][0]["job"] == "west", f"the page tells of {facts['job_info']}")
+        office.until("west", ("done",))
+        fed.wait_until(lambda: look()["job_info"][0]["job"] == "east", "the page tells of the other")
+        expect(look()["rounds_planned"] == ROUNDS, "another job's figures")
+
+
+def large_text(features=FEATURES, rounds=ROUNDS_LARGE):
+    """Gradient rounds of 32 classes on two maps: each invitation carries a model, of 10^6 words where nothing else is said."""
+    stages = "".join(f"""  - task: update
+    loss: logistic
+    map: {{kind: fourier, kernel: gaussian, gamma: 1, features: {features}, seed: {seed}}}
+    rounds: {rounds}
+    batch: 10
+    clip: 0.5
+    rate: 1
+    grid_bits: 12
+    share: 0.5
+""" for seed in (1, 2))
+    return f"""hedgerow: 1
+job: large
+data:
+  label: {{column: kind, classes: [{", ".join(f'"{i}"' for i in range(CLASSES))}]}}
+  features: [{{column: age, centre: 50, half_width: 50}}]
+privacy: {{unit: record, neighbours: replace_one, trust: local, epsilon: 1}}
+cohort: {{agents: [site-3, site-4], minimum: 2, deadline_s: 60}}
+stages:
+{stages}"""
+
+
+def give_kinds(office, count):
+    """Tables that large_text can be asked of."""
+    for i, site in enumerate(office.federation.names):
+        lines = fed.records(i + 1, count).splitlines()
+        table = [lines[0] + ",kind"] + [f"{line},{j % CLASSES}" for j, line in enumerate(lines[1:])]
+        (office.federation.folder / site / "data.csv").write_text("\n".join(table) + "\n")
+        columns = "".join(f"      - {{name: {name}, kind: number}}\n" for name in ("age", "dose", "ill"))
+        kinds = ", ".join(f'"{j}"' for j in range(CLASSES))
+        (office.federation.folder / site / "data.yml").write_text(
+            f"hedgerow: 1\ndata_sets:\n  - records: {len(lines) - 1}\n    separator: comma\n    columns:\n{columns}"
+            f"      - {{name: kind, kind: category, categories: [{kinds}]}}\n")
+        (office.federation.folder / site / "policy.yml").write_text(
+            fed.policy_text(epsilon=9, answer_slot_ms=SLOT_MS, tasks="[fit, losses, update]").replace(
+                "message_mb_max: 16", "message_mb_max: 64"))
+
+
+def gone(make, programs, keys):
+    """Somebody takes two jobs' journals away while they run. One, whose blobs have files, meets that at its next round, the
+    other at its end. Neither begins again, which sites would pay for once more, and others go on with their agents."""
+    office = make_office(make, programs, keys)
+    with office.federation:
+        give_kinds(office, 200)
+        office.submit("large", large_text(features=FEATURES_GONE, rounds=ROUNDS_GONE))
+        office.submit("west", text_of("west", fits=FITS_GONE))
+        office.start()
+        for site in office.federation.names:
+            office.federation.start_agent(site)
+        for name in ("large", "west"):
+            office.until(name, ("running",))
+        fed.wait_until(lambda: office.rounds("large") and office.rounds("west"), "both have rounds")
+        for name in ("large", "west"):
+            shutil.rmtree(office.federation.office / "jobs" / str(office.number[name]) / "state")
+        office.submit("middle", text_of("middle"))
+        office.until("middle", ("done",))
+        check(office, ("middle",), known=("commit-failed",))
+        aside = [entry["job"] for entry in office.federation.events("coordinator") if entry["event"] == "job-set-aside"]
+        expect(sorted(aside) == [1, 2], f"set aside: {aside}")
+        for name in ("large", "west"):
+            expect("bring the journal back" in office.status(name)["because"], f"{name}: {office.status(name)}")
+
+
+def seconds_of(office, name):
+    """The time between rounds, of those whose answers leave at once."""
+    walls = [record["wall_ms"] for record in office.rounds(name)]
+    return [b - a for a, b in zip(walls[1:], walls[2:])]
+
+
+def shares(make, programs, keys):
+    """A job of 10^6 words a round beside one of a few: the small one's rounds keep their pace."""
+    office = make_office(make, programs, keys)
+    with office.federation:
+        give_kinds(office, 5 * ROUNDS_SMALL)
+        small = fed.job_text(minimum=2, rounds=ROUNDS_SMALL).replace("cohort:\n", "cohort:\n  agents: [site-1, site-2]\n")
+        office.submit("alone", small)
+        office.start()
+        for site in office.federation.names:
+            office.federation.start_agent(site)
+        office.until("alone", ("done", "failed"))
+        office.submit("large", large_text())
+        office.until("large", ("running",))
+        office.submit("small", small)
+        office.until("small", ("done", "failed"))
+        during = office.status("large")["state"]
+        office.until("large", ("done", "failed"))
+        expect(office.status("large")["state"] == "done", f"the large job: {office.status('large')}")
+        alone, loud = seconds_of(office, "alone"), seconds_of(office, "small")
+        print(f"rounds of a few words: {statistics.median(alone):.0f} ms alone, at most {max(alone)}; beside rounds of "
+              f"{2 * CLASSES * FEATURES} words {statistics.median(loud):.0f} ms, at most {max(loud)}; the large job was {during} at the end")
+        fed.in_time(max(loud) - max(alone) < DELAY_MS, f"a round took {max(loud)} ms, alone {max(alone)} ms")
+
+
+def main():
+    options = fed.options(at_once=(2, "federations at a time"), storms=(STORMS, "cases with kills at any time"),
+                          figures=(1, "0: measure nothing, as where the programs are slow"))
+    with fed.temporary_folder() as folder:
+        keys = fed.make_keys(options.programs, folder / "keys", AGENTS + 1)
+        common = {"programs": options.programs, "keys": keys}
+        cases = [(case.__name__, case, common) for case in (beside, cancelled, damaged, gone, one_at_a_time, page)]
+        cases += [(f"storm {i}", storm, {**common, "seed": SEED + i}) for i in range(0, options.storms, options.every)]
+        failed = fed.run_cases([one for one in cases if options.only in one[0]], options.at_once)
+        if options.figures and options.only in "shares":
+            failed += fed.run_cases([("shares", shares, common)], 1)
+        return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,225 @@
+/* The commands over a port that a test plays: answers that are wrong, lies about a result, lists that never end. */
+
+#include "crypto/digest.h"
+#include "desk/desk.h"
+
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64];
+static char out[96];
+static struct why why;
+
+static void begin(void)
+{
+    (void)snprintf(folder, sizeof folder, "/tmp/hedgerow-desk-XXXXXX");
+    cr_assert_not_null(mkdtemp(folder));
+    (void)snprintf(out, sizeof out, "%s/out", folder);
+    cr_redirect_stdout();
+}
+
+static void end(void)
+{
+    char command[128];
+    (void)snprintf(command, sizeof command, "rm -rf %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(desk, .init = begin, .fini = end);
+
+/* What the port says to each question. */
+struct play {
+    const char *json; /* to all but READ */
+    const char *file; /* what READ reads from */
+    size_t piece;     /* so many bytes at once */
+    unsigned questions;
+};
+
+static enum exit_code answer(void *self, const struct ask *ask, UNUSED struct slice text,
+                             struct desk_answer *got, UNUSED struct why *because)
+{
+    struct play *play = self;
+    const char *said = play->json;
+    size_t size = strlen(said);
+    play->questions++;
+    cr_assert_lt(play->questions, 1000, "a command asks without end");
+    if (ask->verb == ASK_READ) {
+        const size_t whole = strlen(play->file);
+        const size_t from = ask->from < whole ? (size_t)ask->from : whole;
+        said = play->file + from;
+        size = whole - from < play->piece ? whole - from : play->piece;
+    }
+    got->data = malloc(size + 1);
+    cr_assert_not_null(got->data);
+    memcpy(got->data, said, size);
+    got->size = size;
+    return EXIT_CODE_OK;
+}
+
+static struct desk_port port_of(struct play *play)
+{
+    return (struct desk_port){.self = play, .program = "test", .look_ms = 1, .ask = answer};
+}
+
+static bool is_there(const char *name)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s%s%s", out, name[0] != '\0' ? "/" : "", name);
+    return access(path, F_OK) == 0;
+}
+
+static enum exit_code fetch(const char *files, const char *file, size_t piece)
+{
+    char json[1024];
+    struct play play = {.json = json, .file = file, .piece = piece};
+    const struct desk_port port = port_of(&play);
+    const struct desk_request request = {.job = "1", .out = out};
+    (void)snprintf(json, sizeof json, "{\"job\": {\"number\": 1}, \"files\": [%s]}", files);
+    why.text[0] = '\0';
+    return desk_result(&port, &request, &why);
+}
+
+static const char *entry(char text[static 256], int number, const char *file, long bytes)
+{
+    char hex[2 * DIGEST_BYTES + 1];
+    struct digest digest;
+    digest_sha256(&digest, &(struct slice){file, strlen(file)}, 1);
+    hex_encode(hex, digest.byte, DIGEST_BYTES);
+    (void)snprintf(text, 256, "{\"file\": %d, \"bytes\": %ld, \"sha256\": \"%s\"}", number, bytes,
+                   hex);
+    return text;
+}
+
+Test(desk, a_result_comes_in_pieces_of_any_size)
+{
+    char text[256];
+    static const char file[] = "{\"a\": 1, \"b\": 22}";
+    for (size_t piece = 1; piece <= sizeof file; piece++) {
+        cr_assert_eq(fetch(entry(text, 0, file, (long)strlen(file)), file, piece), EXIT_CODE_OK,
+                     "%s", why.text);
+        char path[256];
+        char read[64] = "";
+        (void)snprintf(path, sizeof path, "%s/result.json", out);
+        FILE *opened = fopen(path, "r");
+        cr_assert_not_null(opened);
+        cr_expect_eq(fread(read, 1, sizeof read - 1, opened), strlen(file));
+        fclose(opened);
+        cr_expect_str_eq(read, file);
+        cr_assert(remove(path) == 0 && !is_there("model.json") && rmdir(out) == 0);
+    }
+}
+
+/* Whatever is wrong with it, no file is there afterwards. */
+Test(desk, a_result_that_is_not_whole_is_not_written)
+{
+    static const char file[] = "{\"a\": 1}";
+    const long size = (long)strlen(file);
+    char text[2][256];
+    char both[600];
+    const struct {
+        const char *files; /* NULL: an entry with the next two */
+        int number;
+        long bytes;
+        const char *file;
+        size_t piece;
+    } lie[] = {
+        {"", 0, 0, file, 99},
+        {"7", 0, 0, file, 99},
+        {"{\"file\": 0, \"bytes\": 8, \"sha256\": \"../../x\"}", 0, 0, file, 99},
+        {NULL, 1, size, file, 99}, /* a model without a result */
+        {NULL, 2, size, file, 99},
+        {NULL, -1, size, file, 99},
+        {NULL, 0, size + 1, file, 99}, /* it ends before */
+        {NULL, 0, size - 1, file, 99}, /* it goes on behind */
+        {NULL, 0, 0, file, 99},
+        {NULL, 0, -5, file, 99},
+        {NULL, 0, 1L << 40, file, 99},
+        {NULL, 0, size, "{\"a\": 2}", 99}, /* other bytes */
+        {NULL, 0, size, file, 0},          /* empty pieces */
+    };
+    for (size_t i = 0; i < sizeof lie / sizeof lie[0]; i++) {
+        const char *files =
+            lie[i].files != NULL ? lie[i].files : entry(text[0], lie[i].number, file, lie[i].bytes);
+        cr_expect_neq(fetch(files, lie[i].file, lie[i].piece), EXIT_CODE_OK, "%zu", i);
+        cr_expect(why.text[0] != '\0', "%zu has no reason", i);
+        cr_expect_not(is_there(""), "%zu left a folder", i);
+    }
+    (void)snprintf(both, sizeof both, "%s, %s", entry(text[0], 0, file, size),
+                   entry(text[1], 0, file, size));
+    cr_expect_neq(fetch(both, file, 99), EXIT_CODE_OK, "one file twice");
+    cr_expect_not(is_there(""));
+}
+
+Test(desk, a_folder_that_holds_something_is_left_alone)
+{
+    static const char file[] = "{\"a\": 1}";
+    char text[256];
+    char path[256];
+    cr_assert_eq(mkdir(out, 0700), 0);
+    cr_assert_eq(fetch(entry(text, 0, file, (long)strlen(file)), file, 3), EXIT_CODE_OK,
+                 "an empty one: %s", why.text);
+    cr_assert(is_there("result.json"));
+    cr_expect_eq(fetch(entry(text, 0, file, (long)strlen(file)), file, 3), EXIT_CODE_BUSY);
+    (void)snprintf(path, sizeof path, "%s/result.json", out);
+    cr_assert(remove(path) == 0 && rmdir(out) == 0);
+    FILE *made = fopen(out, "w");
+    cr_assert(made != NULL && fclose(made) == 0);
+    cr_expect_eq(fetch(entry(text, 0, file, (long)strlen(file)), file, 3), EXIT_CODE_BUSY,
+                 "a file in the way");
+}
+
+Test(desk, an_answer_that_is_no_object_ends_the_command)
+{
+    static const char *const json[] = {"", "[]", "7", "{\"job\": 1, \"job\": 2}", "{", "{}x"};
+    for (size_t i = 0; i < sizeof json / sizeof json[0]; i++) {
+        struct play play = {.json = json[i]};
+        const struct desk_port port = port_of(&play);
+        const struct desk_request request = {.job = "1"};
+        why.text[0] = '\0';
+        cr_expect_eq(desk_status(&port, &request, &why), EXIT_CODE_INTERNAL, "%zu", i);
+        cr_expect_eq(desk_jobs(&port, &request, &why), EXIT_CODE_INTERNAL, "%zu", i);
+        cr_expect(why.text[0] != '\0');
+    }
+}
+
+/* A page that sends the command back to where it was, or nowhere. */
+Test(desk, lists_end)
+{
+    static const char *const json[] = {
+        "{\"jobs\": [{}], \"more\": 0}", "{\"jobs\": [{}], \"more\": 5}",
+        "{\"jobs\": [{}], \"more\": -1}", "{\"jobs\": [{}], \"more\": 1e300}",
+        "{\"jobs\": 7, \"more\": \"x\"}"};
+    for (size_t i = 0; i < sizeof json / sizeof json[0]; i++) {
+        struct play play = {.json = json[i]};
+        const struct desk_port port = port_of(&play);
+        const struct desk_request request = {.json = i % 2 == 0};
+        cr_expect_eq(desk_jobs(&port, &request, &why), EXIT_CODE_OK, "%zu", i);
+        cr_expect_leq(play.questions, 2, "%zu: %u", i, play.questions);
+    }
+}
+
+Test(desk, how_a_job_ended_is_the_exit_code)
+{
+    static const struct {
+        const char *json;
+        enum exit_code code;
+    } item[] = {
+        {"{\"job\": {\"state\": \"done\", \"ended\": \"now\"}, \"rounds\": []}", EXIT_CODE_OK},
+        {"{\"job\": {\"state\": \"failed\", \"ended\": \"now\"}, \"rounds\": []}",
+         EXIT_CODE_JOB_FAILED},
+        {"{\"job\": {\"state\": \"cancelled\", \"ended\": \"now\"}, \"rounds\": []}",
+         EXIT_CODE_JOB_FAILED},
+        {"{\"job\": {\"ended\": \"now\"}}", EXIT_CODE_JOB_FAILED},
+    };
+    for (size_t i = 0; i < sizeof item / sizeof item[0]; i++) {
+        struct play play = {.json = item[i].json};
+        const struct desk_port port = port_of(&play);
+        const struct desk_request request = {.job = "12", .json = i % 2 == 1};
+        cr_expect_eq(desk_watch(&port, &request, &why), item[i].code, "%zu", i);
+    }
+}

@@ -1,0 +1,179 @@
+/* Effects of survival curves, tables and regressions by site: against R, by hand, and what is refused. */
+
+#include "estimate/between.h"
+#include "estimate/cells.h"
+
+#include "vectors.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SITES = 3, STEPS = 5 };
+
+static void near(double got, double expected, double by, const char *what)
+{
+    cr_expect(fabs(got - expected) <= by, "%s: %.10g is not %.10g", what, got, expected);
+}
+
+static double cell[SURVIVAL_CELLS_MAX];
+static double half_cell[SURVIVAL_CELLS_MAX];
+
+/* The hospitals' cells at two sites, and half of them at a third. */
+static void read_hospitals(struct survival_cells site[SITES], double variance)
+{
+    const size_t count = vector_read(cell, SURVIVAL_CELLS_MAX, vectors("flchain"), "cells");
+    cr_assert(count == SURVIVAL_CELLS(2, 20));
+    for (size_t i = 0; i < count; i++) {
+        half_cell[i] = cell[i] / 2;
+    }
+    for (size_t i = 0; i < SITES; i++) {
+        site[i] = (struct survival_cells){.cell = i == 2 ? half_cell : cell,
+                                          .groups = 2,
+                                          .intervals = 20,
+                                          .end = 5000,
+                                          .variance = variance};
+    }
+}
+
+Test(between_kinds, hazard_ratios_are_r_s)
+{
+    struct survival_cells site[SITES];
+    struct between_site out[SITES];
+    double known[2];
+    cr_assert(vector_read(known, 2, vectors("hazards"), "flchain") == 2);
+    read_hospitals(site, 0);
+    between_hazards(out, site, SITES, 1);
+    near(out[0].value, known[0], 1e-9, "log hazard ratio");
+    near(out[0].sampling, known[1], 1e-9, "its error");
+    near(out[0].low, known[0] - ESTIMATE_Z * known[1], 1e-9, "low");
+    near(out[2].value, known[0], 1e-9, "of half of the records");
+    near(out[2].sampling, sqrt(2) * known[1], 1e-9, "its error");
+    near(out[0].noise, 0, 1e-12, "noise");
+    cr_assert(vector_read(cell, SURVIVAL_CELLS_MAX, vectors("toy"), "cells_of_two") == 43);
+    cr_assert(vector_read(known, 2, vectors("hazards"), "toy") == 2);
+    site[0] = (struct survival_cells){cell, 2, 10, 10, 0};
+    between_hazards(out, site, 1, 1);
+    near(out[0].value, known[0], 1e-9, "toy");
+    near(out[0].sampling, known[1], 1e-9, "its error");
+}
+
+/* The noise of the logarithm by its gradient, against differences of the estimate itself. */
+Test(between_kinds, the_noise_of_a_hazard_ratio_is_that_of_the_cells)
+{
+    struct survival_cells site[SITES];
+    struct between_site out[SITES];
+    const size_t m = SURVIVAL_CELLS(2, 20);
+    double sum = 0;
+    double square = 0;
+    read_hospitals(site, 4);
+    between_hazards(out, site, 1, 1);
+    const double noise = out[0].noise;
+    for (size_t i = 0; i + 1 < m; i++) {
+        double value[2];
+        for (int side = 0; side < 2; side++) {
+            cell[i] += side == 0 ? 0.25 : -0.5;
+            between_hazards(out, site, 1, 1);
+            value[side] = out[0].value;
+        }
+        cell[i] += 0.25;
+        const double slope = (value[0] - value[1]) / 0.5;
+        sum += slope;
+        square += slope * slope;
+    }
+    near(noise / sqrt(4 * (square - sum * sum / (double)m)), 1, 1e-4, "noise");
+}
+
+Test(between_kinds, hazard_ratios_of_few_deaths_are_refused)
+{
+    struct survival_cells site[SITES];
+    struct between_site out[SITES];
+    double deaths = 0;
+    read_hospitals(site, 0);
+    for (size_t j = 0; j < 20; j++) {
+        deaths += fmin(half_cell[j], half_cell[41 + j]) > 0 ? half_cell[41 + j] : 0;
+    }
+    const double most = deaths / 4 / sqrt(20); /* four deviations of their noise */
+    for (size_t i = 0; i < SITES; i++) {
+        site[i].variance = most * most * 1.1;
+    }
+    between_hazards(out, site, SITES, 1);
+    cr_expect(isfinite(out[0].value) && isnan(out[2].value) && isnan(out[2].low));
+}
+
+Test(between_kinds, means_of_sites_are_their_curves_own_with_the_sampling_of_all)
+{
+    struct survival_cells site[SITES];
+    struct between_site out[SITES];
+    struct survival alone;
+    read_hospitals(site, 0);
+    survival_estimate(&alone, &site[0]);
+    between_means(out, site, SITES, 1, false);
+    near(out[0].value, alone.curve[1].mean.value, 1e-9, "mean");
+    near(out[0].low, alone.curve[1].mean.low, 1e-9, "low");
+    near(out[0].sampling, alone.curve[1].mean.sampling, 1e-6, "sampling");
+    near(out[2].sampling, sqrt(2) * alone.curve[1].mean.sampling, 1e-6, "of half the records");
+    between_means(out, site, SITES, 1, true);
+    near(out[0].value, alone.mean_difference[1].value, 1e-9, "difference");
+    near(out[0].sampling, alone.mean_difference[1].sampling, 1e-6, "its sampling");
+    read_hospitals(site, 40000); /* a cell's noise is 200 records */
+    between_means(out, site, SITES, 1, false);
+    cr_expect(isnan(out[0].value) && isnan(out[2].value));
+}
+
+/* Values 0 .. 4 with counts 10, 20, 40, 20, 10: mean 2, variance 1.2; the second site has twice the records. */
+Test(between_kinds, means_and_shares_of_tables)
+{
+    static const double step[STEPS] = {0, 1, 2, 3, 4};
+    struct table1_column site[2] = {
+        {.cell = {10, 20, 40, 20, 10, 5}, .levels = STEPS, .step = step, .groups = 1},
+        {.cell = {20, 40, 80, 40, 20, 0}, .levels = STEPS, .step = step, .groups = 1}};
+    struct between_site out[2];
+    between_columns(out, site, 2, 0);
+    near(out[0].value, 2, 1e-12, "mean");
+    near(out[0].sampling, sqrt(1.2 / 100), 1e-9, "its sampling");
+    near(out[1].sampling, sqrt(1.2 / 200), 1e-9, "of twice the records");
+    site[0].step = site[1].step = NULL;
+    site[0].cell[2] = 60; /* half of its 120; of all 140 of 320 */
+    between_columns(out, site, 2, 2);
+    near(out[0].value, 0.5, 1e-12, "share");
+    near(out[0].sampling, sqrt(140. / 320 * 180 / 320 / 120), 1e-3, "by the share of all");
+    site[0].variance = site[0].size_variance = 1e4;
+    between_columns(out, site, 2, 2);
+    cr_expect(isnan(out[0].value) && isfinite(out[1].value));
+}
+
+/* Two groups of 100, of whom 20 and 50 have the event: the logarithm of the odds ratio is log 4. */
+Test(between_kinds, a_slope_is_the_regression_s_and_its_width_is_whole)
+{
+    const double counts[5] = {80, 20, 50, 50, 0};
+    const struct regress_predictor predictor = {.levels = 2, .is_number = false};
+    const struct regress_design design = {.family = REGRESS_LOGISTIC,
+                                          .predictor = &predictor,
+                                          .predictors = 1,
+                                          .intervals = 1,
+                                          .outcomes = 2};
+    const double weight[REGRESS_TERMS_MAX] = {0, 1};
+    static struct regress_fit fit;
+    struct between_site out;
+    struct regress_cells cells = {&design, counts, 5, 0};
+    regress_solve(&fit, &cells);
+    between_slope(&out, &fit, weight);
+    near(out.value, log(4), 1e-9, "log odds ratio");
+    near(out.sampling, sqrt(1. / 80 + 1. / 20 + 2. / 50), 1e-9, "its sampling");
+    near(out.noise, 0, 1e-6, "no noise");
+    cells.variance = 4;
+    regress_solve(&fit, &cells);
+    between_slope(&out, &fit, weight);
+    near(hypot(out.sampling, out.noise), (out.high - out.low) / 2 / ESTIMATE_Z, 1e-12, "width");
+    cells.variance = 250000; /* a deviation of 500 records on each of the cells */
+    regress_solve(&fit, &cells);
+    between_slope(&out, &fit, weight);
+    cr_expect(isnan(out.value) && isnan(out.low));
+}
+
+/* R: qt(0.975, 4) * 2 / qnorm(0.975) / sqrt(5) */
+Test(between_kinds, the_width_to_expect_of_sites_that_are_alike)
+{
+    near(between_expect(2, 5), 2.776445 * 2 / 1.959964 / sqrt(5), 1e-6, "half");
+    cr_expect(isnan(between_expect(2, 2)));
+}

@@ -1,0 +1,363 @@
+/* Answers that last: the server and its clients take turns on one thread, and the clock is the test's own. */
+
+#include "http/http.h"
+#include "http/http_stream.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { START_MS = 1000000, PERIOD_MS = 50, ANSWER_BYTES = 1 << 20, LONG_BYTES = 1 << 20 };
+
+#define LISTEN "GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+/* What the program would show. */
+static struct {
+    uint64_t version;
+    unsigned told;
+    bool is_long;   /* and differs each time */
+    bool is_silent; /* there is nothing */
+} program;
+
+static char *tell(void *self)
+{
+    char *text = malloc(LONG_BYTES + 64);
+    (void)self;
+    program.told++;
+    (void)snprintf(text, 64, "{\"version\": %u,\n\"told\": 1}", (unsigned)program.version);
+    if (program.is_long) {
+        memset(text, 'x', LONG_BYTES);
+        (void)snprintf(text + LONG_BYTES, 64, "%u", program.told);
+    }
+    if (program.is_silent) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static uint64_t version(void *self)
+{
+    (void)self;
+    return program.version;
+}
+
+static char file_path[64];
+
+static int open_file(void *self, const char *behind, uint64_t *size,
+                     char name[static HTTP_NAME_BYTES])
+{
+    (void)self;
+    if (strcmp(behind, "7/data") != 0) {
+        return -1;
+    }
+    (void)snprintf(name, HTTP_NAME_BYTES, "job-7-data");
+    const int file = open(file_path, O_RDONLY | O_CLOEXEC);
+    *size = (uint64_t)lseek(file, 0, SEEK_END);
+    return file;
+}
+
+static const struct http_route route[] = {
+    {.path = "/fixed", .type = "text/plain", .text = {"fixed\n", 6}},
+    {.path = "/events", .type = "text/event-stream", .tell = tell, .version = version},
+    {.path = "/files/", .type = "application/octet-stream", .open = open_file}};
+
+struct client {
+    int socket;
+    bool ended;
+    size_t used;
+    char *heard; /* (ANSWER_BYTES) */
+};
+
+static struct http *open_http(void)
+{
+    struct http *http = NULL;
+    struct why why = {{0}};
+    const struct http_options options = {
+        .listen = "127.0.0.1:0", .route = route, .route_count = 3, .period_ms = PERIOD_MS};
+    cr_assert_eq(http_open(&http, &options, &why), STATUS_OK, "%s", why.text);
+    program.version = 1;
+    program.told = 0;
+    program.is_long = program.is_silent = false;
+    return http;
+}
+
+static struct client dial(const struct http *http, const char *request)
+{
+    const int room = 4096;
+    const char *colon = strrchr(http_address(http), ':');
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)strtol(colon + 1, NULL, 10)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct client client = {.socket = socket(AF_INET, SOCK_STREAM, 0),
+                            .heard = calloc(1, ANSWER_BYTES)};
+    (void)setsockopt(client.socket, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    cr_assert_eq(connect(client.socket, (struct sockaddr *)&to, sizeof to), 0);
+    cr_assert_eq(fcntl(client.socket, F_SETFL, O_NONBLOCK), 0);
+    cr_assert_eq(send(client.socket, request, strlen(request), MSG_NOSIGNAL),
+                 (ssize_t)strlen(request));
+    return client;
+}
+
+/* Reads what has come; what does not fit is counted and dropped. */
+static void hear(struct client *client)
+{
+    static char spare[65536];
+    for (;;) {
+        const size_t room = ANSWER_BYTES - 1 - client->used;
+        const ssize_t got = room > 0 ? recv(client->socket, client->heard + client->used, room, 0)
+                                     : recv(client->socket, spare, sizeof spare, 0);
+        if (got <= 0) {
+            client->ended = client->ended || got == 0 || errno == ECONNRESET;
+            return;
+        }
+        client->used += room > 0 ? (size_t)got : 0;
+    }
+}
+
+static void run(struct http *http, int64_t *now_ms, int64_t for_ms, struct client *client)
+{
+    for (const int64_t end_ms = *now_ms + for_ms; *now_ms < end_ms; *now_ms += PERIOD_MS) {
+        http_run(http, *now_ms);
+        if (client != NULL) {
+            hear(client);
+        }
+    }
+}
+
+static void hang_up(struct client *client)
+{
+    (void)close(client->socket);
+    free(client->heard);
+}
+
+static size_t count(const char *text, const char *word)
+{
+    size_t found = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++) {
+        found++;
+    }
+    return found;
+}
+
+Test(http_stream, tells_at_once_and_again_when_there_is_news)
+{
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    struct client client = dial(http, LISTEN);
+    run(http, &now_ms, 4 * PERIOD_MS, &client);
+    cr_expect_not_null(strstr(client.heard, "Content-Type: text/event-stream"));
+    cr_expect_not_null(strstr(client.heard, "data: {\"version\": 1,\ndata: \"told\": 1}\n\n"), "%s",
+                       client.heard);
+    run(http, &now_ms, 4000, &client);
+    cr_expect_eq(count(client.heard, "version"), 1, "nothing is new");
+    program.version = 2;
+    run(http, &now_ms, STREAM_NEWS_MS + 2 * PERIOD_MS, &client);
+    cr_expect_eq(count(client.heard, "\"version\": 2"), 1, "%s", client.heard);
+    for (int i = 0; i < 100; i++) { /* a hundred rounds in five seconds are ten events at most */
+        program.version++;
+        run(http, &now_ms, PERIOD_MS, &client);
+    }
+    cr_expect_leq(count(client.heard, "version"), 2 + 5000 / STREAM_NEWS_MS);
+    run(http, &now_ms, 2 * STREAM_NEWS_MS, &client);
+    cr_expect_eq(count(client.heard, "\"version\": 102"), 1, "the latest is always told");
+    cr_expect_not(client.ended);
+    hang_up(&client);
+    http_free(http);
+}
+
+Test(http_stream, a_listener_outlives_the_deadline_of_requests_and_hears_that_the_program_lives)
+{
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    struct client client = dial(http, LISTEN);
+    run(http, &now_ms, 60000, &client);
+    cr_expect_not(client.ended);
+    cr_expect_geq(count(client.heard, "event: beat\ndata: .\n\n"), 60000 / STREAM_BEAT_MS - 2);
+    hang_up(&client);
+    http_free(http);
+}
+
+Test(http_stream, who_does_not_read_is_cut_and_delays_nobody)
+{
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    program.is_long = true;
+    struct client deaf = dial(http, LISTEN);
+    struct client other = dial(http, LISTEN);
+    for (int i = 0; i < 400 && now_ms < START_MS + 2 * HTTP_STALLED_MS; i++) {
+        program.version++;
+        run(http, &now_ms, PERIOD_MS, &other);
+    }
+    for (int i = 0; i < 300 && !deaf.ended; i++) { /* what the system holds comes first */
+        (void)poll(NULL, 0, 10);
+        hear(&deaf);
+    }
+    cr_expect(deaf.ended, "it is cut");
+    cr_expect_lt(deaf.used, LONG_BYTES / 2, "little was kept for it");
+    cr_expect_not(other.ended);
+    cr_expect_geq(other.used, ANSWER_BYTES - 1);
+    hang_up(&deaf);
+    hang_up(&other);
+    http_free(http);
+}
+
+Test(http_stream, those_who_left_make_room_at_once)
+{
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    struct client client[HTTP_STREAMS_MAX];
+    for (size_t i = 0; i < HTTP_STREAMS_MAX; i++) {
+        client[i] = dial(http, LISTEN);
+    }
+    run(http, &now_ms, 4 * PERIOD_MS, NULL);
+    struct client late = dial(http, LISTEN);
+    run(http, &now_ms, 4 * PERIOD_MS, &late);
+    cr_expect_not_null(strstr(late.heard, "HTTP/1.1 503 "), "%s", late.heard);
+    hang_up(&late);
+    for (size_t i = 0; i < HTTP_STREAMS_MAX; i++) {
+        hang_up(&client[i]);
+    }
+    run(http, &now_ms, 4 * PERIOD_MS, NULL);
+    late = dial(http, LISTEN);
+    run(http, &now_ms, 4 * PERIOD_MS, &late);
+    cr_expect_not_null(strstr(late.heard, "data: {"), "%s", late.heard);
+    late.ended = false;
+    struct client plain = dial(http, "GET /fixed HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    run(http, &now_ms, 4 * PERIOD_MS, &plain);
+    cr_expect_not_null(strstr(plain.heard, "fixed"));
+    hang_up(&plain);
+    hang_up(&late);
+    http_free(http);
+}
+
+/* libmicrohttpd aborts the process where a suspended connection is left. */
+Test(http_stream, is_stopped_with_listeners_and_tells_them)
+{
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    struct client client = dial(http, LISTEN);
+    run(http, &now_ms, 1000, &client);
+    http_free(http);
+    hear(&client);
+    cr_expect(client.ended);
+    hang_up(&client);
+}
+
+/* Who asks at that very moment is heard in the last turn; of one for whom there is nothing to tell a suspended connection
+ * would be left. */
+Test(http_stream, is_stopped_while_one_begins_to_listen)
+{
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    struct client client = dial(http, "GET /events HTTP/1.1\r\n");
+    run(http, &now_ms, 1000, NULL);
+    cr_assert_eq(send(client.socket, "Host: 127.0.0.1\r\n\r\n", 19, MSG_NOSIGNAL), 19);
+    program.is_silent = true;
+    http_free(http);
+    hear(&client);
+    cr_expect(client.ended);
+    hang_up(&client);
+}
+
+Test(http_stream, without_listeners_nothing_is_made)
+{
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    struct client client = dial(http, LISTEN);
+    run(http, &now_ms, 1000, &client);
+    hang_up(&client);
+    run(http, &now_ms, 1000, NULL);
+    const unsigned before = program.told;
+    for (int i = 0; i < 100; i++) {
+        program.version++;
+        run(http, &now_ms, 500, NULL);
+    }
+    cr_expect_eq(program.told, before);
+    cr_expect_eq(http_due_ms(http, now_ms), INT64_MAX, "the program may sleep");
+    http_free(http);
+}
+
+static void write_file(size_t size)
+{
+    (void)snprintf(file_path, sizeof file_path, "/tmp/hedgerow-stream.XXXXXX");
+    const int file = mkstemp(file_path);
+    char *bytes = malloc(size);
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (char)('a' + i % 23);
+    }
+    cr_assert_eq(write(file, bytes, size), (ssize_t)size);
+    (void)close(file);
+    free(bytes);
+}
+
+Test(http_stream, gives_a_file_whole_and_as_a_download)
+{
+    enum { SIZE = 300000 };
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    write_file(SIZE);
+    struct client client = dial(http, "GET /files/7/data HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    run(http, &now_ms, 3000, &client);
+    cr_expect(client.ended);
+    cr_expect_not_null(
+        strstr(client.heard, "Content-Disposition: attachment; filename=\"job-7-data\""), "%.400s",
+        client.heard);
+    const char *body = strstr(client.heard, "\r\n\r\n") + 4;
+    cr_assert_eq(client.used - (size_t)(body - client.heard), SIZE);
+    for (size_t i = 0; i < SIZE; i++) {
+        cr_assert_eq(body[i], (char)('a' + i % 23));
+    }
+    hang_up(&client);
+    (void)unlink(file_path);
+    http_free(http);
+}
+
+Test(http_stream, who_does_not_read_a_file_is_cut)
+{
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    write_file(8 << 20);
+    struct client client = dial(http, "GET /files/7/data HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    run(http, &now_ms, HTTP_STALLED_MS + 10 * PERIOD_MS, NULL);
+    for (int i = 0; i < 300 && !client.ended; i++) { /* what the system holds comes first */
+        (void)poll(NULL, 0, 10);
+        hear(&client);
+    }
+    cr_expect(client.ended);
+    cr_expect_lt(client.used, 1 << 19);
+    hang_up(&client);
+    (void)unlink(file_path);
+    http_free(http);
+}
+
+Test(http_stream, opens_no_other_path)
+{
+    static const char *const path[] = {"/files/",         "/files",          "/files/7/data?x",
+                                       "/files/7/data/",  "/files/7%2fdata", "/files/../7/data",
+                                       "/files/./7/data", "/files//7/data",  "/files/7/dat%61",
+                                       "/events?from=1",  "/events/"};
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    write_file(10);
+    for (size_t i = 0; i < sizeof path / sizeof path[0]; i++) {
+        char request[128];
+        (void)snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+                       path[i]);
+        struct client client = dial(http, request);
+        run(http, &now_ms, 4 * PERIOD_MS, &client);
+        cr_expect_not_null(strstr(client.heard, "HTTP/1.1 404 "), "%s gave %s", path[i],
+                           client.heard);
+        hang_up(&client);
+    }
+    (void)unlink(file_path);
+    http_free(http);
+}

@@ -1,0 +1,114 @@
+/* Answers that come with their offer: whole and right or not at all, once, and within their bounds, as those that are
+ * pulled. */
+
+#include "central.h"
+
+#include "coordinator/round_state.h"
+
+#include <criterion/criterion.h>
+
+static struct central bench;
+
+static const struct member *member(size_t agent)
+{
+    return &bench.coordinator->cohort.member[agent];
+}
+
+static int64_t small(size_t agent, size_t place)
+{
+    return (int64_t)(agent + place) % 3;
+}
+
+Test(round_whole, an_answer_with_its_offer_counts_at_once_and_once)
+{
+    const int64_t first[3] = {5, 6, 7};
+    const int64_t second[3] = {1, 2, 3};
+    central_init(&bench, "0.000001", CENTRAL_UPDATE);
+    central_greet(&bench);
+    central_offer_whole(&bench, 0, first, first, 3);
+    cr_assert_eq(bench.pulls, 0);
+    cr_assert_eq(member(0)->standing, STANDING_ANSWERED);
+    cr_assert_arr_eq(bench.coordinator->aggregate.sum, first, sizeof first);
+    central_offer_whole(&bench, 0, first, first, 3);
+    central_offer_whole(&bench, 0, second, second, 3);
+    cr_assert_arr_eq(bench.coordinator->aggregate.sum, first, sizeof first, "doubled, and another");
+    central_offer(&bench, 1, second, 3);
+    cr_assert_eq(bench.pulls, 1, "without its bytes it is pulled");
+    central_send(&bench, 1, second, 3);
+    cr_assert_eq(bench.coordinator->outcome.rounds_closed, 1);
+    central_free(&bench);
+}
+
+Test(round_whole, bytes_that_were_not_offered_are_in_no_sum)
+{
+    const int64_t offered[3] = {5, 6, 7};
+    for (size_t place = 0; place < 3; place++) {
+        int64_t sent[3] = {5, 6, 7};
+        central_init(&bench, "0.000001", CENTRAL_UPDATE);
+        central_greet(&bench);
+        sent[place] ^= 1;
+        central_offer_whole(&bench, 1, offered, offered, 3);
+        central_offer_whole(&bench, 0, offered, sent, 3);
+        cr_assert_eq(member(0)->standing, STANDING_REFUSED);
+        struct record record = central_last(&bench); /* one of two is too few */
+        cr_assert(record.as.round.failed && record.as.round.agent_count == 1);
+        cr_assert_str_eq(record.as.round.agent[0].name, "agent-1");
+        record_free(&record);
+        central_free(&bench);
+    }
+}
+
+/* A pull that is under way is over when the agent began anew and its other answer comes whole. */
+Test(round_whole, an_answer_anew_takes_the_place_of_a_pull)
+{
+    const int64_t first[3] = {1, 2, 3};
+    const int64_t second[3] = {5, 6, 7};
+    central_init(&bench, "0.000001", CENTRAL_UPDATE);
+    central_greet(&bench);
+    central_offer(&bench, 0, first, 3);
+    cr_assert_eq(bench.pulls, 1);
+    central_offer_whole(&bench, 0, second, second, 3);
+    cr_assert_eq(member(0)->standing, STANDING_ANSWERED);
+    central_send(&bench, 0, first, 3);
+    cr_assert_arr_eq(bench.coordinator->aggregate.sum, second, sizeof second);
+    central_free(&bench);
+}
+
+Test(round_whole, a_value_beyond_its_bounds_is_in_no_sum)
+{
+    static const int64_t beyond[] = {INT64_MAX, INT64_MIN, -1, 1 + (INT64_C(3 * 4) << 10)};
+    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
+        int64_t words[16] = {0};
+        central_init(&bench, "0", CENTRAL_PLAYS);
+        central_greet(&bench);
+        central_answer(&bench, small);
+        central_answer(&bench, small);
+        const size_t count = central_count(&bench);
+        cr_assert(count > 1 && count <= 16);
+        words[count - 1] = beyond[i];
+        central_offer_whole(&bench, 0, words, words, count);
+        cr_assert_eq(member(0)->standing, STANDING_REFUSED);
+        central_free(&bench);
+    }
+}
+
+/* An offer that is refused is refused with its bytes, and one of a closed round is told of the end. */
+Test(round_whole, bytes_change_nothing_of_what_an_offer_has_to_be)
+{
+    const int64_t words[4] = {1, 2, 3, 4};
+    central_init(&bench, "0.000001", CENTRAL_UPDATE);
+    central_greet(&bench);
+    central_offer_whole(&bench, 0, words, words, 4);
+    cr_assert_eq(member(0)->standing, STANDING_REFUSED, "of another dimension");
+    central_free(&bench);
+
+    central_init(&bench, "0.000001", CENTRAL_UPDATE);
+    central_greet(&bench);
+    const struct message before = bench.invite;
+    central_answer(&bench, small);
+    cr_assert_eq(bench.coordinator->outcome.rounds_closed, 1);
+    bench.invite = before;
+    central_offer_whole(&bench, 0, words, words, 3);
+    cr_assert_eq(member(0)->standing, STANDING_SILENT);
+    central_free(&bench);
+}
