@@ -25,11 +25,11 @@ from federation import expect
 
 SEED = 71
 AGENTS = 3
-CUTS = 8  # places at which the line is cut, for each command
-KILLS = 10
+CUTS = 4  # places at which the line is cut, for each command
+KILLS = 6
 FLOOD = 4000
 SLOT_MS = 200  # a fit of as many records as the flood needs, by a program under sanitizers on a busy machine
-ROUNDS_MEASURED = 300
+ROUNDS_MEASURED = 120
 SLOWER_AT_MOST = 6  # rounds under a flood: three programs more on two processors, and the desk has the lowest priority
 JOB_FIELDS = {"number", "job", "state", "rounds", "rounds_planned", "epsilon", "epsilon_planned", "delta", "delta_planned",
               "submitted", "cancel", "ended", "because", "seconds_left", "results"}
@@ -168,6 +168,10 @@ class Office:
         expect(done.returncode == 0 and found, f"desk_stranger {deed}: {said}")
         return int(found[1]), int(found[2])
 
+    def heard(self, address, key, deed, who):
+        """A stranger waits 1.5 s for its answer, which a crowded machine may need longer for: it asks again."""
+        fed.wait_until(lambda: self.stranger(address, key, deed, 1)[1] >= 1, f"{who} is answered")
+
     def names(self):
         return [job["job"] for job in json.loads(self.local("jobs", "--json"))["jobs"]]
 
@@ -245,12 +249,12 @@ def roles(make, programs, keys):
     office.enrol("maria")
     site = office.federation.names[0]
     agent_key, operator_key = office.federation.folder / site / "key", office.own_key("maria")
-    expect(office.stranger(office.desk, operator_key, "who", 1)[1] == 1, "an operator is not heard at the desk")
+    office.heard(office.desk, operator_key, "who", "an operator at the desk")
     expect(office.stranger(office.federation.address, operator_key, "hello", 3)[1] == 0, "an operator at the agents' port")
     expect(office.stranger(office.desk, agent_key, "who", 3)[1] == 0, "an agent at the desk")
     expect(office.stranger(office.desk, operator_key, "hello", 3)[1] == 0, "an agent's message under an operator's key")
     expect(office.stranger(office.federation.address, agent_key, "who", 3)[1] == 0, "a question under an agent's key")
-    expect(office.stranger(office.federation.address, agent_key, "hello", 1)[1] >= 1, "an agent at its own port")
+    office.heard(office.federation.address, agent_key, "hello", "an agent at its own port")
     expect("both an agent and an operator" in office.local("operators", "add", "jan", "--key",
                                                            office.federation.public_key(site), code=7), "an agent's key")
     expect("both an agent and an operator" in office.local("agents", "add", "jan", "--key", office.public_key("maria"), code=7),

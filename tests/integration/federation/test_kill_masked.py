@@ -28,7 +28,7 @@ SEED = 23
 AGENTS = 4
 ENOUGH = 3
 ROUNDS = 3
-SOME = {"commit": 100, "work": 100, "forget": 100, "send": 12, "event": 8}
+SOME = {"commit": 100, "work": 100, "forget": 100, "send": 8, "event": 6}
 MASKS = "  dishonest: 1\n  honest: 2\n  records: 30\n"
 
 
@@ -172,7 +172,7 @@ def revoked(make, programs, keys):
 
 
 def main():
-    options = fed.options(at_once=(6, "federations at a time"), cases=(24, "cases with two deaths or more"))
+    options = fed.options(at_once=(6, "federations at a time"), cases=(12, "cases with two deaths or more"))
     dice = random.Random(SEED)
     with fed.temporary_folder() as folder:
         keys = fed.make_keys(options.programs, folder / "keys", AGENTS + 1)

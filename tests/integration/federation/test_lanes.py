@@ -26,7 +26,7 @@ AGENTS = 4
 SLOT_MS = 250
 FITS = 4   # each waits for its slot, so that the jobs last about a second
 ROUNDS = FITS + 2
-STORMS = 6
+STORMS = 3
 ASKS = {"west": ("site-1", "site-2"), "east": ("site-3", "site-4"), "middle": ("site-2", "site-3")}
 CLASSES = 32
 FEATURES = 16384  # of each of two maps: a model has 2 x 16,384 x 32 = 10^6 words

@@ -26,7 +26,7 @@ LIVES_MAX = 4
 JOBS = ("first", "second", "third")
 STATES = {"first": "done", "second": "cancelled", "third": "done"}
 EPSILON = 3  # what a site may spend: the three jobs would take all of it
-STEPS_AT_MOST = {"commit": 40, "work": 40, "forget": 40, "finish": 40, "filing": 40, "reconnect": 4, "send": 10, "event": 10}
+STEPS_AT_MOST = {"commit": 16, "work": 8, "forget": 8, "finish": 8, "filing": 40, "reconnect": 2, "send": 5, "event": 5}
 SUSPICIOUS = ("offer-changed", "answer-forged", "offer-refused", "invitation-differs", "answer-dropped",
               "step-failed", "commit-failed", "recovery-failed", "frame-refused", "message-unexpected",
               "job-unreadable", "budget-exhausted")
@@ -362,7 +362,7 @@ def places(path):
 
 
 def main():
-    options = fed.options(at_once=(4, "federations at a time"), storms=(12, "cases with kills at any time"))
+    options = fed.options(at_once=(4, "federations at a time"), storms=(6, "cases with kills at any time"))
     with fed.temporary_folder() as folder:
         keys = fed.make_keys(options.programs, folder / "keys", AGENTS + 1)
         common = {"programs": options.programs, "keys": keys}
