@@ -1,9 +1,9 @@
 #include "crypto/key.h"
 
 #include "base/file.h"
+#include "crypto/pair.h"
 #include "crypto/sign.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,41 +11,14 @@
  * digits, and last, where scripts look for it, one of 64 digits alone. */
 enum { KEY_FILE_BYTES_MAX = 1024 };
 
-static enum status pair_from(struct key_pair *out, EVP_PKEY *key)
-{
-    size_t public_size = KEY_BYTES;
-    size_t secret_size = KEY_BYTES;
-    if (key == NULL || EVP_PKEY_get_raw_public_key(key, out->public_key.byte, &public_size) != 1 ||
-        EVP_PKEY_get_raw_private_key(key, out->secret_key.byte, &secret_size) != 1 ||
-        public_size != KEY_BYTES || secret_size != KEY_BYTES) {
-        key_pair_wipe(out);
-        return STATUS_INVALID;
-    }
-    return STATUS_OK;
-}
-
 enum status key_pair_generate(struct key_pair *out)
 {
-    memset(out, 0, sizeof *out);
-    EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "X25519");
-    enum status status = pair_from(out, key);
-    EVP_PKEY_free(key);
-    return status == STATUS_OK ? STATUS_OK : STATUS_NO_RANDOM;
+    return pair_generate(out, "X25519");
 }
 
 enum status key_pair_from_secret(struct key_pair *out, const struct digest *secret_key)
 {
-    struct digest secret = *secret_key; /* out may hold the argument */
-    memset(out, 0, sizeof *out);
-    EVP_PKEY *key = NULL;
-    enum status status = STATUS_INVALID;
-    if (!digest_is_none(&secret)) {
-        key = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, secret.byte, KEY_BYTES);
-        status = pair_from(out, key);
-    }
-    EVP_PKEY_free(key);
-    bytes_wipe(&secret, sizeof secret);
-    return status;
+    return pair_from_secret(out, "X25519", secret_key);
 }
 
 void key_pair_wipe(struct key_pair *pair)

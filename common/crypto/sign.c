@@ -1,43 +1,18 @@
 #include "crypto/sign.h"
 
+#include "crypto/pair.h"
+
 #include <openssl/evp.h>
 #include <string.h>
 
-static enum status pair_from(struct key_pair *out, EVP_PKEY *key)
-{
-    size_t public_size = KEY_BYTES;
-    size_t secret_size = KEY_BYTES;
-    if (key == NULL || EVP_PKEY_get_raw_public_key(key, out->public_key.byte, &public_size) != 1 ||
-        EVP_PKEY_get_raw_private_key(key, out->secret_key.byte, &secret_size) != 1 ||
-        public_size != KEY_BYTES || secret_size != KEY_BYTES) {
-        key_pair_wipe(out);
-        return STATUS_INVALID;
-    }
-    return STATUS_OK;
-}
-
 enum status sign_pair_generate(struct key_pair *out)
 {
-    memset(out, 0, sizeof *out);
-    EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
-    const enum status status = pair_from(out, key);
-    EVP_PKEY_free(key);
-    return status == STATUS_OK ? STATUS_OK : STATUS_NO_RANDOM;
+    return pair_generate(out, "ED25519");
 }
 
 enum status sign_pair_from_secret(struct key_pair *out, const struct digest *secret_key)
 {
-    struct digest secret = *secret_key; /* out may hold the argument */
-    enum status status = STATUS_INVALID;
-    memset(out, 0, sizeof *out);
-    if (!digest_is_none(&secret)) {
-        EVP_PKEY *key =
-            EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, secret.byte, KEY_BYTES);
-        status = pair_from(out, key);
-        EVP_PKEY_free(key);
-    }
-    bytes_wipe(&secret, sizeof secret);
-    return status;
+    return pair_from_secret(out, "ED25519", secret_key);
 }
 
 enum status sign_make(struct signature *out, const struct digest *secret_key, struct slice text)
