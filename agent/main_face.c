@@ -11,7 +11,6 @@
 #include "io/journal.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,16 +57,6 @@ static const struct fact_family family[] = {
 };
 /* clang-format on */
 
-static double epsilon_of(uint64_t micro)
-{
-    return micro == UINT64_MAX ? INFINITY : (double)micro / 1e6;
-}
-
-static double delta_of(uint64_t atto)
-{
-    return atto == UINT64_MAX ? INFINITY : (double)atto / 1e18;
-}
-
 static void add_balance(struct facts *facts, const struct balance *balance, const char *name)
 {
     const uint64_t most = balance->filter.own_delta_max;
@@ -75,12 +64,13 @@ static void add_balance(struct facts *facts, const struct balance *balance, cons
     if (!balance->limited) {
         return;
     }
-    facts_set_of(facts, ROW_EPSILON_LIMIT, epsilon_of(balance->filter.limit.epsilon_micro), name);
-    facts_set_of(facts, ROW_EPSILON_SPENT, epsilon_of(balance->spent.epsilon_micro), name);
-    facts_set_of(facts, ROW_EPSILON_LEFT, epsilon_of(site_epsilon_left(balance)), name);
-    facts_set_of(facts, ROW_DELTA_LIMIT, delta_of(balance->filter.limit.delta_atto), name);
-    facts_set_of(facts, ROW_DELTA_SPENT, delta_of(spent), name);
-    facts_set_of(facts, ROW_DELTA_LEFT, delta_of(most > spent ? most - spent : 0), name);
+    facts_set_of(facts, ROW_EPSILON_LIMIT, facts_epsilon(balance->filter.limit.epsilon_micro),
+                 name);
+    facts_set_of(facts, ROW_EPSILON_SPENT, facts_epsilon(balance->spent.epsilon_micro), name);
+    facts_set_of(facts, ROW_EPSILON_LEFT, facts_epsilon(site_epsilon_left(balance)), name);
+    facts_set_of(facts, ROW_DELTA_LIMIT, facts_delta(balance->filter.limit.delta_atto), name);
+    facts_set_of(facts, ROW_DELTA_SPENT, facts_delta(spent), name);
+    facts_set_of(facts, ROW_DELTA_LEFT, facts_delta(most > spent ? most - spent : 0), name);
 }
 
 static void id_text(char text[ID_DIGITS + 1], const struct digest *id)
@@ -101,9 +91,10 @@ static void add_ledger(struct facts *facts, const struct ledger *ledger)
         char id[ID_DIGITS + 1];
         const struct balance balance = ledger_job(ledger, i, &job);
         id_text(id, &job);
-        facts_set_of(facts, ROW_JOB_EPSILON_SPENT, epsilon_of(balance.spent.epsilon_micro), id);
+        facts_set_of(facts, ROW_JOB_EPSILON_SPENT, facts_epsilon(balance.spent.epsilon_micro), id);
         if (balance.limited) {
-            facts_set_of(facts, ROW_JOB_EPSILON_LEFT, epsilon_of(site_epsilon_left(&balance)), id);
+            facts_set_of(facts, ROW_JOB_EPSILON_LEFT, facts_epsilon(site_epsilon_left(&balance)),
+                         id);
         }
     }
 }

@@ -78,17 +78,6 @@ static const struct fact_family family[] = {
 };
 /* clang-format on */
 
-static double epsilon_of(uint64_t micro)
-{
-    return micro == UINT64_MAX ? INFINITY : (double)micro / 1e6;
-}
-
-static double delta_of(uint64_t atto)
-{
-    return atto == UINT64_MAX ? INFINITY : (double)atto / 1e18;
-}
-
-/* The sum over all rounds is made anew only where another one was closed: it takes as long as the job is. */
 static void add_price(struct facts *facts, struct face_run *run, uint32_t closed)
 {
     const struct job *job = run->job;
@@ -97,10 +86,10 @@ static void add_price(struct facts *facts, struct face_run *run, uint32_t closed
         run->spent = terms_price(&job->filter, &sums);
         run->spent_rounds = closed;
     }
-    facts_set(facts, ROW_EPSILON_SPENT, epsilon_of(run->spent.epsilon_micro));
-    facts_set(facts, ROW_EPSILON_PLANNED, epsilon_of(job->epsilon_micro));
-    facts_set(facts, ROW_DELTA_SPENT, delta_of(run->spent.delta_atto));
-    facts_set(facts, ROW_DELTA_PLANNED, delta_of(job->delta_atto));
+    facts_set(facts, ROW_EPSILON_SPENT, facts_epsilon(run->spent.epsilon_micro));
+    facts_set(facts, ROW_EPSILON_PLANNED, facts_epsilon(job->epsilon_micro));
+    facts_set(facts, ROW_DELTA_SPENT, facts_delta(run->spent.delta_atto));
+    facts_set(facts, ROW_DELTA_PLANNED, facts_delta(job->delta_atto));
 }
 
 static void add_rounds(struct facts *facts, const struct face_run *run)

@@ -1,9 +1,20 @@
 #include "http/facts_common.h"
 
 #include <assert.h>
+#include <math.h>
 
 static const struct fact_family common_rows[] = {FACTS_COMMON};
 static_assert(sizeof common_rows / sizeof common_rows[0] == FACTS_COMMON_COUNT, "every row");
+
+double facts_epsilon(uint64_t micro)
+{
+    return micro == UINT64_MAX ? INFINITY : (double)micro / 1e6;
+}
+
+double facts_delta(uint64_t atto)
+{
+    return atto == UINT64_MAX ? INFINITY : (double)atto / 1e18;
+}
 
 void facts_add_common(struct facts *facts, size_t first, const struct facts_common *common)
 {

@@ -30,6 +30,10 @@ struct facts_common {
     uint64_t journal_bytes; /* or FACTS_UNKNOWN */
 };
 
+/** An epsilon or a delta as programs keep it, as a fact: UINT64_MAX is infinite. */
+double facts_epsilon(uint64_t micro);
+double facts_delta(uint64_t atto);
+
 /** Adds the facts of these rows; first: the row that FACTS_COMMON begins at. */
 void facts_add_common(struct facts *facts, size_t first, const struct facts_common *common);
 
