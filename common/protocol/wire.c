@@ -10,329 +10,254 @@
 #include "protocol/wire_fields.h"
 
 #include <stdalign.h>
+#include <stddef.h>
 #include <wire.pb-c.h>
 
 /* Six times what the largest valid frame takes; a frame that would unfold to more is refused. */
 enum { ARENA_BYTES = 4096 };
 
-/* A message on its way out: the structs that protobuf-c packs, pointing into a copy of the message.
- */
-struct packing {
-    struct message copy;
-    Wire__Envelope envelope;
-    union {
-        Wire__Hello hello;
-        Wire__Offer offer;
-        Wire__Chunk chunk;
-        Wire__Decline decline;
-        Wire__Fetch fetch;
-        Wire__Enrol enrol;
-        Wire__Welcome welcome;
-        Wire__Invite invite;
-        Wire__Pull pull;
-        Wire__Release release;
-        Wire__Piece piece;
-        Wire__Enrolled enrolled;
-        Wire__Challenge challenge;
-        Wire__KeyInUse key_in_use;
-        Wire__Present present;
-        Wire__Dictionary dictionary;
-        Wire__Show show;
-        Wire__Leg leg;
-        Wire__Want want;
-        Wire__Line line;
-    } body;
+/* What a field of a message is, which says what it is in the frame. */
+enum form { FORM_U32, FORM_U64, FORM_BOOL, FORM_DIGEST, FORM_NAME, FORM_LINE };
+
+struct field {
+    enum form form;
+    size_t theirs; /* where it lies in protobuf-c's struct */
+    size_t ours;   /* and in struct message */
 };
 
-/* Every member of the envelope's union is a pointer. */
-static bool take_leg(struct message *message, const Wire__Envelope *envelope)
-{
-    message->kind = (enum message_kind)((int)envelope->body_case - 1);
-    message->as.leg.round = envelope->keys->round;
-    return wire_take_digest(&message->as.leg.job, &envelope->keys->job);
-}
+struct body {
+    const ProtobufCMessageDescriptor *descriptor;
+    const struct field *field; /* (count) in the order of their numbers */
+    size_t count;
+};
 
-static bool take_from_agent(struct message *message, const Wire__Envelope *envelope)
+#define FORM(member)                                                                               \
+    _Generic(((struct message *)0)->as.member, uint32_t                                            \
+             : FORM_U32, uint64_t                                                                  \
+             : FORM_U64, bool                                                                      \
+             : FORM_BOOL, struct digest                                                            \
+             : FORM_DIGEST, char *                                                                 \
+             : FORM_NAME, uint8_t *                                                                \
+             : FORM_LINE)
+/* The forms that a type of protobuf-c's may hold. */
+#define FORMS(type, member)                                                                        \
+    _Generic(((type *)0)->member, uint32_t : 1 << FORM_U32, uint64_t : 1 << FORM_U64,              \
+             protobuf_c_boolean : 1 << FORM_BOOL,                                                  \
+             ProtobufCBinaryData : 1 << FORM_DIGEST | 1 << FORM_LINE, char * : 1 << FORM_NAME)
+/* Does not compile where the two types differ. */
+#define FIELD(type, member, own)                                                                   \
+    {                                                                                              \
+        FORM(own), offsetof(type, member),                                                         \
+            offsetof(struct message, as.own) +                                                     \
+                0 * sizeof(char[(FORMS(type, member) >> FORM(own) & 1) != 0 ? 1 : -1])             \
+    }
+#define FIELDS(list) (list), sizeof(list) / sizeof(list)[0]
+
+/* clang-format off */
+static const struct field HELLO[] = {
+    FIELD(Wire__Hello, version, hello.version),
+    FIELD(Wire__Hello, job, hello.job),
+    FIELD(Wire__Hello, rounds_closed, hello.rounds_closed),
+    FIELD(Wire__Hello, ready, hello.ready),
+    FIELD(Wire__Hello, dictionary, hello.dictionary),
+};
+static const struct field OFFER[] = {
+    FIELD(Wire__Offer, job, offer.job),
+    FIELD(Wire__Offer, round, offer.round),
+    FIELD(Wire__Offer, invitation, offer.invitation),
+    FIELD(Wire__Offer, answer, offer.answer),
+    FIELD(Wire__Offer, bytes, offer.bytes),
+    FIELD(Wire__Offer, records, offer.records),
+};
+static const struct field CHUNK[] = {
+    FIELD(Wire__Chunk, job, chunk.job),
+    FIELD(Wire__Chunk, round, chunk.round),
+    FIELD(Wire__Chunk, offset, chunk.offset),
+};
+static const struct field DECLINE[] = {
+    FIELD(Wire__Decline, job, decline.job),
+    FIELD(Wire__Decline, round, decline.round),
+};
+static const struct field FETCH[] = {
+    FIELD(Wire__Fetch, digest, fetch.digest),
+    FIELD(Wire__Fetch, offset, fetch.offset),
+    FIELD(Wire__Fetch, length, fetch.length),
+};
+static const struct field ENROL[] = {
+    FIELD(Wire__Enrol, public_key, enrol.public_key),
+    FIELD(Wire__Enrol, signing_key, enrol.signing_key),
+};
+static const struct field WELCOME[] = {
+    FIELD(Wire__Welcome, version, welcome.version),
+    FIELD(Wire__Welcome, job, welcome.job.id),
+    FIELD(Wire__Welcome, nonce, welcome.job.nonce),
+    FIELD(Wire__Welcome, text, welcome.job.text_digest),
+    FIELD(Wire__Welcome, text_bytes, welcome.job.text_bytes),
+    FIELD(Wire__Welcome, rounds_closed, welcome.rounds_closed),
+};
+static const struct field INVITE[] = {
+    FIELD(Wire__Invite, job, invite.job),
+    FIELD(Wire__Invite, round, invite.round),
+    FIELD(Wire__Invite, input, invite.input.digest),
+    FIELD(Wire__Invite, input_bytes, invite.input.bytes),
+    FIELD(Wire__Invite, deadline_ms, invite.deadline_ms),
+};
+static const struct field PULL[] = {
+    FIELD(Wire__Pull, job, pull.job),
+    FIELD(Wire__Pull, round, pull.round),
+    FIELD(Wire__Pull, offset, pull.offset),
+    FIELD(Wire__Pull, length, pull.length),
+};
+static const struct field RELEASE[] = {
+    FIELD(Wire__Release, job, release.job),
+    FIELD(Wire__Release, round, release.round),
+    FIELD(Wire__Release, last, release.last),
+    FIELD(Wire__Release, failed, release.failed),
+    FIELD(Wire__Release, experts, release.experts.digest),
+    FIELD(Wire__Release, experts_bytes, release.experts.bytes),
+    FIELD(Wire__Release, chosen, release.chosen),
+};
+static const struct field PIECE[] = {
+    FIELD(Wire__Piece, digest, piece.digest),
+    FIELD(Wire__Piece, offset, piece.offset),
+};
+static const struct field ENROLLED[] = {FIELD(Wire__Enrolled, name, enrolled.name)};
+static const struct field CHALLENGE[] = {FIELD(Wire__Challenge, number, challenge.number)};
+static const struct field PRESENT[] = {FIELD(Wire__Present, number, present.number)};
+static const struct field DICTIONARY[] = {FIELD(Wire__Dictionary, digest, dictionary.digest)};
+static const struct field SHOW[] = {FIELD(Wire__Show, digest, show.digest)};
+static const struct field LEG[] = {
+    FIELD(Wire__Leg, job, leg.job),
+    FIELD(Wire__Leg, round, leg.round),
+};
+static const struct field LINE[] = {
+    FIELD(Wire__Line, port, line.port),
+    FIELD(Wire__Line, id, line.id),
+    FIELD(Wire__Line, to_coordinator, line.to_coordinator),
+    FIELD(Wire__Line, to_agent, line.to_agent),
+};
+
+static const struct body BODIES[] = {
+    [MESSAGE_HELLO] = {&wire__hello__descriptor, FIELDS(HELLO)},
+    [MESSAGE_OFFER] = {&wire__offer__descriptor, FIELDS(OFFER)},
+    [MESSAGE_CHUNK] = {&wire__chunk__descriptor, FIELDS(CHUNK)},
+    [MESSAGE_DECLINE] = {&wire__decline__descriptor, FIELDS(DECLINE)},
+    [MESSAGE_FETCH] = {&wire__fetch__descriptor, FIELDS(FETCH)},
+    [MESSAGE_ENROL] = {&wire__enrol__descriptor, FIELDS(ENROL)},
+    [MESSAGE_WELCOME] = {&wire__welcome__descriptor, FIELDS(WELCOME)},
+    [MESSAGE_INVITE] = {&wire__invite__descriptor, FIELDS(INVITE)},
+    [MESSAGE_PULL] = {&wire__pull__descriptor, FIELDS(PULL)},
+    [MESSAGE_RELEASE] = {&wire__release__descriptor, FIELDS(RELEASE)},
+    [MESSAGE_PIECE] = {&wire__piece__descriptor, FIELDS(PIECE)},
+    [MESSAGE_ENROLLED] = {&wire__enrolled__descriptor, FIELDS(ENROLLED)},
+    [MESSAGE_CHALLENGE] = {&wire__challenge__descriptor, FIELDS(CHALLENGE)},
+    [MESSAGE_KEY_IN_USE] = {&wire__key_in_use__descriptor, NULL, 0},
+    [MESSAGE_PRESENT] = {&wire__present__descriptor, FIELDS(PRESENT)},
+    [MESSAGE_DICTIONARY] = {&wire__dictionary__descriptor, FIELDS(DICTIONARY)},
+    [MESSAGE_SHOW] = {&wire__show__descriptor, FIELDS(SHOW)},
+    [MESSAGE_KEYS] = {&wire__leg__descriptor, FIELDS(LEG)},
+    [MESSAGE_ROSTER] = {&wire__leg__descriptor, FIELDS(LEG)},
+    [MESSAGE_SURVIVORS] = {&wire__leg__descriptor, FIELDS(LEG)},
+    [MESSAGE_SIGNED] = {&wire__leg__descriptor, FIELDS(LEG)},
+    [MESSAGE_OPEN] = {&wire__leg__descriptor, FIELDS(LEG)},
+    [MESSAGE_REVEAL] = {&wire__leg__descriptor, FIELDS(LEG)},
+    [MESSAGE_WANT] = {&wire__want__descriptor, NULL, 0},
+    [MESSAGE_LINE] = {&wire__line__descriptor, FIELDS(LINE)},
+};
+/* clang-format on */
+static_assert(sizeof BODIES / sizeof BODIES[0] == MESSAGE_KIND_COUNT, "a row for each message");
+
+/* Any of protobuf-c's structs above; wire_encode checks that it is large enough. */
+union packed_body {
+    ProtobufCMessage base;
+    Wire__Release release;
+    uint8_t room[192];
+};
+
+/* Copies a field out of the frame; false where it is none of its form. */
+static bool take_field(void *ours, const void *theirs, enum form form)
 {
-    switch ((int)envelope->body_case) {
-    case WIRE__ENVELOPE__BODY_HELLO:
-        message->kind = MESSAGE_HELLO;
-        message->as.hello.version = envelope->hello->version;
-        message->as.hello.rounds_closed = envelope->hello->rounds_closed;
-        message->as.hello.ready = envelope->hello->ready != 0;
-        return wire_take_digest(&message->as.hello.job, &envelope->hello->job) &&
-               wire_take_digest(&message->as.hello.dictionary, &envelope->hello->dictionary);
-    case WIRE__ENVELOPE__BODY_OFFER:
-        message->kind = MESSAGE_OFFER;
-        message->as.offer.round = envelope->offer->round;
-        message->as.offer.bytes = envelope->offer->bytes;
-        message->as.offer.records = envelope->offer->records;
-        return wire_take_digest(&message->as.offer.job, &envelope->offer->job) &&
-               wire_take_digest(&message->as.offer.invitation, &envelope->offer->invitation) &&
-               wire_take_digest(&message->as.offer.answer, &envelope->offer->answer);
-    case WIRE__ENVELOPE__BODY_CHUNK:
-        message->kind = MESSAGE_CHUNK;
-        message->as.chunk.round = envelope->chunk->round;
-        message->as.chunk.offset = envelope->chunk->offset;
-        return wire_take_digest(&message->as.chunk.job, &envelope->chunk->job);
-    case WIRE__ENVELOPE__BODY_DECLINE:
-        message->kind = MESSAGE_DECLINE;
-        message->as.decline.round = envelope->decline->round;
-        return wire_take_digest(&message->as.decline.job, &envelope->decline->job);
-    case WIRE__ENVELOPE__BODY_FETCH:
-        message->kind = MESSAGE_FETCH;
-        message->as.fetch.offset = envelope->fetch->offset;
-        message->as.fetch.length = envelope->fetch->length;
-        return wire_take_digest(&message->as.fetch.digest, &envelope->fetch->digest);
-    case WIRE__ENVELOPE__BODY_ENROL:
-        message->kind = MESSAGE_ENROL;
-        return wire_take_digest(&message->as.enrol.public_key, &envelope->enrol->public_key) &&
-               wire_take_digest(&message->as.enrol.signing_key, &envelope->enrol->signing_key);
-    case WIRE__ENVELOPE__BODY_PRESENT:
-        message->kind = MESSAGE_PRESENT;
-        message->as.present.number = envelope->present->number;
+    ProtobufCBinaryData bytes;
+    protobuf_c_boolean flag;
+    const char *text;
+    switch (form) {
+    case FORM_U32:
+        memcpy(ours, theirs, sizeof(uint32_t));
         return true;
-    case WIRE__ENVELOPE__BODY_DICTIONARY:
-        message->kind = MESSAGE_DICTIONARY;
-        return wire_take_digest(&message->as.dictionary.digest, &envelope->dictionary->digest);
-    case WIRE__ENVELOPE__BODY_WANT:
-        message->kind = MESSAGE_WANT;
+    case FORM_U64:
+        memcpy(ours, theirs, sizeof(uint64_t));
         return true;
-    case WIRE__ENVELOPE__BODY_KEYS:
-    case WIRE__ENVELOPE__BODY_SIGNED:
-    case WIRE__ENVELOPE__BODY_REVEAL:
-        return take_leg(message, envelope);
-    default:
-        return false;
-    }
-}
-
-static bool take_welcome(struct message *message, const Wire__Welcome *welcome)
-{
-    struct job_name *job = &message->as.welcome.job;
-    message->kind = MESSAGE_WELCOME;
-    message->as.welcome.version = welcome->version;
-    message->as.welcome.rounds_closed = welcome->rounds_closed;
-    job->text_bytes = welcome->text_bytes;
-    return wire_take_digest(&job->id, &welcome->job) &&
-           wire_take_digest(&job->nonce, &welcome->nonce) &&
-           wire_take_digest(&job->text_digest, &welcome->text);
-}
-
-static bool take_release(struct message *message, const Wire__Release *release)
-{
-    message->kind = MESSAGE_RELEASE;
-    message->as.release.round = release->round;
-    message->as.release.last = release->last != 0;
-    message->as.release.failed = release->failed != 0;
-    message->as.release.experts.bytes = release->experts_bytes;
-    message->as.release.chosen = release->chosen;
-    return wire_take_digest(&message->as.release.job, &release->job) &&
-           wire_take_digest(&message->as.release.experts.digest, &release->experts);
-}
-
-static bool take_line(struct message *message, const Wire__Line *line)
-{
-    message->kind = MESSAGE_LINE;
-    message->as.line.port = line->port;
-    if (line->id.len != sizeof message->as.line.id) {
-        return false;
-    }
-    memcpy(message->as.line.id, line->id.data, sizeof message->as.line.id);
-    return wire_take_digest(&message->as.line.to_coordinator, &line->to_coordinator) &&
-           wire_take_digest(&message->as.line.to_agent, &line->to_agent);
-}
-
-static bool take_from_coordinator(struct message *message, const Wire__Envelope *envelope)
-{
-    switch ((int)envelope->body_case) {
-    case WIRE__ENVELOPE__BODY_WELCOME:
-        return take_welcome(message, envelope->welcome);
-    case WIRE__ENVELOPE__BODY_INVITE:
-        message->kind = MESSAGE_INVITE;
-        message->as.invite.round = envelope->invite->round;
-        message->as.invite.input.bytes = envelope->invite->input_bytes;
-        message->as.invite.deadline_ms = envelope->invite->deadline_ms;
-        return wire_take_digest(&message->as.invite.job, &envelope->invite->job) &&
-               wire_take_digest(&message->as.invite.input.digest, &envelope->invite->input);
-    case WIRE__ENVELOPE__BODY_PULL:
-        message->kind = MESSAGE_PULL;
-        message->as.pull.round = envelope->pull->round;
-        message->as.pull.offset = envelope->pull->offset;
-        message->as.pull.length = envelope->pull->length;
-        return wire_take_digest(&message->as.pull.job, &envelope->pull->job);
-    case WIRE__ENVELOPE__BODY_RELEASE:
-        return take_release(message, envelope->release);
-    case WIRE__ENVELOPE__BODY_PIECE:
-        message->kind = MESSAGE_PIECE;
-        message->as.piece.offset = envelope->piece->offset;
-        return wire_take_digest(&message->as.piece.digest, &envelope->piece->digest);
-    case WIRE__ENVELOPE__BODY_ENROLLED:
-        message->kind = MESSAGE_ENROLLED;
-        return wire_take_text(message->as.enrolled.name, sizeof message->as.enrolled.name,
-                              envelope->enrolled->name);
-    case WIRE__ENVELOPE__BODY_CHALLENGE:
-        message->kind = MESSAGE_CHALLENGE;
-        message->as.challenge.number = envelope->challenge->number;
+    case FORM_BOOL:
+        memcpy(&flag, theirs, sizeof flag);
+        *(bool *)ours = flag != 0;
         return true;
-    case WIRE__ENVELOPE__BODY_KEY_IN_USE:
-        message->kind = MESSAGE_KEY_IN_USE;
-        return true;
-    case WIRE__ENVELOPE__BODY_SHOW:
-        message->kind = MESSAGE_SHOW;
-        return wire_take_digest(&message->as.show.digest, &envelope->show->digest);
-    case WIRE__ENVELOPE__BODY_LINE:
-        return take_line(message, envelope->line);
-    case WIRE__ENVELOPE__BODY_ROSTER:
-    case WIRE__ENVELOPE__BODY_SURVIVORS:
-    case WIRE__ENVELOPE__BODY_OPEN:
-        return take_leg(message, envelope);
-    default:
-        return false;
+    case FORM_DIGEST:
+        memcpy(&bytes, theirs, sizeof bytes);
+        return wire_take_digest(ours, &bytes);
+    case FORM_NAME:
+        memcpy(&text, theirs, sizeof text);
+        return wire_take_text(ours, PEER_NAME_BYTES, text);
+    case FORM_LINE:
+        memcpy(&bytes, theirs, sizeof bytes);
+        if (bytes.len == LINE_NAME_BYTES) {
+            memcpy(ours, bytes.data, LINE_NAME_BYTES);
+        }
+        return bytes.len == LINE_NAME_BYTES;
+    }
+    return false;
+}
+
+/* The other way; what theirs points to is ours. */
+static void put_field(void *theirs, void *ours, enum form form)
+{
+    ProtobufCBinaryData bytes;
+    protobuf_c_boolean flag;
+    switch (form) {
+    case FORM_U32:
+        memcpy(theirs, ours, sizeof(uint32_t));
+        break;
+    case FORM_U64:
+        memcpy(theirs, ours, sizeof(uint64_t));
+        break;
+    case FORM_BOOL:
+        flag = *(const bool *)ours;
+        memcpy(theirs, &flag, sizeof flag);
+        break;
+    case FORM_DIGEST:
+        bytes = wire_put_digest(ours);
+        memcpy(theirs, &bytes, sizeof bytes);
+        break;
+    case FORM_NAME:
+        memcpy(theirs, &ours, sizeof ours);
+        break;
+    case FORM_LINE:
+        bytes = (ProtobufCBinaryData){LINE_NAME_BYTES, ours};
+        memcpy(theirs, &bytes, sizeof bytes);
+        break;
     }
 }
 
-static void put_leg(struct packing *packing)
+static bool take_fields(struct message *message, const void *theirs)
 {
-    wire__leg__init(&packing->body.leg);
-    packing->body.leg.job = wire_put_digest(&packing->copy.as.leg.job);
-    packing->body.leg.round = packing->copy.as.leg.round;
-}
-
-static void put_from_agent(struct packing *packing)
-{
-    struct message *copy = &packing->copy;
-    switch ((int)copy->kind) {
-    case MESSAGE_HELLO:
-        wire__hello__init(&packing->body.hello);
-        packing->body.hello.version = copy->as.hello.version;
-        packing->body.hello.job = wire_put_digest(&copy->as.hello.job);
-        packing->body.hello.rounds_closed = copy->as.hello.rounds_closed;
-        packing->body.hello.ready = copy->as.hello.ready;
-        packing->body.hello.dictionary = wire_put_digest(&copy->as.hello.dictionary);
-        break;
-    case MESSAGE_OFFER:
-        wire__offer__init(&packing->body.offer);
-        packing->body.offer.job = wire_put_digest(&copy->as.offer.job);
-        packing->body.offer.round = copy->as.offer.round;
-        packing->body.offer.invitation = wire_put_digest(&copy->as.offer.invitation);
-        packing->body.offer.answer = wire_put_digest(&copy->as.offer.answer);
-        packing->body.offer.bytes = copy->as.offer.bytes;
-        packing->body.offer.records = copy->as.offer.records;
-        break;
-    case MESSAGE_CHUNK:
-        wire__chunk__init(&packing->body.chunk);
-        packing->body.chunk.job = wire_put_digest(&copy->as.chunk.job);
-        packing->body.chunk.round = copy->as.chunk.round;
-        packing->body.chunk.offset = copy->as.chunk.offset;
-        break;
-    case MESSAGE_DECLINE:
-        wire__decline__init(&packing->body.decline);
-        packing->body.decline.job = wire_put_digest(&copy->as.decline.job);
-        packing->body.decline.round = copy->as.decline.round;
-        break;
-    case MESSAGE_FETCH:
-        wire__fetch__init(&packing->body.fetch);
-        packing->body.fetch.digest = wire_put_digest(&copy->as.fetch.digest);
-        packing->body.fetch.offset = copy->as.fetch.offset;
-        packing->body.fetch.length = copy->as.fetch.length;
-        break;
-    case MESSAGE_ENROL:
-        wire__enrol__init(&packing->body.enrol);
-        packing->body.enrol.public_key = wire_put_digest(&copy->as.enrol.public_key);
-        packing->body.enrol.signing_key = wire_put_digest(&copy->as.enrol.signing_key);
-        break;
-    case MESSAGE_PRESENT:
-        wire__present__init(&packing->body.present);
-        packing->body.present.number = copy->as.present.number;
-        break;
-    case MESSAGE_DICTIONARY:
-        wire__dictionary__init(&packing->body.dictionary);
-        packing->body.dictionary.digest = wire_put_digest(&copy->as.dictionary.digest);
-        break;
-    case MESSAGE_WANT:
-        wire__want__init(&packing->body.want);
-        break;
-    default:
-        CHECK(false);
+    const struct body *body = &BODIES[message->kind];
+    for (size_t i = 0; i < body->count; i++) {
+        const struct field *field = &body->field[i];
+        if (!take_field((uint8_t *)message + field->ours, (const uint8_t *)theirs + field->theirs,
+                        field->form)) {
+            return false;
+        }
     }
+    return true;
 }
 
-static void put_job_so_far(struct packing *packing)
+static void put_fields(union packed_body *out, struct message *message)
 {
-    struct message *copy = &packing->copy;
-    if (copy->kind == MESSAGE_WELCOME) {
-        wire__welcome__init(&packing->body.welcome);
-        packing->body.welcome.version = copy->as.welcome.version;
-        packing->body.welcome.job = wire_put_digest(&copy->as.welcome.job.id);
-        packing->body.welcome.nonce = wire_put_digest(&copy->as.welcome.job.nonce);
-        packing->body.welcome.text = wire_put_digest(&copy->as.welcome.job.text_digest);
-        packing->body.welcome.text_bytes = copy->as.welcome.job.text_bytes;
-        packing->body.welcome.rounds_closed = copy->as.welcome.rounds_closed;
-    } else {
-        wire__release__init(&packing->body.release);
-        packing->body.release.job = wire_put_digest(&copy->as.release.job);
-        packing->body.release.round = copy->as.release.round;
-        packing->body.release.last = copy->as.release.last;
-        packing->body.release.failed = copy->as.release.failed;
-        packing->body.release.experts = wire_put_digest(&copy->as.release.experts.digest);
-        packing->body.release.experts_bytes = copy->as.release.experts.bytes;
-        packing->body.release.chosen = copy->as.release.chosen;
-    }
-}
-
-static void put_from_coordinator(struct packing *packing)
-{
-    struct message *copy = &packing->copy;
-    switch ((int)copy->kind) {
-    case MESSAGE_WELCOME:
-    case MESSAGE_RELEASE:
-        put_job_so_far(packing);
-        break;
-    case MESSAGE_INVITE:
-        wire__invite__init(&packing->body.invite);
-        packing->body.invite.job = wire_put_digest(&copy->as.invite.job);
-        packing->body.invite.round = copy->as.invite.round;
-        packing->body.invite.input = wire_put_digest(&copy->as.invite.input.digest);
-        packing->body.invite.input_bytes = copy->as.invite.input.bytes;
-        packing->body.invite.deadline_ms = copy->as.invite.deadline_ms;
-        break;
-    case MESSAGE_PULL:
-        wire__pull__init(&packing->body.pull);
-        packing->body.pull.job = wire_put_digest(&copy->as.pull.job);
-        packing->body.pull.round = copy->as.pull.round;
-        packing->body.pull.offset = copy->as.pull.offset;
-        packing->body.pull.length = copy->as.pull.length;
-        break;
-    case MESSAGE_PIECE:
-        wire__piece__init(&packing->body.piece);
-        packing->body.piece.digest = wire_put_digest(&copy->as.piece.digest);
-        packing->body.piece.offset = copy->as.piece.offset;
-        break;
-    case MESSAGE_ENROLLED:
-        wire__enrolled__init(&packing->body.enrolled);
-        packing->body.enrolled.name = copy->as.enrolled.name;
-        break;
-    case MESSAGE_CHALLENGE:
-        wire__challenge__init(&packing->body.challenge);
-        packing->body.challenge.number = copy->as.challenge.number;
-        break;
-    case MESSAGE_KEY_IN_USE:
-        wire__key_in_use__init(&packing->body.key_in_use);
-        break;
-    case MESSAGE_SHOW:
-        wire__show__init(&packing->body.show);
-        packing->body.show.digest = wire_put_digest(&copy->as.show.digest);
-        break;
-    case MESSAGE_LINE:
-        wire__line__init(&packing->body.line);
-        packing->body.line.port = copy->as.line.port;
-        packing->body.line.id = (ProtobufCBinaryData){LINE_NAME_BYTES, copy->as.line.id};
-        packing->body.line.to_coordinator = wire_put_digest(&copy->as.line.to_coordinator);
-        packing->body.line.to_agent = wire_put_digest(&copy->as.line.to_agent);
-        break;
-    default:
-        CHECK(false);
+    const struct body *body = &BODIES[message->kind];
+    CHECK(body->descriptor->sizeof_message <= sizeof *out);
+    body->descriptor->message_init(&out->base);
+    for (size_t i = 0; i < body->count; i++) {
+        const struct field *field = &body->field[i];
+        put_field(out->room + field->theirs, (uint8_t *)message + field->ours, field->form);
     }
 }
 
@@ -347,18 +272,15 @@ static_assert((int)WIRE__ENVELOPE__BODY_LINE == (int)MESSAGE_LINE + 1, "last num
 
 size_t wire_encode(uint8_t *out, const struct message *message)
 {
-    struct packing packing = {.copy = *message, .envelope = WIRE__ENVELOPE__INIT};
-    if (message_is_leg(message->kind)) {
-        put_leg(&packing);
-    } else if (message_is_from_agent(message->kind)) {
-        put_from_agent(&packing);
-    } else {
-        put_from_coordinator(&packing);
-    }
-    packing.envelope.body_case = (Wire__Envelope__BodyCase)(message->kind + 1);
-    packing.envelope.hello = &packing.body.hello;
-    CHECK(wire__envelope__get_packed_size(&packing.envelope) <= CONTROL_BYTES_MAX);
-    return wire__envelope__pack(&packing.envelope, out);
+    struct message copy = *message;
+    union packed_body body;
+    Wire__Envelope envelope = WIRE__ENVELOPE__INIT;
+    CHECK(message->kind < MESSAGE_KIND_COUNT);
+    put_fields(&body, &copy);
+    envelope.body_case = (Wire__Envelope__BodyCase)(message->kind + 1);
+    envelope.hello = (Wire__Hello *)&body;
+    CHECK(wire__envelope__get_packed_size(&envelope) <= CONTROL_BYTES_MAX);
+    return wire__envelope__pack(&envelope, out);
 }
 
 static enum status take(struct message *message, struct slice control, size_t payload_bytes)
@@ -374,10 +296,11 @@ static enum status take(struct message *message, struct slice control, size_t pa
         return envelope->body_case == WIRE__ENVELOPE__BODY__NOT_SET ? STATUS_UNSUPPORTED
                                                                     : STATUS_INVALID;
     }
-    int kind = (int)envelope->body_case - 1;
-    if (message_is_from_agent((enum message_kind)kind)
-            ? !take_from_agent(message, envelope)
-            : !take_from_coordinator(message, envelope)) {
+    if (envelope->body_case == WIRE__ENVELOPE__BODY__NOT_SET) {
+        return STATUS_INVALID;
+    }
+    message->kind = (enum message_kind)((int)envelope->body_case - 1);
+    if (!take_fields(message, envelope->hello)) {
         return STATUS_INVALID;
     }
     if ((message->kind == MESSAGE_HELLO && message->as.hello.version != PROTOCOL_VERSION) ||
