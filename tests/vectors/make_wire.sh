@@ -43,6 +43,11 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     frame challenge 'challenge { number: 300 }'
     frame key-in-use 'key_in_use { }'
     frame present 'present { number: 18446744073709551615 }'
+    for leg in keys roster survivors signed open reveal; do
+        frame "$leg" "$leg { job: \"$A\" round: 2 }"
+    done
+    frame want 'want { }'
+    frame line "line { port: 65535 id: \"$(printf '\\x5e%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)\" to_coordinator: \"$B\" to_agent: \"$C\" }"
     record job "wall_ms: 1700000000000
         job { job: \"$A\" nonce: \"$B\" text_digest: \"$C\" text: \"name: x\\n\" }"
     record job-elsewhere "wall_ms: 1700000000000
@@ -57,4 +62,7 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     record round-share "wall_ms: 1 round { job: \"$A\" round: 2 chosen: 1 agent: \"hospital-1\"
         agent: \"hospital-2\" sum: -1 sum: 4611686018427387904 blob_bytes: 0 duration_ms: 1500
         records: 5000 }"
+    record roster-kept "wall_ms: 1 roster { job: \"$A\" round: 2 bytes: 300 }"
+    record survivors-kept "wall_ms: 1 survivors { job: \"$A\" round: 2 set: \"$D\" }"
+    record keys-kept "wall_ms: 1 keys { job: \"$A\" round: 2 invitation: \"$B\" bytes: 300 }"
 } > wire.txt

@@ -135,6 +135,31 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
     check_known("key-in-use", &m);
 }
 
+Test(wire, packs_legs_and_lines_as_protoc_does)
+{
+    static const struct {
+        const char *name;
+        enum message_kind kind;
+    } leg[] = {{"keys", MESSAGE_KEYS},           {"roster", MESSAGE_ROSTER},
+               {"survivors", MESSAGE_SURVIVORS}, {"signed", MESSAGE_SIGNED},
+               {"open", MESSAGE_OPEN},           {"reveal", MESSAGE_REVEAL}};
+    struct message m;
+    for (size_t i = 0; i < sizeof leg / sizeof leg[0]; i++) {
+        start(&m, leg[i].kind);
+        m.as.leg.job = all(0x0a);
+        m.as.leg.round = 2;
+        check_known(leg[i].name, &m);
+    }
+    start(&m, MESSAGE_WANT);
+    check_known("want", &m);
+    start(&m, MESSAGE_LINE);
+    m.as.line.port = 65535;
+    memset(m.as.line.id, 0x5e, sizeof m.as.line.id);
+    m.as.line.to_coordinator = all(0xb0);
+    m.as.line.to_agent = all(0xc1);
+    check_known("line", &m);
+}
+
 static void check_refused(enum status expected, const char *hex)
 {
     uint8_t frame[CONTROL_BYTES_MAX];

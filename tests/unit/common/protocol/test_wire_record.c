@@ -76,6 +76,23 @@ Test(wire_record, packs_as_protoc_does)
     check_known("round", &record);
     record.as.round.records = 5000;
     check_known("round-share", &record);
+
+    record = (struct record){.kind = RECORD_ROSTER, .wall_ms = 1};
+    record.as.roster.job = all(0x0a);
+    record.as.roster.round = 2;
+    record.as.roster.bytes = 300;
+    check_known("roster-kept", &record);
+    record = (struct record){.kind = RECORD_SURVIVORS, .wall_ms = 1};
+    record.as.survivors.job = all(0x0a);
+    record.as.survivors.round = 2;
+    record.as.survivors.set = all(0x7d);
+    check_known("survivors-kept", &record);
+    record = (struct record){.kind = RECORD_KEYS, .wall_ms = 1};
+    record.as.keys.job = all(0x0a);
+    record.as.keys.round = 2;
+    record.as.keys.invitation = all(0xb0);
+    record.as.keys.bytes = 300;
+    check_known("keys-kept", &record);
 }
 
 Test(wire_record, reads_negative_sums_and_names)
