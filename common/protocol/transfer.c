@@ -36,9 +36,11 @@ enum status transfer_begin(struct transfer *transfer, uint64_t bytes, uint32_t p
 
 bool transfer_ask(struct transfer *transfer, uint64_t *offset, uint32_t *length)
 {
-    const uint64_t window = transfer->large_from > 0
-                                ? (uint64_t)TRANSFER_WINDOW_LARGE * transfer->piece_bytes
-                                : (uint64_t)TRANSFER_WINDOW_SMALL * CHUNK_BYTES_SMALL;
+    const uint64_t large = (uint64_t)TRANSFER_WINDOW_LARGE * transfer->piece_bytes;
+    const uint64_t window = transfer->large_from == 0
+                                ? (uint64_t)TRANSFER_WINDOW_SMALL * CHUNK_BYTES_SMALL
+                            : large > TRANSFER_WINDOW_BYTES ? large
+                                                            : TRANSFER_WINDOW_BYTES;
     if (transfer->data == NULL || transfer->asked == transfer->bytes) {
         return false;
     }

@@ -12,7 +12,9 @@
 
 enum {
     TRANSFER_WINDOW_SMALL = 4, /* pieces in flight, while they are small */
-    TRANSFER_WINDOW_LARGE = 2,
+    TRANSFER_WINDOW_LARGE = 2, /* large ones, or more of them: */
+    /* What 10 Mbit/s carry in 200 ms there and back, and a piece more: such a link stays in use. */
+    TRANSFER_WINDOW_BYTES = 384 * 1024,
     /* The largest piece where all agents ask at once: what they ask for waits at the coordinator. */
     TRANSFER_FETCH_BYTES = 128 * 1024,
     TRANSFER_FAST_MS = 1000 /* pieces grow where the first window came within this */

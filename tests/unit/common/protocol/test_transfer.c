@@ -112,3 +112,81 @@ Test(transfer, what_has_come_is_wiped)
     cr_expect_eq(wiped, 2 * CHUNK_BYTES_SMALL);
     cr_expect_not(transfer_is_active(&transfer));
 }
+
+/* A link of 10 Mbit/s and 200 ms from end to end and back: requests are small and only late, pieces also wait for each
+ * other. It may die every so many milliseconds, with all that is under way; whoever receives asks again two seconds after
+ * the last piece. */
+enum { LINK_BYTES_MS = 1250, WAY_MS = 100, RETRY_MS = 2000, ASKED_MAX = 64 };
+
+struct link {
+    int64_t free_ms; /* when the sender's side has sent what it was asked for */
+    int64_t dies_ms; /* every so many; INT64_MAX */
+    struct {
+        uint64_t offset;
+        uint32_t length;
+        int64_t comes_ms;
+    } asked[ASKED_MAX];
+    size_t first;
+    size_t count;
+};
+
+static void ask_over(struct link *link, struct transfer *transfer, int64_t now_ms)
+{
+    uint64_t offset;
+    uint32_t length;
+    while (link->count - link->first < ASKED_MAX && transfer_ask(transfer, &offset, &length)) {
+        const int64_t sent = now_ms + WAY_MS > link->free_ms ? now_ms + WAY_MS : link->free_ms;
+        link->free_ms = sent + length / LINK_BYTES_MS;
+        link->asked[link->count % ASKED_MAX].offset = offset;
+        link->asked[link->count % ASKED_MAX].length = length;
+        link->asked[link->count++ % ASKED_MAX].comes_ms = link->free_ms + WAY_MS;
+    }
+}
+
+/* Returns the milliseconds that a transfer takes over the link. */
+static int64_t carry_over(struct link *link, uint64_t bytes, uint32_t piece_bytes)
+{
+    static uint8_t piece[CHUNK_BYTES_MAX];
+    struct transfer transfer = {0};
+    int64_t now_ms = 0;
+    cr_assert_eq(transfer_begin(&transfer, bytes, piece_bytes, 0), STATUS_OK);
+    for (ask_over(link, &transfer, 0); !transfer_is_whole(&transfer); now_ms++) {
+        if (link->dies_ms != INT64_MAX && now_ms > 0 && now_ms % link->dies_ms == 0) {
+            link->first = link->count;
+            link->free_ms = now_ms;
+        }
+        while (link->first < link->count &&
+               link->asked[link->first % ASKED_MAX].comes_ms <= now_ms) {
+            const size_t next = link->first++ % ASKED_MAX;
+            (void)transfer_accept(&transfer, link->asked[next].offset,
+                                  (struct slice){piece, link->asked[next].length}, now_ms);
+        }
+        if (now_ms - transfer.progress_ms >= RETRY_MS) {
+            transfer_retry(&transfer, now_ms);
+        }
+        ask_over(link, &transfer, now_ms);
+        cr_assert_lt(now_ms, 1000000, "it does not end");
+    }
+    transfer_drop(&transfer);
+    return now_ms;
+}
+
+Test(transfer, a_long_thin_link_is_used_to_four_fifths)
+{
+    static const uint32_t size[] = {CHUNK_BYTES_SMALL, TRANSFER_FETCH_BYTES, CHUNK_BYTES_MAX};
+    for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
+        struct link link = {.dies_ms = INT64_MAX};
+        const double used =
+            (double)ANSWER_BYTES / LINK_BYTES_MS / (double)carry_over(&link, ANSWER_BYTES, size[i]);
+        cr_log_info("pieces of up to %u bytes: %.2f of the link", (unsigned)size[i], used);
+        cr_expect_geq(used, 0.8, "pieces of up to %u bytes use %.2f", (unsigned)size[i], used);
+    }
+}
+
+Test(transfer, one_that_loses_its_link_every_ten_seconds_finishes)
+{
+    struct link link = {.dies_ms = 10000};
+    const double used = (double)(8 * ANSWER_BYTES) / LINK_BYTES_MS /
+                        (double)carry_over(&link, 8 * ANSWER_BYTES, CHUNK_BYTES_MAX);
+    cr_expect_geq(used, 0.6, "%.2f of the link", used);
+}
