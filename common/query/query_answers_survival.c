@@ -24,12 +24,21 @@ void query_balanced_cells(double *cell, const struct answering *answering)
 
 struct survival_cells survival_cells_of(double *cell, const struct answering *answering)
 {
-    query_balanced_cells(cell, answering);
-    return (struct survival_cells){.cell = cell,
-                                   .groups = query_groups(answering->query),
-                                   .intervals = answering->query->intervals,
-                                   .end = answering->query->end,
-                                   .variance = query_cell_variance(answering->run)};
+    const struct query *query = answering->query;
+    const double one = ldexp(1, (int)answering->run->set->grid_bits);
+    const double part = (double)query_survival_part(query, (uint64_t)one);
+    const struct survival_cells cells = {.cell = cell,
+                                         .groups = query_groups(query),
+                                         .intervals = query->intervals,
+                                         .end = query->end,
+                                         .variance = query_cell_variance(answering->run) *
+                                                     (one / part) * (one / part),
+                                         .block = query->block};
+    for (size_t i = 0; i < query->cell_count; i++) {
+        cell[i] = (double)answering->sum[i] / part;
+    }
+    survival_balance(cell, &cells, (double)answering->run->record_count);
+    return cells;
 }
 
 size_t survival_answers(const struct query *query)
@@ -81,24 +90,28 @@ static void say_too_few(struct query_answer *answer, const struct answering *ans
     }
 }
 
-/* As what the counts were released, and what the other way would have done to the noise. */
+/* As what the counts were released, and what the other way would have done to the noise, or does. */
 static void say_release(struct query_answer *answer, const struct answering *answering,
                         const struct survival_cells *cells)
 {
     const struct survival_public known = {.records = (double)answering->run->record_count,
                                           .groups = cells->groups,
-                                          .variance = cells->variance};
-    const double ratio =
-        survival_tree_ratio(&known, cells->intervals, answering->run->noise.is_gaussian);
+                                          .variance = query_cell_variance(answering->run)};
+    double ratio = 0;
+    (void)survival_choose(&ratio, &known, cells->intervals, answering->run->noise.is_gaussian);
+    char way[128] = "plain cells";
     char other[96] = "";
-    if (!isnan(ratio)) {
-        (void)snprintf(other, sizeof other,
-                       "; as trees of deaths and of censorings its noise would have %.2f times the "
-                       "variance",
-                       ratio);
+    if (cells->block > 0) {
+        (void)snprintf(way, sizeof way, "two trees, of deaths and of the rest, in blocks of %zu",
+                       cells->block);
     }
-    (void)snprintf(answer->note, sizeof answer->note, "from %zu intervals in plain cells%s",
-                   cells->intervals, other);
+    if (!isnan(ratio)) {
+        (void)snprintf(other, sizeof other, "; as %s its noise would have %.2f times the variance",
+                       cells->block > 0 ? "plain cells" : "trees of deaths and of censorings",
+                       cells->block > 0 ? 1 / ratio : ratio);
+    }
+    (void)snprintf(answer->note, sizeof answer->note, "from %zu intervals in %s%s",
+                   cells->intervals, way, other);
 }
 
 void survival_name_mean(char name[static QUERY_NAME_BYTES], const struct query *query, size_t group)
@@ -157,7 +170,7 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
 void answer_survival(struct query_answer *answer, const struct answering *answering)
 {
     const struct query *query = answering->query;
-    double cell[SURVIVAL_CELLS_MAX];
+    double cell[SURVIVAL_RELEASED_MAX];
     struct survival survival;
     const struct survival_cells cells = survival_cells_of(cell, answering);
 
@@ -189,7 +202,7 @@ void answer_survival(struct query_answer *answer, const struct answering *answer
 void point_survival(struct query_point *point, const struct answering *answering)
 {
     const struct query *query = answering->query;
-    double cell[SURVIVAL_CELLS_MAX];
+    double cell[SURVIVAL_RELEASED_MAX];
     struct survival survival;
     const struct survival_cells cells = survival_cells_of(cell, answering);
 

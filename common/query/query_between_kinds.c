@@ -37,7 +37,7 @@ enum status join_survival(struct query_effect *effect, struct between_site *site
     const size_t count = joining->sites->count;
     const size_t groups = query_groups(query);
     struct survival_cells *curve = calloc(count, sizeof *curve);
-    double(*cell)[SURVIVAL_CELLS_MAX] = calloc(count, sizeof *cell);
+    double(*cell)[SURVIVAL_RELEASED_MAX] = calloc(count, sizeof *cell);
     const enum status status = curve == NULL || cell == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         struct query_run run;
