@@ -85,6 +85,20 @@ void between_means(struct between_site *out, const struct survival_cells *site, 
     }
 }
 
+/* No end where the curve's intervals do not cross one half before the last time. */
+void between_medians(struct between_site *out, const struct survival_cells *site, size_t count,
+                     size_t group)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct survival own;
+        survival_estimate(&own, &site[i]);
+        out[i] = unknown;
+        out[i].value = own.curve[group].median.value;
+        out[i].low = own.curve[group].median.low;
+        out[i].high = own.curve[group].median.high;
+    }
+}
+
 /* The first group and another. */
 struct pair {
     const struct survival_cells *cells;

@@ -114,6 +114,15 @@ static void say_release(struct query_answer *answer, const struct answering *ans
                    cells->intervals, way, other);
 }
 
+void survival_name_median(char name[static QUERY_NAME_BYTES], const struct query *query,
+                          size_t group)
+{
+    const char *of_group = query_group_name(query, group);
+    char part[QUERY_TEXT_BYTES + 64];
+    (void)snprintf(part, sizeof part, "median%s%s", of_group[0] == '\0' ? "" : " ", of_group);
+    query_part_name(name, query, part);
+}
+
 void survival_name_mean(char name[static QUERY_NAME_BYTES], const struct query *query, size_t group)
 {
     const char *of_group = query_group_name(query, group);
@@ -139,15 +148,11 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
     const char *time = query->column.name;
     for (size_t g = 0; g < cells->groups; g++) {
         const struct survival_curve *curve = &survival->curve[g];
-        const char *group = query_group_name(query, g);
-        const char *space = group[0] == '\0' ? "" : " ";
-        char part[QUERY_TEXT_BYTES + 64];
         struct query_answer *median = &answer[2 * g];
         struct query_answer *mean = &answer[2 * g + 1];
         set_answer(median, answering, &curve->median, time);
         set_answer(mean, answering, &curve->mean, time);
-        (void)snprintf(part, sizeof part, "median%s%s", space, group);
-        query_answer_name(median, query, part);
+        survival_name_median(median->name, query, g);
         survival_name_mean(mean->name, query, g);
         if (curve->shown == 0) {
             say_too_few(median, answering, cells);
