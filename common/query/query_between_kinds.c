@@ -15,14 +15,14 @@ size_t survival_effects(const struct query *query)
 
 /* Sites beside each other, not joined. */
 static void keep_apart(struct query_effect *effect, const struct between_site *site, size_t count,
-                       const char *why)
+                       const char *where, const char *more)
 {
     between_apart(&effect->all, site, count);
     effect->is_apart = true;
     (void)snprintf(effect->note, sizeof effect->note,
                    "a median's interval ends at %s: it is no standard error, and sites are not "
-                   "joined",
-                   why);
+                   "joined%s",
+                   where, more);
 }
 
 static void name_hazard(char name[static QUERY_NAME_BYTES], const struct query *query, size_t group)
@@ -79,9 +79,8 @@ enum status join_survival(struct query_effect *effect, struct between_site *site
     effect += 3 * groups - 2;
     for (size_t g = 0; g < groups && status == STATUS_OK; g++, effect++, site += count) {
         between_medians(site, curve, count, g);
-        keep_apart(effect, site, count,
-                   "the ends of the curve's intervals, and a curve "
-                   "that stays above one half has none");
+        keep_apart(effect, site, count, "the ends of the curve's intervals",
+                   "; a curve that stays above one half has none");
         survival_name_median(effect->name, query, g);
         (void)snprintf(effect->unit, sizeof effect->unit, "%s", query->column.name);
     }
@@ -227,7 +226,7 @@ enum status join_table1(struct query_effect *effect, struct between_site *site,
             name_figure(effect, query, variable, level);
             if (variable->column.kind == COLUMN_NUMBER && k == 1) {
                 between_quantiles(site, &column[v * count], count);
-                keep_apart(effect, site, count, "steps of the public range");
+                keep_apart(effect, site, count, "steps of the public range", "");
             } else {
                 between_columns(site, &column[v * count], count, level);
                 between_sites(&effect->all, site, count, false);
