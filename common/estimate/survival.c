@@ -270,6 +270,17 @@ struct estimate survival_difference(const struct estimate *a, const struct estim
     return (struct estimate){value, value - reach, value + reach, sqrt(noise), sqrt(sampling)};
 }
 
+/* From the intervals of two that are apart: an end is as far out as the two ends that make it, together. */
+static struct estimate difference_of_medians(const struct estimate *a, const struct estimate *b)
+{
+    const double value = a->value - b->value;
+    return (struct estimate){.value = value,
+                             .low = value - hypot(a->value - a->low, b->high - b->value),
+                             .high = value + hypot(a->high - a->value, b->value - b->low),
+                             .noise = NAN,
+                             .sampling = NAN};
+}
+
 /* How many records the group has is told by so many cells that its noise is small beside it. A rule on the curve alone would
  * let through those of the too small groups whose noise happens to be kind, and their intervals miss. */
 static bool is_large(const struct survival_cells *cells, size_t group)
@@ -309,6 +320,10 @@ void survival_estimate(struct survival *out, const struct survival_cells *cells)
             g == 0 ? unknown
                    : survival_difference(&curve->mean, &out->curve[0].mean,
                                          survival_covariance(cells, 0, sum, first_sum));
+        out->median_difference[g] =
+            g == 0 || isnan(curve->median.value) || isnan(out->curve[0].median.value)
+                ? unknown
+                : difference_of_medians(&curve->median, &out->curve[0].median);
     }
     survival_log_rank(out, cells);
 }

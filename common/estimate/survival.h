@@ -80,7 +80,8 @@ struct survival_curve {
 
 struct survival {
     struct survival_curve curve[SURVIVAL_GROUPS_MAX];
-    struct estimate mean_difference[SURVIVAL_GROUPS_MAX]; /* to the first group's; [0]: NAN */
+    struct estimate mean_difference[SURVIVAL_GROUPS_MAX];   /* to the first group's; [0]: NAN */
+    struct estimate median_difference[SURVIVAL_GROUPS_MAX]; /* likewise; an end NAN: beyond */
     double log_rank; /* chi-squared with groups - 1 degrees of freedom; NAN when not given */
     double log_rank_p;
 };
@@ -89,7 +90,7 @@ struct survival {
  * Estimates all curves.
  *
  * Sources: Kaplan and Meier 1958; Greenwood 1926; Brookmeyer and Crowley 1982 (median: where the pointwise interval
- * holds one half); Mantel 1966. Bands are of equal precision on the arcsine-root scale (Nair 1984).
+ * holds one half); Zou, Donner 2008 (a difference of medians: its interval from theirs); Mantel 1966. Bands are of equal precision on the arcsine-root scale (Nair 1984).
  * Deviation: noise enters every variance, by gradients in the cells; nothing is made non-negative before.
  */
 void survival_estimate(struct survival *out, const struct survival_cells *cells);

@@ -44,7 +44,7 @@ struct survival_cells survival_cells_of(double *cell, const struct answering *an
 size_t survival_answers(const struct query *query)
 {
     const size_t groups = query_groups(query);
-    return 2 * groups + (groups > 1 ? groups : 0);
+    return 2 * groups + (groups > 1 ? 2 * groups - 1 : 0);
 }
 
 size_t survival_points(const struct query *query)
@@ -141,6 +141,29 @@ void survival_name_difference(char name[static QUERY_NAME_BYTES], const struct q
     query_part_name(name, query, part);
 }
 
+/* Of two curves that are shown one may stay above one half. */
+static void answer_medians(struct query_answer *answer, const struct answering *answering,
+                           const struct survival *survival, const struct survival_cells *cells,
+                           size_t group)
+{
+    const struct query *query = answering->query;
+    const bool are_shown = survival->curve[0].shown > 0 && survival->curve[group].shown > 0;
+    char part[QUERY_NAME_BYTES];
+    set_answer(answer, answering, &survival->median_difference[group], query->column.name);
+    (void)snprintf(part, sizeof part, "median, %s less %s", query_group_name(query, group),
+                   query_group_name(query, 0));
+    query_answer_name(answer, query, part);
+    if (!are_shown) {
+        say_too_few(answer, answering, cells);
+    } else if (isnan(answer->value)) {
+        (void)snprintf(answer->note, sizeof answer->note, "a curve stays above one half up to %.6g",
+                       query->end);
+    } else {
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "the interval is made of the two medians' intervals");
+    }
+}
+
 static size_t answer_groups(struct query_answer *answer, const struct answering *answering,
                             const struct survival *survival, const struct survival_cells *cells)
 {
@@ -187,6 +210,7 @@ void answer_survival(struct query_answer *answer, const struct answering *answer
         if (isnan(survival.mean_difference[g].value)) {
             say_too_few(answer, answering, &cells);
         }
+        answer_medians(++answer, answering, &survival, &cells, g);
         answer++;
     }
     if (cells.groups > 1) {

@@ -21,6 +21,7 @@ struct found {
     struct intervals_rate mean;
     struct intervals_rate difference;
     struct intervals_rate median;
+    struct intervals_rate medians;  /* differences of two */
     struct intervals_rate rejected; /* log-rank tests below 5 % */
     struct intervals_width width;   /* at the end */
 };
@@ -212,6 +213,11 @@ static enum status run_one(struct found *out, struct intervals_rate *at,
             mean_survival(1, is_null_of(setting)) - mean_survival(0, is_null_of(setting));
         intervals_count(&out->difference, holds(&told.mean_difference[1], truth));
     }
+    if (!isnan(told.median_difference[1].value)) {
+        const struct estimate *between = &told.median_difference[1];
+        const double truth = median_of(1, is_null_of(setting)) - median_of(0, is_null_of(setting));
+        intervals_count(&out->medians, !(truth < between->low) && !(truth > between->high));
+    }
     if (!isnan(told.log_rank_p)) {
         intervals_count(&out->rejected, told.log_rank_p < 0.05);
     }
@@ -266,7 +272,7 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     return status;
 }
 
-enum { POINT, BAND, MEAN, DIFFERENCE, NOISE, REJECTED, WIDTH };
+enum { POINT, BAND, MEAN, DIFFERENCE, MEDIAN, MEDIANS, NOISE, REJECTED, WIDTH };
 
 static const struct intervals_claim claims[] = {
     [POINT] = {"survival: pointwise intervals of a curve that hold the truth, the worst of all "
@@ -276,6 +282,8 @@ static const struct intervals_claim claims[] = {
     [MEAN] = {"survival: intervals of the restricted mean", INTERVALS_HOLD},
     [DIFFERENCE] = {"survival: intervals of the difference of two restricted means",
                     INTERVALS_HOLD},
+    [MEDIAN] = {"survival: intervals of the median", INTERVALS_HOLD},
+    [MEDIANS] = {"survival: intervals of the difference of two medians", INTERVALS_HOLD},
     [NOISE] = {"survival: intervals of the noise alone that hold the curve without noise",
                INTERVALS_HOLD},
     [REJECTED] = {"survival: log-rank tests that reject a true null", INTERVALS_REJECT},
@@ -298,8 +306,9 @@ static void tell(struct intervals_told *told, const struct found *found,
     (void)snprintf(text[3], INTERVALS_TEXT, "%.3f, %.3f", intervals_share(&found->point),
                    found->worst_point);
     (void)snprintf(text[4], INTERVALS_TEXT, "%.3f", intervals_share(&found->band));
-    (void)snprintf(text[5], INTERVALS_TEXT, "%.3f, %.3f", intervals_share(&found->mean),
-                   intervals_share(&found->difference));
+    (void)snprintf(text[5], INTERVALS_TEXT, "%.3f, %.3f; medians %.3f, %.3f",
+                   intervals_share(&found->mean), intervals_share(&found->difference),
+                   intervals_share(&found->median), intervals_share(&found->medians));
     (void)snprintf(text[6], INTERVALS_TEXT, "%.3f of %.2f", intervals_share(&found->rejected),
                    (double)found->rejected.all / (double)setting->runs);
     (void)snprintf(text[7], INTERVALS_TEXT, "%.2f, %.2f", intervals_over_exact(&found->width),
@@ -315,6 +324,8 @@ static enum status run(struct intervals_told *told, struct intervals_setting *se
     intervals_take(told, BAND, &found.band, setting->runs);
     intervals_take(told, MEAN, &found.mean, setting->runs);
     intervals_take(told, DIFFERENCE, &found.difference, setting->runs);
+    intervals_take(told, MEDIAN, &found.median, setting->runs);
+    intervals_take(told, MEDIANS, &found.medians, setting->runs);
     intervals_take(told, NOISE, &found.noise, setting->runs);
     intervals_take_width(told, WIDTH, &found.width, setting->runs);
     if (is_null_of(setting)) {

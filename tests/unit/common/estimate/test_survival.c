@@ -148,6 +148,33 @@ Test(survival, intervals_of_the_noise_hold_the_hospitals_curves)
     cr_expect(worst_point(0.5) < 89);
 }
 
+/* 4 intervals, of 2,000 and of 1,000 records: the medians are 1 + 2/3 and 2.5 intervals on. */
+Test(survival, difference_of_medians_is_as_uncertain_as_both)
+{
+    enum { K = 4 };
+    static double own[SURVIVAL_CELLS(3, K)] = {600, 600, 400, 200, 0, 0, 0, 0, 200,  /* 0.7, 0.4 */
+                                               200, 200, 200, 200, 0, 0, 0, 0, 200,  /* 0.6, 0.4 */
+                                               100, 100, 100, 100, 0, 0, 0, 0, 600}; /* never */
+    const struct survival_cells cells = {own, 3, K, K, 0, 0};
+    survival_estimate(&survival, &cells);
+    const struct estimate *a = &survival.curve[0].median;
+    const struct estimate *b = &survival.curve[1].median;
+    const struct estimate *more = &survival.median_difference[1];
+    near(a->value, 1 + 2.0 / 3, 1e-12, "median", 0);
+    near(b->value, 2.5, 1e-12, "median", 1);
+    near(more->value, 2.5 - 1 - 2.0 / 3, 1e-12, "difference", 1);
+    near(more->low,
+         more->value - sqrt((b->value - b->low) * (b->value - b->low) +
+                            (a->high - a->value) * (a->high - a->value)),
+         1e-12, "low", 1);
+    near(more->high,
+         more->value + sqrt((b->high - b->value) * (b->high - b->value) +
+                            (a->value - a->low) * (a->value - a->low)),
+         1e-12, "high", 1);
+    cr_expect(isnan(survival.median_difference[2].value) && survival.curve[2].median_beyond);
+    cr_expect(isnan(survival.median_difference[0].value));
+}
+
 /* Behind the cells of two groups. */
 static void put_sums(double *released, size_t k, size_t block)
 {
