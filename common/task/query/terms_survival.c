@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The band, the median, and what the test finds; where there are no two groups there is none. */
+/* The band, the median, the differences of two groups that are alike, and what the test finds: where there are two groups. */
 static enum status describe_rest(struct terms *terms, const struct query *query,
                                  const struct survival_expected *expected)
 {
@@ -17,10 +17,16 @@ static enum status describe_rest(struct terms *terms, const struct query *query,
         {"median, if three of four die", query->column.name,
          "half of the interval is a tenth of the time", expected->median * query->end,
          TERMS_TENTH * query->end, expected->group, true},
+        {"difference of two groups' means up to the end, if half die", query->column.name,
+         "half of the interval is a tenth of the time", sqrt(2) * expected->mean * query->end,
+         TERMS_TENTH * query->end, expected->group, true},
+        {"difference of two medians, if three of four die", query->column.name,
+         "half of the interval is a tenth of the time", sqrt(2) * expected->median * query->end,
+         TERMS_TENTH * query->end, expected->group, true},
     };
-    enum status status = query_add_half(terms, query, &half[0]);
-    if (status == STATUS_OK) {
-        status = query_add_half(terms, query, &half[1]);
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < (query_groups(query) > 1 ? 4 : 2) && status == STATUS_OK; i++) {
+        status = query_add_half(terms, query, &half[i]);
     }
     struct terms_line *test =
         status == STATUS_OK && query_groups(query) == 2 ? terms_add_line(terms) : NULL;
