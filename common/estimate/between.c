@@ -251,6 +251,14 @@ void between_sites(struct between *out, struct between_site *site, size_t count,
     }
 }
 
+void between_apart(struct between *out, const struct between_site *site, size_t count)
+{
+    *out = (struct between){0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    for (size_t i = 0; i < count; i++) {
+        out->sites += isnan(site[i].value) ? 0 : 1;
+    }
+}
+
 double between_expect(double half, size_t sites)
 {
     return sites < BETWEEN_SITES_MIN ? NAN

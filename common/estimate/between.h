@@ -94,6 +94,15 @@ void between_hazards(struct between_site *out, const struct survival_cells *site
 /** A site's coefficient: the sum of weight (terms) and b. Given where its factor is below BETWEEN_DOUBT_MOST. */
 void between_slope(struct between_site *out, const struct regress_fit *fit, const double *weight);
 
+/** A site's median of all groups together; or a group's median survival time. Its interval is the set that a test leaves, which ends at
+ * steps: deviations are NAN, so that sites cannot be joined. Given as table1_quantile, or survival_estimate's. */
+void between_quantiles(struct between_site *out, const struct table1_column *site, size_t count);
+void between_medians(struct between_site *out, const struct survival_cells *site, size_t count,
+                     size_t group);
+
+/** Counts the sites that are given, and joins none. */
+void between_apart(struct between *out, const struct between_site *site, size_t count);
+
 /** A site's mean, or share of a level, of all groups together. Not given as table1_mean and table1_share. */
 void between_columns(struct between_site *out, const struct table1_column *site, size_t count,
                      size_t level);

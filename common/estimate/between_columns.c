@@ -56,6 +56,17 @@ void between_columns(struct between_site *out, const struct table1_column *site,
     }
 }
 
+void between_quantiles(struct between_site *out, const struct table1_column *site, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct estimate own = table1_quantile(&site[i], 0.5).estimate;
+        out[i] = unknown;
+        out[i].value = own.value;
+        out[i].low = own.low;
+        out[i].high = own.high;
+    }
+}
+
 /* What widens the site's interval beyond sampling and noise, as its denominator is noisy, is noise too. */
 void between_slope(struct between_site *out, const struct regress_fit *fit, const double *weight)
 {

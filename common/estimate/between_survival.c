@@ -63,7 +63,6 @@ void between_means(struct between_site *out, const struct survival_cells *site, 
 {
     double cell[SURVIVAL_CELLS_MAX];
     const struct survival_cells pooled = pool(cell, site, count);
-    const size_t m = SURVIVAL_CELLS(pooled.groups, pooled.intervals);
     for (size_t i = 0; i < count; i++) {
         double sum = 0;
         double first_sum = 0;
@@ -72,8 +71,8 @@ void between_means(struct between_site *out, const struct survival_cells *site, 
             isnan(own.value) ? NAN : sampling_variance(&own, &site[i], &pooled, group);
         if (is_difference) {
             const struct estimate first = survival_alone(&first_sum, &site[i], 0);
-            own = survival_difference(&own, &first,
-                                      cells_covariance(0, sum, first_sum, m, site[i].variance));
+            own =
+                survival_difference(&own, &first, survival_covariance(&site[i], 0, sum, first_sum));
             variance += sampling_variance(&first, &site[i], &pooled, 0);
         }
         out[i] = isnan(own.value) ? unknown
@@ -83,6 +82,20 @@ void between_means(struct between_site *out, const struct survival_cells *site, 
                                                           .low = own.low,
                                                           .high = own.high,
                                                           .weight = NAN};
+    }
+}
+
+/* No end where the curve's intervals do not cross one half before the last time. */
+void between_medians(struct between_site *out, const struct survival_cells *site, size_t count,
+                     size_t group)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct survival own;
+        survival_estimate(&own, &site[i]);
+        out[i] = unknown;
+        out[i].value = own.curve[group].median.value;
+        out[i].low = own.curve[group].median.low;
+        out[i].high = own.curve[group].median.high;
     }
 }
 
@@ -115,7 +128,12 @@ static void fill(struct pair *pair, const struct survival_cells *cells, size_t g
 /* Each group has deaths beyond what the noise alone may show. */
 static bool has_deaths(const struct pair *pair)
 {
-    const double noise = sqrt(pair->cells->variance * (double)pair->used);
+    double counted[SURVIVAL_GROUP_CELLS_MAX] = {0};
+    for (size_t j = 0; j < pair->used; j++) {
+        counted[j] = 1;
+    }
+    const double noise =
+        sqrt(pair->cells->variance * survival_inner(pair->cells, counted, counted));
     for (size_t side = 0; side < PAIR; side++) {
         double deaths = 0;
         for (size_t j = 0; j < pair->used; j++) {
@@ -164,9 +182,10 @@ static double solve(const struct pair *pair)
 static double noise_of_score(const struct pair *pair, double b)
 {
     const size_t k = pair->cells->intervals;
-    double product = 0;
-    double sum = 0;
+    double inner = 0;
+    double weighed = 0;
     for (size_t side = 0; side < PAIR; side++) {
+        double by[SURVIVAL_GROUP_CELLS_MAX] = {0};
         double before = 0; /* by the time at risk of the intervals before */
         for (size_t j = 0; j <= k; j++) {
             const bool is_used = j < pair->used;
@@ -174,25 +193,26 @@ static double noise_of_score(const struct pair *pair, double b)
             const double all = is_used ? death_of(pair, 0, j) + death_of(pair, 1, j) : 0;
             const double by_time =
                 is_used ? (side == 1 ? -1 : 1) * all * p * (1 - p) / pair->time[side][j] : 0;
-            const double by_death = before + by_time / 2 + (is_used ? (double)side - p : 0);
-            const double by_censoring = before + by_time / 2; /* of j = k: still there */
-            product += by_censoring * by_censoring + (j < k ? by_death * by_death : 0);
-            sum += by_censoring + (j < k ? by_death : 0);
+            by[k + j] = before + by_time / 2; /* of j = k: still there */
+            if (j < k) {
+                by[j] = by[k + j] + (is_used ? (double)side - p : 0);
+            }
             before += by_time;
         }
+        inner += survival_inner(pair->cells, by, by);
+        weighed += survival_weigh(pair->cells, by);
     }
-    return cells_covariance(product, sum, sum, SURVIVAL_CELLS(pair->cells->groups, k),
-                            pair->cells->variance);
+    return survival_covariance(pair->cells, inner, weighed, weighed);
 }
 
 static double noise_of_information(const struct pair *pair, double b)
 {
-    double square = 0;
+    double by[SURVIVAL_GROUP_CELLS_MAX] = {0};
     for (size_t j = 0; j < pair->used; j++) {
         const double p = share_of(pair, b, j);
-        square += 2 * p * (1 - p) * p * (1 - p);
+        by[j] = p * (1 - p);
     }
-    return sqrt(pair->cells->variance * square);
+    return sqrt(pair->cells->variance * PAIR * survival_inner(pair->cells, by, by));
 }
 
 void between_hazards(struct between_site *out, const struct survival_cells *site, size_t count,

@@ -22,56 +22,59 @@ static const double *cells_of(const struct survival_cells *cells, size_t group)
     return cells->cell + group * (2 * cells->intervals + 1);
 }
 
+/* Of a figure of one group's cells. */
+static double variance_of(const struct survival_cells *cells, const double *by)
+{
+    const double weighed = survival_weigh(cells, by);
+    return survival_covariance(cells, survival_inner(cells, by, by), weighed, weighed);
+}
+
 /* Y and the standard deviation of its noise. Every later cell counts fully, the interval's censorings by half. */
 static void fill_risk(struct survival_group *out, const struct survival_cells *cells, size_t group)
 {
     const size_t k = cells->intervals;
-    const size_t m = SURVIVAL_CELLS(cells->groups, k);
     const double *death = cells_of(cells, group);
     const double *censored = death + k;
     double later = censored[k];
-    double later_cells = 1;
+    double by[SURVIVAL_GROUP_CELLS_MAX] = {0};
+    by[2 * k] = 1;
     for (size_t j = k; j-- > 0;) {
-        const double sum = later_cells + 1.5;
+        by[j] = 1;
+        by[k + j] = 0.5;
         out->at_risk[j] = later + death[j] + censored[j] / 2;
-        out->at_risk_noise[j] =
-            sqrt(fmax(0, cells_covariance(later_cells + 1.25, sum, sum, m, cells->variance)));
+        out->at_risk_noise[j] = sqrt(fmax(0, variance_of(cells, by)));
+        by[k + j] = 1;
         later += death[j] + censored[j];
-        later_cells += 2;
     }
 }
 
 /* Of L_J by the group's cells: an interval before a cell has it in Y alone. */
-static void fill_gradient(struct survival_group *out, const double *death, size_t k)
+static void fill_gradient(struct survival_group *out, const struct survival_cells *cells,
+                          const double *death)
 {
+    const size_t k = cells->intervals;
     for (size_t last = 0; last < out->valid; last++) {
         double *by = out->gradient[last];
         double before = 0; /* the sum of 1/(Y - d) - 1/Y of the intervals before, up to J */
-        double sum = 0;
         for (size_t i = 0; i < k; i++) {
             const double y = out->at_risk[i];
             const double here = i <= last ? 1 / (y - death[i]) - 1 / y : 0;
             by[i] = before - (i <= last ? 1 / y : 0);
             by[k + i] = before + here / 2;
             before += here;
-            sum += by[i] + by[k + i];
         }
         by[2 * k] = before;
-        out->gradient_sum[last] = sum + before;
+        out->gradient_sum[last] = survival_weigh(cells, by);
     }
 }
 
 static void fill_noise(struct survival_group *out, const struct survival_cells *cells)
 {
-    const size_t m = SURVIVAL_CELLS(cells->groups, cells->intervals);
     for (size_t i = 0; i < out->valid; i++) {
         for (size_t j = 0; j <= i; j++) {
-            double product = 0;
-            for (size_t c = 0; c < 2 * cells->intervals + 1; c++) {
-                product += out->gradient[i][c] * out->gradient[j][c];
-            }
-            out->noise[i][j] = cells_covariance(product, out->gradient_sum[i], out->gradient_sum[j],
-                                                m, cells->variance);
+            const double inner = survival_inner(cells, out->gradient[i], out->gradient[j]);
+            out->noise[i][j] =
+                survival_covariance(cells, inner, out->gradient_sum[i], out->gradient_sum[j]);
             out->noise[j][i] = out->noise[i][j];
         }
     }
@@ -81,8 +84,8 @@ void survival_group_fill(struct survival_group *out, const struct survival_cells
                          size_t group)
 {
     const size_t k = cells->intervals;
-    const double m = (double)SURVIVAL_CELLS(cells->groups, k);
     const double *death = cells_of(cells, group);
+    double so_far[SURVIVAL_GROUP_CELLS_MAX] = {0};
     double log_survival = 0;
     double greenwood = 0;
     double deaths = 0;
@@ -101,11 +104,11 @@ void survival_group_fill(struct survival_group *out, const struct survival_cells
         out->greenwood[j] = fmax(greenwood, 0);
         out->valid = j + 1;
     }
-    fill_gradient(out, death, k);
+    fill_gradient(out, cells, death);
     fill_noise(out, cells);
     for (size_t j = 0; j < out->valid; j++) {
-        const double summed = (double)(j + 1);
-        const double noise = sqrt(cells->variance * (summed - summed * summed / m));
+        so_far[j] = 1;
+        const double noise = sqrt(variance_of(cells, so_far));
         deaths += death[j];
         out->given[j] = survival_deviation(out, j) < deviation_most && deaths > deaths_least &&
                         deaths > deaths_over_noise * noise;
@@ -267,12 +270,24 @@ struct estimate survival_difference(const struct estimate *a, const struct estim
     return (struct estimate){value, value - reach, value + reach, sqrt(noise), sqrt(sampling)};
 }
 
+/* From the intervals of two that are apart: an end is as far out as the two ends that make it, together. */
+static struct estimate difference_of_medians(const struct estimate *a, const struct estimate *b)
+{
+    const double value = a->value - b->value;
+    return (struct estimate){.value = value,
+                             .low = value - hypot(a->value - a->low, b->high - b->value),
+                             .high = value + hypot(a->high - a->value, b->value - b->low),
+                             .noise = NAN,
+                             .sampling = NAN};
+}
+
 /* How many records the group has is told by so many cells that its noise is small beside it. A rule on the curve alone would
  * let through those of the too small groups whose noise happens to be kind, and their intervals miss. */
 static bool is_large(const struct survival_cells *cells, size_t group)
 {
     const double *own = cells_of(cells, group);
-    const struct survival_public known = {.groups = cells->groups, .variance = cells->variance};
+    const struct survival_public known = {
+        .groups = cells->groups, .variance = cells->variance, .block = cells->block};
     double records = 0;
     for (size_t i = 0; i < 2 * cells->intervals + 1; i++) {
         records += own[i];
@@ -283,7 +298,6 @@ static bool is_large(const struct survival_cells *cells, size_t group)
 void survival_estimate(struct survival *out, const struct survival_cells *cells)
 {
     const size_t k = cells->intervals;
-    const size_t m = SURVIVAL_CELLS(cells->groups, k);
     struct survival_group group;
     double first_sum = 0;
 
@@ -305,7 +319,11 @@ void survival_estimate(struct survival *out, const struct survival_cells *cells)
         out->mean_difference[g] =
             g == 0 ? unknown
                    : survival_difference(&curve->mean, &out->curve[0].mean,
-                                         cells_covariance(0, sum, first_sum, m, cells->variance));
+                                         survival_covariance(cells, 0, sum, first_sum));
+        out->median_difference[g] =
+            g == 0 || isnan(curve->median.value) || isnan(out->curve[0].median.value)
+                ? unknown
+                : difference_of_medians(&curve->median, &out->curve[0].median);
     }
     survival_log_rank(out, cells);
 }

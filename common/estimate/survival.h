@@ -23,18 +23,33 @@ enum {
     SURVIVAL_INTERVALS_MAX = 40,
     SURVIVAL_GROUPS_MAX = 8,
     SURVIVAL_GROUP_CELLS_MAX = 2 * SURVIVAL_INTERVALS_MAX + 1,
-    SURVIVAL_CELLS_MAX = SURVIVAL_GROUPS_MAX * SURVIVAL_GROUP_CELLS_MAX + 1
+    SURVIVAL_CELLS_MAX = SURVIVAL_GROUPS_MAX * SURVIVAL_GROUP_CELLS_MAX + 1,
+    SURVIVAL_RELEASED_MAX = SURVIVAL_CELLS_MAX + SURVIVAL_GROUPS_MAX * (SURVIVAL_INTERVALS_MAX + 1)
 };
 
 #define SURVIVAL_CELLS(groups, intervals) ((groups) * (2 * (intervals) + 1) + 1)
 
 struct survival_cells {
-    const double *cell; /* balanced: cells.h */
+    const double *cell; /* (SURVIVAL_CELLS) by survival_balance */
     size_t groups;
     size_t intervals;
     double end;      /* unit: of time */
-    double variance; /* of the noise on a cell, before balancing; unit: records^2 */
+    double variance; /* of the noise on a number as it was released; unit: records^2 */
+    size_t block;    /* cells of a block whose sum was released, too; 0: none was */
 };
+
+/** Returns how many numbers are released: all cells, and behind them of each group the sums of blocks of its deaths, and of blocks of
+ * its censorings and those still there. block: at least 2; 0: no sums. */
+size_t survival_released(size_t groups, size_t intervals, size_t block);
+
+/**
+ * Makes cells of what was released, by least squares, and takes off what their total has above the public one.
+ *
+ * cell   in/out  (survival_released), of which the first SURVIVAL_CELLS are written
+ * cells  in      its cell is not read
+ * total  in      records
+ */
+void survival_balance(double *cell, const struct survival_cells *cells, double total);
 
 /* A figure; all NAN when it is not given. */
 struct estimate {
@@ -65,7 +80,8 @@ struct survival_curve {
 
 struct survival {
     struct survival_curve curve[SURVIVAL_GROUPS_MAX];
-    struct estimate mean_difference[SURVIVAL_GROUPS_MAX]; /* to the first group's; [0]: NAN */
+    struct estimate mean_difference[SURVIVAL_GROUPS_MAX];   /* to the first group's; [0]: NAN */
+    struct estimate median_difference[SURVIVAL_GROUPS_MAX]; /* likewise; an end NAN: beyond */
     double log_rank; /* chi-squared with groups - 1 degrees of freedom; NAN when not given */
     double log_rank_p;
 };
@@ -74,7 +90,7 @@ struct survival {
  * Estimates all curves.
  *
  * Sources: Kaplan and Meier 1958; Greenwood 1926; Brookmeyer and Crowley 1982 (median: where the pointwise interval
- * holds one half); Mantel 1966. Bands are of equal precision on the arcsine-root scale (Nair 1984).
+ * holds one half); Zou, Donner 2008 (a difference of medians: its interval from theirs); Mantel 1966. Bands are of equal precision on the arcsine-root scale (Nair 1984).
  * Deviation: noise enters every variance, by gradients in the cells; nothing is made non-negative before.
  */
 void survival_estimate(struct survival *out, const struct survival_cells *cells);
@@ -90,24 +106,40 @@ double survival_records_factor(const struct survival_cells *cells);
 struct survival_public {
     double records; /* of all sites */
     size_t groups;
-    double variance; /* of the noise on a cell; unit: records^2 */
+    double variance; /* of the noise on a number that is released; unit: records^2 */
+    size_t block;    /* as in survival_cells */
+};
+
+/* In what counts are released. */
+struct survival_release {
+    size_t intervals;
+    size_t block;
 };
 
 /**
  * Returns the least number of intervals with which the actuarial estimate is biased by less than a fifth of its standard
  * deviation, in each of the cases of survival_plan.c (hazards constant, early and late; censoring rare, even and
- * early; groups of equal size); SURVIVAL_INTERVALS_MAX where none is.
+ * early; groups of equal size); SURVIVAL_INTERVALS_MAX where none is. With it what survival_choose says of that number.
+ *
+ * known  in  its block is not read; variance: of plain cells
  */
-size_t survival_plan(const struct survival_public *known);
+struct survival_release survival_plan(const struct survival_public *known, bool is_gaussian);
+
+/* How much more variance the noise on a released number has where blocks' sums are released, too: a record is in twice as many. */
+#define SURVIVAL_TREE_PRICE(is_gaussian) ((is_gaussian) ? 2.0 : 4.0)
 
 /**
- * Returns what the variance of the noise on a curve's logarithm would be, over what it is, were deaths and censorings not
- * released as plain cells but as two trees, of cells and of sums of blocks of cells: the least over all sizes of blocks, in the
- * mean over the intervals, where half of each group dies and half of the others are censored. Above 1: plain cells have less. A
- * record is in twice as many cells then, so with Laplace noise each has four times the variance, with Gaussian noise twice. NAN
- * where no point is given. Source: Hay, Rastogi, Miklau and Suciu 2010 (least squares over a tree).
+ * Returns the block for which the noise on a curve's logarithm has the least variance, in the mean over the intervals, where half of
+ * each group dies and half of the others are censored; 0, plain cells, unless it is a fifth less than that of plain cells. At the
+ * first intervals a tree has more, so that less is not worth it. With Laplace noise it is never so much: at 40 intervals an eighth.
+ *
+ * ratio  out  that least variance over plain cells'; NAN: no point is given
+ * known  in   as survival_plan
+ *
+ * Source: Hay, Rastogi, Miklau and Suciu 2010 (least squares over a tree). Deviation: two levels, and blocks of any size.
  */
-double survival_tree_ratio(const struct survival_public *known, size_t intervals, bool is_gaussian);
+size_t survival_choose(double *ratio, const struct survival_public *known, size_t intervals,
+                       bool is_gaussian);
 
 struct survival_expected {
     double survival; /* half of the width of the 95 % interval at the end; NAN: not given */

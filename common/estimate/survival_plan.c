@@ -9,6 +9,7 @@
 enum { STEPS = 48 /* of an interval */, GROUP_RECORDS_LOG2_MAX = 30 };
 
 static const double bias_over_deviation = 0.2;
+static const double tree_most = 0.8; /* of plain cells' variance */
 
 /* Time runs from 0 to 1; a hazard is total * shape, whose integral is 1. */
 struct hazard {
@@ -75,6 +76,17 @@ static void expect_all(double *cell, double *truth, const struct setting *settin
     cell[known->groups * (2 * k + 1)] = 0;
 }
 
+static struct survival_cells cells_like(const double *cell, const struct survival_public *known,
+                                        size_t k)
+{
+    return (struct survival_cells){.cell = cell,
+                                   .groups = known->groups,
+                                   .intervals = k,
+                                   .end = 1,
+                                   .variance = known->variance,
+                                   .block = known->block};
+}
+
 static bool is_unbiased(const struct survival_public *known, size_t k)
 {
     for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
@@ -82,11 +94,7 @@ static bool is_unbiased(const struct survival_public *known, size_t k)
         double truth[SURVIVAL_INTERVALS_MAX];
         struct survival_group group;
         expect_all(cell, truth, &settings[s], known, k);
-        const struct survival_cells cells = {.cell = cell,
-                                             .groups = known->groups,
-                                             .intervals = k,
-                                             .end = 1,
-                                             .variance = known->variance};
+        const struct survival_cells cells = cells_like(cell, known, k);
         survival_group_fill(&group, &cells, 0);
         for (size_t j = 0; j < k; j++) {
             if (group.given[j] && fabs(group.log_survival[j] - truth[j]) >=
@@ -96,15 +104,6 @@ static bool is_unbiased(const struct survival_public *known, size_t k)
         }
     }
     return true;
-}
-
-size_t survival_plan(const struct survival_public *known)
-{
-    size_t k = SURVIVAL_INTERVALS_MIN;
-    while (k < SURVIVAL_INTERVALS_MAX && !is_unbiased(known, k)) {
-        k++;
-    }
-    return k;
 }
 
 static const struct setting half_dies = {{0.6931471805599453, 0}, {0, 0}};
@@ -118,11 +117,7 @@ bool survival_suffices(double records, const struct survival_public *known, size
     struct survival_public with = *known;
     with.records = records * (double)known->groups;
     expect_all(cell, truth, &half_is_censored, &with, k);
-    const struct survival_cells cells = {.cell = cell,
-                                         .groups = known->groups,
-                                         .intervals = k,
-                                         .end = 1,
-                                         .variance = known->variance};
+    const struct survival_cells cells = cells_like(cell, known, k);
     return survival_has_whole(&cells, 0);
 }
 
@@ -144,54 +139,55 @@ static double smallest_group(const struct survival_public *known, size_t k)
     return ceil(high);
 }
 
-/* What one kind of cells adds to the variance of sum_i g_i x_i, in that of a plain cell: of the cells and of the sums of blocks of
- * them, all of equal noise, by least squares. The normal matrix is 1 + 11' in each block. */
-static double in_blocks(const double *g, size_t k, size_t block)
+/* What the noise on a released number is multiplied with; balancing takes no account of the block. */
+static double inner_of_all(const struct survival_group *group, const struct survival_cells *cells)
 {
-    double variance = 0;
-    for (size_t first = 0; first < k; first += block) {
-        double sum = 0;
-        double squares = 0;
-        size_t count = 0;
-        for (; count < block && first + count < k; count++) {
-            sum += g[first + count];
-            squares += g[first + count] * g[first + count];
-        }
-        variance += squares - sum * sum / (1 + (double)count);
+    double sum = 0;
+    for (size_t j = 0; j < group->valid; j++) {
+        sum += survival_inner(cells, group->gradient[j], group->gradient[j]);
     }
-    return variance;
+    return sum;
 }
 
-double survival_tree_ratio(const struct survival_public *known, size_t intervals, bool is_gaussian)
+size_t survival_choose(double *ratio, const struct survival_public *known, size_t intervals,
+                       bool is_gaussian)
 {
-    const double price = is_gaussian ? 2 : 4; /* a record is in twice as many cells */
     double cell[SURVIVAL_CELLS_MAX];
     double truth[SURVIVAL_INTERVALS_MAX];
     struct survival_group group;
+    struct survival_public plain = *known;
+    size_t best = 0;
     double least = HUGE_VAL;
-    expect_all(cell, truth, &half_is_censored, known, intervals);
-    const struct survival_cells cells = {.cell = cell,
-                                         .groups = known->groups,
-                                         .intervals = intervals,
-                                         .end = 1,
-                                         .variance = known->variance};
+
+    plain.block = 0;
+    expect_all(cell, truth, &half_is_censored, &plain, intervals);
+    struct survival_cells cells = cells_like(cell, &plain, intervals);
     survival_group_fill(&group, &cells, 0);
-    for (size_t block = 2; block <= intervals; block++) {
-        double plain = 0;
-        double trees = 0;
-        for (size_t j = 0; j < group.valid; j++) {
-            const double *g = group.gradient[j];
-            const double end = g[2 * intervals] * g[2 * intervals];
-            plain += end;
-            for (size_t i = 0; i < 2 * intervals; i++) {
-                plain += g[i] * g[i];
-            }
-            trees +=
-                end + in_blocks(g, intervals, block) + in_blocks(g + intervals, intervals, block);
-        }
-        least = fmin(least, plain > 0 ? price * trees / plain : HUGE_VAL);
+    const double without = inner_of_all(&group, &cells);
+    for (size_t block = 2; block <= intervals + 1; block++) {
+        cells.block = block;
+        const double with = SURVIVAL_TREE_PRICE(is_gaussian) * inner_of_all(&group, &cells);
+        best = with < least ? block : best;
+        least = fmin(least, with);
     }
-    return isfinite(least) ? least : NAN;
+    *ratio = without > 0 ? least / without : NAN;
+    return *ratio < tree_most ? best : 0;
+}
+
+struct survival_release survival_plan(const struct survival_public *known, bool is_gaussian)
+{
+    struct survival_release out = {.intervals = SURVIVAL_INTERVALS_MIN};
+    while (true) {
+        struct survival_public with = *known;
+        double ratio = 0;
+        out.block = survival_choose(&ratio, known, out.intervals, is_gaussian);
+        with.block = out.block;
+        with.variance *= out.block > 0 ? SURVIVAL_TREE_PRICE(is_gaussian) : 1;
+        if (out.intervals == SURVIVAL_INTERVALS_MAX || is_unbiased(&with, out.intervals)) {
+            return out;
+        }
+        out.intervals++;
+    }
 }
 
 static double expect_median(const struct survival_public *known, size_t k)
@@ -200,11 +196,8 @@ static double expect_median(const struct survival_public *known, size_t k)
     double truth[SURVIVAL_INTERVALS_MAX];
     struct survival survival;
     expect_all(cell, truth, &most_die, known, k);
-    survival_estimate(&survival, &(struct survival_cells){.cell = cell,
-                                                          .groups = known->groups,
-                                                          .intervals = k,
-                                                          .end = 1,
-                                                          .variance = known->variance});
+    const struct survival_cells cells = cells_like(cell, known, k);
+    survival_estimate(&survival, &cells);
     const struct estimate *median = &survival.curve[0].median;
     return (median->high - median->low) / 2;
 }
@@ -220,11 +213,8 @@ static bool is_found(double ratio, const struct survival_public *known, size_t k
     expect_all(cell, truth, &half_dies, known, k);
     other.death.total *= ratio;
     expect_group(cell + 2 * k + 1, truth, &other, k, known->records / (double)known->groups);
-    survival_log_rank(&out, &(struct survival_cells){.cell = cell,
-                                                     .groups = known->groups,
-                                                     .intervals = k,
-                                                     .end = 1,
-                                                     .variance = known->variance});
+    const struct survival_cells cells = cells_like(cell, known, k);
+    survival_log_rank(&out, &cells);
     return known->groups == 2 && out.log_rank >= far;
 }
 
@@ -256,11 +246,7 @@ struct survival_expected survival_expect(const struct survival_public *known, si
     double sum = 0;
 
     expect_all(cell, truth, &half_dies, known, intervals);
-    const struct survival_cells cells = {.cell = cell,
-                                         .groups = known->groups,
-                                         .intervals = intervals,
-                                         .end = 1,
-                                         .variance = known->variance};
+    const struct survival_cells cells = cells_like(cell, known, intervals);
     survival_group_fill(&group, &cells, 0);
     survival_estimate(&survival, &cells);
     const struct survival_point *last = &survival.curve[0].point[intervals - 1];

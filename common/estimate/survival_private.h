@@ -12,11 +12,18 @@ struct survival_group {
     double log_survival[SURVIVAL_INTERVALS_MAX];
     double greenwood[SURVIVAL_INTERVALS_MAX];
     double gradient[SURVIVAL_INTERVALS_MAX][SURVIVAL_GROUP_CELLS_MAX];
-    double gradient_sum[SURVIVAL_INTERVALS_MAX];
+    double gradient_sum[SURVIVAL_INTERVALS_MAX];                  /* what it weighs */
     double noise[SURVIVAL_INTERVALS_MAX][SURVIVAL_INTERVALS_MAX]; /* covariance of L */
     bool given[SURVIVAL_INTERVALS_MAX];
     size_t valid; /* the first intervals with Y > 5 sd(Y) and survivors */
 };
+
+/** Returns what the noise's covariance of two figures of a group's own cells is made of, and what balancing takes off it: a, b: (2K + 1)
+ * gradients in the group's cells; inner is summed over groups, as is what each figure weighs. */
+double survival_inner(const struct survival_cells *cells, const double *a, const double *b);
+double survival_weigh(const struct survival_cells *cells, const double *a);
+double survival_covariance(const struct survival_cells *cells, double inner, double weighed_a,
+                           double weighed_b);
 
 /** Fills it in for one group. */
 void survival_group_fill(struct survival_group *out, const struct survival_cells *cells,

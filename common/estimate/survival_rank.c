@@ -87,19 +87,21 @@ static void gradient(double *by, const struct rank *rank, size_t g)
 /* Deaths beyond what the noise alone may show. */
 static bool has_deaths(const struct rank *rank)
 {
-    const double counted = (double)(rank->used * rank->cells->groups);
+    double counted[SURVIVAL_GROUP_CELLS_MAX] = {0};
     double deaths = 0;
     for (size_t j = 0; j < rank->used; j++) {
         deaths += rank->death[j];
+        counted[j] = 1;
     }
-    return deaths > deaths_least &&
-           deaths > deaths_over_noise * sqrt(rank->cells->variance * counted);
+    const double noise = rank->cells->variance * (double)rank->cells->groups *
+                         survival_inner(rank->cells, counted, counted);
+    return deaths > deaths_least && deaths > deaths_over_noise * sqrt(noise);
 }
 
 void survival_log_rank(struct survival *out, const struct survival_cells *cells)
 {
     const size_t tested = cells->groups - 1;
-    const size_t m = SURVIVAL_CELLS(cells->groups, cells->intervals);
+    const size_t width = 2 * cells->intervals + 1;
     double by[TESTED_MAX][SURVIVAL_CELLS_MAX];
     double sum[TESTED_MAX] = {0};
     double covariance[TESTED_MAX * TESTED_MAX];
@@ -114,19 +116,18 @@ void survival_log_rank(struct survival *out, const struct survival_cells *cells)
     for (size_t g = 0; g < tested; g++) {
         gradient(by[g], &rank, g);
         u[g] = statistic(&rank, g);
-        for (size_t c = 0; c < m; c++) {
-            sum[g] += by[g][c];
+        for (size_t h = 0; h < cells->groups; h++) {
+            sum[g] += survival_weigh(cells, by[g] + h * width);
         }
     }
     for (size_t g = 0; g < tested; g++) {
         for (size_t h = 0; h <= g; h++) {
-            double product = 0;
-            for (size_t c = 0; c < m; c++) {
-                product += by[g][c] * by[h][c];
+            double inner = 0;
+            for (size_t i = 0; i < cells->groups; i++) {
+                inner += survival_inner(cells, by[g] + i * width, by[h] + i * width);
             }
             covariance[g * tested + h] =
-                hypergeometric(&rank, g, h) +
-                cells_covariance(product, sum[g], sum[h], m, cells->variance);
+                hypergeometric(&rank, g, h) + survival_covariance(cells, inner, sum[g], sum[h]);
         }
     }
     if (cholesky(covariance, tested) == 0) {

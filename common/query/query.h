@@ -112,6 +112,7 @@ struct query {
         split; /* of one by a predicate: the groups are those that it does not hold for, and does */
     char group_name[2][QUERY_TEXT_BYTES]; /* then */
     double end;       /* of a survival or concordance: the last interval's, unit: the file's */
+    size_t block;     /* of a survival: cells whose sum is asked, too; 0: no sums are */
     size_t intervals; /* of a survival or concordance; of an evaluate the score's levels */
     bool intervals_are_asked; /* by the text; else query_plan chooses them */
     struct query_variable
@@ -170,7 +171,8 @@ bool query_has_note(const struct query *query, struct why *note);
  * survival   2^b in one cell, laid out as estimate/survival.h says. A death at time t is in the interval that
  *            holds t with its end, a censoring in the one that holds t with its beginning: at the end of the
  *            last, nobody is censored but still there. A record whose time is missing or below 0, or whose
- *            group is missing or unlisted, or that the where leaves out, is in the last cell.
+ *            group is missing or unlisted, or that the where leaves out, is in the last cell. With blocks it is
+ *            query_survival_part instead, and the same in its block's sum, which the last cell has not.
  * crosstab   2^b in one cell; in the last where a category is missing or unlisted, or the where leaves the record out.
  * table1     for each variable query_part_of in its group's cell of the category, or of missing; a number is clamped to its
  *            public range, and the part is split between the two steps around it so that the mean of the steps is the
@@ -198,7 +200,7 @@ void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, doub
  * two records exist that are so far apart, save where a predicate cannot hold. Unit: grid steps.
  *
  * count 2^b; quantile 2^b, as two contributions differ in the comparison alone, or in the where or in
- * whether the cell is there, and 0 lies between them; histogram, survival, crosstab, evaluate and concordance 2 * 2^b, as a record is in one cell at most; regress 2 * 2^b, as a record adds 2^b in all, and nothing below 0; table1
+ * whether the cell is there, and 0 lies between them; survival with blocks 4 query_survival_part; histogram, survival, crosstab, evaluate and concordance 2 * 2^b, as a record is in one cell at most; regress 2 * 2^b, as a record adds 2^b in all, and nothing below 0; table1
  * twice the sum of all query_part_of, as what a record adds to a variable's cells is at least 0 and sums to its part; correlate and pca
  * (d + 1)^2 2^b / 2 + d (d + 3) / 2: query_sensitivity_correlate; mean without where 2^b; with where 2^b + 2^(b-1):
  * (v, 1) and (v', 1) are at most 1 apart, (v, 1) and (0, 0) at most 3/2. Values in [0, 1] would make
@@ -215,7 +217,7 @@ bool query_takes_gaussian(const struct query *query);
  * Returns the square of how far one replaced record moves the contributions of query_add in the L2 norm, at most; reached
  * where query_sensitivity_l1 is. Unit: grid steps^2.
  *
- * count, quantile and mean without where 4^b; mean with where 5/4 4^b; histogram, survival, crosstab, evaluate and concordance 2 4^b; table1 the
+ * count, quantile and mean without where 4^b; mean with where 5/4 4^b; survival with blocks 4 query_survival_part^2; histogram, survival, crosstab, evaluate and concordance 2 4^b; table1 the
  * sum of 2 query_part_of^2, as two vectors that are at least 0 and sum to the part are the farthest apart where each is in one cell of
  * its own; correlate and pca (sqrt((d + 1)^2 - e) 2^b + sqrt(d (d + 3)/2))^2, e = 1 where d is even, else 0: query_squared_correlate.
  *
@@ -233,7 +235,7 @@ struct query_public {
         sites; /* that are answered one by one, each with its part of records and noise; 0: none is */
 };
 
-/** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals, a table1's steps and
+/** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals and blocks, a table1's steps and
  * weights, an evaluate's levels, a concordance's bins, a correlate's parts. */
 void query_plan(struct query *query, const struct query_public *known);
 
@@ -254,6 +256,13 @@ void query_regress_design(struct query_regress *out, const struct query *query);
 
 /** Tells what -1 .. 1 stands for in a regress's number: its own unit, or that of its logarithm or transform. */
 void query_regress_unit(double *centre, double *half, const struct query_variable *variable);
+
+/** Returns what a record adds to a survival's cell, in grid steps: one = 2^b; with blocks, where it adds so much to a sum as well,
+ * 2^b / sqrt(2), rounded down, so that neither way moves the answer further in the L2 norm. */
+uint64_t query_survival_part(const struct query *query, uint64_t one);
+
+/** Returns the part over one, and so what a noise on the grid is divided by; in the limit of a fine grid. */
+double query_survival_share(const struct query *query);
 
 /** Returns what a record adds to a table1's variable, in grid steps: its weight of one = 2^b, at least 1. */
 uint64_t query_part_of(const struct query_variable *variable, uint64_t one);

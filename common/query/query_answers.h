@@ -50,8 +50,10 @@ bool crosstab_is_fourfold(const struct query *query);
 void crosstab_name_difference(char name[static QUERY_NAME_BYTES], const struct query *query);
 void crosstab_name_odds(char name[static QUERY_NAME_BYTES], const struct query *query);
 
-/** A survival's cells in records; and the names of a group's mean, and of what it has more than the first group's. */
+/** A survival's cells in records; and the names of a group's median, of its mean, and of what it has more than the first group's. */
 struct survival_cells survival_cells_of(double *cell, const struct answering *answering);
+void survival_name_median(char name[static QUERY_NAME_BYTES], const struct query *query,
+                          size_t group);
 void survival_name_mean(char name[static QUERY_NAME_BYTES], const struct query *query,
                         size_t group);
 void survival_name_difference(char name[static QUERY_NAME_BYTES], const struct query *query,

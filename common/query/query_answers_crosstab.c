@@ -1,6 +1,7 @@
 /* query_answers_crosstab.c - the answers of a cross table: its counts, which sum to the public number of records, and of two
  * columns shares, odds ratio, difference and test. */
 
+#include "base/check.h"
 #include "estimate/cells.h"
 #include "estimate/crosstab.h"
 #include "query/query_answers.h"
@@ -140,13 +141,20 @@ static bool is_tested(const struct crosstab_cells *cells, UNUSED size_t row)
     return !isnan(crosstab_test(&p, cells));
 }
 
-/* By how much more epsilon a figure would be given; its rule compares the noise alone. NAN: by no 64 times as much. */
-static double factor_needed(const struct crosstab_cells *cells, is_given given, size_t row)
+/* By how much more epsilon, or by how many more records, a figure would be given. NAN: by no 64 times as much. */
+static double factor_needed(const struct crosstab_cells *cells, is_given given, size_t row,
+                            bool is_of_records)
 {
+    double cell[CROSSTAB_CELLS_MAX + 1];
     struct crosstab_cells with = *cells;
+    CHECK(cells->m <= CROSSTAB_CELLS_MAX + 1);
     for (int step = 0; step < 20; step++) {
         const double factor = pow(1.25, step);
-        with.variance = cells->variance / (factor * factor);
+        for (size_t i = 0; i < cells->m; i++) {
+            cell[i] = cells->cell[i] * (is_of_records ? factor : 1);
+        }
+        with.cell = cell;
+        with.variance = is_of_records ? cells->variance : cells->variance / (factor * factor);
         if (given(&with, row)) {
             return factor;
         }
@@ -160,16 +168,19 @@ static void say_too_few(struct query_answer *answer, const struct table *table, 
     if (given(&table->cells, row)) {
         return;
     }
-    const double factor = factor_needed(&table->cells, given, row);
+    const double factor = factor_needed(&table->cells, given, row, false);
+    const double records = factor_needed(&table->cells, given, row, true);
     const char *why = given == is_tested ? ": a cell is expected to hold too few records" : "";
     char more[64] = "";
     if (isfinite(factor)) {
         (void)snprintf(more, sizeof more, "; %.3g times the epsilon%s would do", factor,
                        given == is_tested ? "" : ", or the records,");
+    } else if (isfinite(records)) {
+        (void)snprintf(more, sizeof more, "; %.3g times the records would do", records);
     }
     (void)snprintf(answer->note, sizeof answer->note,
                    "not enough data for this question at this epsilon%s%s", why, more);
-    if (!isfinite(factor) && (given == has_share || given == has_difference)) {
+    if (more[0] == '\0' && (given == has_share || given == has_difference)) {
         query_say_enough(answer->note, sizeof answer->note, table->answering);
     }
 }

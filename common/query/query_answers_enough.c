@@ -54,7 +54,9 @@ static double needed(const struct answering *answering)
     const struct table1_public known = {
         .records = records, .groups = query_groups(query), .variance = variance};
     if (query->kind == QUERY_SURVIVAL) {
-        const struct survival_public alive = {records, known.groups, variance};
+        const double share = query_survival_share(query);
+        const struct survival_public alive = {records, known.groups, variance / share / share,
+                                              query->block};
         return survival_expect(&alive, query->intervals).group;
     }
     if (query->kind == QUERY_CONCORDANCE) {

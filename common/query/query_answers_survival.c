@@ -24,18 +24,27 @@ void query_balanced_cells(double *cell, const struct answering *answering)
 
 struct survival_cells survival_cells_of(double *cell, const struct answering *answering)
 {
-    query_balanced_cells(cell, answering);
-    return (struct survival_cells){.cell = cell,
-                                   .groups = query_groups(answering->query),
-                                   .intervals = answering->query->intervals,
-                                   .end = answering->query->end,
-                                   .variance = query_cell_variance(answering->run)};
+    const struct query *query = answering->query;
+    const double one = ldexp(1, (int)answering->run->set->grid_bits);
+    const double part = (double)query_survival_part(query, (uint64_t)one);
+    const struct survival_cells cells = {.cell = cell,
+                                         .groups = query_groups(query),
+                                         .intervals = query->intervals,
+                                         .end = query->end,
+                                         .variance = query_cell_variance(answering->run) *
+                                                     (one / part) * (one / part),
+                                         .block = query->block};
+    for (size_t i = 0; i < query->cell_count; i++) {
+        cell[i] = (double)answering->sum[i] / part;
+    }
+    survival_balance(cell, &cells, (double)answering->run->record_count);
+    return cells;
 }
 
 size_t survival_answers(const struct query *query)
 {
     const size_t groups = query_groups(query);
-    return 2 * groups + (groups > 1 ? groups : 0);
+    return 2 * groups + (groups > 1 ? 2 * groups - 1 : 0);
 }
 
 size_t survival_points(const struct query *query)
@@ -81,24 +90,37 @@ static void say_too_few(struct query_answer *answer, const struct answering *ans
     }
 }
 
-/* As what the counts were released, and what the other way would have done to the noise. */
+/* As what the counts were released, and what the other way would have done to the noise, or does. */
 static void say_release(struct query_answer *answer, const struct answering *answering,
                         const struct survival_cells *cells)
 {
     const struct survival_public known = {.records = (double)answering->run->record_count,
                                           .groups = cells->groups,
-                                          .variance = cells->variance};
-    const double ratio =
-        survival_tree_ratio(&known, cells->intervals, answering->run->noise.is_gaussian);
+                                          .variance = query_cell_variance(answering->run)};
+    double ratio = 0;
+    (void)survival_choose(&ratio, &known, cells->intervals, answering->run->noise.is_gaussian);
+    char way[128] = "plain cells";
     char other[96] = "";
-    if (!isnan(ratio)) {
-        (void)snprintf(other, sizeof other,
-                       "; as trees of deaths and of censorings its noise would have %.2f times the "
-                       "variance",
-                       ratio);
+    if (cells->block > 0) {
+        (void)snprintf(way, sizeof way, "two trees, of deaths and of the rest, in blocks of %zu",
+                       cells->block);
     }
-    (void)snprintf(answer->note, sizeof answer->note, "from %zu intervals in plain cells%s",
-                   cells->intervals, other);
+    if (!isnan(ratio)) {
+        (void)snprintf(other, sizeof other, "; as %s its noise would have %.2f times the variance",
+                       cells->block > 0 ? "plain cells" : "trees of deaths and of censorings",
+                       cells->block > 0 ? 1 / ratio : ratio);
+    }
+    (void)snprintf(answer->note, sizeof answer->note, "from %zu intervals in %s%s",
+                   cells->intervals, way, other);
+}
+
+void survival_name_median(char name[static QUERY_NAME_BYTES], const struct query *query,
+                          size_t group)
+{
+    const char *of_group = query_group_name(query, group);
+    char part[QUERY_TEXT_BYTES + 64];
+    (void)snprintf(part, sizeof part, "median%s%s", of_group[0] == '\0' ? "" : " ", of_group);
+    query_part_name(name, query, part);
 }
 
 void survival_name_mean(char name[static QUERY_NAME_BYTES], const struct query *query, size_t group)
@@ -119,6 +141,29 @@ void survival_name_difference(char name[static QUERY_NAME_BYTES], const struct q
     query_part_name(name, query, part);
 }
 
+/* Of two curves that are shown one may stay above one half. */
+static void answer_medians(struct query_answer *answer, const struct answering *answering,
+                           const struct survival *survival, const struct survival_cells *cells,
+                           size_t group)
+{
+    const struct query *query = answering->query;
+    const bool are_shown = survival->curve[0].shown > 0 && survival->curve[group].shown > 0;
+    char part[QUERY_NAME_BYTES];
+    set_answer(answer, answering, &survival->median_difference[group], query->column.name);
+    (void)snprintf(part, sizeof part, "median, %s less %s", query_group_name(query, group),
+                   query_group_name(query, 0));
+    query_answer_name(answer, query, part);
+    if (!are_shown) {
+        say_too_few(answer, answering, cells);
+    } else if (isnan(answer->value)) {
+        (void)snprintf(answer->note, sizeof answer->note, "a curve stays above one half up to %.6g",
+                       query->end);
+    } else {
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "the interval is made of the two medians' intervals");
+    }
+}
+
 static size_t answer_groups(struct query_answer *answer, const struct answering *answering,
                             const struct survival *survival, const struct survival_cells *cells)
 {
@@ -126,15 +171,11 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
     const char *time = query->column.name;
     for (size_t g = 0; g < cells->groups; g++) {
         const struct survival_curve *curve = &survival->curve[g];
-        const char *group = query_group_name(query, g);
-        const char *space = group[0] == '\0' ? "" : " ";
-        char part[QUERY_TEXT_BYTES + 64];
         struct query_answer *median = &answer[2 * g];
         struct query_answer *mean = &answer[2 * g + 1];
         set_answer(median, answering, &curve->median, time);
         set_answer(mean, answering, &curve->mean, time);
-        (void)snprintf(part, sizeof part, "median%s%s", space, group);
-        query_answer_name(median, query, part);
+        survival_name_median(median->name, query, g);
         survival_name_mean(mean->name, query, g);
         if (curve->shown == 0) {
             say_too_few(median, answering, cells);
@@ -157,7 +198,7 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
 void answer_survival(struct query_answer *answer, const struct answering *answering)
 {
     const struct query *query = answering->query;
-    double cell[SURVIVAL_CELLS_MAX];
+    double cell[SURVIVAL_RELEASED_MAX];
     struct survival survival;
     const struct survival_cells cells = survival_cells_of(cell, answering);
 
@@ -169,6 +210,7 @@ void answer_survival(struct query_answer *answer, const struct answering *answer
         if (isnan(survival.mean_difference[g].value)) {
             say_too_few(answer, answering, &cells);
         }
+        answer_medians(++answer, answering, &survival, &cells, g);
         answer++;
     }
     if (cells.groups > 1) {
@@ -189,7 +231,7 @@ void answer_survival(struct query_answer *answer, const struct answering *answer
 void point_survival(struct query_point *point, const struct answering *answering)
 {
     const struct query *query = answering->query;
-    double cell[SURVIVAL_CELLS_MAX];
+    double cell[SURVIVAL_RELEASED_MAX];
     struct survival survival;
     const struct survival_cells cells = survival_cells_of(cell, answering);
 

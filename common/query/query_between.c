@@ -171,7 +171,7 @@ size_t query_between_count(const struct query_set *set)
 static void note_missing(struct query_effect *effect, size_t count)
 {
     const size_t given = effect->all.sites;
-    if (given < BETWEEN_SITES_MIN) {
+    if (given < BETWEEN_SITES_MIN && !effect->is_apart) {
         (void)snprintf(effect->note, sizeof effect->note,
                        "%zu of %zu sites have enough data for this question at this epsilon: fewer "
                        "than %d sites are not joined",

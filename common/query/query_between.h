@@ -8,7 +8,7 @@
 #include "estimate/between.h"
 #include "query/query_run.h"
 
-enum { QUERY_EFFECTS_MAX = 32, QUERY_SITE_CELLS_MAX = 4096 };
+enum { QUERY_EFFECTS_MAX = 64, QUERY_SITE_CELLS_MAX = 4096 };
 
 struct query_effect {
     char name[QUERY_NAME_BYTES]; /* as the answer's of all records together */
@@ -19,6 +19,7 @@ struct query_effect {
     char row[2 * SCHEMA_NAME_BYTES];
     bool
         is_ratio; /* of odds, rates or hazards: error, spread and sites' deviations are those of its logarithm */
+    bool is_apart; /* sites are beside each other, and are not joined */
     struct between all;
 };
 
@@ -32,7 +33,8 @@ struct query_sites {
 
 /** Returns how many effects the questions have: of a count its share; of a mean without `where` the mean; of a cross table of 2 x 2 the
  * difference of two shares and the odds ratio; of a survival each group's mean, and of each group but the first what it has more and
- * the hazard ratio; of a regress each coefficient; of a table1 each number's mean and each category's share. */
+ * the hazard ratio, then each group's median; of a regress each coefficient; of a table1 each number's mean and median and each
+ * category's share. Medians are told of each site alone: their intervals end at steps, which is no standard error. */
 size_t query_between_count(const struct query_set *set);
 size_t query_effect_count(const struct query *query);
 

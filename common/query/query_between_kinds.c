@@ -7,10 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of each group the mean; of each but the first what it has more, and the hazards' ratio. */
+/* Of each group the mean; of each but the first what it has more, and the hazards' ratio; of each the median. */
 size_t survival_effects(const struct query *query)
 {
-    return 3 * query_groups(query) - 2;
+    return 4 * query_groups(query) - 2;
+}
+
+/* Sites beside each other, not joined. */
+static void keep_apart(struct query_effect *effect, const struct between_site *site, size_t count,
+                       const char *where, const char *more)
+{
+    between_apart(&effect->all, site, count);
+    effect->is_apart = true;
+    (void)snprintf(effect->note, sizeof effect->note,
+                   "a median's interval ends at %s: it is no standard error, and sites are not "
+                   "joined%s",
+                   where, more);
 }
 
 static void name_hazard(char name[static QUERY_NAME_BYTES], const struct query *query, size_t group)
@@ -37,14 +49,14 @@ enum status join_survival(struct query_effect *effect, struct between_site *site
     const size_t count = joining->sites->count;
     const size_t groups = query_groups(query);
     struct survival_cells *curve = calloc(count, sizeof *curve);
-    double(*cell)[SURVIVAL_CELLS_MAX] = calloc(count, sizeof *cell);
+    double(*cell)[SURVIVAL_RELEASED_MAX] = calloc(count, sizeof *cell);
     const enum status status = curve == NULL || cell == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         struct query_run run;
         const struct answering answering = joining_site(&run, joining, i);
         curve[i] = survival_cells_of(cell[i], &answering);
     }
-    for (size_t i = 0; i < survival_effects(query) && status == STATUS_OK; i++, site += count) {
+    for (size_t i = 0; i < 3 * groups - 2 && status == STATUS_OK; i++, site += count) {
         const size_t of_pair = i < groups ? i : (i - groups) / 2 + 1; /* the group */
         const bool is_hazard = i >= groups && (i - groups) % 2 == 1;
         if (is_hazard) {
@@ -63,6 +75,14 @@ enum status join_survival(struct query_effect *effect, struct between_site *site
         } else if (i < groups) {
             clamp(&effect[i].all, query->end);
         }
+    }
+    effect += 3 * groups - 2;
+    for (size_t g = 0; g < groups && status == STATUS_OK; g++, effect++, site += count) {
+        between_medians(site, curve, count, g);
+        keep_apart(effect, site, count, "the ends of the curve's intervals",
+                   "; a curve that stays above one half has none");
+        survival_name_median(effect->name, query, g);
+        (void)snprintf(effect->unit, sizeof effect->unit, "%s", query->column.name);
     }
     free(curve);
     free(cell);
@@ -148,10 +168,12 @@ enum status join_regress(struct query_effect *effect, struct between_site *site,
     return status;
 }
 
-/* A number's mean; of two categories the second one's share, of more each one's. */
+/* A number's mean and median; of two categories the second one's share, of more each one's. */
 static size_t effects_of(const struct query_variable *variable)
 {
-    return variable->column.kind == COLUMN_NUMBER || variable->levels <= 2 ? 1 : variable->levels;
+    return variable->column.kind == COLUMN_NUMBER ? 2
+           : variable->levels <= 2                ? 1
+                                                  : variable->levels;
 }
 
 size_t table1_effects(const struct query *query)
@@ -170,7 +192,9 @@ static void name_figure(struct query_effect *effect, const struct query *query,
     char part[QUERY_NAME_BYTES];
     (void)snprintf(effect->table, sizeof effect->table, "%s", query->text);
     (void)snprintf(effect->row, sizeof effect->row, "%s, %s", variable->column.name,
-                   is_number ? "mean" : variable->column.category[level]);
+                   !is_number   ? variable->column.category[level]
+                   : level == 0 ? "mean"
+                                : "median");
     (void)snprintf(effect->unit, sizeof effect->unit, "%s",
                    is_number ? variable->column.name : "share");
     (void)snprintf(part, sizeof part, "%s", effect->row);
@@ -199,9 +223,14 @@ enum status join_table1(struct query_effect *effect, struct between_site *site,
         const struct query_variable *variable = &query->variable[v];
         for (size_t k = 0; k < effects_of(variable); k++, effect++, site += count) {
             const size_t level = effects_of(variable) == 1 ? variable->levels - 1 : k;
-            between_columns(site, &column[v * count], count, level);
-            between_sites(&effect->all, site, count, false);
             name_figure(effect, query, variable, level);
+            if (variable->column.kind == COLUMN_NUMBER && k == 1) {
+                between_quantiles(site, &column[v * count], count);
+                keep_apart(effect, site, count, "steps of the public range", "");
+            } else {
+                between_columns(site, &column[v * count], count, level);
+                between_sites(&effect->all, site, count, false);
+            }
         }
     }
     free(table);

@@ -52,6 +52,8 @@ enum status query_read_table1(struct reading *reading);
 void query_add_survival(int64_t *sum, const struct query_asked *asked);
 void query_add_crosstab(int64_t *sum, const struct query_asked *asked);
 void query_plan_survival(struct query *query, const struct query_public *known);
+uint64_t query_sensitivity_survival(const struct query *query, uint64_t one);
+double query_squared_survival(const struct query *query, double one);
 enum status query_read_evaluate(struct reading *reading);
 void query_add_evaluate(int64_t *sum, const struct query_asked *asked);
 void query_plan_evaluate(struct query *query, const struct query_public *known);

@@ -21,11 +21,12 @@ const char *query_group_name(const struct query *query, size_t group)
                                        : query->factor[0].column.category[group];
 }
 
-static void set_intervals(struct query *query, size_t intervals)
+static void set_intervals(struct query *query, size_t intervals, size_t block)
 {
     CHECK(intervals >= 1 && intervals <= SURVIVAL_INTERVALS_MAX);
     query->intervals = intervals;
-    query->cell_count = SURVIVAL_CELLS(query_groups(query), intervals);
+    query->block = block;
+    query->cell_count = survival_released(query_groups(query), intervals, block);
     for (size_t j = 0; j < intervals; j++) {
         query->edge[j] = query->end * (double)(j + 1) / (double)intervals;
         query->edge_key[j] = even_key(query->edge[j]);
@@ -34,11 +35,40 @@ static void set_intervals(struct query *query, size_t intervals)
 
 void query_plan_survival(struct query *query, const struct query_public *known)
 {
-    if (!query->intervals_are_asked) {
-        const struct survival_public of_survival = {
-            .records = known->records, .groups = query_groups(query), .variance = known->variance};
-        set_intervals(query, survival_plan(&of_survival));
+    const struct survival_public of_survival = {
+        .records = known->records, .groups = query_groups(query), .variance = known->variance};
+    struct survival_release release = {.intervals = query->intervals};
+    double ratio = 0;
+    if (query->intervals_are_asked) {
+        release.block = survival_choose(&ratio, &of_survival, query->intervals, known->is_gaussian);
+    } else {
+        release = survival_plan(&of_survival, known->is_gaussian);
     }
+    set_intervals(query, release.intervals, release.block);
+}
+
+static const double half_root = 0.70710678118654746; /* below 1 / sqrt(2) */
+
+uint64_t query_survival_part(const struct query *query, uint64_t one)
+{
+    return query->block == 0 ? one : (uint64_t)((double)one * half_root);
+}
+
+double query_survival_share(const struct query *query)
+{
+    return query->block == 0 ? 1 : half_root;
+}
+
+/* Replaced, a record leaves a cell and enters another; and a sum and a sum. */
+uint64_t query_sensitivity_survival(const struct query *query, uint64_t one)
+{
+    return (query->block == 0 ? 2 : 4) * query_survival_part(query, one);
+}
+
+double query_squared_survival(const struct query *query, double one)
+{
+    const double part = (double)query_survival_part(query, (uint64_t)one);
+    return (query->block == 0 ? 2 : 4) * part * part;
 }
 
 bool query_is_column_alone(struct reader reader, size_t *index)
@@ -182,7 +212,7 @@ enum status query_read_survival(struct reading *reading)
     if (status != STATUS_OK) {
         return status;
     }
-    set_intervals(query, query->intervals);
+    set_intervals(query, query->intervals, 0);
     return query_read_where(reading);
 }
 
@@ -198,11 +228,11 @@ double query_group_of(const struct query_asked *asked)
 }
 
 /* Every cell is gone through, whatever the record is. Each time is in one interval of either kind, and each group in one place:
- * what is added to all cells together is one. */
+ * what is added to all cells together is one part, and to all sums together one at most. */
 void query_add_survival(int64_t *sum, const struct query_asked *asked)
 {
     const struct query *query = asked->query;
-    const uint64_t one = UINT64_C(1) << asked->grid_bits;
+    const uint64_t one = query_survival_part(query, UINT64_C(1) << asked->grid_bits);
     const double time = query_cell_of(asked->row, query->column_index, query->label_kind);
     const int64_t at = even_key(time);
     const uint64_t is_known = asked->holds & ~even_is_nan(time) & mask_of(at >= 0);
@@ -210,6 +240,8 @@ void query_add_survival(int64_t *sum, const struct query_asked *asked)
     const size_t groups = query_groups(query);
     const size_t k = query->intervals;
     const double group = query_group_of(asked);
+    const size_t sums = query->block == 0 ? 0 : survival_released(1, k, query->block) - 2 * k - 2;
+    int64_t *of_block = sum + groups * (2 * k + 1) + 1;
     uint64_t placed = 0;
 
     for (size_t g = 0; g < groups; g++) {
@@ -220,12 +252,23 @@ void query_add_survival(int64_t *sum, const struct query_asked *asked)
         for (size_t j = 0; j < k; j++) {
             const uint64_t died_after = died_later & mask_of(at > query->edge_key[j]);
             const uint64_t censored_after = censored_later & mask_of(at >= query->edge_key[j]);
-            cell[j] += (int64_t)(one & died_later & ~died_after);
-            cell[k + j] += (int64_t)(one & censored_later & ~censored_after);
+            const int64_t dies_here = (int64_t)(one & died_later & ~died_after);
+            const int64_t censored_here = (int64_t)(one & censored_later & ~censored_after);
+            cell[j] += dies_here;
+            cell[k + j] += censored_here;
+            if (sums > 0) {
+                of_block[j / query->block] += dies_here;
+                of_block[(k - 1) / query->block + 1 + j / query->block] += censored_here;
+            }
             died_later = died_after;
             censored_later = censored_after;
         }
-        cell[2 * k] += (int64_t)(one & (died_later | censored_later));
+        const int64_t still_there = (int64_t)(one & (died_later | censored_later));
+        cell[2 * k] += still_there;
+        if (sums > 0) {
+            of_block[sums - 1] += still_there;
+        }
+        of_block += sums;
         placed |= own;
     }
     sum[groups * (2 * k + 1)] += (int64_t)(one & ~placed);

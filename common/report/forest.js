@@ -93,6 +93,7 @@ function forestCard(effect) {
 
 /* A Table 1 by site: figures down, sites across, and what they say together. */
 function siteTableCard(effects) {
+  const notes = effects.map((e) => e.note).filter((note, i, all) => note && all.indexOf(note) === i);
   const text = (e, v) => !known(v) ? "\u2013" : e.unit === "share" ? percent(v) : general(v, 4);
   const cell = (e, s) => el("td", {}, text(e, s.value), known(s.value) ? [el("br"), el("small", {}, text(e, s.low) + " to " + text(e, s.high))] : []);
   const heads = sitesOf(effects[0]).map((s) => [s.site, el("br"), el("small", {}, fixed(s.records, 0) + " records")])
@@ -103,7 +104,8 @@ function siteTableCard(effects) {
       el("tbody", {}, effects.map((e) => el("tr", {}, el("th", { scope: "row" }, e.row), sitesOf(e).map((s) => cell(e, s)), cell(e, e),
         el("td", {}, known(e.i_squared) ? written(e.i_squared, "percent", 0) : "\u2013"),
         el("td", {}, known(e.p) ? general(e.p, 2) : "\u2013")))))),
-    el("p", {}, "All groups together. Below each figure: its 95 % interval, of sampling and noise. \u2013: not enough data. " + priceText()));
+    el("p", {}, "All groups together. Below each figure: its 95 % interval, of sampling and noise. \u2013: not enough data, or not joined. "
+      + notes.map((note) => upper(note) + ". ").join("") + priceText()));
 }
 
 function forestCards() {

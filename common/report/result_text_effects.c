@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_BYTES = 64, COLUMNS = 5, FIGURE_BYTES = 2 * CELL_BYTES + 8 };
+enum { SITES_JOINED = 3, CELL_BYTES = 64, COLUMNS = 5, FIGURE_BYTES = 2 * CELL_BYTES + 8 };
 
 static void put_rule(FILE *out, const struct layout *layout)
 {
@@ -62,6 +62,12 @@ static void put_site(FILE *out, const struct layout *layout, const struct result
                                   text[3]});
 }
 
+/* Why there is no mean over sites: too few of them, or, as of medians, no standard errors. */
+static const char *not_joined(const struct result_effect *effect)
+{
+    return effect->sites >= SITES_JOINED ? "not joined" : "not enough data";
+}
+
 static void put_mean(FILE *out, const struct layout *layout, const struct result_effect *effect)
 {
     char value[CELL_BYTES];
@@ -73,7 +79,7 @@ static void put_mean(FILE *out, const struct layout *layout, const struct result
     write_range(next, effect->next_low, effect->next_high);
     put_row(out, layout,
             (const char *const[]){"Mean over sites, random effects", "",
-                                  known ? value : "not enough data", range, known ? "100 %" : ""});
+                                  known ? value : not_joined(effect), range, known ? "100 %" : ""});
     if (next[0] != '\0') {
         put_row(out, layout, (const char *const[]){"Another such site", "", "", next, ""});
     }
@@ -133,7 +139,7 @@ static void put_next(FILE *out, const struct layout *layout, const char *text)
 
 /* "74.2 (73.1 to 75.3)" */
 static void put_figure(FILE *out, const struct layout *layout, double value, double low,
-                       double high)
+                       double high, const char *none)
 {
     char text[CELL_BYTES];
     char range[CELL_BYTES];
@@ -141,7 +147,7 @@ static void put_figure(FILE *out, const struct layout *layout, double value, dou
     write_number(text, 4, value);
     write_range(range, low, high);
     (void)snprintf(figure, sizeof figure, range[0] == '\0' ? "%s%s" : "%s (%s)", text, range);
-    put_next(out, layout, text[0] == '\0' ? "not enough data" : figure);
+    put_next(out, layout, text[0] == '\0' ? none : figure);
 }
 
 static void put_table_head(FILE *out, const struct layout *layout, const struct result *result,
@@ -178,10 +184,10 @@ static void put_table_row(FILE *out, const struct layout *layout, const struct r
     for (size_t j = 0; j < result->site_count; j++) {
         const struct result_site *site = &result->site[j];
         if (is_site_of(site, effect)) {
-            put_figure(out, layout, site->value, site->low, site->high);
+            put_figure(out, layout, site->value, site->low, site->high, "not enough data");
         }
     }
-    put_figure(out, layout, effect->value, effect->low, effect->high);
+    put_figure(out, layout, effect->value, effect->low, effect->high, not_joined(effect));
     write_number(text, 3, effect->spread);
     put_next(out, layout, text);
     text[0] = '\0';
@@ -192,6 +198,22 @@ static void put_table_row(FILE *out, const struct layout *layout, const struct r
     write_number(text, 2, effect->p);
     put_next(out, layout, text);
     (void)fputs(layout->close, out);
+}
+
+/* Each note once. */
+static void put_notes(FILE *out, const struct layout *layout, const struct site_table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const char *note = table->first[i].note;
+        bool is_new = note[0] != '\0';
+        for (size_t j = 0; j < i; j++) {
+            is_new = is_new && strcmp(note, table->first[j].note) != 0;
+        }
+        if (is_new) {
+            layout->put(out, note);
+            (void)fputs("\n\n", out);
+        }
+    }
 }
 
 /* A Table 1 by site: figures down, sites across, and what they say together. */
@@ -213,6 +235,7 @@ static void put_site_table(FILE *out, const struct layout *layout, const struct 
         put_table_row(out, layout, result, &table->first[i]);
     }
     (void)fputs(layout->end, out);
+    put_notes(out, layout, table);
 }
 
 void result_put_effects(FILE *out, const struct layout *layout, const struct result *result)

@@ -61,7 +61,8 @@ static enum status draw_curves(struct between_site *out, double *truth, struct d
     const struct survival_public known = {.records = drawing_records(setting),
                                           .groups = GROUPS,
                                           .variance = sites * drawing_variance(setting, 2)};
-    const size_t k = drawing->planned > 0 ? drawing->planned : survival_plan(&known);
+    const size_t k =
+        drawing->planned > 0 ? drawing->planned : survival_plan(&known, false).intervals;
     struct survival_cells curve[DRAWING_SITES_MAX];
     enum status status = STATUS_OK;
     drawing->planned = k;
@@ -75,7 +76,7 @@ static enum status draw_curves(struct between_site *out, double *truth, struct d
         }
         draw_lives(cell[i], k, rate, records, drawing);
         status = drawing_release(cell[i], SURVIVAL_CELLS(GROUPS, k), (double)records, drawing);
-        curve[i] = (struct survival_cells){cell[i], GROUPS, k, 1, drawing_variance(setting, 2)};
+        curve[i] = (struct survival_cells){cell[i], GROUPS, k, 1, drawing_variance(setting, 2), 0};
     }
     if (status == STATUS_OK && is_ratio) {
         between_hazards(out, curve, setting->sites, 1);

@@ -12,6 +12,7 @@
 
 struct found {
     size_t intervals;            /* that were planned */
+    size_t block;                /* likewise */
     struct intervals_rate shown; /* points */
     struct intervals_rate point; /* intervals of points that hold the truth */
     double worst_point; /* the least share over points that nine runs in ten show; NAN: none */
@@ -20,6 +21,7 @@ struct found {
     struct intervals_rate mean;
     struct intervals_rate difference;
     struct intervals_rate median;
+    struct intervals_rate medians;  /* differences of two */
     struct intervals_rate rejected; /* log-rank tests below 5 % */
     struct intervals_width width;   /* at the end */
 };
@@ -84,6 +86,24 @@ static enum status make_source(struct intervals_source *out, size_t k,
                              first + 2 * k, 0);
     }
     return status == STATUS_OK ? intervals_source_ready(out) : status;
+}
+
+/* Behind the cells the sums of blocks of them. */
+static void put_sums(double *cell, size_t k, size_t block)
+{
+    double *sum = cell + SURVIVAL_CELLS(GROUPS, k);
+    for (size_t g = 0; g < GROUPS && block > 0; g++) {
+        const double *own = cell + g * (2 * k + 1);
+        for (size_t tree = 0; tree < 2; tree++) {
+            const size_t end = tree == 0 ? k : 2 * k + 1;
+            for (size_t first = tree * k; first < end; first += block, sum++) {
+                *sum = 0;
+                for (size_t i = first; i < end && i < first + block; i++) {
+                    *sum += own[i];
+                }
+            }
+        }
+    }
 }
 
 /* The curve and the width of its end's interval, without noise. */
@@ -167,22 +187,23 @@ static enum status run_one(struct found *out, struct intervals_rate *at,
                            const struct intervals_setting *setting, struct seeded_random *seeded)
 {
     const size_t k = out->intervals;
-    const size_t m = SURVIVAL_CELLS(GROUPS, k);
     const double records = (double)(INTERVALS_SITES * setting->site_records);
     const double told_variance = setting->planted * setting->planted * noise->variance;
     const struct random random = seeded_random_interface(seeded);
     static double exact_cell[SURVIVAL_CELLS_MAX];
-    static double cell[SURVIVAL_CELLS_MAX];
+    static double cell[SURVIVAL_RELEASED_MAX];
     struct exact exact;
     static struct survival told;
 
     memset(exact_cell, 0, sizeof exact_cell);
     intervals_source_draw(exact_cell, source, INTERVALS_SITES * setting->site_records, seeded);
-    memcpy(cell, exact_cell, sizeof cell);
-    enum status status = intervals_noise_add(cell, m, noise, &random);
-    cells_balance(cell, m, records);
+    memcpy(cell, exact_cell, sizeof exact_cell);
+    put_sums(cell, k, out->block);
+    const struct survival_cells released = {cell, GROUPS, k, 1, told_variance, out->block};
+    enum status status =
+        intervals_noise_add(cell, survival_released(GROUPS, k, out->block), noise, &random);
+    survival_balance(cell, &released, records);
     follow(&exact, exact_cell, k);
-    const struct survival_cells released = {cell, GROUPS, k, 1, told_variance};
     survival_estimate(&told, &released);
     for (size_t g = 0; g < GROUPS; g++) {
         judge_curve(out, at, &told.curve[g], exact.survival[g], g, setting);
@@ -191,6 +212,11 @@ static enum status run_one(struct found *out, struct intervals_rate *at,
         const double truth =
             mean_survival(1, is_null_of(setting)) - mean_survival(0, is_null_of(setting));
         intervals_count(&out->difference, holds(&told.mean_difference[1], truth));
+    }
+    if (!isnan(told.median_difference[1].value)) {
+        const struct estimate *between = &told.median_difference[1];
+        const double truth = median_of(1, is_null_of(setting)) - median_of(0, is_null_of(setting));
+        intervals_count(&out->medians, !(truth < between->low) && !(truth > between->high));
     }
     if (!isnan(told.log_rank_p)) {
         intervals_count(&out->rejected, told.log_rank_p < 0.05);
@@ -212,7 +238,15 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
 
     enum status status = intervals_noise_init(&noise, setting, &intervals_two_cells);
     known.variance = noise.variance;
-    *out = (struct found){.intervals = survival_plan(&known), .worst_point = NAN};
+    const struct survival_release release = survival_plan(&known, setting->is_gaussian);
+    *out =
+        (struct found){.intervals = release.intervals, .block = release.block, .worst_point = NAN};
+    if (status == STATUS_OK && release.block > 0) {
+        /* A cell and a sum, and others. */
+        intervals_noise_free(&noise);
+        status = intervals_noise_init(&noise, setting, &(struct intervals_moves){4, 2});
+        known.variance = noise.variance;
+    }
     seeded_random_init(&seeded, setting->seed);
     if (status == STATUS_OK) {
         status = make_source(&source, out->intervals, setting);
@@ -222,9 +256,9 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     }
     if (status == STATUS_OK) {
         intervals_source_expect(truth, &source, known.records);
-        survival_estimate(&by_truth,
-                          &(struct survival_cells){truth, GROUPS, out->intervals, 1,
-                                                   setting->planted < 1 ? 0 : known.variance});
+        survival_estimate(&by_truth, &(struct survival_cells){
+                                         truth, GROUPS, out->intervals, 1,
+                                         setting->planted < 1 ? 0 : known.variance, out->block});
         out->width.by_true = width_at_end(&by_truth, out->intervals);
     }
     intervals_source_free(&source);
@@ -238,6 +272,7 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     return status;
 }
 
+/* Medians are told and not judged: their intervals end at steps, and hold often enough with half of the noise, too. */
 enum { POINT, BAND, MEAN, DIFFERENCE, NOISE, REJECTED, WIDTH };
 
 static const struct intervals_claim claims[] = {
@@ -262,12 +297,17 @@ static void tell(struct intervals_told *told, const struct found *found,
     intervals_setting_name(name, "", setting);
     (void)snprintf(text[0], INTERVALS_TEXT, "%.64s%s", name, is_null_of(setting) ? ", null" : "");
     (void)snprintf(text[1], INTERVALS_TEXT, "%zu", found->intervals);
+    if (found->block > 0) {
+        (void)snprintf(text[1], INTERVALS_TEXT, "%zu, blocks of %zu", found->intervals,
+                       found->block);
+    }
     (void)snprintf(text[2], INTERVALS_TEXT, "%.2f", intervals_share(&found->shown));
     (void)snprintf(text[3], INTERVALS_TEXT, "%.3f, %.3f", intervals_share(&found->point),
                    found->worst_point);
     (void)snprintf(text[4], INTERVALS_TEXT, "%.3f", intervals_share(&found->band));
-    (void)snprintf(text[5], INTERVALS_TEXT, "%.3f, %.3f", intervals_share(&found->mean),
-                   intervals_share(&found->difference));
+    (void)snprintf(text[5], INTERVALS_TEXT, "%.3f, %.3f; medians %.3f, %.3f",
+                   intervals_share(&found->mean), intervals_share(&found->difference),
+                   intervals_share(&found->median), intervals_share(&found->medians));
     (void)snprintf(text[6], INTERVALS_TEXT, "%.3f of %.2f", intervals_share(&found->rejected),
                    (double)found->rejected.all / (double)setting->runs);
     (void)snprintf(text[7], INTERVALS_TEXT, "%.2f, %.2f", intervals_over_exact(&found->width),

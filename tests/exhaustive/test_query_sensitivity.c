@@ -96,25 +96,31 @@ static uint64_t farthest(const int64_t *contribution, size_t count, size_t cells
 typedef void (*adder)(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,
                       const struct row *row);
 
-static struct apart farthest_by_two(adder add, const char *text, unsigned bits, double threshold,
-                                    struct apart *charged)
+static struct apart farthest_of(adder add, const struct query *query, unsigned bits,
+                                double threshold, struct apart *charged)
 {
     static struct domain domain;
     static int64_t contribution[DOMAIN_MAX * CELLS_MAX];
-    struct query query;
-    struct why why = {{0}};
     fill(&domain);
-    cr_assert(query_parse(&query, slice_of(text), &names, &why) == STATUS_OK, "%s: %s", text,
-              why.text);
-    cr_assert(query.cell_count <= CELLS_MAX);
+    cr_assert(query->cell_count <= CELLS_MAX);
     memset(contribution, 0, sizeof contribution);
     for (size_t i = 0; i < domain.count; i++) {
         const struct row row = row_of(&domain, i);
-        add(contribution + i * query.cell_count, &query, bits, threshold, &row);
+        add(contribution + i * query->cell_count, query, bits, threshold, &row);
     }
-    charged->l1 = query_sensitivity_l1(&query, bits);
-    charged->squared = query_sensitivity_squared(&query, bits);
-    return farthest_two(contribution, domain.count, query.cell_count);
+    charged->l1 = query_sensitivity_l1(query, bits);
+    charged->squared = query_sensitivity_squared(query, bits);
+    return farthest_two(contribution, domain.count, query->cell_count);
+}
+
+static struct apart farthest_by_two(adder add, const char *text, unsigned bits, double threshold,
+                                    struct apart *charged)
+{
+    struct query query;
+    struct why why = {{0}};
+    cr_assert(query_parse(&query, slice_of(text), &names, &why) == STATUS_OK, "%s: %s", text,
+              why.text);
+    return farthest_of(add, &query, bits, threshold, charged);
 }
 
 static uint64_t farthest_by(adder add, const char *text, unsigned bits, double threshold,
@@ -190,6 +196,72 @@ Test(query_sensitivity, is_what_two_records_can_differ_by_and_no_more)
             cr_expect(most.squared == charged.squared, "%s at %u bits, L2: %.17g of %.17g",
                       question[i], bits, most.squared, charged.squared);
         }
+    }
+}
+
+/* A curve's cells and sums of blocks of them: what a record adds to either is less, so that both are no further than plain cells. */
+static const char *const in_trees[] = {
+    "survival: time age event death by sex, to 98 in 8 intervals",
+    "survival: time kappa event sex by age >= 60 and death == 1, to 2 in 6 intervals",
+    "survival: time age event death == 1, to 80 in 12 intervals where kappa < 2",
+};
+
+static struct query in_blocks(const char *text)
+{
+    const struct query_public known = {.records = 25000, .variance = 100, .is_gaussian = true};
+    struct query query;
+    cr_assert(query_parse(&query, slice_of(text), &toy_names, NULL) == STATUS_OK, "%s", text);
+    query_plan(&query, &known);
+    cr_assert(query.block >= 2, "%s", text);
+    return query;
+}
+
+Test(query_sensitivity, of_trees_is_what_two_records_can_differ_by_and_at_most_that_of_plain_cells)
+{
+    for (size_t i = 0; i < sizeof in_trees / sizeof in_trees[0]; i++) {
+        const struct query query = in_blocks(in_trees[i]);
+        for (unsigned bits = 1; bits <= QUERY_BITS_MAX; bits++) {
+            const double one = ldexp(1, (int)bits);
+            struct apart charged = {0, 0};
+            const struct apart most = farthest_of(query_add, &query, bits, 0, &charged);
+            cr_expect(most.l1 == charged.l1 && most.squared == charged.squared,
+                      "%s at %u bits: %lu of %lu, %.17g of %.17g", in_trees[i], bits, most.l1,
+                      charged.l1, most.squared, charged.squared);
+            cr_expect(charged.squared <= 2 * one * one, "%s at %u bits", in_trees[i], bits);
+        }
+    }
+}
+
+/* Planted: a sum counts a record whole, as a plain cell does. */
+static void add_whole_sums(int64_t *sum, const struct query *query, unsigned grid_bits,
+                           double threshold, const struct row *row)
+{
+    const size_t cells = SURVIVAL_CELLS(query_groups(query), query->intervals);
+    query_add(sum, query, grid_bits, threshold, row);
+    for (size_t i = cells; i < query->cell_count; i++) {
+        sum[i] = sum[i] > 0 ? INT64_C(1) << grid_bits : 0;
+    }
+}
+
+/* Planted: sums of all intervals so far, and not of a block's. */
+static void add_sums_so_far(int64_t *sum, const struct query *query, unsigned grid_bits,
+                            double threshold, const struct row *row)
+{
+    const size_t cells = SURVIVAL_CELLS(query_groups(query), query->intervals);
+    query_add(sum, query, grid_bits, threshold, row);
+    for (size_t i = cells + 1; i < query->cell_count; i++) {
+        sum[i] += sum[i - 1];
+    }
+}
+
+Test(query_sensitivity, of_trees_shows_planted_faults)
+{
+    for (size_t i = 0; i < sizeof in_trees / sizeof in_trees[0]; i++) {
+        const struct query query = in_blocks(in_trees[i]);
+        struct apart charged = {0, 0};
+        cr_expect(farthest_of(add_whole_sums, &query, 8, 0, &charged).squared > charged.squared);
+        cr_expect(farthest_of(add_whole_sums, &query, 8, 0, &charged).l1 > charged.l1);
+        cr_expect(farthest_of(add_sums_so_far, &query, 8, 0, &charged).squared > charged.squared);
     }
 }
 

@@ -44,9 +44,11 @@ static struct site_half of_sums(const struct asking *asking)
 static struct site_half of_survival(const struct asking *asking)
 {
     const struct query *query = asking->query;
+    const double deviation = asking->deviation / query_survival_share(query);
     const struct survival_public known = {.records = asking->records,
                                           .groups = query_groups(query),
-                                          .variance = asking->deviation * asking->deviation};
+                                          .variance = deviation * deviation,
+                                          .block = query->block};
     return (struct site_half){"a group's mean up to the end, if half die", query->column.name,
                               query->end * survival_expect(&known, query->intervals).mean,
                               query->end};

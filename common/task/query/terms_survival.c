@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The band, the median, and what the test finds; where there are no two groups there is none. */
+/* The band, the median, the differences of two groups that are alike, and what the test finds: where there are two groups. */
 static enum status describe_rest(struct terms *terms, const struct query *query,
                                  const struct survival_expected *expected)
 {
@@ -17,10 +17,16 @@ static enum status describe_rest(struct terms *terms, const struct query *query,
         {"median, if three of four die", query->column.name,
          "half of the interval is a tenth of the time", expected->median * query->end,
          TERMS_TENTH * query->end, expected->group, true},
+        {"difference of two groups' means up to the end, if half die", query->column.name,
+         "half of the interval is a tenth of the time", sqrt(2) * expected->mean * query->end,
+         TERMS_TENTH * query->end, expected->group, true},
+        {"difference of two medians, if three of four die", query->column.name,
+         "half of the interval is a tenth of the time", sqrt(2) * expected->median * query->end,
+         TERMS_TENTH * query->end, expected->group, true},
     };
-    enum status status = query_add_half(terms, query, &half[0]);
-    if (status == STATUS_OK) {
-        status = query_add_half(terms, query, &half[1]);
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < (query_groups(query) > 1 ? 4 : 2) && status == STATUS_OK; i++) {
+        status = query_add_half(terms, query, &half[i]);
     }
     struct terms_line *test =
         status == STATUS_OK && query_groups(query) == 2 ? terms_add_line(terms) : NULL;
@@ -50,9 +56,12 @@ static enum status describe_rest(struct terms *terms, const struct query *query,
 enum status query_terms_survival(struct terms *terms, const struct query *query,
                                  const struct query_noise *noise, double step, double records)
 {
-    const double deviation = step * query_noise_deviation(noise);
-    const struct survival_public known = {
-        .records = records, .groups = query_groups(query), .variance = deviation * deviation};
+    const double part = query_survival_share(query);
+    const double deviation = step * query_noise_deviation(noise) / part;
+    const struct survival_public known = {.records = records,
+                                          .groups = query_groups(query),
+                                          .variance = deviation * deviation,
+                                          .block = query->block};
     const struct survival_expected expected = survival_expect(&known, query->intervals);
     struct terms_line *cell = terms_add_line(terms);
     struct terms_line *share = cell != NULL ? terms_add_line(terms) : NULL;
@@ -62,11 +71,15 @@ enum status query_terms_survival(struct terms *terms, const struct query *query,
     }
     cell = mean - 2;
     share = mean - 1;
-    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu cells of %zu intervals",
-                   query->text, query->cell_count, query->intervals);
+    char way[64] = "plain cells";
+    if (query->block > 0) {
+        (void)snprintf(way, sizeof way, "cells and sums of %zu", query->block);
+    }
+    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu %s, of %zu intervals",
+                   query->text, query->cell_count, way, query->intervals);
     (void)snprintf(cell->unit, sizeof cell->unit, "records");
     cell->noise = deviation;
-    cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
+    cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES) / part;
     char group[64];
     query_say_group(group, expected.group);
     (void)snprintf(share->what, sizeof share->what,

@@ -154,7 +154,7 @@ static enum status build_by_site(const struct drafting *drafting, size_t index)
     if (set->round_count > 1) {
         return stage_refuse(drafting, index, "by_site",
                             "is not for quantiles, which ask in several rounds: move them to a "
-                            "stage of their own");
+                            "stage of their own, or ask a table1, which tells medians by site");
     }
     if (query_stage(stage)->conjunction_count > 0) {
         return stage_refuse(drafting, index, "by_site",
@@ -166,7 +166,7 @@ static enum status build_by_site(const struct drafting *drafting, size_t index)
                                 ? "needs a question that is answered by site: a count, a mean "
                                   "without where, a crosstab of two columns of two categories, a "
                                   "survival, a regress or a table1"
-                                : "tells 32 effects at most: remove some questions or columns");
+                                : "tells 64 effects at most: remove some questions or columns");
     }
     if (query_set_cells(set, 0) > QUERY_SITE_CELLS_MAX) {
         return stage_refuse(drafting, index, "by_site",

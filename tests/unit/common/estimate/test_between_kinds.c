@@ -51,7 +51,7 @@ Test(between_kinds, hazard_ratios_are_r_s)
     near(out[0].noise, 0, 1e-12, "noise");
     cr_assert(vector_read(cell, SURVIVAL_CELLS_MAX, vectors("toy"), "cells_of_two") == 43);
     cr_assert(vector_read(known, 2, vectors("hazards"), "toy") == 2);
-    site[0] = (struct survival_cells){cell, 2, 10, 10, 0};
+    site[0] = (struct survival_cells){cell, 2, 10, 10, 0, 0};
     between_hazards(out, site, 1, 1);
     near(out[0].value, known[0], 1e-9, "toy");
     near(out[0].sampling, known[1], 1e-9, "its error");

@@ -161,6 +161,44 @@ Test(correlate, does_not_shrink_what_noise_has_let_through)
     cr_expect(plain / shown < 0.83, "planted: %g", plain / shown);
 }
 
+/* Of independent columns that are shown just yet. The spread at a correlation of 0 says too little of these, the interval's ends do
+ * not. So a p-value is 0.05 where it would be less and the interval holds 0: of some draws it is just that. */
+Test(correlate, tests_of_parts_reject_only_where_the_interval_leaves_0_out)
+{
+    struct seeded_random seeded;
+    double exact[TWO_CELLS];
+    double shown = 0;
+    double rejected = 0;
+    double mended = 0;
+    const bool both[] = {false, false};
+    const double sd = 0.15 * 0.1 / 2 * 20000; /* the noise of a variance is 15 % of it */
+    seeded_random_init(&seeded, 6);
+    cells_of_two(exact, 20000, 0, 0.1, 0);
+    for (int draw = 0; draw < 4 * DRAWS; draw++) {
+        double cell[PARTS * TWO_CELLS];
+        struct correlate all;
+        for (size_t k = 0; k < PARTS * TWO_CELLS; k++) {
+            cell[k] = exact[k % TWO_CELLS] / PARTS + sd / sqrt(PARTS) * normal(&seeded);
+        }
+        const struct correlate_moments moments = {cell, 2, PARTS, both, sd * sd / PARTS, 20000};
+        correlate_init(&all, &moments);
+        const struct estimate own = correlate_pair(&all, 0, 1).estimate;
+        const double p = correlate_test(&all, 0, 1);
+        cr_assert(isnan(own.value) == isnan(p));
+        if (isnan(p)) {
+            continue;
+        }
+        const bool holds = own.low <= 0 && own.high >= 0;
+        cr_expect(p >= 0.05 || !holds, "p %g, %g to %g", p, own.low, own.high);
+        shown++;
+        rejected += p < 0.05;
+        mended += holds && p <= 0.05;
+    }
+    cr_log_info("of %g shown %g are rejected, and %g would be", shown, rejected, rejected + mended);
+    cr_assert(shown > DRAWS / 2);
+    cr_expect(rejected / shown < 0.06 && mended > 0, "%g and %g", rejected, mended);
+}
+
 Test(correlate, noise_widens_and_refuses_and_says_what_would_do)
 {
     double cell[TWO_CELLS];

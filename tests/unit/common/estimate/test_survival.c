@@ -1,5 +1,6 @@
 /* Curves against R's `survival`, and what is refused. */
 
+#include "estimate/between.h"
 #include "estimate/cells.h"
 #include "estimate/survival.h"
 
@@ -147,6 +148,50 @@ Test(survival, intervals_of_the_noise_hold_the_hospitals_curves)
     cr_expect(worst_point(0.5) < 89);
 }
 
+/* 4 intervals, of 2,000 and of 1,000 records: the medians are 1 + 2/3 and 2.5 intervals on. */
+Test(survival, difference_of_medians_is_as_uncertain_as_both)
+{
+    enum { K = 4 };
+    static double own[SURVIVAL_CELLS(3, K)] = {600, 600, 400, 200, 0, 0, 0, 0, 200,  /* 0.7, 0.4 */
+                                               200, 200, 200, 200, 0, 0, 0, 0, 200,  /* 0.6, 0.4 */
+                                               100, 100, 100, 100, 0, 0, 0, 0, 600}; /* never */
+    const struct survival_cells cells = {own, 3, K, K, 0, 0};
+    survival_estimate(&survival, &cells);
+    const struct estimate *a = &survival.curve[0].median;
+    const struct estimate *b = &survival.curve[1].median;
+    const struct estimate *more = &survival.median_difference[1];
+    near(a->value, 1 + 2.0 / 3, 1e-12, "median", 0);
+    near(b->value, 2.5, 1e-12, "median", 1);
+    near(more->value, 2.5 - 1 - 2.0 / 3, 1e-12, "difference", 1);
+    near(more->low,
+         more->value - sqrt((b->value - b->low) * (b->value - b->low) +
+                            (a->high - a->value) * (a->high - a->value)),
+         1e-12, "low", 1);
+    near(more->high,
+         more->value + sqrt((b->high - b->value) * (b->high - b->value) +
+                            (a->value - a->low) * (a->value - a->low)),
+         1e-12, "high", 1);
+    cr_expect(isnan(survival.median_difference[2].value) && survival.curve[2].median_beyond);
+    cr_expect(isnan(survival.median_difference[0].value));
+}
+
+/* Behind the cells of two groups. */
+static void put_sums(double *released, size_t k, size_t block)
+{
+    double *sum = released + SURVIVAL_CELLS(2, k);
+    for (size_t g = 0; g < 2 && block > 0; g++) {
+        const double *own = released + g * (2 * k + 1);
+        for (size_t i = 0; i < k; i++) {
+            sum[i / block] += own[i];
+        }
+        sum += (k - 1) / block + 1;
+        for (size_t i = 0; i <= k; i++) {
+            sum[i / block] += own[k + i];
+        }
+        sum += k / block + 1;
+    }
+}
+
 /* The gradients, by differences: what the noise makes of the curve's log, of the mean and of the test. */
 Test(survival, noise_is_carried_by_the_right_gradients)
 {
@@ -201,30 +246,133 @@ Test(survival, is_refused_where_noise_leaves_no_meaning_and_says_what_would_do)
     cr_expect(2 * survival.curve[0].shown >= HOSPITALS && !isnan(survival.curve[1].mean.value));
 }
 
-/* The variances of the curve's logarithm, of equal epsilon. */
-Test(survival, trees_have_more_noise_than_few_plain_cells_and_less_than_many)
+/* The variances of the curve's logarithm, of equal epsilon. With Laplace noise no number of intervals that may be asked has trees;
+ * with Gaussian noise from 6 on they are worth it. */
+Test(survival, trees_are_chosen_where_their_noise_has_a_fifth_less_variance)
 {
     const struct survival_public known = {.records = 6000, .groups = 2, .variance = 100};
     double before = HUGE_VAL;
     for (size_t k = SURVIVAL_INTERVALS_MIN; k <= SURVIVAL_INTERVALS_MAX; k++) {
-        const double laplace = survival_tree_ratio(&known, k, false);
-        near(survival_tree_ratio(&known, k, true), laplace / 2, 1e-12, "ratio", k);
-        cr_expect(k <= 31 ? laplace > 1 : laplace < 1.001, "%zu intervals: %g", k, laplace);
-        cr_expect(laplace < before, "%zu intervals: %g", k, laplace);
+        double laplace = 0;
+        double gaussian = 0;
+        cr_expect(survival_choose(&laplace, &known, k, false) == 0, "%zu intervals", k);
+        const size_t block = survival_choose(&gaussian, &known, k, true);
+        near(gaussian, laplace / 2, 1e-12, "ratio", k);
+        cr_expect(laplace > 0.87 && laplace < before, "%zu intervals: %g", k, laplace);
+        cr_expect((block > 0) == (k >= 6), "%zu intervals: %g, blocks of %zu", k, gaussian, block);
         before = laplace;
     }
-    near(survival_tree_ratio(&known, 20, false), 1.217, 0.001, "ratio", 20);
+    double ratio = 0;
+    cr_expect(survival_choose(&ratio, &known, 20, true) == 6);
+    near(ratio, 0.570, 0.001, "ratio", 20);
     const struct survival_public none = {.records = 10, .groups = 1, .variance = 1e6};
-    cr_expect(isnan(survival_tree_ratio(&none, 10, false)));
+    cr_expect(survival_choose(&ratio, &none, 10, true) == 0 && isnan(ratio));
+}
+
+Test(survival, plans_trees_for_gaussian_noise_alone)
+{
+    static const double records[] = {200, 1000, 5000, 25000, 1000000};
+    static const double deviation[] = {1, 10, 100};
+    for (size_t i = 0; i < 5; i++) {
+        for (size_t j = 0; j < 3; j++) {
+            const struct survival_public known = {
+                .records = records[i], .groups = 2, .variance = deviation[j] * deviation[j]};
+            const struct survival_release laplace = survival_plan(&known, false);
+            const struct survival_release gaussian = survival_plan(&known, true);
+            cr_expect(laplace.block == 0);
+            cr_expect(gaussian.intervals + 1 >= laplace.intervals &&
+                      gaussian.intervals <= laplace.intervals);
+            cr_expect(gaussian.block == 0 || gaussian.intervals >= 6);
+            cr_log_info("%g records, deviation %g: %zu; %zu in blocks of %zu", records[i],
+                        deviation[j], laplace.intervals, gaussian.intervals, gaussian.block);
+        }
+    }
+}
+
+/* Exact sums say nothing that exact cells do not; and what moves alone is shared by the block. */
+Test(survival, sums_and_cells_are_made_to_agree_by_least_squares)
+{
+    enum { K = 4, BLOCK = 2, M = 2 * K + 2, ALL = M + 2 + 3 };
+    const struct survival_cells cells = {NULL, 1, K, 1, 1, BLOCK};
+    const double exact[M] = {5, 1, 2, 4, 3, 6, 7, 8, 20, 9};
+    double released[ALL] = {5, 1, 2, 4, 3, 6, 7, 8, 20, 9, 6, 6, 9, 15, 20};
+    cr_assert(survival_released(1, K, BLOCK) == ALL && survival_released(2, K, 0) == 2 * 9 + 1);
+    survival_balance(released, &cells, 65);
+    for (size_t i = 0; i < M; i++) {
+        near(released[i], exact[i], 1e-12, "cell", i);
+    }
+    /* A sum that is 3 more is believed for a third of it at each of its two cells; the total takes 2 off, by weight. */
+    released[M + 0] = 9;
+    survival_balance(released, &cells, 65);
+    const double all = 1 + 8.0 / 3 + 0.5; /* 4 blocks of 2 weigh 2/3 each, one of 1 weighs a half */
+    near(released[0], 5 + 1 - 2 / all / 3, 1e-12, "cell", 0);
+    near(released[1], 1 + 1 - 2 / all / 3, 1e-12, "cell", 1);
+    near(released[2], 2 - 2 / all / 3, 1e-12, "cell", 2);
+    near(released[8], 20 - 2 / all / 2, 1e-12, "cell", 8);
+    near(released[9], 9 - 2 / all, 1e-12, "cell", 9);
+}
+
+/* By differences in what is released: the curve, its mean, what one has more, and the hazards' ratio. */
+static void told_and_moved(double figure[4], const double *released, struct survival_cells *cells,
+                           double total, bool is_noise)
+{
+    static double own[SURVIVAL_RELEASED_MAX];
+    struct between_site site;
+    memcpy(own, released, sizeof own);
+    survival_balance(own, cells, total);
+    cells->cell = own;
+    survival_estimate(&survival, cells);
+    between_hazards(&site, cells, 1, 1);
+    const struct estimate *point = &survival.curve[1].point[12].survival;
+    figure[0] = is_noise ? point->noise : point->value;
+    figure[1] = is_noise ? survival.curve[1].mean.noise : survival.curve[1].mean.value;
+    figure[2] = is_noise ? survival.mean_difference[1].noise : survival.mean_difference[1].value;
+    figure[3] = is_noise ? site.noise : site.value;
+}
+
+Test(survival, noise_of_trees_is_carried_by_the_right_gradients)
+{
+    static double released[SURVIVAL_RELEASED_MAX];
+    for (size_t block = 0; block <= 21; block += 3) {
+        struct survival_cells cells = read_cells(vectors("flchain"), "cells", 2, HOSPITALS);
+        double told[4];
+        double squares[4] = {0};
+        double total = 0;
+        memset(released, 0, sizeof released);
+        memcpy(released, cell, SURVIVAL_CELLS(2, HOSPITALS) * sizeof cell[0]);
+        for (size_t i = 0; i < SURVIVAL_CELLS(2, HOSPITALS); i++) {
+            total += cell[i];
+        }
+        cells.variance = 1e-9;
+        cells.block = block;
+        put_sums(released, HOSPITALS, block);
+        told_and_moved(told, released, &cells, total, true);
+        for (size_t i = 0; i < survival_released(2, HOSPITALS, block); i++) {
+            const double kept = released[i];
+            double high[4];
+            double low[4];
+            released[i] = kept + 0.25;
+            told_and_moved(high, released, &cells, total, false);
+            released[i] = kept - 0.25;
+            told_and_moved(low, released, &cells, total, false);
+            released[i] = kept;
+            for (size_t f = 0; f < 4; f++) {
+                squares[f] += (high[f] - low[f]) * (high[f] - low[f]) / 0.25;
+            }
+        }
+        for (size_t f = 0; f < 4; f++) {
+            near(told[f] / sqrt(1e-9 * squares[f]), 1, 2e-4, "noise over that by differences", f);
+        }
+    }
 }
 
 Test(survival, more_noise_plans_fewer_intervals_and_expects_wider_ones)
 {
     struct survival_public known = {.records = 5000, .groups = 2, .variance = 40};
-    const size_t exact = survival_plan(&known);
+    const size_t exact = survival_plan(&known, false).intervals;
     const struct survival_expected narrow = survival_expect(&known, exact);
     known.variance = 4000;
-    const size_t noisy = survival_plan(&known);
+    const size_t noisy = survival_plan(&known, false).intervals;
     const struct survival_expected wide = survival_expect(&known, noisy);
     cr_expect(noisy < exact && exact <= SURVIVAL_INTERVALS_MAX, "%zu, %zu", noisy, exact);
     cr_expect(wide.survival > narrow.survival && wide.group > narrow.group);

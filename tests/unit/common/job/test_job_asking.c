@@ -109,7 +109,7 @@ Test(job_asking, answers_by_site)
     taken("central", QUERY "by_site: false, queries: [\"count: age >= 65\"]}");
     refused(QUERY "by_site: true, queries: [\"quantile: 0.5 of age\", \"mean: age\"]}",
             "job.yml:11:65: stages[0].by_site: is not for quantiles, which ask in several rounds: "
-            "move them to a stage of their own");
+            "move them to a stage of their own, or ask a table1, which tells medians by site");
     refused(QUERY "by_site: true, queries: [\"histogram: sex\", \"mean: age where sex == F\"]}",
             "job.yml:11:65: stages[0].by_site: needs a question that is answered by site: a count, "
             "a mean without where, a crosstab of two columns of two categories, a survival, a "
@@ -124,11 +124,11 @@ Test(job_asking, answers_by_site_are_bounded)
 {
     char stage[7000];
     int used = snprintf(stage, sizeof stage, QUERY "by_site: true, queries: [\"mean: age\"");
-    for (int i = 0; i < 32; i++) {
+    for (int i = 0; i < 64; i++) {
         used += snprintf(stage + used, sizeof stage - (size_t)used, ", \"count: age >= %d\"", i);
     }
     (void)snprintf(stage + used, sizeof stage - (size_t)used, "]}");
-    refused(stage, "job.yml:11:65: stages[0].by_site: tells 32 effects at most: remove some "
+    refused(stage, "job.yml:11:65: stages[0].by_site: tells 64 effects at most: remove some "
                    "questions or columns");
     used = snprintf(stage, sizeof stage, QUERY "by_site: true, queries: [\"mean: age\"");
     for (int i = 0; i < 43; i++) {

@@ -104,6 +104,37 @@ Test(crosstab_question, says_of_each_refused_figure_what_would_do)
     }
 }
 
+/* Of 10 records 2 are expected in a cell: no epsilon makes them the 5 that a test needs. */
+Test(crosstab_question, says_how_many_records_a_test_of_few_needs)
+{
+    const char *const text[] = {"crosstab: sex x death"};
+    const struct query_noise noise = {.scale = ONE / 1000.0, .draws = 1};
+    struct query_answer answer[ANSWERS];
+    struct query_set set;
+    struct query_run run;
+    double times = 0;
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    for (int asked = 0; asked < 2; asked++) {
+        const double more = asked == 0 ? 1 : times * 1.001;
+        const int64_t records = (int64_t)ceil(10 * more);
+        const int64_t sum[5] = {2 * records * ONE / 10, 2 * records * ONE / 10,
+                                3 * records * ONE / 10, 3 * records * ONE / 10, 0};
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &noise, (uint64_t)records);
+        query_run_answers(answer, &run);
+        const struct query_answer *test = &answer[ANSWERS - 1];
+        const char *would = strstr(test->note, "; ");
+        cr_expect(isnan(test->value) == (asked == 0), "%s", test->note);
+        cr_assert(asked == 1 || (would != NULL &&
+                                 sscanf(would, "; %lg times the records would do", &times) == 1 &&
+                                 strstr(would, "epsilon") == NULL),
+                  "%s", test->note);
+        query_run_free(&run);
+    }
+    cr_expect(times >= 2.5 && times < 3.2, "%g", times);
+    query_set_free(&set);
+}
+
 /* 60 of 200 women and 100 of 200 men died; ten records are in no cell, and the noise has added five to all. */
 Test(crosstab_question, answers_with_counts_that_agree)
 {

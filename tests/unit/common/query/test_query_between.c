@@ -81,7 +81,7 @@ Test(query_between, survival_regress_and_table1_are_told_by_site)
     static const int64_t curve[19] = {20, 20, 20, 20, 0, 0, 0, 0,   920, 40,
                                       40, 40, 40, 0,  0, 0, 0, 840, 0};
     static const int64_t table[5] = {375, 125, 200, 300, 0}; /* F alive, F dead, M alive, M dead */
-    enum { KINDS_CELLS = 19 + 5 + 2 * 4, KINDS_EFFECTS = 4 + 1 + 2 };
+    enum { KINDS_CELLS = 19 + 5 + 2 * 4, KINDS_EFFECTS = 6 + 1 + 2 };
     static int64_t own[SITES][1 + KINDS_CELLS];
     static struct query_effect told[KINDS_EFFECTS];
     static struct between_site at[KINDS_EFFECTS][SITES];
@@ -119,25 +119,77 @@ Test(query_between, survival_regress_and_table1_are_told_by_site)
         told[3].name,
         "survival: time age event death by sex, to 98 in 4 intervals: hazard ratio up to 98, M against F");
     cr_expect_str_eq(told[3].unit, "hazard ratio");
-    cr_expect_str_eq(told[4].name, "regress: death ~ sex: sex, M to F, odds ratio");
-    cr_expect_str_eq(told[5].name, "table1: [sex, death]: sex, M");
-    cr_expect_str_eq(told[6].table, "table1: [sex, death]");
-    cr_expect_str_eq(told[6].row, "death, 1");
+    cr_expect_str_eq(told[5].name,
+                     "survival: time age event death by sex, to 98 in 4 intervals: median M");
+    cr_expect_str_eq(told[4].unit, "age");
+    cr_expect_str_eq(told[6].name, "regress: death ~ sex: sex, M to F, odds ratio");
+    cr_expect_str_eq(told[7].name, "table1: [sex, death]: sex, M");
+    cr_expect_str_eq(told[8].table, "table1: [sex, death]");
+    cr_expect_str_eq(told[8].row, "death, 1");
     for (size_t i = 0; i < SITES; i++) {
         cr_expect(at[0][i].value > 90 && at[0][i].value < 98 && at[1][i].value < at[0][i].value);
         cr_expect_float_eq(at[2][i].value, at[1][i].value - at[0][i].value, 1e-9);
         cr_expect(at[3][i].value > 2 && at[3][i].value < 2.2, "%g", at[3][i].value);
-        cr_expect_float_eq(at[4][i].value, 4.5, 1e-4);
-        cr_expect_float_eq(at[5][i].value, 0.6, 1e-4);
-        cr_expect_float_eq(at[6][i].value, 0.3, 1e-4);
+        cr_expect_float_eq(at[6][i].value, 4.5, 1e-4);
+        cr_expect_float_eq(at[7][i].value, 0.6, 1e-4);
+        cr_expect_float_eq(at[8][i].value, 0.3, 1e-4);
     }
     for (size_t j = 0; j < KINDS_EFFECTS; j++) {
-        cr_expect(told[j].all.sites == SITES && isfinite(told[j].all.value), "%s", told[j].name);
-        cr_expect(told[j].is_ratio == (j == 3 || j == 4));
+        const bool is_median = j == 4 || j == 5; /* half of nobody dies */
+        cr_expect(told[j].all.sites == (is_median ? 0 : SITES), "%s", told[j].name);
+        cr_expect(isfinite(told[j].all.value) == !is_median, "%s", told[j].name);
+        cr_expect(told[j].is_ratio == (j == 3 || j == 6));
     }
     /* Nobody lives longer than to the end. */
     cr_expect(told[0].all.next_high <= 98 && told[0].all.high <= told[0].all.next_high);
     /* Odds ratios are joined as logarithms. */
-    cr_expect_float_eq(told[4].all.value, 4.5, 1e-4);
+    cr_expect_float_eq(told[6].all.value, 4.5, 1e-4);
+    query_set_free(&set);
+}
+
+/* Of 1,000 records, each in one of the steps; half of those who are followed die by the second of four intervals. Two sites have
+ * fewer records, the last one hardly any. */
+Test(query_between, medians_are_told_of_each_site_and_not_joined)
+{
+    static const char *const texts[] = {"survival: time age event death, to 80 in 4 intervals",
+                                        "table1: [age] in 9 steps"};
+    enum { CURVE = 10, TABLE = 11, MEDIAN_EFFECTS = 4 };
+    static const int64_t curve[CURVE] = {300, 300, 200, 100, 0, 0, 0, 0, 100, 0};
+    static const int64_t table[TABLE] = {0, 100, 200, 300, 200, 100, 100, 0, 0, 0, 0};
+    static int64_t own[SITES][1 + CURVE + TABLE];
+    static struct query_effect told[MEDIAN_EFFECTS];
+    static struct between_site at[MEDIAN_EFFECTS][SITES];
+    cr_assert_eq(query_set_init(&set, texts, 2, BITS, &toy_names, NULL), STATUS_OK);
+    cr_assert(query_set_cells(&set, 0) == CURVE + TABLE, "%zu", query_set_cells(&set, 0));
+    cr_assert(query_between_count(&set) == MEDIAN_EFFECTS);
+    for (size_t i = 0; i < SITES; i++) {
+        const int64_t part = i + 1 < SITES ? 1 : 50;
+        const int64_t one = (int64_t)query_part_of(&set.query[1].variable[0], 1 << BITS);
+        own[i][0] = 1000 / part;
+        for (size_t j = 0; j < CURVE; j++) {
+            own[i][1 + j] = (curve[j] << BITS) / part;
+        }
+        for (size_t j = 0; j < TABLE; j++) {
+            own[i][1 + CURVE + j] = table[j] * one / part;
+        }
+    }
+    const struct query_sites sites = {
+        .set = &set, .row = own[0], .count = SITES, .noise = {.scale = ldexp(3, BITS), .draws = 1}};
+    cr_assert_eq(query_between(told, at[0], &sites), STATUS_OK);
+    cr_expect(strstr(told[1].name, ": median") != NULL, "%s", told[1].name);
+    cr_expect_str_eq(told[3].row, "age, median");
+    cr_expect_str_eq(told[2].row, "age, mean");
+    for (size_t j = 1; j < MEDIAN_EFFECTS; j += 2) {
+        const double half = j == 1 ? 20 + 20 * (0.7 - 0.5) / 0.3 : 50 + 6 * 3 + 1;
+        for (size_t i = 0; i + 1 < SITES; i++) {
+            cr_expect(fabs(at[j][i].value - half) < 3, "%g, not %g", at[j][i].value, half);
+            cr_expect(at[j][i].low < half && half < at[j][i].high);
+            cr_expect(isnan(at[j][i].weight) && isnan(at[j][i].noise));
+        }
+        cr_expect(isnan(at[j][SITES - 1].value), "too few records");
+        cr_expect(told[j].all.sites == SITES - 1 && isnan(told[j].all.value));
+        cr_expect(strstr(told[j].note, "sites are not joined") != NULL, "%s", told[j].note);
+    }
+    cr_expect(isfinite(told[2].all.value) && told[2].note[0] == '\0');
     query_set_free(&set);
 }

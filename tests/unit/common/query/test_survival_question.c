@@ -98,6 +98,89 @@ Test(survival_question, plans_its_intervals_from_public_numbers_unless_told)
     cr_expect(told.intervals == 7);
 }
 
+/* With Gaussian noise: every record in its cell and in its block's sum, for less in each. */
+Test(survival_question, asks_sums_of_blocks_where_their_noise_is_less)
+{
+    const struct query_public known = {.records = 25000, .variance = 100, .is_gaussian = true};
+    struct query query = parsed("survival: time age event death by sex, to 80 in 10 intervals");
+    const size_t plain = 2 * 21 + 1;
+    query_plan(&query, &known);
+    const size_t block = query.block;
+    const size_t of_deaths = (10 + block - 1) / block;
+    const size_t sums = of_deaths + (11 + block - 1) / block;
+    cr_assert(block == 4 && query.cell_count == plain + 2 * sums);
+    cr_assert(query_survival_part(&query, ONE) == 181, "%d / sqrt(2)", ONE);
+    const struct {
+        double age;
+        double sex;
+        double label;
+        size_t cell;
+        size_t sum; /* beyond all: none */
+    } record[] = {
+        {8, 0, 1, 0, plain},
+        {40, 0, 1, 4, plain + 1},
+        {80, 0, 1, 9, plain + 2},
+        {8, 0, -1, 11, plain + of_deaths},
+        {39.9, 0, -1, 14, plain + of_deaths + 1},
+        {90, 0, 1, 20, plain + of_deaths + 2},
+        {80, 1, -1, 21 + 20, plain + sums + of_deaths + 2},
+        {8, 1, 1, 21, plain + sums},
+        {NAN, 1, 1, plain - 1, SIZE_MAX},
+    };
+    for (size_t r = 0; r < sizeof record / sizeof record[0]; r++) {
+        const double cell[TOY_COLUMNS] = {record[r].age, record[r].sex, 1, 2};
+        const struct row row = {
+            .cell = cell, .column_count = TOY_COLUMNS, .label = record[r].label};
+        int64_t sum[QUERY_CELLS_MAX] = {0};
+        query_add(sum, &query, BITS, 0, &row);
+        for (size_t i = 0; i < QUERY_CELLS_MAX; i++) {
+            const bool is_in = i == record[r].cell || i == record[r].sum;
+            cr_expect(sum[i] == (is_in ? 181 : 0), "record %zu, cell %zu", r, i);
+        }
+    }
+    const struct query_public laplace = {.records = 25000, .variance = 100};
+    query_plan(&query, &laplace);
+    cr_expect(query.block == 0 && query.cell_count == plain);
+}
+
+/* The same records by either way: the same answers without noise, and the answer says which way. */
+Test(survival_question, answers_from_cells_and_sums_as_from_cells)
+{
+    static const char *const text[] = {"survival: time age event death, to 80 in 8 intervals"};
+    struct query_answer answer[2][2];
+    for (int way = 0; way < 2; way++) {
+        const struct query_noise noise = {.scale = ONE / 4.0, .draws = 1, .is_gaussian = true};
+        struct query_set set;
+        struct query_run run;
+        int64_t sum[64] = {0};
+        cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+        query_set_plan(
+            &set, &(struct query_public){.records = 5000, .variance = 1, .is_gaussian = way == 1});
+        cr_assert((set.query[0].block > 0) == (way == 1));
+        for (int i = 0; i < 1000; i++) {
+            const double cell[TOY_COLUMNS] = {5 + (i * 37) % 90, 0, 1, 2};
+            const struct row row = {
+                .cell = cell, .column_count = TOY_COLUMNS, .label = i % 3 == 0 ? -1 : 1};
+            query_set_add(sum, &set, 0, NULL, &row);
+        }
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &noise, 1000);
+        cr_assert(query_run_answer_count(&set) == 2);
+        query_run_answers(answer[way], &run);
+        query_run_free(&run);
+        query_set_free(&set);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect(fabs(answer[0][i].value - answer[1][i].value) < 1e-9);
+    }
+    cr_expect(answer[1][1].error < answer[0][1].error);
+    cr_expect(strstr(answer[0][1].note, "8 intervals in plain cells; as trees") != NULL, "%s",
+              answer[0][1].note);
+    cr_expect(strstr(answer[1][1].note, "two trees, of deaths and of the rest, in blocks of 3; as "
+                                        "plain cells") != NULL,
+              "%s", answer[1][1].note);
+}
+
 /* 900 deaths, three hundred in each of the first three intervals, and 100 left; nobody censored. */
 Test(survival_question, answers_from_its_cells)
 {

@@ -73,6 +73,7 @@ Test(result_text, lays_effects_out_as_papers_do_and_leaves_programs_their_lists)
     cr_expect(strstr(text, "\"i_squared\"") != NULL && strstr(text, "\"weight\"") != NULL);
     free(text);
     result.effect[0].value = NAN;
+    result.effect[0].sites = 2;
     text = written(&result, RESULT_MARKDOWN);
     cr_expect(strstr(text, "| Mean over sites, random effects |  | not enough data |  |  |") !=
               NULL);
@@ -89,6 +90,8 @@ Test(result_text, lays_a_table_1_by_site_out_as_one_table)
         (void)snprintf(two[i].table, sizeof two[i].table, "table1: [age]");
         (void)snprintf(two[i].row, sizeof two[i].row, i == 0 ? "age, mean" : "sex|F");
     }
+    two[0].sites = 2;
+    two[1].sites = 2;
     two[1].value = NAN;
     two[1].p = NAN;
     result.effect = two;
@@ -107,6 +110,14 @@ Test(result_text, lays_a_table_1_by_site_out_as_one_table)
                      "data | not enough data | 0.125 | 25 % |  |\n") != NULL,
               "%s", text);
     cr_expect(strstr(head + 40, "by site.") == NULL, "one table");
+    free(text);
+    /* As medians are: given of each site, and not joined. */
+    two[1].sites = 3;
+    (void)snprintf(two[1].note, sizeof two[1].note, "sites are not joined");
+    text = written(&result, RESULT_MARKDOWN);
+    cr_expect(strstr(text, " not enough data | not joined | 0.125 |") != NULL &&
+                  strstr(text, "\n\nsites are not joined\n") != NULL,
+              "%s", text);
     free(text);
     text = written(&result, RESULT_LATEX);
     cr_expect(
