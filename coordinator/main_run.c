@@ -289,19 +289,20 @@ static enum status choose(struct run *run, struct why *why)
     return status;
 }
 
-/* A job is over, or cannot go on, or the queue has changed. A journal that is damaged or gone stops its own job alone. */
+/* A job is over, or cannot go on, or the queue has changed. A journal that is damaged or gone, and results that cannot be
+ * written, stop their own job alone. */
 static enum status next(void *self, enum status ended, bool *more, struct why *why)
 {
     struct lane *lane = self;
     struct run *run = lane->run;
     struct stay_job *job = lane->job; /* NULL: the lane of the agents whom no job asks */
     enum status status = ended;
+    bool is_aside = false;
     if (status == STATUS_OK && job != NULL) {
         status = stay_file(&run->stay, job, why);
+        is_aside = status != STATUS_OK && status != STATUS_NO_MEMORY;
     }
-    const bool is_aside =
-        status == STATUS_CORRUPT || status == STATUS_FOREIGN || status == STATUS_NOT_FOUND;
-    if (is_aside && job != NULL) {
+    if ((is_aside || stay_is_damage(status)) && job != NULL) {
         status = stay_set_aside(&run->stay, job, status, why);
     }
     if (status == STATUS_OK) {

@@ -71,19 +71,31 @@ enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why)
     return status == STATUS_AGAIN ? STATUS_OK : status;
 }
 
+bool stay_is_damage(enum status status)
+{
+    return status == STATUS_CORRUPT || status == STATUS_FOREIGN || status == STATUS_NOT_FOUND;
+}
+
 enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status status,
                            struct why *why)
 {
     const struct log_field field[] = {{.name = "job", .number = job->number}};
     if (stay->aside_count == STAY_ASIDE_MAX) {
-        why_set(why, "journals of %d jobs are damaged: look at the disk", STAY_ASIDE_MAX);
+        why_set(why, "%d jobs are set aside: look at the disk", STAY_ASIDE_MAX);
         return status;
     }
-    log_event_fields(
-        stay->log, LOG_ERROR, "job-set-aside", field, 1,
-        "job %" PRIu32 " cannot go on, its journal is damaged or gone (%s), and its agents are "
-        "free for other jobs; remedy: bring back the latest whole copy of %s, and start again",
-        job->number, status_text(status), job->office.settings.state);
+    if (stay_is_damage(status)) {
+        log_event_fields(
+            stay->log, LOG_ERROR, "job-set-aside", field, 1,
+            "job %" PRIu32 " cannot go on, its journal is damaged or gone (%s), and its agents are "
+            "free for other jobs; remedy: bring back the latest whole copy of %s, and start again",
+            job->number, status_text(status), job->office.settings.state);
+    } else {
+        log_event_fields(stay->log, LOG_ERROR, "job-set-aside", field, 1,
+                         "job %" PRIu32 " is over, and its results cannot be written: %s; remedy: "
+                         "mend that and start again: its journal has them",
+                         job->number, why->text);
+    }
     stay->aside[stay->aside_count++] = job->number;
     give_up(job);
     return STATUS_OK;

@@ -22,7 +22,7 @@ struct stay {
     bool seeded;
     uint64_t seed;
     uint32_t refused;               /* of the latest job that was told to be passed over */
-    uint32_t aside[STAY_ASIDE_MAX]; /* jobs whose journals are damaged */
+    uint32_t aside[STAY_ASIDE_MAX]; /* jobs whose journals are damaged, or results not written */
     size_t aside_count;
     struct queue_list list;
     struct stay_job job[STAY_JOBS_MAX]; /* as many run as the settings allow (jobs_at_once) */
@@ -42,9 +42,12 @@ MUST_USE enum status stay_choose(struct stay *stay, struct why *why);
  * with STATUS_IO, STATUS_NO_MEMORY, STATUS_CORRUPT (its journal is damaged). */
 MUST_USE enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why);
 
-/** Gives up the place of a job whose journal is damaged, as status says; it is not taken again before the program's next
- * start. Its agents are free for others. Fails with status where so many are set aside already that something else is
- * wrong. */
+/** Whether a status says that a job's journal is damaged or gone. */
+bool stay_is_damage(enum status status);
+
+/** Gives up the place of a job whose journal is damaged, as status says, or whose results cannot be written, as why says; it
+ * is not taken again before the program's next start. Its agents are free for others. Fails with status where so many are
+ * set aside already that something else is wrong. */
 MUST_USE enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status status,
                                     struct why *why);
 

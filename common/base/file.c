@@ -242,8 +242,9 @@ static enum status replace(const char *path, struct slice bytes, mode_t mode,
 enum status file_write(const char *path, struct slice bytes, unsigned mode, struct why *why)
 {
     enum status status = replace(path, bytes, (mode_t)mode, NULL, why);
-    if (status == STATUS_OK) {
-        (void)sync_folder_of(path);
+    if (status == STATUS_OK && !sync_folder_of(path)) {
+        why_file(why, path, "written", errno);
+        status = STATUS_IO;
     }
     return status;
 }

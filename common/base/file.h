@@ -39,11 +39,12 @@ MUST_USE enum status file_read_text(char *text, size_t size, size_t *used, const
                                     enum file_kind kind, struct why *why);
 
 /**
- * Replaces or creates a file: a temporary one beside it is written, synced and renamed.
+ * Replaces or creates a file: a temporary one beside it is written, synced and renamed, and the folder synced.
  *
  * mode  in  permission bits, for example 0644
  *
- * Fails with STATUS_IO; what was there before is then still there.
+ * Fails with STATUS_IO; what was there before is then still there, unless the folder's sync alone failed: then the new one
+ * is there, and a power failure may bring the old one back.
  */
 MUST_USE enum status file_write(const char *path, struct slice bytes, unsigned mode,
                                 struct why *why);

@@ -79,6 +79,13 @@ static enum status refuse(struct journal_shared *journal)
     return journal->refuses ? STATUS_UNKNOWN_OUTCOME : STATUS_OK;
 }
 
+static enum status led_by_another(struct journal_shared *journal)
+{
+    why_set(&journal->trouble, "%s: another coordinator leads by now; nothing was written",
+            journal->place);
+    return STATUS_IO;
+}
+
 /* Performs a statement that begins with HELD and answers with one number: whether the term was ours. */
 static enum status perform(struct journal_shared *journal, const char *statement,
                            const struct database_value *value, size_t count)
@@ -90,9 +97,7 @@ static enum status perform(struct journal_shared *journal, const char *statement
     if (status != STATUS_OK) {
         why_set(&journal->trouble, "%s: %s", journal->place, why.text);
     } else if (database_number(answer, 0, 0) != 1) {
-        why_set(&journal->trouble, "%s: another coordinator leads by now; nothing was written",
-                journal->place);
-        status = STATUS_IO;
+        status = led_by_another(journal);
     }
     database_answer_free(answer);
     journal->refuses = status != STATUS_OK;
@@ -223,6 +228,15 @@ static enum status visit_row(struct journal_shared *journal, struct journal_mark
     return status;
 }
 
+/* Who was stopped between opening and reading finds what another leader has added: no damage, and no journal of its own. */
+static enum status check_end(struct journal_shared *journal, const struct journal_mark *at)
+{
+    if (at->sequence > journal->last.sequence) {
+        return led_by_another(journal);
+    }
+    return at->sequence < journal->last.sequence ? damaged(journal, at->sequence + 1) : STATUS_OK;
+}
+
 static enum status each(void *self, journal_visit *visit, void *visit_self, struct why *why)
 {
     struct journal_shared *journal = self;
@@ -254,8 +268,8 @@ static enum status each(void *self, journal_visit *visit, void *visit_self, stru
         }
         database_answer_free(found);
     }
-    if (status == STATUS_OK && journal->lease != NULL && at.sequence != journal->last.sequence) {
-        status = damaged(journal, at.sequence + 1);
+    if (status == STATUS_OK && journal->lease != NULL) {
+        status = check_end(journal, &at);
     }
     if (status != STATUS_OK) {
         why_set(why, "%s",

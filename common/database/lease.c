@@ -3,6 +3,7 @@
 
 #include "database/lease.h"
 
+#include "database/lease_keeper.h"
 #include "io/clock.h"
 
 #include <pthread.h>
@@ -16,11 +17,10 @@ enum { HOLDER_BYTES = 96, NAME_BYTES = 64, URL_BYTES = 1024 };
 struct lease {
     int64_t term;
     char url[URL_BYTES];
-    pthread_t thread;
+    struct database *database; /* the keeper's own; NULL: it has none now */
+    struct lease_keeper *keeper;
     pthread_mutex_t mutex;
-    pthread_cond_t wake;
-    bool ends;          /* guarded by mutex */
-    bool taken;         /* likewise: the row has another term */
+    bool taken;         /* guarded by mutex: the row has another term */
     int64_t renewed_ms; /* likewise: when the latest renewal that succeeded was asked for */
 };
 
@@ -72,34 +72,15 @@ static enum status take_row(int64_t *term, struct database *database, struct why
     return status;
 }
 
-/* Returns whether the lease is to be kept on. */
-static bool sleep_until_due(struct lease *lease)
-{
-    struct timespec due;
-    (void)clock_gettime(CLOCK_MONOTONIC, &due);
-    due.tv_sec += LEASE_RENEWAL_MS / 1000;
-    due.tv_nsec += (LEASE_RENEWAL_MS % 1000) * 1000000L;
-    if (due.tv_nsec >= 1000000000L) {
-        due.tv_sec++;
-        due.tv_nsec -= 1000000000L;
-    }
-    (void)pthread_mutex_lock(&lease->mutex);
-    while (!lease->ends && pthread_cond_timedwait(&lease->wake, &lease->mutex, &due) == 0) {
-    }
-    const bool goes_on = !lease->ends;
-    (void)pthread_mutex_unlock(&lease->mutex);
-    return goes_on;
-}
-
 /* Renews, or gives back. Returns what came of the question; an answer without a row says that the term is another's. */
-static enum status say_so(struct lease *lease, struct database *database, bool goes_on)
+static enum status say_so(struct lease *lease, bool goes_on)
 {
     const struct database_value term = {.number = lease->term, .is_number = true};
     const int64_t asked_ms = clock_now_ms();
     struct pg_result *answer = NULL;
     struct why why = {""};
     enum status status =
-        database_ask(database, &answer,
+        database_ask(lease->database, &answer,
                      goes_on ? "UPDATE hedgerow_lease SET until = clock_timestamp() + " LEASE_LENGTH
                                " WHERE term = $1 RETURNING term"
                              : "UPDATE hedgerow_lease SET until = '-infinity'"
@@ -116,29 +97,22 @@ static enum status say_so(struct lease *lease, struct database *database, bool g
 }
 
 /* A server that is away is asked again; meanwhile the lease runs out, and whoever reaches the server leads. */
-static void *renew(void *self)
+static void take_turn(void *self, bool goes_on)
 {
     struct lease *lease = self;
-    struct database *database = NULL;
     struct why why = {""};
-    bool goes_on = true;
+    enum status status = STATUS_OK;
 
-    while (goes_on) {
-        enum status status = STATUS_OK;
-        goes_on = sleep_until_due(lease);
-        if (database == NULL) {
-            status = database_open(&database, lease->url, &why);
-        }
-        if (status == STATUS_OK) {
-            status = say_so(lease, database, goes_on);
-        }
-        if (status != STATUS_OK) {
-            database_close(database);
-            database = NULL;
-        }
+    if (lease->database == NULL) {
+        status = database_open(&lease->database, lease->url, &why);
     }
-    database_close(database);
-    return NULL;
+    if (status == STATUS_OK) {
+        status = say_so(lease, goes_on);
+    }
+    if (status != STATUS_OK) {
+        database_close(lease->database);
+        lease->database = NULL;
+    }
 }
 
 bool lease_is_lost(struct lease *lease)
@@ -153,7 +127,6 @@ enum status lease_take(struct lease **out, int64_t *term, struct database *datab
                        const char *url, struct why *why)
 {
     const int64_t asked_ms = clock_now_ms();
-    pthread_condattr_t monotonic;
     enum status status = take_row(term, database, why);
     if (status != STATUS_OK) {
         return status;
@@ -168,14 +141,11 @@ enum status lease_take(struct lease **out, int64_t *term, struct database *datab
     lease->renewed_ms = asked_ms;
     memcpy(lease->url, url, strlen(url));
     (void)pthread_mutex_init(&lease->mutex, NULL);
-    (void)pthread_condattr_init(&monotonic);
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&lease->wake, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
-    if (pthread_create(&lease->thread, NULL, renew, lease) != 0) {
+    status = lease_keeper_new(&lease->keeper, take_turn, lease);
+    if (status != STATUS_OK) {
         why_set(why, "no thread for the lease");
-        free(lease);
-        return STATUS_NO_MEMORY;
+        lease_free(lease);
+        return status;
     }
     *out = lease;
     return STATUS_OK;
@@ -186,12 +156,8 @@ void lease_free(struct lease *lease)
     if (lease == NULL) {
         return;
     }
-    (void)pthread_mutex_lock(&lease->mutex);
-    lease->ends = true;
-    (void)pthread_cond_signal(&lease->wake);
-    (void)pthread_mutex_unlock(&lease->mutex);
-    (void)pthread_join(lease->thread, NULL);
-    (void)pthread_cond_destroy(&lease->wake);
+    lease_keeper_free(lease->keeper);
+    database_close(lease->database);
     (void)pthread_mutex_destroy(&lease->mutex);
     free(lease);
 }

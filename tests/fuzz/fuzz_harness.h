@@ -108,7 +108,7 @@ static inline void harness_trouble(struct harness *harness)
     if (what % 4 == 0) {
         node_crash(world, node, "killed");
     } else {
-        memory_journal_plan(&node->journal, 1 + what / 4 % 4, (enum journal_fault)(what % 4));
+        memory_journal_plan(node->memory, 1 + what / 4 % 4, (enum journal_fault)(what % 4));
     }
 }
 

@@ -4,7 +4,7 @@
 
 static size_t some_machine(struct world *world)
 {
-    return dice_below(&world->dice, MACHINES);
+    return dice_below(&world->dice, world->machine_count);
 }
 
 static size_t some_agent(struct world *world)
@@ -30,7 +30,7 @@ static void tick(struct world *world)
 {
     struct node *node = &world->node[some_machine(world)];
     struct event event = {.kind = EVENT_TICK};
-    if (node->up) {
+    if (node->up && !node->held && !node->stopped) {
         node_step(world, node, &event);
     }
 }
@@ -59,6 +59,40 @@ static void crash(struct world *world)
     node_crash(world, &world->node[some_machine(world)], "killed");
 }
 
+/* With one of these at every turn nothing else would ever happen. */
+enum { SELDOM = 10 };
+
+static struct node *some_coordinator(struct world *world)
+{
+    return world_coordinator(world, dice_below(&world->dice, world->plan.coordinators));
+}
+
+static void stop(struct world *world)
+{
+    struct node *node = some_coordinator(world);
+    if (node->up && !node->held && !node->stopped && dice_one_in(&world->dice, SELDOM)) {
+        node_stop(world, node);
+    }
+}
+
+static void stop_database(struct world *world)
+{
+    if (dice_one_in(&world->dice, SELDOM)) {
+        server_stop(world, (int64_t)dice_below(&world->dice, 5000));
+    }
+}
+
+static void cut_database(struct world *world)
+{
+    struct node *node = some_coordinator(world);
+    if (!dice_one_in(&world->dice, SELDOM)) {
+        return;
+    }
+    node->database_cut_until_ms = world->now_ms + (int64_t)dice_below(&world->dice, 12000);
+    world->tally.database_cuts++;
+    world_tell(world, "coordinator %zu is cut off from the database", node->process);
+}
+
 void chaos_strike(struct world *world)
 {
     const struct {
@@ -76,6 +110,9 @@ void chaos_strike(struct world *world)
         {world->plan.liar, liar_act},
         {world->plan.mallory, mallory_act},
         {world->plan.revoke, change_roster},
+        {world->plan.stop, stop},
+        {world->plan.database_stop, stop_database},
+        {world->plan.database_cut, cut_database},
     };
     unsigned total = 0;
     for (size_t i = 0; i < sizeof kind / sizeof kind[0]; i++) {
@@ -97,9 +134,12 @@ void chaos_strike(struct world *world)
 void chaos_heal(struct world *world)
 {
     world_tell(world, "the faults are over");
-    for (size_t i = 0; i < MACHINES; i++) {
+    for (size_t i = 0; i < world->machine_count; i++) {
         world->node[i].cut_until_ms = 0;
+        world->node[i].database_cut_until_ms = 0;
     }
+    world->server.down_until_ms = 0;
+    world->server.led_ms = world->now_ms;
     if (world->plan.mallory > 0 && dice_one_in(&world->dice, 2)) {
         world->admitted[MALLORY] = false;
         node_tell_roster(world);

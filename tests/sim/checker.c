@@ -448,6 +448,44 @@ static void check_undisturbed(struct world *world)
     }
 }
 
+void checker_on_term(struct world *world, int64_t term, int64_t current)
+{
+    if (term != current) {
+        world_fail(world, "something is written under term %lld when term %lld leads",
+                   (long long)term, (long long)current);
+    }
+}
+
+/* Who has the lead, by the database's own word, and is not stopped. */
+static void check_leader(struct world *world, const struct node *node)
+{
+    const bool acts = !node->held && !node->stopped;
+    if (!server_is_led_by(world, node) ||
+        (acts ? !node->up : node->keeper_held || node->keeper == NULL)) {
+        return;
+    }
+    world->server.led_ms =
+        world->now_ms; /* it may wait for the server, and renew its lease meanwhile */
+    if (acts && !node->reads && node->known != node->memory->count) {
+        world_fail(world, "coordinator %zu leads and knows %" PRIu64 " of %zu records",
+                   node->process, node->known, node->memory->count);
+    }
+}
+
+void checker_on_turn(struct world *world)
+{
+    enum { TAKEOVER_MS = 10000 };
+    if (!world_is_shared(world)) {
+        return;
+    }
+    for (size_t i = 0; i < world->plan.coordinators; i++) {
+        check_leader(world, world_coordinator(world, i));
+    }
+    if (world->healed && world->now_ms - world->server.led_ms > TAKEOVER_MS) {
+        world_fail(world, "nobody leads for %d ms", TAKEOVER_MS);
+    }
+}
+
 void checker_on_end(struct world *world)
 {
     const struct checker *checker = &world->checker;

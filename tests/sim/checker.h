@@ -97,6 +97,12 @@ void checker_on_forget(struct world *world, const struct node *node, uint64_t se
 void checker_on_send(struct world *world, struct node *node, size_t to, struct slice control,
                      struct slice payload);
 
+/** Something is written under a term while the database has another. */
+void checker_on_term(struct world *world, int64_t term, int64_t current);
+
+/** Something has happened: who leads knows every record, and soon after the last fault somebody does. */
+void checker_on_turn(struct world *world);
+
 /** The run is over. */
 void checker_on_end(struct world *world);
 

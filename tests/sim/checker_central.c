@@ -190,7 +190,7 @@ static void check_journal(struct world *world, const struct memory_journal *jour
 void central_on_end(struct world *world)
 {
     for (size_t i = 0; i < MACHINES; i++) {
-        check_journal(world, &world->node[i].journal);
+        check_journal(world, world->node[i].memory);
     }
     for (size_t agent = 1; agent <= SIM_AGENTS && world->plan.patient; agent++) {
         if (!costs_equal(spent_by(world, agent, &world->checker.job.id), whole_price(world))) {

@@ -16,8 +16,8 @@ void checker_on_forget(struct world *world, const struct node *node, uint64_t se
                        bool is_wiped)
 {
     struct record record;
-    if (sequence > node->journal.count ||
-        wire_decode_record(&record, memory_journal_body(&node->journal, sequence)) != STATUS_OK) {
+    if (sequence > node->memory->count ||
+        wire_decode_record(&record, memory_journal_body(node->memory, sequence)) != STATUS_OK) {
         return;
     }
     if (record.kind == RECORD_ANSWER && record.as.answer.masks_bytes > 0 && !is_wiped) {
@@ -32,7 +32,7 @@ static void check_wiped(struct world *world, const struct node *node, uint64_t s
                         const struct record *record)
 {
     if (record->as.answer.masks_bytes > 0 &&
-        memory_journal_blob(&node->journal, sequence).size == 0 && node->wiped != sequence) {
+        memory_journal_blob(node->memory, sequence).size == 0 && node->wiped != sequence) {
         world_fail(world, "%s has not wiped its latest answer since it started",
                    peer_name(node->number));
     }
@@ -43,16 +43,14 @@ void checker_on_kept(struct world *world, const struct node *node)
     size_t kept = 0;
     size_t keys = 0;
     uint64_t answer = 0;
-    for (uint64_t sequence = 1; sequence <= node->journal.count; sequence++) {
+    for (uint64_t sequence = 1; sequence <= node->memory->count; sequence++) {
         struct record record;
-        if (wire_decode_record(&record, memory_journal_body(&node->journal, sequence)) ==
-            STATUS_OK) {
+        if (wire_decode_record(&record, memory_journal_body(node->memory, sequence)) == STATUS_OK) {
             answer = record.kind == RECORD_ANSWER ? sequence : answer;
             record_free(&record);
         }
-        if (memory_journal_blob(&node->journal, sequence).size > 0 &&
-            wire_decode_record(&record, memory_journal_body(&node->journal, sequence)) ==
-                STATUS_OK) {
+        if (memory_journal_blob(node->memory, sequence).size > 0 &&
+            wire_decode_record(&record, memory_journal_body(node->memory, sequence)) == STATUS_OK) {
             kept += is_replaceable(world, &record);
             keys += record.kind == RECORD_KEYS;
             record_free(&record);
@@ -60,7 +58,7 @@ void checker_on_kept(struct world *world, const struct node *node)
     }
     struct record latest;
     if (answer > 0 &&
-        wire_decode_record(&latest, memory_journal_body(&node->journal, answer)) == STATUS_OK) {
+        wire_decode_record(&latest, memory_journal_body(node->memory, answer)) == STATUS_OK) {
         check_wiped(world, node, answer, &latest);
         record_free(&latest);
     }

@@ -143,7 +143,7 @@ static void on_durable_keys(struct world *world, const struct node *node,
     for (size_t i = 0; i < checker->keys_count; i++) {
         latest = checker->keys[i].agent == node->number ? &checker->keys[i] : latest;
     }
-    if (latest != NULL && memory_journal_blob(&node->journal, latest->sequence).size == 0) {
+    if (latest != NULL && memory_journal_blob(node->memory, latest->sequence).size == 0) {
         latest = NULL; /* a frame with a bit turned over ended the round */
     }
     if (latest != NULL && latest->record.as.keys.round == record->as.keys.round &&
@@ -158,7 +158,7 @@ static void on_durable_keys(struct world *world, const struct node *node,
         return;
     }
     checker->keys[checker->keys_count++] = (struct known_keys){
-        .agent = node->number, .sequence = node->journal.count, .record = *record, .packed = blob};
+        .agent = node->number, .sequence = node->memory->count, .record = *record, .packed = blob};
 }
 
 /* The latest durable ones: a secret and a seed, and behind them what may leave. */

@@ -2,6 +2,7 @@
  *
  *     sim [--seed N] [--count N] [--verbose]     seeds N, N+1, ...; a failing one is printed
  *     sim --seeds FILE                           the seeds of a file, one in a line
+ *     sim --shared ...                           several coordinators share each job
  *     sim --planted NAME|all [--count N]         a wrong program has to be noticed within N seeds
  *
  * Exit code: 0 when nothing failed (planted: when everything was noticed), 1 otherwise, 2 for
@@ -20,6 +21,7 @@ struct arguments {
     uint64_t seed;
     uint64_t count;
     bool verbose;
+    bool shared;
     const char *seeds;
     const char *planted;
 };
@@ -29,11 +31,11 @@ static void inherit(struct world *world, struct world *earlier)
 {
     for (size_t i = 1; i <= SIM_AGENTS; i++) {
         struct node *node = &world->node[i];
-        memory_journal_free(&node->journal);
-        node->journal = earlier->node[i].journal;
-        memory_journal_init(&earlier->node[i].journal);
-        for (uint64_t sequence = 1; sequence <= node->journal.count; sequence++) {
-            const struct memory_record *record = &node->journal.record[sequence - 1];
+        memory_journal_free(&node->own);
+        node->own = earlier->node[i].own;
+        memory_journal_init(&earlier->node[i].own);
+        for (uint64_t sequence = 1; sequence <= node->own.count; sequence++) {
+            const struct memory_record *record = &node->own.record[sequence - 1];
             checker_on_durable(world, node,
                                (struct slice){.data = record->body, .size = record->body_size},
                                (struct slice){.data = record->blob, .size = record->blob_size});
@@ -46,29 +48,38 @@ static void add_tally(struct tally *total, const struct tally *tally)
 {
 #define TALLY_ADD(name) total->name += tally->name;
     TALLY_LIST(TALLY_ADD)
+    TALLY_SHARED_LIST(TALLY_ADD)
 #undef TALLY_ADD
 }
 
 /* Prints what happened; returns whether everything that can happen did. */
-static bool tell_tally(const struct tally *tally)
+static bool tell_tally(const struct tally *tally, bool shared)
 {
     bool all = true;
 #define TALLY_TELL(name)                                                                           \
     printf("  %-22s %" PRIu64 "\n", #name, tally->name);                                           \
     all = all && tally->name > 0;
     TALLY_LIST(TALLY_TELL)
+    if (shared) {
+        TALLY_SHARED_LIST(TALLY_TELL)
+    }
 #undef TALLY_TELL
     return all;
 }
 
 /* Returns whether the run went as it should; text (FAILURE_BYTES) receives why not. */
-static bool run(struct tally *tally, char *text, uint64_t seed, enum planted planted, bool verbose)
+static bool run(struct tally *tally, char *text, uint64_t seed, enum planted planted,
+                const struct arguments *arguments)
 {
+    const bool verbose = arguments->verbose;
     static struct world earlier;
     static struct world world;
     struct plan calm;
     struct plan plan;
     plan_draw(&plan, seed, planted);
+    if (arguments->shared || planted >= PLANTED_NO_FENCE) {
+        plan_share(&plan);
+    }
     plan_calm(&calm, seed);
     calm.trial = plan.trial;
     calm.local = plan.local;
@@ -91,10 +102,10 @@ static bool run(struct tally *tally, char *text, uint64_t seed, enum planted pla
     return text[0] == '\0';
 }
 
-static bool run_and_tell(struct tally *tally, uint64_t seed, bool verbose)
+static bool run_and_tell(struct tally *tally, uint64_t seed, const struct arguments *arguments)
 {
     char text[FAILURE_BYTES];
-    bool good = run(tally, text, seed, PLANTED_NOTHING, verbose);
+    bool good = run(tally, text, seed, PLANTED_NOTHING, arguments);
     if (!good) {
         printf("seed %" PRIu64 ": %s\n", seed, text);
         (void)fflush(stdout);
@@ -107,11 +118,11 @@ static int run_seeds(const struct arguments *arguments)
     uint64_t failed = 0;
     struct tally tally = {0};
     for (uint64_t i = 0; i < arguments->count; i++) {
-        failed += !run_and_tell(&tally, arguments->seed + i, arguments->verbose);
+        failed += !run_and_tell(&tally, arguments->seed + i, arguments);
     }
     printf("%" PRIu64 " seeds from %" PRIu64 ": %" PRIu64 " failed\n", arguments->count,
            arguments->seed, failed);
-    if (arguments->count >= TALLY_SEEDS && !tell_tally(&tally)) {
+    if (arguments->count >= TALLY_SEEDS && !tell_tally(&tally, arguments->shared)) {
         printf("something that can go wrong never did\n");
         return 1;
     }
@@ -133,7 +144,7 @@ static int run_file(const struct arguments *arguments)
         char *end = NULL;
         uint64_t seed = strtoull(line, &end, 10);
         if (end != line) {
-            failed += !run_and_tell(&tally, seed, arguments->verbose);
+            failed += !run_and_tell(&tally, seed, arguments);
             count++;
         }
     }
@@ -155,7 +166,7 @@ static int run_planted(const struct arguments *arguments)
             continue;
         }
         while (seed < arguments->seed + arguments->count &&
-               run(&tally, text, seed, planted, arguments->verbose)) {
+               run(&tally, text, seed, planted, arguments)) {
             seed++;
         }
         bool noticed = seed < arguments->seed + arguments->count;
@@ -172,6 +183,10 @@ static bool read_arguments(struct arguments *arguments, int count, char **text)
         const char *value = i + 1 < count ? text[i + 1] : "";
         if (strcmp(text[i], "--verbose") == 0) {
             arguments->verbose = true;
+            continue;
+        }
+        if (strcmp(text[i], "--shared") == 0) {
+            arguments->shared = true;
             continue;
         }
         if (strcmp(text[i], "--seed") == 0) {
@@ -194,7 +209,7 @@ int main(int count, char **text)
 {
     struct arguments arguments = {.seed = 1, .count = 1};
     if (!read_arguments(&arguments, count, text)) {
-        fprintf(stderr, "usage: sim [--seed N] [--count N] [--verbose] [--seeds FILE]"
+        fprintf(stderr, "usage: sim [--seed N] [--count N] [--shared] [--verbose] [--seeds FILE]"
                         " [--planted NAME|all]\n");
         return 2;
     }

@@ -77,9 +77,11 @@ static struct frame frame_of(size_t from, size_t to, struct slice control, struc
 
 static struct frame copy_of(const struct frame *frame)
 {
-    return frame_of(
+    struct frame copy = frame_of(
         frame->from, frame->to, (struct slice){.data = frame->bytes, .size = frame->control_size},
         (struct slice){.data = frame->bytes + frame->control_size, .size = frame->payload_size});
+    copy.machine = frame->machine;
+    return copy;
 }
 
 static void remember(struct world *world, const struct frame *frame)
@@ -132,16 +134,52 @@ static void damage(struct world *world, struct frame *frame)
     }
 }
 
-static bool is_cut(const struct world *world, size_t peer)
+static bool is_cut(const struct world *world, const struct node *node)
 {
-    return peer < MACHINES &&
-           (world->node[peer].link_dead || world->node[peer].cut_until_ms > world->now_ms);
+    return node != NULL && (node->link_dead || node->cut_until_ms > world->now_ms);
+}
+
+static struct node *some_coordinator(struct world *world)
+{
+    return world_coordinator(
+        world, world_is_shared(world) ? dice_below(&world->dice, world->plan.coordinators) : 0);
+}
+
+/* For frames from nowhere. */
+static struct node *any_machine(struct world *world, size_t to)
+{
+    return to == COORDINATOR ? some_coordinator(world) : to < MACHINES ? &world->node[to] : NULL;
+}
+
+/* An agent knows the addresses of all coordinators, and is connected to one. */
+void network_reconnect(struct world *world, struct node *agent)
+{
+    agent->heard = some_coordinator(world);
+}
+
+/* Which machine hears a frame; NULL: none does. */
+static struct node *way_of(struct world *world, struct node *from, size_t to)
+{
+    struct node *node = to < MACHINES ? &world->node[to] : NULL;
+    if (!world_is_shared(world)) {
+        return node;
+    }
+    if (to != COORDINATOR) {
+        return node != NULL && node->heard == from ? node : NULL;
+    }
+    if (!from->heard->up) { /* it does not listen */
+        network_reconnect(world, from);
+        return NULL;
+    }
+    return from->heard;
 }
 
 void network_inject(struct world *world, size_t from, size_t to, struct slice control,
                     struct slice payload)
 {
-    schedule(world, frame_of(from, to, control, payload));
+    struct frame frame = frame_of(from, to, control, payload);
+    frame.machine = any_machine(world, to);
+    schedule(world, frame);
 }
 
 void network_inject_message(struct world *world, size_t from, size_t to,
@@ -152,12 +190,14 @@ void network_inject_message(struct world *world, size_t from, size_t to,
     network_inject(world, from, to, (struct slice){.data = control, .size = size}, payload);
 }
 
-void network_send(struct world *world, size_t from, size_t to, struct slice control,
+void network_send(struct world *world, struct node *node, size_t to, struct slice control,
                   struct slice payload)
 {
-    struct frame frame = frame_of(from, to, control, payload);
+    struct frame frame = frame_of(node->number, to, control, payload);
+    frame.machine = way_of(world, node, to);
     remember(world, &frame);
-    if (is_cut(world, from) || is_cut(world, to) || world_chance(world, world->plan.lost)) {
+    if (is_cut(world, node) || is_cut(world, frame.machine) ||
+        (frame.machine == NULL && to < MACHINES) || world_chance(world, world->plan.lost)) {
         world->tally.frames_lost++;
         free(frame.bytes);
         return;
@@ -174,7 +214,10 @@ void network_replay(struct world *world)
 {
     if (world->history_count > 0) {
         world->tally.replays++;
-        schedule(world, copy_of(&world->history[dice_below(&world->dice, world->history_count)]));
+        struct frame frame =
+            copy_of(&world->history[dice_below(&world->dice, world->history_count)]);
+        frame.machine = any_machine(world, frame.to);
+        schedule(world, frame);
     }
 }
 
@@ -185,13 +228,18 @@ void network_deliver(struct world *world)
     struct slice payload = {.data = frame.bytes + frame.control_size, .size = frame.payload_size};
     if (frame.to == MALLORY) {
         mallory_hear(world, MALLORY, control);
-    } else if (frame.to < MACHINES && world->node[frame.to].up) {
+    } else if (frame.machine != NULL && (frame.machine->held || frame.machine->stopped)) {
+        frame.due_ms = frame.machine->held_until_ms + 1;
+        frame.order = world->frame_order++;
+        heap_push(world, frame);
+        return;
+    } else if (frame.machine != NULL && frame.machine->up) {
         struct event event = {.kind = EVENT_MESSAGE};
         const char *name = peer_name(frame.from);
         memcpy(event.as.message.peer.name, name, strlen(name));
         event.as.message.control = control;
         event.as.message.payload = payload;
-        node_step(world, &world->node[frame.to], &event);
+        node_step(world, frame.machine, &event);
     }
     free(frame.bytes);
 }

@@ -1,6 +1,8 @@
 /* One program of the world, and a driver as io/driver is: effects in order, commits at once and
  * answered later, any trouble a crash, recovery from the journal. */
 
+#include "database/journal_place.h"
+#include "database/lease.h"
 #include "sim/world.h"
 
 #include <inttypes.h>
@@ -8,9 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOOK_LEAD_MS = 1000 }; /* so often a driver asks at least whether its journal is another's */
+
 static int64_t clock_of(const struct node *node, int64_t world_ms)
 {
     return node->clock_base_ms + world_ms + world_ms * node->clock_ppm / 1000000;
+}
+
+int64_t node_clock_ms(const struct world *world, const struct node *node)
+{
+    return clock_of(node, world->now_ms);
 }
 
 /* The first world time at which the node's clock shows at least local_ms. */
@@ -58,8 +67,25 @@ static int64_t after(struct world *world, uint64_t most)
     return world->now_ms + (int64_t)dice_below(&world->dice, most + 1);
 }
 
-void node_free(struct node *node)
+static bool shares(const struct world *world, const struct node *node)
 {
+    return node->number == COORDINATOR && world_is_shared(world);
+}
+
+/* Gives the lease back, where there is one; who was killed cannot. */
+static void close_journal(struct world *world, struct node *node)
+{
+    if (node->journal.self != NULL && !node->reads) {
+        struct node *before = server_visit(world, node);
+        node->journal.close(node->journal.self);
+        node->journal = (struct journal){.self = NULL};
+        (void)server_visit(world, before);
+    }
+}
+
+void node_free(struct world *world, struct node *node)
+{
+    close_journal(world, node);
     participant_free(node->participant);
     coordinator_free(node->coordinator);
     node->participant = NULL;
@@ -69,17 +95,27 @@ void node_free(struct node *node)
     node->committed_count = 0;
 }
 
-void node_crash(struct world *world, struct node *node, const char *reason)
+/* A program starts anew, killed or by itself. */
+static void restart(struct world *world, struct node *node, const char *reason)
 {
     if (!node->up) {
         return;
     }
     world_tell(world, "%s crashes: %s", peer_name(node->number), reason);
     world->tally.crashes++;
-    node_free(node);
+    node_free(world, node);
     node->restart_ms = after(world, world->plan.crash_ms_max);
     if (world->plan.reboots && dice_one_in(&world->dice, 2)) {
         node->clock_base_ms = (int64_t)dice_below(&world->dice, 1000000) - world->now_ms;
+    }
+}
+
+void node_crash(struct world *world, struct node *node, const char *reason)
+{
+    node->killed = true;
+    node->stopped = false;
+    if (!node->held) { /* else as soon as what it is in the middle of ends */
+        restart(world, node, reason);
     }
 }
 
@@ -125,7 +161,7 @@ static void make_machine(struct world *world, struct node *node)
     }
     bool starved = leave(world, node);
     if (starved && status == STATUS_NO_MEMORY) {
-        node_crash(world, node, "no memory to start");
+        restart(world, node, "no memory to start");
     } else if (starved || status != STATUS_OK) {
         world_fail(world, "%s cannot start: %s", peer_name(node->number), status_text(status));
     }
@@ -140,7 +176,7 @@ static bool overlooks(const struct world *world, const struct node *node, uint64
         planted != PLANTED_TWO_LISTS && planted != PLANTED_TWO_KEYS) {
         return false;
     }
-    if (wire_decode_record(&record, memory_journal_body(&node->journal, sequence)) != STATUS_OK) {
+    if (wire_decode_record(&record, memory_journal_body(node->memory, sequence)) != STATUS_OK) {
         return false;
     }
     enum record_kind kind = record.kind;
@@ -149,52 +185,14 @@ static bool overlooks(const struct world *world, const struct node *node, uint64
         return kind == (planted == PLANTED_TWO_LISTS ? RECORD_SURVIVORS : RECORD_KEYS);
     }
     return planted == PLANTED_FRESH_NOISE ? kind == RECORD_ANSWER
-                                          : kind == RECORD_ROUND && sequence == node->journal.count;
+                                          : kind == RECORD_ROUND && sequence == node->memory->count;
 }
 
-void node_start(struct world *world, struct node *node)
-{
-    world_tell(world, "%s starts, %zu records", peer_name(node->number), node->journal.count);
-    memory_journal_reopen(&node->journal);
-    node->starts++;
-    if (plan_is_central(&world->plan) && !world->plan.patient && node->starts > 1 &&
-        dice_one_in(&world->dice, 8)) {
-        world->tally.records_changed++;
-        node->data_number += MACHINES; /* the site's records have changed meanwhile */
-    }
-    node->up = true;
-    node->random_failed = false;
-    node->spins = 0;
-    node->link_dead = false;
-    node->wiped = 0;
-    make_machine(world, node);
-    for (uint64_t sequence = 1; sequence <= node->journal.count && node->up; sequence++) {
-        struct event event = {.kind = EVENT_RECORD};
-        event.as.record.sequence = sequence;
-        event.as.record.body = memory_journal_body(&node->journal, sequence);
-        event.as.record.blob = memory_journal_blob(&node->journal, sequence);
-        if (!overlooks(world, node, sequence)) {
-            node_step(world, node, &event);
-        }
-    }
-    if (node->up && node->number == COORDINATOR && plan_is_central(&world->plan)) {
-        planted_forgetful(world, node);
-        central_on_recovery(world, node);
-    }
-    if (node->up) {
-        struct event event = {.kind = EVENT_START};
-        node_step(world, node, &event);
-    }
-    if (node->up && node->number == COORDINATOR) {
-        node_tell_roster(world);
-    }
-}
-
-void node_tell_roster(struct world *world)
+static void tell_roster(struct world *world, struct node *node)
 {
     struct peer roster[PEERS] = {0};
     struct event event = {.kind = EVENT_ROSTER, .as.roster.peer = roster};
-    struct node *node = &world->node[COORDINATOR];
+    node->roster_due = false;
     for (size_t i = 0; i < PEERS; i++) {
         if (world->admitted[i] ||
             (i == STRANGER && world->plan.planted == PLANTED_REVOKED_COUNTS)) {
@@ -207,6 +205,112 @@ void node_tell_roster(struct world *world)
     }
 }
 
+/* Of several coordinators one leads; the others look now and then whether they may. */
+static bool open_journal(struct world *world, struct node *node)
+{
+    enum { LOOK_MS = 500 };
+    if (!shares(world, node)) {
+        node->journal = memory_journal_open(node->memory);
+        return true;
+    }
+    struct node *before = server_visit(world, node);
+    const enum status status = server_open(&node->journal);
+    (void)server_visit(world, before);
+    if (status != STATUS_OK && status != STATUS_BUSY && status != STATUS_AGAIN) {
+        world_fail(world, "a coordinator cannot open the journal: %s", status_text(status));
+    }
+    world->tally.stand_bys += status == STATUS_BUSY;
+    node->restart_ms = world->now_ms + LOOK_MS;
+    node->looked_ms = world->now_ms;
+    return status == STATUS_OK;
+}
+
+struct reading {
+    struct world *world;
+    struct node *node;
+};
+
+static enum status read_record(void *self, uint64_t sequence, struct slice body, struct slice blob)
+{
+    const struct reading *reading = self;
+    struct node *node = reading->node;
+    struct event event = {.kind = EVENT_RECORD};
+    event.as.record.sequence = sequence;
+    event.as.record.body = body;
+    event.as.record.blob = blob;
+    node->known = sequence;
+    if (!overlooks(reading->world, node, sequence)) {
+        node_step(reading->world, node, &event);
+    }
+    return node->up ? STATUS_OK : STATUS_REFUSED;
+}
+
+static void read_journal(struct world *world, struct node *node)
+{
+    struct reading reading = {world, node};
+    struct why why = {""};
+    struct node *before = server_visit(world, node);
+    node->known = 0;
+    node->reads = true;
+    const enum status status = node->journal.each(node->journal.self, read_record, &reading, &why);
+    node->reads = false;
+    (void)server_visit(world, before);
+    if (!node->up) {
+        close_journal(world, node);
+    } else if (status == STATUS_IO || status == STATUS_UNKNOWN_OUTCOME) {
+        restart(world, node, why.text);
+    } else if (status != STATUS_OK) {
+        world_fail(world, "%s cannot read its journal: %s", peer_name(node->number), why.text);
+    }
+}
+
+void node_start(struct world *world, struct node *node)
+{
+    node->killed = false;
+    if (!open_journal(world, node)) {
+        return;
+    }
+    world_tell(world, "%s starts, %zu records", peer_name(node->number), node->memory->count);
+    node->starts++;
+    if (plan_is_central(&world->plan) && !world->plan.patient && node->starts > 1 &&
+        dice_one_in(&world->dice, 8)) {
+        world->tally.records_changed++;
+        node->data_number += MACHINES; /* the site's records have changed meanwhile */
+    }
+    node->up = true;
+    node->random_failed = false;
+    node->spins = 0;
+    node->link_dead = false;
+    node->wiped = 0;
+    make_machine(world, node);
+    if (node->up) {
+        read_journal(world, node);
+    }
+    if (node->up && server_is_led_by(world, node) && node->number == COORDINATOR &&
+        plan_is_central(&world->plan)) {
+        planted_forgetful(world, node);
+        central_on_recovery(world, node);
+    }
+    if (node->up) {
+        struct event event = {.kind = EVENT_START};
+        node_step(world, node, &event);
+    }
+    if (node->up && node->number == COORDINATOR) {
+        tell_roster(world, node);
+    }
+}
+
+void node_tell_roster(struct world *world)
+{
+    for (size_t i = 0; i < world->plan.coordinators; i++) {
+        struct node *node = world_coordinator(world, i);
+        node->roster_due = node->held || node->stopped;
+        if (!node->roster_due) {
+            tell_roster(world, node);
+        }
+    }
+}
+
 static size_t peer_number(const struct peer *peer)
 {
     size_t i = 0;
@@ -216,33 +320,43 @@ static size_t peer_number(const struct peer *peer)
     return i;
 }
 
+/* Any fault of a disk, where the program has one of its own. */
+static void plan_fault(struct world *world, struct node *node)
+{
+    if (!shares(world, node) && world_chance(world, world->plan.journal_fails)) {
+        enum journal_fault fault = (enum journal_fault)(1 + dice_below(&world->dice, 3));
+        memory_journal_plan(node->memory, 1, fault);
+    }
+}
+
 static void perform_commit(struct world *world, struct node *node, const struct effect *effect)
 {
     uint64_t sequence = 0;
-    size_t before = node->journal.count;
+    size_t before = node->memory->count;
     struct slice body = effect->as.commit.body;
     struct slice blob = effect->as.commit.blob;
     uint8_t *planted = planted_body(world, node, &body);
 
-    if (world_chance(world, world->plan.journal_fails)) {
-        enum journal_fault fault = (enum journal_fault)(1 + dice_below(&world->dice, 3));
-        memory_journal_plan(&node->journal, 1, fault);
-    }
-    enum status status = memory_journal_append(&node->journal, &sequence, body, blob);
+    plan_fault(world, node);
+    enum status status = node->journal.append(node->journal.self, &sequence, body, blob);
     world_tell(world, "%s commits record %" PRIu64 ": %s", peer_name(node->number), sequence,
                status_text(status));
-    if (node->journal.count > before) {
-        checker_on_durable(world, node, memory_journal_body(&node->journal, node->journal.count),
-                           memory_journal_blob(&node->journal, node->journal.count));
+    if (!shares(world, node) && node->memory->count > before) {
+        checker_on_durable(world, node, memory_journal_body(node->memory, node->memory->count),
+                           memory_journal_blob(node->memory, node->memory->count));
+    }
+    if (status != STATUS_OK && shares(world, node) && world->plan.planted == PLANTED_RETRIED) {
+        status = planted_retry(world, node, &sequence, body, blob);
     }
     free(planted);
     if (status != STATUS_OK) {
         world->tally.commits_failed += status == STATUS_IO;
-        world->tally.commits_lost += status != STATUS_IO && node->journal.count == before;
-        world->tally.commits_kept_unknown += node->journal.count > before;
-        node_crash(world, node, status_text(status));
+        world->tally.commits_lost += status != STATUS_IO && node->memory->count == before;
+        world->tally.commits_kept_unknown += node->memory->count > before;
+        restart(world, node, status_text(status));
         return;
     }
+    node->known = sequence;
     size_t slot = node->committed_count++;
     if (slot == COMMITS_PENDING_MAX) {
         world_fail(world, "%s commits without end", peer_name(node->number));
@@ -287,15 +401,13 @@ static void perform(struct world *world, struct node *node, const struct effect 
         perform_commit(world, node, effect);
         break;
     case EFFECT_FORGET:
-        if (world_chance(world, world->plan.journal_fails)) {
-            enum journal_fault fault = (enum journal_fault)(1 + dice_below(&world->dice, 3));
-            memory_journal_plan(&node->journal, 1, fault);
-        }
+        plan_fault(world, node);
         checker_on_forget(world, node, effect->as.forget.sequence,
                           effect->as.forget.secret && world->plan.planted != PLANTED_NOT_WIPED);
         node->wiped = effect->as.forget.secret ? effect->as.forget.sequence : node->wiped;
-        if (memory_journal_forget(&node->journal, effect->as.forget.sequence) != STATUS_OK) {
-            node_crash(world, node, "cannot forget");
+        if ((effect->as.forget.secret ? node->journal.wipe : node->journal.forget)(
+                node->journal.self, effect->as.forget.sequence) != STATUS_OK) {
+            restart(world, node, "cannot forget");
         }
         break;
     case EFFECT_WORK:
@@ -307,18 +419,50 @@ static void perform(struct world *world, struct node *node, const struct effect 
         world_tell(world, "%s reconnects", peer_name(node->number));
         world->tally.reconnects++;
         node->link_dead = false;
+        network_reconnect(world, node);
         break;
     case EFFECT_FINISH:
         node->exit_code = effect->as.finish.exit_code;
         world_tell(world, "%s finishes: %d", peer_name(node->number), node->exit_code);
         node->finished = true;
-        node_free(node);
+        node_free(world, node);
         break;
+    }
+}
+
+/* Returns whether a program that thought it led knows better now. */
+static bool looks(struct world *world, struct node *node)
+{
+    if (node->reads ||
+        (world->now_ms - node->looked_ms < LOOK_LEAD_MS && !dice_one_in(&world->dice, 4))) {
+        return false;
+    }
+    struct node *before = server_visit(world, node);
+    const bool lost = journal_is_lost(&node->journal);
+    (void)server_visit(world, before);
+    node->looked_ms = world->now_ms;
+    if (lost) {
+        world->tally.leads_lost++;
+        restart(world, node, "it leads no longer");
+    }
+    return lost;
+}
+
+static void hold_between(struct world *world, struct node *node)
+{
+    if (world_chance(world, world->plan.held_between)) {
+        world_hold(world, node);
+    }
+    if (node->killed) {
+        restart(world, node, "killed while it was held up");
     }
 }
 
 void node_step(struct world *world, struct node *node, struct event *event)
 {
+    if (shares(world, node) && event->kind != EVENT_START && looks(world, node)) {
+        return;
+    }
     event->now_ms = clock_of(node, world->now_ms);
     /* A second is a quarter of a day, and the site's clock is wrong by up to a day either way. */
     event->wall_ms =
@@ -339,7 +483,7 @@ void node_step(struct world *world, struct node *node, struct event *event)
                        status_text(status));
         }
         world->tally.no_random++;
-        node_crash(world, node, status_text(status));
+        restart(world, node, status_text(status));
         return;
     }
     for (size_t i = 0; i < node->effects.count && node->up && !node->finished; i++) {
@@ -348,8 +492,12 @@ void node_step(struct world *world, struct node *node, struct event *event)
             return;
         }
         perform(world, node, &node->effects.item[i]);
+        if (node->up && shares(world, node)) {
+            hold_between(world, node);
+        }
     }
-    if (node->up && (event->kind == EVENT_START || event->kind == EVENT_COMMITTED)) {
+    if (node->up && (node->number != COORDINATOR || server_is_led_by(world, node)) &&
+        (event->kind == EVENT_START || event->kind == EVENT_COMMITTED)) {
         checker_on_kept(world, node);
     }
     if (node->up && world_chance(world, world->plan.crash_between / 4)) {
@@ -367,15 +515,47 @@ static int64_t wake_of(const struct world *world, const struct node *node)
     return due > world->now_ms ? due : world->now_ms;
 }
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+void node_stop(struct world *world, struct node *node)
+{
+    node->stopped = true;
+    node->keeper_held = dice_one_in(&world->dice, 2);
+    int64_t hold_ms = (int64_t)dice_below(&world->dice, world->plan.hold_ms_max);
+    if (dice_one_in(&world->dice, 3)) { /* and another one may lead meanwhile */
+        hold_ms += LEASE_MS;
+    }
+    if (!node->keeper_held && hold_ms > DATABASE_ANSWER_MS) {
+        hold_ms = DATABASE_ANSWER_MS; /* nothing but a question keeps one thread alone waiting */
+    }
+    node->held_until_ms = world->now_ms + hold_ms;
+    world_tell(world, "coordinator %zu is held up until %lld ms", node->process,
+               (long long)node->held_until_ms);
+    world->tally.holds++;
+}
+
 int64_t node_due_ms(const struct world *world, const struct node *node)
 {
+    if (node->held || node->stopped) {
+        return earlier(node->keeper_held ? INT64_MAX : server_keeper_due_ms(node),
+                       node->stopped ? node->held_until_ms : INT64_MAX);
+    }
     if (node->finished) {
         return INT64_MAX;
     }
     if (!node->up) {
         return node->restart_ms;
     }
+    if (node->roster_due) {
+        return world->now_ms;
+    }
     int64_t due = wake_of(world, node);
+    if (shares(world, node)) {
+        due = earlier(due, earlier(server_keeper_due_ms(node), node->looked_ms + LOOK_LEAD_MS));
+    }
     if (node->working && node->worked_ms < due) {
         due = node->worked_ms;
     }
@@ -409,6 +589,19 @@ static void tell_worked(struct world *world, struct node *node)
 
 void node_act(struct world *world, struct node *node)
 {
+    if (node->stopped && node->held_until_ms <= world->now_ms) {
+        node->stopped = false;
+        world_tell(world, "coordinator %zu goes on", node->process);
+        return;
+    }
+    if (server_keeper_due_ms(node) <= world->now_ms) {
+        server_keep(world, node);
+        return;
+    }
+    if (node->up && node->roster_due) {
+        tell_roster(world, node);
+        return;
+    }
     if (!node->up) {
         node_start(world, node);
         return;

@@ -37,6 +37,9 @@ const char *planted_name(enum planted planted)
         [PLANTED_TWO_KEYS] = "two-keys",
         [PLANTED_NOT_WIPED] = "not-wiped",
         [PLANTED_MASK_LOST] = "mask-lost",
+        [PLANTED_NO_FENCE] = "no-fence",
+        [PLANTED_RETRIED] = "retried",
+        [PLANTED_READ_AGAIN] = "read-again",
     };
     return name[planted];
 }
@@ -94,6 +97,7 @@ void plan_calm(struct plan *plan, uint64_t seed)
     plan->crash_ms_max = 1;
     plan->work_at_start = dice_one_in(&dice, 2);
     plan->patient = true;
+    plan->coordinators = 1;
 }
 
 static void draw_hostility(struct plan *plan, struct dice *dice)
@@ -111,7 +115,7 @@ void plan_draw(struct plan *plan, uint64_t seed, enum planted planted)
     plan->planted = planted;
     plan->faulty = true;
     plan->patient = dice_one_in(&dice, 2);
-    if (planted >= PLANTED_ROSTER_EARLY) {
+    if (planted >= PLANTED_ROSTER_EARLY && planted < PLANTED_NO_FENCE) {
         plan->trial = TRIAL_MASKED;
         plan->local = LOCAL_FITS;
     }
@@ -162,4 +166,18 @@ void plan_draw(struct plan *plan, uint64_t seed, enum planted planted)
     if (!plan->patient) {
         draw_hostility(plan, &dice);
     }
+}
+
+void plan_share(struct plan *plan)
+{
+    struct dice dice = {.state = plan->seed ^ UINT64_C(0xbb67ae8584caa73b)};
+    plan->coordinators = between(&dice, 2, 3);
+    plan->faults_end_ms += 10000;
+    plan->statement = rate(&dice, 300);
+    plan->held_up = rate(&dice, 400);
+    plan->held_between = rate(&dice, 20);
+    plan->hold_ms_max = between(&dice, 100, 6000);
+    plan->stop = rate(&dice, 5);
+    plan->database_stop = rate(&dice, 2);
+    plan->database_cut = rate(&dice, 2);
 }

@@ -42,6 +42,10 @@ enum planted {
     PLANTED_TWO_KEYS,     /* after a crash a site has forgotten its keys */
     PLANTED_NOT_WIPED,    /* what opens an answer's masks is forgotten and not overwritten */
     PLANTED_MASK_LOST,    /* one survivor's answer keeps a mask in the sum */
+    /* where coordinators share a job */
+    PLANTED_NO_FENCE,   /* the term is not checked where something is written */
+    PLANTED_RETRIED,    /* a commit whose outcome is unknown is written again, as the next record */
+    PLANTED_READ_AGAIN, /* after one the journal is read again, under the same term */
     PLANTED_COUNT
 };
 
@@ -119,9 +123,25 @@ struct plan {
     unsigned liar;
     unsigned mallory; /* also: whether the hostile agent is admitted */
     unsigned revoke;
+
+    /* where several share a job */
+    unsigned coordinators; /* how many; 1: a journal of its own */
+    /* how often, in 1000 */
+    unsigned
+        statement; /* of the records written in the database: it goes wrong; of the rest, an eighth */
+    unsigned held_up;      /* before and after each: its asker does not run for a while; likewise */
+    unsigned held_between; /* likewise, between two effects */
+    uint32_t hold_ms_max;
+    /* weights */
+    unsigned stop;          /* a coordinator is stopped */
+    unsigned database_stop; /* the database */
+    unsigned database_cut;  /* a coordinator does not reach it */
 };
 
 void plan_draw(struct plan *plan, uint64_t seed, enum planted planted);
+
+/** Two or three coordinators share the job, and their database fails as well. */
+void plan_share(struct plan *plan);
 
 /** The same job and times without any fault: what the others are compared with. */
 void plan_calm(struct plan *plan, uint64_t seed);

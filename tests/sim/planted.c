@@ -85,14 +85,28 @@ uint8_t *planted_body(const struct world *world, struct node *node, struct slice
     }
     bend(world, node, &record);
     if (world->plan.planted == PLANTED_FORGET_EARLY && record.kind == RECORD_ROUND &&
-        node->journal.count > 1 && !node->journal.broken) {
-        node->journal.record[node->journal.count - 1].forgotten = true;
+        node->memory->count > 1 && !node->memory->broken) {
+        node->memory->record[node->memory->count - 1].forgotten = true;
     }
     if (wire_encode_record(&bent, &size, &record) == STATUS_OK) {
         *body = (struct slice){.data = bent, .size = size};
     }
     record_free(&record);
     return bent;
+}
+
+/* It does not ask what has become of it. */
+enum status planted_retry(struct world *world, struct node *node, uint64_t *sequence,
+                          struct slice body, struct slice blob)
+{
+    struct node *before = server_visit(world, node);
+    node->journal.close(node->journal.self);
+    enum status status = server_open(&node->journal);
+    if (status == STATUS_OK) {
+        status = node->journal.append(node->journal.self, sequence, body, blob);
+    }
+    (void)server_visit(world, before);
+    return status;
 }
 
 /* The machine is told that its record is durable, and it is not. */
@@ -124,7 +138,7 @@ bool planted_early(struct world *world, struct node *node, const struct effect *
     }
     size_t slot = node->committed_count++;
     node->committed_ms[slot] = slot > 0 ? node->committed_ms[slot - 1] : world->now_ms;
-    node->committed_sequence[slot] = node->journal.count + 1;
+    node->committed_sequence[slot] = node->memory->count + 1;
     return true;
 }
 
@@ -135,7 +149,7 @@ static void bend_release(struct world *world, struct node *node, size_t to, stru
     message->as.release.chosen ^= 1;
     struct slice control = {.data = bent, .size = wire_encode(bent, message)};
     checker_on_send(world, node, to, control, payload);
-    network_send(world, node->number, to, control, payload);
+    network_send(world, node, to, control, payload);
 }
 
 void planted_forgetful(const struct world *world, struct node *node)
@@ -152,7 +166,7 @@ void planted_forgetful(const struct world *world, struct node *node)
 /* Into the blob of the latest record, where a wrong agent would keep it. */
 static void write_down(struct node *node, struct slice bytes)
 {
-    struct memory_record *record = &node->journal.record[node->journal.count - 1];
+    struct memory_record *record = &node->memory->record[node->memory->count - 1];
     free(record->blob);
     record->blob = malloc(bytes.size);
     if (record->blob == NULL) {
@@ -185,7 +199,7 @@ static bool bend_exact(struct world *world, struct node *node, size_t to, struct
         message.as.offer.answer.byte[0] ^= 1;
         struct slice other = {.data = bent, .size = wire_encode(bent, &message)};
         checker_on_send(world, node, to, other, payload);
-        network_send(world, node->number, to, other, payload);
+        network_send(world, node, to, other, payload);
         return true;
     }
     return false;
@@ -215,6 +229,6 @@ void planted_send(struct world *world, struct node *node, size_t to, struct slic
         payload.data = bent;
     }
     checker_on_send(world, node, to, control, payload);
-    network_send(world, node->number, to, control, payload);
+    network_send(world, node, to, control, payload);
     free(bent);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A run that takes more than this goes round in circles. */
-enum { STEPS_MAX = 400000, AFTERMATH_MS = 120000 };
+enum { STEPS_MAX = 400000, AFTERMATH_MS = 120000, TAKEOVER_MS = 10000 };
 
 const char *peer_name(size_t number)
 {
@@ -49,6 +49,16 @@ bool world_is_faulty(const struct world *world)
     return world->plan.faulty && world->now_ms < world->plan.faults_end_ms;
 }
 
+bool world_is_shared(const struct world *world)
+{
+    return world->plan.coordinators > 1;
+}
+
+struct node *world_coordinator(struct world *world, size_t process)
+{
+    return &world->node[process == 0 ? COORDINATOR : MACHINES + process - 1];
+}
+
 bool world_chance(struct world *world, unsigned in_1000)
 {
     return world_is_faulty(world) && dice_below(&world->dice, 1000) < in_1000;
@@ -66,16 +76,23 @@ void world_init(struct world *world, const struct plan *plan, bool verbose)
     for (size_t i = COORDINATOR; i < PEERS; i++) {
         world->admitted[i] = (i >= 1 && i <= SIM_AGENTS) || (i == MALLORY && plan->mallory > 0);
     }
-    for (size_t i = 0; i < MACHINES; i++) {
+    server_init(&world->server);
+    world->machine_count = MACHINES + plan->coordinators - 1;
+    for (size_t i = 0; i < world->machine_count; i++) {
         struct node *node = &world->node[i];
-        node->number = i;
+        node->number = i < MACHINES ? i : COORDINATOR;
+        node->process = i < MACHINES ? 0 : i - MACHINES + 1;
         node->data_number = i;
+        node->heard = &world->node[COORDINATOR];
         /* With an earlier job about, "once" could mean that one: its frames come again. */
         node->once = i % 2 == 0 && !plan->earlier;
         node->restart_ms = (int64_t)dice_below(&world->dice, plan->faulty ? 2000 : 20);
         node->clock_base_ms = (int64_t)dice_below(&world->dice, 1000000);
         node->clock_ppm = plan->faulty ? (int64_t)dice_below(&world->dice, 2001) - 1000 : 0;
-        memory_journal_init(&node->journal);
+        memory_journal_init(&node->own);
+        node->memory = node->number == COORDINATOR && world_is_shared(world)
+                           ? &world->server.journal
+                           : &node->own;
         seeded_random_init(&node->seeded, dice_word(&world->dice));
         if (effects_init(&node->effects, 64 * 1024) != STATUS_OK) {
             abort();
@@ -85,11 +102,13 @@ void world_init(struct world *world, const struct plan *plan, bool verbose)
 
 void world_free(struct world *world)
 {
-    for (size_t i = 0; i < MACHINES; i++) {
-        node_free(&world->node[i]);
-        memory_journal_free(&world->node[i].journal);
+    for (size_t i = 0; i < world->machine_count; i++) {
+        world->node[i].killed = true; /* nobody is told */
+        node_free(world, &world->node[i]);
+        memory_journal_free(&world->node[i].own);
         effects_free(&world->node[i].effects);
     }
+    server_free(&world->server);
     network_free(world);
     checker_free(&world->checker);
     fixture_free(&world->fixture);
@@ -103,7 +122,8 @@ static int64_t earlier(int64_t a, int64_t b)
 static int64_t next_ms(const struct world *world)
 {
     int64_t next = world->frame_count > 0 ? world->frame[0].due_ms : INT64_MAX;
-    for (size_t i = 0; i < MACHINES; i++) {
+    next = earlier(next, server_due_ms(world));
+    for (size_t i = 0; i < world->machine_count; i++) {
         next = earlier(next, node_due_ms(world, &world->node[i]));
     }
     if (world_is_faulty(world)) {
@@ -120,11 +140,16 @@ static void act(struct world *world)
         chaos_strike(world);
         return;
     }
+    if (server_due_ms(world) <= world->now_ms) {
+        server_act(world);
+        return;
+    }
     /* Whose turn it is when several are due at once is chance as well. */
-    size_t first = dice_below(&world->dice, MACHINES + 1);
-    for (size_t i = 0; i <= MACHINES; i++) {
-        size_t turn = (first + i) % (MACHINES + 1);
-        if (turn == MACHINES) {
+    size_t count = world->machine_count;
+    size_t first = dice_below(&world->dice, count + 1);
+    for (size_t i = 0; i <= count; i++) {
+        size_t turn = (first + i) % (count + 1);
+        if (turn == count) {
             if (world->frame_count > 0 && world->frame[0].due_ms <= world->now_ms) {
                 network_deliver(world);
                 return;
@@ -136,36 +161,81 @@ static void act(struct world *world)
     }
 }
 
-/* The job's end, at the latest: every round waits for its deadline. */
+/* The job's end, at the latest: every round waits for its deadline. Each coordinator that shared it comes to its end as well. */
 static int64_t bound_ms(const struct world *world)
 {
     const struct plan *plan = &world->plan;
     int64_t rounds = job_round_count(&world->fixture.job);
     int64_t deadlines =
         plan->patient ? 0 : rounds * (plan->deadline_s + plan->patience_s) + plan->join_deadline_s;
-    return plan->faults_end_ms + 1000 * deadlines + AFTERMATH_MS;
+    int64_t others = (int64_t)(plan->coordinators - 1) * (plan->linger_ms + TAKEOVER_MS);
+    return plan->faults_end_ms + 1000 * deadlines + AFTERMATH_MS + others;
+}
+
+/* What happens next, unless that is after until_ms: then it is that time. */
+static void turn(struct world *world, int64_t until_ms)
+{
+    int64_t next = next_ms(world);
+    if (!world->healed && next >= world->plan.faults_end_ms &&
+        world->plan.faults_end_ms <= until_ms) {
+        world->healed = true;
+        world->now_ms = world->plan.faults_end_ms;
+        chaos_heal(world);
+        return;
+    }
+    if (next > until_ms) {
+        world->now_ms = until_ms;
+        return;
+    }
+    if (++world->steps > STEPS_MAX) {
+        world_fail(world, "the world goes round in circles");
+        return;
+    }
+    world->now_ms = next > world->now_ms ? next : world->now_ms;
+    act(world);
+    checker_on_turn(world);
+}
+
+void world_hold(struct world *world, struct node *node)
+{
+    struct node *before = server_visit(world, node);
+    node_stop(world, node);
+    node->stopped = false;
+    node->held = true;
+    for (size_t i = 0; i < world->plan.coordinators; i++) {
+        const struct node *other = world_coordinator(world, i);
+        if (other->held && other->held_until_ms < node->held_until_ms) {
+            node->held_until_ms = other->held_until_ms;
+        }
+    }
+    while (world->failure[0] == '\0' && world->now_ms < node->held_until_ms) {
+        turn(world, node->held_until_ms);
+    }
+    node->held = false;
+    world->tally.kills_held += node->killed;
+    world_tell(world, "coordinator %zu goes on%s", node->process, node->killed ? " no more" : "");
+    (void)server_visit(world, before);
+}
+
+static bool is_over(struct world *world)
+{
+    bool over = true;
+    for (size_t i = 0; i < world->plan.coordinators; i++) {
+        over = over && world_coordinator(world, i)->finished;
+    }
+    return over;
 }
 
 void world_run(struct world *world)
 {
     int64_t bound = bound_ms(world);
-    bool healed = false;
-    while (world->failure[0] == '\0' && !world->node[COORDINATOR].finished) {
-        int64_t next = next_ms(world);
-        if (!healed && next >= world->plan.faults_end_ms) {
-            healed = true;
-            world->now_ms = world->plan.faults_end_ms;
-            chaos_heal(world);
-            continue;
-        }
-        if (next > bound || ++world->steps > STEPS_MAX) {
+    while (world->failure[0] == '\0' && !is_over(world)) {
+        turn(world, bound);
+        if (world->now_ms >= bound || world->steps > STEPS_MAX) {
             world_fail(world, "the job has not ended %lld ms after the last fault (%llu steps)",
                        (long long)(bound - world->plan.faults_end_ms),
                        (unsigned long long)world->steps);
-            break;
         }
-        world->now_ms = next > world->now_ms ? next : world->now_ms;
-        act(world);
     }
     checker_on_end(world);
 }

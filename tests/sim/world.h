@@ -10,12 +10,16 @@
 #include "sim/checker.h"
 #include "sim/fixture.h"
 #include "sim/plan.h"
+#include "sim/server.h"
 #include "support/memory_journal.h"
 #include "support/seeded_random.h"
 
 enum {
-    COORDINATOR = 0, /* then the agents, 1 to SIM_AGENTS */
-    MACHINES = 1 + SIM_AGENTS,
+    COORDINATOR = 0,           /* then the agents, 1 to SIM_AGENTS */
+    MACHINES = 1 + SIM_AGENTS, /* then the other coordinators, where several share a job */
+    COORDINATORS_MAX = 3,
+    MACHINES_MAX = MACHINES + COORDINATORS_MAX - 1,
+    /* peers that are no machines */
     MALLORY = MACHINES, /* an admitted key in hostile hands */
     STRANGER,           /* a key that was never admitted */
     PEERS,
@@ -29,7 +33,8 @@ struct frame {
     uint64_t order; /* among those due at once */
     size_t from;
     size_t to;
-    uint8_t *bytes; /* control, then payload; owned */
+    struct node *machine; /* that hears it; NULL: a peer that is none */
+    uint8_t *bytes;       /* control, then payload; owned */
     size_t control_size;
     size_t payload_size;
 };
@@ -37,7 +42,8 @@ struct frame {
 /* One program: it lives, crashes, is restarted; its journal and its clock's machine remain. */
 struct node {
     uint64_t wiped; /* the record that it wiped last since it started */
-    size_t number;
+    size_t number;  /* as a peer: all coordinators are one */
+    size_t process; /* among the coordinators */
     size_t data_number;
     struct participant *participant;
     struct coordinator *coordinator;
@@ -47,7 +53,9 @@ struct node {
     bool finished;
     int exit_code;
     int64_t restart_ms;
-    struct memory_journal journal;
+    struct journal journal;        /* while the program lives */
+    struct memory_journal *memory; /* what is durable: its own, or what coordinators share */
+    struct memory_journal own;
     struct seeded_random seeded;
     struct seeded_random before_step; /* what the step under way draws from */
     struct random random;
@@ -66,6 +74,22 @@ struct node {
     unsigned spins; /* wake-ups in a row that asked for another one at once */
     bool link_dead; /* until the agent reconnects */
     int64_t cut_until_ms;
+
+    struct node *heard; /* an agent's: the coordinator that it is connected to */
+
+    /* one of several coordinators */
+    struct lease_keeper *keeper; /* while it leads, or thinks so */
+    bool keeping;                /* the keeper's turn is under way */
+    bool reads;                  /* its journal is being read */
+    bool held;                   /* it does not run, in the middle of a step */
+    bool stopped;                /* likewise, between two */
+    bool keeper_held;            /* stopped: neither does the keeper */
+    bool killed;                 /* while it was held, or just now */
+    bool roster_due;             /* the allow-list has changed meanwhile */
+    int64_t held_until_ms;
+    int64_t database_cut_until_ms;
+    int64_t looked_ms; /* when it last asked whether it still leads */
+    uint64_t known;    /* records that it has read or written */
 };
 
 /* How much of what can happen did happen: a simulator in which nothing goes wrong shows nothing. */
@@ -96,9 +120,27 @@ struct node {
     ENTRY(masked_rounds)                                                                           \
     ENTRY(masked_without)
 
+/* Where several coordinators share a job. */
+#define TALLY_SHARED_LIST(ENTRY)                                                                   \
+    ENTRY(terms)                                                                                   \
+    ENTRY(takeovers)                                                                               \
+    ENTRY(stand_bys)                                                                               \
+    ENTRY(holds)                                                                                   \
+    ENTRY(kills_held)                                                                              \
+    ENTRY(leads_lost)                                                                              \
+    ENTRY(writes_fenced)                                                                           \
+    ENTRY(statements_refused)                                                                      \
+    ENTRY(statements_lost)                                                                         \
+    ENTRY(statements_late)                                                                         \
+    ENTRY(statements_void)                                                                         \
+    ENTRY(answers_lost)                                                                            \
+    ENTRY(database_restarts)                                                                       \
+    ENTRY(database_cuts)
+
 struct tally {
 #define TALLY_FIELD(name) uint64_t name;
     TALLY_LIST(TALLY_FIELD)
+    TALLY_SHARED_LIST(TALLY_FIELD)
 #undef TALLY_FIELD
 };
 
@@ -108,7 +150,10 @@ struct world {
     struct dice dice;
     int64_t now_ms;
     uint64_t steps;
-    struct node node[MACHINES];
+    struct node node[MACHINES_MAX];
+    size_t machine_count;
+    struct server server; /* where several coordinators share a job */
+    bool healed;          /* the faults are over */
     bool admitted[PEERS];
     struct frame *frame; /* (frame_count) a heap by due_ms and order; owned */
     size_t frame_count;
@@ -151,23 +196,34 @@ void world_tell(struct world *world, const char *format, ...) __attribute__((for
 bool world_is_faulty(const struct world *world); /* faults still happen */
 bool world_chance(struct world *world, unsigned in_1000);
 
+/** One of the coordinators, 0 to plan.coordinators - 1. */
+struct node *world_coordinator(struct world *world, size_t process);
+bool world_is_shared(const struct world *world);
+
+/** A program does not run for some time, and all others do: it is stopped, or waits for the server. It may be killed
+ * meanwhile. Returns when it goes on: whoever is held while another one is goes on first. */
+void world_hold(struct world *world, struct node *node);
+
 /* node.c */
 void node_start(struct world *world, struct node *node);
 void node_crash(struct world *world, struct node *node, const char *reason);
 void node_step(struct world *world, struct node *node, struct event *event);
-void node_free(struct node *node);
+void node_free(struct world *world, struct node *node);
 void node_tell_roster(struct world *world);
+int64_t node_clock_ms(const struct world *world, const struct node *node);
 int64_t node_due_ms(const struct world *world, const struct node *node);
-void node_act(struct world *world, struct node *node); /* what is due */
+void node_stop(struct world *world, struct node *node); /* until held_until_ms */
+void node_act(struct world *world, struct node *node);  /* what is due */
 
 /* network.c */
-void network_send(struct world *world, size_t from, size_t to, struct slice control,
+void network_send(struct world *world, struct node *node, size_t to, struct slice control,
                   struct slice payload);
 void network_inject(struct world *world, size_t from, size_t to, struct slice control,
                     struct slice payload);
 void network_inject_message(struct world *world, size_t from, size_t to,
                             const struct message *message, struct slice payload);
 void network_deliver(struct world *world);
+void network_reconnect(struct world *world, struct node *agent);
 struct frame network_next(struct world *world); /* taken: the caller frees its bytes */
 void network_replay(struct world *world);
 void network_keep(struct world *world, const struct world *earlier);
@@ -175,6 +231,8 @@ void network_free(struct world *world);
 
 /* planted.c: what a wrong program would do; nothing is planted in an ordinary run */
 uint8_t *planted_body(const struct world *world, struct node *node, struct slice *body);
+enum status planted_retry(struct world *world, struct node *node, uint64_t *sequence,
+                          struct slice body, struct slice blob);
 bool planted_early(struct world *world, struct node *node, const struct effect *effect);
 void planted_forgetful(const struct world *world, struct node *node);
 void planted_send(struct world *world, struct node *node, size_t to, struct slice control,

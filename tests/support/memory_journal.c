@@ -25,12 +25,6 @@ void memory_journal_plan(struct memory_journal *journal, unsigned countdown,
     journal->fault = fault;
 }
 
-void memory_journal_reopen(struct memory_journal *journal)
-{
-    journal->broken = false;
-    journal->countdown = 0;
-}
-
 static uint8_t *copy_of(struct slice bytes)
 {
     uint8_t *copy = malloc(bytes.size + 1);
@@ -110,4 +104,47 @@ struct slice memory_journal_blob(const struct memory_journal *journal, uint64_t 
     const struct memory_record *record = &journal->record[sequence - 1];
     return record->forgotten ? (struct slice){0}
                              : (struct slice){.data = record->blob, .size = record->blob_size};
+}
+
+static enum status append(void *self, uint64_t *sequence, struct slice body, struct slice blob)
+{
+    return memory_journal_append(self, sequence, body, blob);
+}
+
+static enum status forget(void *self, uint64_t sequence)
+{
+    return memory_journal_forget(self, sequence);
+}
+
+static enum status each(void *self, journal_visit *visit, void *visit_self, UNUSED struct why *why)
+{
+    const struct memory_journal *journal = self;
+    enum status status = STATUS_OK;
+    for (uint64_t i = 1; i <= journal->count && status == STATUS_OK; i++) {
+        status =
+            visit(visit_self, i, memory_journal_body(journal, i), memory_journal_blob(journal, i));
+    }
+    return status;
+}
+
+static const char *trouble(UNUSED const void *self)
+{
+    return "";
+}
+
+static void end(UNUSED void *self)
+{
+}
+
+struct journal memory_journal_open(struct memory_journal *journal)
+{
+    journal->broken = false;
+    journal->countdown = 0;
+    return (struct journal){.self = journal,
+                            .append = append,
+                            .forget = forget,
+                            .wipe = forget,
+                            .each = each,
+                            .trouble = trouble,
+                            .close = end};
 }

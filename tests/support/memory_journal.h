@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "io/journal.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,13 +42,13 @@ void memory_journal_free(struct memory_journal *journal);
 void memory_journal_plan(struct memory_journal *journal, unsigned countdown,
                          enum journal_fault fault);
 
-/** After a restart: it works again, and no fault is due. */
-void memory_journal_reopen(struct memory_journal *journal);
-
 /** As io/journal.h says; memory is not what fails here: it aborts without any. */
 MUST_USE enum status memory_journal_append(struct memory_journal *journal, uint64_t *sequence,
                                            struct slice body, struct slice blob);
 MUST_USE enum status memory_journal_forget(struct memory_journal *journal, uint64_t sequence);
+
+/** As a program sees it after a start: it works again, and no fault is due. wipe forgets; closing does nothing. */
+struct journal memory_journal_open(struct memory_journal *journal);
 
 /** Returns what a replay tells of a record: its blob only when it is not forgotten. */
 struct slice memory_journal_body(const struct memory_journal *journal, uint64_t sequence);

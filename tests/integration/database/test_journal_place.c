@@ -291,6 +291,20 @@ Test(journal_shared, a_leader_of_an_earlier_term_forgets_nothing, .init = setup_
     journal_close(&second);
 }
 
+/* It opened the journal, and was stopped before it read it. */
+Test(journal_shared, a_leader_that_reads_what_another_added_is_not_told_of_damage,
+     .init = setup_shared, .fini = teardown)
+{
+    struct journal second;
+    cr_assert_eq(put(&journal, "one", NULL, 0), STATUS_OK);
+    take_over(&second);
+    cr_assert_eq(put(&second, "two", NULL, 0), STATUS_OK);
+    (void)read_all(&journal, STATUS_IO);
+    cr_expect_not_null(strstr(why.text, "another coordinator leads"), "%s", why.text);
+    cr_expect_str_eq(read_all(&second, STATUS_OK).text, "1:one:0 2:two:0 ");
+    journal_close(&second);
+}
+
 /* Planted: without its term a statement of the old leader would be written, and the contract above would be broken. */
 Test(journal_shared, the_term_is_what_keeps_an_old_leader_out, .init = setup_shared,
      .fini = teardown)

@@ -234,6 +234,30 @@ def damaged(make, programs, keys):
             expect(len(paid) >= 2 and len(paid) == len(set(paid)), f"{site} has paid west for {paid}")
 
 
+def unwritten(make, programs, keys):
+    """Something is in the way of a job's results: that job is set aside, and others go on with its agents. Once it is out of
+    the way a new start writes them, and asks nobody."""
+    office = make_office(make, programs, keys)
+    with office.federation:
+        office.submit("west", text_of("west"))
+        office.submit("middle", text_of("middle"))
+        obstacle = office.federation.office / "jobs" / str(office.number["west"]) / "out" / "result.json"
+        obstacle.mkdir(parents=True)
+        office.start()
+        for site in office.federation.names:
+            office.federation.start_agent(site)
+        office.until("middle", ("done",))
+        aside = [entry for entry in office.federation.events("coordinator") if entry["event"] == "job-set-aside"]
+        expect([entry["job"] for entry in aside] == [office.number["west"]], f"set aside: {aside}")
+        expect("result.json" in aside[0]["text"], f"set aside: {aside}")
+        office.process.signal(signal.SIGTERM)
+        expect(office.process.wait() == 0, "the coordinator did not end well")
+        obstacle.rmdir()
+        office.start()
+        office.until("west", ("done",))
+        check(office, ("west", "middle"))
+
+
 def one_at_a_time(make, programs, keys):
     """`jobs_at_once: 1` is the queue of before."""
     office = make_office(make, programs, keys, more="jobs_at_once: 1\n")
@@ -378,7 +402,7 @@ def main():
     with fed.temporary_folder() as folder:
         keys = fed.make_keys(options.programs, folder / "keys", AGENTS + 1)
         common = {"programs": options.programs, "keys": keys}
-        cases = [(case.__name__, case, common) for case in (beside, cancelled, damaged, gone, one_at_a_time, page)]
+        cases = [(case.__name__, case, common) for case in (beside, cancelled, damaged, gone, unwritten, one_at_a_time, page)]
         cases += [(f"storm {i}", storm, {**common, "seed": SEED + i}) for i in range(0, options.storms, options.every)]
         failed = fed.run_cases([one for one in cases if options.only in one[0]], options.at_once)
         if options.figures and options.only in "shares":

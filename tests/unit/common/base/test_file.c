@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,34 @@ Test(file, is_replaced_whole_and_leaves_nothing_beside_it)
     cr_assert(entries(folder) == 1);
     free(text);
     cr_assert(file_read(&text, &size, path, 5, &why) == STATUS_INVALID && text == NULL);
+    cr_assert(unlink(path) == 0 && rmdir(folder) == 0);
+}
+
+/* In place of the C library's: a disk that fails for folders alone. */
+static bool folders_fail;
+
+int fsync(int file)
+{
+    struct stat info;
+    if (folders_fail && fstat(file, &info) == 0 && S_ISDIR(info.st_mode)) {
+        errno = EIO;
+        return -1;
+    }
+    return 0;
+}
+
+Test(file, whose_folder_is_not_synced_is_not_said_to_be_written)
+{
+    char folder[64];
+    char path[128];
+    struct why why = {""};
+    scratch(folder);
+    (void)snprintf(path, sizeof path, "%s/end", folder);
+    folders_fail = true;
+    cr_expect(file_write(path, (struct slice){"new", 3}, 0600, &why) == STATUS_IO);
+    cr_expect(strstr(why.text, "end cannot be written") != NULL, "%s", why.text);
+    folders_fail = false;
+    cr_expect(file_write(path, (struct slice){"new", 3}, 0600, &why) == STATUS_OK, "%s", why.text);
     cr_assert(unlink(path) == 0 && rmdir(folder) == 0);
 }
 
