@@ -1,0 +1,319 @@
+#include "coordinator/main_lane.h"
+
+#include "config/config.h"
+#include "database/journal_place.h"
+#include "io/roster.h"
+#include "job/round.h"
+#include "query/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRAM "hedgerow-coordinator"
+
+/* What an agent has to read its records in, before rounds go on without it until it is ready. */
+enum { SETTLE_MS = 10000 };
+
+enum { TEXT_BYTES = 1100 }; /* of a line of the log, with the job before it */
+
+static struct dictionary_sink dictionaries(struct run *run)
+{
+    run->shelf = (struct shelf){&run->office, &run->daemon.log};
+    return (struct dictionary_sink){shelf_has, shelf_put, &run->shelf};
+}
+
+/* Programs find the job in a field. A person is told in words, where there are several. */
+static void write_of_job(void *self, const struct log_entry *entry)
+{
+    const struct lane *lane = self;
+    const struct log *log = &lane->run->daemon.log;
+    struct log_field field[LOG_FIELDS_MAX] = {{.name = "job", .number = lane->job->number}};
+    struct log_entry of_job = *entry;
+    char text[TEXT_BYTES];
+    const size_t kept =
+        entry->field_count < LOG_FIELDS_MAX ? entry->field_count : LOG_FIELDS_MAX - 1;
+    for (size_t i = 0; i < kept; i++) {
+        field[i + 1] = entry->field[i];
+    }
+    of_job.field = field;
+    of_job.field_count = kept + 1;
+    if (stay_count(&lane->run->stay) > 1) {
+        (void)snprintf(text, sizeof text, "job %u: %s", (unsigned)lane->job->number, entry->text);
+        of_job.text = text;
+    }
+    log->write(log->self, &of_job);
+}
+
+static enum status no_records(UNUSED void *self, UNUSED journal_visit *visit,
+                              UNUSED void *visit_self, UNUSED struct why *why)
+{
+    return STATUS_OK;
+}
+
+static const char *no_trouble(UNUSED const void *self)
+{
+    return "";
+}
+
+static void no_close(UNUSED void *self)
+{
+}
+
+/* Tells that no job of the queue runs, where that is so. */
+static void tell_empty(struct run *run)
+{
+    if (stay_count(&run->stay) == 0) {
+        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
+                  "no job waits: `" PROGRAM " submit` brings one");
+    }
+}
+
+/* For the agents whom no job of the queue asks. */
+static enum status make_idle(struct run *run, struct machine *machine, struct journal *journal)
+{
+    const struct dictionary_sink sink = dictionaries(run);
+    const struct slice names = {run->stay.list.names, run->stay.list.names_size};
+    enum status status = idle_new(&run->idle, names, &sink, &run->daemon.log);
+    if (status == STATUS_OK) {
+        *machine = idle_machine(run->idle);
+        *journal = (struct journal){.each = no_records, .trouble = no_trouble, .close = no_close};
+        face_set_idle(&run->face, true);
+        tell_empty(run);
+    }
+    return status;
+}
+
+static void drop_cancel(struct lane *lane)
+{
+    free(lane->cancel);
+    lane->cancel = NULL;
+    lane->cancel_size = 0;
+}
+
+/* A new journal in the place of one that somebody took away meanwhile would begin the job again, and have it paid again. */
+static enum status check_journal(const struct lane *lane, struct why *why)
+{
+    const uint32_t number = lane->job->number;
+    if (!queue_was_begun(lane->office, number) ||
+        queue_holds(lane->office, number, "state/journal.db")) {
+        return STATUS_OK;
+    }
+    why_set(why, "job %u has begun, and its journal is gone from %s", (unsigned)number,
+            lane->office->settings.state);
+    return STATUS_CORRUPT;
+}
+
+/* What has to stand before the job's machine starts: that it has begun is kept for ever, so that a folder of which a part is
+ * gone never begins again; and who has cancelled it, for a round that cannot open is no reason to go on. */
+static enum status begin_of_queue(struct lane *lane, struct why *why)
+{
+    enum status status = queue_mark_begun(lane->office, lane->job->number, why);
+    if (status == STATUS_OK && access(lane->job->cancel, F_OK) == 0) {
+        status = config_load_owned(&lane->cancel, &lane->cancel_size, lane->job->cancel, why);
+    }
+    return status;
+}
+
+static enum status make_job(struct lane *lane, struct machine *machine, struct journal *journal,
+                            struct why *why)
+{
+    struct run *run = lane->run;
+    const struct office *office = lane->office;
+    const struct journal_options journal_options = {.place = office->settings.state,
+                                                    .kind = "coordinator"};
+    struct coordinator_options options = {.job = &office->job,
+                                          .text = {office->text, office->text_size},
+                                          .random = &run->daemon.random,
+                                          .log = &lane->log,
+                                          .dictionaries = dictionaries(run),
+                                          .answer_bytes_max = office->settings.message_bytes_max,
+                                          .whole_bytes_max = WHOLE_BYTES_MAX,
+                                          .linger_ms = office->settings.linger_ms,
+                                          .shows = office->settings.http.listen[0] != '\0',
+                                          .settle_ms = SETTLE_MS};
+    enum status status = office_judge(office, why);
+
+    *journal = run->led;
+    run->led = (struct journal){.self = NULL};
+    if (status == STATUS_OK && lane->job != NULL) {
+        status = check_journal(lane, why);
+    }
+    if (status == STATUS_OK && journal->self == NULL) {
+        status = journal_open(journal, &journal_options, why);
+    }
+    if (status != STATUS_OK) {
+        journal_close(journal);
+        return status;
+    }
+    status = office_make_out(office, why); /* it may be inside the journal's folder */
+    if (status == STATUS_OK && lane->job != NULL) {
+        status = begin_of_queue(lane, why);
+    }
+    if (status == STATUS_OK) {
+        options.cancelled = (struct slice){lane->cancel, lane->cancel_size};
+        status = coordinator_new(&lane->coordinator, &options);
+    }
+    if (status != STATUS_OK) {
+        drop_cancel(lane);
+        journal_close(journal);
+        return status;
+    }
+    run->own = *journal;
+    *machine = coordinator_machine(lane->coordinator);
+    face_begin(&run->face, (size_t)(lane - run->lane), lane->job != NULL ? lane->job->number : 0,
+               &office->job, lane->coordinator, journal);
+    return STATUS_OK;
+}
+
+_Static_assert(STAY_JOBS_MAX + 1 == DRIVER_LANES_MAX, "a lane for each job, and one for none");
+
+/* Lane 0 of a queue has no job. */
+static bool is_idle(const struct lane *lane)
+{
+    return lane->run->stays && lane->job == NULL;
+}
+
+enum status lane_make(void *self, struct machine *machine, struct journal *journal, struct why *why)
+{
+    struct lane *lane = self;
+    return is_idle(lane) ? make_idle(lane->run, machine, journal)
+                         : make_job(lane, machine, journal, why);
+}
+
+void lane_unmake(void *self, struct machine *machine, struct journal *journal)
+{
+    struct lane *lane = self;
+    struct run *run = lane->run;
+    face_pause(&run->face, (size_t)(lane - run->lane));
+    coordinator_free(lane->coordinator);
+    lane->coordinator = NULL;
+    drop_cancel(lane);
+    if (is_idle(lane)) {
+        face_set_idle(&run->face, false);
+        idle_free(run->idle);
+        run->idle = NULL;
+    }
+    run->own = (struct journal){.self = NULL};
+    memset(machine, 0, sizeof *machine);
+    journal_close(journal);
+}
+
+void lane_warn_of_questions(const struct lane *lane)
+{
+    const struct job *job = &lane->office->job;
+    struct why first = {""};
+    size_t count = 0;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct query_set *set = round_queries(&job->stage[i]);
+        for (size_t j = 0; j < set->count; j++) {
+            count += query_has_note(&set->query[j], count == 0 ? &first : NULL) ? 1 : 0;
+        }
+    }
+    if (count > 0) {
+        log_event(&lane->log, LOG_WARN, "question-out-of-range", NULL,
+                  "%s; such questions of the job: %zu (`hedgerow plan job` names them)", first.text,
+                  count);
+    }
+}
+
+/* Looks which jobs of the queue run. */
+enum status lane_choose(struct run *run, struct why *why)
+{
+    bool before[STAY_JOBS_MAX];
+    for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
+        before[i] = run->stay.job[i].number != 0;
+    }
+    const enum status status = stay_choose(&run->stay, why);
+    for (size_t i = 0; i < STAY_JOBS_MAX && status == STATUS_OK; i++) {
+        if (run->stay.job[i].number != 0 && !before[i]) {
+            lane_warn_of_questions(&run->lane[i + 1]);
+        }
+    }
+    return status;
+}
+
+/* A job is over, or cannot go on, or the queue has changed. A journal that is damaged or gone, and results that cannot be
+ * written, stop their own job alone. */
+static enum status next(void *self, enum status ended, bool *more, struct why *why)
+{
+    struct lane *lane = self;
+    struct run *run = lane->run;
+    struct stay_job *job = lane->job; /* NULL: the lane of the agents whom no job asks */
+    enum status status = ended;
+    bool is_aside = false;
+    if (status == STATUS_OK && job != NULL) {
+        status = stay_file(&run->stay, job, why);
+        is_aside = status != STATUS_OK && status != STATUS_NO_MEMORY;
+    }
+    if ((is_aside || stay_is_damage(status)) && job != NULL) {
+        status = stay_set_aside(&run->stay, job, status, why);
+    }
+    if (status == STATUS_OK) {
+        status = lane_choose(run, why);
+    }
+    if (status == STATUS_OK && job != NULL) {
+        tell_empty(run);
+    }
+    *more = status == STATUS_OK && (job == NULL || job->number != 0);
+    return status;
+}
+
+static bool wants(void *self)
+{
+    const struct lane *lane = self;
+    return lane->job->number != 0;
+}
+
+/* A job hears the agents whom it asks. */
+static size_t lane_of(void *self, const struct peer *peer)
+{
+    const struct run *run = self;
+    for (size_t i = 1; i < DRIVER_LANES_MAX; i++) {
+        if (run->lane[i].job->number != 0 && job_asks(&run->lane[i].office->job, peer->name)) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+bool lane_is_lost(void *self)
+{
+    const struct run *run = self;
+    return run->own.self != NULL && journal_is_lost(&run->own);
+}
+
+void lane_follow_queue(struct run *run, struct driver_factory *factory,
+                       struct driver_file file[static DRIVER_LANES_MAX], void **lane)
+{
+    file[0] = (struct driver_file){
+        .path = run->office.settings.jobs, .which = FOLLOWED_JOBS, .folder = true};
+    lane[0] = &run->lane[0];
+    for (size_t i = 1; i < DRIVER_LANES_MAX; i++) {
+        file[i] = (struct driver_file){.path = run->lane[i].job->cancel,
+                                       .which = FOLLOWED_CANCEL,
+                                       .optional = true,
+                                       .lane = i};
+        lane[i] = &run->lane[i];
+    }
+    *factory = (struct driver_factory){.self = run,
+                                       .lane = lane,
+                                       .lane_count = DRIVER_LANES_MAX,
+                                       .make = lane_make,
+                                       .unmake = lane_unmake,
+                                       .next = next,
+                                       .wants = wants,
+                                       .lane_of = lane_of};
+}
+
+void lane_set_all(struct run *run)
+{
+    run->lane[0] = (struct lane){.run = run, .office = &run->office, .log = run->daemon.log};
+    for (size_t i = 1; i < DRIVER_LANES_MAX; i++) {
+        struct lane *lane = &run->lane[i];
+        *lane = (struct lane){.run = run, .job = &run->stay.job[i - 1]};
+        lane->office = &lane->job->office;
+        lane->log = (struct log){write_of_job, lane, run->daemon.log.level};
+    }
+}

@@ -1,0 +1,64 @@
+/* main_lane.h - what stands on the lanes of the coordinator's driver: the one job of the settings, or the jobs of the queue. */
+
+#ifndef COORDINATOR_MAIN_LANE_H
+#define COORDINATOR_MAIN_LANE_H
+
+#include "coordinator/idle.h"
+#include "coordinator/main_desk.h"
+#include "coordinator/main_face.h"
+#include "coordinator/main_stay.h"
+#include "coordinator/round.h"
+#include "io/daemon.h"
+#include "io/driver.h"
+
+struct run;
+
+/* What stands on a lane of the driver: a job of the queue, the one job of the settings, or, on lane 0 of a queue, nothing
+ * but an ear for agents whom no job asks. */
+struct lane {
+    struct run *run;
+    const struct office *office; /* of its job */
+    struct stay_job *job;        /* of the queue; NULL: of the settings, or none */
+    struct coordinator *coordinator;
+    struct log log; /* names the job in what its machine says, where there is a queue */
+    char *cancel;   /* what the job's file of that name says, owned; NULL: nothing */
+    size_t cancel_size;
+};
+
+struct run {
+    struct office office;
+    struct daemon daemon;
+    struct lane lane[DRIVER_LANES_MAX];
+    struct idle *idle;
+    struct journal led; /* that lead_await opened, until a machine is made for it */
+    struct journal own; /* a shared journal while it is open, to ask whether it is lost */
+    struct face face;
+    struct desk_child desk;
+    const char *config; /* the settings' path */
+    struct shelf shelf;
+    bool stays; /* the settings name a queue */
+    struct stay stay;
+};
+
+/** Sets all lanes, before a job stands on one. */
+void lane_set_all(struct run *run);
+
+/** Chooses which jobs of the queue run now. Fails as reading them does. */
+MUST_USE enum status lane_choose(struct run *run, struct why *why);
+
+/** What the driver makes a lane's machine and journal with, and ends them; self: the lane. */
+MUST_USE enum status lane_make(void *self, struct machine *machine, struct journal *journal,
+                               struct why *why);
+void lane_unmake(void *self, struct machine *machine, struct journal *journal);
+
+/** Returns whether a shared journal is another coordinator's by now; self: the run. */
+bool lane_is_lost(void *self);
+
+/** Fills what the driver is told of the queue: the folder, and each job's file that cancels it. */
+void lane_follow_queue(struct run *run, struct driver_factory *factory,
+                       struct driver_file file[static DRIVER_LANES_MAX], void **lane);
+
+/** Tells of questions that compare with what lies outside a column's public range: allowed, and seldom meant. */
+void lane_warn_of_questions(const struct lane *lane);
+
+#endif
