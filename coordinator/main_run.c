@@ -18,9 +18,7 @@
 #endif
 
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PROGRAM "hedgerow-coordinator"
 
