@@ -1,4 +1,5 @@
-/* driver_private.h - what the driver's two files share: the loop, and the performing of effects. */
+/* driver_private.h - what the driver's files share: driver.c (the loop), driver_lanes.c (how machines come and go),
+ * driver_effects.c (the performing of effects) and driver_files.c (followed files). */
 
 #ifndef IO_DRIVER_PRIVATE_H
 #define IO_DRIVER_PRIVATE_H
@@ -64,6 +65,12 @@ struct driver {
 
 /** Returns whether a lane's machine takes events now. */
 bool driver_runs(const struct driver *driver, const struct lane *lane);
+
+/** Makes machines until the last one finishes, or until making one anew does not help. */
+MUST_USE enum status driver_run_lanes(struct driver *driver);
+
+/** One turn of the loop: waits, and gives the machines what has come. */
+void driver_turn(struct driver *driver);
 
 /** Gives a lane's machine one event, performs its effects in order, then answers each commit. Fails with
  * what step or the journal returned: the machine must then be thrown away. */

@@ -1,0 +1,188 @@
+/* A lane's machine is made, unmade when it has ended, and made anew. */
+
+#include "io/clock.h"
+#include "io/driver_private.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+enum { STOP_GRACE_MS = 2000, RESTART_DELAY_MS = 100 };
+
+static bool is_whole(const struct lane *lane)
+{
+    return !lane->finished && !lane->restarting && lane->status == STATUS_OK;
+}
+
+bool driver_runs(const struct driver *driver, const struct lane *lane)
+{
+    return lane->state == LANE_RUNS && is_whole(lane) && !driver->stopped;
+}
+
+/* Work that outlasts the grace cannot be taken back from its thread; a crash is the way out that
+ * every part of the program is made for. */
+static void wait_for_work(struct driver *driver)
+{
+    uint32_t grace = driver->options->stop_grace_ms;
+    int64_t until_ms = clock_now_ms() + (grace == 0 ? STOP_GRACE_MS : grace);
+
+    while (driver->worker != NULL && worker_is_busy(driver->worker) &&
+           !worker_collect(driver->worker)) {
+        int64_t left = until_ms - clock_now_ms();
+        if (left <= 0) {
+            log_event(driver->options->log, LOG_INFO, "stopped", NULL,
+                      "stopped in the middle of a computation; it will be done again");
+            _exit(driver->exit_code);
+        }
+        struct pollfd done = {.fd = worker_descriptor(driver->worker), .events = POLLIN};
+        (void)poll(&done, 1, (int)left);
+    }
+}
+
+static void *self_of(const struct driver *driver, const struct lane *lane)
+{
+    const struct driver_factory *factory = driver->factory;
+    return factory->lane == NULL ? factory->self : factory->lane[lane - driver->lane];
+}
+
+static void rest(struct lane *lane, int64_t due_ms)
+{
+    lane->state = LANE_RESTS;
+    lane->due_ms = due_ms;
+}
+
+/* A machine is gone: it has finished (STATUS_OK), or cannot go on. Asks the factory for the one that takes its place, and for
+ * others that now have room. */
+static enum status follow_on(struct driver *driver, struct lane *lane, enum status ended)
+{
+    const struct driver_factory *factory = driver->factory;
+    bool more = false;
+    lane->state = LANE_EMPTY;
+    lane->failures = 0;
+    const enum status status =
+        factory->next == NULL ? ended
+                              : factory->next(self_of(driver, lane), ended, &more, &driver->why);
+    if (status == STATUS_OK && more) {
+        rest(lane, 0);
+    }
+    for (size_t i = 1; i < driver->lane_count && status == STATUS_OK; i++) {
+        if (driver->lane[i].state == LANE_EMPTY && factory->wants(factory->lane[i])) {
+            rest(&driver->lane[i], 0);
+        }
+    }
+    return status;
+}
+
+/* Recovery is the only way on from whatever has failed, unless it does not help. */
+static enum status recover_later(struct driver *driver, struct lane *lane)
+{
+    const enum status status = lane->status;
+    if (status == STATUS_OK) {
+        lane->failures = 0;
+        log_event(driver->options->log, LOG_INFO, "restarting", NULL,
+                  "starting again from the journal, as the program asked");
+        rest(lane, 0);
+        return STATUS_OK;
+    }
+    lane->failures = lane->progressed ? 1 : lane->failures + 1;
+    if (status == STATUS_CORRUPT || status == STATUS_FOREIGN ||
+        lane->failures > DRIVER_RESTARTS_MAX) {
+        return status;
+    }
+    log_event(driver->options->log, LOG_WARN, "restarting", NULL,
+              "starting again from the journal (%s)", status_text(status));
+    rest(lane, clock_now_ms() + ((int64_t)RESTART_DELAY_MS << lane->failures));
+    return STATUS_OK;
+}
+
+/* Unmakes a machine that has ended. Fails with what ends the run. */
+static enum status settle(struct driver *driver, struct lane *lane)
+{
+    if (lane->state != LANE_RUNS || is_whole(lane)) {
+        return STATUS_OK;
+    }
+    const bool finished = lane->finished && lane->status == STATUS_OK;
+    if (finished) {
+        wait_for_work(driver);
+    } else { /* a thread that is still computing would go on writing into freed memory */
+        worker_free(driver->worker);
+        driver->worker = NULL;
+    }
+    driver->factory->unmake(self_of(driver, lane), &lane->machine, &lane->journal);
+    lane->state = LANE_EMPTY;
+    if (driver->stopped) {
+        return STATUS_OK;
+    }
+    if (finished) {
+        return follow_on(driver, lane, STATUS_OK);
+    }
+    enum status status = recover_later(driver, lane);
+    if (status != STATUS_OK) {
+        status = follow_on(driver, lane, status);
+    }
+    return status == STATUS_OK ? worker_new(&driver->worker) : status;
+}
+
+static enum status make(struct driver *driver, struct lane *lane)
+{
+    const struct driver_factory *factory = driver->factory;
+    lane->owed_count = 0;
+    lane->progressed = lane->finished = lane->restarting = false;
+    lane->status = STATUS_OK;
+    lane->ticked_ms = -1;
+    const enum status status =
+        factory->make(self_of(driver, lane), &lane->machine, &lane->journal, &driver->why);
+    if (status != STATUS_OK) {
+        log_event(driver->options->log, LOG_ERROR, "start-failed", NULL, "%s", driver->why.text);
+        return status;
+    }
+    lane->state = LANE_RUNS;
+    lane->status = driver_recover(driver, lane);
+    if (driver_runs(driver, lane) && driver->options->roster_path != NULL) {
+        lane->status = driver_give_roster(driver, lane);
+    }
+    if (driver_runs(driver, lane)) {
+        lane->status = driver_follow_files(driver, lane, true);
+    }
+    return STATUS_OK;
+}
+
+/* Returns whether a lane has or awaits a machine. *status: of what ends the run. */
+static bool settle_and_make(struct driver *driver, enum status *status)
+{
+    bool any = false;
+    for (size_t i = 0; i < driver->lane_count && *status == STATUS_OK; i++) {
+        *status = settle(driver, &driver->lane[i]);
+    }
+    for (size_t i = 0; i < driver->lane_count && *status == STATUS_OK && !driver->stopped; i++) {
+        struct lane *lane = &driver->lane[i];
+        if (lane->state == LANE_RESTS && lane->due_ms <= clock_now_ms()) {
+            *status = make(driver, lane);
+            if (*status != STATUS_OK) {
+                *status = follow_on(driver, lane, *status);
+            }
+        }
+        any = any || lane->state != LANE_EMPTY;
+    }
+    return any;
+}
+
+enum status driver_run_lanes(struct driver *driver)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        if (i == 0 || driver->factory->wants(driver->factory->lane[i])) {
+            rest(&driver->lane[i], 0);
+        }
+    }
+    while (settle_and_make(driver, &status) && status == STATUS_OK && !driver->stopped) {
+        driver_turn(driver);
+    }
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        struct lane *lane = &driver->lane[i];
+        if (lane->state == LANE_RUNS) {
+            wait_for_work(driver);
+            driver->factory->unmake(self_of(driver, lane), &lane->machine, &lane->journal);
+        }
+    }
+    return status;
+}
