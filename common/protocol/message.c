@@ -130,22 +130,15 @@ static bool body_is_valid(const struct message *message, size_t payload_bytes)
     return false;
 }
 
-bool message_is_leg(enum message_kind kind)
+static bool is_leg(enum message_kind kind)
 {
     return kind >= MESSAGE_KEYS && kind <= MESSAGE_REVEAL;
-}
-
-bool message_is_from_agent(enum message_kind kind)
-{
-    return kind <= MESSAGE_ENROL || kind == MESSAGE_PRESENT || kind == MESSAGE_DICTIONARY ||
-           kind == MESSAGE_KEYS || kind == MESSAGE_SIGNED || kind == MESSAGE_REVEAL ||
-           kind == MESSAGE_WANT;
 }
 
 bool message_carries(enum message_kind kind)
 {
     return kind == MESSAGE_CHUNK || kind == MESSAGE_PIECE || kind == MESSAGE_DICTIONARY ||
-           message_is_leg(kind);
+           is_leg(kind);
 }
 
 size_t message_whole_bytes(const struct message *message)

@@ -184,10 +184,6 @@ size_t message_whole_bytes(const struct message *message);
  * zero. */
 bool name_is_valid(const char *text, size_t size);
 
-/** Returns whether it is a leg of a masked round, and whether agents send it. */
-bool message_is_leg(enum message_kind kind);
-bool message_is_from_agent(enum message_kind kind);
-
 /** Returns "hello", "offer", ...; "unknown" outside the list. */
 const char *message_kind_name(enum message_kind kind);
 
