@@ -225,6 +225,39 @@ static void set_median(struct survival_curve *curve, size_t k)
     curve->median = crossed ? median : unknown;
 }
 
+/* How far the mean is moved on average where it is shown: that is where those at risk in the last interval are enough, and chance and
+ * noise have made more of these larger than smaller. What goes with them, by a normal distribution that is cut off. */
+static double moved_by_choice(const double *weight, const struct survival_group *group,
+                              const struct survival_cells *cells)
+{
+    const size_t k = cells->intervals;
+    const double noise = group->at_risk_noise[k - 1];
+    double by_mean[SURVIVAL_GROUP_CELLS_MAX] = {0};
+    double by_risk[SURVIVAL_GROUP_CELLS_MAX] = {0};
+    if (!(noise > 1e-9 * group->at_risk[k - 1])) {
+        return 0;
+    }
+    for (size_t j = 0; j < k; j++) {
+        for (size_t i = 0; i < 2 * k + 1; i++) {
+            by_mean[i] += weight[j] * group->gradient[j][i];
+        }
+    }
+    by_risk[k - 1] = 1;
+    by_risk[2 * k - 1] = 0.5;
+    by_risk[2 * k] = 1;
+    const double joint =
+        survival_covariance(cells, survival_inner(cells, by_mean, by_risk),
+                            survival_weigh(cells, by_mean), survival_weigh(cells, by_risk));
+    const double left = group->at_risk[k - 1];
+    double sampled = 0; /* their covariance by sampling */
+    for (size_t j = 0; j < k; j++) {
+        sampled += left * weight[j] * group->greenwood[j];
+    }
+    const double both = hypot(noise, sqrt(left * fmax(1 - left / group->at_risk[0], 0)));
+    const double over = (left - risk_over_noise * noise) / both;
+    return (joint + sampled) / both * (over - normal_shown(over));
+}
+
 struct estimate survival_mean(double *gradient_sum, const struct survival_group *group,
                               const struct survival_cells *cells)
 {
@@ -253,9 +286,10 @@ struct estimate survival_mean(double *gradient_sum, const struct survival_group 
     noise = fmax(noise, 0);
     sampling = fmax(sampling, 0);
     const double reach = ESTIMATE_Z * sqrt(noise + sampling);
+    const double moved = moved_by_choice(weight, group, cells);
     return (struct estimate){.value = fmin(fmax(mean, 0), cells->end),
-                             .low = fmin(fmax(mean - reach, 0), cells->end),
-                             .high = fmin(fmax(mean + reach, 0), cells->end),
+                             .low = fmin(fmax(mean - reach - fmax(moved, 0), 0), cells->end),
+                             .high = fmin(fmax(mean + reach - fmin(moved, 0), 0), cells->end),
                              .noise = sqrt(noise),
                              .sampling = sqrt(sampling)};
 }

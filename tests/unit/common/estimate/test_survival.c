@@ -175,6 +175,27 @@ Test(survival, difference_of_medians_is_as_uncertain_as_both)
     cr_expect(isnan(survival.median_difference[0].value));
 }
 
+/* Where just enough are at risk at the end, chance is often why: the mean is then too large. Planted: ends that are as far away. */
+Test(survival, mean_that_is_shown_just_yet_may_be_less)
+{
+    enum { K = 4 };
+    static double own[SURVIVAL_CELLS(1, K)] = {200, 150, 100, 80, 100, 100, 100, 90, 180, 0};
+    struct survival_cells cells = {own, 1, K, K, 0, 0};
+    double least = 0;
+    for (double deviation = 1; deviation < 40; deviation += 0.25) {
+        cells.variance = deviation * deviation;
+        survival_estimate(&survival, &cells);
+        const struct estimate *mean = &survival.curve[0].mean;
+        if (!isnan(mean->value)) {
+            const double more = (mean->value - mean->low) / (mean->high - mean->value) - 1;
+            cr_expect(more >= least - 1e-9, "deviation %g: %g after %g", deviation, more, least);
+            cr_expect(deviation > 1 || more < 0.001, "%g", more);
+            least = more;
+        }
+    }
+    cr_expect(least > 0.1, "%g", least);
+}
+
 /* Behind the cells of two groups. */
 static void put_sums(double *released, size_t k, size_t block)
 {
