@@ -201,6 +201,25 @@ static void note(void *self, const struct record *record, struct slice blob)
     (void)snprintf(answer->task, sizeof answer->task, "%s", record->as.answer.task);
 }
 
+static struct http_secure secure_of(const struct http_files *files, const char *names)
+{
+    return (struct http_secure){files->certificate, files->key, files->token, names};
+}
+
+/* Whoever renews a certificate replaces its files. */
+static enum status renew(void *self, const struct http_files *fresh, struct why *why)
+{
+    const struct face *face = self;
+    const struct http_secure secure = secure_of(fresh, face->site->settings.http.names);
+    return watch_renew(face->watch, &secure, why);
+}
+
+static void follow_files(void *self, int64_t now_ms)
+{
+    struct face *face = self;
+    http_files_follow(&face->files, &face->site->settings.http, face->log, now_ms, renew, face);
+}
+
 enum status site_face_open(struct face *face, const struct site *site, const struct log *log,
                            struct driver_options *driver, struct why *why)
 {
@@ -225,6 +244,7 @@ enum status site_face_open(struct face *face, const struct site *site, const str
                                     .period_ms = PERIOD_MS,
                                     .on_grid = true,
                                     .self = face,
+                                    .turn = follow_files,
                                     .health = health,
                                     .look = look,
                                     .page = site_html,
@@ -241,12 +261,12 @@ enum status site_face_open(struct face *face, const struct site *site, const str
     }
     face->desk->site = site;
     face->desk->in_agent = true;
+    struct http_secure secure;
     enum status status = STATUS_OK;
     if (site->settings.http.certificate[0] != '\0') {
         status = http_files_read(&face->files, &site->settings.http, why);
-        face->secure = (struct http_secure){face->files.certificate, face->files.key,
-                                            face->files.token, site->settings.http.names};
-        options.secure = &face->secure;
+        secure = secure_of(&face->files, site->settings.http.names);
+        options.secure = &secure;
     }
     if (status == STATUS_OK) {
         status = watch_open(&face->watch, &options, why);

@@ -32,8 +32,7 @@ struct face {
     struct driver_counts counts;
     struct driver_guest guest;
     struct http_files files; /* the settings', where others than this machine may look */
-    struct http_secure secure;
-    struct watch *watch; /* NULL: nothing listens */
+    struct watch *watch;     /* NULL: nothing listens */
     int64_t started_ms;
     uint64_t answer_count;
     struct face_answer answer[FACE_ANSWERS]; /* a ring: number i is at i modulo FACE_ANSWERS */

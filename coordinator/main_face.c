@@ -341,6 +341,25 @@ static void note(void *self, const struct record *record, UNUSED struct slice bl
                             .duration_ms = record->as.round.duration_ms};
 }
 
+static struct http_secure secure_of(const struct http_files *files, const char *names)
+{
+    return (struct http_secure){files->certificate, files->key, files->token, names};
+}
+
+/* Whoever renews a certificate replaces its files. */
+static enum status renew(void *self, const struct http_files *fresh, struct why *why)
+{
+    const struct face *face = self;
+    const struct http_secure secure = secure_of(fresh, face->office->settings.http.names);
+    return watch_renew(face->watch, &secure, why);
+}
+
+static void follow_files(void *self, int64_t now_ms)
+{
+    struct face *face = self;
+    http_files_follow(&face->files, &face->office->settings.http, face->log, now_ms, renew, face);
+}
+
 enum status face_open(struct face *face, const struct office *office, const struct log *log,
                       struct why *why)
 {
@@ -360,21 +379,22 @@ enum status face_open(struct face *face, const struct office *office, const stru
     struct watch_options options = {.listen = http->listen,
                                     .period_ms = PERIOD_MS,
                                     .self = face,
+                                    .turn = follow_files,
                                     .health = health,
                                     .look = look,
                                     .page = live_html,
                                     .route = route,
                                     .route_count = sizeof route / sizeof route[0]};
+    struct http_secure secure;
     enum status status = STATUS_OK;
-    *face = (struct face){.office = office, .started_ms = clock_wall_ms()};
+    *face = (struct face){.office = office, .log = log, .started_ms = clock_wall_ms()};
     if (http->listen[0] == '\0') {
         return STATUS_OK;
     }
     if (http->certificate[0] != '\0') {
         status = http_files_read(&face->files, http, why);
-        face->secure = (struct http_secure){face->files.certificate, face->files.key,
-                                            face->files.token, http->names};
-        options.secure = &face->secure;
+        secure = secure_of(&face->files, http->names);
+        options.secure = &secure;
     }
     if (status == STATUS_OK) {
         status = watch_open(&face->watch, &options, why);

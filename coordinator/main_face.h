@@ -55,7 +55,7 @@ struct face {
     struct driver_guest guest;
     struct watch *watch;     /* NULL: nothing listens */
     struct http_files files; /* the settings', where others than this machine may look */
-    struct http_secure secure;
+    const struct log *log;
     int64_t started_ms;
     struct face_job listed[FACE_JOBS]; /* of number i at i modulo FACE_JOBS */
     char *drawn;                       /* what the page draws, owned; NULL: to be made, */

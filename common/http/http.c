@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "http/http_request.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -198,6 +199,10 @@ enum status http_open(struct http **out, const struct http_options *options, str
         return STATUS_NO_MEMORY;
     }
     http->options = *options;
+    if (options->secure != NULL) {
+        http->secure = *options->secure;
+        http->options.secure = &http->secure;
+    }
     http->streams = http_streams_new();
     for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++) {
         http->connection[i].descriptor = -1;
@@ -222,6 +227,38 @@ enum status http_open(struct http **out, const struct http_options *options, str
     }
     *out = http;
     return STATUS_OK;
+}
+
+/* libmicrohttpd takes a certificate at its start alone. The socket that listens is handed on, so that nobody is refused
+ * meanwhile. */
+enum status http_renew(struct http *http, const struct http_secure *secure, struct why *why)
+{
+    const struct http_secure before = http->secure;
+    struct http_streams *streams = http_streams_new();
+    struct why ignored = {{0}};
+
+    CHECK(http->options.secure != NULL);
+    if (streams == NULL || http->daemon == NULL) {
+        why_set(why, "http.listen: no memory for the pages");
+        http_streams_free(streams);
+        return STATUS_NO_MEMORY;
+    }
+    http_streams_end(http->streams);
+    (void)MHD_run(http->daemon); /* listeners hear the end */
+    const int descriptor = MHD_quiesce_daemon(http->daemon);
+    const int spare = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    MHD_stop_daemon(http->daemon);
+    http_streams_free(http->streams);
+    http->streams = streams;
+    http->secure = *secure;
+    enum status status = start_daemon(http, descriptor, why);
+    if (status == STATUS_OK) {
+        (void)close(spare);
+        return STATUS_OK;
+    }
+    http->secure = before;
+    (void)!start_daemon(http, spare, &ignored); /* it did before; else there is no page */
+    return status;
 }
 
 void http_free(struct http *http)

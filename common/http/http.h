@@ -57,7 +57,7 @@ struct http_route {
     void *self; /* kept; of all these; NULL: that of the options */
 };
 
-/* What a port that others can reach needs. All kept. */
+/* What a port that others can reach needs. The texts are kept. */
 struct http_secure {
     const char *certificate; /* PEM, with those that vouch for it behind it */
     const char *key;         /* PEM, without a passphrase */
@@ -71,7 +71,7 @@ enum { HTTP_TOKEN_BYTES = 256, HTTP_NAMES_BYTES = 256 };
 struct http_options {
     const char *
         listen; /* "127.0.0.1:7390", "[::1]:7390"; port 0: any free one; with `secure` any address in digits */
-    const struct http_secure *secure; /* kept; NULL: in the clear, and for this machine alone */
+    const struct http_secure *secure; /* NULL: in the clear, and for this machine alone */
     const struct http_route *route;   /* (route_count) kept */
     size_t route_count;
     void *self; /* kept; make's where a route has none */
@@ -87,6 +87,11 @@ struct http_options {
  * STATUS_NO_MEMORY. */
 MUST_USE enum status http_open(struct http **out, const struct http_options *options,
                                struct why *why);
+
+/** Goes on by another certificate, key and token, at the same address; every connection ends. Fails as http_open does, and
+ * goes on by those before. */
+MUST_USE enum status http_renew(struct http *http, const struct http_secure *secure,
+                                struct why *why);
 
 /** Ends every connection at once. http_free(NULL) does nothing. */
 void http_free(struct http *http);

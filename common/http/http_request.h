@@ -25,6 +25,7 @@ struct made {
 
 struct http {
     struct http_options options;
+    struct http_secure secure; /* of the options, where they have it */
     struct MHD_Daemon *daemon;
     int epoll;
     char address[HTTP_ADDRESS_BYTES];

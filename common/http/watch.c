@@ -109,6 +109,11 @@ enum status watch_open(struct watch **out, const struct watch_options *options, 
     return STATUS_OK;
 }
 
+enum status watch_renew(struct watch *watch, const struct http_secure *secure, struct why *why)
+{
+    return http_renew(watch->http, secure, why);
+}
+
 void watch_free(struct watch *watch)
 {
     if (watch != NULL) {
@@ -138,4 +143,7 @@ void watch_run(void *self, int64_t now_ms)
 {
     const struct watch *watch = self;
     http_run(watch->http, now_ms);
+    if (watch->options.turn != NULL) {
+        watch->options.turn(watch->options.self, now_ms);
+    }
 }

@@ -23,10 +23,13 @@ enum watch_health {
 
 struct watch_options {
     const char *listen;               /* "127.0.0.1:7390" */
-    const struct http_secure *secure; /* kept; see http.h */
+    const struct http_secure *secure; /* see http.h */
     uint32_t period_ms;               /* see http.h */
     bool on_grid;
     void *self; /* kept */
+
+    /** Called in every watch_run, when nothing of it is under way; may be NULL. */
+    void (*turn)(void *self, int64_t now_ms);
 
     enum watch_health (*health)(void *self);
     /** Returns the facts of this moment, which the caller frees; NULL without memory. */
@@ -40,6 +43,9 @@ struct watch_options {
 /** Serves / (a page), /healthz and /readyz (for supervisors), /metrics, /api/status and the further routes. Fails like http_open. */
 MUST_USE enum status watch_open(struct watch **out, const struct watch_options *options,
                                 struct why *why);
+/** As http_renew. */
+MUST_USE enum status watch_renew(struct watch *watch, const struct http_secure *secure,
+                                 struct why *why);
 void watch_free(struct watch *watch);
 const char *watch_address(const struct watch *watch);
 

@@ -347,6 +347,45 @@ def elsewhere_by_tls_and_a_token_alone(make, programs):
         slow_ones_are_cut(place, context)
 
 
+def replaced_files_are_read_again(make, programs):
+    """Of both programs: another certificate, key and token are used without a start. Those that do not fit each other are told
+    of once, and the page goes on by those before."""
+    federation = make(programs, agents=1, job=fed.job_text(minimum=1, fits=30, rounds=2), policy=fed.policy_text(answer_slot_ms=1000),
+                      agent_settings=SECURE)
+    settings = federation.office / "coordinator.yml"
+    settings.write_text(settings.read_text() + SECURE)
+    folders = {"coordinator": federation.office, "site-1": federation.folder / "site-1"}
+    for folder in folders.values():
+        make_certificate(folder)
+    run_all(federation)
+    for name, folder in folders.items():
+        place = secure_port_of(federation, name)
+        before, kept = context_of(folder), folder / "kept"
+        kept.mkdir()
+        make_certificate(kept)
+        kept_token = "another" + TOKEN
+        (kept / "http.token").write_text(kept_token + "\n")
+        (kept / "http.crt").rename(folder / "http.crt")
+        refused = federation.wait_event(name, "http-files-refused")["text"]
+        expect("is not the certificate of this key" in refused, f"{name}: {refused}")
+        code, _, _ = ask_by_tls(place, before, headers={"Authorization": f"Bearer {TOKEN}"})
+        expect(code == 200, f"{name}: the page does not go on: {code}")
+        (kept / "http.key").rename(folder / "http.key")
+        (kept / "http.token").rename(folder / "http.token")
+        federation.wait_event(name, "http-files-read")
+        after = context_of(folder)
+        expect(ask_by_tls(place, after, headers={"Authorization": f"Bearer {kept_token}"})[0] == 200, f"{name}: the new token")
+        expect(ask_by_tls(place, after, headers={"Authorization": f"Bearer {TOKEN}"})[0] == 401, f"{name}: the old token")
+        try:
+            ask_by_tls(place, before)
+        except ssl.SSLError:
+            pass
+        else:
+            raise fed.Failure(f"{name}: the old certificate is shown")
+        told = [one for one in federation.events(name) if one["event"].startswith("http-files")]
+        expect(len(told) == 2, f"{name}: {told}")
+
+
 def in_the_clear_is_refused(place):
     with socket.create_connection(place, timeout=20) as one:
         one.send(f"GET /metrics HTTP/1.1\r\nHost: {NAME}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
@@ -426,7 +465,7 @@ def main():
     cases = [(case.__name__, case, {"programs": options.programs})
              for case in (events_tell_what_the_result_will, listeners_delay_no_round, stops_with_listeners, results_are_for_download,
                           a_killed_coordinator_comes_back_to_the_page, ten_thousand_rounds_do_not_make_the_page_grow,
-                          elsewhere_by_tls_and_a_token_alone, unfit_files_are_refused)
+                          elsewhere_by_tls_and_a_token_alone, replaced_files_are_read_again, unfit_files_are_refused)
              if options.only in case.__name__]
     return fed.run_cases(cases, at_once=2)
 
