@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum {
     CONNECTION_BYTES = 16 * 1024, /* of a request's headers, and of an answer's; more is refused */
