@@ -89,7 +89,7 @@ static inline void any_from_coordinator(struct dice *dice, struct message *messa
     } else if (message->kind == MESSAGE_PIECE) {
         message->as.piece.digest = any_digest(dice);
         message->as.piece.offset = any_number(dice, 0, TRANSFER_BYTES_MAX - CHUNK_BYTES_MAX);
-    } else if (message_is_leg(message->kind)) {
+    } else if ((message->kind >= MESSAGE_KEYS && message->kind <= MESSAGE_REVEAL)) {
         message->as.leg.job = any_digest(dice);
         message->as.leg.round = any_round(dice);
     } else if (message->kind == MESSAGE_SHOW) {
