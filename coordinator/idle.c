@@ -95,9 +95,6 @@ enum status idle_new(struct idle **out, struct slice names, const struct diction
 
 void idle_free(struct idle *idle)
 {
-    if (idle != NULL) {
-        hearing_free(&idle->hearing);
-    }
     free(idle);
 }
 

@@ -66,7 +66,6 @@ static enum status stay(const struct office *office, const struct daemon *daemon
     here.endpoint = enrolment.endpoint;
     status = enrolment_run(&enrolment, exit_code, why);
     endpoint_free(enrolment.endpoint);
-    hearing_free(&here.hearing);
     return status;
 }
 

@@ -9,15 +9,8 @@
 #include <stdlib.h>
 
 /* A record unfolds to its own size (text and sums are copied once, with slack for growing) and to
- * what its names need: each a pointer, what alignment adds, and protobuf-c's notes of where it stands, in blocks that
- * double. A name takes NAME_PACKED_BYTES of the body at least. */
-enum { ARENA_SPARE_BYTES = 64 * 1024, NAME_BYTES = 128, NAME_PACKED_BYTES = 3 };
-
-static size_t arena_size(size_t body_size)
-{
-    const size_t names = body_size / NAME_PACKED_BYTES;
-    return 2 * body_size + ARENA_SPARE_BYTES + NAME_BYTES * (names < PEERS_MAX ? names : PEERS_MAX);
-}
+ * what PEERS_MAX names need. */
+enum { ARENA_SPARE_BYTES = 128 * 1024 };
 
 /* A record on its way out; points into a copy of it. */
 struct packing {
@@ -31,7 +24,7 @@ struct packing {
         Journal__Survivors survivors;
         Journal__Keys keys;
     } body;
-    char **name; /* (of a round, its agents) owned */
+    char *name[PEERS_MAX];
 };
 
 static enum status take_job(struct record *record, const Journal__Job *job)
@@ -203,7 +196,7 @@ static void put_round(struct packing *packing)
     packing->body.round.cause = copy->as.round.cause;
 }
 
-static enum status put(struct packing *packing)
+static void put(struct packing *packing)
 {
     struct record *copy = &packing->copy;
     journal__record__init(&packing->record);
@@ -227,10 +220,6 @@ static enum status put(struct packing *packing)
         put_answer(packing);
         break;
     case RECORD_ROUND:
-        packing->name = malloc((copy->as.round.agent_count + 1) * sizeof *packing->name);
-        if (packing->name == NULL) {
-            return STATUS_NO_MEMORY;
-        }
         put_round(packing);
         break;
     case RECORD_ROSTER:
@@ -245,7 +234,6 @@ static enum status put(struct packing *packing)
     case RECORD_KIND_COUNT:
         break;
     }
-    return STATUS_OK;
 }
 
 enum status wire_encode_record(uint8_t **out, size_t *size, const struct record *record)
@@ -254,16 +242,15 @@ enum status wire_encode_record(uint8_t **out, size_t *size, const struct record 
     *size = 0;
     CHECK(record_is_valid(record));
     struct packing packing = {.copy = *record};
-    enum status status = put(&packing);
-    if (status == STATUS_OK) {
-        *out = malloc(journal__record__get_packed_size(&packing.record));
-        status = *out == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    put(&packing);
+    size_t packed_size = journal__record__get_packed_size(&packing.record);
+    uint8_t *packed = malloc(packed_size);
+    if (packed == NULL) {
+        return STATUS_NO_MEMORY;
     }
-    if (status == STATUS_OK) {
-        *size = journal__record__pack(&packing.record, *out);
-    }
-    free(packing.name);
-    return status;
+    *size = journal__record__pack(&packing.record, packed);
+    *out = packed;
+    return STATUS_OK;
 }
 
 static enum status take_keys(struct record *record, const Journal__Keys *keys)
@@ -328,7 +315,7 @@ enum status wire_decode_record(struct record *record, struct slice body)
     if (body.size == 0 || body.size > RECORD_BODY_BYTES_MAX) {
         return STATUS_CORRUPT;
     }
-    struct wire_arena arena = {.size = arena_size(body.size)};
+    struct wire_arena arena = {.size = 2 * body.size + ARENA_SPARE_BYTES};
     arena.room = malloc(arena.size);
     if (arena.room == NULL) {
         return STATUS_NO_MEMORY;
