@@ -112,12 +112,13 @@ static void read_list(struct reader *reader, const struct field *list, const jso
     for (size_t i = 0; i < json_array_size(array) && reader->status == STATUS_OK; i++) {
         void *at = item + i * list->item_size;
         const json_t *object = json_array_get(array, i);
-        struct result_forecast *forecast = list->row == result_forecast_fields ? at : NULL;
-        if (forecast != NULL) {
+        const bool is_forecast = list->row == result_forecast_fields;
+        struct result_forecast *forecast = at;
+        if (is_forecast) {
             forecast->day_count = json_array_size(json_object_get(object, "truth"));
         }
         read_object(reader, list->row, object, at);
-        if (forecast != NULL && (forecast->truth == NULL || forecast->told == NULL)) {
+        if (is_forecast && (forecast->truth == NULL || forecast->told == NULL)) {
             forecast->day_count = 0;
         }
     }
