@@ -113,7 +113,7 @@ static bool has_more(const struct http *http)
 
 void http_run(struct http *http, int64_t now_ms)
 {
-    if (now_ms < next_ms(http)) {
+    if (now_ms < next_ms(http) || http->daemon == NULL) { /* no page any more: http_renew */
         return;
     }
     http->now_ms = now_ms;
@@ -160,6 +160,7 @@ static enum status start_daemon(struct http *http, int descriptor, struct why *w
         item[0].ptr_value = (void *)(uintptr_t)secure->certificate;
         item[1].ptr_value = (void *)(uintptr_t)secure->key;
     }
+    http->epoll = -1;
     http->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME |
             (secure != NULL ? MHD_USE_TLS : 0U),
@@ -235,24 +236,29 @@ enum status http_open(struct http **out, const struct http_options *options, str
 enum status http_renew(struct http *http, const struct http_secure *secure, struct why *why)
 {
     const struct http_secure before = http->secure;
-    struct http_streams *streams = http_streams_new();
     struct why ignored = {{0}};
 
     CHECK(http->options.secure != NULL);
-    if (streams == NULL || http->daemon == NULL) {
-        why_set(why, "http.listen: no memory for the pages");
-        http_streams_free(streams);
+    const union MHD_DaemonInfo *info =
+        http->daemon == NULL ? NULL : MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_LISTEN_FD);
+    /* For those before, should the new ones not do: without it libmicrohttpd would listen at a port of its own. */
+    const int spare = info == NULL ? -1 : fcntl(info->listen_fd, F_DUPFD_CLOEXEC, 0);
+    struct http_streams *streams = spare < 0 ? NULL : http_streams_new();
+    if (streams == NULL) {
+        why_set(why, "http.listen: no memory or descriptors for the pages");
+        if (spare >= 0) {
+            (void)close(spare);
+        }
         return STATUS_NO_MEMORY;
     }
     http_streams_end(http->streams);
     (void)MHD_run(http->daemon); /* listeners hear the end */
     const int descriptor = MHD_quiesce_daemon(http->daemon);
-    const int spare = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     MHD_stop_daemon(http->daemon);
     http_streams_free(http->streams);
     http->streams = streams;
     http->secure = *secure;
-    enum status status = start_daemon(http, descriptor, why);
+    enum status status = descriptor < 0 ? STATUS_UNSUPPORTED : start_daemon(http, descriptor, why);
     if (status == STATUS_OK) {
         (void)close(spare);
         return STATUS_OK;
