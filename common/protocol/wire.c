@@ -11,57 +11,23 @@
 
 #include <stdalign.h>
 #include <stddef.h>
+#include <string.h>
 #include <wire.pb-c.h>
 
 /* Six times what the largest valid frame takes; a frame that would unfold to more is refused. */
 enum { ARENA_BYTES = 4096 };
 
-/* What a field of a message is, which says what it is in the frame. */
-enum form { FORM_U32, FORM_U64, FORM_BOOL, FORM_DIGEST, FORM_NAME, FORM_LINE };
-
-struct field {
-    enum form form;
-    size_t theirs; /* where it lies in protobuf-c's struct */
-    size_t ours;   /* and in struct message */
-};
-
-struct body {
-    const ProtobufCMessageDescriptor *descriptor;
-    const struct field *field; /* (count) in the order of their numbers */
-    size_t count;
-};
-
-#define FORM(member)                                                                               \
-    _Generic(((struct message *)0)->as.member, uint32_t                                            \
-             : FORM_U32, uint64_t                                                                  \
-             : FORM_U64, bool                                                                      \
-             : FORM_BOOL, struct digest                                                            \
-             : FORM_DIGEST, char *                                                                 \
-             : FORM_NAME, uint8_t *                                                                \
-             : FORM_LINE)
-/* The forms that a type of protobuf-c's may hold. */
-#define FORMS(type, member)                                                                        \
-    _Generic(((type *)0)->member, uint32_t : 1 << FORM_U32, uint64_t : 1 << FORM_U64,              \
-             protobuf_c_boolean : 1 << FORM_BOOL,                                                  \
-             ProtobufCBinaryData : 1 << FORM_DIGEST | 1 << FORM_LINE, char * : 1 << FORM_NAME)
-/* Does not compile where the two types differ. */
-#define FIELD(type, member, own)                                                                   \
-    {                                                                                              \
-        FORM(own), offsetof(type, member),                                                         \
-            offsetof(struct message, as.own) +                                                     \
-                0 * sizeof(char[(FORMS(type, member) >> FORM(own) & 1) != 0 ? 1 : -1])             \
-    }
-#define FIELDS(list) (list), sizeof(list) / sizeof(list)[0]
+#define FIELD(type, member, own) WIRE_FIELD(type, member, struct message, as.own)
 
 /* clang-format off */
-static const struct field HELLO[] = {
+static const struct wire_field HELLO[] = {
     FIELD(Wire__Hello, version, hello.version),
     FIELD(Wire__Hello, job, hello.job),
     FIELD(Wire__Hello, rounds_closed, hello.rounds_closed),
     FIELD(Wire__Hello, ready, hello.ready),
     FIELD(Wire__Hello, dictionary, hello.dictionary),
 };
-static const struct field OFFER[] = {
+static const struct wire_field OFFER[] = {
     FIELD(Wire__Offer, job, offer.job),
     FIELD(Wire__Offer, round, offer.round),
     FIELD(Wire__Offer, invitation, offer.invitation),
@@ -69,25 +35,25 @@ static const struct field OFFER[] = {
     FIELD(Wire__Offer, bytes, offer.bytes),
     FIELD(Wire__Offer, records, offer.records),
 };
-static const struct field CHUNK[] = {
+static const struct wire_field CHUNK[] = {
     FIELD(Wire__Chunk, job, chunk.job),
     FIELD(Wire__Chunk, round, chunk.round),
     FIELD(Wire__Chunk, offset, chunk.offset),
 };
-static const struct field DECLINE[] = {
+static const struct wire_field DECLINE[] = {
     FIELD(Wire__Decline, job, decline.job),
     FIELD(Wire__Decline, round, decline.round),
 };
-static const struct field FETCH[] = {
+static const struct wire_field FETCH[] = {
     FIELD(Wire__Fetch, digest, fetch.digest),
     FIELD(Wire__Fetch, offset, fetch.offset),
     FIELD(Wire__Fetch, length, fetch.length),
 };
-static const struct field ENROL[] = {
+static const struct wire_field ENROL[] = {
     FIELD(Wire__Enrol, public_key, enrol.public_key),
     FIELD(Wire__Enrol, signing_key, enrol.signing_key),
 };
-static const struct field WELCOME[] = {
+static const struct wire_field WELCOME[] = {
     FIELD(Wire__Welcome, version, welcome.version),
     FIELD(Wire__Welcome, job, welcome.job.id),
     FIELD(Wire__Welcome, nonce, welcome.job.nonce),
@@ -95,20 +61,20 @@ static const struct field WELCOME[] = {
     FIELD(Wire__Welcome, text_bytes, welcome.job.text_bytes),
     FIELD(Wire__Welcome, rounds_closed, welcome.rounds_closed),
 };
-static const struct field INVITE[] = {
+static const struct wire_field INVITE[] = {
     FIELD(Wire__Invite, job, invite.job),
     FIELD(Wire__Invite, round, invite.round),
     FIELD(Wire__Invite, input, invite.input.digest),
     FIELD(Wire__Invite, input_bytes, invite.input.bytes),
     FIELD(Wire__Invite, deadline_ms, invite.deadline_ms),
 };
-static const struct field PULL[] = {
+static const struct wire_field PULL[] = {
     FIELD(Wire__Pull, job, pull.job),
     FIELD(Wire__Pull, round, pull.round),
     FIELD(Wire__Pull, offset, pull.offset),
     FIELD(Wire__Pull, length, pull.length),
 };
-static const struct field RELEASE[] = {
+static const struct wire_field RELEASE[] = {
     FIELD(Wire__Release, job, release.job),
     FIELD(Wire__Release, round, release.round),
     FIELD(Wire__Release, last, release.last),
@@ -117,52 +83,52 @@ static const struct field RELEASE[] = {
     FIELD(Wire__Release, experts_bytes, release.experts.bytes),
     FIELD(Wire__Release, chosen, release.chosen),
 };
-static const struct field PIECE[] = {
+static const struct wire_field PIECE[] = {
     FIELD(Wire__Piece, digest, piece.digest),
     FIELD(Wire__Piece, offset, piece.offset),
 };
-static const struct field ENROLLED[] = {FIELD(Wire__Enrolled, name, enrolled.name)};
-static const struct field CHALLENGE[] = {FIELD(Wire__Challenge, number, challenge.number)};
-static const struct field PRESENT[] = {FIELD(Wire__Present, number, present.number)};
-static const struct field DICTIONARY[] = {FIELD(Wire__Dictionary, digest, dictionary.digest)};
-static const struct field SHOW[] = {FIELD(Wire__Show, digest, show.digest)};
-static const struct field LEG[] = {
+static const struct wire_field ENROLLED[] = {FIELD(Wire__Enrolled, name, enrolled.name)};
+static const struct wire_field CHALLENGE[] = {FIELD(Wire__Challenge, number, challenge.number)};
+static const struct wire_field PRESENT[] = {FIELD(Wire__Present, number, present.number)};
+static const struct wire_field DICTIONARY[] = {FIELD(Wire__Dictionary, digest, dictionary.digest)};
+static const struct wire_field SHOW[] = {FIELD(Wire__Show, digest, show.digest)};
+static const struct wire_field LEG[] = {
     FIELD(Wire__Leg, job, leg.job),
     FIELD(Wire__Leg, round, leg.round),
 };
-static const struct field LINE[] = {
+static const struct wire_field LINE[] = {
     FIELD(Wire__Line, port, line.port),
     FIELD(Wire__Line, id, line.id),
     FIELD(Wire__Line, to_coordinator, line.to_coordinator),
     FIELD(Wire__Line, to_agent, line.to_agent),
 };
 
-static const struct body BODIES[] = {
-    [MESSAGE_HELLO] = {&wire__hello__descriptor, FIELDS(HELLO)},
-    [MESSAGE_OFFER] = {&wire__offer__descriptor, FIELDS(OFFER)},
-    [MESSAGE_CHUNK] = {&wire__chunk__descriptor, FIELDS(CHUNK)},
-    [MESSAGE_DECLINE] = {&wire__decline__descriptor, FIELDS(DECLINE)},
-    [MESSAGE_FETCH] = {&wire__fetch__descriptor, FIELDS(FETCH)},
-    [MESSAGE_ENROL] = {&wire__enrol__descriptor, FIELDS(ENROL)},
-    [MESSAGE_WELCOME] = {&wire__welcome__descriptor, FIELDS(WELCOME)},
-    [MESSAGE_INVITE] = {&wire__invite__descriptor, FIELDS(INVITE)},
-    [MESSAGE_PULL] = {&wire__pull__descriptor, FIELDS(PULL)},
-    [MESSAGE_RELEASE] = {&wire__release__descriptor, FIELDS(RELEASE)},
-    [MESSAGE_PIECE] = {&wire__piece__descriptor, FIELDS(PIECE)},
-    [MESSAGE_ENROLLED] = {&wire__enrolled__descriptor, FIELDS(ENROLLED)},
-    [MESSAGE_CHALLENGE] = {&wire__challenge__descriptor, FIELDS(CHALLENGE)},
+static const struct wire_body BODIES[] = {
+    [MESSAGE_HELLO] = {&wire__hello__descriptor, WIRE_FIELDS(HELLO)},
+    [MESSAGE_OFFER] = {&wire__offer__descriptor, WIRE_FIELDS(OFFER)},
+    [MESSAGE_CHUNK] = {&wire__chunk__descriptor, WIRE_FIELDS(CHUNK)},
+    [MESSAGE_DECLINE] = {&wire__decline__descriptor, WIRE_FIELDS(DECLINE)},
+    [MESSAGE_FETCH] = {&wire__fetch__descriptor, WIRE_FIELDS(FETCH)},
+    [MESSAGE_ENROL] = {&wire__enrol__descriptor, WIRE_FIELDS(ENROL)},
+    [MESSAGE_WELCOME] = {&wire__welcome__descriptor, WIRE_FIELDS(WELCOME)},
+    [MESSAGE_INVITE] = {&wire__invite__descriptor, WIRE_FIELDS(INVITE)},
+    [MESSAGE_PULL] = {&wire__pull__descriptor, WIRE_FIELDS(PULL)},
+    [MESSAGE_RELEASE] = {&wire__release__descriptor, WIRE_FIELDS(RELEASE)},
+    [MESSAGE_PIECE] = {&wire__piece__descriptor, WIRE_FIELDS(PIECE)},
+    [MESSAGE_ENROLLED] = {&wire__enrolled__descriptor, WIRE_FIELDS(ENROLLED)},
+    [MESSAGE_CHALLENGE] = {&wire__challenge__descriptor, WIRE_FIELDS(CHALLENGE)},
     [MESSAGE_KEY_IN_USE] = {&wire__key_in_use__descriptor, NULL, 0},
-    [MESSAGE_PRESENT] = {&wire__present__descriptor, FIELDS(PRESENT)},
-    [MESSAGE_DICTIONARY] = {&wire__dictionary__descriptor, FIELDS(DICTIONARY)},
-    [MESSAGE_SHOW] = {&wire__show__descriptor, FIELDS(SHOW)},
-    [MESSAGE_KEYS] = {&wire__leg__descriptor, FIELDS(LEG)},
-    [MESSAGE_ROSTER] = {&wire__leg__descriptor, FIELDS(LEG)},
-    [MESSAGE_SURVIVORS] = {&wire__leg__descriptor, FIELDS(LEG)},
-    [MESSAGE_SIGNED] = {&wire__leg__descriptor, FIELDS(LEG)},
-    [MESSAGE_OPEN] = {&wire__leg__descriptor, FIELDS(LEG)},
-    [MESSAGE_REVEAL] = {&wire__leg__descriptor, FIELDS(LEG)},
+    [MESSAGE_PRESENT] = {&wire__present__descriptor, WIRE_FIELDS(PRESENT)},
+    [MESSAGE_DICTIONARY] = {&wire__dictionary__descriptor, WIRE_FIELDS(DICTIONARY)},
+    [MESSAGE_SHOW] = {&wire__show__descriptor, WIRE_FIELDS(SHOW)},
+    [MESSAGE_KEYS] = {&wire__leg__descriptor, WIRE_FIELDS(LEG)},
+    [MESSAGE_ROSTER] = {&wire__leg__descriptor, WIRE_FIELDS(LEG)},
+    [MESSAGE_SURVIVORS] = {&wire__leg__descriptor, WIRE_FIELDS(LEG)},
+    [MESSAGE_SIGNED] = {&wire__leg__descriptor, WIRE_FIELDS(LEG)},
+    [MESSAGE_OPEN] = {&wire__leg__descriptor, WIRE_FIELDS(LEG)},
+    [MESSAGE_REVEAL] = {&wire__leg__descriptor, WIRE_FIELDS(LEG)},
     [MESSAGE_WANT] = {&wire__want__descriptor, NULL, 0},
-    [MESSAGE_LINE] = {&wire__line__descriptor, FIELDS(LINE)},
+    [MESSAGE_LINE] = {&wire__line__descriptor, WIRE_FIELDS(LINE)},
 };
 /* clang-format on */
 static_assert(sizeof BODIES / sizeof BODIES[0] == MESSAGE_KIND_COUNT, "a row for each message");
@@ -173,93 +139,6 @@ union packed_body {
     Wire__Release release;
     uint8_t room[192];
 };
-
-/* Copies a field out of the frame; false where it is none of its form. */
-static bool take_field(void *ours, const void *theirs, enum form form)
-{
-    ProtobufCBinaryData bytes;
-    protobuf_c_boolean flag;
-    const char *text;
-    switch (form) {
-    case FORM_U32:
-        memcpy(ours, theirs, sizeof(uint32_t));
-        return true;
-    case FORM_U64:
-        memcpy(ours, theirs, sizeof(uint64_t));
-        return true;
-    case FORM_BOOL:
-        memcpy(&flag, theirs, sizeof flag);
-        *(bool *)ours = flag != 0;
-        return true;
-    case FORM_DIGEST:
-        memcpy(&bytes, theirs, sizeof bytes);
-        return wire_take_digest(ours, &bytes);
-    case FORM_NAME:
-        memcpy(&text, theirs, sizeof text);
-        return wire_take_text(ours, PEER_NAME_BYTES, text);
-    case FORM_LINE:
-        memcpy(&bytes, theirs, sizeof bytes);
-        if (bytes.len == LINE_NAME_BYTES) {
-            memcpy(ours, bytes.data, LINE_NAME_BYTES);
-        }
-        return bytes.len == LINE_NAME_BYTES;
-    }
-    return false;
-}
-
-/* The other way; what theirs points to is ours. */
-static void put_field(void *theirs, void *ours, enum form form)
-{
-    ProtobufCBinaryData bytes;
-    protobuf_c_boolean flag;
-    switch (form) {
-    case FORM_U32:
-        memcpy(theirs, ours, sizeof(uint32_t));
-        break;
-    case FORM_U64:
-        memcpy(theirs, ours, sizeof(uint64_t));
-        break;
-    case FORM_BOOL:
-        flag = *(const bool *)ours;
-        memcpy(theirs, &flag, sizeof flag);
-        break;
-    case FORM_DIGEST:
-        bytes = wire_put_digest(ours);
-        memcpy(theirs, &bytes, sizeof bytes);
-        break;
-    case FORM_NAME:
-        memcpy(theirs, &ours, sizeof ours);
-        break;
-    case FORM_LINE:
-        bytes = (ProtobufCBinaryData){LINE_NAME_BYTES, ours};
-        memcpy(theirs, &bytes, sizeof bytes);
-        break;
-    }
-}
-
-static bool take_fields(struct message *message, const void *theirs)
-{
-    const struct body *body = &BODIES[message->kind];
-    for (size_t i = 0; i < body->count; i++) {
-        const struct field *field = &body->field[i];
-        if (!take_field((uint8_t *)message + field->ours, (const uint8_t *)theirs + field->theirs,
-                        field->form)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void put_fields(union packed_body *out, struct message *message)
-{
-    const struct body *body = &BODIES[message->kind];
-    CHECK(body->descriptor->sizeof_message <= sizeof *out);
-    body->descriptor->message_init(&out->base);
-    for (size_t i = 0; i < body->count; i++) {
-        const struct field *field = &body->field[i];
-        put_field(out->room + field->theirs, (uint8_t *)message + field->ours, field->form);
-    }
-}
 
 /* The body's number is the kind, counted from 1; and every member of the envelope's union is a
  * pointer to a struct that starts as all of protobuf-c's do. */
@@ -276,7 +155,8 @@ size_t wire_encode(uint8_t *out, const struct message *message)
     union packed_body body;
     Wire__Envelope envelope = WIRE__ENVELOPE__INIT;
     CHECK(message->kind < MESSAGE_KIND_COUNT);
-    put_fields(&body, &copy);
+    CHECK(BODIES[copy.kind].descriptor->sizeof_message <= sizeof body);
+    wire_put_fields(&body.base, &copy, &BODIES[copy.kind]);
     envelope.body_case = (Wire__Envelope__BodyCase)(message->kind + 1);
     envelope.hello = (Wire__Hello *)&body;
     CHECK(wire__envelope__get_packed_size(&envelope) <= CONTROL_BYTES_MAX);
@@ -300,7 +180,7 @@ static enum status take(struct message *message, struct slice control, size_t pa
         return STATUS_INVALID;
     }
     message->kind = (enum message_kind)((int)envelope->body_case - 1);
-    if (!take_fields(message, envelope->hello)) {
+    if (!wire_take_fields(message, &envelope->hello->base, &BODIES[message->kind])) {
         return STATUS_INVALID;
     }
     if ((message->kind == MESSAGE_HELLO && message->as.hello.version != PROTOCOL_VERSION) ||

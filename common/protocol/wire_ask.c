@@ -49,18 +49,26 @@ bool ask_is_valid(const struct ask *ask, size_t payload_bytes)
                               : payload_bytes == 0);
 }
 
+/* clang-format off */
+#define FIELD(member, own) WIRE_FIELD(Operator__Ask, member, struct ask, own)
+static const struct wire_field ASK[] = {
+    FIELD(number, number),
+    FIELD(verb, verb),
+    FIELD(job, job),
+    FIELD(id, id),
+    FIELD(from, from),
+    FIELD(file, file),
+};
+/* clang-format on */
+static const struct wire_body ASK_BODY = {&operator__ask__descriptor, WIRE_FIELDS(ASK)};
+
 size_t ask_encode(uint8_t *out, const struct ask *ask)
 {
     struct ask copy = *ask;
-    Operator__Ask body = OPERATOR__ASK__INIT;
+    Operator__Ask body;
     Operator__Envelope envelope = OPERATOR__ENVELOPE__INIT;
+    wire_put_fields(&body.base, &copy, &ASK_BODY);
     body.version = ASK_VERSION;
-    body.number = copy.number;
-    body.verb = (uint32_t)copy.verb;
-    body.job = copy.job;
-    body.id = wire_put_digest(&copy.id);
-    body.from = copy.from;
-    body.file = copy.file;
     envelope.body_case = OPERATOR__ENVELOPE__BODY_ASK;
     envelope.ask = &body;
     CHECK(operator__envelope__get_packed_size(&envelope) <= ASK_FRAME_BYTES_MAX);
@@ -106,15 +114,7 @@ static enum status take_ask(struct ask *out, struct slice control, size_t payloa
     if (ask->version != ASK_VERSION) {
         return STATUS_UNSUPPORTED;
     }
-    if (ask->verb >= ASK_VERB_END) {
-        return STATUS_INVALID;
-    }
-    out->verb = (enum ask_verb)ask->verb;
-    out->number = ask->number;
-    out->job = ask->job;
-    out->from = ask->from;
-    out->file = ask->file;
-    return wire_take_digest(&out->id, &ask->id) && ask_is_valid(out, payload_bytes) &&
+    return wire_take_fields(out, &ask->base, &ASK_BODY) && ask_is_valid(out, payload_bytes) &&
                    ask_encode(again, out) == control.size &&
                    memcmp(again, control.data, control.size) == 0
                ? STATUS_OK

@@ -7,16 +7,88 @@
 
 #include <journal.pb-c.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A record unfolds to its own size (text and sums are copied once, with slack for growing) and to
  * what PEERS_MAX names need. */
 enum { ARENA_SPARE_BYTES = 128 * 1024 };
+
+#define FIELD(type, member, own) WIRE_FIELD(type, member, struct record, as.own)
+
+/* clang-format off */
+static const struct wire_field JOB[] = {
+    FIELD(Journal__Job, job, job.job.id),
+    FIELD(Journal__Job, nonce, job.job.nonce),
+    FIELD(Journal__Job, text_digest, job.job.text_digest),
+};
+static const struct wire_field ANSWER[] = {
+    FIELD(Journal__Answer, job, answer.job),
+    FIELD(Journal__Answer, round, answer.round),
+    FIELD(Journal__Answer, task, answer.task),
+    FIELD(Journal__Answer, epsilon_micro, answer.charge.epsilon_micro),
+    FIELD(Journal__Answer, delta_atto, answer.charge.delta_atto),
+    FIELD(Journal__Answer, pass, answer.charge.pass),
+    FIELD(Journal__Answer, row_first, answer.charge.row_first),
+    FIELD(Journal__Answer, row_count, answer.charge.row_count),
+    FIELD(Journal__Answer, invitation, answer.invitation),
+    FIELD(Journal__Answer, answer, answer.answer),
+    FIELD(Journal__Answer, answer_bytes, answer.answer_bytes),
+    FIELD(Journal__Answer, mechanism, answer.charge.mechanism),
+    FIELD(Journal__Answer, neighbours, answer.charge.neighbours),
+    FIELD(Journal__Answer, sigma_micro, answer.charge.sigma_micro),
+    FIELD(Journal__Answer, count, answer.charge.count),
+    FIELD(Journal__Answer, masks_bytes, answer.masks_bytes),
+};
+static const struct wire_field ROUND[] = {
+    FIELD(Journal__Round, job, round.job),
+    FIELD(Journal__Round, round, round.round),
+    FIELD(Journal__Round, failed, round.failed),
+    FIELD(Journal__Round, chosen, round.chosen),
+    FIELD(Journal__Round, blob_bytes, round.blob_bytes),
+    FIELD(Journal__Round, duration_ms, round.duration_ms),
+    FIELD(Journal__Round, cause, round.cause),
+    FIELD(Journal__Round, records, round.records),
+    FIELD(Journal__Round, cancelled, round.cancelled),
+};
+static const struct wire_field ROSTER[] = {
+    FIELD(Journal__Roster, job, roster.job),
+    FIELD(Journal__Roster, round, roster.round),
+    FIELD(Journal__Roster, bytes, roster.bytes),
+};
+static const struct wire_field SURVIVORS[] = {
+    FIELD(Journal__Survivors, job, survivors.job),
+    FIELD(Journal__Survivors, round, survivors.round),
+    FIELD(Journal__Survivors, set, survivors.set),
+};
+static const struct wire_field KEYS[] = {
+    FIELD(Journal__Keys, job, keys.job),
+    FIELD(Journal__Keys, round, keys.round),
+    FIELD(Journal__Keys, invitation, keys.invitation),
+    FIELD(Journal__Keys, bytes, keys.bytes),
+};
+
+static const struct wire_body BODIES[RECORD_KIND_COUNT] = {
+    [RECORD_JOB] = {&journal__job__descriptor, WIRE_FIELDS(JOB)},
+    [RECORD_ANSWER] = {&journal__answer__descriptor, WIRE_FIELDS(ANSWER)},
+    [RECORD_ROUND] = {&journal__round__descriptor, WIRE_FIELDS(ROUND)},
+    [RECORD_ROSTER] = {&journal__roster__descriptor, WIRE_FIELDS(ROSTER)},
+    [RECORD_SURVIVORS] = {&journal__survivors__descriptor, WIRE_FIELDS(SURVIVORS)},
+    [RECORD_KEYS] = {&journal__keys__descriptor, WIRE_FIELDS(KEYS)},
+};
+/* clang-format on */
+
+/* A body's number is its kind, counted from 2. */
+static_assert((int)JOURNAL__RECORD__BODY_JOB == (int)RECORD_JOB + 2, "first number");
+static_assert((int)JOURNAL__RECORD__BODY_ROUND == (int)RECORD_ROUND + 2, "round");
+static_assert((int)JOURNAL__RECORD__BODY_KEYS == (int)RECORD_KEYS + 2, "last number");
+static_assert((int)RECORD_KEYS + 1 == (int)RECORD_KIND_COUNT, "a number for each kind");
 
 /* A record on its way out; points into a copy of it. */
 struct packing {
     struct record copy;
     Journal__Record record;
     union {
+        ProtobufCMessage base;
         Journal__Job job;
         Journal__Answer answer;
         Journal__Round round;
@@ -27,67 +99,31 @@ struct packing {
     char *name[PEERS_MAX];
 };
 
+/* Returns a copy; NULL where bytes is 0, or without memory. */
+static void *copy_of(const void *data, size_t bytes)
+{
+    void *copy = bytes == 0 ? NULL : malloc(bytes);
+    if (copy != NULL) {
+        memcpy(copy, data, bytes);
+    }
+    return copy;
+}
+
+/* What the tables above do not have: the text, which stands here or elsewhere. */
 static enum status take_job(struct record *record, const Journal__Job *job)
 {
-    struct job_name *name = &record->as.job.job;
-    record->kind = RECORD_JOB;
-    if (!wire_take_digest(&name->id, &job->job) || !wire_take_digest(&name->nonce, &job->nonce) ||
-        !wire_take_digest(&name->text_digest, &job->text_digest) ||
-        job->text.len > JOB_TEXT_BYTES_MAX) {
+    if (job->text.len > JOB_TEXT_BYTES_MAX) {
         return STATUS_CORRUPT;
     }
-    if (job->text.len == 0) {
-        name->text_bytes = job->text_bytes;
-        return STATUS_OK;
-    }
-    record->as.job.text = malloc(job->text.len);
-    if (record->as.job.text == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    memcpy(record->as.job.text, job->text.data, job->text.len);
-    name->text_bytes = (uint32_t)job->text.len;
-    return STATUS_OK;
+    record->as.job.job.text_bytes = job->text.len == 0 ? job->text_bytes : (uint32_t)job->text.len;
+    record->as.job.text = copy_of(job->text.data, job->text.len);
+    return job->text.len > 0 && record->as.job.text == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-static enum status take_answer(struct record *record, const Journal__Answer *answer)
-{
-    record->kind = RECORD_ANSWER;
-    record->as.answer.round = answer->round;
-    record->as.answer.answer_bytes = answer->answer_bytes;
-    record->as.answer.masks_bytes = answer->masks_bytes;
-    record->as.answer.charge = (struct charge){
-        .mechanism = (enum mechanism)answer->mechanism,
-        .neighbours = (enum neighbours)answer->neighbours,
-        .epsilon_micro = answer->epsilon_micro,
-        .sigma_micro = answer->sigma_micro,
-        .delta_atto = answer->delta_atto,
-        .count = answer->count,
-        .sampling_nano = answer->sampling_nano,
-        .row_first = answer->row_first,
-        .row_count = answer->row_count,
-    };
-    bool whole =
-        wire_take_digest(&record->as.answer.job, &answer->job) &&
-        wire_take_text(record->as.answer.task, sizeof record->as.answer.task, answer->task) &&
-        wire_take_digest(&record->as.answer.charge.pass, &answer->pass) &&
-        wire_take_digest(&record->as.answer.invitation, &answer->invitation) &&
-        wire_take_digest(&record->as.answer.answer, &answer->answer);
-    return whole ? STATUS_OK : STATUS_CORRUPT;
-}
-
+/* Names and sums. */
 static enum status take_round(struct record *record, const Journal__Round *round)
 {
-    record->kind = RECORD_ROUND;
-    record->as.round.round = round->round;
-    record->as.round.failed = round->failed != 0;
-    record->as.round.cancelled = round->cancelled != 0;
-    record->as.round.chosen = round->chosen;
-    record->as.round.blob_bytes = round->blob_bytes;
-    record->as.round.duration_ms = round->duration_ms;
-    record->as.round.records = round->records;
-    if (!wire_take_digest(&record->as.round.job, &round->job) || round->n_agent > PEERS_MAX ||
-        !wire_take_text(record->as.round.cause, RECORD_CAUSE_BYTES, round->cause) ||
-        round->n_sum > RECORD_SUM_MAX) {
+    if (round->n_agent > PEERS_MAX || round->n_sum > RECORD_SUM_MAX) {
         return STATUS_CORRUPT;
     }
     if (round->n_agent > 0) {
@@ -98,102 +134,15 @@ static enum status take_round(struct record *record, const Journal__Round *round
         record->as.round.agent_count = (uint32_t)round->n_agent;
     }
     for (size_t i = 0; i < round->n_agent; i++) {
-        if (!wire_take_text(record->as.round.agent[i].name, PEER_NAME_BYTES, round->agent[i])) {
+        const size_t length = strnlen(round->agent[i], PEER_NAME_BYTES);
+        if (length == PEER_NAME_BYTES) {
             return STATUS_CORRUPT;
         }
+        memcpy(record->as.round.agent[i].name, round->agent[i], length + 1);
     }
-    if (round->n_sum > 0) {
-        record->as.round.sum = malloc(round->n_sum * sizeof *record->as.round.sum);
-        if (record->as.round.sum == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-        memcpy(record->as.round.sum, round->sum, round->n_sum * sizeof *record->as.round.sum);
-        record->as.round.sum_count = (uint32_t)round->n_sum;
-    }
-    return STATUS_OK;
-}
-
-static void put_answer(struct packing *packing)
-{
-    struct record *copy = &packing->copy;
-    packing->record.body_case = JOURNAL__RECORD__BODY_ANSWER;
-    packing->record.answer = &packing->body.answer;
-    journal__answer__init(&packing->body.answer);
-    packing->body.answer.job = wire_put_digest(&copy->as.answer.job);
-    packing->body.answer.round = copy->as.answer.round;
-    packing->body.answer.task = copy->as.answer.task;
-    packing->body.answer.epsilon_micro = copy->as.answer.charge.epsilon_micro;
-    packing->body.answer.delta_atto = copy->as.answer.charge.delta_atto;
-    packing->body.answer.pass = wire_put_digest(&copy->as.answer.charge.pass);
-    packing->body.answer.row_first = copy->as.answer.charge.row_first;
-    packing->body.answer.row_count = copy->as.answer.charge.row_count;
-    packing->body.answer.invitation = wire_put_digest(&copy->as.answer.invitation);
-    packing->body.answer.answer = wire_put_digest(&copy->as.answer.answer);
-    packing->body.answer.answer_bytes = copy->as.answer.answer_bytes;
-    packing->body.answer.mechanism = (uint32_t)copy->as.answer.charge.mechanism;
-    packing->body.answer.neighbours = (uint32_t)copy->as.answer.charge.neighbours;
-    packing->body.answer.sigma_micro = copy->as.answer.charge.sigma_micro;
-    packing->body.answer.count = copy->as.answer.charge.count;
-    packing->body.answer.sampling_nano = (uint32_t)copy->as.answer.charge.sampling_nano;
-    packing->body.answer.masks_bytes = copy->as.answer.masks_bytes;
-}
-
-static void put_roster(struct packing *packing)
-{
-    struct record *copy = &packing->copy;
-    packing->record.body_case = JOURNAL__RECORD__BODY_ROSTER;
-    packing->record.roster = &packing->body.roster;
-    journal__roster__init(&packing->body.roster);
-    packing->body.roster.job = wire_put_digest(&copy->as.roster.job);
-    packing->body.roster.round = copy->as.roster.round;
-    packing->body.roster.bytes = copy->as.roster.bytes;
-}
-
-static void put_survivors(struct packing *packing)
-{
-    struct record *copy = &packing->copy;
-    packing->record.body_case = JOURNAL__RECORD__BODY_SURVIVORS;
-    packing->record.survivors = &packing->body.survivors;
-    journal__survivors__init(&packing->body.survivors);
-    packing->body.survivors.job = wire_put_digest(&copy->as.survivors.job);
-    packing->body.survivors.round = copy->as.survivors.round;
-    packing->body.survivors.set = wire_put_digest(&copy->as.survivors.set);
-}
-
-static void put_keys(struct packing *packing)
-{
-    struct record *copy = &packing->copy;
-    packing->record.body_case = JOURNAL__RECORD__BODY_KEYS;
-    packing->record.keys = &packing->body.keys;
-    journal__keys__init(&packing->body.keys);
-    packing->body.keys.job = wire_put_digest(&copy->as.keys.job);
-    packing->body.keys.round = copy->as.keys.round;
-    packing->body.keys.invitation = wire_put_digest(&copy->as.keys.invitation);
-    packing->body.keys.bytes = copy->as.keys.bytes;
-}
-
-static void put_round(struct packing *packing)
-{
-    struct record *copy = &packing->copy;
-    packing->record.body_case = JOURNAL__RECORD__BODY_ROUND;
-    packing->record.round = &packing->body.round;
-    journal__round__init(&packing->body.round);
-    packing->body.round.job = wire_put_digest(&copy->as.round.job);
-    packing->body.round.round = copy->as.round.round;
-    packing->body.round.failed = copy->as.round.failed;
-    packing->body.round.cancelled = copy->as.round.cancelled;
-    packing->body.round.chosen = copy->as.round.chosen;
-    for (size_t i = 0; i < copy->as.round.agent_count; i++) {
-        packing->name[i] = copy->as.round.agent[i].name;
-    }
-    packing->body.round.n_agent = copy->as.round.agent_count;
-    packing->body.round.agent = packing->name;
-    packing->body.round.n_sum = copy->as.round.sum_count;
-    packing->body.round.sum = copy->as.round.sum;
-    packing->body.round.blob_bytes = copy->as.round.blob_bytes;
-    packing->body.round.duration_ms = copy->as.round.duration_ms;
-    packing->body.round.records = copy->as.round.records;
-    packing->body.round.cause = copy->as.round.cause;
+    record->as.round.sum_count = (uint32_t)round->n_sum;
+    record->as.round.sum = copy_of(round->sum, round->n_sum * sizeof *round->sum);
+    return round->n_sum > 0 && record->as.round.sum == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
 static void put(struct packing *packing)
@@ -201,38 +150,25 @@ static void put(struct packing *packing)
     struct record *copy = &packing->copy;
     journal__record__init(&packing->record);
     packing->record.wall_ms = copy->wall_ms;
-    switch (copy->kind) {
-    case RECORD_JOB:
-        packing->record.body_case = JOURNAL__RECORD__BODY_JOB;
-        packing->record.job = &packing->body.job;
-        journal__job__init(&packing->body.job);
-        packing->body.job.job = wire_put_digest(&copy->as.job.job.id);
-        packing->body.job.nonce = wire_put_digest(&copy->as.job.job.nonce);
-        packing->body.job.text_digest = wire_put_digest(&copy->as.job.job.text_digest);
-        if (copy->as.job.text == NULL) {
-            packing->body.job.text_bytes = copy->as.job.job.text_bytes;
-        } else {
-            packing->body.job.text.data = (uint8_t *)copy->as.job.text;
-            packing->body.job.text.len = copy->as.job.job.text_bytes;
+    packing->record.body_case = (Journal__Record__BodyCase)(copy->kind + 2);
+    packing->record.job = &packing->body.job;
+    CHECK(BODIES[copy->kind].descriptor->sizeof_message <= sizeof packing->body);
+    wire_put_fields(&packing->body.base, copy, &BODIES[copy->kind]);
+    if (copy->kind == RECORD_JOB && copy->as.job.text == NULL) {
+        packing->body.job.text_bytes = copy->as.job.job.text_bytes;
+    } else if (copy->kind == RECORD_JOB) {
+        packing->body.job.text.data = (uint8_t *)copy->as.job.text;
+        packing->body.job.text.len = copy->as.job.job.text_bytes;
+    } else if (copy->kind == RECORD_ANSWER) { /* wider in the struct than in the journal */
+        packing->body.answer.sampling_nano = (uint32_t)copy->as.answer.charge.sampling_nano;
+    } else if (copy->kind == RECORD_ROUND) {
+        for (size_t i = 0; i < copy->as.round.agent_count; i++) {
+            packing->name[i] = copy->as.round.agent[i].name;
         }
-        break;
-    case RECORD_ANSWER:
-        put_answer(packing);
-        break;
-    case RECORD_ROUND:
-        put_round(packing);
-        break;
-    case RECORD_ROSTER:
-        put_roster(packing);
-        break;
-    case RECORD_SURVIVORS:
-        put_survivors(packing);
-        break;
-    case RECORD_KEYS:
-        put_keys(packing);
-        break;
-    case RECORD_KIND_COUNT:
-        break;
+        packing->body.round.n_agent = copy->as.round.agent_count;
+        packing->body.round.agent = packing->name;
+        packing->body.round.n_sum = copy->as.round.sum_count;
+        packing->body.round.sum = copy->as.round.sum;
     }
 }
 
@@ -253,45 +189,22 @@ enum status wire_encode_record(uint8_t **out, size_t *size, const struct record 
     return STATUS_OK;
 }
 
-static enum status take_keys(struct record *record, const Journal__Keys *keys)
-{
-    record->kind = RECORD_KEYS;
-    record->as.keys.round = keys->round;
-    record->as.keys.bytes = keys->bytes;
-    return wire_take_digest(&record->as.keys.job, &keys->job) &&
-                   wire_take_digest(&record->as.keys.invitation, &keys->invitation)
-               ? STATUS_OK
-               : STATUS_CORRUPT;
-}
-
 static enum status take(struct record *record, const Journal__Record *packed)
 {
-    record->wall_ms = packed->wall_ms;
-    switch ((int)packed->body_case) {
-    case JOURNAL__RECORD__BODY_JOB:
-        return take_job(record, packed->job);
-    case JOURNAL__RECORD__BODY_ANSWER:
-        return take_answer(record, packed->answer);
-    case JOURNAL__RECORD__BODY_ROUND:
-        return take_round(record, packed->round);
-    case JOURNAL__RECORD__BODY_ROSTER:
-        record->kind = RECORD_ROSTER;
-        record->as.roster.round = packed->roster->round;
-        record->as.roster.bytes = packed->roster->bytes;
-        return wire_take_digest(&record->as.roster.job, &packed->roster->job) ? STATUS_OK
-                                                                              : STATUS_CORRUPT;
-    case JOURNAL__RECORD__BODY_SURVIVORS:
-        record->kind = RECORD_SURVIVORS;
-        record->as.survivors.round = packed->survivors->round;
-        return wire_take_digest(&record->as.survivors.job, &packed->survivors->job) &&
-                       wire_take_digest(&record->as.survivors.set, &packed->survivors->set)
-                   ? STATUS_OK
-                   : STATUS_CORRUPT;
-    case JOURNAL__RECORD__BODY_KEYS:
-        return take_keys(record, packed->keys);
-    default:
+    if (packed->body_case == JOURNAL__RECORD__BODY__NOT_SET) {
         return STATUS_CORRUPT;
     }
+    record->wall_ms = packed->wall_ms;
+    record->kind = (enum record_kind)((int)packed->body_case - 2);
+    if (!wire_take_fields(record, &packed->job->base, &BODIES[record->kind])) {
+        return STATUS_CORRUPT;
+    }
+    if (record->kind == RECORD_ANSWER) {
+        record->as.answer.charge.sampling_nano = packed->answer->sampling_nano;
+    }
+    return record->kind == RECORD_JOB     ? take_job(record, packed->job)
+           : record->kind == RECORD_ROUND ? take_round(record, packed->round)
+                                          : STATUS_OK;
 }
 
 static enum status check_canonical(const struct record *record, struct slice body)
