@@ -145,7 +145,7 @@ static enum watch_health health(void *self)
 static struct facts *look(void *self)
 {
     const struct face *face = self;
-    const struct driver_counts *counts = &face->counts;
+    const struct driver_counts *counts = &face->host.counts;
     const struct facts_common common = {.program = "hedgerow-agent",
                                         .started_ms = face->started_ms,
                                         .messages_in = counts->messages_in,
@@ -201,25 +201,6 @@ static void note(void *self, const struct record *record, struct slice blob)
     (void)snprintf(answer->task, sizeof answer->task, "%s", record->as.answer.task);
 }
 
-static struct http_secure secure_of(const struct http_files *files, const char *names)
-{
-    return (struct http_secure){files->certificate, files->key, files->token, names};
-}
-
-/* Whoever renews a certificate replaces its files. */
-static enum status renew(void *self, const struct http_files *fresh, struct why *why)
-{
-    const struct face *face = self;
-    const struct http_secure secure = secure_of(fresh, face->site->settings.http.names);
-    return watch_renew(face->watch, &secure, why);
-}
-
-static void follow_files(void *self, int64_t now_ms)
-{
-    struct face *face = self;
-    http_files_follow(&face->files, &face->site->settings.http, face->log, now_ms, renew, face);
-}
-
 enum status site_face_open(struct face *face, const struct site *site, const struct log *log,
                            struct driver_options *driver, struct why *why)
 {
@@ -240,19 +221,18 @@ enum status site_face_open(struct face *face, const struct site *site, const str
                    "Hedgerow-Runs-Before", "Hedgerow-Why"},
          .self = face}};
     const size_t route_count = sizeof route / sizeof route[0];
-    struct watch_options options = {.listen = site->settings.http.listen,
-                                    .period_ms = PERIOD_MS,
-                                    .on_grid = true,
-                                    .self = face,
-                                    .turn = follow_files,
-                                    .health = health,
-                                    .look = look,
-                                    .page = site_html,
-                                    .route = route,
-                                    .route_count = site->settings.http.approve ? route_count
-                                                                               : route_count - 2};
-    *face = (struct face){.site = site, .log = log, .started_ms = clock_wall_ms()};
-    if (site->settings.http.listen[0] == '\0') {
+    const struct http_settings *http = &site->settings.http;
+    const struct watch_options options = {.period_ms = PERIOD_MS,
+                                          .on_grid = true,
+                                          .self = face,
+                                          .health = health,
+                                          .look = look,
+                                          .page = site_html,
+                                          .route = route,
+                                          .route_count =
+                                              http->approve ? route_count : route_count - 2};
+    *face = (struct face){.site = site, .started_ms = clock_wall_ms()};
+    if (http->listen[0] == '\0') {
         return STATUS_OK;
     }
     face->desk = calloc(1, sizeof *face->desk);
@@ -261,35 +241,14 @@ enum status site_face_open(struct face *face, const struct site *site, const str
     }
     face->desk->site = site;
     face->desk->in_agent = true;
-    struct http_secure secure;
-    enum status status = STATUS_OK;
-    if (site->settings.http.certificate[0] != '\0') {
-        status = http_files_read(&face->files, &site->settings.http, why);
-        secure = secure_of(&face->files, site->settings.http.names);
-        options.secure = &secure;
-    }
-    if (status == STATUS_OK) {
-        status = watch_open(&face->watch, &options, why);
-    }
-    if (status == STATUS_OK) {
-        log_event(log, LOG_INFO, "http-listening", NULL, "%s may look at http%s://%s/",
-                  options.secure != NULL ? "who has the token" : "this machine",
-                  options.secure != NULL ? "s" : "", watch_address(face->watch));
-        face->guest = (struct driver_guest){.self = face->watch,
-                                            .descriptor = watch_descriptor,
-                                            .due_ms = watch_due_ms,
-                                            .run = watch_run};
-        driver->guest[0] = &face->guest;
-        driver->counts = &face->counts;
-    }
+    enum status status = page_host_open(&face->host, http, log, options, why);
+    page_host_join(&face->host, driver);
     return status;
 }
 
 void site_face_close(struct face *face)
 {
-    watch_free(face->watch);
-    face->watch = NULL;
-    http_files_wipe(&face->files);
+    page_host_close(&face->host);
     if (face->site != NULL) {
         page_end(&face->session, face->site);
     }
@@ -302,8 +261,9 @@ static void open_page(struct face *face)
 {
     struct why why = {{0}};
     if (face->site->settings.http.approve &&
-        page_begin(&face->session, face->site, watch_address(face->watch), &why) != STATUS_OK) {
-        log_event(face->log, LOG_ERROR, "page-not-open", NULL,
+        page_begin(&face->session, face->site, watch_address(face->host.watch), &why) !=
+            STATUS_OK) {
+        log_event(face->host.log, LOG_ERROR, "page-not-open", NULL,
                   "nobody can decide at the page: %s; remedy: start the agent again", why.text);
     }
 }
@@ -314,7 +274,7 @@ void site_face_begin(struct face *face, struct participant *participant, struct 
     face->participant = participant;
     face->spending = (struct spending){.count = 0};
     face->desk_failed = false;
-    if (face->watch != NULL) {
+    if (face->host.watch != NULL) {
         open_page(face);
         face->desk->run_count = 0;
         face->journal = (struct journal_watch){.note = note, .self = face};

@@ -8,10 +8,9 @@
 #include "agent/main_page.h"
 #include "agent/participant.h"
 #include "agent/spending.h"
-#include "http/watch.h"
 #include "io/driver.h"
-#include "io/http_files.h"
 #include "io/journal_watch.h"
+#include "page/page_host.h"
 
 enum { FACE_ANSWERS = 200 }; /* that the page lists, the latest ones */
 
@@ -29,16 +28,12 @@ struct face {
     const struct site *site;
     struct participant *participant; /* NULL: it starts again */
     struct journal_watch journal;
-    struct driver_counts counts;
-    struct driver_guest guest;
-    struct http_files files; /* the settings', where others than this machine may look */
-    struct watch *watch;     /* NULL: nothing listens */
+    struct page_host host;
     int64_t started_ms;
     uint64_t answer_count;
     struct face_answer answer[FACE_ANSWERS]; /* a ring: number i is at i modulo FACE_ANSWERS */
     struct spending spending;
     struct page_session session;
-    const struct log *log;
     struct desk *desk; /* NULL: nothing listens */
     bool desk_failed;  /* a job could not be noted: what it shows would not be whole */
 };

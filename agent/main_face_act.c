@@ -30,7 +30,7 @@ char *site_face_open_session(void *self, const char *const value[static HTTP_GIV
                       "The ticket was used, is too old or was never good: run hedgerow-agent page "
                       "again.");
     }
-    log_event(face->log, LOG_INFO, "page-opened", NULL,
+    log_event(face->host.log, LOG_INFO, "page-opened", NULL,
               "a person with a ticket of `hedgerow-agent page` may decide for an hour");
     char *out = answer(code, 200, "session", secret);
     memset(secret, 0, sizeof secret);
@@ -122,7 +122,7 @@ char *site_face_decide(void *self, const char *const value[static HTTP_GIVEN_MAX
     if (status != STATUS_OK) {
         return answer(code, 422, "why", why.text[0] != '\0' ? why.text : status_text(status));
     }
-    log_event(face->log, LOG_INFO, "page-decided", NULL, "a person at the page has %s job %.12s",
+    log_event(face->host.log, LOG_INFO, "page-decided", NULL, "a person at the page has %s job %.12s",
               wish.approves ? "approved" : "rejected", hex);
     return answer(code, 200, "done", wish.approves ? "approved" : "rejected");
 }

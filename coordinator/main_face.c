@@ -278,7 +278,7 @@ static enum watch_health health(void *self)
 static struct facts *look(void *self)
 {
     struct face *face = self;
-    const struct driver_counts *counts = &face->counts;
+    const struct driver_counts *counts = &face->host.counts;
     const struct facts_common common = {.program = "hedgerow-coordinator",
                                         .started_ms = face->started_ms,
                                         .messages_in = counts->messages_in,
@@ -341,25 +341,6 @@ static void note(void *self, const struct record *record, UNUSED struct slice bl
                             .duration_ms = record->as.round.duration_ms};
 }
 
-static struct http_secure secure_of(const struct http_files *files, const char *names)
-{
-    return (struct http_secure){files->certificate, files->key, files->token, names};
-}
-
-/* Whoever renews a certificate replaces its files. */
-static enum status renew(void *self, const struct http_files *fresh, struct why *why)
-{
-    const struct face *face = self;
-    const struct http_secure secure = secure_of(fresh, face->office->settings.http.names);
-    return watch_renew(face->watch, &secure, why);
-}
-
-static void follow_files(void *self, int64_t now_ms)
-{
-    struct face *face = self;
-    http_files_follow(&face->files, &face->office->settings.http, face->log, now_ms, renew, face);
-}
-
 enum status face_open(struct face *face, const struct office *office, const struct log *log,
                       struct why *why)
 {
@@ -375,79 +356,34 @@ enum status face_open(struct face *face, const struct office *office, const stru
          .type = "application/octet-stream",
          .open = face_open_result,
          .self = face}};
-    const struct http_settings *http = &office->settings.http;
-    struct watch_options options = {.listen = http->listen,
-                                    .period_ms = PERIOD_MS,
-                                    .self = face,
-                                    .turn = follow_files,
-                                    .health = health,
-                                    .look = look,
-                                    .page = live_html,
-                                    .route = route,
-                                    .route_count = sizeof route / sizeof route[0]};
-    struct http_secure secure;
-    enum status status = STATUS_OK;
-    *face = (struct face){.office = office, .log = log, .started_ms = clock_wall_ms()};
-    if (http->listen[0] == '\0') {
-        return STATUS_OK;
-    }
-    if (http->certificate[0] != '\0') {
-        status = http_files_read(&face->files, http, why);
-        secure = secure_of(&face->files, http->names);
-        options.secure = &secure;
-    }
-    if (status == STATUS_OK) {
-        status = watch_open(&face->watch, &options, why);
-    }
-    if (status == STATUS_OK) {
-        log_event(log, LOG_INFO, "http-listening", NULL, "%s may look at http%s://%s/",
-                  options.secure != NULL ? "who has the token" : "this machine",
-                  options.secure != NULL ? "s" : "", watch_address(face->watch));
-    } else {
-        http_files_wipe(&face->files);
-    }
-    return status;
+    const struct watch_options options = {.period_ms = PERIOD_MS,
+                                          .self = face,
+                                          .health = health,
+                                          .look = look,
+                                          .page = live_html,
+                                          .route = route,
+                                          .route_count = sizeof route / sizeof route[0]};
+    *face = (struct face){.office = office, .started_ms = clock_wall_ms()};
+    return page_host_open(&face->host, &office->settings.http, log, options, why);
 }
 
 void face_join(struct face *face, struct driver_options *driver)
 {
     face->stands_by = false;
-    if (face->watch != NULL) {
-        face->guest = (struct driver_guest){.self = face->watch,
-                                            .descriptor = watch_descriptor,
-                                            .due_ms = watch_due_ms,
-                                            .run = watch_run};
-        driver->guest[0] = &face->guest;
-        driver->counts = &face->counts;
-    }
+    page_host_join(&face->host, driver);
 }
 
 void face_stand_by(void *self, int64_t wait_ms)
 {
     struct face *face = self;
-    const int64_t end_ms = clock_now_ms() + wait_ms;
     face->stands_by = true;
-    for (int64_t now_ms = clock_now_ms(); now_ms < end_ms; now_ms = clock_now_ms()) {
-        struct pollfd ready = {.fd = -1, .events = POLLIN};
-        int64_t until_ms = end_ms;
-        if (face->watch != NULL) {
-            ready.fd = watch_descriptor(face->watch, now_ms);
-            const int64_t due_ms = watch_due_ms(face->watch, now_ms);
-            until_ms = due_ms < end_ms ? due_ms : end_ms;
-        }
-        (void)poll(&ready, 1, until_ms > now_ms ? (int)(until_ms - now_ms) : 0);
-        if (face->watch != NULL) {
-            watch_run(face->watch, clock_now_ms());
-        }
-    }
+    page_host_wait(&face->host, wait_ms);
 }
 
 void face_close(struct face *face)
 {
-    watch_free(face->watch);
-    face->watch = NULL;
+    page_host_close(&face->host);
     forget_drawn(face);
-    http_files_wipe(&face->files);
 }
 
 void face_set_idle(struct face *face, bool idle)
@@ -465,7 +401,7 @@ void face_begin(struct face *face, size_t lane, uint32_t number, const struct jo
     forget_drawn(face);
     *run =
         (struct face_run){.face = face, .job = job, .coordinator = coordinator, .number = number};
-    if (face->watch != NULL) {
+    if (face->host.watch != NULL) {
         run->journal = (struct journal_watch){.note = note, .self = run};
         journal_watch_begin(&run->journal, journal);
     }

@@ -6,10 +6,9 @@
 #include "coordinator/main.h"
 #include "coordinator/main_queue.h"
 #include "coordinator/round.h"
-#include "http/watch.h"
 #include "io/driver.h"
-#include "io/http_files.h"
 #include "io/journal_watch.h"
+#include "page/page_host.h"
 
 enum { FACE_ROUNDS = 32, FACE_JOBS = 16 }; /* that the page lists, the latest ones */
 
@@ -51,19 +50,14 @@ struct face {
     bool stands_by;              /* another coordinator leads */
     uint64_t version;            /* of what is shown */
     struct face_run run[DRIVER_LANES_MAX];
-    struct driver_counts counts;
-    struct driver_guest guest;
-    struct watch *watch;     /* NULL: nothing listens */
-    struct http_files files; /* the settings', where others than this machine may look */
-    const struct log *log;
+    struct page_host host;
     int64_t started_ms;
     struct face_job listed[FACE_JOBS]; /* of number i at i modulo FACE_JOBS */
     char *drawn;                       /* what the page draws, owned; NULL: to be made, */
     const struct face_run *drawn_of;   /* of this job */
 };
 
-/** Begins to listen where the settings say so. log: told the address. Fails like watch_open, and with STATUS_NOT_FOUND,
- * STATUS_IO, STATUS_INVALID for the files that TLS and the token need. */
+/** Begins to listen where the settings say so. log: told the address. Fails like page_host_open. */
 MUST_USE enum status face_open(struct face *face, const struct office *office,
                                const struct log *log, struct why *why);
 void face_close(struct face *face);

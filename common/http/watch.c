@@ -143,7 +143,4 @@ void watch_run(void *self, int64_t now_ms)
 {
     const struct watch *watch = self;
     http_run(watch->http, now_ms);
-    if (watch->options.turn != NULL) {
-        watch->options.turn(watch->options.self, now_ms);
-    }
 }

@@ -28,9 +28,6 @@ struct watch_options {
     bool on_grid;
     void *self; /* kept */
 
-    /** Called in every watch_run, when nothing of it is under way; may be NULL. */
-    void (*turn)(void *self, int64_t now_ms);
-
     enum watch_health (*health)(void *self);
     /** Returns the facts of this moment, which the caller frees; NULL without memory. */
     struct facts *(*look)(void *self);

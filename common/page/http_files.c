@@ -1,4 +1,4 @@
-#include "io/http_files.h"
+#include "page/http_files.h"
 
 #include "base/bytes.h"
 #include "base/file.h"

@@ -1,8 +1,8 @@
 /* http_files.h - the files that a page needs which others than this machine may look at: certificate, key and token. They are
  * read at the start, and again when one has been replaced. */
 
-#ifndef IO_HTTP_FILES_H
-#define IO_HTTP_FILES_H
+#ifndef PAGE_HTTP_FILES_H
+#define PAGE_HTTP_FILES_H
 
 #include "base/log.h"
 #include "base/status.h"
