@@ -16,7 +16,7 @@ static const struct command *const commands[] = {
     &command_enrol,  &command_submit,   &command_jobs,   &command_status,
     &command_watch,  &command_result,   &command_cancel, &command_agents};
 
-enum { WHAT_WIDTH = 52, NOISE_WIDTH = 22 };
+enum { WHAT_WIDTH = 52 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static void help(FILE *stream)
@@ -55,17 +55,74 @@ enum exit_code command_fail(const struct command *command, enum exit_code code, 
     return code;
 }
 
+/* So many bytes of a text stand in a line of this width: up to a space, but at least a word. */
+static size_t bytes_of_line(const char *text, size_t width)
+{
+    size_t fit = 0;
+    for (size_t at = 0; text[at] != '\0'; at++) {
+        if (text[at] == ' ' && (at <= width || fit == 0)) {
+            fit = at;
+        }
+        if (at >= width && fit > 0) {
+            return fit;
+        }
+    }
+    return strlen(text);
+}
+
 void command_beside(FILE *out, int indent, const char *what, const char *noise)
 {
-    if (strlen(what) > WHAT_WIDTH || strlen(what) + strlen(noise) > WHAT_WIDTH + NOISE_WIDTH) {
-        (void)fprintf(out, "%*s", indent, "");
-        wrap_print(out, indent, indent, "%s", what);
-        const int room = WRAP_COLUMNS - 1 - (int)strlen(noise);
-        const int beside = indent + WHAT_WIDTH;
-        (void)fprintf(out, "%*s %s\n", beside < room ? beside : room > 0 ? room : 0, "", noise);
-    } else {
-        (void)fprintf(out, "%*s%-*s %s\n", indent, "", WHAT_WIDTH, what, noise);
+    enum { HANGING = 2 };
+    const int room = WRAP_COLUMNS - (int)strlen(noise);
+    const int beside = indent + WHAT_WIDTH + 1 < room ? indent + WHAT_WIDTH + 1 : room;
+    int lead = indent;
+    size_t bytes = bytes_of_line(what, WHAT_WIDTH);
+    while (what[bytes] != '\0') {
+        (void)fprintf(out, "%*s%.*s\n", lead, "", (int)bytes, what);
+        what += bytes + 1;
+        lead = indent + HANGING;
+        bytes = bytes_of_line(what, WHAT_WIDTH - HANGING);
     }
+    int column = lead + (int)bytes;
+    (void)fprintf(out, "%*s%s", lead, "", what);
+    if (column >= room) { /* not even behind one space */
+        (void)fputs("\n", out);
+        column = 0;
+    }
+    (void)fprintf(out, "%*s%s\n",
+                  column < beside ? beside - column
+                  : column > 0    ? 1
+                                  : 0,
+                  "", noise);
+}
+
+/* The bytes of both lines up to their last colon before they differ, if it is behind a question's own: "kind: text: ". */
+static size_t bytes_in_common(const char *line, const char *next)
+{
+    size_t common = 0;
+    int colons = 0;
+    for (size_t i = 0; next != NULL && line[i] != '\0' && line[i] == next[i]; i++) {
+        if (i > 0 && line[i] == ' ' && line[i - 1] == ':') {
+            common = i + 1;
+            colons++;
+        }
+    }
+    return colons >= 2 ? common : 0;
+}
+
+const char *command_part(FILE *out, int indent, struct command_question *question, const char *line,
+                         const char *next)
+{
+    const bool goes_on = question->bytes > 0 && strncmp(line, question->line, question->bytes) == 0;
+    if (!goes_on) {
+        question->bytes = bytes_in_common(line, next);
+    }
+    question->line = line;
+    if (!goes_on && question->bytes > 0) {
+        (void)fprintf(out, "%*s", indent, "");
+        wrap_print(out, indent, indent + 2, "%.*s", (int)question->bytes - 2, line);
+    }
+    return line + question->bytes;
 }
 
 enum status command_print_json(json_t *object)

@@ -47,8 +47,27 @@ enum exit_code command_fail(const struct command *command, enum exit_code code, 
 enum exit_code command_end(const struct command *command, enum status status,
                            const struct why *why);
 
-/** Prints what was released, and the noise on it behind, or below where both do not fit 80 columns. */
+/** Prints what was released, in as many lines as it takes, and the noise on it behind the last one, or below where
+ * both do not fit 80 columns. */
 void command_beside(FILE *out, int indent, const char *what, const char *noise);
+
+/* The question that lines printed one after the other have in common. Starts zeroed. */
+struct command_question {
+    const char *line; /* one of them; NULL: none has been printed */
+    size_t bytes;     /* of its beginning, which all have; 0: they have nothing in common */
+};
+
+/**
+ * Prints the question of a line such as "mean: age by sex: F" by itself where it is the first of several, so that it
+ * need not be read in each.
+ *
+ * line  in  kept until the next call
+ * next  in  the line behind it; NULL: none
+ *
+ * Returns what is left of the line to print.
+ */
+const char *command_part(FILE *out, int indent, struct command_question *question, const char *line,
+                         const char *next);
 
 /** Prints the object, which it takes, to standard output, with 17 digits. Fails with STATUS_NO_MEMORY, also where
  * object is NULL. */

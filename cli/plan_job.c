@@ -85,6 +85,7 @@ static void print_stage(const struct job_plan *plan, size_t index)
                  strategy_name(stage->strategy), terms->mechanism);
     print_charge(terms);
     print_rounds(stage);
+    struct command_question question = {0};
     for (size_t i = 0; i < terms->line_count; i++) {
         const struct terms_line *line = &terms->line[i];
         const char *drowned = line->noise_to_signal > 1 ? "  DROWNED" : "";
@@ -97,7 +98,9 @@ static void print_stage(const struct job_plan *plan, size_t index)
             (void)snprintf(noise, sizeof noise, "at most %.3g %s%s%s", line->bar, line->unit,
                            isfinite(terms->regret) ? "" : " (95 %)", drowned);
         }
-        command_beside(stdout, 2, line->what, noise);
+        const char *what = command_part(stdout, 2, &question, line->what,
+                                        i + 1 < terms->line_count ? line[1].what : NULL);
+        command_beside(stdout, question.bytes > 0 ? 4 : 2, what, noise);
     }
     if (isfinite(terms->regret)) {
         (void)printf("  expected regret at most %.4f a round; without privacy %.4f\n",

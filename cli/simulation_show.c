@@ -22,20 +22,75 @@ static bool asks_alike(const struct result *result)
 }
 
 /* Of the questions that have one. An end that is not known lies beyond what was asked. */
-static void show_interval(FILE *out, const struct result_answer *answer)
+static void show_interval(FILE *out, const struct result_answer *answer, int indent)
 {
     if (isfinite(answer->total_low) && isfinite(answer->total_high)) {
-        (void)fprintf(out, "    95 %% interval, sampling and noise: %.5g to %.5g\n",
+        (void)fprintf(out, "%*s95 %% interval, sampling and noise: %.5g to %.5g\n", indent, "",
                       answer->total_low, answer->total_high);
     } else if (isfinite(answer->total_low)) {
-        (void)fprintf(out, "    95 %% interval, sampling and noise: %.5g or more\n",
+        (void)fprintf(out, "%*s95 %% interval, sampling and noise: %.5g or more\n", indent, "",
                       answer->total_low);
+    }
+}
+
+/* Whether an answer of the same question that stands before it says the same. */
+static bool is_said(const struct result *result, size_t index, size_t question_bytes)
+{
+    const struct result_answer *answer = &result->answer[index];
+    for (size_t i = index; i > 0 && question_bytes > 0; i--) {
+        const struct result_answer *before = &result->answer[i - 1];
+        if (strncmp(before->name, answer->name, question_bytes) != 0) {
+            return false;
+        }
+        if (strcmp(before->note, answer->note) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void show_answer(FILE *out, const struct result_answer *answer, const char *name, int indent)
+{
+    char bar[64] = "-";
+    char value[32] = "-";
+    char exact[32] = "-";
+    if (isfinite(answer->low) && isfinite(answer->high)) {
+        (void)snprintf(bar, sizeof bar, "%.5g to %.5g", answer->low, answer->high);
+    }
+    if (isfinite(answer->value)) {
+        (void)snprintf(value, sizeof value, "%.5g", answer->value);
+    }
+    if (isfinite(answer->exact)) {
+        (void)snprintf(exact, sizeof exact, "%.5g", answer->exact);
+    }
+    const int width = QUESTION_WIDTH + 2 - indent;
+    if (strlen(name) > (size_t)width) {
+        (void)fprintf(out, "%*s", indent, "");
+        wrap_print(out, indent, indent, "%s", name);
+        name = "";
+    }
+    (void)fprintf(out, "%*s%-*s %9s  %-19s %9s", indent, "", width, name, value, bar, exact);
+    (void)fprintf(out, strlen(answer->unit) > UNIT_WIDTH ? "\n    in %s\n" : "  %s\n",
+                  answer->unit);
+    show_interval(out, answer, indent + 2);
+}
+
+static void show_notes(FILE *out, const struct result *result)
+{
+    bool first = true;
+    for (size_t i = 0; i < result->round_count; i++) {
+        if (result->round[i].note != NULL) {
+            (void)fprintf(out, "%s  %s: %s\n", first ? "\n" : "", result->round[i].stage,
+                          result->round[i].note);
+            first = false;
+        }
     }
 }
 
 static void show_answers(FILE *out, const struct result *result)
 {
     const bool alike = asks_alike(result);
+    struct command_question question = {0};
     if (result->answer_count > 0 && alike) {
         (void)fprintf(out, "\n  answers: %.0f records were asked\n", result->answer[0].records);
     }
@@ -45,52 +100,24 @@ static void show_answers(FILE *out, const struct result *result)
     }
     for (size_t i = 0; i < result->answer_count; i++) {
         const struct result_answer *answer = &result->answer[i];
-        char bar[64];
-        (void)snprintf(bar, sizeof bar, "-");
-        if (isfinite(answer->low) && isfinite(answer->high)) {
-            (void)snprintf(bar, sizeof bar, "%.5g to %.5g", answer->low, answer->high);
-        }
-        if (strlen(answer->name) > QUESTION_WIDTH) {
-            (void)fputs("  ", out);
-            wrap_print(out, 2, 2, "%s", answer->name);
-            (void)fprintf(out, "  %*s", QUESTION_WIDTH, "");
-        } else {
-            (void)fprintf(out, "  %-*s", QUESTION_WIDTH, answer->name);
-        }
-        if (isfinite(answer->value)) {
-            (void)fprintf(out, " %9.5g", answer->value);
-        } else {
-            (void)fprintf(out, " %9s", "-");
-        }
-        (void)fprintf(out, "  %-19s ", bar);
-        if (isfinite(answer->exact)) {
-            (void)fprintf(out, "%9.5g", answer->exact);
-        } else {
-            (void)fprintf(out, "%9s", "-");
-        }
-        (void)fprintf(out, strlen(answer->unit) > UNIT_WIDTH ? "\n    in %s\n" : "  %s\n",
-                      answer->unit);
-        show_interval(out, answer);
+        const char *next = i + 1 < result->answer_count ? answer[1].name : NULL;
+        const char *name = command_part(out, 2, &question, answer->name, next);
+        const int indent = question.bytes > 0 ? 4 : 2;
+        show_answer(out, answer, name, indent);
         if (!alike && isfinite(answer->records)) {
-            (void)fprintf(out, "    of %.0f records\n", answer->records);
+            (void)fprintf(out, "%*sof %.0f records\n", indent + 2, "", answer->records);
         }
-        if (answer->note[0] != '\0') {
-            (void)fputs("    ", out);
-            wrap_print(out, 4, 4, "%s", answer->note);
+        if (answer->note[0] != '\0' &&
+            !(isfinite(answer->value) && is_said(result, i, question.bytes))) {
+            (void)fprintf(out, "%*s", indent + 2, "");
+            wrap_print(out, indent + 2, indent + 2, "%s", answer->note);
         }
     }
     if (result->answer_count > 0) {
         (void)fputs("  * simulator only: the same question without noise, on the same records\n",
                     out);
     }
-    bool first = true;
-    for (size_t i = 0; i < result->round_count; i++) {
-        if (result->round[i].note != NULL) {
-            (void)fprintf(out, "%s  %s: %s\n", first ? "\n" : "", result->round[i].stage,
-                          result->round[i].note);
-            first = false;
-        }
-    }
+    show_notes(out, result);
 }
 
 /* Of one round nobody could have known which expert is best: its regret tells nothing. */
@@ -114,6 +141,7 @@ static void show_epsilon(FILE *out, double epsilon, double delta)
 
 static void show_releases(FILE *out, const struct result *result)
 {
+    struct command_question question = {0};
     if (result->release_count > 0) {
         (void)fputs("\n  what each stage released, and the noise on it (one standard deviation)\n",
                     out);
@@ -135,7 +163,11 @@ static void show_releases(FILE *out, const struct result *result)
                            release->bar > 0 ? "at most" : "none,", release->bar, release->unit,
                            result_release_is_bar(release) ? " (95 %)" : "");
         }
-        command_beside(out, 4, release->what, noise);
+        const bool last = i + 1 == result->release_count || release[1].stage != release->stage;
+        question = first ? (struct command_question){0} : question;
+        const char *what =
+            command_part(out, 4, &question, release->what, last ? NULL : release[1].what);
+        command_beside(out, question.bytes > 0 ? 6 : 4, what, noise);
     }
 }
 

@@ -109,6 +109,17 @@ function(house_program name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${component})
 endfunction()
 
+# A program's files and libraries once more, with one definition and what tests alone have. Never installed.
+function(house_variant name program definition)
+  get_target_property(files ${program} SOURCES)
+  get_target_property(folder ${program} SOURCE_DIR)
+  get_target_property(libraries ${program} LINK_LIBRARIES)
+  list(TRANSFORM files PREPEND "${folder}/")
+  add_executable(${name} ${files})
+  target_compile_definitions(${name} PRIVATE ${definition})
+  target_link_libraries(${name} PRIVATE support ${libraries})
+endfunction()
+
 # The ctest name is the path without the extension: unit.common.dp.test_ledger.
 function(house_test source)
   cmake_parse_arguments(arg "" "TIMEOUT" "DEPENDS;FOREIGN;LABELS" ${ARGN})
