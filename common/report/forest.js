@@ -52,15 +52,17 @@ function rangeText(low, high, digits) {
   return (known(low) ? figure(low, digits) : "\u2026") + " to " + (known(high) ? figure(high, digits) : "\u2026");
 }
 
+const SHORT_NAME = 17; /* a name that is no longer stands in one line */
+
 function forestRow(name, below, cell, value, range, weight, style) {
-  return el("tr", { class: style }, el("th", { scope: "row" }, name, below ? [el("br"), el("small", {}, below)] : []), cell,
+  return el("tr", { class: style }, el("th", { scope: "row", class: name.length <= SHORT_NAME ? "short" : null }, name, below ? [el("br"), el("small", {}, below)] : []), cell,
     el("td", {}, value, range ? [el("br"), el("small", {}, range)] : []), el("td", {}, weight));
 }
 
 function forestTable(effect, sites) {
   const scale = scaleOf(effect, sites);
   const rows = sites.map((s) => forestRow(s.site, fixed(s.records, 0) + " records", forestCell(scale, siteMarks(s, scale)),
-    known(s.value) ? figure(s.value, 3) : "not enough data", known(s.value) ? rangeText(s.low, s.high, 3) : "",
+    known(s.value) ? figure(s.value, 3) : el("small", {}, "not enough data"), known(s.value) ? rangeText(s.low, s.high, 3) : "",
     known(s.weight) ? written(s.weight, "percent", 0) : "\u2013", null));
   if (known(effect.value)) {
     rows.push(forestRow("Mean over sites", "random effects", forestCell(scale, diamond(effect, scale)), figure(effect.value, 3),
@@ -91,6 +93,14 @@ function forestCard(effect) {
     el("p", {}, spreadText(effect) + (effect.note ? upper(effect.note) + ". " : "") + priceText()));
 }
 
+/* Effects that no site has an answer for, in one card. */
+function emptyCard(effects) {
+  const notes = effects.map((e) => e.note).filter((note, i, all) => note && all.indexOf(note) === i);
+  return el("figure", { class: "card wide" }, el("figcaption", {}, el("h3", {}, "Not enough data at any institution")),
+    el("ul", {}, effects.map((e) => el("li", {}, e.effect))),
+    el("p", {}, notes.map((note) => upper(note) + ". ").join("") + priceText()));
+}
+
 /* A Table 1 by site: figures down, sites across, and what they say together. */
 function siteTableCard(effects) {
   const notes = effects.map((e) => e.note).filter((note, i, all) => note && all.indexOf(note) === i);
@@ -109,11 +119,13 @@ function siteTableCard(effects) {
 }
 
 function forestCards() {
-  const place = document.getElementById("forest-cards"), tables = new Map();
+  const place = document.getElementById("forest-cards"), tables = new Map(), empty = [];
   if (!place) { return; }
   result.effects.slice(0, ROWS_MAX).forEach((effect) => {
     const key = effect.round + "\u0000" + effect.table;
-    if (!effect.table) {
+    if (!effect.table && !sitesOf(effect).some((s) => known(s.value))) {
+      empty.push(effect);
+    } else if (!effect.table) {
       place.appendChild(forestCard(effect));
     } else if (tables.has(key)) {
       tables.get(key).push(effect);
@@ -122,6 +134,9 @@ function forestCards() {
     }
   });
   tables.forEach((effects) => place.appendChild(siteTableCard(effects)));
+  if (empty.length > 0) {
+    place.appendChild(emptyCard(empty));
+  }
 }
 
 forestCards();
