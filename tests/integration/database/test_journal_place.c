@@ -5,6 +5,7 @@
 
 #include "database/database.h"
 #include "scratch.h"
+#include "tests/support/journal_seen.h"
 #include "tests/support/quiet_fork.h"
 
 #include <criterion/criterion.h>
@@ -85,32 +86,9 @@ static enum status put(struct journal *to, const char *body, const void *blob, s
                       (struct slice){blob, blob_size});
 }
 
-/* What a reading showed: "1:body:blob-bytes " for each record. */
-struct seen {
-    char text[4096];
-    unsigned count;
-    unsigned stop_at;
-    const uint8_t *blob;
-};
-
-static enum status look(void *self, uint64_t sequence, struct slice body, struct slice blob)
-{
-    struct seen *seen = self;
-    size_t used = strlen(seen->text);
-    snprintf(seen->text + used, sizeof seen->text - used, "%llu:%.*s:%zu ",
-             (unsigned long long)sequence, (int)body.size, (const char *)body.data, blob.size);
-    if (blob.size > 0 && seen->blob != NULL) {
-        cr_expect_eq(memcmp(blob.data, seen->blob, blob.size), 0);
-    }
-    seen->count++;
-    return seen->count == seen->stop_at ? STATUS_REFUSED : STATUS_OK;
-}
-
 static struct seen read_all(struct journal *from, enum status expected)
 {
-    struct seen seen = {.text = ""};
-    cr_expect_eq(from->each(from->self, look, &seen, &why), expected, "%s", why.text);
-    return seen;
+    return read_seen(from, expected, &why);
 }
 
 Test(journal_place, what_was_appended_comes_back_in_order, .init = setup, .fini = teardown)
