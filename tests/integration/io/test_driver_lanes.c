@@ -1,0 +1,128 @@
+/* Machines of one driver beside each other: what fails on one lane does not reach the others. */
+
+#include "io/driver.h"
+#include "tests/integration/io/toy_machine.h"
+
+/* Machines beside each other: what each has heard, as letters. */
+struct toy {
+    char heard[1024];
+    bool wanted;
+    unsigned made;
+    int fails; /* so often its first tick fails */
+    enum status how;
+    int64_t wake_ms;
+};
+
+static struct toy toy[3];
+
+static enum status lane_step(void *self, const struct event *event, struct effects *effects)
+{
+    struct toy *own = self;
+    if (event->kind == EVENT_START) {
+        note(own->heard, 'S');
+        own->wake_ms = event->now_ms + 5;
+    } else if (event->kind == EVENT_TICK) {
+        note(own->heard, 't');
+        own->wake_ms = event->now_ms + 5;
+        if (own->fails > 0) {
+            own->fails--;
+            return own->how;
+        }
+        if (own != &toy[0] ||
+            toy[1].made == 3) { /* lane 0 goes on until the others have done all */
+            own->wake_ms = INT64_MAX;
+            effects_add(effects, EFFECT_FINISH)->as.finish.exit_code = 0;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status each_of_none(UNUSED void *self, UNUSED journal_visit *visit,
+                                UNUSED void *visit_self, UNUSED struct why *why)
+{
+    return STATUS_OK;
+}
+
+static const char *no_trouble(UNUSED const void *self)
+{
+    return "";
+}
+
+static void close_nothing(UNUSED void *self)
+{
+}
+
+static void unmake(UNUSED void *self, UNUSED struct machine *machine, struct journal *journal)
+{
+    journal_close(journal);
+}
+
+static int64_t lane_wake(const void *self)
+{
+    return ((const struct toy *)self)->wake_ms;
+}
+
+static enum status lane_make(void *self, struct machine *machine, struct journal *journal,
+                             UNUSED struct why *reason)
+{
+    struct toy *own = self;
+    own->made++;
+    own->wake_ms = INT64_MAX;
+    note(own->heard, '|');
+    *machine = (struct machine){.self = own, .step = lane_step, .wake_ms = lane_wake};
+    *journal = (struct journal){
+        .self = own, .each = each_of_none, .trouble = no_trouble, .close = close_nothing};
+    return STATUS_OK;
+}
+
+/* Lane 1 has three machines; lane 2 is wanted from the second on. */
+static enum status lane_next(void *self, enum status ended, bool *more, UNUSED struct why *reason)
+{
+    struct toy *own = self;
+    note(own->heard, ended == STATUS_OK ? 'F' : 'X');
+    *more = own == &toy[1] && own->made < 3;
+    own->wanted = *more;
+    toy[2].wanted = *more;
+    return STATUS_OK;
+}
+
+static bool lane_wanted(void *self)
+{
+    return ((struct toy *)self)->wanted;
+}
+
+static void run_toys(enum status how)
+{
+    struct endpoint *endpoint = endpoint_to_nobody();
+    void *lane[] = {&toy[0], &toy[1], &toy[2]};
+    int exit_code;
+    struct why why = {{0}};
+    struct driver_options options = {.endpoint = endpoint};
+    struct driver_factory factory = {.lane = lane,
+                                     .lane_count = 3,
+                                     .make = lane_make,
+                                     .unmake = unmake,
+                                     .next = lane_next,
+                                     .wants = lane_wanted};
+    toy[1].wanted = true;
+    toy[1].fails = 1;
+    toy[1].how = how;
+    cr_assert_eq(driver_run(&options, &factory, &exit_code, &why), STATUS_OK, "%s: %s %s %s",
+                 why.text, toy[0].heard, toy[1].heard, toy[2].heard);
+    endpoint_free(endpoint);
+    cr_expect_eq(toy[0].made, 1, "lane 0 has heard nothing of it");
+    cr_expect_str_eq(toy[2].heard, "|StF", "%s", toy[2].heard);
+    cr_expect_not_null(strstr(toy[0].heard, "ttt"), "it went on meanwhile: %s", toy[0].heard);
+}
+
+Test(driver_lanes, throws_one_lane_away_while_the_others_go_on)
+{
+    run_toys(STATUS_NO_MEMORY);
+    cr_expect_str_eq(toy[1].heard, "|St|StF|StF", "%s", toy[1].heard);
+}
+
+Test(driver_lanes, asks_what_takes_the_place_of_a_machine_that_cannot_go_on)
+{
+    run_toys(STATUS_CORRUPT);
+    cr_expect_str_eq(toy[1].heard, "|StX|StF|StF", "%s", toy[1].heard);
+}
