@@ -3,6 +3,7 @@
 #include "io/endpoint_lines.h"
 
 #include "io/clock.h"
+#include "protocol/wire.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -204,11 +205,18 @@ enum status endpoint_lines_receive(struct endpoint *endpoint, struct endpoint_me
     return STATUS_AGAIN;
 }
 
+/* A transfer takes its pieces in order, and its last one is often small: it must not overtake the others. */
+static bool is_for_line(struct slice control, struct slice payload)
+{
+    return payload.size >= LINE_PAYLOAD_BYTES || wire_is(control, MESSAGE_CHUNK) ||
+           wire_is(control, MESSAGE_PIECE);
+}
+
 enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *peer,
                                 struct slice control, struct slice payload)
 {
     struct lines *lines = endpoint->lines;
-    if (lines == NULL || payload.size < LINE_PAYLOAD_BYTES ||
+    if (lines == NULL || !is_for_line(control, payload) ||
         payload.size > endpoint->payload_bytes_max || control.size > CONTROL_BYTES_MAX) {
         return STATUS_NOT_FOUND;
     }

@@ -197,6 +197,48 @@ Test(lines, large_messages_take_it_and_small_ones_do_not, .init = start_two, .fi
     endpoint_free(endpoint);
 }
 
+/* Sends a piece; what it holds is its size. */
+static void send_piece(struct endpoint *endpoint, size_t bytes)
+{
+    static uint8_t payload[PAYLOAD_MAX];
+    uint8_t control[CONTROL_BYTES_MAX];
+    const struct message chunk = {.kind = MESSAGE_CHUNK};
+    const size_t size = wire_encode(control, &chunk);
+    cr_assert_eq(endpoint_send(endpoint, &coordinator, (struct slice){control, size},
+                               (struct slice){payload, bytes}),
+                 STATUS_OK);
+}
+
+/* Waits for the next piece that comes back; returns its size. */
+static size_t hear_piece(struct endpoint *endpoint)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    while (clock_now_ms() < until_ms) {
+        struct endpoint_message message;
+        while (endpoint_receive(endpoint, &message) == STATUS_OK) {
+            if (wire_is(message.control, MESSAGE_CHUNK)) {
+                return message.payload.size;
+            }
+        }
+        cr_assert_eq(endpoint_poll(endpoint, NULL, 0, 20), STATUS_OK);
+    }
+    return 0;
+}
+
+Test(lines, a_small_last_piece_does_not_overtake_large_ones, .init = start_two, .fini = teardown)
+{
+    struct endpoint *endpoint = dial_with_lines(0);
+    until_line(endpoint, LINE_OPEN);
+    large_round_trip(endpoint);
+    for (int i = 0; i < 100; i++) {
+        send_piece(endpoint, PAYLOAD_MAX);
+        send_piece(endpoint, 1);
+        cr_assert_eq(hear_piece(endpoint), PAYLOAD_MAX, "pair %d", i);
+        cr_assert_eq(hear_piece(endpoint), 1, "pair %d", i);
+    }
+    endpoint_free(endpoint);
+}
+
 Test(lines, one_that_was_cut_is_asked_for_again, .init = start_two, .fini = teardown)
 {
     struct endpoint *endpoint = dial_with_lines(0);
