@@ -225,8 +225,18 @@ static void set_median(struct survival_curve *curve, size_t k)
     curve->median = crossed ? median : unknown;
 }
 
-/* How far the mean is moved on average where it is shown: that is where those at risk in the last interval are enough, and chance and
- * noise have made more of these larger than smaller. What goes with them, by a normal distribution that is cut off. */
+/* How far a normal variable is moved, in its deviations, if it is shown where it is above a limit and a tenth are shown: the mean of
+ * its upper tenth. What is found far above the limit would be shown anyway. Noise has heavier tails, so that "far" is 3. */
+static double choice_moves(double over)
+{
+    const double upper_tenth = 1.7549833;
+    const double near = 1;
+    const double far = 3;
+    return upper_tenth * fmin(fmax((far - over) / (far - near), 0), 1);
+}
+
+/* How far the mean is moved where it is shown: that is where those at risk in the last interval are enough, and chance and noise have
+ * made more of these larger than smaller. What goes with them. */
 static double moved_by_choice(const double *weight, const struct survival_group *group,
                               const struct survival_cells *cells)
 {
@@ -255,7 +265,7 @@ static double moved_by_choice(const double *weight, const struct survival_group 
     }
     const double both = hypot(noise, sqrt(left * fmax(1 - left / group->at_risk[0], 0)));
     const double over = (left - risk_over_noise * noise) / both;
-    return (joint + sampled) / both * (over - normal_shown(over));
+    return (joint + sampled) / both * choice_moves(over);
 }
 
 struct estimate survival_mean(double *gradient_sum, const struct survival_group *group,
@@ -294,14 +304,25 @@ struct estimate survival_mean(double *gradient_sum, const struct survival_group 
                              .sampling = sqrt(sampling)};
 }
 
+/* By how much an end is further out than sampling and noise alone would have it; squared. */
+static double square_beyond(const struct estimate *own, double reach)
+{
+    const double plain = ESTIMATE_Z * hypot(own->noise, own->sampling);
+    return fmax(reach * reach - plain * plain, 0);
+}
+
+/* Zou and Donner's interval, with the noise that the two share. */
 struct estimate survival_difference(const struct estimate *a, const struct estimate *b,
                                     double noise_covariance)
 {
     const double noise = fmax(0, a->noise * a->noise + b->noise * b->noise - 2 * noise_covariance);
     const double sampling = a->sampling * a->sampling + b->sampling * b->sampling;
     const double value = a->value - b->value;
-    const double reach = ESTIMATE_Z * sqrt(noise + sampling);
-    return (struct estimate){value, value - reach, value + reach, sqrt(noise), sqrt(sampling)};
+    const double plain = ESTIMATE_Z * ESTIMATE_Z * (noise + sampling);
+    const double below = square_beyond(a, a->value - a->low) + square_beyond(b, b->high - b->value);
+    const double above = square_beyond(a, a->high - a->value) + square_beyond(b, b->value - b->low);
+    return (struct estimate){value, value - sqrt(plain + below), value + sqrt(plain + above),
+                             sqrt(noise), sqrt(sampling)};
 }
 
 /* From the intervals of two that are apart: an end is as far out as the two ends that make it, together. */
