@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { D = 8, CELLS = 1 + D + D * (D + 1) / 2, PARTS = CORRELATE_PARTS_MAX };
+
 /* Pairs of columns. */
 enum pair {
     EVEN,
@@ -31,10 +33,9 @@ struct found {
     struct intervals_rate pair[PAIRS];     /* intervals that hold the truth */
     struct intervals_rate noise[PAIRS];    /* that hold the correlation without noise */
     struct intervals_rate rejected[PAIRS]; /* tests below 5 % */
-    double width[PAIRS];                   /* half of each interval; summed */
+    struct intervals_width width[PAIRS];
+    double mean[PARTS * CELLS]; /* the cells of one study; summed */
 };
-
-enum { D = 8, CELLS = 1 + D + D * (D + 1) / 2, PARTS = CORRELATE_PARTS_MAX };
 
 static const double shared = 0.5477225575051661; /* its square is 0.3 */
 static const double rare = 0.1;
@@ -172,7 +173,8 @@ static void judge(struct found *out, size_t pair, const struct correlate *all,
         intervals_count(&out->rejected[pair], correlate_test(all, i, j) < 0.05);
         intervals_count(&out->noise[pair], figure.noise_low <= free.estimate.value &&
                                                free.estimate.value <= figure.noise_high);
-        out->width[pair] += (figure.estimate.high - figure.estimate.low) / 2;
+        intervals_add_width(&out->width[pair], figure.estimate.high - figure.estimate.low,
+                            free.estimate.high - free.estimate.low);
     }
 }
 
@@ -188,6 +190,43 @@ static struct correlate_moments moments_of(const double *cell, const struct aski
         .records = (double)(INTERVALS_SITES * asking->setting->site_records)};
 }
 
+static void name_two(bool *two, const size_t *column)
+{
+    for (size_t k = 0; k < D; k++) {
+        two[k] = is_two[column == NULL ? k : column[k % 2]];
+    }
+}
+
+static double width_of(const struct correlate *all, size_t i, size_t j)
+{
+    const struct estimate own = correlate_pair(all, i, j).estimate;
+    return own.high - own.low;
+}
+
+/* Of what the true cells give, which the mean of all studies' is near. */
+static void set_true(struct found *out, const struct asking *asking)
+{
+    const double runs = (double)asking->setting->runs;
+    const double variance = asking->setting->planted < 1 ? 0 : asking->noise.variance;
+    double mean[PARTS * CELLS];
+    for (size_t i = 0; i < PARTS * CELLS; i++) {
+        mean[i] = out->mean[i] / runs;
+    }
+    for (size_t pair = 0; pair < PAIRS; pair++) {
+        const size_t both[] = {pairs[pair].i, pairs[pair].j};
+        const size_t *column = asking->columns == D ? NULL : both;
+        double cell[PARTS * CELLS];
+        bool two[D];
+        struct correlate all;
+        name_two(two, column);
+        take_cells(cell, mean, asking->parts, column);
+        const struct correlate_moments moments = moments_of(cell, asking, two, variance);
+        correlate_init(&all, &moments);
+        out->width[pair].by_true =
+            column == NULL ? width_of(&all, both[0], both[1]) : width_of(&all, 0, 1);
+    }
+}
+
 /* column: as take_cells */
 static enum status ask(struct found *out, const double *exact, struct asking *asking, size_t pair)
 {
@@ -198,9 +237,7 @@ static enum status ask(struct found *out, const double *exact, struct asking *as
     bool two[D];
     double free[PARTS * CELLS];
     double cell[PARTS * CELLS];
-    for (size_t k = 0; k < D; k++) {
-        two[k] = is_two[column == NULL ? k : column[k % 2]];
-    }
+    name_two(two, column);
     take_cells(free, exact, asking->parts, column);
     memcpy(cell, free, sizeof cell);
     const enum status status = intervals_noise_add(
@@ -231,16 +268,20 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         double exact[PARTS * CELLS];
         draw_cells(exact, INTERVALS_SITES * setting->site_records, &seeded);
+        for (size_t k = 0; k < PARTS * CELLS; k++) {
+            out->mean[k] += exact[k];
+        }
         for (size_t pair = 0; pair < (out->columns == D ? 1 : PAIRS) && status == STATUS_OK;
              pair++) {
             status = ask(out, exact, &asking, pair);
         }
     }
+    set_true(out, &asking);
     intervals_noise_free(&asking.noise);
     return status;
 }
 
-enum { NOISE = PAIRS, REJECTED }; /* behind a claim of each pair */
+enum { NOISE = PAIRS, REJECTED, WIDTH }; /* behind a claim of each pair */
 
 static const struct intervals_claim claims[] = {
     [EVEN] = {"correlations: intervals of nearly normal columns, the worst of all settings",
@@ -265,7 +306,13 @@ static const struct intervals_claim claims[] = {
     [NOISE] = {"correlations: intervals of the noise alone that hold what is without noise",
                INTERVALS_HOLD},
     [REJECTED] = {"correlations: tests that reject independent columns", INTERVALS_REJECT},
+    [WIDTH] = {"correlations: widths over those that the true cells give", INTERVALS_WIDTH},
 };
+
+static double half_of(const struct intervals_width *width)
+{
+    return width->released / (double)width->count / 2;
+}
 
 static void tell(struct intervals_told *told, const struct found *found,
                  const struct intervals_setting *setting)
@@ -292,10 +339,13 @@ static void tell(struct intervals_told *told, const struct found *found,
                    intervals_share(&found->rejected[NULL_EVEN]),
                    intervals_share(&found->rejected[NULL_SKEWED]),
                    intervals_share(&found->rejected[UNCORRELATED]));
-    (void)snprintf(text[7], INTERVALS_TEXT, "halves %.3f, %.3f, %.3f",
-                   found->width[order[0]] / (double)rate[order[0]].all,
-                   found->width[order[1]] / (double)rate[order[1]].all,
-                   found->width[order[2]] / (double)rate[order[2]].all);
+    double worst = NAN;
+    for (size_t pair = 0; pair < PAIRS; pair++) {
+        worst = fmax(worst, intervals_over_true(&found->width[pair]));
+    }
+    (void)snprintf(text[7], INTERVALS_TEXT, "halves %.3f, %.3f, %.3f; over true %.2f",
+                   half_of(&found->width[order[0]]), half_of(&found->width[order[1]]),
+                   half_of(&found->width[order[2]]), worst);
 }
 
 /* Parts tell the noise that there is: a tenth of it is planted, which the settings of one part are told. */
@@ -306,6 +356,7 @@ static enum status run(struct intervals_told *told, struct intervals_setting *se
     for (size_t pair = 0; pair < PAIRS; pair++) {
         intervals_take(told, pair, &found.pair[pair], setting->runs);
         intervals_take(told, NOISE, &found.noise[pair], setting->runs);
+        intervals_take_width(told, WIDTH, &found.width[pair], setting->runs);
     }
     intervals_take(told, REJECTED, &found.rejected[NULL_EVEN], setting->runs);
     intervals_take(told, REJECTED, &found.rejected[NULL_SKEWED], setting->runs);

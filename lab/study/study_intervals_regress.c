@@ -348,7 +348,7 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     return status;
 }
 
-enum { REJECTED = FAMILIES }; /* behind a claim of each family */
+enum { REJECTED = FAMILIES, WIDTH }; /* behind a claim of each family */
 
 static const struct intervals_claim claims[] = {
     [REGRESS_LOGISTIC] = {"regressions: intervals of a coefficient, logistic, the worst of all "
@@ -364,6 +364,7 @@ static const struct intervals_claim claims[] = {
         {"regressions: intervals of a coefficient, hazards, the worst of all settings",
          INTERVALS_HOLD},
     [REJECTED] = {"regressions: tests that reject a coefficient of 0", INTERVALS_REJECT},
+    [WIDTH] = {"regressions: widths over those that the true cells give", INTERVALS_WIDTH},
 };
 
 static void tell(struct intervals_told *told, const struct found *found,
@@ -404,6 +405,7 @@ static enum status run(struct intervals_told *told, struct intervals_setting *se
     const enum status status = simulate(&found, setting);
     for (size_t slope = 0; slope < SLOPES; slope++) {
         intervals_take(told, family_of(setting), &found.slope[slope], setting->runs);
+        intervals_take_width(told, WIDTH, &found.width[slope], setting->runs / CLEAN_EACH);
     }
     intervals_take(told, REJECTED, &found.rejected, setting->runs);
     tell(told, &found, setting);
