@@ -156,7 +156,7 @@ enum status study_intervals(struct study *study, const struct study_request *req
         "null in 6.5 %% or less.");
     study_columns(study, sizeof columns / sizeof columns[0], columns);
     for (size_t i = 0; i < KINDS; i++) {
-        double worst[INTERVALS_CLAIMS_MAX];
+        double worst[INTERVALS_CLAIMS_MAX] = {0};
         if (request->only != NULL && strcmp(request->only, kinds[i]->name) != 0) {
             continue;
         }
