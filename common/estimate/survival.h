@@ -10,8 +10,9 @@
  * Var L_J is Greenwood's, for the records as a sample, and the noise's by the gradient (delta method). An interval is
  * L +- 1.96 sd. A figure is given where the noise leaves it meaning:
  *   a curve's point: Y > 5 sd(Y) up to it, sd(L) < 0.35, deaths so far > 10 and > 2 of their noise's sd;
- *   a mean: Y > 5 sd(Y) up to the end. Where this is just so, chance is often why, and the end of the interval that it has moved
- *   away from the truth lies further out by what it moves where a tenth of such answers are shown;
+ *   a mean: Y > 5 sd(Y) up to the end;
+ *   where Y is hardly so large, chance is often why, and the end of the interval that it has moved away from the truth lies further
+ *   out by what it moves where a tenth of such answers are shown;
  *   a curve, and what follows from it: half of its points, and as many records in the group as survival_expect says. */
 
 #ifndef ESTIMATE_SURVIVAL_H

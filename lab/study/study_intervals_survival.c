@@ -39,7 +39,8 @@ static const struct design {
 } designs[] = {
     {"", 0.8, 0.6, 1.5, 2, 0.5},
     {", looked", 1.1, 0.9, 1.5, 2, 0.5},
-    {", fresh", 1.3, 1, 0.8, 1.6, 0.6},
+    {", second", 1.3, 1, 0.8, 1.6, 0.6},
+    {", fresh", 1.6, 1.2, 1.2, 2.4, 0.45},
 };
 enum { DESIGNS = sizeof designs / sizeof designs[0] };
 
@@ -344,11 +345,12 @@ static enum status run(struct intervals_told *told, struct intervals_setting *se
     struct found found;
     setting->runs = setting->site_records > 1000 ? setting->runs / 2 : setting->runs;
     const enum status status = simulate(&found, setting);
-    intervals_take(told, POINT, &found.point, setting->runs);
-    intervals_take(told, BAND, &found.band, setting->runs);
-    intervals_take(told, MEAN, &found.mean, setting->runs);
+    const size_t curves = GROUPS * setting->runs;
+    intervals_take(told, POINT, &found.point, curves * found.intervals);
+    intervals_take(told, BAND, &found.band, curves);
+    intervals_take(told, MEAN, &found.mean, curves);
     intervals_take(told, DIFFERENCE, &found.difference, setting->runs);
-    intervals_take(told, NOISE, &found.noise, setting->runs);
+    intervals_take(told, NOISE, &found.noise, curves * found.intervals);
     intervals_take_width(told, WIDTH, &found.width, setting->runs);
     if (is_null_of(setting)) {
         intervals_take(told, REJECTED, &found.rejected, setting->runs);
