@@ -6,6 +6,7 @@
  *   6     the size of column 0 with a sign of its own: dependent, and not correlated
  *   7     column 0 of the same record, or in 5 % a number of its own: correlation 0.95 */
 
+#include "estimate/cells.h"
 #include "estimate/correlate.h"
 #include "lab/study/study_intervals.h"
 
@@ -34,7 +35,8 @@ struct found {
     struct intervals_rate noise[PAIRS];    /* that hold the correlation without noise */
     struct intervals_rate rejected[PAIRS]; /* tests below 5 % */
     struct intervals_width width[PAIRS];
-    double mean[PARTS * CELLS]; /* the cells of one study; summed */
+    double sum[PAIRS]; /* of the estimates */
+    double squares[PAIRS];
 };
 
 static const double shared = 0.5477225575051661; /* its square is 0.3 */
@@ -173,8 +175,10 @@ static void judge(struct found *out, size_t pair, const struct correlate *all,
         intervals_count(&out->rejected[pair], correlate_test(all, i, j) < 0.05);
         intervals_count(&out->noise[pair], figure.noise_low <= free.estimate.value &&
                                                free.estimate.value <= figure.noise_high);
-        intervals_add_width(&out->width[pair], figure.estimate.high - figure.estimate.low,
-                            free.estimate.high - free.estimate.low);
+        const double width = figure.estimate.high - figure.estimate.low;
+        intervals_add_width(&out->width[pair], width, width);
+        out->sum[pair] += figure.estimate.value;
+        out->squares[pair] += figure.estimate.value * figure.estimate.value;
     }
 }
 
@@ -197,33 +201,15 @@ static void name_two(bool *two, const size_t *column)
     }
 }
 
-static double width_of(const struct correlate *all, size_t i, size_t j)
+/* What intervals of 1.96 true standard deviations are: those of all studies' estimates. True cells do not say it, as parts tell what
+ * they differ by. */
+static void set_true(struct found *out)
 {
-    const struct estimate own = correlate_pair(all, i, j).estimate;
-    return own.high - own.low;
-}
-
-/* Of what the true cells give, which the mean of all studies' is near. */
-static void set_true(struct found *out, const struct asking *asking)
-{
-    const double runs = (double)asking->setting->runs;
-    const double variance = asking->setting->planted < 1 ? 0 : asking->noise.variance;
-    double mean[PARTS * CELLS];
-    for (size_t i = 0; i < PARTS * CELLS; i++) {
-        mean[i] = out->mean[i] / runs;
-    }
     for (size_t pair = 0; pair < PAIRS; pair++) {
-        const size_t both[] = {pairs[pair].i, pairs[pair].j};
-        const size_t *column = asking->columns == D ? NULL : both;
-        double cell[PARTS * CELLS];
-        bool two[D];
-        struct correlate all;
-        name_two(two, column);
-        take_cells(cell, mean, asking->parts, column);
-        const struct correlate_moments moments = moments_of(cell, asking, two, variance);
-        correlate_init(&all, &moments);
-        out->width[pair].by_true =
-            column == NULL ? width_of(&all, both[0], both[1]) : width_of(&all, 0, 1);
+        const double count = (double)out->width[pair].count;
+        const double mean = out->sum[pair] / count;
+        const double variance = fmax(out->squares[pair] / count - mean * mean, 0);
+        out->width[pair].by_true = 2 * ESTIMATE_Z * sqrt(variance);
     }
 }
 
@@ -268,20 +254,17 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         double exact[PARTS * CELLS];
         draw_cells(exact, INTERVALS_SITES * setting->site_records, &seeded);
-        for (size_t k = 0; k < PARTS * CELLS; k++) {
-            out->mean[k] += exact[k];
-        }
         for (size_t pair = 0; pair < (out->columns == D ? 1 : PAIRS) && status == STATUS_OK;
              pair++) {
             status = ask(out, exact, &asking, pair);
         }
     }
-    set_true(out, &asking);
+    set_true(out);
     intervals_noise_free(&asking.noise);
     return status;
 }
 
-enum { NOISE = PAIRS, REJECTED, WIDTH }; /* behind a claim of each pair */
+enum { NOISE = PAIRS, REJECTED }; /* behind a claim of each pair */
 
 static const struct intervals_claim claims[] = {
     [EVEN] = {"correlations: intervals of nearly normal columns, the worst of all settings",
@@ -306,7 +289,6 @@ static const struct intervals_claim claims[] = {
     [NOISE] = {"correlations: intervals of the noise alone that hold what is without noise",
                INTERVALS_HOLD},
     [REJECTED] = {"correlations: tests that reject independent columns", INTERVALS_REJECT},
-    [WIDTH] = {"correlations: widths over those that the true cells give", INTERVALS_WIDTH},
 };
 
 static double half_of(const struct intervals_width *width)
@@ -356,7 +338,6 @@ static enum status run(struct intervals_told *told, struct intervals_setting *se
     for (size_t pair = 0; pair < PAIRS; pair++) {
         intervals_take(told, pair, &found.pair[pair], setting->runs);
         intervals_take(told, NOISE, &found.noise[pair], setting->runs);
-        intervals_take_width(told, WIDTH, &found.width[pair], setting->runs);
     }
     intervals_take(told, REJECTED, &found.rejected[NULL_EVEN], setting->runs);
     intervals_take(told, REJECTED, &found.rejected[NULL_SKEWED], setting->runs);
