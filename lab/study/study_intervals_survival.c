@@ -1,5 +1,5 @@
-/* Survival of two groups. The first one's hazard is constant, the second one's rises (or is the first's: a true null). Censoring
- * is uniform over twice the time, from the beginning on. Deaths by the end: 55 and 45 of 100 before censoring. */
+/* Survival of two groups. The first one's hazard is constant, the second one's rises or falls (or is the first's: a true null).
+ * Censoring is uniform from the beginning on. The rules were built on the first three designs, and the fourth confirms. */
 
 #include "estimate/cells.h"
 #include "estimate/survival.h"
@@ -38,9 +38,9 @@ static const struct design {
     double first_share;   /* of the records, in the first group */
 } designs[] = {
     {"", 0.8, 0.6, 1.5, 2, 0.5},
-    {", looked", 1.1, 0.9, 1.5, 2, 0.5},
-    {", second", 1.3, 1, 0.8, 1.6, 0.6},
-    {", fresh", 1.6, 1.2, 1.2, 2.4, 0.45},
+    {", second", 1.1, 0.9, 1.5, 2, 0.5},
+    {", third", 1.3, 1, 0.8, 1.6, 0.6},
+    {", fourth", 1.6, 1.2, 1.2, 2.4, 0.45},
 };
 enum { DESIGNS = sizeof designs / sizeof designs[0] };
 
