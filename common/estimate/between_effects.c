@@ -145,3 +145,12 @@ void between_odds(struct between_site *out, const struct crosstab_cells *site, s
         }
     }
 }
+
+double between_expect_odds(double records, size_t m, double variance)
+{
+    const double cell[] = {records / 4, records / 4, records / 4, records / 4};
+    const struct crosstab_cells cells = {cell, 2, 2, m, variance};
+    struct between_site site;
+    between_odds(&site, &cells, 1);
+    return (site.high - site.low) / 2;
+}

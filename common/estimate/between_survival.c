@@ -255,3 +255,14 @@ void between_hazards(struct between_site *out, const struct survival_cells *site
                                        .weight = NAN};
     }
 }
+
+double between_expect_hazards(const struct survival_public *known, size_t intervals)
+{
+    double cell[SURVIVAL_CELLS_MAX];
+    struct between_site site;
+    const struct survival_cells cells = {cell, known->groups,   intervals,
+                                         1,    known->variance, known->block};
+    survival_expect_cells(cell, known, intervals);
+    between_hazards(&site, &cells, 1, 1);
+    return (site.high - site.low) / 2;
+}

@@ -165,10 +165,17 @@ size_t evaluate_plan(const struct table1_public *known)
     return levels;
 }
 
-struct evaluate_expected evaluate_expect(const struct table1_public *known, size_t levels,
-                                         double threshold)
+static struct evaluate_half half_of(struct table1_figure figure, double records)
+{
+    return (struct evaluate_half){(figure.estimate.high - figure.estimate.low) / 2,
+                                  records * figure.factor};
+}
+
+struct evaluate_expected evaluate_expect(const struct table1_public *known,
+                                         const struct evaluate_asked *asked)
 {
     const double n = known->records / (double)known->groups;
+    const size_t levels = asked->levels;
     double cell[SURVIVAL_GROUPS_MAX * (TABLE1_LEVELS_MAX + 1) + 1] = {0};
     struct table1_sizes sizes;
     struct table1_column column;
@@ -183,13 +190,25 @@ struct evaluate_expected evaluate_expect(const struct table1_public *known, size
     const struct table1_block block = {cell, 2 * levels, NULL, known->variance};
     table1_agree(&sizes, &block, 1, known->groups, known->records);
     table1_column_of(&column, &block, &sizes, 0);
-    const struct table1_figure auc = evaluate_auc(&column);
-    struct evaluate_expected out = {(auc.estimate.high - auc.estimate.low) / 2, n * auc.factor, NAN,
-                                    NAN};
-    if (!isnan(threshold)) {
-        const struct table1_figure benefit = evaluate_net_benefit(&column, levels / 4, threshold);
-        out.benefit = (benefit.estimate.high - benefit.estimate.low) / 2;
-        out.benefit_group = n * benefit.factor;
+    const struct evaluate_half none = {NAN, NAN};
+    struct evaluate_expected out = {.auc = half_of(evaluate_auc(&column), n),
+                                    .share = half_of(evaluate_prevalence(&column), n),
+                                    .band = half_of(evaluate_band(&column, 0), n),
+                                    .benefit = none,
+                                    .large = none,
+                                    .accuracy = none,
+                                    .sensitivity = none,
+                                    .specificity = none};
+    if (asked->edge != NULL) {
+        const size_t quarter = levels / 4;
+        out.benefit = half_of(evaluate_net_benefit(&column, quarter, asked->edge[quarter]), n);
+        out.large = half_of(evaluate_in_the_large(&column, asked->edge), n);
+    }
+    if (asked->cut > 0) {
+        const struct evaluate_cut cut = evaluate_cut(&column, asked->cut);
+        out.accuracy = half_of(cut.accuracy, n);
+        out.sensitivity = half_of(cut.sensitivity, n);
+        out.specificity = half_of(cut.specificity, n);
     }
     return out;
 }

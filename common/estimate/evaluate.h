@@ -65,16 +65,32 @@ struct table1_figure evaluate_in_the_large(const struct table1_column *column, c
  * records have the event; EVALUATE_BANDS where it always is. */
 size_t evaluate_plan(const struct table1_public *known);
 
-struct evaluate_expected {
-    double auc;     /* half of the interval; NAN: not given */
-    double group;   /* the fewest records of a group that has one */
-    double benefit; /* the same of the net benefit from a quarter of the levels on */
-    double benefit_group;
+struct evaluate_half {
+    double half;  /* of an interval; NAN: not given */
+    double group; /* the fewest records of a group that has one */
 };
 
-/** Tells what to expect, if a fifth have the event, scores lie evenly over the levels and tell nothing. threshold: where a quarter of
- * them ends, as a risk; NAN: the score is none. */
-struct evaluate_expected evaluate_expect(const struct table1_public *known, size_t levels,
-                                         double threshold);
+struct evaluate_expected {
+    struct evaluate_half auc;
+    struct evaluate_half share;    /* with the event, of all */
+    struct evaluate_half band;     /* with the event, of an eighth of the range */
+    struct evaluate_half benefit;  /* the net one from a quarter of the levels on */
+    struct evaluate_half large;    /* the calibration in the large */
+    struct evaluate_half accuracy; /* these three at the cut */
+    struct evaluate_half sensitivity;
+    struct evaluate_half specificity;
+};
+
+/* What is asked of a score beside its AUC. */
+struct evaluate_asked {
+    size_t levels;
+    const double *edge; /* (levels + 1) of a risk; NULL: the score is none */
+    size_t cut;         /* the level from which on the event is foretold; 0: none is */
+};
+
+/** Tells what to expect, if a fifth have the event, scores lie evenly over the levels and tell nothing. What is not asked is
+ * NAN. */
+struct evaluate_expected evaluate_expect(const struct table1_public *known,
+                                         const struct evaluate_asked *asked);
 
 #endif

@@ -108,11 +108,16 @@ double regress_test(const struct table1_figure *figure);
 /** What is expected where records lie evenly over the points, slopes are 0, and a fifth have the event; a number's
  * outcomes spread by a sixth of their range. */
 struct regress_expected {
-    double half;   /* of the interval of the first slope; NAN: not given */
+    double
+        half; /* of the interval of the predictor's first slope, as of its others; NAN: not given */
     double factor; /* how many times the records would be enough; below 1: it is given */
 };
-struct regress_expected regress_expect(const struct regress_design *design, double records,
-                                       double variance);
+struct regress_expected regress_expect(const struct regress_design *design, size_t predictor,
+                                       double records, double variance);
+
+/** Returns half of the interval to expect likewise of the sum of weight (terms) and b; NAN: not given. */
+double regress_expect_sum(const struct regress_design *design, const double *weight, double records,
+                          double variance);
 
 /** Sets a number's values: the middles of levels that are even over [-1, 1]. */
 void regress_set_even(struct regress_predictor *predictor);

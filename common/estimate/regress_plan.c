@@ -37,14 +37,14 @@ static void expect_outcomes(double *share, const struct regress_design *design)
     }
 }
 
-struct regress_expected regress_expect(const struct regress_design *design, double records,
-                                       double variance)
+/* weight: (terms) */
+static struct table1_figure expect_sum(const struct regress_design *design, const double *weight,
+                                       double records, double variance)
 {
     const size_t points = regress_points(design);
     const size_t count = points * design->outcomes;
     double share[REGRESS_OUTCOMES_MAX];
     double cell[REGRESS_CELLS_MAX];
-    double weight[REGRESS_TERMS_MAX] = {0};
     const struct regress_cells cells = {design, cell, count + 1, variance};
     struct regress_fit fit;
     CHECK(count <= REGRESS_CELLS_MAX && design->outcomes <= REGRESS_OUTCOMES_MAX);
@@ -53,10 +53,33 @@ struct regress_expected regress_expect(const struct regress_design *design, doub
         cell[c] = records / (double)points * share[c % design->outcomes];
     }
     regress_solve(&fit, &cells);
-    weight[design->intervals] = 1;
-    const struct table1_figure figure = regress_figure(&fit, weight);
-    return (struct regress_expected){.half = (figure.estimate.high - figure.estimate.low) / 2,
-                                     .factor = figure.factor};
+    return regress_figure(&fit, weight);
+}
+
+static double half_of(const struct table1_figure *figure)
+{
+    return (figure->estimate.high - figure->estimate.low) / 2;
+}
+
+struct regress_expected regress_expect(const struct regress_design *design, size_t predictor,
+                                       double records, double variance)
+{
+    double weight[REGRESS_TERMS_MAX] = {0};
+    size_t term = design->intervals;
+    for (size_t i = 0; i < predictor; i++) {
+        const struct regress_predictor *before = &design->predictor[i];
+        term += before->is_number ? 1 : before->levels - 1;
+    }
+    weight[term] = 1;
+    const struct table1_figure figure = expect_sum(design, weight, records, variance);
+    return (struct regress_expected){.half = half_of(&figure), .factor = figure.factor};
+}
+
+double regress_expect_sum(const struct regress_design *design, const double *weight, double records,
+                          double variance)
+{
+    const struct table1_figure figure = expect_sum(design, weight, records, variance);
+    return half_of(&figure);
 }
 
 void regress_set_even(struct regress_predictor *predictor)
@@ -86,7 +109,7 @@ size_t regress_plan(const struct regress_design *design, struct regress_predicto
         if (regress_points(design) * design->outcomes > REGRESS_CELLS_MAX) {
             break;
         }
-        const struct regress_expected expected = regress_expect(design, records, variance);
+        const struct regress_expected expected = regress_expect(design, 0, records, variance);
         const double error = hypot(expected.half / ESTIMATE_Z, 1 / (double)(levels * levels));
         if (expected.factor <= factor_most && error < least) {
             least = error;

@@ -120,12 +120,54 @@ double survival_deviation(const struct survival_group *group, size_t interval)
     return sqrt(group->greenwood[interval] + fmax(group->noise[interval][interval], 0));
 }
 
+/* How far a normal variable is moved, in its deviations, if it is shown where it is above a limit and a tenth are shown: the mean of
+ * its upper tenth. What is found far above the limit would be shown anyway. Noise has heavier tails, so that "far" is 3. */
+static double choice_moves(double over)
+{
+    const double upper_tenth = 1.7549833;
+    const double near = 1;
+    const double far = 3;
+    return upper_tenth * fmin(fmax((far - over) / (far - near), 0), 1);
+}
+
+/* What shows a figure, and so moves it: those at risk in an interval are enough, and chance and noise have made more of these larger
+ * than smaller. */
+struct choice {
+    double noise; /* how far the figure is moved by the noise that goes with it */
+    double all;   /* and by sampling, too */
+};
+
+/* by: (2K + 1) the figure's gradient; sampled: its covariance with those at risk by sampling */
+static struct choice moved_by_choice(const double *by, double sampled,
+                                     const struct survival_group *group,
+                                     const struct survival_cells *cells, size_t interval)
+{
+    const size_t k = cells->intervals;
+    const double noise = group->at_risk_noise[interval];
+    const double left = group->at_risk[interval];
+    double by_risk[SURVIVAL_GROUP_CELLS_MAX] = {0};
+    if (!(noise > 1e-9 * left)) {
+        return (struct choice){0, 0};
+    }
+    for (size_t j = interval; j < k; j++) {
+        by_risk[j] = 1;
+        by_risk[k + j] = j == interval ? 0.5 : 1;
+    }
+    by_risk[2 * k] = 1;
+    const double joint =
+        survival_covariance(cells, survival_inner(cells, by, by_risk), survival_weigh(cells, by),
+                            survival_weigh(cells, by_risk));
+    const double both = hypot(noise, sqrt(left * fmax(1 - left / group->at_risk[0], 0)));
+    const double moves = choice_moves((left - risk_over_noise * noise) / both) / both;
+    return (struct choice){joint * moves, (joint + sampled) * moves};
+}
+
 static double clipped(double share)
 {
     return fmin(fmax(share, 0), 1);
 }
 
-/* The band's ends on the arcsine-root scale: d asin(sqrt S) = sqrt(S / (1 - S)) / 2 dL. */
+/* The band's ends on the arcsine-root scale: d asin(sqrt S) = sqrt(S / (1 - S)) / 2 dL. It holds the point's own interval. */
 static void set_band(struct survival_point *point, double log_survival, double reach)
 {
     const double share = fmin(exp(log_survival), 1 - 1e-9);
@@ -134,8 +176,8 @@ static void set_band(struct survival_point *point, double log_survival, double r
     const double right = 3.14159265358979323846 / 2;
     const double low = sin(fmax(angle - width, 0));
     const double high = sin(fmin(angle + width, right));
-    point->band_low = low * low;
-    point->band_high = high * high;
+    point->band_low = fmin(low * low, point->survival.low);
+    point->band_high = fmax(high * high, point->survival.high);
 }
 
 static void set_bands(struct survival_curve *curve, const struct survival_group *group, size_t k)
@@ -182,13 +224,15 @@ static void set_points(struct survival_curve *curve, const struct survival_group
         const double l = group->log_survival[j];
         const double noise = sqrt(fmax(group->noise[j][j], 0));
         const double reach = ESTIMATE_Z * survival_deviation(group, j);
+        const struct choice moved = moved_by_choice(
+            group->gradient[j], group->at_risk[j] * group->greenwood[j], group, cells, j);
         point->survival = (struct estimate){.value = clipped(exp(l)),
-                                            .low = clipped(exp(l - reach)),
-                                            .high = clipped(exp(l + reach)),
+                                            .low = clipped(exp(l - reach - fmax(moved.all, 0))),
+                                            .high = clipped(exp(l + reach - fmin(moved.all, 0))),
                                             .noise = exp(l) * noise,
                                             .sampling = exp(l) * sqrt(group->greenwood[j])};
-        point->noise_low = clipped(exp(l - ESTIMATE_Z_NOISE * noise));
-        point->noise_high = clipped(exp(l + ESTIMATE_Z_NOISE * noise));
+        point->noise_low = clipped(exp(l - ESTIMATE_Z_NOISE * noise - fmax(moved.noise, 0)));
+        point->noise_high = clipped(exp(l + ESTIMATE_Z_NOISE * noise - fmin(moved.noise, 0)));
         curve->shown++;
     }
 }
@@ -225,37 +269,20 @@ static void set_median(struct survival_curve *curve, size_t k)
     curve->median = crossed ? median : unknown;
 }
 
-/* How far the mean is moved on average where it is shown: that is where those at risk in the last interval are enough, and chance and
- * noise have made more of these larger than smaller. What goes with them, by a normal distribution that is cut off. */
-static double moved_by_choice(const double *weight, const struct survival_group *group,
-                              const struct survival_cells *cells)
+/* What the choice by the last interval moves the mean. weight: (K) of each L */
+static double mean_moves(const double *weight, const struct survival_group *group,
+                         const struct survival_cells *cells)
 {
     const size_t k = cells->intervals;
-    const double noise = group->at_risk_noise[k - 1];
-    double by_mean[SURVIVAL_GROUP_CELLS_MAX] = {0};
-    double by_risk[SURVIVAL_GROUP_CELLS_MAX] = {0};
-    if (!(noise > 1e-9 * group->at_risk[k - 1])) {
-        return 0;
-    }
+    double by[SURVIVAL_GROUP_CELLS_MAX] = {0};
+    double sampled = 0;
     for (size_t j = 0; j < k; j++) {
+        sampled += group->at_risk[k - 1] * weight[j] * group->greenwood[j];
         for (size_t i = 0; i < 2 * k + 1; i++) {
-            by_mean[i] += weight[j] * group->gradient[j][i];
+            by[i] += weight[j] * group->gradient[j][i];
         }
     }
-    by_risk[k - 1] = 1;
-    by_risk[2 * k - 1] = 0.5;
-    by_risk[2 * k] = 1;
-    const double joint =
-        survival_covariance(cells, survival_inner(cells, by_mean, by_risk),
-                            survival_weigh(cells, by_mean), survival_weigh(cells, by_risk));
-    const double left = group->at_risk[k - 1];
-    double sampled = 0; /* their covariance by sampling */
-    for (size_t j = 0; j < k; j++) {
-        sampled += left * weight[j] * group->greenwood[j];
-    }
-    const double both = hypot(noise, sqrt(left * fmax(1 - left / group->at_risk[0], 0)));
-    const double over = (left - risk_over_noise * noise) / both;
-    return (joint + sampled) / both * (over - normal_shown(over));
+    return moved_by_choice(by, sampled, group, cells, k - 1).all;
 }
 
 struct estimate survival_mean(double *gradient_sum, const struct survival_group *group,
@@ -286,7 +313,7 @@ struct estimate survival_mean(double *gradient_sum, const struct survival_group 
     noise = fmax(noise, 0);
     sampling = fmax(sampling, 0);
     const double reach = ESTIMATE_Z * sqrt(noise + sampling);
-    const double moved = moved_by_choice(weight, group, cells);
+    const double moved = mean_moves(weight, group, cells);
     return (struct estimate){.value = fmin(fmax(mean, 0), cells->end),
                              .low = fmin(fmax(mean - reach - fmax(moved, 0), 0), cells->end),
                              .high = fmin(fmax(mean + reach - fmin(moved, 0), 0), cells->end),
@@ -294,14 +321,25 @@ struct estimate survival_mean(double *gradient_sum, const struct survival_group 
                              .sampling = sqrt(sampling)};
 }
 
+/* By how much an end is further out than sampling and noise alone would have it; squared. */
+static double square_beyond(const struct estimate *own, double reach)
+{
+    const double plain = ESTIMATE_Z * hypot(own->noise, own->sampling);
+    return fmax(reach * reach - plain * plain, 0);
+}
+
+/* Zou and Donner's interval, with the noise that the two share. */
 struct estimate survival_difference(const struct estimate *a, const struct estimate *b,
                                     double noise_covariance)
 {
     const double noise = fmax(0, a->noise * a->noise + b->noise * b->noise - 2 * noise_covariance);
     const double sampling = a->sampling * a->sampling + b->sampling * b->sampling;
     const double value = a->value - b->value;
-    const double reach = ESTIMATE_Z * sqrt(noise + sampling);
-    return (struct estimate){value, value - reach, value + reach, sqrt(noise), sqrt(sampling)};
+    const double plain = ESTIMATE_Z * ESTIMATE_Z * (noise + sampling);
+    const double below = square_beyond(a, a->value - a->low) + square_beyond(b, b->high - b->value);
+    const double above = square_beyond(a, a->high - a->value) + square_beyond(b, b->value - b->low);
+    return (struct estimate){value, value - sqrt(plain + below), value + sqrt(plain + above),
+                             sqrt(noise), sqrt(sampling)};
 }
 
 /* From the intervals of two that are apart: an end is as far out as the two ends that make it, together. */

@@ -10,8 +10,9 @@
  * Var L_J is Greenwood's, for the records as a sample, and the noise's by the gradient (delta method). An interval is
  * L +- 1.96 sd. A figure is given where the noise leaves it meaning:
  *   a curve's point: Y > 5 sd(Y) up to it, sd(L) < 0.35, deaths so far > 10 and > 2 of their noise's sd;
- *   a mean: Y > 5 sd(Y) up to the end. Where this is just so, chance is often why, and the end of the interval that it has moved
- *   away from the truth lies further out by what it moves on average;
+ *   a mean: Y > 5 sd(Y) up to the end;
+ *   where Y is hardly so large, chance is often why, and the end of the interval that it has moved away from the truth lies further
+ *   out by what it moves where a tenth of such answers are shown;
  *   a curve, and what follows from it: half of its points, and as many records in the group as survival_expect says. */
 
 #ifndef ESTIMATE_SURVIVAL_H
@@ -92,7 +93,7 @@ struct survival {
  * Estimates all curves.
  *
  * Sources: Kaplan and Meier 1958; Greenwood 1926; Brookmeyer and Crowley 1982 (median: where the pointwise interval
- * holds one half); Zou, Donner 2008 (a difference of medians: its interval from theirs); Mantel 1966. Bands are of equal precision on the arcsine-root scale (Nair 1984).
+ * holds one half); Zou, Donner 2008 (a difference: its interval from those of two); Mantel 1966. Bands are of equal precision on the arcsine-root scale (Nair 1984).
  * Deviation: noise enters every variance, by gradients in the cells; nothing is made non-negative before.
  */
 void survival_estimate(struct survival *out, const struct survival_cells *cells);

@@ -190,6 +190,12 @@ struct survival_release survival_plan(const struct survival_public *known, bool 
     }
 }
 
+void survival_expect_cells(double *cell, const struct survival_public *known, size_t intervals)
+{
+    double truth[SURVIVAL_INTERVALS_MAX];
+    expect_all(cell, truth, &half_dies, known, intervals);
+}
+
 static double expect_median(const struct survival_public *known, size_t k)
 {
     double cell[SURVIVAL_CELLS_MAX];

@@ -50,6 +50,9 @@ bool survival_has_whole(const struct survival_cells *cells, size_t group);
  * others are censored. */
 bool survival_suffices(double records, const struct survival_public *known, size_t intervals);
 
+/** Writes the cells that survival_expect takes the means from. */
+void survival_expect_cells(double *cell, const struct survival_public *known, size_t intervals);
+
 /** Sets out's log-rank test. */
 void survival_log_rank(struct survival *out, const struct survival_cells *cells);
 

@@ -242,6 +242,9 @@ void query_plan(struct query *query, const struct query_public *known);
 /** Answers whether an evaluate's score is a risk: its public range is one of probabilities. */
 bool query_is_risk(const struct query *query);
 
+/** Writes the ends of an evaluate's levels. out: (levels + 1) */
+void query_score_edges(double *out, const struct query *query);
+
 /** Returns how many groups a survival, table1, evaluate or concordance has: 1 without `by`; and a group's name, empty then. */
 size_t query_groups(const struct query *query);
 const char *query_group_name(const struct query *query, size_t group);
@@ -256,6 +259,9 @@ void query_regress_design(struct query_regress *out, const struct query *query);
 
 /** Tells what -1 .. 1 stands for in a regress's number: its own unit, or that of its logarithm or transform. */
 void query_regress_unit(double *centre, double *half, const struct query_variable *variable);
+
+/** Sets the weights (terms) of what is told as a regress's intercept, of no hazards: zeroed before. */
+void query_regress_intercept(double *weight, const struct query *query);
 
 /** Returns what a record adds to a survival's cell, in grid steps: one = 2^b; with blocks, where it adds so much to a sum as well,
  * 2^b / sqrt(2), rounded down, so that neither way moves the answer further in the L2 norm. */

@@ -63,7 +63,9 @@ static double needed(const struct answering *answering)
         (void)concordance_expect(&needed, &known, query->intervals);
         return needed;
     }
-    return query->kind == QUERY_EVALUATE ? evaluate_expect(&known, query->intervals, NAN).group
+    return query->kind == QUERY_EVALUATE
+               ? evaluate_expect(&known, &(struct evaluate_asked){query->intervals, NULL, 0})
+                     .auc.group
            : query->kind == QUERY_TABLE1 ? of_table1(query, &known)
                                          : NAN;
 }

@@ -33,8 +33,7 @@ static double edge_of(const struct query *query, size_t band)
                                     : query->edge[band * wide - 1];
 }
 
-/* Of the score's levels, and not of the bands. out: (levels + 1) */
-static void edges_of(double *out, const struct query *query)
+void query_score_edges(double *out, const struct query *query)
 {
     out[0] = query->low;
     for (size_t k = 1; k < query->intervals; k++) {
@@ -75,7 +74,7 @@ static void set_rows(struct row_written *row, const struct query *query,
     *row++ = (struct row_written){"with the event", "of all", evaluate_prevalence(column), "share"};
     if (query_is_risk(query)) {
         double edge[EVALUATE_LEVELS_MAX + 1];
-        edges_of(edge, query);
+        query_score_edges(edge, query);
         *row++ = (struct row_written){"with the event", "less the mean score",
                                       evaluate_in_the_large(column, edge), "share"};
     }

@@ -201,11 +201,8 @@ static size_t tell_variable(struct query_answer *answer, struct telling *telling
 }
 
 /* What is expected where all numbers, not their distances to the middle of their range, are 0. */
-static void tell_intercept(struct query_answer *answer, struct telling *telling)
+void query_regress_intercept(double *weight, const struct query *query)
 {
-    const struct query *query = telling->answering->query;
-    const bool is_linear = query->family == REGRESS_LINEAR;
-    double *weight = telling->weight;
     *weight++ = 1;
     for (size_t i = 0; i < query->variable_count; i++) {
         const struct query_variable *variable = &query->variable[i];
@@ -218,6 +215,13 @@ static void tell_intercept(struct query_answer *answer, struct telling *telling)
         query_regress_unit(&centre, &half, variable);
         *weight++ = -centre / half;
     }
+}
+
+static void tell_intercept(struct query_answer *answer, struct telling *telling)
+{
+    const struct query *query = telling->answering->query;
+    const bool is_linear = query->family == REGRESS_LINEAR;
+    query_regress_intercept(telling->weight, query);
     const struct table1_figure figure =
         in_unit(regress_figure(&telling->fit, telling->weight), telling, outcome_unit(query),
                 is_linear ? (query->low + query->high) / 2 : 0);
@@ -240,10 +244,10 @@ void answer_regress(struct query_answer *answer, const struct answering *answeri
     query_regress_design(&telling.regress, query);
     const struct regress_cells cells = {&telling.regress.design, cell, query->cell_count, variance};
     regress_solve(&telling.fit, &cells);
-    telling.factor =
-        fmax(regress_expect(&telling.regress.design, (double)answering->run->record_count, variance)
-                 .factor,
-             2); /* it was not enough, whatever was expected */
+    telling.factor = fmax(
+        regress_expect(&telling.regress.design, 0, (double)answering->run->record_count, variance)
+            .factor,
+        2); /* it was not enough, whatever was expected */
     answer += tell_counts(answer, answering, &cells);
     for (size_t i = 0; i < query->variable_count; i++) {
         const struct query_variable *variable = &query->variable[i];

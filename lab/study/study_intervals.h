@@ -112,14 +112,23 @@ struct intervals_rate {
 double intervals_share(const struct intervals_rate *rate);
 void intervals_count(struct intervals_rate *rate, bool yes);
 
-/* A row's texts, and the worst of all settings so far of each claim of the kind. */
+/* What a setting has of a claim. */
+struct intervals_taken {
+    double worst;    /* of what was taken; NAN: nothing */
+    uint64_t fewest; /* answers that a share which was taken is of */
+};
+
+/* A setting's row, and what it has of each claim of the kind. */
 struct intervals_told {
     char text[INTERVALS_COLUMNS][INTERVALS_TEXT];
     const struct intervals_kind *kind;
-    double worst[INTERVALS_CLAIMS_MAX];
+    struct intervals_taken taken[INTERVALS_CLAIMS_MAX];
 };
 
-/** Takes a setting's share for a claim, if it is of a tenth of what was asked or more: fewer are too few to count. */
+/** Makes it one of which nothing is taken. */
+void intervals_told_clear(struct intervals_told *told);
+
+/** Takes a share for a claim, if it is of a tenth of what was asked or more: fewer are too few to count. */
 void intervals_take(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
                     size_t asked);
 

@@ -1,6 +1,7 @@
 /* Effects between sites: a share, and of tables of two columns the difference of two shares and the logarithm of the odds ratio. A
  * site's own effect is drawn about the mean of all with a deviation of tau. A mean is judged as the share of a column of two values,
- * which spread most. Planted: a site's interval is of a tenth of the noise alone; the others' are fixed effects. */
+ * which spread most. Planted: a site's interval is of a tenth of the noise alone; the others' are fixed effects; a width is
+ * twice as large. */
 
 #include "lab/study/study_intervals_between.h"
 
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { CELLS = 4, GRID_LOG2 = 10, SITES_MAX = DRAWING_SITES_MAX, WITHIN_LEAST = 100 };
+
 enum effect { SHARE, DIFFERENCE, LOG_ODDS, MEAN_LIFE, HAZARD, SLOPE, TABLE_MEAN, EFFECTS };
 
 struct found {
@@ -19,11 +22,14 @@ struct found {
     struct intervals_rate fixed;    /* of fixed effects, which are not told */
     struct intervals_rate next;     /* that hold the effect of another site */
     struct intervals_rate rejected; /* tests below 5 % */
-    double width;                   /* of the mean's; summed */
+    struct intervals_width width;   /* of the mean's, beside that of known variances within sites */
     double spread;                  /* that is found; summed */
+    struct within {
+        double sampling; /* variances; summed */
+        double noise;
+        double count;
+    } within[SITES_MAX];
 };
-
-enum { CELLS = 4, GRID_LOG2 = 10, SITES_MAX = DRAWING_SITES_MAX };
 
 static const size_t counts[] = {3, 5, 10};
 static const double epsilons[] = {0.25, 1, 4};
@@ -167,6 +173,34 @@ static bool holds_alone(const struct between_site *site, double truth, bool is_p
                       : !(site->low > truth) && !(site->high < truth);
 }
 
+/* Adds a width beside that of the same answers whose variances within the sites are known: the mean of all studies so far, which is
+ * near what the true cells give. */
+static void judge_width(struct found *out, const struct between *found,
+                        const struct between_site *site, const struct intervals_setting *setting)
+{
+    struct between_site known[SITES_MAX];
+    struct between by_true;
+    bool is_known = true;
+    for (size_t i = 0; i < setting->sites; i++) {
+        struct within *within = &out->within[i];
+        known[i] = site[i];
+        if (!isnan(site[i].value)) {
+            known[i].sampling = sqrt(within->sampling / within->count);
+            known[i].noise = sqrt(within->noise / within->count);
+            is_known = is_known && within->count >= WITHIN_LEAST;
+            within->sampling += site[i].sampling * site[i].sampling;
+            within->noise += site[i].noise * site[i].noise;
+            within->count++;
+        }
+    }
+    if (is_known) {
+        between_sites(&by_true, known, setting->sites, false);
+        const double width = (setting->planted < 1 ? 2 : 1) * (found->high - found->low);
+        intervals_add_width(&out->width, width, width);
+        out->width.true_logarithms += log(by_true.high - by_true.low);
+    }
+}
+
 static void judge(struct found *out, struct between_site *site, const double *truth,
                   struct drawing *drawing, enum effect effect)
 {
@@ -190,7 +224,7 @@ static void judge(struct found *out, struct between_site *site, const double *tr
     intervals_count(&out->next, is_planted ? holds_fixed(site, setting->sites, next)
                                            : found.next_low <= next && next <= found.next_high);
     intervals_count(&out->rejected, found.p < 0.05);
-    out->width += found.high - found.low;
+    judge_width(out, &found, site, setting);
     out->spread += found.spread;
 }
 
@@ -223,7 +257,7 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     const uint64_t epsilon = (uint64_t)(setting->epsilon * 1e6);
 
     const enum effect effect = (enum effect)setting->variant;
-    *out = (struct found){.width = 0};
+    *out = (struct found){.spread = 0};
     seeded_random_init(&drawing.seeded, setting->seed);
     drawing.random = seeded_random_interface(&drawing.seeded);
     enum status status = noise_laplace_init(&drawing.noise, (struct noise_scale){one, epsilon});
@@ -252,8 +286,8 @@ enum {
     SETTINGS = SIZES * COUNTS * EPSILONS * 2
 };
 
-/* Of each effect four. */
-enum { MEAN, ALONE, NEXT, REJECTED, CLAIMS };
+/* Of each effect four, and behind them all one. */
+enum { MEAN, ALONE, NEXT, REJECTED, CLAIMS, WIDTH = CLAIMS * EFFECTS };
 #define CLAIMS_OF(name)                                                                            \
     {"sites: intervals of the mean over sites, " name ", the worst of all settings",               \
      INTERVALS_HOLD},                                                                              \
@@ -263,9 +297,15 @@ enum { MEAN, ALONE, NEXT, REJECTED, CLAIMS };
         "sites: tests that reject sites that are alike, " name, true                               \
     }
 static const struct intervals_claim claims[] = {
-    CLAIMS_OF("shares"),          CLAIMS_OF("differences"),       CLAIMS_OF("log odds ratios"),
-    CLAIMS_OF("mean lives"),      CLAIMS_OF("log hazard ratios"), CLAIMS_OF("slopes"),
+    CLAIMS_OF("shares"),
+    CLAIMS_OF("differences"),
+    CLAIMS_OF("log odds ratios"),
+    CLAIMS_OF("mean lives"),
+    CLAIMS_OF("log hazard ratios"),
+    CLAIMS_OF("slopes"),
     CLAIMS_OF("means of tables"),
+    {"sites: widths of the mean over sites over those that known variances within sites give",
+     INTERVALS_WIDTH},
 };
 
 static bool at(struct intervals_setting *out, const struct study_request *request, size_t *at)
@@ -304,8 +344,9 @@ static void tell(struct intervals_told *told, const struct found *found,
                    intervals_share(&found->mean), intervals_share(&found->fixed));
     (void)snprintf(text[5], INTERVALS_TEXT, "another site %.3f", intervals_share(&found->next));
     (void)snprintf(text[6], INTERVALS_TEXT, "%.3f", intervals_share(&found->rejected));
-    (void)snprintf(text[7], INTERVALS_TEXT, "width %.3g, tau %.3g", found->width / shown,
-                   found->spread / shown);
+    (void)snprintf(text[7], INTERVALS_TEXT, "width %.3g, tau %.3g; over true %.2f",
+                   found->width.released / (double)found->width.count, found->spread / shown,
+                   intervals_over_true(&found->width));
 }
 
 static enum status run(struct intervals_told *told, struct intervals_setting *setting)
@@ -316,6 +357,9 @@ static enum status run(struct intervals_told *told, struct intervals_setting *se
     intervals_take(told, first + MEAN, &found.mean, setting->runs);
     intervals_take(told, first + ALONE, &found.alone, setting->sites * setting->runs);
     intervals_take(told, first + NEXT, &found.next, setting->runs);
+    const size_t judged =
+        setting->runs > WITHIN_LEAST ? setting->runs - WITHIN_LEAST : setting->runs;
+    intervals_take_width(told, WIDTH, &found.width, judged);
     if (!setting->has_spread) {
         intervals_take(told, first + REJECTED, &found.rejected, setting->runs);
     }

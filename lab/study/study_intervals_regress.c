@@ -18,14 +18,14 @@
 
 enum { SLOPES = 4, DESIGNS = 3, PREDICTORS = 3, INTERVALS = 4, OUTCOME_LEVELS = 8 };
 enum { FAMILIES = REGRESS_HAZARD + 1 };
-enum { FINE = 64, PARTS_OF_LEVEL = 32, CLEAN_EACH = 10 };
+enum { FINE = 64, PARTS_OF_LEVEL = 32 };
 
 struct found {
     size_t levels; /* of a number, that were planned */
     uint64_t asked;
     struct intervals_rate slope[SLOPES];  /* intervals that hold the truth */
     struct intervals_rate rejected;       /* tests below 5 %, of a slope of 0 */
-    struct intervals_width width[SLOPES]; /* without noise: of each tenth study */
+    struct intervals_width width[SLOPES]; /* without noise: of some studies, by clean_each */
 };
 
 static const double most_counted = 7; /* of a Poisson outcome */
@@ -297,8 +297,15 @@ static void judge(struct found *out, const struct regress_fit *fit, const struct
     }
 }
 
+/* Studies for each of which the release without noise is solved, too: of few all. */
+static size_t clean_each(const struct intervals_setting *setting)
+{
+    return setting->runs < 1000 ? 1 : 10;
+}
+
 static enum status simulate(struct found *out, const struct intervals_setting *setting)
 {
+    const size_t each = clean_each(setting);
     static double exact[REGRESS_CELLS_MAX + 1];
     static double cell[REGRESS_CELLS_MAX + 1];
     static struct regress_fit fit;
@@ -330,10 +337,10 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
         status = intervals_noise_add(cell, cells, &noise, &random);
         cells_balance(cell, cells, (double)records);
         regress_solve(&fit, &noisy);
-        if (i % CLEAN_EACH == 0) {
+        if (i % each == 0) {
             regress_solve(&fit_of_clean, &clean);
         }
-        judge(out, &fit, i % CLEAN_EACH == 0 ? &fit_of_clean : NULL, &from);
+        judge(out, &fit, i % each == 0 ? &fit_of_clean : NULL, &from);
     }
     memset(exact, 0, cells * sizeof *exact);
     if (status == STATUS_OK) {
@@ -348,7 +355,7 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     return status;
 }
 
-enum { REJECTED = FAMILIES }; /* behind a claim of each family */
+enum { REJECTED = FAMILIES, WIDTH }; /* behind a claim of each family */
 
 static const struct intervals_claim claims[] = {
     [REGRESS_LOGISTIC] = {"regressions: intervals of a coefficient, logistic, the worst of all "
@@ -364,6 +371,7 @@ static const struct intervals_claim claims[] = {
         {"regressions: intervals of a coefficient, hazards, the worst of all settings",
          INTERVALS_HOLD},
     [REJECTED] = {"regressions: tests that reject a coefficient of 0", INTERVALS_REJECT},
+    [WIDTH] = {"regressions: widths over those that the true cells give", INTERVALS_WIDTH},
 };
 
 static void tell(struct intervals_told *told, const struct found *found,
@@ -404,6 +412,7 @@ static enum status run(struct intervals_told *told, struct intervals_setting *se
     const enum status status = simulate(&found, setting);
     for (size_t slope = 0; slope < SLOPES; slope++) {
         intervals_take(told, family_of(setting), &found.slope[slope], setting->runs);
+        intervals_take_width(told, WIDTH, &found.width[slope], setting->runs / clean_each(setting));
     }
     intervals_take(told, REJECTED, &found.rejected, setting->runs);
     tell(told, &found, setting);

@@ -45,14 +45,27 @@ void intervals_count(struct intervals_rate *rate, bool yes)
     rate->all++;
 }
 
+void intervals_told_clear(struct intervals_told *told)
+{
+    for (size_t i = 0; i < INTERVALS_CLAIMS_MAX; i++) {
+        told->taken[i] = (struct intervals_taken){.worst = NAN};
+    }
+}
+
+static void take(struct intervals_told *told, size_t claim, double share, uint64_t answers)
+{
+    struct intervals_taken *taken = &told->taken[claim];
+    const bool is_first = isnan(taken->worst);
+    taken->worst = told->kind->claim[claim].measure == INTERVALS_HOLD ? fmin(taken->worst, share)
+                                                                      : fmax(taken->worst, share);
+    taken->fewest = is_first || answers < taken->fewest ? answers : taken->fewest;
+}
+
 void intervals_take(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
                     size_t asked)
 {
-    double *worst = &told->worst[claim];
     if ((double)rate->all >= shown_least * (double)asked) {
-        const double share = intervals_share(rate);
-        *worst = told->kind->claim[claim].measure == INTERVALS_HOLD ? fmin(*worst, share)
-                                                                    : fmax(*worst, share);
+        take(told, claim, intervals_share(rate), rate->all);
     }
 }
 
@@ -60,7 +73,7 @@ void intervals_take_width(struct intervals_told *told, size_t claim,
                           const struct intervals_width *width, size_t asked)
 {
     if ((double)width->count >= width_shown_least * (double)asked) {
-        told->worst[claim] = fmax(told->worst[claim], intervals_over_true(width));
+        take(told, claim, intervals_over_true(width), width->count);
     }
 }
 

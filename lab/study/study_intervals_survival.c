@@ -1,5 +1,5 @@
-/* Survival of two groups. The first one's hazard is constant, the second one's rises (or is the first's: a true null). Censoring
- * is uniform over twice the time, from the beginning on. Deaths by the end: 55 and 45 of 100 before censoring. */
+/* Survival of two groups. The first one's hazard is constant, the second one's rises or falls (or is the first's: a true null).
+ * Censoring is uniform from the beginning on. The rules were built on the first three designs, and the fourth confirms. */
 
 #include "estimate/cells.h"
 #include "estimate/survival.h"
@@ -28,61 +28,85 @@ struct found {
 
 enum { GROUPS = 2, FINE = 64 };
 
-static const double first_hazard = 0.8;
-static const double second_hazard = 0.6; /* of t^1.5 */
-static const double censoring_end = 2;
+/* In each the first group's hazard is constant and the second one's is a power of the time, or the first one's. */
+static const struct design {
+    const char *name;
+    double first_hazard;
+    double second_hazard;
+    double power;         /* of time, in the second group's cumulative hazard */
+    double censoring_end; /* censoring is uniform up to it */
+    double first_share;   /* of the records, in the first group */
+} designs[] = {
+    {"", 0.8, 0.6, 1.5, 2, 0.5},
+    {", second", 1.1, 0.9, 1.5, 2, 0.5},
+    {", third", 1.3, 1, 0.8, 1.6, 0.6},
+    {", fourth", 1.6, 1.2, 1.2, 2.4, 0.45},
+};
+enum { DESIGNS = sizeof designs / sizeof designs[0] };
 
 static bool is_null_of(const struct intervals_setting *setting)
 {
-    return setting->variant == 1;
+    return setting->variant % 2 == 1;
 }
 
-static double cumulative(size_t group, bool is_null, double t)
+static const struct design *design_of(const struct intervals_setting *setting)
 {
-    return group == 0 || is_null ? first_hazard * t : second_hazard * pow(t, 1.5);
+    return &designs[setting->variant / 2];
 }
 
-static double time_of_death(size_t group, bool is_null, double exponential)
+static double cumulative(size_t group, const struct intervals_setting *setting, double t)
 {
-    return group == 0 || is_null ? exponential / first_hazard
-                                 : pow(exponential / second_hazard, 1 / 1.5);
+    const struct design *design = design_of(setting);
+    return group == 0 || is_null_of(setting) ? design->first_hazard * t
+                                             : design->second_hazard * pow(t, design->power);
 }
 
-static double mean_survival(size_t group, bool is_null)
+static double time_of_death(size_t group, const struct intervals_setting *setting,
+                            double exponential)
+{
+    const struct design *design = design_of(setting);
+    return group == 0 || is_null_of(setting)
+               ? exponential / design->first_hazard
+               : pow(exponential / design->second_hazard, 1 / design->power);
+}
+
+static double mean_survival(size_t group, const struct intervals_setting *setting)
 {
     enum { STEPS = 4096 };
     double sum = 0;
     for (int i = 0; i < STEPS; i++) {
-        sum += exp(-cumulative(group, is_null, (i + 0.5) / STEPS));
+        sum += exp(-cumulative(group, setting, (i + 0.5) / STEPS));
     }
     return sum / STEPS;
 }
 
 /* The time at which half are left; both groups reach it before 1 or not at all. */
-static double median_of(size_t group, bool is_null)
+static double median_of(size_t group, const struct intervals_setting *setting)
 {
-    return time_of_death(group, is_null, log(2));
+    return time_of_death(group, setting, log(2));
 }
 
 /* Each interval's deaths and censorings by steps of it. */
 static enum status make_source(struct intervals_source *out, size_t k,
                                const struct intervals_setting *setting)
 {
-    const bool is_null = is_null_of(setting);
+    const double censoring_end = design_of(setting)->censoring_end;
     const enum status status = intervals_source_init(out, GROUPS * (2 * FINE * k + 1));
     for (size_t g = 0; g < GROUPS && status == STATUS_OK; g++) {
         const size_t first = g * (2 * k + 1);
+        const double share = design_of(setting)->first_share;
+        const double own = g == 0 ? share : 1 - share;
         for (size_t i = 0; i < FINE * k; i++) {
             const double t = (double)i / (double)(FINE * k);
             const double next = (double)(i + 1) / (double)(FINE * k);
-            const double alive = exp(-cumulative(g, is_null, t));
-            const double later = exp(-cumulative(g, is_null, next));
+            const double alive = exp(-cumulative(g, setting, t));
+            const double later = exp(-cumulative(g, setting, next));
             const double kept = 1 - (t + next) / 2 / censoring_end;
-            intervals_source_put(out, (alive - later) * kept, first + i / FINE, 0);
-            intervals_source_put(out, (alive + later) / 2 * (next - t) / censoring_end,
+            intervals_source_put(out, own * (alive - later) * kept, first + i / FINE, 0);
+            intervals_source_put(out, own * (alive + later) / 2 * (next - t) / censoring_end,
                                  first + k + i / FINE, 0);
         }
-        intervals_source_put(out, exp(-cumulative(g, is_null, 1)) * (1 - 1 / censoring_end),
+        intervals_source_put(out, own * exp(-cumulative(g, setting, 1)) * (1 - 1 / censoring_end),
                              first + 2 * k, 0);
     }
     return status == STATUS_OK ? intervals_source_ready(out) : status;
@@ -149,7 +173,7 @@ static void judge_curve(struct found *out, struct intervals_rate *at,
     bool band = true;
     for (size_t j = 0; j < out->intervals; j++) {
         const struct survival_point *point = &curve->point[j];
-        const double truth = exp(-cumulative(group, is_null_of(setting), point->time));
+        const double truth = exp(-cumulative(group, setting, point->time));
         const bool is_shown = !isnan(point->survival.value);
         intervals_count(&out->shown, is_shown);
         if (is_shown) {
@@ -164,10 +188,10 @@ static void judge_curve(struct found *out, struct intervals_rate *at,
         intervals_count(&out->band, band);
     }
     if (!isnan(curve->mean.value)) {
-        intervals_count(&out->mean, holds(&curve->mean, mean_survival(group, is_null_of(setting))));
+        intervals_count(&out->mean, holds(&curve->mean, mean_survival(group, setting)));
     }
     if (curve->shown > 0) {
-        const double median = median_of(group, is_null_of(setting));
+        const double median = median_of(group, setting);
         const double high = isnan(curve->median.high) ? INFINITY : curve->median.high;
         /* Not reached: every point's interval reaches above one half, so nothing beyond is ruled out. */
         const bool covers = curve->median_beyond || (curve->median.low <= median && median <= high);
@@ -209,13 +233,12 @@ static enum status run_one(struct found *out, struct intervals_rate *at,
         judge_curve(out, at, &told.curve[g], exact.survival[g], g, setting);
     }
     if (!isnan(told.mean_difference[1].value)) {
-        const double truth =
-            mean_survival(1, is_null_of(setting)) - mean_survival(0, is_null_of(setting));
+        const double truth = mean_survival(1, setting) - mean_survival(0, setting);
         intervals_count(&out->difference, holds(&told.mean_difference[1], truth));
     }
     if (!isnan(told.median_difference[1].value)) {
         const struct estimate *between = &told.median_difference[1];
-        const double truth = median_of(1, is_null_of(setting)) - median_of(0, is_null_of(setting));
+        const double truth = median_of(1, setting) - median_of(0, setting);
         intervals_count(&out->medians, !(truth < between->low) && !(truth > between->high));
     }
     if (!isnan(told.log_rank_p)) {
@@ -295,7 +318,8 @@ static void tell(struct intervals_told *told, const struct found *found,
     char(*text)[INTERVALS_TEXT] = told->text;
     char name[INTERVALS_TEXT];
     intervals_setting_name(name, "", setting);
-    (void)snprintf(text[0], INTERVALS_TEXT, "%.64s%s", name, is_null_of(setting) ? ", null" : "");
+    (void)snprintf(text[0], INTERVALS_TEXT, "%.60s%s%s", name, design_of(setting)->name,
+                   is_null_of(setting) ? ", null" : "");
     (void)snprintf(text[1], INTERVALS_TEXT, "%zu", found->intervals);
     if (found->block > 0) {
         (void)snprintf(text[1], INTERVALS_TEXT, "%zu, blocks of %zu", found->intervals,
@@ -305,9 +329,11 @@ static void tell(struct intervals_told *told, const struct found *found,
     (void)snprintf(text[3], INTERVALS_TEXT, "%.3f, %.3f", intervals_share(&found->point),
                    found->worst_point);
     (void)snprintf(text[4], INTERVALS_TEXT, "%.3f", intervals_share(&found->band));
-    (void)snprintf(text[5], INTERVALS_TEXT, "%.3f, %.3f; medians %.3f, %.3f",
-                   intervals_share(&found->mean), intervals_share(&found->difference),
-                   intervals_share(&found->median), intervals_share(&found->medians));
+    (void)snprintf(text[5], INTERVALS_TEXT, "%.3f of %.2f, %.3f; medians %.3f, %.3f",
+                   intervals_share(&found->mean),
+                   (double)found->mean.all / (double)(GROUPS * setting->runs),
+                   intervals_share(&found->difference), intervals_share(&found->median),
+                   intervals_share(&found->medians));
     (void)snprintf(text[6], INTERVALS_TEXT, "%.3f of %.2f", intervals_share(&found->rejected),
                    (double)found->rejected.all / (double)setting->runs);
     (void)snprintf(text[7], INTERVALS_TEXT, "%.2f, %.2f", intervals_over_exact(&found->width),
@@ -319,11 +345,12 @@ static enum status run(struct intervals_told *told, struct intervals_setting *se
     struct found found;
     setting->runs = setting->site_records > 1000 ? setting->runs / 2 : setting->runs;
     const enum status status = simulate(&found, setting);
-    intervals_take(told, POINT, &found.point, setting->runs);
-    intervals_take(told, BAND, &found.band, setting->runs);
-    intervals_take(told, MEAN, &found.mean, setting->runs);
+    const size_t curves = GROUPS * setting->runs;
+    intervals_take(told, POINT, &found.point, curves * found.intervals);
+    intervals_take(told, BAND, &found.band, curves);
+    intervals_take(told, MEAN, &found.mean, curves);
     intervals_take(told, DIFFERENCE, &found.difference, setting->runs);
-    intervals_take(told, NOISE, &found.noise, setting->runs);
+    intervals_take(told, NOISE, &found.noise, curves * found.intervals);
     intervals_take_width(told, WIDTH, &found.width, setting->runs);
     if (is_null_of(setting)) {
         intervals_take(told, REJECTED, &found.rejected, setting->runs);
@@ -334,7 +361,7 @@ static enum status run(struct intervals_told *told, struct intervals_setting *se
 
 const struct intervals_kind intervals_survival = {
     .name = "survival",
-    .variants = 2,
+    .variants = 2 * DESIGNS,
     .runs_times = 1,
     .planted = 0.5,
     .run = run,

@@ -47,33 +47,77 @@ static enum status describe_index(struct terms *terms, const struct query *query
     return query_add_half(terms, query, &half);
 }
 
+/* What follows from the same cells beside the AUC. */
+static enum status describe_rest(struct terms *terms, const struct query *query,
+                                 const struct evaluate_expected *expected)
+{
+    const struct {
+        const char *of;
+        struct evaluate_half half;
+    } rest[] = {{"share with the event, if a fifth have it", expected->share},
+                {"share with the event in an eighth of the range (calibration), if scores are even "
+                 "and a fifth have the event",
+                 expected->band},
+                {"share with the event less the mean score, likewise", expected->large},
+                {"accuracy at the cut, likewise", expected->accuracy},
+                {"sensitivity at the cut, likewise", expected->sensitivity},
+                {"specificity at the cut, likewise", expected->specificity}};
+    enum { OF_ALL = 2, OF_RISK = 3, OF_CUT = 6 };
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < OF_CUT && status == STATUS_OK; i++) {
+        const bool is_asked = i < OF_ALL    ? true
+                              : i < OF_RISK ? query_is_risk(query)
+                                            : query->cut_band > 0;
+        if (is_asked) {
+            status = query_add_half(terms, query,
+                                    &(struct query_half){.of = rest[i].of,
+                                                         .unit = "share",
+                                                         .measure = "half of the interval is a "
+                                                                    "tenth",
+                                                         .width = rest[i].half.half,
+                                                         .most = TERMS_TENTH,
+                                                         .group = rest[i].half.group,
+                                                         .is_beside = true});
+        }
+    }
+    return status;
+}
+
 static enum status describe_score(struct terms *terms, const struct query *query,
                                   const struct table1_public *known)
 {
-    const double threshold = query_is_risk(query) ? query->edge[query->intervals / 4 - 1] : NAN;
-    const struct evaluate_expected expected = evaluate_expect(known, query->intervals, threshold);
+    double edge[EVALUATE_LEVELS_MAX + 1];
+    query_score_edges(edge, query);
+    const bool is_risk = query_is_risk(query);
+    const double threshold = edge[query->intervals / 4];
+    const size_t cut = query->cut_band * query->intervals / EVALUATE_BANDS;
+    const struct evaluate_expected expected = evaluate_expect(
+        known, &(struct evaluate_asked){query->intervals, is_risk ? edge : NULL, cut});
     char benefit[128];
     (void)snprintf(benefit, sizeof benefit,
                    "net benefit at a risk of %.4g, if scores are even and a fifth have the event",
                    threshold);
-    const enum status status =
+    enum status status =
         query_add_half(terms, query,
                        &(struct query_half){.of = "AUC, if a fifth have the event",
                                             .unit = "AUC",
                                             .measure = "half of the interval is a tenth",
-                                            .width = expected.auc,
+                                            .width = expected.auc.half,
                                             .most = TERMS_TENTH,
-                                            .group = expected.group});
-    if (status != STATUS_OK || isnan(threshold)) {
+                                            .group = expected.auc.group});
+    if (status == STATUS_OK) {
+        status = describe_rest(terms, query, &expected);
+    }
+    if (status != STATUS_OK || !is_risk) {
         return status;
     }
     return query_add_half(terms, query,
                           &(struct query_half){.of = benefit,
                                                .unit = "benefit",
                                                .measure = "half of the interval is a twentieth",
-                                               .width = expected.benefit,
+                                               .width = expected.benefit.half,
                                                .most = benefit_half,
-                                               .group = expected.benefit_group});
+                                               .group = expected.benefit.group});
 }
 
 enum status query_terms_evaluate(struct terms *terms, const struct query *query,

@@ -7,6 +7,40 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Lines that follow the first coefficient's: each other variable's, all of whose categories are expected alike, and the intercept. */
+static enum status describe_rest(struct terms *terms, const struct query *query,
+                                 const struct regress_design *design,
+                                 const struct table1_public *known)
+{
+    const double unit = query->family == REGRESS_LINEAR ? (query->high - query->low) / 2 : 1;
+    const size_t last = query->variable_count + (query->family != REGRESS_HAZARD ? 1U : 0U);
+    double intercept[REGRESS_TERMS_MAX] = {0};
+    query_regress_intercept(intercept, query);
+    for (size_t i = 1; i < last; i++) {
+        const bool is_slope = i < query->variable_count;
+        const struct query_variable *variable = &query->variable[is_slope ? i : 0];
+        struct terms_line *line = terms_add_line(terms);
+        if (line == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        const double half =
+            is_slope ? regress_expect(design, i, known->records, known->variance).half
+                     : regress_expect_sum(design, intercept, known->records, known->variance);
+        (void)snprintf(line->what, sizeof line->what, "%s: the same of %s%s", query->text,
+                       is_slope ? variable->column.name : "the intercept",
+                       !is_slope                                ? ""
+                       : variable->column.kind == COLUMN_NUMBER ? " over half of its range"
+                       : variable->levels > 2 ? "'s second category, and its others"
+                                              : "'s second category");
+        (void)snprintf(line->unit, sizeof line->unit, "coefficient");
+        line->bar = half * unit;
+        line->measure = query->family == REGRESS_LINEAR
+                            ? "half of the interval is half of the range"
+                            : "half of the interval is 1";
+    }
+    return STATUS_OK;
+}
+
 enum status query_terms_regress(struct terms *terms, const struct query *query,
                                 const struct query_noise *noise, double step, double records)
 {
@@ -23,7 +57,7 @@ enum status query_terms_regress(struct terms *terms, const struct query *query,
     cell = line - 1;
     query_regress_design(&regress, query);
     const struct regress_expected expected =
-        regress_expect(&regress.design, records, deviation * deviation);
+        regress_expect(&regress.design, 0, records, deviation * deviation);
     (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu cells", query->text,
                    query->cell_count);
     (void)snprintf(cell->unit, sizeof cell->unit, "records");
@@ -49,5 +83,7 @@ enum status query_terms_regress(struct terms *terms, const struct query *query,
     line->noise_to_signal = isnan(expected.half) ? 2 : expected.half;
     line->measure = query->family == REGRESS_LINEAR ? "half of the interval is half of the range"
                                                     : "half of the interval is 1";
-    return STATUS_OK;
+    return describe_rest(terms, query, &regress.design,
+                         &(struct table1_public){
+                             .records = records, .groups = 1, .variance = deviation * deviation});
 }

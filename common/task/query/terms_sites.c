@@ -10,22 +10,62 @@
 #include <math.h>
 #include <stdio.h>
 
+static const double log_range = 5; /* that a ratio's logarithm is beside */
+
 /* Half of one site's interval, and what it is of. */
 struct site_half {
     const char *of;
+    const char *more; /* behind it */
     const char *unit;
-    double half;  /* NAN: not given */
-    double range; /* of the unit */
+    double half;    /* NAN: not given */
+    double range;   /* of the unit */
+    bool is_apart;  /* sites are not joined */
+    bool is_beside; /* another figure is the question's main one: this one warns of nothing */
 };
 
 struct asking {
+    struct terms *terms;
     const struct query *query;
     double deviation; /* of the noise on a cell; unit: records */
     double records;
+    size_t sites;
 };
 
+static void fill(struct terms_line *line, const struct site_half *own, double half)
+{
+    const double ratio = isnan(half) ? 2 : half / own->range / (2 * TERMS_TENTH);
+    (void)snprintf(line->unit, sizeof line->unit, "%s", own->unit);
+    line->bar = half;
+    line->noise_to_signal = own->is_beside ? 0 : ratio;
+    line->measure = "half of the interval is a fifth of the range";
+}
+
+static enum status add(const struct asking *asking, const struct site_half *own)
+{
+    const char *text = asking->query->text;
+    struct terms_line *line = terms_add_line(asking->terms);
+    if (line == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)snprintf(line->what, sizeof line->what, "%s: half of one site's 95 %% interval of %s%s",
+                   text, own->of, own->more);
+    fill(line, own, own->half);
+    if (own->is_apart) {
+        return STATUS_OK;
+    }
+    line = terms_add_line(asking->terms);
+    if (line == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)snprintf(line->what, sizeof line->what,
+                   "%s: the same of the mean over %zu sites, if these are alike", text,
+                   asking->sites);
+    fill(line, own, between_expect(own->half, asking->sites));
+    return STATUS_OK;
+}
+
 /* Sampling is the widest there is. A difference of two shares is twice as uncertain as a share. */
-static struct site_half of_sums(const struct asking *asking)
+static enum status of_sums(const struct asking *asking)
 {
     const struct query *query = asking->query;
     const bool is_mean = query->kind == QUERY_MEAN;
@@ -34,14 +74,29 @@ static struct site_half of_sums(const struct asking *asking)
     const double noise = asking->deviation / asking->records;
     const double half = (is_table ? 2 : 1) * width *
                         hypot(ESTIMATE_Z / 2 / sqrt(asking->records), ESTIMATE_Z_NOISE * noise);
-    return (struct site_half){is_mean    ? "the mean, of the widest spread"
-                              : is_table ? "the shares' difference, if all cells are alike"
-                                         : "the share, if half match",
-                              is_mean ? query->column.name : "share",
-                              noise > (is_table ? 0.1 / sqrt(2) : 0.2) ? NAN : half, width};
+    enum status status = add(
+        asking, &(struct site_half){.of = is_mean    ? "the mean, of the widest spread"
+                                          : is_table ? "the shares' difference, if all cells "
+                                                       "are alike"
+                                                     : "the share, if half match",
+                                    .more = "",
+                                    .unit = is_mean ? query->column.name : "share",
+                                    .half = noise > (is_table ? 0.1 / sqrt(2) : 0.2) ? NAN : half,
+                                    .range = width});
+    if (status == STATUS_OK && is_table) {
+        status = add(asking, &(struct site_half){
+                                 .of = "the odds ratio's logarithm, likewise",
+                                 .more = "",
+                                 .unit = "logarithm",
+                                 .half = between_expect_odds(asking->records, query->cell_count,
+                                                             asking->deviation * asking->deviation),
+                                 .range = log_range,
+                                 .is_beside = true});
+    }
+    return status;
 }
 
-static struct site_half of_survival(const struct asking *asking)
+static enum status of_survival(const struct asking *asking)
 {
     const struct query *query = asking->query;
     const double deviation = asking->deviation / query_survival_share(query);
@@ -49,30 +104,55 @@ static struct site_half of_survival(const struct asking *asking)
                                           .groups = query_groups(query),
                                           .variance = deviation * deviation,
                                           .block = query->block};
-    return (struct site_half){"a group's mean up to the end, if half die", query->column.name,
-                              query->end * survival_expect(&known, query->intervals).mean,
-                              query->end};
+    const struct survival_expected expected = survival_expect(&known, query->intervals);
+    const char *unit = query->column.name;
+    const double end = query->end;
+    const bool has_pair = known.groups > 1;
+    const double hazards = has_pair ? between_expect_hazards(&known, query->intervals) : NAN;
+    const struct site_half half[] = {
+        {"a group's mean up to the end, if half die", "", unit, end * expected.mean, end, false,
+         false},
+        {"a group's median, if three of four die", "", unit, end * expected.median, end, true,
+         true},
+        {"the difference of two groups' means, if half die", "", unit,
+         sqrt(2) * end * expected.mean, end, false, true},
+        {"the hazard ratio's logarithm, likewise", "", "logarithm", hazards, log_range, false,
+         true},
+    };
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < (has_pair ? 4 : 2) && status == STATUS_OK; i++) {
+        status = add(asking, &half[i]);
+    }
+    return status;
 }
 
-static struct site_half of_regress(const struct asking *asking)
+static enum status of_regress(const struct asking *asking)
 {
     const struct query *query = asking->query;
     const double unit = query->family == REGRESS_LINEAR ? (query->high - query->low) / 2 : 1;
     struct query_regress regress;
+    enum status status = STATUS_OK;
     query_regress_design(&regress, query);
-    const struct regress_expected expected =
-        regress_expect(&regress.design, asking->records, asking->deviation * asking->deviation);
-    return (struct site_half){
-        query->variable[0].column.kind == COLUMN_NUMBER ? "the first column over half of its range"
-                                                        : "the first column's second category",
-        "coefficient", expected.factor < BETWEEN_DOUBT_MOST ? unit * expected.half : NAN, 5 * unit};
+    for (size_t i = 0; i < query->variable_count && status == STATUS_OK; i++) {
+        const struct query_variable *variable = &query->variable[i];
+        const struct regress_expected expected = regress_expect(
+            &regress.design, i, asking->records, asking->deviation * asking->deviation);
+        status = add(asking,
+                     &(struct site_half){
+                         .of = variable->column.name,
+                         .more = variable->column.kind == COLUMN_NUMBER ? " over half of its range"
+                                                                        : "'s second category",
+                         .unit = "coefficient",
+                         .half = expected.factor < BETWEEN_DOUBT_MOST ? unit * expected.half : NAN,
+                         .range = 5 * unit,
+                         .is_beside = i > 0});
+    }
+    return status;
 }
 
-/* Of the first variable. */
-static struct site_half of_table1(const struct asking *asking)
+static enum status of_variable(const struct asking *asking, const struct query_variable *variable,
+                               bool is_first)
 {
-    const struct query *query = asking->query;
-    const struct query_variable *variable = &query->variable[0];
     const bool is_number = variable->column.kind == COLUMN_NUMBER;
     const double one = ldexp(1, 20);
     const double part = (double)query_part_of(variable, (uint64_t)one) / one;
@@ -81,45 +161,43 @@ static struct site_half of_table1(const struct asking *asking)
         table1_expect(&(struct table1_public){asking->records, 1, deviation * deviation}, is_number,
                       variable->levels);
     const double range = is_number ? variable->step[variable->levels - 1] - variable->step[0] : 1;
-    return (struct site_half){is_number ? "the first column's mean, if values spread by a sixth of "
-                                          "the range"
-                                        : "a share of the first column",
-                              is_number ? variable->column.name : "share",
-                              range * (is_number ? expected.mean : expected.share), range};
+    struct site_half half = {
+        .of = variable->column.name,
+        .more = is_number ? ", its mean, if values spread by a sixth of the range" : ", a share",
+        .unit = is_number ? variable->column.name : "share",
+        .half = range * (is_number ? expected.mean : expected.share),
+        .range = range,
+        .is_beside = !is_first};
+    enum status status = add(asking, &half);
+    if (status == STATUS_OK && is_number) {
+        half.more = ", its median, likewise";
+        half.half = range * expected.median;
+        half.is_apart = true;
+        half.is_beside = true;
+        status = add(asking, &half);
+    }
+    return status;
 }
 
-static struct site_half half_of(const struct asking *asking)
+static enum status of_table1(const struct asking *asking)
 {
-    const enum query_kind kind = asking->query->kind;
-    return kind == QUERY_SURVIVAL  ? of_survival(asking)
-           : kind == QUERY_REGRESS ? of_regress(asking)
-           : kind == QUERY_TABLE1  ? of_table1(asking)
-                                   : of_sums(asking);
+    const struct query *query = asking->query;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < query->variable_count && status == STATUS_OK; i++) {
+        status = of_variable(asking, &query->variable[i], i == 0);
+    }
+    return status;
 }
 
 enum status query_terms_site(struct terms *terms, const struct query *query,
                              const struct query_noise *noise, double step,
                              const struct terms_sites *sites)
 {
-    const struct asking asking = {query, step * query_noise_deviation(noise), sites->records};
-    const struct site_half own = half_of(&asking);
-    struct terms_line *line = terms_add_line(terms);
-    struct terms_line *joined = line != NULL ? terms_add_line(terms) : NULL;
-    if (joined == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    line = joined - 1;
-    (void)snprintf(line->what, sizeof line->what, "%s: half of one site's 95 %% interval of %s",
-                   query->text, own.of);
-    (void)snprintf(line->unit, sizeof line->unit, "%s", own.unit);
-    line->bar = own.half;
-    line->noise_to_signal = isnan(own.half) ? 2 : own.half / own.range / (2 * TERMS_TENTH);
-    line->measure = "half of the interval is a fifth of the range";
-    *joined = *line;
-    (void)snprintf(joined->what, sizeof joined->what,
-                   "%s: the same of the mean over %zu sites, if these are alike", query->text,
-                   sites->count);
-    joined->bar = between_expect(own.half, sites->count);
-    joined->noise_to_signal = isnan(joined->bar) ? 2 : joined->bar / own.range / (2 * TERMS_TENTH);
-    return STATUS_OK;
+    const struct asking asking = {terms, query, step * query_noise_deviation(noise), sites->records,
+                                  sites->count};
+    const enum query_kind kind = query->kind;
+    return kind == QUERY_SURVIVAL  ? of_survival(&asking)
+           : kind == QUERY_REGRESS ? of_regress(&asking)
+           : kind == QUERY_TABLE1  ? of_table1(&asking)
+                                   : of_sums(&asking);
 }

@@ -74,6 +74,72 @@ prints "NOTE: stage 1: by_site: each site's own noisy answer"
 expect 0 "$hedgerow" plan job "$work/sites.yml" --json
 python3 -c 'import json, sys; notes = json.load(open(sys.argv[1]))["stages"][0]["notes"]; assert "published under" in notes[0], notes' \
     "$work/out" || fault 'the note on sites as JSON'
+# Every interval that an answer has is told, by site too.
+cat >"$work/every.yml" <<'YAML'
+hedgerow: 1
+job: every-interval
+data:
+  label: {column: death, positive: "1", negative: "0"}
+  features:
+    - {column: futime, centre: 2625, half_width: 2625}
+    - {column: age, centre: 74, half_width: 24}
+    - {column: risk, centre: 0.5, half_width: 0.5}
+    - {column: sex, categories: [F, M]}
+    - {column: ward, categories: [A, B, C]}
+privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 4}
+cohort: {minimum: 5, records: 5000, deadline_s: 30}
+stages:
+  - {task: query, by_site: true, share: 0.2, batch: 5000, grid_bits: 10, queries: ["crosstab: sex x death"]}
+  - {task: query, by_site: true, share: 0.2, batch: 5000, grid_bits: 10, queries: ["survival: time futime event death by sex, to 4000"]}
+  - {task: query, by_site: true, share: 0.2, batch: 5000, grid_bits: 10, queries: ["regress: death ~ age + sex + ward"]}
+  - {task: query, by_site: true, share: 0.2, batch: 5000, grid_bits: 10, queries: ["table1: [age, ward]"]}
+  - {task: query, share: 0.2, batch: 5000, grid_bits: 10, queries: ["evaluate: risk for death by sex, cut at 0.25"]}
+YAML
+expect 0 "$hedgerow" plan job "$work/every.yml"
+fits every
+expect 0 "$hedgerow" plan job "$work/every.yml" --json
+python3 - "$work/out" <<'PY' || fault 'an interval that the plan does not tell'
+import json, math, sys
+stages = json.load(open(sys.argv[1]))["stages"]
+table, curves, regression, table1, score = (stage["releases"] for stage in stages)
+
+
+def told(releases, *parts):
+    found = [i for i, release in enumerate(releases) if all(part in release["what"] for part in parts)]
+    assert len(found) == 1, (parts, [releases[i]["what"] for i in found])
+    assert math.isfinite(releases[found[0]]["bar"]) and releases[found[0]]["bar"] > 0, releases[found[0]]
+    return found[0]
+
+
+def joined(releases, *parts):
+    """A site's interval, and behind it that of the mean over 5: t's 97.5 % point over the normal one's, and sqrt 5."""
+    i = told(releases, "one site's", *parts)
+    assert "the mean over 5 sites" in releases[i + 1]["what"], releases[i + 1]["what"]
+    ratio = releases[i + 1]["bar"] / releases[i]["bar"]
+    assert math.isclose(ratio, 2.77645 / 1.95996 / math.sqrt(5), rel_tol=1e-3), ratio
+    return releases[i]["bar"]
+
+
+odds = joined(table, "odds ratio's logarithm")
+assert odds > 1.96 * math.sqrt(4 / 1250) and odds < 1.1 * 1.96 * math.sqrt(4 / 1250), odds
+joined(table, "shares' difference")
+hazards = joined(curves, "hazard ratio's logarithm")
+assert hazards > 1.96 * math.sqrt(4 / 2500) and hazards < 1.2 * 1.96 * math.sqrt(4 / 2500), hazards
+joined(curves, "a group's mean")
+joined(curves, "difference of two groups' means")
+told(curves, "one site's", "a group's median")
+told(regression, "half of the 95 % interval of age")
+told(regression, "the same of sex's second category")
+told(regression, "the same of ward's second category, and its others")
+told(regression, "the same of the intercept")
+assert joined(regression, "of age") < joined(regression, "of sex's") < joined(regression, "of ward's")
+joined(table1, "of age, its mean")
+joined(table1, "of ward, a share")
+told(table1, "one site's", "of age, its median")
+for part in ("AUC", "share with the event, if", "(calibration)", "less the mean score", "accuracy at the cut",
+             "sensitivity at the cut", "specificity at the cut", "net benefit"):
+    told(score, part)
+PY
 sed 's/epsilon: 1 /epsilon: 0.02 /' "$job" >"$work/drowned.yml"
 expect 0 "$hedgerow" plan job "$work/drowned.yml" --agents 5
 fits drowned

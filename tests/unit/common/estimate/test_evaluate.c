@@ -287,12 +287,42 @@ Test(evaluate, plans_more_levels_where_there_is_less_noise)
     const struct table1_public much = {25000, 2, 8};
     cr_expect(evaluate_plan(&little) == EVALUATE_BANDS);
     cr_expect(evaluate_plan(&much) == EVALUATE_LEVELS_MAX);
-    const struct evaluate_expected wide = evaluate_expect(&little, EVALUATE_BANDS, 0.25);
-    const struct evaluate_expected narrow = evaluate_expect(&much, EVALUATE_LEVELS_MAX, 0.25);
-    cr_expect(isnan(wide.auc) || wide.auc > narrow.auc);
-    cr_expect(narrow.auc < 0.02 && narrow.group < wide.group, "%g; %g and %g records", narrow.auc,
-              narrow.group, wide.group);
-    cr_expect(narrow.benefit < 0.02 && narrow.benefit_group < wide.benefit_group,
-              "%g; %g and %g records", narrow.benefit, narrow.benefit_group, wide.benefit_group);
-    cr_expect(isnan(evaluate_expect(&much, EVALUATE_LEVELS_MAX, NAN).benefit), "not a risk");
+    double edge[EVALUATE_LEVELS_MAX + 1];
+    double wide_edge[EVALUATE_BANDS + 1];
+    for (size_t k = 0; k <= EVALUATE_LEVELS_MAX; k++) {
+        edge[k] = (double)k / EVALUATE_LEVELS_MAX;
+    }
+    for (size_t k = 0; k <= EVALUATE_BANDS; k++) {
+        wide_edge[k] = (double)k / EVALUATE_BANDS;
+    }
+    const struct evaluate_expected wide =
+        evaluate_expect(&little, &(struct evaluate_asked){EVALUATE_BANDS, wide_edge, 0});
+    const struct evaluate_expected narrow = evaluate_expect(
+        &much, &(struct evaluate_asked){EVALUATE_LEVELS_MAX, edge, EVALUATE_LEVELS_MAX / 2});
+    cr_expect(isnan(wide.auc.half) || wide.auc.half > narrow.auc.half);
+    cr_expect(narrow.auc.half < 0.02 && narrow.auc.group < wide.auc.group, "%g; %g and %g records",
+              narrow.auc.half, narrow.auc.group, wide.auc.group);
+    cr_expect(narrow.benefit.half < 0.02 && narrow.benefit.group < wide.benefit.group,
+              "%g; %g and %g records", narrow.benefit.half, narrow.benefit.group,
+              wide.benefit.group);
+    const struct evaluate_expected no_risk =
+        evaluate_expect(&much, &(struct evaluate_asked){EVALUATE_LEVELS_MAX, NULL, 0});
+    cr_expect(isnan(no_risk.benefit.half) && isnan(no_risk.large.half), "not a risk");
+    cr_expect(isnan(wide.accuracy.half) && isnan(no_risk.sensitivity.half), "no cut");
+    /* 12,500 records of a group, half foretold: of all, of a fifth and of four fifths. Noise adds a little. */
+    const double of_all = 1.96 * sqrt(0.25 / 12500);
+    cr_expect(narrow.accuracy.half > of_all && narrow.accuracy.half < 1.1 * of_all, "%g",
+              narrow.accuracy.half);
+    cr_expect(narrow.sensitivity.half > of_all * sqrt(5) &&
+                  narrow.sensitivity.half < 1.1 * of_all * sqrt(5),
+              "%g", narrow.sensitivity.half);
+    cr_expect(narrow.specificity.half > of_all * sqrt(1.25) &&
+                  narrow.specificity.half < 1.1 * of_all * sqrt(1.25),
+              "%g", narrow.specificity.half);
+    const double share = 1.96 * sqrt(0.16 / 12500);
+    cr_expect(narrow.share.half > share && narrow.share.half < 1.1 * share, "%g",
+              narrow.share.half);
+    cr_expect(narrow.band.half > sqrt(8) * share && narrow.band.half < 1.2 * sqrt(8) * share, "%g",
+              narrow.band.half);
+    cr_expect(narrow.large.half > share, "%g", narrow.large.half);
 }

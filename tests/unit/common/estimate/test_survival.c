@@ -3,6 +3,7 @@
 #include "estimate/between.h"
 #include "estimate/cells.h"
 #include "estimate/survival.h"
+#include "estimate/survival_private.h"
 
 #include "noise/laplace.h"
 #include "tests/support/seeded_random.h"
@@ -194,6 +195,66 @@ Test(survival, mean_that_is_shown_just_yet_may_be_less)
         }
     }
     cr_expect(least > 0.1, "%g", least);
+}
+
+/* One group's records: hazard, even censoring over twice the time. */
+static void draw_group(double *own, size_t k, double hazard, size_t records,
+                       struct seeded_random *seeded)
+{
+    for (size_t i = 0; i < records; i++) {
+        const double death = -log(1 - seeded_random_unit(seeded)) / hazard;
+        const double leaves = 2 * seeded_random_unit(seeded);
+        const double time = fmin(death, leaves);
+        const size_t at = (size_t)(time * (double)k);
+        own[time >= 1 ? 2 * k : death < leaves ? at : k + at]++;
+    }
+}
+
+static double draw_normal(struct seeded_random *seeded)
+{
+    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
+    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
+}
+
+/* An eighth of the means are shown: those that chance made larger. Of some 2,400 that are shown 0.963 hold, with a standard
+ * deviation of 0.004: one right program in 10^9 fails, at other seeds. Planted: ends as far away as sampling and noise alone would have them. */
+Test(survival, means_that_seldom_are_shown_hold_the_truth)
+{
+    enum { K = 9, RUNS = 10000, RECORDS = 500 };
+    const double hazard = 1.2;
+    const double deviation = 14.5;
+    const double truth = (1 - exp(-hazard)) / hazard;
+    double shown = 0;
+    double hold = 0;
+    double planted = 0;
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 20261126);
+    for (size_t run = 0; run < RUNS; run++) {
+        static double own[SURVIVAL_CELLS(2, K)];
+        const struct survival_cells cells = {own, 2, K, 1, deviation * deviation, 0};
+        memset(own, 0, sizeof own);
+        for (size_t g = 0; g < 2; g++) {
+            draw_group(own + g * (2 * K + 1), K, hazard, RECORDS, &seeded);
+        }
+        for (size_t i = 0; i < SURVIVAL_CELLS(2, K); i++) {
+            own[i] += deviation * draw_normal(&seeded);
+        }
+        survival_balance(own, &cells, 2 * RECORDS);
+        for (size_t g = 0; g < 2; g++) {
+            double sum = 0;
+            const struct estimate mean = survival_alone(&sum, &cells, g);
+            if (!isnan(mean.value)) {
+                const double reach = ESTIMATE_Z * hypot(mean.noise, mean.sampling);
+                shown++;
+                hold += mean.low <= truth && truth <= mean.high;
+                planted += fabs(mean.value - truth) <= reach;
+            }
+        }
+    }
+    cr_log_info("%g shown; %g hold, planted %g", shown, hold / shown, planted / shown);
+    cr_expect(shown > 0.1 * 2 * RUNS && shown < 0.3 * 2 * RUNS, "%g", shown);
+    cr_expect(hold >= 0.935 * shown, "%g", hold / shown);
+    cr_expect(planted < 0.9 * shown, "%g", planted / shown);
 }
 
 /* Behind the cells of two groups. */
