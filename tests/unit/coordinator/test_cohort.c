@@ -16,10 +16,10 @@ Test(cohort, is_complete_when_nobody_is_left_to_wait_for)
 {
     struct cohort cohort = {0};
     cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, ABC, 3), STATUS_OK);
-    cohort.member[0].standing = STANDING_ANSWERED;
-    cohort.member[1].standing = STANDING_DECLINED;
+    cohort_set_standing(&cohort, &cohort.member[0], STANDING_ANSWERED);
+    cohort_set_standing(&cohort, &cohort.member[1], STANDING_DECLINED);
     for (int standing = STANDING_SILENT; standing <= STANDING_REFUSED; standing++) {
-        cohort.member[2].standing = (enum standing)standing;
+        cohort_set_standing(&cohort, &cohort.member[2], (enum standing)standing);
         cr_assert_eq(cohort_is_complete(&cohort, 0, 0), standing >= STANDING_ANSWERED);
     }
     cohort_free(&cohort);
@@ -32,8 +32,8 @@ Test(cohort, a_revoked_agent_is_gone_but_its_counted_answer_is_named)
     struct peer c = {"c"};
 
     cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, ABC, 3), STATUS_OK);
-    cohort_find(&cohort, &b)->standing = STANDING_ANSWERED;
-    cohort_find(&cohort, &c)->standing = STANDING_OFFERED;
+    cohort_set_standing(&cohort, cohort_find(&cohort, &b), STANDING_ANSWERED);
+    cohort_set_standing(&cohort, cohort_find(&cohort, &c), STANDING_OFFERED);
     cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, ABC, 1), STATUS_OK);
     cr_assert_null(cohort_find(&cohort, &b), "a revoked agent's frames find nobody");
     cr_assert_null(cohort_find(&cohort, &c));
@@ -52,7 +52,7 @@ Test(cohort, a_roster_change_keeps_what_members_have_done)
     struct peer a = {"a"};
 
     cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, ABC, 3), STATUS_OK);
-    cohort_find(&cohort, &a)->standing = STANDING_ANSWERED;
+    cohort_set_standing(&cohort, cohort_find(&cohort, &a), STANDING_ANSWERED);
     cohort_find(&cohort, &a)->ready = true;
     cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, more, 4), STATUS_OK);
     cr_assert_eq(cohort_find(&cohort, &a)->standing, STANDING_ANSWERED);
@@ -67,14 +67,14 @@ Test(cohort, an_offer_of_one_that_was_given_up_goes_last)
     struct cohort cohort = {0};
     cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, ABC, 3), STATUS_OK);
     for (int i = 0; i < 3; i++) {
-        cohort.member[i].standing = STANDING_OFFERED;
+        cohort_set_standing(&cohort, &cohort.member[i], STANDING_OFFERED);
         cohort.member[i].offered_ms = 10 * i;
     }
     cohort.member[0].cut = true;
     cohort.member[1].missed = MISSED_MAX;
     cohort.member[2].turns = 1; /* slow, but waited for */
     cr_expect_str_eq(cohort_next_offer(&cohort)->peer.name, "c");
-    cohort.member[2].standing = STANDING_PULLING;
+    cohort_set_standing(&cohort, &cohort.member[2], STANDING_PULLING);
     cr_expect_str_eq(cohort_next_offer(&cohort)->peer.name, "a");
     cohort.member[1].missed = MISSED_MAX - 1;
     cr_expect_str_eq(cohort_next_offer(&cohort)->peer.name, "b");
@@ -86,9 +86,9 @@ Test(cohort, the_longest_waiting_offer_goes_first)
     struct cohort cohort = {0};
     cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, ABC, 3), STATUS_OK);
     cr_assert_null(cohort_next_offer(&cohort));
-    cohort.member[0].standing = STANDING_OFFERED;
+    cohort_set_standing(&cohort, &cohort.member[0], STANDING_OFFERED);
     cohort.member[0].offered_ms = 20;
-    cohort.member[2].standing = STANDING_OFFERED;
+    cohort_set_standing(&cohort, &cohort.member[2], STANDING_OFFERED);
     cohort.member[2].offered_ms = 10;
     cr_assert_str_eq(cohort_next_offer(&cohort)->peer.name, "c");
     cohort_free(&cohort);

@@ -65,7 +65,7 @@ static void step(struct bench *bench, struct event *event)
 static struct peer peer_of(size_t number)
 {
     struct peer peer = {{0}};
-    (void)snprintf(peer.name, sizeof peer.name, "agent-%03zu", number);
+    (void)snprintf(peer.name, sizeof peer.name, "agent-%05zu", number);
     return peer;
 }
 
