@@ -31,9 +31,7 @@ static enum status make_tables(struct endpoint *endpoint, struct why *why)
         endpoint->limits.strangers_max = (uint32_t)(side->connection_room / 4);
     }
     side->connection = calloc(side->connection_room, sizeof *side->connection);
-    side->admitted = calloc(ROSTER_ENTRIES_MAX, sizeof *side->admitted);
-    if (side->connection == NULL || side->admitted == NULL ||
-        endpoint_strangers_open(endpoint) != STATUS_OK) {
+    if (side->connection == NULL || endpoint_strangers_open(endpoint) != STATUS_OK) {
         why_set(why, "no memory for the connections");
         return STATUS_NO_MEMORY;
     }
@@ -132,15 +130,58 @@ enum status endpoint_guard_open(struct endpoint *endpoint, struct why *why)
     return status == STATUS_OK ? bind_port(endpoint, why) : status;
 }
 
+static int key_and_admitted(const void *key, const void *admitted)
+{
+    return memcmp(key, ((const struct admitted *)admitted)->entry.key.byte, KEY_BYTES);
+}
+
+/* libzmq asks about a key only when its owner has shown that it has the other half: how long the answer takes tells nobody
+ * of others' keys, which are public besides. */
 struct admitted *endpoint_guard_admitted(struct endpoint *endpoint, const struct digest *key)
 {
-    struct admitted *found = NULL;
-    for (size_t i = 0; i < endpoint->listening.admitted_count; i++) {
-        if (digest_equal(&endpoint->listening.admitted[i].entry.key, key)) {
-            found = &endpoint->listening.admitted[i];
+    const struct listening_side *side = &endpoint->listening;
+    return side->admitted_count == 0 ? NULL
+                                     : bsearch(key->byte, side->admitted, side->admitted_count,
+                                               sizeof *side->admitted, key_and_admitted);
+}
+
+size_t endpoint_guard_named(const struct endpoint *endpoint, const char *name)
+{
+    const struct listening_side *side = &endpoint->listening;
+    size_t low = 0;
+    size_t high = side->admitted_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (strcmp(side->by_name[middle]->name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return found;
+    return low;
+}
+
+/* Every agent that is not connected may be on its way: when a coordinator begins anew, all are. They take no more memory
+ * than they will when they are let in. */
+size_t endpoint_guard_strangers_max(const struct endpoint *endpoint)
+{
+    const struct listening_side *side = &endpoint->listening;
+    const size_t known = side->live - side->unknown_count;
+    const size_t absent = side->admitted_count > known ? side->admitted_count - known : 0;
+    const size_t room = side->connection_room - DESCRIPTORS_SPARE;
+    const size_t most = absent < room ? absent : room;
+    return most > endpoint->limits.strangers_max ? most : endpoint->limits.strangers_max;
+}
+
+/* A handshake takes milliseconds of the processor: when many are under way, each waits for the others. */
+static int64_t silence_ms(const struct endpoint *endpoint)
+{
+    enum { HANDSHAKE_WAIT_MS = 10 };
+    const size_t unknown = endpoint->listening.unknown_count;
+    const size_t usual = endpoint->limits.strangers_max;
+    const int64_t longer = unknown > usual ? (int64_t)(unknown - usual) * HANDSHAKE_WAIT_MS : 0;
+    return (int64_t)endpoint->limits.silence_ms +
+           (longer < HANDSHAKE_MS_MAX ? longer : HANDSHAKE_MS_MAX);
 }
 
 void endpoint_guard_cut(struct endpoint *endpoint, int descriptor)
@@ -164,18 +205,17 @@ static void forget_connection(struct endpoint *endpoint, int descriptor, int64_t
     if (!connection->live) {
         return;
     }
-    for (size_t i = 0; i < side->admitted_count; i++) {
-        struct admitted *admitted = &side->admitted[i];
-        if (connection->identified && admitted->connected && admitted->descriptor == descriptor &&
-            admitted->route == connection->route) {
-            admitted->connected = false;
-        }
+    struct admitted *admitted =
+        connection->identified ? endpoint_guard_admitted(endpoint, &connection->key) : NULL;
+    if (admitted != NULL && admitted->connected && admitted->descriptor == descriptor &&
+        admitted->route == connection->route) {
+        admitted->connected = false;
     }
     if (!connection->identified && !connection->waits && !connection->cut) {
         log_rate_event(&endpoint->rate, now_ms, LOG_WARN, "stranger-left", connection->peer.host,
                        "a connection that never sent a message under an admitted key has ended");
     }
-    memset(connection, 0, sizeof *connection);
+    *connection = (struct connection){.listed = connection->listed};
     side->live--;
 }
 
@@ -200,6 +240,8 @@ static void remember_connection(struct endpoint *endpoint, int descriptor, int64
     connection->accepted_ms = now_ms;
     connection->peer = peer;
     side->live++;
+    side->used = (size_t)descriptor >= side->used ? (size_t)descriptor + 1 : side->used;
+    endpoint_strangers_note(endpoint, descriptor);
 }
 
 void endpoint_guard_events(struct endpoint *endpoint, int64_t now_ms)
@@ -219,11 +261,12 @@ void endpoint_guard_events(struct endpoint *endpoint, int64_t now_ms)
             log_rate_event(
                 &endpoint->rate, now_ms, LOG_ERROR, "accept-failed", NULL,
                 "a connection could not be accepted; remedy: a higher limit of open files");
-            endpoint_strangers_shed(endpoint, now_ms, endpoint->limits.strangers_max / 4);
+            endpoint_strangers_shed(endpoint, now_ms, endpoint_guard_strangers_max(endpoint) / 4);
         }
     }
-    if (accepted && endpoint->listening.live > endpoint->limits.strangers_max) {
-        endpoint_strangers_shed(endpoint, now_ms, endpoint->limits.strangers_max);
+    const size_t strangers_max = endpoint_guard_strangers_max(endpoint);
+    if (accepted && endpoint->listening.live > strangers_max) {
+        endpoint_strangers_shed(endpoint, now_ms, strangers_max);
     }
 }
 
@@ -267,7 +310,7 @@ static void sample_one(struct endpoint *endpoint, int descriptor, int64_t now_ms
     if (connection->cut_at_ms != 0 && now_ms >= connection->cut_at_ms) {
         endpoint_guard_cut(endpoint, descriptor);
     } else if (!connection->identified && !connection->waits &&
-               now_ms - connection->accepted_ms > endpoint->limits.silence_ms) {
+               now_ms - connection->accepted_ms > silence_ms(endpoint)) {
         log_rate_event(&endpoint->rate, now_ms, LOG_WARN,
                        connection->passed ? "silent-cut" : "stranger-cut", name,
                        connection->passed
@@ -288,11 +331,15 @@ void endpoint_guard_sample(struct endpoint *endpoint, int64_t now_ms)
     if (endpoint->listening.live == 0 || now_ms - endpoint->sampled_ms < SAMPLE_MS) {
         return;
     }
+    struct listening_side *side = &endpoint->listening;
+    size_t samples = 0;
     endpoint->sampled_ms = now_ms;
-    for (size_t i = 0; i < endpoint->listening.connection_room; i++) {
-        const struct connection *connection = &endpoint->listening.connection[i];
+    for (size_t i = 0; i < side->used && samples < SAMPLES_MAX; i++) {
+        const struct connection *connection = &side->connection[side->sampled];
         if (connection->live && !connection->cut) {
-            sample_one(endpoint, (int)i, now_ms);
+            sample_one(endpoint, (int)side->sampled, now_ms);
+            samples++;
         }
+        side->sampled = (side->sampled + 1) % side->used;
     }
 }

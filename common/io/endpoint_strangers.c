@@ -17,6 +17,7 @@ enum {
     INITIATE_BYTES = HELLO_BYTES + 2 + 257, /* at least: the client's metadata comes on top */
     SHARE_PARTS = 8,                        /* a network's share is an eighth of the places, */
     SHARE_MIN = 16,                         /* and not less than this */
+    LOOKS_MAX = 256,
     ROOM_PARTS = 8 /* so much is made free at once, that it is not done for each one */
 };
 
@@ -72,33 +73,47 @@ static int by_turn(const void *left, const void *right)
                                 : compare(a->accepted_ms, b->accepted_ms);
 }
 
-static size_t collect(const struct endpoint *endpoint, struct stranger *out)
+void endpoint_strangers_note(struct endpoint *endpoint, int descriptor)
 {
-    const struct listening_side *side = &endpoint->listening;
-    size_t count = 0;
+    struct listening_side *side = &endpoint->listening;
+    struct connection *connection = &side->connection[descriptor];
+    if (!connection->listed) {
+        connection->listed = true;
+        side->unknown[side->unknown_count++] = descriptor;
+    }
+}
 
-    for (size_t i = 0; i < side->connection_room; i++) {
-        const struct connection *connection = &side->connection[i];
-        uint64_t bytes = 0;
-        uint32_t idle_ms = 0;
-        if (is_stranger(connection)) {
-            (void)tcp_progress(&bytes, &idle_ms, (int)i);
-            out[count++] = (struct stranger){.descriptor = (int)i,
-                                             .stage = stage_of(bytes),
-                                             .network = tcp_network_of(&connection->peer),
-                                             .accepted_ms = connection->accepted_ms};
+/* Takes those off the list who are no strangers any more; returns how many are left. */
+static size_t count_strangers(struct listening_side *side)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < side->unknown_count; i++) {
+        struct connection *connection = &side->connection[side->unknown[i]];
+        connection->listed = is_stranger(connection);
+        if (connection->listed) {
+            side->unknown[count++] = side->unknown[i];
         }
     }
+    side->unknown_count = count;
     return count;
 }
 
-static size_t count_strangers(const struct listening_side *side)
+static size_t collect(const struct endpoint *endpoint, struct stranger *out)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < side->connection_room; i++) {
-        count += is_stranger(&side->connection[i]) ? 1 : 0;
+    const struct listening_side *side = &endpoint->listening;
+
+    for (size_t i = 0; i < side->unknown_count; i++) {
+        const int descriptor = side->unknown[i];
+        const struct connection *connection = &side->connection[descriptor];
+        uint64_t bytes = 0;
+        uint32_t idle_ms = 0;
+        (void)tcp_progress(&bytes, &idle_ms, descriptor);
+        out[i] = (struct stranger){.descriptor = descriptor,
+                                   .stage = stage_of(bytes),
+                                   .network = tcp_network_of(&connection->peer),
+                                   .accepted_ms = connection->accepted_ms};
     }
-    return count;
+    return side->unknown_count;
 }
 
 void endpoint_strangers_shed(struct endpoint *endpoint, int64_t now_ms, size_t keep)
@@ -127,7 +142,8 @@ void endpoint_strangers_shed(struct endpoint *endpoint, int64_t now_ms, size_t k
     }
 }
 
-/* libzmq asks about a key when the last part of its handshake has just come. */
+/* libzmq asks about a key when the last part of its handshake has just come. Where very many are under way some are
+ * looked at: another one of this host is then taken for it, which ends like any that says nothing. */
 void endpoint_strangers_passed(struct endpoint *endpoint, const char *host, int64_t now_ms)
 {
     struct listening_side *side = &endpoint->listening;
@@ -135,12 +151,14 @@ void endpoint_strangers_passed(struct endpoint *endpoint, const char *host, int6
     uint32_t latest_idle_ms = 0;
 
     endpoint_guard_events(endpoint, now_ms); /* its ACCEPTED may still be waiting */
-    for (size_t i = 0; i < side->connection_room; i++) {
-        struct connection *connection = &side->connection[i];
+    const size_t count = count_strangers(side);
+    for (size_t i = 0; i < count && i < LOOKS_MAX; i++) {
+        const int descriptor = side->unknown[side->looked++ % count];
+        struct connection *connection = &side->connection[descriptor];
         uint64_t bytes = 0;
         uint32_t idle_ms = 0;
-        if (is_stranger(connection) && strcmp(connection->peer.host, host) == 0 &&
-            tcp_progress(&bytes, &idle_ms, (int)i) && bytes >= INITIATE_BYTES &&
+        if (strcmp(connection->peer.host, host) == 0 &&
+            tcp_progress(&bytes, &idle_ms, descriptor) && bytes >= INITIATE_BYTES &&
             (latest == NULL || idle_ms < latest_idle_ms)) {
             latest = connection;
             latest_idle_ms = idle_ms;
@@ -155,5 +173,6 @@ enum status endpoint_strangers_open(struct endpoint *endpoint)
 {
     struct listening_side *side = &endpoint->listening;
     side->stranger = calloc(side->connection_room, sizeof *side->stranger);
-    return side->stranger == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    side->unknown = calloc(side->connection_room, sizeof *side->unknown);
+    return side->stranger == NULL || side->unknown == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
