@@ -1,6 +1,7 @@
 #include "coordinator/cohort.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 static const struct peer ABC[] = {{"a"}, {"b"}, {"c"}};
 static const struct job EVERYBODY = {.agent_count = 0};
@@ -103,5 +104,39 @@ Test(cohort, only_those_whom_the_job_asks_are_in_it)
     cr_expect_eq(cohort.count, 1);
     cr_expect_null(cohort_find(&cohort, &ABC[0]), "an admitted agent whom it does not ask");
     cr_expect_not_null(cohort_find(&cohort, &ABC[1]));
+    cohort_free(&cohort);
+}
+
+/* What events ask is counted along the way; it has to be what is there, whatever happens. */
+Test(cohort, counts_along_the_way_what_is_there)
+{
+    enum { MANY = 300, STEPS = 5000 };
+    static struct peer peer[MANY];
+    struct cohort cohort = {0};
+    uint32_t dice = 1;
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(peer[i].name, sizeof peer[i].name, "agent-%03d", i);
+    }
+    cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, peer, MANY), STATUS_OK);
+    for (int64_t step = 0; step < STEPS; step++) {
+        dice = dice * 1664525 + 1013904223;
+        struct member *member = &cohort.member[(dice >> 8) % cohort.count];
+        if (step % 500 == 499) {
+            cr_assert_eq(cohort_set_roster(&cohort, &EVERYBODY, peer, 200 + (dice >> 8) % 100),
+                         STATUS_OK);
+        } else if (step % 700 == 699) {
+            cohort_begin_round(&cohort);
+        } else if (!member->admitted) {
+            continue;
+        } else if (dice >> 31 == 0) {
+            (void)cohort_note_hello(&cohort, member, (dice >> 30 & 1) != 0, 0, step);
+            cohort_mark_untold(&cohort, member, TELL_INVITE, (dice >> 29 & 1) != 0);
+        } else {
+            cohort_set_standing(&cohort, member, (enum standing)((dice >> 20) % STANDING_COUNT));
+        }
+        cr_assert(cohort_adds_up(&cohort), "step %d", (int)step);
+    }
+    cohort.ready++;
+    cr_assert_not(cohort_adds_up(&cohort), "or nothing would be seen");
     cohort_free(&cohort);
 }
