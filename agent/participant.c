@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE_SILENCES = 8 /* how many times silence_ms it waits for a first word at most */ };
-
 static enum status on_record(struct participant *p, const struct event *event)
 {
     struct record record;
@@ -203,10 +201,7 @@ static enum status on_time(struct participant *p, const struct event *event,
         log_event(p->options.log, LOG_WARN, "coordinator-silent", p->coordinator.name,
                   "nothing heard for %" PRId64 " ms: building the connection anew", p->patience_ms);
         p->heard_ms = event->now_ms;
-        /* For a first word; and longer each time, for a coordinator that many agents keep busy. */
-        p->patience_ms = p->patience_ms < PATIENCE_SILENCES * (int64_t)p->options.silence_ms / 2
-                             ? 2 * p->patience_ms
-                             : PATIENCE_SILENCES * (int64_t)p->options.silence_ms;
+        p->patience_ms = 2 * (int64_t)p->options.silence_ms; /* for a first word */
         p->hello_ms = event->now_ms;
         (void)effects_add(effects, EFFECT_RECONNECT);
     }

@@ -304,16 +304,15 @@ static enum status on_round_committed(struct coordinator *c, const struct event 
     struct slice blob = {c->commit_rows, c->commit_rows_bytes};
     enum status status = outcome_add(&c->outcome, c->options.job, &c->committing, blob);
 
-    if (status != STATUS_OK) {
-        return status;
+    if (status == STATUS_OK) {
+        status = coordinator_forget_masks(c, c->committing.as.round.round);
     }
-    status = coordinator_forget_masks(c, c->committing.as.round.round);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (!c->committing.as.round.failed) {
+    if (status == STATUS_OK && !c->committing.as.round.failed) {
         status = coordinator_keep_state(c, event->as.committed.sequence, true);
         stale_forget(&c->stale, effects);
+    }
+    if (status != STATUS_OK) {
+        return status;
     }
     log_closed(c, &c->committing);
     record_free(&c->committing);

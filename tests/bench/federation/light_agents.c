@@ -174,7 +174,7 @@ static void tend(struct running *run, int64_t now_ms)
                 hello(agent, now_ms);
             }
         } else if (now_ms - agent->heard_ms > (int64_t)LIGHT_SILENCE_MS
-                                                  << (agent->attempts < 3 ? agent->attempts : 3)) {
+                                                  << (agent->attempts > 0 ? 1 : 0)) {
             rebuild_later(agent, run->agents->first + i, now_ms);
         } else if (now_ms >= agent->hello_ms) {
             hello(agent, now_ms);

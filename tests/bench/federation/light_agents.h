@@ -23,7 +23,7 @@ enum {
     LIGHT_NICE = 5, /* agents have machines of their own: here they yield to the coordinator */
     LIGHT_HELLO_MS = 2000, /* as agents do, by default */
     LIGHT_SILENCE_MS =
-        10000 /* then a connection is built anew; each time it has twice as long, at most eightfold */
+        10000 /* then a connection is built anew, which has twice as long for its first word */
 };
 
 /** Returns the number at a place of an agent's answers. */
