@@ -24,8 +24,9 @@ static enum status make_tables(struct endpoint *endpoint, struct why *why)
                 (int)DESCRIPTORS_MIN);
         return STATUS_IO;
     }
-    side->connection_room =
+    const size_t files =
         limit.rlim_cur < DESCRIPTORS_MAX ? (size_t)limit.rlim_cur : DESCRIPTORS_MAX;
+    side->connection_room = files - (files / 8 < DESCRIPTORS_SPARE ? files / 8 : DESCRIPTORS_SPARE);
     /* Strangers may use a quarter of the descriptors: the rest is for agents, journal and files. */
     if (endpoint->limits.strangers_max > side->connection_room / 4) {
         endpoint->limits.strangers_max = (uint32_t)(side->connection_room / 4);
@@ -161,26 +162,36 @@ size_t endpoint_guard_named(const struct endpoint *endpoint, const char *name)
     return low;
 }
 
+static size_t less(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Every agent that is not connected may be on its way: when a coordinator begins anew, all are. They take no more memory
- * than they will when they are let in. */
+ * than they will when they are let in. So strangers and agents together are never more than the agents of the list, or
+ * the usual number of strangers beside those that are connected. */
 size_t endpoint_guard_strangers_max(const struct endpoint *endpoint)
 {
     const struct listening_side *side = &endpoint->listening;
-    const size_t known = side->live - side->unknown_count;
-    const size_t absent = side->admitted_count > known ? side->admitted_count - known : 0;
-    const size_t room = side->connection_room - DESCRIPTORS_SPARE;
-    const size_t most = absent < room ? absent : room;
-    return most > endpoint->limits.strangers_max ? most : endpoint->limits.strangers_max;
+    const size_t known = side->live - side->unknown_count - side->going;
+    const size_t room = less(side->connection_room - DESCRIPTORS_OPEN, PEERS_MAX);
+    const size_t places = less(side->admitted_count, room);
+    const size_t absent = places > known ? places - known : 0;
+    return absent > endpoint->limits.strangers_max ? absent : endpoint->limits.strangers_max;
 }
 
-/* A handshake takes milliseconds of the processor: when many are under way, each waits for the others. */
-static int64_t silence_ms(const struct endpoint *endpoint)
+/* How long a connection may say nothing. A handshake takes a millisecond or more of the processor: when many are under
+ * way, each waits for the others. Where places become scarce it has to be quick, but a key that has been let in may take
+ * its time for the first word. */
+static int64_t silence_ms(const struct endpoint *endpoint, const struct connection *connection)
 {
     enum { HANDSHAKE_WAIT_MS = 10 };
     const size_t unknown = endpoint->listening.unknown_count;
-    const size_t usual = endpoint->limits.strangers_max;
-    const int64_t longer = unknown > usual ? (int64_t)(unknown - usual) * HANDSHAKE_WAIT_MS : 0;
-    return (int64_t)endpoint->limits.silence_ms +
+    const int64_t longer = (int64_t)unknown * HANDSHAKE_WAIT_MS;
+    const int64_t most = endpoint->limits.silence_ms;
+    const bool hurries =
+        !connection->passed && unknown > endpoint_guard_strangers_max(endpoint) / 2;
+    return (hurries && most > HANDSHAKE_MS ? HANDSHAKE_MS : most) +
            (longer < HANDSHAKE_MS_MAX ? longer : HANDSHAKE_MS_MAX);
 }
 
@@ -193,6 +204,8 @@ void endpoint_guard_cut(struct endpoint *endpoint, int descriptor)
     struct connection *connection = &side->connection[descriptor];
     if (connection->live && !connection->cut) {
         connection->cut = true;
+        side->going++;
+        endpoint_strangers_note(endpoint, descriptor);
         tcp_cut(descriptor, &connection->peer);
     }
 }
@@ -215,8 +228,11 @@ static void forget_connection(struct endpoint *endpoint, int descriptor, int64_t
         log_rate_event(&endpoint->rate, now_ms, LOG_WARN, "stranger-left", connection->peer.host,
                        "a connection that never sent a message under an admitted key has ended");
     }
-    *connection = (struct connection){.listed = connection->listed};
+    side->going -= connection->cut;
     side->live--;
+    connection->live = false;
+    endpoint_strangers_note(endpoint, descriptor);
+    memset(connection, 0, sizeof *connection);
 }
 
 static void remember_connection(struct endpoint *endpoint, int descriptor, int64_t now_ms)
@@ -231,7 +247,11 @@ static void remember_connection(struct endpoint *endpoint, int descriptor, int64
         return; /* gone already; its DISCONNECTED, if any, finds nothing to forget */
     }
     if ((size_t)descriptor >= side->connection_room) {
+        log_rate_event(&endpoint->rate, now_ms, LOG_ERROR, "connections-full", peer.host,
+                       "there are as many connections as the limit of open files allows, and one "
+                       "more was cut; remedy: a higher limit (ulimit -n, LimitNOFILE)");
         tcp_cut(descriptor, &peer);
+        endpoint_strangers_shed(endpoint, now_ms, endpoint_guard_strangers_max(endpoint) / 4);
         return;
     }
     forget_connection(endpoint, descriptor, now_ms); /* the number is used again */
@@ -310,7 +330,7 @@ static void sample_one(struct endpoint *endpoint, int descriptor, int64_t now_ms
     if (connection->cut_at_ms != 0 && now_ms >= connection->cut_at_ms) {
         endpoint_guard_cut(endpoint, descriptor);
     } else if (!connection->identified && !connection->waits &&
-               now_ms - connection->accepted_ms > silence_ms(endpoint)) {
+               now_ms - connection->accepted_ms > silence_ms(endpoint, connection)) {
         log_rate_event(&endpoint->rate, now_ms, LOG_WARN,
                        connection->passed ? "silent-cut" : "stranger-cut", name,
                        connection->passed

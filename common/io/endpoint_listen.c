@@ -102,6 +102,7 @@ static void mark_connection(struct endpoint *endpoint, const struct admitted *ad
     }
     connection->identified = true;
     connection->waits = false;
+    endpoint_strangers_note(endpoint, admitted->descriptor);
     connection->route = admitted->route;
     connection->key = admitted->entry.key;
     memcpy(connection->name, admitted->name, sizeof connection->name);
@@ -265,13 +266,12 @@ static int by_name_then_key(const void *a, const void *b)
 static void tell_if_too_many(const struct endpoint *endpoint)
 {
     const struct listening_side *side = &endpoint->listening;
-    if (side->admitted_count + DESCRIPTORS_SPARE > side->connection_room) {
+    if (side->admitted_count + DESCRIPTORS_OPEN > side->connection_room) {
         log_event(
             endpoint->log, LOG_WARN, "too-few-files", NULL,
-            "the list has %zu keys, and this program may have %zu open files, of which it "
-            "needs %d for itself: not all can be connected at once; remedy: a higher limit of "
-            "open files (ulimit -n, LimitNOFILE)",
-            side->admitted_count, side->connection_room, (int)DESCRIPTORS_SPARE);
+            "the list has %zu keys, and the limit of open files leaves %zu for connections: not "
+            "all can be connected at once; remedy: a higher limit (ulimit -n, LimitNOFILE)",
+            side->admitted_count, side->connection_room - DESCRIPTORS_OPEN);
     }
 }
 

@@ -29,7 +29,9 @@ enum {
                                 come back at once would hold up the coordinator */
     FAREWELL_MS = 500, /* a spent token's connection lives so long, for its last answer */
     DESCRIPTORS_MAX = 16384,
-    DESCRIPTORS_SPARE = 128
+    DESCRIPTORS_SPARE =
+        512, /* or an eighth: no connection takes the last ones. Journals, files and lines need them */
+    DESCRIPTORS_OPEN = 64 /* and so many are open before the first connection comes, at most */
 };
 
 /* A newer connection under a key that has one already, as long as it waits. */
@@ -59,7 +61,7 @@ struct admitted {
 /* One accepted TCP connection; its place in the table is its descriptor. */
 struct connection {
     bool live;
-    bool listed;     /* among side->unknown */
+    size_t listed;   /* its place among side->unknown, counted from 1; 0: it is not there */
     bool cut;        /* shutdown has been asked for; it will be gone in a moment */
     bool passed;     /* its key was let in: no stranger, though it has not said anything yet */
     bool waits;      /* a rival: its messages are not heard, and the fields below are known */
@@ -86,9 +88,9 @@ struct listening_side {
     struct connection *connection; /* (connection_room), by descriptor */
     size_t connection_room;
     struct stranger *stranger; /* (connection_room) room for a choice among them */
-    int *
-        unknown; /* (unknown_count) descriptors of all strangers, and of some that are none any more */
+    int *unknown;              /* (unknown_count) descriptors of all strangers */
     size_t unknown_count;
+    size_t going;   /* connections that are cut, and not gone yet */
     size_t looked;  /* which of these is looked at next */
     size_t used;    /* no connection is at this place or above */
     size_t sampled; /* which place is looked at next */
@@ -223,7 +225,7 @@ size_t endpoint_guard_strangers_max(const struct endpoint *endpoint);
 
 /* endpoint_strangers.c: whom of those without an admitted key to cut. */
 MUST_USE enum status endpoint_strangers_open(struct endpoint *endpoint);
-/** A connection has come, and may be a stranger's. */
+/** What is known of a connection has changed: it may be a stranger's now, or no longer. */
 void endpoint_strangers_note(struct endpoint *endpoint, int descriptor);
 /** Cuts strangers if there are more than keep, until there is some room below it. */
 void endpoint_strangers_shed(struct endpoint *endpoint, int64_t now_ms, size_t keep);

@@ -143,6 +143,7 @@ static void begin(struct endpoint *endpoint, struct admitted *admitted, struct c
     uint64_t bytes = 0;
 
     rival->waits = true;
+    endpoint_strangers_note(endpoint, descriptor);
     rival->route = route;
     rival->key = admitted->entry.key;
     memcpy(rival->name, admitted->name, sizeof rival->name);

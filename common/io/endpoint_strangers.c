@@ -17,7 +17,7 @@ enum {
     INITIATE_BYTES = HELLO_BYTES + 2 + 257, /* at least: the client's metadata comes on top */
     SHARE_PARTS = 8,                        /* a network's share is an eighth of the places, */
     SHARE_MIN = 16,                         /* and not less than this */
-    LOOKS_MAX = 256,
+    LOOKS_MAX = 64,
     ROOM_PARTS = 8 /* so much is made free at once, that it is not done for each one */
 };
 
@@ -77,25 +77,18 @@ void endpoint_strangers_note(struct endpoint *endpoint, int descriptor)
 {
     struct listening_side *side = &endpoint->listening;
     struct connection *connection = &side->connection[descriptor];
-    if (!connection->listed) {
-        connection->listed = true;
+    if (is_stranger(connection) == (connection->listed != 0)) {
+        return;
+    }
+    if (connection->listed == 0) {
         side->unknown[side->unknown_count++] = descriptor;
+        connection->listed = side->unknown_count;
+    } else { /* the last one takes its place */
+        const int last = side->unknown[--side->unknown_count];
+        side->unknown[connection->listed - 1] = last;
+        side->connection[last].listed = connection->listed;
+        connection->listed = 0;
     }
-}
-
-/* Takes those off the list who are no strangers any more; returns how many are left. */
-static size_t count_strangers(struct listening_side *side)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < side->unknown_count; i++) {
-        struct connection *connection = &side->connection[side->unknown[i]];
-        connection->listed = is_stranger(connection);
-        if (connection->listed) {
-            side->unknown[count++] = side->unknown[i];
-        }
-    }
-    side->unknown_count = count;
-    return count;
 }
 
 static size_t collect(const struct endpoint *endpoint, struct stranger *out)
@@ -123,7 +116,7 @@ void endpoint_strangers_shed(struct endpoint *endpoint, int64_t now_ms, size_t k
     size_t share = keep / SHARE_PARTS > SHARE_MIN ? keep / SHARE_PARTS : SHARE_MIN;
     size_t at = 0;
 
-    if (count_strangers(side) <= keep) {
+    if (side->unknown_count <= keep) {
         return;
     }
     size_t count = collect(endpoint, stranger);
@@ -147,25 +140,25 @@ void endpoint_strangers_shed(struct endpoint *endpoint, int64_t now_ms, size_t k
 void endpoint_strangers_passed(struct endpoint *endpoint, const char *host, int64_t now_ms)
 {
     struct listening_side *side = &endpoint->listening;
-    struct connection *latest = NULL;
+    int latest = -1;
     uint32_t latest_idle_ms = 0;
 
     endpoint_guard_events(endpoint, now_ms); /* its ACCEPTED may still be waiting */
-    const size_t count = count_strangers(side);
-    for (size_t i = 0; i < count && i < LOOKS_MAX; i++) {
-        const int descriptor = side->unknown[side->looked++ % count];
-        struct connection *connection = &side->connection[descriptor];
+    for (size_t i = 0; i < side->unknown_count && i < LOOKS_MAX; i++) {
+        const int descriptor = side->unknown[side->looked++ % side->unknown_count];
+        const struct connection *connection = &side->connection[descriptor];
         uint64_t bytes = 0;
         uint32_t idle_ms = 0;
         if (strcmp(connection->peer.host, host) == 0 &&
             tcp_progress(&bytes, &idle_ms, descriptor) && bytes >= INITIATE_BYTES &&
-            (latest == NULL || idle_ms < latest_idle_ms)) {
-            latest = connection;
+            (latest < 0 || idle_ms < latest_idle_ms)) {
+            latest = descriptor;
             latest_idle_ms = idle_ms;
         }
     }
-    if (latest != NULL) {
-        latest->passed = true;
+    if (latest >= 0) {
+        side->connection[latest].passed = true;
+        endpoint_strangers_note(endpoint, latest);
     }
 }
 
