@@ -52,7 +52,7 @@ static bool plan_with(struct job_plan *changed, const struct job_source *source,
 static void add_trials(struct series *series, const struct job_source *source,
                        const struct job_plan *plan, size_t stage, bool of_agents)
 {
-    const double most = of_agents ? JOB_AGENTS_MAX : RECORDS_MOST;
+    const double most = of_agents ? JOB_AGENTS_SURE : RECORDS_MOST;
     double number = of_agents ? (double)plan->size.agents : (double)plan->size.records;
     while (series->count < TRIALS && number < most) {
         struct job_plan *changed = &series->plan[series->count];

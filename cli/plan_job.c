@@ -295,6 +295,8 @@ static enum status print_text(const struct job_answer *answer)
                job_unit_name(job->unit), epsilon_cell(price, plan->price),
                epsilon_cell(limit, (struct price){job->epsilon_micro, job->delta_atto}),
                plan->admitted ? "" : ". NO LEDGER WILL ADMIT IT");
+    (void)printf("the coordinator takes about %.3g MB of memory\n",
+                 job_plan_coordinator_bytes(plan) / 1e6);
     print_trusts(answer);
     for (size_t i = 0; i < job->stage_count; i++) {
         print_warning(answer, i);
@@ -399,7 +401,8 @@ const struct command command_plan_job = {
         "  --records N  of each agent, at least (what the job says, or its stages need)\n"
         "  --json       the same as one object\n\n"
         "The object: job, unit, trust, agents, records; price and limit {epsilon, delta}, admitted;\n"
-        "burden, the largest of all; other_trust, the same without advice, or null beside the sentence\n"
+        "burden, the largest of all; coordinator_bytes, about the memory that the\n"
+        "coordinator takes; other_trust, the same without advice, or null beside the sentence\n"
         "no_other_trust; better_trust; trusts, each with trust, trusted (who, with what), messages,\n"
         "round_trips and commits of a round with one site, dishonest, noise of each stage (one standard\n"
         "deviation, of what drowns first), no_such_job (why, or null); and for each of stages: task, strategy, mechanism, rounds,\n"

@@ -129,7 +129,7 @@ static bool more_agents(struct job_changes *changes, char words[static PLAN_ADVI
                         const struct job_trial *trial, double factor)
 {
     const double agents =
-        fmin(ceil((double)trial->plan->size.agents * factor), (double)JOB_AGENTS_MAX);
+        fmin(ceil((double)trial->plan->size.agents * factor), (double)JOB_AGENTS_SURE);
     changes->size.agents = (size_t)agents;
     if (trust_of(&trial->plan->job)->one_noise) {
         change(changes, "cohort.minimum=%.0f", agents);

@@ -99,6 +99,13 @@ static void put_expected(json_t **object, const struct job_answer *answer, size_
     }
 }
 
+double job_plan_coordinator_bytes(const struct job_plan *plan)
+{
+    enum { BASE_BYTES = 16 << 20, VECTORS = 4, AGENT_BYTES = 85000 };
+    return BASE_BYTES + VECTORS * 8.0 * (double)round_width(&plan->job) +
+           AGENT_BYTES * (double)plan->size.agents;
+}
+
 enum status job_plan_need(struct work_need *out, const struct job_plan *plan, size_t stage)
 {
     const uint64_t least = job_records_min(&plan->job);
@@ -154,13 +161,14 @@ static json_t *plan_json(const struct job_answer *answer, const struct job_plan 
     for (size_t i = 0; i < job->stage_count; i++) {
         json_add(&stages, stage_json(answer, plan, i));
     }
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:b, s:o, s:o}", "job", job->name, "unit",
-                     job_unit_name(job->unit), "trust", job_plan_trust(plan), "agents",
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o}", "job", job->name,
+                     "unit", job_unit_name(job->unit), "trust", job_plan_trust(plan), "agents",
                      (json_int_t)plan->size.agents, "records", (json_int_t)plan->size.records,
                      "price", price_json(plan->price), "limit",
                      price_json((struct price){job->epsilon_micro, job->delta_atto}), "admitted",
                      (int)plan->admitted, "burden", json_number(job_plan_noise_to_signal(plan)),
-                     "stages", stages);
+                     "coordinator_bytes", json_number(job_plan_coordinator_bytes(plan)), "stages",
+                     stages);
 }
 
 /* What each trust asks for and how much noise it leaves: a short row each. */

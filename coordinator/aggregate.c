@@ -32,6 +32,16 @@ void aggregate_free(struct aggregate *aggregate)
     *aggregate = (struct aggregate){0};
 }
 
+bool aggregate_has_room(const struct aggregate *aggregate)
+{
+    size_t used = 0;
+    while (used < aggregate->staging_count &&
+           transfer_is_active(&aggregate->staging[used].transfer)) {
+        used++;
+    }
+    return used < aggregate->staging_count;
+}
+
 enum status aggregate_pull(struct aggregate *aggregate, struct staging **out,
                            const struct peer *peer, uint64_t bytes, int64_t now_ms)
 {

@@ -35,6 +35,9 @@ struct aggregate {
 MUST_USE enum status aggregate_begin(struct aggregate *aggregate, size_t count);
 void aggregate_free(struct aggregate *aggregate);
 
+/** Returns whether a staging vector is free. */
+bool aggregate_has_room(const struct aggregate *aggregate);
+
 /** Starts to pull an answer of so many bytes, which encode_word_bytes_of knows; STATUS_AGAIN when all staging vectors are
  * in use, STATUS_NO_MEMORY. */
 MUST_USE enum status aggregate_pull(struct aggregate *aggregate, struct staging **out,

@@ -28,14 +28,87 @@ void cohort_free(struct cohort *cohort)
     *cohort = (struct cohort){0};
 }
 
-static struct member *find_any(struct cohort *cohort, const struct peer *peer)
+/* The list has changed, or several members at once. */
+static void recount(struct cohort *cohort)
 {
+    memset(cohort->standing, 0, sizeof cohort->standing);
+    cohort->admitted = cohort->seen = cohort->ready = cohort->settling = 0;
+    cohort->awaited = cohort->behind = 0;
+    memset(cohort->untold, 0, sizeof cohort->untold);
+    memset(cohort->untold_next, 0, sizeof cohort->untold_next);
     for (size_t i = 0; i < cohort->count; i++) {
-        if (strcmp(cohort->member[i].peer.name, peer->name) == 0) {
-            return &cohort->member[i];
+        const struct member *member = &cohort->member[i];
+        cohort->standing[member->standing]++;
+        cohort->admitted += member->admitted;
+        cohort->seen += member->seen;
+        cohort->ready += member->admitted && member->ready;
+        cohort->settling += member->admitted && member->seen && !member->was_ready;
+        for (int what = 0; what < TELL_COUNT; what++) {
+            cohort->untold[what] += member->untold[what];
         }
     }
+}
+
+bool cohort_adds_up(const struct cohort *cohort)
+{
+    struct cohort again = *cohort;
+    bool adds_up = true;
+    recount(&again);
+    for (size_t i = 0; i < cohort->count; i++) {
+        const struct member *member = &cohort->member[i];
+        adds_up = adds_up && (member->admitted || member->standing == STANDING_ANSWERED);
+    }
+    return adds_up && memcmp(again.standing, cohort->standing, sizeof again.standing) == 0 &&
+           memcmp(again.untold, cohort->untold, sizeof again.untold) == 0 &&
+           again.admitted == cohort->admitted && again.seen == cohort->seen &&
+           again.ready == cohort->ready && again.settling == cohort->settling;
+}
+
+void cohort_set_standing(struct cohort *cohort, struct member *member, enum standing standing)
+{
+    cohort->standing[member->standing]--;
+    cohort->standing[standing]++;
+    member->standing = standing;
+}
+
+void cohort_mark_untold(struct cohort *cohort, struct member *member, enum telling what,
+                        bool untold)
+{
+    cohort->untold[what] = cohort->untold[what] - member->untold[what] + untold;
+    member->untold[what] = untold;
+}
+
+struct member *cohort_next_untold(struct cohort *cohort, enum telling what)
+{
+    size_t *next = &cohort->untold_next[what];
+    for (size_t i = 0; i < cohort->count && cohort->untold[what] > 0; i++) {
+        if (cohort->member[*next].untold[what]) {
+            return &cohort->member[*next];
+        }
+        *next = (*next + 1) % cohort->count;
+    }
+    *next = 0;
     return NULL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct member *left = a;
+    const struct member *right = b;
+    return strcmp(left->peer.name, right->peer.name);
+}
+
+static int name_and_member(const void *key, const void *member)
+{
+    const struct peer *peer = key;
+    return strcmp(peer->name, ((const struct member *)member)->peer.name);
+}
+
+static struct member *find_any(const struct cohort *cohort, const struct peer *peer)
+{
+    return cohort->count == 0 ? NULL
+                              : bsearch(peer, cohort->member, cohort->count, sizeof *cohort->member,
+                                        name_and_member);
 }
 
 struct member *cohort_find(struct cohort *cohort, const struct peer *peer)
@@ -44,11 +117,12 @@ struct member *cohort_find(struct cohort *cohort, const struct peer *peer)
     return member != NULL && member->admitted ? member : NULL;
 }
 
-static int by_name(const void *a, const void *b)
+bool cohort_admits(const struct cohort *cohort, const char *name)
 {
-    const struct member *left = a;
-    const struct member *right = b;
-    return strcmp(left->peer.name, right->peer.name);
+    struct peer peer = {""};
+    memcpy(peer.name, name, strlen(name) + 1);
+    const struct member *member = find_any(cohort, &peer);
+    return member != NULL && member->admitted;
 }
 
 enum status cohort_set_roster(struct cohort *cohort, const struct job *job, const struct peer *peer,
@@ -87,6 +161,7 @@ enum status cohort_set_roster(struct cohort *cohort, const struct job *job, cons
     free(cohort->member);
     cohort->member = grown;
     cohort->count = used;
+    recount(cohort);
     return STATUS_OK;
 }
 
@@ -97,6 +172,7 @@ void cohort_begin_round(struct cohort *cohort)
         struct member *member = &cohort->member[i];
         member_clear(member);
         member->standing = STANDING_SILENT;
+        member->untold[TELL_INVITE] = false;
         member->turns = 0;
         member->lost = 0;
         if (member->admitted) {
@@ -104,6 +180,7 @@ void cohort_begin_round(struct cohort *cohort)
         }
     }
     cohort->count = used;
+    recount(cohort);
 }
 
 void cohort_gather_anew(struct cohort *cohort)
@@ -120,24 +197,17 @@ void cohort_gather_anew(struct cohort *cohort)
         }
     }
     cohort->count = used;
+    recount(cohort);
 }
 
 size_t cohort_count(const struct cohort *cohort, enum standing standing)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < cohort->count; i++) {
-        count += cohort->member[i].standing == standing;
-    }
-    return count;
+    return cohort->standing[standing];
 }
 
 size_t cohort_count_ready(const struct cohort *cohort)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < cohort->count; i++) {
-        count += cohort->member[i].admitted && cohort->member[i].ready;
-    }
-    return count;
+    return cohort->ready;
 }
 
 /* Whom rounds have given up comes after all others: it may be one that trickles, or that was cut for an attack. */
@@ -157,26 +227,37 @@ static bool awaits(const struct member *member, int64_t now_ms, uint32_t settle_
            !settled;
 }
 
-bool cohort_is_complete(const struct cohort *cohort, int64_t now_ms, uint32_t settle_ms)
+/* The round is not complete while one is awaited: so the last one found is looked at first, and the others only when it
+ * is awaited no longer. */
+bool cohort_is_complete(struct cohort *cohort, int64_t now_ms, uint32_t settle_ms)
 {
-    size_t admitted = 0;
     for (size_t i = 0; i < cohort->count; i++) {
-        if (awaits(&cohort->member[i], now_ms, settle_ms)) {
+        if (awaits(&cohort->member[cohort->awaited], now_ms, settle_ms)) {
             return false;
         }
-        admitted += cohort->member[i].admitted;
+        cohort->awaited = (cohort->awaited + 1) % cohort->count;
     }
-    return admitted > 0;
+    return cohort->admitted > 0;
 }
 
+bool cohort_all_know(struct cohort *cohort, uint32_t rounds_closed)
+{
+    for (size_t i = 0; i < cohort->count; i++) {
+        const struct member *member = &cohort->member[cohort->behind];
+        if (member->admitted && member->rounds_closed < rounds_closed) {
+            return false;
+        }
+        cohort->behind = (cohort->behind + 1) % cohort->count;
+    }
+    return cohort->count > 0;
+}
+
+/* Whoever is not admitted has answered. */
 size_t cohort_count_possible(const struct cohort *cohort)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < cohort->count; i++) {
-        const struct member *member = &cohort->member[i];
-        count += member->standing == STANDING_ANSWERED ||
-                 (member->admitted &&
-                  (member->standing < STANDING_ANSWERED || member->standing == STANDING_KEYED));
+    size_t count = cohort->standing[STANDING_KEYED];
+    for (size_t standing = 0; standing <= STANDING_ANSWERED; standing++) {
+        count += cohort->standing[standing];
     }
     return count;
 }
@@ -202,7 +283,8 @@ void cohort_note_life(struct member *member)
     }
 }
 
-bool cohort_note_hello(struct member *member, bool ready, int64_t opened_ms, int64_t now_ms)
+bool cohort_note_hello(struct cohort *cohort, struct member *member, bool ready, int64_t opened_ms,
+                       int64_t now_ms)
 {
     bool given_up = is_given_up(member);
     if (!member->seen) {
@@ -215,9 +297,14 @@ bool cohort_note_hello(struct member *member, bool ready, int64_t opened_ms, int
     if (member->cut && member->cut_ms < opened_ms) {
         member->cut = false; /* not in the round in which it was cut */
     }
+    cohort->seen += !member->seen;
+    cohort->ready =
+        cohort->ready - (member->admitted && member->ready) + (member->admitted && ready);
+    cohort->settling -= member->admitted && member->seen && !member->was_ready;
     member->seen = true;
     member->ready = ready;
     member->was_ready = member->was_ready || ready;
+    cohort->settling += member->admitted && !member->was_ready;
     return given_up && member->missed < MISSED_MAX && !member->cut;
 }
 
@@ -235,7 +322,8 @@ static bool goes_before(const struct member *member, const struct member *other)
 struct member *cohort_next_offer(struct cohort *cohort)
 {
     struct member *next = NULL;
-    for (size_t i = 0; i < cohort->count; i++) {
+    const size_t count = cohort->standing[STANDING_OFFERED] > 0 ? cohort->count : 0;
+    for (size_t i = 0; i < count; i++) {
         struct member *member = &cohort->member[i];
         if (member->admitted && member->standing == STANDING_OFFERED &&
             (next == NULL || goes_before(member, next))) {

@@ -20,9 +20,17 @@ enum standing {
     STANDING_PULLING,  /* the answer is on its way into a staging vector */
     STANDING_ANSWERED, /* is in the sum */
     STANDING_DECLINED,
-    STANDING_REFUSED, /* broke the protocol in this round: not counted */
-    STANDING_KEYED,   /* masked: its keys are there, and the roster is not made yet */
-    STANDING_UNLISTED /* masked: is not in this round's roster */
+    STANDING_REFUSED,  /* broke the protocol in this round: not counted */
+    STANDING_KEYED,    /* masked: its keys are there, and the roster is not made yet */
+    STANDING_UNLISTED, /* masked: is not in this round's roster */
+    STANDING_COUNT
+};
+
+/* What all are told at once; a step has no room for so many messages, so it is noted who has not been told yet. */
+enum telling {
+    TELL_RELEASE, /* of the latest round */
+    TELL_INVITE,  /* to the open one */
+    TELL_COUNT
 };
 
 enum { MISSED_MAX = 2 }; /* rounds that wait in vain for an agent, one after the other */
@@ -42,19 +50,31 @@ struct member {
     bool dragged;    /* in the last of these it offered an answer and did not deliver */
     bool cut; /* the transport cut it for an attack, and it has not come back in a later round */
     int64_t cut_ms;
-    enum standing standing;
-    struct digest answer; /* from STANDING_OFFERED on */
+    enum standing standing; /* cohort_set_standing alone changes it */
+    struct digest answer;   /* from STANDING_OFFERED on */
     uint64_t answer_bytes;
-    uint32_t records;   /* that it looks at, where the job says a share; else 0 */
-    int64_t offered_ms; /* the queue's order among members of as many turns */
-    unsigned turns;     /* how often it has given its staging vector up in this round */
-    unsigned lost;      /* of these, to somebody who waited */
-    int64_t *own;       /* (D) its released answer, where the stage keeps it by name; owned */
+    uint32_t records;        /* that it looks at, where the job says a share; else 0 */
+    int64_t offered_ms;      /* the queue's order among members of as many turns */
+    unsigned turns;          /* how often it has given its staging vector up in this round */
+    unsigned lost;           /* of these, to somebody who waited */
+    bool untold[TELL_COUNT]; /* cohort_mark_untold alone changes it */
+    int64_t *own;            /* (D) its released answer, where the stage keeps it by name; owned */
 };
 
+/* What each event asks is counted along the way: with 10,000 members nothing that an event does may look at all of them. */
 struct cohort {
     struct member *member; /* (count) sorted by name, owned */
     size_t count;
+    size_t standing
+        [STANDING_COUNT]; /* members that have it; of those not admitted all have answered */
+    size_t admitted;
+    size_t seen;
+    size_t ready;    /* and admitted */
+    size_t settling; /* admitted and seen, and not ready so far */
+    size_t awaited;  /* the last one found that the round waits for; where to look first */
+    size_t untold[TELL_COUNT];
+    size_t untold_next[TELL_COUNT]; /* where to look first */
+    size_t behind;                  /* likewise, of those that do not know all closed rounds */
 };
 
 /** Takes a new roster: those of it whom the job asks. Members keep what they have done. Fails with STATUS_NO_MEMORY,
@@ -63,8 +83,20 @@ MUST_USE enum status cohort_set_roster(struct cohort *cohort, const struct job *
                                        const struct peer *peer, size_t count);
 void cohort_free(struct cohort *cohort);
 
+void cohort_set_standing(struct cohort *cohort, struct member *member, enum standing standing);
+
+void cohort_mark_untold(struct cohort *cohort, struct member *member, enum telling what,
+                        bool untold);
+/** Returns the next member that has not been told, in the list's order, or NULL. Cost: together that of one look at all
+ * members. */
+struct member *cohort_next_untold(struct cohort *cohort, enum telling what);
+
+/** Returns whether what is counted along the way is what is there. For tests: looks at all members. */
+bool cohort_adds_up(const struct cohort *cohort);
+
 /** Returns the admitted member of that name, or NULL. */
 struct member *cohort_find(struct cohort *cohort, const struct peer *peer);
+bool cohort_admits(const struct cohort *cohort, const char *name);
 
 /** Wipes the digests of what was offered, for when the round is over: that of an exact answer of few
  * possible values tells which it was. */
@@ -88,7 +120,10 @@ size_t cohort_count(const struct cohort *cohort, enum standing standing);
 size_t cohort_count_ready(const struct cohort *cohort);
 
 /** Returns whether nobody is left to wait for. False for an empty roster. */
-bool cohort_is_complete(const struct cohort *cohort, int64_t now_ms, uint32_t settle_ms);
+bool cohort_is_complete(struct cohort *cohort, int64_t now_ms, uint32_t settle_ms);
+
+/** Returns whether every admitted member has said that it knows so many closed rounds. False for an empty roster. */
+bool cohort_all_know(struct cohort *cohort, uint32_t rounds_closed);
 
 /** Returns how many members are in the sum or may still come in. 0 only for an empty roster or when all have
  * declined or been refused. */
@@ -103,7 +138,8 @@ void cohort_note_missed(struct cohort *cohort, int64_t opened_ms, int64_t now_ms
 void cohort_note_life(struct member *member);
 
 /** Notes a HELLO; returns whether by it a member is back that rounds no longer waited for. */
-bool cohort_note_hello(struct member *member, bool ready, int64_t opened_ms, int64_t now_ms);
+bool cohort_note_hello(struct cohort *cohort, struct member *member, bool ready, int64_t opened_ms,
+                       int64_t now_ms);
 
 /** Returns the member whose offer is next: those that rounds have given up come last; of the others those that lost
  * a place least often, and of these the one that waits longest. Or NULL. */

@@ -9,16 +9,18 @@
 #include "protocol/machine.h"
 #include "protocol/message.h"
 
-/* Starts zeroed but for sink and log, which are kept. Sites beyond the table are not asked. */
+struct heard_site;
+
+/* Starts zeroed but for sink and log, which are kept. Sites beyond PEERS_MAX, or without memory, are not asked. */
 struct hearing {
     struct dictionary_sink sink;
     const struct log *log;
-    struct {
-        struct peer peer;
-        struct shown shown;
-    } site[PEERS_MAX];
+    struct heard_site **site; /* (count) sorted by name, owned */
     size_t count;
+    size_t room;
 };
+
+void hearing_free(struct hearing *hearing);
 
 /** Hears a message of a site that is let in; returns whether answer (out) is to be sent to it, beside HELLO's own. */
 bool hearing_take(struct hearing *hearing, const struct peer *site, const struct message *message,

@@ -95,6 +95,9 @@ enum status idle_new(struct idle **out, struct slice names, const struct diction
 
 void idle_free(struct idle *idle)
 {
+    if (idle != NULL) {
+        hearing_free(&idle->hearing);
+    }
     free(idle);
 }
 

@@ -16,12 +16,14 @@
 
 static bool check_roster(const struct office *office, struct roster *roster)
 {
-    struct peer *peer = calloc(PEERS_MAX, sizeof *peer);
+    struct peer *peer = NULL;
+    size_t admitted = 0;
     struct why why = {{0}};
-    enum status status =
-        peer == NULL ? STATUS_NO_MEMORY : roster_read(roster, office->settings.agents, &why);
+    enum status status = roster_read(roster, office->settings.agents, &why);
     if (status == STATUS_OK) {
-        const size_t admitted = roster_peers(roster, peer);
+        status = roster_peers(&peer, &admitted, roster);
+    }
+    if (status == STATUS_OK) {
         size_t count = 0;
         for (size_t i = 0; i < admitted; i++) {
             count += job_asks(&office->job, peer[i].name) ? 1 : 0;

@@ -39,6 +39,8 @@ enum {
     SUBMIT_BURST = SUBMIT_COST * ACTS_OPEN_MAX
 };
 
+enum { SUBMITTERS_MAX = 256 /* names of operators since the desk's start */ };
+
 /* What one operator has left of submissions. */
 struct allowance {
     char name[PEER_NAME_BYTES];
@@ -59,7 +61,7 @@ struct desk {
     int64_t look_ms;
     struct acts_memory memory;
     int signals;
-    struct allowance allowance[PEERS_MAX];
+    struct allowance allowance[SUBMITTERS_MAX];
 #ifdef HEDGEROW_OBSERVED
     unsigned asked;
     unsigned acted;
@@ -148,7 +150,7 @@ static void enrol(struct desk *desk, const struct endpoint_message *from)
 /* Whoever submits without end fills the disk, also with jobs that are cancelled at once. */
 static bool may_submit(struct desk *desk, const struct peer *peer)
 {
-    for (size_t i = 0; i < PEERS_MAX; i++) {
+    for (size_t i = 0; i < SUBMITTERS_MAX; i++) {
         struct allowance *allowance = &desk->allowance[i];
         if (allowance->name[0] == '\0') {
             memcpy(allowance->name, peer->name, sizeof allowance->name);

@@ -66,6 +66,7 @@ static enum status stay(const struct office *office, const struct daemon *daemon
     here.endpoint = enrolment.endpoint;
     status = enrolment_run(&enrolment, exit_code, why);
     endpoint_free(enrolment.endpoint);
+    hearing_free(&here.hearing);
     return status;
 }
 

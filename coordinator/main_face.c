@@ -18,7 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PERIOD_MS = 50, ID_DIGITS = 16, NUMBER_BYTES = 24, STATES_MAX = 32, JOB_MS = 2000 };
+enum {
+    PERIOD_MS = 50,
+    ID_DIGITS = 16,
+    NUMBER_BYTES = 24,
+    STATES_MAX = 32,
+    NAMED_MAX = 1000,
+    JOB_MS = 2000
+};
 
 enum face_fact {
     ROW_JOB,
@@ -126,7 +133,9 @@ static void add_agents(struct facts *facts, const struct coordinator *coordinato
         const char *name = coordinator_look_agent(coordinator, i, now_ms, &state);
         const char *const label[] = {name, coordinator_agent_states[state]};
         in_state[state]++;
-        facts_add(facts, ROW_AGENT, 1, label);
+        if (i < NAMED_MAX) { /* of more the numbers by state tell */
+            facts_add(facts, ROW_AGENT, 1, label);
+        }
     }
     for (size_t i = 0; i < coordinator_agent_state_count && i < STATES_MAX; i++) {
         facts_set_of(facts, ROW_AGENTS, (double)in_state[i], coordinator_agent_states[i]);

@@ -8,11 +8,15 @@
 #include "crypto/digest.h"
 #include "protocol/wire.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char JOB_LABEL[] = "hedgerow job 1";
+
+static_assert((int)JOB_AGENTS_MAX == (int)PEERS_MAX,
+              "a round's record names all whom its sum may have");
 
 #define NEXT(phase) (1u << (phase))
 
@@ -77,8 +81,7 @@ enum status coordinator_commit(struct coordinator *c, struct effects *effects, s
     return STATUS_OK;
 }
 
-/* What the open round's question goes with; none where the stage has no input. */
-static struct artifact input_of(const struct coordinator *c)
+struct artifact coordinator_input_of(const struct coordinator *c)
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
@@ -94,7 +97,7 @@ static struct artifact input_of(const struct coordinator *c)
     return (struct artifact){0};
 }
 
-enum status coordinator_invite(struct coordinator *c, const struct peer *peer, int64_t now_ms,
+enum status coordinator_invite(struct coordinator *c, struct member *member, int64_t now_ms,
                                struct effects *effects)
 {
     struct message message = {.kind = MESSAGE_INVITE};
@@ -102,10 +105,11 @@ enum status coordinator_invite(struct coordinator *c, const struct peer *peer, i
 
     message.as.invite.job = c->outcome.job_name.id;
     message.as.invite.round = c->outcome.rounds_closed;
-    message.as.invite.input = input_of(c);
+    message.as.invite.input = coordinator_input_of(c);
     message.as.invite.deadline_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
     const size_t whole = message_whole_bytes(&message);
-    return coordinator_send(effects, peer, &message,
+    cohort_mark_untold(&c->cohort, member, TELL_INVITE, false);
+    return coordinator_send(effects, &member->peer, &message,
                             whole > 0 && whole <= c->options.whole_bytes_max
                                 ? coordinator_bytes_of(c, &message.as.invite.input.digest)
                                 : (struct slice){0});
@@ -116,7 +120,7 @@ static struct digest invitation_of_round(const struct coordinator *c)
 {
     uint8_t bytes[INVITATION_BYTES];
     struct slice slice = {bytes, sizeof bytes};
-    struct artifact input = input_of(c);
+    struct artifact input = coordinator_input_of(c);
     struct digest digest;
 
     invitation_bytes(bytes, &c->outcome.job_name.id, c->outcome.rounds_closed, &input);
@@ -148,12 +152,8 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, struct effec
     coordinator_mark_unlisted(c);
     log_event(c->options.log, LOG_DEBUG, "round-opened", NULL, "round %" PRIu32 " is open",
               c->outcome.rounds_closed);
-    for (size_t i = 0; i < c->cohort.count && status == STATUS_OK; i++) {
-        if (c->cohort.member[i].ready) {
-            status = coordinator_invite(c, &c->cohort.member[i].peer, now_ms, effects);
-        }
-    }
-    return status;
+    coordinator_tell_all(c, TELL_INVITE);
+    return coordinator_tell_next(c, now_ms, effects);
 }
 
 /* Recovery is over: name the job, wait for agents, or go on where the journal ends. */
@@ -254,6 +254,12 @@ static enum status on_roster(struct coordinator *c, const struct event *event,
     enum status status = cohort_set_roster(&c->cohort, c->options.job, event->as.roster.peer,
                                            event->as.roster.count);
     c->listed = true;
+    if (status == STATUS_OK && c->cohort.count > c->answers_max) {
+        log_event(c->options.log, LOG_WARN, "more-agents-than-room", NULL,
+                  "%zu agents are asked, and the job's sums have room for %zu: a round counts the "
+                  "first answers alone",
+                  c->cohort.count, c->answers_max);
+    }
     if (status == STATUS_OK) {
         status = coordinator_note_revoked(c, event, effects);
     }
@@ -280,7 +286,7 @@ static void on_cut(struct coordinator *c, const struct event *event)
         aggregate_drop(staging);
     }
     if (member->standing == STANDING_PULLING) {
-        member->standing = STANDING_OFFERED;
+        cohort_set_standing(&c->cohort, member, STANDING_OFFERED);
         member->offered_ms = event->now_ms;
         member->turns++;
     }
@@ -290,21 +296,10 @@ static void on_cut(struct coordinator *c, const struct event *event)
               "was cut for an attack: the round does not wait for it");
 }
 
-static bool everybody_knows(const struct coordinator *c)
-{
-    for (size_t i = 0; i < c->cohort.count; i++) {
-        const struct member *member = &c->cohort.member[i];
-        if (member->admitted && member->rounds_closed < c->outcome.rounds_closed) {
-            return false;
-        }
-    }
-    return c->cohort.count > 0;
-}
-
 static enum status finish_if_due(struct coordinator *c, const struct event *event,
                                  struct effects *effects)
 {
-    if (!everybody_knows(c) && event->now_ms < c->deadline_ms) {
+    if (!cohort_all_know(&c->cohort, c->outcome.rounds_closed) && event->now_ms < c->deadline_ms) {
         return STATUS_OK;
     }
     struct effect *finish = effects_add(effects, EFFECT_FINISH);
@@ -384,7 +379,10 @@ static enum status act(struct coordinator *c, const struct event *event, struct 
     case EVENT_WORKED: /* has no worker */
         break;
     }
-    return status == STATUS_OK ? advance(c, event, effects) : status;
+    if (status == STATUS_OK) {
+        status = advance(c, event, effects);
+    }
+    return status == STATUS_OK ? coordinator_tell_next(c, event->now_ms, effects) : status;
 }
 
 static enum status coordinator_step(void *self, const struct event *event, struct effects *effects)
@@ -405,11 +403,11 @@ static int64_t earlier(int64_t a, int64_t b)
 static int64_t coordinator_wake_ms(const void *self)
 {
     const struct coordinator *c = self;
-    int64_t wake = c->deadline_ms;
+    int64_t wake = earlier(c->deadline_ms, coordinator_tells_ms(c));
 
     if (c->phase != PHASE_JOINING && c->phase != PHASE_KEYING && c->phase != PHASE_OPEN &&
         c->phase != PHASE_OPENING && c->phase != PHASE_OVER) {
-        return INT64_MAX;
+        return coordinator_tells_ms(c);
     }
     if (c->phase == PHASE_KEYING) {
         return earlier(wake, coordinator_settles_ms(c));
@@ -446,6 +444,7 @@ enum status coordinator_new(struct coordinator **out, const struct coordinator_o
         return status;
     }
     digest_sha256(&c->text_digest, &options->text, 1);
+    c->answers_max = job_agents_most(options->job);
     outcome_init(&c->outcome, options->job, options->shows ? OUTCOME_SHOWS : OUTCOME_FORGETS);
     coordinator_note_cancelled(c, options->cancelled);
     *out = c;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum status coordinator_release(struct coordinator *c, const struct peer *peer,
+enum status coordinator_release(struct coordinator *c, struct member *member,
                                 struct effects *effects)
 {
     struct message release = {.kind = MESSAGE_RELEASE};
@@ -25,7 +25,8 @@ enum status coordinator_release(struct coordinator *c, const struct peer *peer,
     release.as.release.failed = c->outcome.failed;
     release.as.release.experts = c->outcome.artifact;
     release.as.release.chosen = c->outcome.chosen;
-    return coordinator_send(effects, peer, &release, (struct slice){0});
+    cohort_mark_untold(&c->cohort, member, TELL_RELEASE, false);
+    return coordinator_send(effects, &member->peer, &release, (struct slice){0});
 }
 
 static enum status list_agents(struct record *record, const struct cohort *cohort)
@@ -303,27 +304,23 @@ static enum status on_round_committed(struct coordinator *c, const struct event 
     struct slice blob = {c->commit_rows, c->commit_rows_bytes};
     enum status status = outcome_add(&c->outcome, c->options.job, &c->committing, blob);
 
-    if (status != STATUS_OK) {
-        return status;
+    if (status == STATUS_OK) {
+        status = coordinator_forget_masks(c, c->committing.as.round.round);
     }
-    status = coordinator_forget_masks(c, c->committing.as.round.round);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (!c->committing.as.round.failed) {
+    if (status == STATUS_OK && !c->committing.as.round.failed) {
         status = coordinator_keep_state(c, event->as.committed.sequence, true);
         stale_forget(&c->stale, effects);
+    }
+    if (status != STATUS_OK) {
+        return status;
     }
     log_closed(c, &c->committing);
     record_free(&c->committing);
     free(c->commit_rows);
     c->commit_rows = NULL;
     c->commit_rows_bytes = 0;
-    for (size_t i = 0; i < c->cohort.count && status == STATUS_OK; i++) {
-        if (c->cohort.member[i].admitted && c->cohort.member[i].seen) {
-            status = coordinator_release(c, &c->cohort.member[i].peer, effects);
-        }
-    }
+    coordinator_tell_all(c, TELL_RELEASE);
+    status = coordinator_tell_next(c, event->now_ms, effects);
     if (status != STATUS_OK) {
         return status;
     }

@@ -91,6 +91,7 @@ static enum agent_state state_of(const struct member *member, int64_t now_ms)
         return AGENT_DECLINED;
     case STANDING_REFUSED:
         return AGENT_REFUSED;
+    case STANDING_COUNT:
     case STANDING_SILENT:
     case STANDING_OFFERED:
     case STANDING_PULLING:

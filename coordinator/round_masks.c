@@ -149,13 +149,13 @@ static enum status on_keys(struct coordinator *c, const struct event *event, str
     }
     if (masks_host_take_keys(c->masks, member->peer.name, event->as.message.payload, &why) !=
         STATUS_OK) {
-        member->standing = STANDING_REFUSED;
+        cohort_set_standing(&c->cohort, member, STANDING_REFUSED);
         masks_host_drop_keys(c->masks, member->peer.name);
         log_event(c->options.log, LOG_WARN, "keys-refused", member->peer.name,
                   "takes no part in round %" PRIu32 ": %s", c->outcome.rounds_closed, why.text);
         return STATUS_OK;
     }
-    member->standing = STANDING_KEYED;
+    cohort_set_standing(&c->cohort, member, STANDING_KEYED);
     return STATUS_OK;
 }
 
@@ -189,7 +189,7 @@ static enum status on_listed(struct coordinator *c, const struct event *event,
     for (size_t i = 0; i < c->cohort.count; i++) {
         struct member *member = &c->cohort.member[i];
         if (member->standing == STANDING_KEYED) {
-            member->standing = STANDING_SILENT;
+            cohort_set_standing(&c->cohort, member, STANDING_SILENT);
         }
     }
     coordinator_mark_unlisted(c);
@@ -366,7 +366,7 @@ enum status coordinator_remind(struct coordinator *c, const struct event *event,
         masks_host_has_revealed(c->masks, rank)) {
         return STATUS_OK;
     }
-    status = coordinator_invite(c, &member->peer, event->now_ms, effects);
+    status = coordinator_invite(c, member, event->now_ms, effects);
     if (status == STATUS_OK) {
         status = send_survivors(c, member, effects);
     }

@@ -27,7 +27,7 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
         return status; /* the job has no durable name yet */
     }
     bool ready = same && message->as.hello.ready;
-    if (cohort_note_hello(member, ready, c->opened_ms, event->now_ms)) {
+    if (cohort_note_hello(&c->cohort, member, ready, c->opened_ms, event->now_ms)) {
         log_event(c->options.log, LOG_INFO, "agent-back", member->peer.name,
                   "is back: rounds wait for it again");
     }
@@ -40,11 +40,11 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
         return status;
     }
     if (member->rounds_closed < c->outcome.rounds_closed) {
-        status = coordinator_release(c, &member->peer, effects);
+        status = coordinator_release(c, member, effects);
     }
     if (status == STATUS_OK && (c->phase == PHASE_OPEN || c->phase == PHASE_KEYING) &&
         member->ready && member->standing == STANDING_SILENT) {
-        status = coordinator_invite(c, &member->peer, event->now_ms, effects);
+        status = coordinator_invite(c, member, event->now_ms, effects);
     }
     return status == STATUS_OK && c->masks != NULL && member->ready
                ? coordinator_remind(c, event, member, effects)
@@ -60,13 +60,13 @@ static void on_decline(struct coordinator *c, struct member *member, const struc
     if (keyed && message->as.decline.round == c->outcome.rounds_closed &&
         digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
         masks_host_drop_keys(c->masks, member->peer.name);
-        member->standing = STANDING_SILENT;
+        cohort_set_standing(&c->cohort, member, STANDING_SILENT);
     }
     if ((c->phase == PHASE_OPEN || c->phase == PHASE_KEYING) &&
         member->standing == STANDING_SILENT &&
         message->as.decline.round == c->outcome.rounds_closed &&
         digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
-        member->standing = STANDING_DECLINED;
+        cohort_set_standing(&c->cohort, member, STANDING_DECLINED);
         log_event(c->options.log, LOG_INFO, "agent-declined", member->peer.name,
                   "declined round %" PRIu32, c->outcome.rounds_closed);
     }

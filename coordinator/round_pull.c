@@ -27,7 +27,8 @@ enum status coordinator_pull_next(struct coordinator *c, const struct event *eve
                                   struct effects *effects)
 {
     struct member *member;
-    while (c->phase == PHASE_OPEN && (member = cohort_next_offer(&c->cohort)) != NULL) {
+    while (c->phase == PHASE_OPEN && aggregate_has_room(&c->aggregate) &&
+           (member = cohort_next_offer(&c->cohort)) != NULL) {
         struct staging *staging = NULL;
         enum status status = aggregate_pull(&c->aggregate, &staging, &member->peer,
                                             member->answer_bytes, event->now_ms);
@@ -36,7 +37,7 @@ enum status coordinator_pull_next(struct coordinator *c, const struct event *eve
         }
         if (status == STATUS_OK) {
             staging->lost = member->lost;
-            member->standing = STANDING_PULLING;
+            cohort_set_standing(&c->cohort, member, STANDING_PULLING);
             status = ask(c, staging, effects);
         }
         if (status != STATUS_OK) {
@@ -49,7 +50,7 @@ enum status coordinator_pull_next(struct coordinator *c, const struct event *eve
 static void refuse(struct coordinator *c, struct member *member, const char *event,
                    const char *reason)
 {
-    member->standing = STANDING_REFUSED;
+    cohort_set_standing(&c->cohort, member, STANDING_REFUSED);
     log_event(c->options.log, LOG_WARN, event, member->peer.name,
               "is not counted in round %" PRIu32 ": %s", c->outcome.rounds_closed, reason);
 }
@@ -73,7 +74,7 @@ static bool records_fit(const struct coordinator *c, uint32_t records)
     return stage->batch_nano == 0
                ? records == 0
                : records >= stage->batch && records <= round_batch(stage, stage->records_most) &&
-                     job_batch_fits(c->options.job, stage, records);
+                     job_batch_fits(c->options.job, stage, records, c->answers_max);
 }
 
 /* An exact answer is clipped where it comes from. One that is not could make the exact sum wrap, and a
@@ -96,9 +97,9 @@ static enum status count_answer(struct coordinator *c, struct member *member, st
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
 
-    /* Those who were revoked after they answered count beside those admitted in their place. */
-    if (cohort_count(&c->cohort, STANDING_ANSWERED) == PEERS_MAX) {
-        refuse(c, member, "round-full", "as many agents as a round may have are in its sum");
+    /* By the job; and those who were revoked after they answered count beside those admitted in their place. */
+    if (cohort_count(&c->cohort, STANDING_ANSWERED) >= c->answers_max) {
+        refuse(c, member, "round-full", "its sum has as many answers as it has room for");
         return STATUS_OK;
     }
     if (!is_clipped(c, stage, within, answer, member)) {
@@ -118,7 +119,7 @@ static enum status count_answer(struct coordinator *c, struct member *member, st
         refuse(c, member, "answer-forged", "its bytes do not match the digest it offered");
         return STATUS_OK;
     }
-    member->standing = STANDING_ANSWERED;
+    cohort_set_standing(&c->cohort, member, STANDING_ANSWERED);
     member->missed = 0;
     log_event(c->options.log, LOG_DEBUG, "answer-counted", member->peer.name,
               "is in the sum of round %" PRIu32, c->outcome.rounds_closed);
@@ -136,7 +137,7 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
     }
     if (message->as.offer.round < c->outcome.rounds_closed) {
         cohort_note_life(member);
-        return coordinator_release(c, &member->peer, effects); /* late, or repeated */
+        return coordinator_release(c, member, effects); /* late, or repeated */
     }
     if (c->phase != PHASE_OPEN || message->as.offer.round != c->outcome.rounds_closed) {
         return STATUS_OK;
@@ -147,7 +148,7 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
             aggregate_drop(staging);
             member->turns++; /* or it could begin its turn anew for ever */
         }
-        member->standing = STANDING_SILENT;
+        cohort_set_standing(&c->cohort, member, STANDING_SILENT);
     }
     if (member->standing != STANDING_SILENT) {
         bool bound = member->standing <= STANDING_ANSWERED;
@@ -172,7 +173,7 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
         refuse(c, member, "offer-refused", "it is about more or fewer records than the job allows");
         return STATUS_OK;
     }
-    member->standing = STANDING_OFFERED;
+    cohort_set_standing(&c->cohort, member, STANDING_OFFERED);
     member->answer = *answer;
     member->answer_bytes = message->as.offer.bytes;
     member->records = message->as.offer.records;
@@ -215,7 +216,7 @@ static void put_back(struct coordinator *c, const struct event *event, struct st
               " ms ago: others go first",
               staging->transfer.received, staging->transfer.bytes,
               event->now_ms - staging->began_ms, event->now_ms - staging->transfer.progress_ms);
-    member->standing = STANDING_OFFERED;
+    cohort_set_standing(&c->cohort, member, STANDING_OFFERED);
     member->offered_ms = event->now_ms;
     member->turns++;
     member->lost += lost;
@@ -240,7 +241,7 @@ static enum status check_one(struct coordinator *c, const struct event *event,
     if (silent) {
         /* It may have begun anew and not know that it offered: the same question, the same bytes.
          */
-        status = coordinator_invite(c, &member->peer, event->now_ms, effects);
+        status = coordinator_invite(c, member, event->now_ms, effects);
         staging->stalls++;
     }
     if (over || staging->stalls >= PULL_STALLS_MAX) {

@@ -24,16 +24,6 @@ bool coordinator_is_listed(const struct coordinator *c, const struct member *mem
     return counts(c, coordinator_rank_of(c, member));
 }
 
-static bool is_admitted(const struct coordinator *c, const char *name)
-{
-    for (size_t i = 0; i < c->cohort.count; i++) {
-        if (strcmp(c->cohort.member[i].peer.name, name) == 0) {
-            return c->cohort.member[i].admitted;
-        }
-    }
-    return false;
-}
-
 /* Whoever is revoked before there is a roster takes no part. */
 static void drop_keys(struct coordinator *c)
 {
@@ -41,7 +31,7 @@ static void drop_keys(struct coordinator *c)
     for (size_t i = roster->count; i-- > 0;) {
         struct peer peer = {""};
         memcpy(peer.name, roster->site[i].name, sizeof peer.name);
-        if (!is_admitted(c, peer.name)) {
+        if (!cohort_admits(&c->cohort, peer.name)) {
             masks_host_drop_keys(c->masks, peer.name);
         }
     }
@@ -55,7 +45,7 @@ void coordinator_mark_unlisted(struct coordinator *c)
     for (size_t i = 0; i < c->cohort.count; i++) {
         struct member *member = &c->cohort.member[i];
         if (!coordinator_is_listed(c, member) && member->standing != STANDING_ANSWERED) {
-            member->standing = STANDING_UNLISTED;
+            cohort_set_standing(&c->cohort, member, STANDING_UNLISTED);
         }
     }
 }
@@ -68,7 +58,7 @@ size_t coordinator_list_revoked(const struct coordinator *c, const char **names)
     }
     const struct masks_roster *roster = masks_host_roster(c->masks);
     for (size_t rank = 0; rank < roster->count; rank++) {
-        if (counts(c, rank) && !is_admitted(c, roster->site[rank].name)) {
+        if (counts(c, rank) && !cohort_admits(&c->cohort, roster->site[rank].name)) {
             names[count++] = roster->site[rank].name;
         }
     }
@@ -88,9 +78,9 @@ static enum status gather_anew(struct coordinator *c, const struct event *event,
     c->late = false;
     c->deadline_ms = event->now_ms + c->options.job->deadline_ms;
     for (size_t i = 0; i < c->cohort.count && status == STATUS_OK; i++) {
-        const struct member *member = &c->cohort.member[i];
+        struct member *member = &c->cohort.member[i];
         if (member->standing == STANDING_SILENT && member->ready) {
-            status = coordinator_invite(c, &member->peer, event->now_ms, effects);
+            status = coordinator_invite(c, member, event->now_ms, effects);
         }
     }
     return status;

@@ -1,6 +1,6 @@
 /* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: start,
  * time), round_message.c (what agents say), round_pull.c (how answers come in), round_wait.c (who is
- * waited for), round_masks.c (masked rounds), round_revoked.c (whom these lose) and round_close.c (from the last answer to the
+ * waited for), round_tell.c (what all are told), round_masks.c (masked rounds), round_revoked.c (whom these lose) and round_close.c (from the last answer to the
  * release). Nothing else includes it. */
 
 #ifndef COORDINATOR_ROUND_STATE_H
@@ -56,9 +56,18 @@ struct kept_masks {
     bool settled;
 };
 
+/* How fast large things go out to all: TELL_BYTES_MAX of them in TELL_MS, so that what the transport has to hold is not
+ * all agents' at once. */
+enum {
+    TELL_MS = 100,
+    TELL_BYTES_MAX = 32 << 20,
+    TELL_EFFECTS_SPARE = 32 /* of a step's room, for what else it has to do */
+};
+
 struct coordinator {
     struct coordinator_options options;
     struct digest text_digest;
+    size_t answers_max; /* of a round: its sums have room for so many */
 
     enum phase phase;
     struct outcome outcome;
@@ -77,6 +86,8 @@ struct coordinator {
     size_t told_ready;
     size_t told_seen;
     size_t told_admitted;
+    int64_t telling_ms; /* of coordinator_tell_next: since when, and how much */
+    uint64_t telling_bytes;
     bool listed; /* the list has been told */
     bool told;
 
@@ -100,11 +111,23 @@ MUST_USE enum status coordinator_send(struct effects *effects, const struct peer
                                       const struct message *message, struct slice payload);
 MUST_USE enum status coordinator_commit(struct coordinator *c, struct effects *effects,
                                         struct slice blob);
+/** Returns what the open round's question goes with; none where the stage has no input. */
+struct artifact coordinator_input_of(const struct coordinator *c);
 MUST_USE enum status coordinator_open(struct coordinator *c, int64_t now_ms,
                                       struct effects *effects);
 
-MUST_USE enum status coordinator_invite(struct coordinator *c, const struct peer *peer,
+MUST_USE enum status coordinator_invite(struct coordinator *c, struct member *member,
                                         int64_t now_ms, struct effects *effects);
+
+/* round_tell.c */
+
+/** Marks those who are to be told: every present member of the latest round's release; who is ready, of the open round. */
+void coordinator_tell_all(struct coordinator *c, enum telling what);
+/** Tells as many of those marked as the step has room for, releases first. */
+MUST_USE enum status coordinator_tell_next(struct coordinator *c, int64_t now_ms,
+                                           struct effects *effects);
+/** Returns when coordinator_tell_next is due; INT64_MAX: nobody is left to be told. */
+int64_t coordinator_tells_ms(const struct coordinator *c);
 
 /* round_message.c */
 /** What agents may fetch by this digest, borrowed until the machine's next step; empty: nothing. */
@@ -207,7 +230,7 @@ MUST_USE enum status coordinator_on_committed(struct coordinator *c, const struc
 /** Of an update stage's states the journal needs the latest alone: notes the one before it as stale. holds:
  * whether the journal still holds this record's state. */
 MUST_USE enum status coordinator_keep_state(struct coordinator *c, uint64_t sequence, bool holds);
-MUST_USE enum status coordinator_release(struct coordinator *c, const struct peer *peer,
+MUST_USE enum status coordinator_release(struct coordinator *c, struct member *member,
                                          struct effects *effects);
 
 #endif

@@ -105,13 +105,9 @@ void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
 {
     char missing[MISSING_BYTES];
     size_t ready = cohort_count_ready(&c->cohort);
-    size_t seen = 0;
-    size_t admitted = 0;
+    const size_t seen = c->cohort.seen;
+    const size_t admitted = c->cohort.admitted;
 
-    for (size_t i = 0; i < c->cohort.count; i++) {
-        seen += c->cohort.member[i].seen ? 1 : 0;
-        admitted += c->cohort.member[i].admitted ? 1 : 0;
-    }
     if (!c->listed || now_ms < c->told_ms + JOIN_NOTICE_MS ||
         (c->told_ready == ready && c->told_seen == seen && c->told_admitted == admitted &&
          c->told)) {
@@ -186,7 +182,8 @@ enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms)
 int64_t coordinator_settles_ms(const struct coordinator *c)
 {
     int64_t first = INT64_MAX;
-    for (size_t i = 0; i < c->cohort.count; i++) {
+    const size_t count = c->cohort.settling > 0 ? c->cohort.count : 0;
+    for (size_t i = 0; i < count; i++) {
         const struct member *member = &c->cohort.member[i];
         int64_t at = member->first_ms + c->options.settle_ms;
         if (member->admitted && member->seen && !member->was_ready && at > c->stepped_ms &&

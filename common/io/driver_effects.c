@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "io/clock.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void observe(struct driver *driver, const char *step)
@@ -179,9 +180,14 @@ enum status driver_recover(struct driver *driver, struct lane *lane)
 
 enum status driver_give_roster(struct driver *driver, struct lane *lane)
 {
-    struct peer peer[PEERS_MAX];
-    size_t count = roster_peers(&driver->roster, peer);
-    return driver_give(
-        driver, lane,
-        (struct event){.kind = EVENT_ROSTER, .as.roster = {.peer = peer, .count = count}});
+    struct peer *peer = NULL;
+    size_t count = 0;
+    enum status status = roster_peers(&peer, &count, &driver->roster);
+    if (status == STATUS_OK) {
+        status = driver_give(
+            driver, lane,
+            (struct event){.kind = EVENT_ROSTER, .as.roster = {.peer = peer, .count = count}});
+    }
+    free(peer);
+    return status;
 }

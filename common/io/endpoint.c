@@ -71,7 +71,9 @@ void endpoint_free(struct endpoint *endpoint)
     }
     free(endpoint->listening.admitted);
     free(endpoint->listening.connection);
+    free(endpoint->listening.by_name);
     free(endpoint->listening.stranger);
+    free(endpoint->listening.unknown);
     bytes_wipe(endpoint, sizeof *endpoint);
     free(endpoint);
 }
@@ -310,6 +312,10 @@ enum status endpoint_send(struct endpoint *endpoint, const struct peer *peer, st
     if (endpoint->listens) {
         return endpoint_listening_send(endpoint, peer, control, payload);
     }
-    return endpoint->socket == NULL ? STATUS_NOT_FOUND
-                                    : endpoint_send_frames(endpoint, control, payload);
+    struct dialing_side *side = &endpoint->dialing;
+    if (endpoint->socket == NULL || (!side->is_up && side->waiting >= WAITING_MAX)) {
+        return STATUS_NOT_FOUND;
+    }
+    side->waiting += !side->is_up;
+    return endpoint_send_frames(endpoint, control, payload);
 }

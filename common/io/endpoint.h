@@ -108,7 +108,7 @@ MUST_USE enum status endpoint_next_cut(struct endpoint *endpoint, struct peer *o
 MUST_USE enum status endpoint_send(struct endpoint *endpoint, const struct peer *peer,
                                    struct slice control, struct slice payload);
 
-/** Agent: drops the connection and builds it anew, after 0.25 s to 5 s when that has not helped
+/** Agent: drops the connection and builds it anew, after 0.25 s to 7.5 s when that has not helped
  * lately. */
 void endpoint_rebuild(struct endpoint *endpoint);
 

@@ -49,6 +49,8 @@ enum status endpoint_dialing_build(struct endpoint *endpoint, struct why *why)
 {
     endpoint->dialing.descriptor = -1;
     endpoint->dialing.handshaking = false;
+    endpoint->dialing.is_up = false;
+    endpoint->dialing.waiting = 0;
     endpoint_lines_lost(endpoint);
     endpoint->socket = zmq_socket(endpoint->context, ZMQ_DEALER);
     if (endpoint->socket == NULL) {
@@ -81,13 +83,13 @@ void endpoint_rebuild(struct endpoint *endpoint)
     for (unsigned i = 0; i < side->attempts && delay_ms < DELAY_MS_MAX; i++) {
         delay_ms *= 2;
     }
-    delay_ms = with_jitter(endpoint, delay_ms);
+    delay_ms = with_jitter(endpoint, delay_ms < DELAY_MS_MAX ? delay_ms : DELAY_MS_MAX);
     endpoint_lines_lost(endpoint);
     endpoint_close_socket(endpoint);
     endpoint_take_address(endpoint->address, side->addresses, &side->next);
     side->descriptor = -1;
     side->attempts++;
-    side->build_at_ms = clock_now_ms() + (delay_ms < DELAY_MS_MAX ? delay_ms : DELAY_MS_MAX);
+    side->build_at_ms = clock_now_ms() + delay_ms;
 }
 
 static void set_trouble(struct endpoint *endpoint, int64_t now_ms, const char *event,
@@ -184,6 +186,7 @@ static bool take_event(struct endpoint *endpoint, int64_t now_ms, int event, int
         return false;
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
         side->handshaking = false;
+        side->is_up = true;
         side->refused = false;
         side->attempts = 0;
         side->trouble.text[0] = '\0';
@@ -191,6 +194,8 @@ static bool take_event(struct endpoint *endpoint, int64_t now_ms, int event, int
                   endpoint->address);
         return false;
     case ZMQ_EVENT_DISCONNECTED:
+        side->is_up = false;
+        side->waiting = 0;
         side->descriptor = -1;
         endpoint_lines_lost(endpoint);
         if (side->handshaking) {

@@ -24,16 +24,15 @@ static enum status make_tables(struct endpoint *endpoint, struct why *why)
                 (int)DESCRIPTORS_MIN);
         return STATUS_IO;
     }
-    side->connection_room =
+    const size_t files =
         limit.rlim_cur < DESCRIPTORS_MAX ? (size_t)limit.rlim_cur : DESCRIPTORS_MAX;
+    side->connection_room = files - (files / 8 < DESCRIPTORS_SPARE ? files / 8 : DESCRIPTORS_SPARE);
     /* Strangers may use a quarter of the descriptors: the rest is for agents, journal and files. */
     if (endpoint->limits.strangers_max > side->connection_room / 4) {
         endpoint->limits.strangers_max = (uint32_t)(side->connection_room / 4);
     }
     side->connection = calloc(side->connection_room, sizeof *side->connection);
-    side->admitted = calloc(ROSTER_ENTRIES_MAX, sizeof *side->admitted);
-    if (side->connection == NULL || side->admitted == NULL ||
-        endpoint_strangers_open(endpoint) != STATUS_OK) {
+    if (side->connection == NULL || endpoint_strangers_open(endpoint) != STATUS_OK) {
         why_set(why, "no memory for the connections");
         return STATUS_NO_MEMORY;
     }
@@ -132,15 +131,68 @@ enum status endpoint_guard_open(struct endpoint *endpoint, struct why *why)
     return status == STATUS_OK ? bind_port(endpoint, why) : status;
 }
 
+static int key_and_admitted(const void *key, const void *admitted)
+{
+    return memcmp(key, ((const struct admitted *)admitted)->entry.key.byte, KEY_BYTES);
+}
+
+/* libzmq asks about a key only when its owner has shown that it has the other half: how long the answer takes tells nobody
+ * of others' keys, which are public besides. */
 struct admitted *endpoint_guard_admitted(struct endpoint *endpoint, const struct digest *key)
 {
-    struct admitted *found = NULL;
-    for (size_t i = 0; i < endpoint->listening.admitted_count; i++) {
-        if (digest_equal(&endpoint->listening.admitted[i].entry.key, key)) {
-            found = &endpoint->listening.admitted[i];
+    const struct listening_side *side = &endpoint->listening;
+    return side->admitted_count == 0 ? NULL
+                                     : bsearch(key->byte, side->admitted, side->admitted_count,
+                                               sizeof *side->admitted, key_and_admitted);
+}
+
+size_t endpoint_guard_named(const struct endpoint *endpoint, const char *name)
+{
+    const struct listening_side *side = &endpoint->listening;
+    size_t low = 0;
+    size_t high = side->admitted_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (strcmp(side->by_name[middle]->name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return found;
+    return low;
+}
+
+static size_t less(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Every agent that is not connected may be on its way: when a coordinator begins anew, all are. They take no more memory
+ * than they will when they are let in. So strangers and agents together are never more than the agents of the list, or
+ * the usual number of strangers beside those that are connected. */
+size_t endpoint_guard_strangers_max(const struct endpoint *endpoint)
+{
+    const struct listening_side *side = &endpoint->listening;
+    const size_t known = side->live - side->unknown_count - side->going;
+    const size_t room = less(side->connection_room - DESCRIPTORS_OPEN, PEERS_MAX);
+    const size_t places = less(side->admitted_count, room);
+    const size_t absent = places > known ? places - known : 0;
+    return absent > endpoint->limits.strangers_max ? absent : endpoint->limits.strangers_max;
+}
+
+/* How long a connection may say nothing. A handshake takes a millisecond or more of the processor: when many are under
+ * way, each waits for the others. Where places become scarce it has to be quick, but a key that has been let in may take
+ * its time for the first word. */
+static int64_t silence_ms(const struct endpoint *endpoint, const struct connection *connection)
+{
+    enum { HANDSHAKE_WAIT_MS = 10 };
+    const size_t unknown = endpoint->listening.unknown_count;
+    const int64_t longer = (int64_t)unknown * HANDSHAKE_WAIT_MS;
+    const int64_t most = endpoint->limits.silence_ms;
+    const bool hurries =
+        !connection->passed && unknown > endpoint_guard_strangers_max(endpoint) / 2;
+    return (hurries && most > HANDSHAKE_MS ? HANDSHAKE_MS : most) +
+           (longer < HANDSHAKE_MS_MAX ? longer : HANDSHAKE_MS_MAX);
 }
 
 void endpoint_guard_cut(struct endpoint *endpoint, int descriptor)
@@ -152,6 +204,8 @@ void endpoint_guard_cut(struct endpoint *endpoint, int descriptor)
     struct connection *connection = &side->connection[descriptor];
     if (connection->live && !connection->cut) {
         connection->cut = true;
+        side->going++;
+        endpoint_strangers_note(endpoint, descriptor);
         tcp_cut(descriptor, &connection->peer);
     }
 }
@@ -164,19 +218,21 @@ static void forget_connection(struct endpoint *endpoint, int descriptor, int64_t
     if (!connection->live) {
         return;
     }
-    for (size_t i = 0; i < side->admitted_count; i++) {
-        struct admitted *admitted = &side->admitted[i];
-        if (connection->identified && admitted->connected && admitted->descriptor == descriptor &&
-            admitted->route == connection->route) {
-            admitted->connected = false;
-        }
+    struct admitted *admitted =
+        connection->identified ? endpoint_guard_admitted(endpoint, &connection->key) : NULL;
+    if (admitted != NULL && admitted->connected && admitted->descriptor == descriptor &&
+        admitted->route == connection->route) {
+        admitted->connected = false;
     }
     if (!connection->identified && !connection->waits && !connection->cut) {
         log_rate_event(&endpoint->rate, now_ms, LOG_WARN, "stranger-left", connection->peer.host,
                        "a connection that never sent a message under an admitted key has ended");
     }
-    memset(connection, 0, sizeof *connection);
+    side->going -= connection->cut;
     side->live--;
+    connection->live = false;
+    endpoint_strangers_note(endpoint, descriptor);
+    memset(connection, 0, sizeof *connection);
 }
 
 static void remember_connection(struct endpoint *endpoint, int descriptor, int64_t now_ms)
@@ -191,7 +247,11 @@ static void remember_connection(struct endpoint *endpoint, int descriptor, int64
         return; /* gone already; its DISCONNECTED, if any, finds nothing to forget */
     }
     if ((size_t)descriptor >= side->connection_room) {
+        log_rate_event(&endpoint->rate, now_ms, LOG_ERROR, "connections-full", peer.host,
+                       "there are as many connections as the limit of open files allows, and one "
+                       "more was cut; remedy: a higher limit (ulimit -n, LimitNOFILE)");
         tcp_cut(descriptor, &peer);
+        endpoint_strangers_shed(endpoint, now_ms, endpoint_guard_strangers_max(endpoint) / 4);
         return;
     }
     forget_connection(endpoint, descriptor, now_ms); /* the number is used again */
@@ -200,6 +260,8 @@ static void remember_connection(struct endpoint *endpoint, int descriptor, int64
     connection->accepted_ms = now_ms;
     connection->peer = peer;
     side->live++;
+    side->used = (size_t)descriptor >= side->used ? (size_t)descriptor + 1 : side->used;
+    endpoint_strangers_note(endpoint, descriptor);
 }
 
 void endpoint_guard_events(struct endpoint *endpoint, int64_t now_ms)
@@ -219,11 +281,12 @@ void endpoint_guard_events(struct endpoint *endpoint, int64_t now_ms)
             log_rate_event(
                 &endpoint->rate, now_ms, LOG_ERROR, "accept-failed", NULL,
                 "a connection could not be accepted; remedy: a higher limit of open files");
-            endpoint_strangers_shed(endpoint, now_ms, endpoint->limits.strangers_max / 4);
+            endpoint_strangers_shed(endpoint, now_ms, endpoint_guard_strangers_max(endpoint) / 4);
         }
     }
-    if (accepted && endpoint->listening.live > endpoint->limits.strangers_max) {
-        endpoint_strangers_shed(endpoint, now_ms, endpoint->limits.strangers_max);
+    const size_t strangers_max = endpoint_guard_strangers_max(endpoint);
+    if (accepted && endpoint->listening.live > strangers_max) {
+        endpoint_strangers_shed(endpoint, now_ms, strangers_max);
     }
 }
 
@@ -267,7 +330,7 @@ static void sample_one(struct endpoint *endpoint, int descriptor, int64_t now_ms
     if (connection->cut_at_ms != 0 && now_ms >= connection->cut_at_ms) {
         endpoint_guard_cut(endpoint, descriptor);
     } else if (!connection->identified && !connection->waits &&
-               now_ms - connection->accepted_ms > endpoint->limits.silence_ms) {
+               now_ms - connection->accepted_ms > silence_ms(endpoint, connection)) {
         log_rate_event(&endpoint->rate, now_ms, LOG_WARN,
                        connection->passed ? "silent-cut" : "stranger-cut", name,
                        connection->passed
@@ -288,11 +351,15 @@ void endpoint_guard_sample(struct endpoint *endpoint, int64_t now_ms)
     if (endpoint->listening.live == 0 || now_ms - endpoint->sampled_ms < SAMPLE_MS) {
         return;
     }
+    struct listening_side *side = &endpoint->listening;
+    size_t samples = 0;
     endpoint->sampled_ms = now_ms;
-    for (size_t i = 0; i < endpoint->listening.connection_room; i++) {
-        const struct connection *connection = &endpoint->listening.connection[i];
+    for (size_t i = 0; i < side->used && samples < SAMPLES_MAX; i++) {
+        const struct connection *connection = &side->connection[side->sampled];
         if (connection->live && !connection->cut) {
-            sample_one(endpoint, (int)i, now_ms);
+            sample_one(endpoint, (int)side->sampled, now_ms);
+            samples++;
         }
+        side->sampled = (side->sampled + 1) % side->used;
     }
 }

@@ -13,8 +13,8 @@
 
 enum {
     LINE_PAYLOAD_BYTES = 32 * 1024, /* smaller ones that are no pieces stay where they are */
-    LINES_MAX = PEERS_MAX,
-    CALLERS_MAX = 64, /* connections that have not shown a name yet */
+    LINES_MAX = 256,                /* agents beyond them send all over CURVE */
+    CALLERS_MAX = 64,               /* connections that have not shown a name yet */
     LINE_HAIL_MS = 5000
 };
 

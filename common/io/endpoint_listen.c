@@ -56,19 +56,20 @@ static bool is_present_connection(struct endpoint *endpoint, struct admitted *ad
                                   uint32_t route, int descriptor)
 {
     struct listening_side *side = &endpoint->listening;
-    for (size_t i = 0; i < side->admitted_count; i++) {
-        const struct admitted *other = &side->admitted[i];
-        if (other->connected && strcmp(other->name, admitted->name) == 0 &&
-            endpoint_route_is_newer(other->route, route)) {
+    const size_t first = endpoint_guard_named(endpoint, admitted->name);
+    size_t end = first;
+    while (end < side->admitted_count && strcmp(side->by_name[end]->name, admitted->name) == 0) {
+        const struct admitted *other = side->by_name[end++];
+        if (other->connected && endpoint_route_is_newer(other->route, route)) {
             if (descriptor != other->descriptor) {
                 endpoint_guard_cut(endpoint, descriptor);
             }
             return false;
         }
     }
-    for (size_t i = 0; i < side->admitted_count; i++) {
-        struct admitted *other = &side->admitted[i];
-        if (other->connected && other->route != route && strcmp(other->name, admitted->name) == 0) {
+    for (size_t i = first; i < end; i++) {
+        struct admitted *other = side->by_name[i];
+        if (other->connected && other->route != route) {
             other->connected = false;
             if (other->descriptor != descriptor) {
                 endpoint_guard_cut(endpoint, other->descriptor);
@@ -101,6 +102,7 @@ static void mark_connection(struct endpoint *endpoint, const struct admitted *ad
     }
     connection->identified = true;
     connection->waits = false;
+    endpoint_strangers_note(endpoint, admitted->descriptor);
     connection->route = admitted->route;
     connection->key = admitted->entry.key;
     memcpy(connection->name, admitted->name, sizeof connection->name);
@@ -209,9 +211,10 @@ enum status endpoint_listening_send(struct endpoint *endpoint, const struct peer
                                     struct slice control, struct slice payload)
 {
     struct listening_side *side = &endpoint->listening;
-    for (size_t i = 0; i < side->admitted_count; i++) {
-        struct admitted *admitted = &side->admitted[i];
-        if (!admitted->connected || strncmp(admitted->name, peer->name, PEER_NAME_BYTES) != 0) {
+    for (size_t i = endpoint_guard_named(endpoint, peer->name);
+         i < side->admitted_count && strcmp(side->by_name[i]->name, peer->name) == 0; i++) {
+        struct admitted *admitted = side->by_name[i];
+        if (!admitted->connected) {
             continue;
         }
         enum status status =
@@ -245,14 +248,44 @@ static void take_over(struct endpoint *endpoint, struct admitted *now,
     }
 }
 
+static int by_key(const void *a, const void *b)
+{
+    return memcmp(((const struct admitted *)a)->entry.key.byte,
+                  ((const struct admitted *)b)->entry.key.byte, KEY_BYTES);
+}
+
+static int by_name_then_key(const void *a, const void *b)
+{
+    const struct admitted *left = *(struct admitted *const *)a;
+    const struct admitted *right = *(struct admitted *const *)b;
+    const int order = strcmp(left->name, right->name);
+    return order != 0 ? order : by_key(left, right);
+}
+
+/* Every connection is an open file, and the journal needs some too. */
+static void tell_if_too_many(const struct endpoint *endpoint)
+{
+    const struct listening_side *side = &endpoint->listening;
+    if (side->admitted_count + DESCRIPTORS_OPEN > side->connection_room) {
+        log_event(
+            endpoint->log, LOG_WARN, "too-few-files", NULL,
+            "the list has %zu keys, and the limit of open files leaves %zu for connections: not "
+            "all can be connected at once; remedy: a higher limit (ulimit -n, LimitNOFILE)",
+            side->admitted_count, side->connection_room - DESCRIPTORS_OPEN);
+    }
+}
+
 void endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
 {
     struct listening_side *side = &endpoint->listening;
     int64_t now_ms = clock_now_ms();
 
-    struct admitted *fresh = calloc(ROSTER_ENTRIES_MAX, sizeof *fresh);
-    if (fresh == NULL) {
+    struct admitted *fresh = calloc(roster->count + 1, sizeof *fresh);
+    struct admitted **by_name = malloc((roster->count + 1) * sizeof(*by_name));
+    if (fresh == NULL || by_name == NULL) {
         /* Better nobody than somebody who was revoked; the next look at the file tries again. */
+        free(fresh);
+        free(by_name);
         side->admitted_count = 0;
         log_event(endpoint->log, LOG_ERROR, "list-lost", NULL,
                   "no memory for the allow-list: nobody is admitted");
@@ -261,10 +294,18 @@ void endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
     for (size_t i = 0; i < roster->count; i++) {
         take_over(endpoint, &fresh[i], &roster->entry[i]);
     }
+    qsort(fresh, roster->count, sizeof *fresh, by_key);
+    for (size_t i = 0; i < roster->count; i++) {
+        by_name[i] = &fresh[i];
+    }
+    qsort(by_name, roster->count, sizeof(*by_name), by_name_then_key);
     free(side->admitted);
+    free(side->by_name);
     side->admitted = fresh;
+    side->by_name = by_name;
     side->admitted_count = roster->count;
-    for (size_t i = 0; i < side->connection_room; i++) {
+    tell_if_too_many(endpoint);
+    for (size_t i = 0; i < side->used; i++) {
         struct connection *connection = &side->connection[i];
         if (!connection->live || connection->cut ||
             !(connection->identified || connection->waits)) {

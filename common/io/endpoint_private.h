@@ -13,16 +13,25 @@
 #include <zmq.h>
 
 enum {
-    QUEUE_MESSAGES = 4,      /* whole messages that may wait to be read; then TCP holds them back */
-    SEND_MESSAGES = 16,      /* that may wait to be sent, more are lost: a window of pieces and what
+    QUEUE_MESSAGES = 4,  /* whole messages that may wait to be read; then TCP holds them back */
+    SEND_MESSAGES = 16,  /* that may wait to be sent, more are lost: a window of pieces and what
                                 else one turn has to say */
-    CURVE_OVERHEAD = 33,     /* MAXMSGSIZE counts the sealed frame */
-    HANDSHAKE_MS = 2000,     /* a handshake that takes longer is cut */
-    SAMPLE_MS = 50,          /* how often received bytes are looked at */
+    CURVE_OVERHEAD = 33, /* MAXMSGSIZE counts the sealed frame */
+    HANDSHAKE_MS = 2000, /* a handshake that takes longer is cut, where there is another address, */
+    HANDSHAKE_MS_MAX =
+        30000,          /* and else: of 10,000 agents that come back at once some wait so long */
+    SAMPLE_MS = 50,     /* how often received bytes are looked at, */
+    SAMPLES_MAX = 2048, /* of so many connections: of 10,000 each five times a second */
     KERNEL_BUFFER = 1 << 20, /* receive buffer asked for; the kernel doubles it */
     TAKEN_PER_CALL = 64,     /* frames, handshakes or events taken before others have their turn */
-    FAREWELL_MS = 500,       /* a spent token's connection lives so long, for its last answer */
-    DESCRIPTORS_MAX = 16384
+    WAITING_MAX =
+        2, /* messages of an agent that is not let in yet: others are lost. Those of 10,000 that
+                                come back at once would hold up the coordinator */
+    FAREWELL_MS = 500, /* a spent token's connection lives so long, for its last answer */
+    DESCRIPTORS_MAX = 16384,
+    DESCRIPTORS_SPARE =
+        512, /* or an eighth: no connection takes the last ones. Journals, files and lines need them */
+    DESCRIPTORS_OPEN = 64 /* and so many are open before the first connection comes, at most */
 };
 
 /* A newer connection under a key that has one already, as long as it waits. */
@@ -52,6 +61,7 @@ struct admitted {
 /* One accepted TCP connection; its place in the table is its descriptor. */
 struct connection {
     bool live;
+    size_t listed;   /* its place among side->unknown, counted from 1; 0: it is not there */
     bool cut;        /* shutdown has been asked for; it will be gone in a moment */
     bool passed;     /* its key was let in: no stranger, though it has not said anything yet */
     bool waits;      /* a rival: its messages are not heard, and the fields below are known */
@@ -72,13 +82,21 @@ struct listening_side {
     struct peer
         cut[CUTS_MAX]; /* (cut_count) cut for an attack, not yet told; what is over is lost */
     size_t cut_count;
-    struct admitted *admitted; /* (ROSTER_ENTRIES_MAX) */
+    struct admitted *admitted; /* (admitted_count) sorted by key, owned */
+    struct admitted **by_name; /* (admitted_count) the same, sorted by name; owned */
     size_t admitted_count;
     struct connection *connection; /* (connection_room), by descriptor */
     size_t connection_room;
     struct stranger *stranger; /* (connection_room) room for a choice among them */
+    int *unknown;              /* (unknown_count) descriptors of all strangers */
+    size_t unknown_count;
+    size_t going;   /* connections that are cut, and not gone yet */
+    size_t looked;  /* which of these is looked at next */
+    size_t used;    /* no connection is at this place or above */
+    size_t sampled; /* which place is looked at next */
     size_t live;
     uint64_t challenges; /* so far: a number for each */
+    bool challenged;     /* some may be open */
 };
 
 struct dialing_side {
@@ -87,6 +105,8 @@ struct dialing_side {
     struct digest coordinator_key;
     int descriptor;   /* of the present connection; -1 */
     bool handshaking; /* connected, but not yet let in */
+    bool is_up;       /* let in, */
+    unsigned waiting; /* or so many messages wait for that */
     bool refused;     /* by the coordinator, since the last success */
     uint64_t bytes_before;
     int64_t build_at_ms;            /* when the socket is missing: when to make it */
@@ -198,9 +218,15 @@ void endpoint_guard_sample(struct endpoint *endpoint, int64_t now_ms);
 void endpoint_guard_punish(struct endpoint *endpoint, struct admitted *admitted, int64_t now_ms);
 void endpoint_guard_cut(struct endpoint *endpoint, int descriptor);
 struct admitted *endpoint_guard_admitted(struct endpoint *endpoint, const struct digest *key);
+/** Returns the place in by_name of the first entry of that name, or where it would be. */
+size_t endpoint_guard_named(const struct endpoint *endpoint, const char *name);
+/** Returns how many strangers may be there: more where many agents may come back at once. */
+size_t endpoint_guard_strangers_max(const struct endpoint *endpoint);
 
 /* endpoint_strangers.c: whom of those without an admitted key to cut. */
 MUST_USE enum status endpoint_strangers_open(struct endpoint *endpoint);
+/** What is known of a connection has changed: it may be a stranger's now, or no longer. */
+void endpoint_strangers_note(struct endpoint *endpoint, int descriptor);
 /** Cuts strangers if there are more than keep, until there is some room below it. */
 void endpoint_strangers_shed(struct endpoint *endpoint, int64_t now_ms, size_t keep);
 /** A key of a connection from this host has just been let in. */

@@ -73,10 +73,12 @@ static void turn_away(struct endpoint *endpoint, const struct admitted *admitted
 }
 
 /* The rival's next message takes the place. */
-static void let_in(struct admitted *admitted, struct connection *rival, int64_t now_ms)
+static void let_in(struct endpoint *endpoint, struct admitted *admitted, struct connection *rival,
+                   int64_t now_ms)
 {
     admitted->connected = false;
     rival->waits = false;
+    endpoint_strangers_note(endpoint, admitted->rival.descriptor);
     rival->accepted_ms = now_ms; /* it was not silent, it was not heard */
 }
 
@@ -101,7 +103,7 @@ static void decide(struct endpoint *endpoint, struct admitted *admitted, int64_t
     if (holder == NULL || holder->route != place->older) {
         place->challenge.number = 0;
         if (holder == NULL && rival != NULL) {
-            let_in(admitted, rival, now_ms);
+            let_in(endpoint, admitted, rival, now_ms);
         }
         return;
     }
@@ -120,7 +122,7 @@ static void decide(struct endpoint *endpoint, struct admitted *admitted, int64_t
                 &endpoint->rate, now_ms, LOG_WARN, "connection-replaced", admitted->name,
                 "its connection did not answer any more: a newer one under its key took its place");
             endpoint_guard_cut(endpoint, admitted->descriptor);
-            let_in(admitted, rival, now_ms);
+            let_in(endpoint, admitted, rival, now_ms);
             break;
         }
         over = now_ms - place->seen_ms > RETURN_MS; /* nobody wants the place: nobody loses it */
@@ -141,6 +143,7 @@ static void begin(struct endpoint *endpoint, struct admitted *admitted, struct c
     uint64_t bytes = 0;
 
     rival->waits = true;
+    endpoint_strangers_note(endpoint, descriptor);
     rival->route = route;
     rival->key = admitted->entry.key;
     memcpy(rival->name, admitted->name, sizeof rival->name);
@@ -149,6 +152,7 @@ static void begin(struct endpoint *endpoint, struct admitted *admitted, struct c
     if (place->challenge.number == 0) {
         (void)tcp_bytes_received(&bytes, admitted->descriptor);
         place->older = admitted->route;
+        endpoint->listening.challenged = true;
         challenge_begin(&place->challenge, ++endpoint->listening.challenges, now_ms, bytes);
     }
     decide(endpoint, admitted, now_ms);
@@ -222,9 +226,12 @@ bool endpoint_rivals_answered(struct endpoint *endpoint, struct admitted *admitt
 void endpoint_rivals_look(struct endpoint *endpoint, int64_t now_ms)
 {
     struct listening_side *side = &endpoint->listening;
-    for (size_t i = 0; i < side->admitted_count; i++) {
+    const size_t count = side->challenged ? side->admitted_count : 0;
+    side->challenged = false;
+    for (size_t i = 0; i < count; i++) {
         if (side->admitted[i].rival.challenge.number != 0) {
             decide(endpoint, &side->admitted[i], now_ms);
+            side->challenged = true;
         }
     }
 }

@@ -44,7 +44,8 @@ enum status endpoint_set_common(struct endpoint *endpoint, void *socket, struct 
     size_t frame = endpoint->payload_bytes_max > CONTROL_BYTES_MAX ? endpoint->payload_bytes_max
                                                                    : CONTROL_BYTES_MAX;
     int64_t largest = (int64_t)frame + CURVE_OVERHEAD;
-    static const struct {
+    const bool has_others = !endpoint->listens && strchr(endpoint->dialing.addresses, ' ') != NULL;
+    const struct {
         int option;
         int value;
         const char *name;
@@ -53,7 +54,7 @@ enum status endpoint_set_common(struct endpoint *endpoint, void *socket, struct 
         {ZMQ_SNDHWM, SEND_MESSAGES, "SNDHWM"},
         {ZMQ_RCVBUF, KERNEL_BUFFER, "RCVBUF"},
         {ZMQ_LINGER, 0, "LINGER"},
-        {ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS, "HANDSHAKE_IVL"},
+        {ZMQ_HANDSHAKE_IVL, has_others ? HANDSHAKE_MS : HANDSHAKE_MS_MAX, "HANDSHAKE_IVL"},
         {ZMQ_TCP_KEEPALIVE, 1, "TCP_KEEPALIVE"},
         {ZMQ_TCP_KEEPALIVE_IDLE, 60, "TCP_KEEPALIVE_IDLE"},
     };

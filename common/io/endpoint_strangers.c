@@ -17,6 +17,7 @@ enum {
     INITIATE_BYTES = HELLO_BYTES + 2 + 257, /* at least: the client's metadata comes on top */
     SHARE_PARTS = 8,                        /* a network's share is an eighth of the places, */
     SHARE_MIN = 16,                         /* and not less than this */
+    LOOKS_MAX = 64,
     ROOM_PARTS = 8 /* so much is made free at once, that it is not done for each one */
 };
 
@@ -72,33 +73,40 @@ static int by_turn(const void *left, const void *right)
                                 : compare(a->accepted_ms, b->accepted_ms);
 }
 
+void endpoint_strangers_note(struct endpoint *endpoint, int descriptor)
+{
+    struct listening_side *side = &endpoint->listening;
+    struct connection *connection = &side->connection[descriptor];
+    if (is_stranger(connection) == (connection->listed != 0)) {
+        return;
+    }
+    if (connection->listed == 0) {
+        side->unknown[side->unknown_count++] = descriptor;
+        connection->listed = side->unknown_count;
+    } else { /* the last one takes its place */
+        const int last = side->unknown[--side->unknown_count];
+        side->unknown[connection->listed - 1] = last;
+        side->connection[last].listed = connection->listed;
+        connection->listed = 0;
+    }
+}
+
 static size_t collect(const struct endpoint *endpoint, struct stranger *out)
 {
     const struct listening_side *side = &endpoint->listening;
-    size_t count = 0;
 
-    for (size_t i = 0; i < side->connection_room; i++) {
-        const struct connection *connection = &side->connection[i];
+    for (size_t i = 0; i < side->unknown_count; i++) {
+        const int descriptor = side->unknown[i];
+        const struct connection *connection = &side->connection[descriptor];
         uint64_t bytes = 0;
         uint32_t idle_ms = 0;
-        if (is_stranger(connection)) {
-            (void)tcp_progress(&bytes, &idle_ms, (int)i);
-            out[count++] = (struct stranger){.descriptor = (int)i,
-                                             .stage = stage_of(bytes),
-                                             .network = tcp_network_of(&connection->peer),
-                                             .accepted_ms = connection->accepted_ms};
-        }
+        (void)tcp_progress(&bytes, &idle_ms, descriptor);
+        out[i] = (struct stranger){.descriptor = descriptor,
+                                   .stage = stage_of(bytes),
+                                   .network = tcp_network_of(&connection->peer),
+                                   .accepted_ms = connection->accepted_ms};
     }
-    return count;
-}
-
-static size_t count_strangers(const struct listening_side *side)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < side->connection_room; i++) {
-        count += is_stranger(&side->connection[i]) ? 1 : 0;
-    }
-    return count;
+    return side->unknown_count;
 }
 
 void endpoint_strangers_shed(struct endpoint *endpoint, int64_t now_ms, size_t keep)
@@ -108,7 +116,7 @@ void endpoint_strangers_shed(struct endpoint *endpoint, int64_t now_ms, size_t k
     size_t share = keep / SHARE_PARTS > SHARE_MIN ? keep / SHARE_PARTS : SHARE_MIN;
     size_t at = 0;
 
-    if (count_strangers(side) <= keep) {
+    if (side->unknown_count <= keep) {
         return;
     }
     size_t count = collect(endpoint, stranger);
@@ -127,27 +135,30 @@ void endpoint_strangers_shed(struct endpoint *endpoint, int64_t now_ms, size_t k
     }
 }
 
-/* libzmq asks about a key when the last part of its handshake has just come. */
+/* libzmq asks about a key when the last part of its handshake has just come. Where very many are under way some are
+ * looked at: another one of this host is then taken for it, which ends like any that says nothing. */
 void endpoint_strangers_passed(struct endpoint *endpoint, const char *host, int64_t now_ms)
 {
     struct listening_side *side = &endpoint->listening;
-    struct connection *latest = NULL;
+    int latest = -1;
     uint32_t latest_idle_ms = 0;
 
     endpoint_guard_events(endpoint, now_ms); /* its ACCEPTED may still be waiting */
-    for (size_t i = 0; i < side->connection_room; i++) {
-        struct connection *connection = &side->connection[i];
+    for (size_t i = 0; i < side->unknown_count && i < LOOKS_MAX; i++) {
+        const int descriptor = side->unknown[side->looked++ % side->unknown_count];
+        const struct connection *connection = &side->connection[descriptor];
         uint64_t bytes = 0;
         uint32_t idle_ms = 0;
-        if (is_stranger(connection) && strcmp(connection->peer.host, host) == 0 &&
-            tcp_progress(&bytes, &idle_ms, (int)i) && bytes >= INITIATE_BYTES &&
-            (latest == NULL || idle_ms < latest_idle_ms)) {
-            latest = connection;
+        if (strcmp(connection->peer.host, host) == 0 &&
+            tcp_progress(&bytes, &idle_ms, descriptor) && bytes >= INITIATE_BYTES &&
+            (latest < 0 || idle_ms < latest_idle_ms)) {
+            latest = descriptor;
             latest_idle_ms = idle_ms;
         }
     }
-    if (latest != NULL) {
-        latest->passed = true;
+    if (latest >= 0) {
+        side->connection[latest].passed = true;
+        endpoint_strangers_note(endpoint, latest);
     }
 }
 
@@ -155,5 +166,6 @@ enum status endpoint_strangers_open(struct endpoint *endpoint)
 {
     struct listening_side *side = &endpoint->listening;
     side->stranger = calloc(side->connection_room, sizeof *side->stranger);
-    return side->stranger == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    side->unknown = calloc(side->connection_room, sizeof *side->unknown);
+    return side->stranger == NULL || side->unknown == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-enum { DESCRIPTORS_WANTED = 4096 };
+enum { DESCRIPTORS_WANTED = 16384 /* 10,000 agents */ };
 
 static enum status limit(int resource, rlim_t soft, rlim_t hard, const char *what, struct why *why)
 {

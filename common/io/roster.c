@@ -4,6 +4,7 @@
 #include "base/owned.h"
 #include "crypto/digest.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,25 +98,64 @@ static enum status parse_line(struct roster_entry *entry, char *line, const char
     return STATUS_OK;
 }
 
-static enum status take_entry(struct roster *out, const struct roster_entry *entry,
-                              const char **wrong)
+/* What the lines so far have said. The pointers stay: the list has its room from the start. */
+struct seen_lines {
+    void *keys;  /* tsearch: struct digest, one an entry */
+    void *names; /* tsearch: the names of those with a key of their own */
+    size_t name_count;
+};
+
+static int by_key(const void *a, const void *b)
 {
+    return memcmp(a, b, sizeof(struct digest));
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static void forget_lines(void **root, int (*order)(const void *, const void *))
+{
+    while (*root != NULL) {
+        (void)tdelete(*(void **)*root, root, order);
+    }
+}
+
+/* Returns whether it was new. */
+static enum status see(bool *is_new, void **root, void *item,
+                       int (*order)(const void *, const void *))
+{
+    void *const *node = tsearch(item, root, order);
+    *is_new = node != NULL && *node == item;
+    return node == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static enum status take_entry(struct roster *out, struct seen_lines *seen,
+                              const struct roster_entry *entry, const char **wrong)
+{
+    bool is_new = false;
     if (out->count == ROSTER_ENTRIES_MAX) {
         *wrong = "the list is full";
         return STATUS_INVALID;
     }
-    if (roster_find(out, &entry->key) != NULL) {
+    struct roster_entry *taken = &out->entry[out->count++];
+    *taken = *entry;
+    *wrong = "no memory";
+    enum status status = see(&is_new, &seen->keys, &taken->key, by_key);
+    if (status == STATUS_OK && !is_new) {
         *wrong = "the key is listed above already";
         return STATUS_INVALID;
     }
-    out->entry[out->count++] = *entry;
-    struct peer peer[PEERS_MAX];
-    size_t names = roster_peers(out, peer);
-    if (names == PEERS_MAX + 1) {
+    if (status == STATUS_OK && taken->token_until_s == 0) {
+        status = see(&is_new, &seen->names, taken->name, by_text);
+        seen->name_count += is_new;
+    }
+    if (status == STATUS_OK && seen->name_count > PEERS_MAX) {
         *wrong = "there are more agents than one coordinator serves";
         return STATUS_INVALID;
     }
-    return STATUS_OK;
+    return status;
 }
 
 enum status roster_parse(struct roster *out, struct slice text, const char *path, struct why *why)
@@ -123,6 +163,7 @@ enum status roster_parse(struct roster *out, struct slice text, const char *path
     enum status status = STATUS_OK;
     const char *wrong = NULL;
     unsigned number = 0;
+    struct seen_lines seen = {.keys = NULL};
 
     memset(out, 0, sizeof *out);
     char *copy = malloc(text.size + 1);
@@ -147,12 +188,14 @@ enum status roster_parse(struct roster *out, struct slice text, const char *path
         }
         status = parse_line(&entry, line, &wrong);
         if (status == STATUS_OK) {
-            status = take_entry(out, &entry, &wrong);
+            status = take_entry(out, &seen, &entry, &wrong);
         }
         if (status != STATUS_OK) {
             why_set(why, "%s:%u: %s", path, number, wrong);
         }
     }
+    forget_lines(&seen.keys, by_key);
+    forget_lines(&seen.names, by_text);
     if (status != STATUS_OK) {
         memset(out, 0, sizeof *out);
     }
@@ -198,35 +241,33 @@ const struct roster_entry *roster_find(const struct roster *roster, const struct
     return found;
 }
 
-/* Returns where name is or belongs among the sorted peers. */
-static size_t place_of(const struct peer *peer, size_t count, const char *name)
+static int by_name(const void *a, const void *b)
 {
-    size_t place = 0;
-    while (place < count && strcmp(peer[place].name, name) < 0) {
-        place++;
-    }
-    return place;
+    const struct peer *left = a;
+    const struct peer *right = b;
+    return strcmp(left->name, right->name);
 }
 
-size_t roster_peers(const struct roster *roster, struct peer *peer)
+enum status roster_peers(struct peer **peer, size_t *count, const struct roster *roster)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < roster->count; i++) {
-        const struct roster_entry *entry = &roster->entry[i];
-        size_t place = place_of(peer, count, entry->name);
-        if (entry->token_until_s != 0 ||
-            (place < count && strcmp(peer[place].name, entry->name) == 0)) {
-            continue;
-        }
-        if (count == PEERS_MAX) {
-            return PEERS_MAX + 1;
-        }
-        memmove(&peer[place + 1], &peer[place], (count - place) * sizeof peer[0]);
-        memset(&peer[place], 0, sizeof peer[place]);
-        memcpy(peer[place].name, entry->name, strlen(entry->name));
-        count++;
+    size_t listed = 0;
+    *count = 0;
+    *peer = calloc(roster->count + 1, sizeof **peer);
+    if (*peer == NULL) {
+        return STATUS_NO_MEMORY;
     }
-    return count;
+    for (size_t i = 0; i < roster->count; i++) {
+        if (roster->entry[i].token_until_s == 0) {
+            memcpy((*peer)[listed++].name, roster->entry[i].name, sizeof roster->entry[i].name);
+        }
+    }
+    qsort(*peer, listed, sizeof **peer, by_name);
+    for (size_t i = 0; i < listed; i++) {
+        if (*count == 0 || by_name(&(*peer)[*count - 1], &(*peer)[i]) != 0) {
+            (*peer)[(*count)++] = (*peer)[i];
+        }
+    }
+    return STATUS_OK;
 }
 
 enum status roster_watch_look(struct roster_watch *watch, struct roster *roster, bool *changed,

@@ -16,7 +16,7 @@
 enum {
     AGENT_NAME_MAX = 32,
     ROSTER_ENTRIES_MAX = 2 * PEERS_MAX,
-    ROSTER_FILE_BYTES_MAX = 128 * 1024
+    ROSTER_FILE_BYTES_MAX = 4 * 1024 * 1024
 };
 
 struct roster_entry {
@@ -55,9 +55,9 @@ const struct roster_entry *roster_find(const struct roster *roster, const struct
 MUST_USE enum status roster_refuse_other(const char *path, const struct digest *key,
                                          struct why *why);
 
-/** Writes the names of agents with a key of their own to peer (PEERS_MAX), sorted, each once;
- * returns how many. */
-size_t roster_peers(const struct roster *roster, struct peer *peer);
+/** Lists the names of agents with a key of their own, sorted, each once: (count), the array is the caller's. Fails with
+ * STATUS_NO_MEMORY. */
+MUST_USE enum status roster_peers(struct peer **peer, size_t *count, const struct roster *roster);
 
 /* Each of the following reads, changes and replaces the file under its lock, atomically, on disk
  * when it returns. A missing file is an empty one. */

@@ -106,7 +106,8 @@ static enum status add_entry(const struct edit *edit, const struct roster_entry 
                              struct why *why)
 {
     struct roster *roster = edit->roster;
-    struct peer peer[PEERS_MAX];
+    struct peer *peer = NULL;
+    size_t peers = 0;
     const char *name = wanted->name;
     const struct digest *key = &wanted->key;
 
@@ -127,7 +128,9 @@ static enum status add_entry(const struct edit *edit, const struct roster_entry 
         return STATUS_NO_MEMORY;
     }
     roster->entry[roster->count++] = *wanted;
-    if (roster_peers(roster, peer) > PEERS_MAX) {
+    const enum status status = roster_peers(&peer, &peers, roster);
+    free(peer);
+    if (status != STATUS_OK || peers > PEERS_MAX) {
         why_set(why, "one coordinator serves at most %d agents", (int)PEERS_MAX);
         return STATUS_NO_MEMORY;
     }

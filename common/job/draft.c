@@ -37,8 +37,8 @@ static const struct config_key privacy_keys[] = {
 #define KEY_OF struct draft_cohort
 static const struct config_key cohort_keys[] = {
     KEY_WHOLE("minimum", minimum, 1, JOB_AGENTS_MAX, REQUIRED("3")),
-    KEY_WHOLE("honest", honest, 0, JOB_AGENTS_MAX, OPTIONAL("13")),
-    KEY_WHOLE("dishonest", dishonest, 0, JOB_AGENTS_MAX, OPTIONAL("8")),
+    KEY_WHOLE("honest", honest, 0, JOB_AGENTS_SURE, OPTIONAL("13")),
+    KEY_WHOLE("dishonest", dishonest, 0, JOB_AGENTS_SURE, OPTIONAL("8")),
     KEY_WHOLE("records", records, 1, 1000000000, DEFAULT("1", "1000")),
     KEY_WHOLE("records_most", records_most, 1, 1000000000, OPTIONAL("5000")),
     KEY_EXACT("join_deadline_s", join_deadline_ms, 3, 100, 604800000, DEFAULT("60", "60")),

@@ -122,7 +122,7 @@ MUST_USE enum status job_row_read(double *value, const struct drafting *drafting
                                   const struct draft_row *row);
 
 /** Checks by public numbers alone that every round's noise can be drawn and that the answers of
- * JOB_AGENTS_MAX agents add up without overflow; *stage becomes the one that fails. Fails with
+ * JOB_AGENTS_SURE agents, or cohort_min if that is more, add up without overflow; *stage becomes the one that fails. Fails with
  * STATUS_INVALID. */
 MUST_USE enum status job_sums_check(const struct job *job, size_t *stage, struct why *why);
 

@@ -26,8 +26,9 @@ enum {
     JOB_EXPERTS_MAX = 100000,
     JOB_POINTS_MAX = 4096,
     JOB_POINT_NAME_BYTES = 128,
-    JOB_AGENT_BYTES = 33, /* an agent's name, with the byte that ends it */
-    JOB_AGENTS_MAX = 256  /* what can overflow is checked for so many; the protocol's PEERS_MAX */
+    JOB_AGENT_BYTES = 33,  /* an agent's name, with the byte that ends it */
+    JOB_AGENTS_SURE = 256, /* every job's sums have room for so many answers, */
+    JOB_AGENTS_MAX = 10000 /* and no job's for more; the protocol's PEERS_MAX */
 };
 
 enum job_unit {
@@ -124,7 +125,7 @@ struct job {
 /**
  * Reads a job's text. An unknown, missing, doubled or ill-typed key, a value out of range and a
  * contradiction between values are refused with line, column, key and remedy; so are sums that
- * JOB_AGENTS_MAX agents could overflow. A delta is a limit like epsilon, which only Gaussian noise
+ * JOB_AGENTS_SURE agents, or cohort.minimum if that is more, could overflow. A delta is a limit like epsilon, which only Gaussian noise
  * and repeated draws use.
  *
  * job   out  whole, or zeroed on failure; job_free
@@ -186,9 +187,14 @@ bool job_has_shares(const struct job *job);
  */
 MUST_USE enum status job_settle(struct job *job, uint64_t records, struct why *why);
 
-/** Returns whether answers about so many records each of JOB_AGENTS_MAX agents add up without
- * overflow. */
-bool job_batch_fits(const struct job *job, const struct stage *stage, uint32_t batch);
+/** Returns how many agents' answers add up without overflow in every stage, by the job's text alone: a round counts no
+ * more. JOB_AGENTS_SURE or cohort.minimum at least, JOB_AGENTS_MAX at most. Where each agent's own answer is kept, for the
+ * experts or by its name, it is the least. Cost: that of reading the job, a few times. */
+size_t job_agents_most(const struct job *job);
+
+/** Returns whether so many agents' answers about so many records each add up without overflow. */
+bool job_batch_fits(const struct job *job, const struct stage *stage, uint32_t batch,
+                    size_t agents);
 
 /** Returns the loss that the job's last stage which makes experts is about; without one the
  * squared of a number, the logistic of classes. */

@@ -49,7 +49,7 @@ unsigned round_word_bytes(const struct job *job, const struct stage *stage, uint
 }
 
 static enum status check_round(const struct job *job, const struct stage *stage, uint32_t within,
-                               size_t expert_count, struct why *why)
+                               size_t expert_count, size_t agents, struct why *why)
 {
     struct round_bounds bounds;
     struct noise_scale scale = {0};
@@ -60,7 +60,7 @@ static enum status check_round(const struct job *job, const struct stage *stage,
     }
     if (round_is_drawn(job,
                        stage)) { /* no noise; and a sum that wraps is worth nothing to a draw */
-        if (bounds.high > INT64_MAX / JOB_AGENTS_MAX) {
+        if (bounds.high > INT64_MAX / (int64_t)agents) {
             why_set(why, "the agents' sums overflow: lower batch, rounds or grid_bits");
             return STATUS_INVALID;
         }
@@ -68,38 +68,68 @@ static enum status check_round(const struct job *job, const struct stage *stage,
     }
     status = scale_of(&scale, job, stage, &bounds, why);
     if (status == STATUS_OK) {
-        status = encode_sum_fits(JOB_AGENTS_MAX, most_of(&bounds), scale, why);
+        status = encode_sum_fits(agents, most_of(&bounds), scale, why);
     }
     return status;
 }
 
 /* Rounds of one stage differ where the lambda does. */
 static enum status check_stage(const struct job *job, const struct stage *stage,
-                               size_t expert_count, struct why *why)
+                               size_t expert_count, size_t agents, struct why *why)
 {
     const uint32_t distinct = round_distinct(stage);
     enum status status = STATUS_OK;
     for (uint32_t within = 0; within < distinct && status == STATUS_OK; within++) {
-        status = check_round(job, stage, within, expert_count, why);
+        status = check_round(job, stage, within, expert_count, agents, why);
     }
     return status;
 }
 
-bool job_batch_fits(const struct job *job, const struct stage *stage, uint32_t batch)
+/* So many every job must have room for. */
+static size_t agents_sure(const struct job *job)
+{
+    return job->cohort_min > JOB_AGENTS_SURE ? job->cohort_min : JOB_AGENTS_SURE;
+}
+
+bool job_batch_fits(const struct job *job, const struct stage *stage, uint32_t batch, size_t agents)
 {
     struct stage other = *stage;
-    const size_t experts = job_experts_at(job, (size_t)(stage - job->stage), JOB_AGENTS_MAX);
+    const size_t experts = job_experts_at(job, (size_t)(stage - job->stage), agents);
     other.batch = batch;
-    return check_stage(job, &other, experts, NULL) == STATUS_OK;
+    return check_stage(job, &other, experts, agents, NULL) == STATUS_OK;
+}
+
+/* Whether so many agents' answers add up, each about as many records as an agent may speak for. */
+static bool fits(const struct job *job, size_t agents)
+{
+    bool fits = true;
+    for (size_t i = 0; i < job->stage_count && fits; i++) {
+        const struct stage largest = round_stage_at(&job->stage[i], UINT64_MAX);
+        fits =
+            !largest.experts_own && !largest.by_site &&
+            check_stage(job, &largest, job_experts_at(job, i, agents), agents, NULL) == STATUS_OK;
+    }
+    return fits;
+}
+
+size_t job_agents_most(const struct job *job)
+{
+    const size_t sure = agents_sure(job);
+    size_t most = JOB_AGENTS_MAX;
+    while (most > sure && !fits(job, most)) {
+        most = most / 2 > sure ? most / 2 : sure;
+    }
+    return most;
 }
 
 enum status job_sums_check(const struct job *job, size_t *stage, struct why *why)
 {
+    const size_t agents = agents_sure(job);
     size_t expert_count = 0;
     for (*stage = 0; *stage < job->stage_count; ++*stage) {
         const struct stage *asked = &job->stage[*stage];
         enum status status =
-            check_stage(job, asked, expert_count + job_experts_at_start(asked), why);
+            check_stage(job, asked, expert_count + job_experts_at_start(asked), agents, why);
         if (status == STATUS_INVALID && task_text(asked->task)->sums_remedy != NULL) {
             return why_refuse(why, "its sums or their noise may not fit into 64 bits: %s",
                               task_text(asked->task)->sums_remedy);
@@ -107,12 +137,12 @@ enum status job_sums_check(const struct job *job, size_t *stage, struct why *why
         if (status != STATUS_OK) {
             return status;
         }
-        expert_count += job_experts_of_stage(asked, JOB_AGENTS_MAX);
+        expert_count += job_experts_of_stage(asked, agents);
         if (expert_count > JOB_EXPERTS_MAX) {
             why_set(why,
-                    "makes up to %zu experts with %d agents, and %d are the most: list fewer "
+                    "makes up to %zu experts with %zu agents, and %d are the most: list fewer "
                     "lambdas or shifts, or set experts.own to false",
-                    expert_count, JOB_AGENTS_MAX, JOB_EXPERTS_MAX);
+                    expert_count, agents, JOB_EXPERTS_MAX);
             return STATUS_INVALID;
         }
     }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PEER_NAME_BYTES = 40, EFFECTS_MAX = 256, PEERS_MAX = 256 };
+enum { PEER_NAME_BYTES = 40, EFFECTS_MAX = 256, PEERS_MAX = 10000 };
 
 /* Who sent a frame, as the transport authenticated it: an admitted agent's name at the coordinator,
  * "coordinator" at an agent. A frame never says who it is from. */

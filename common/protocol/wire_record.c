@@ -10,8 +10,15 @@
 #include <string.h>
 
 /* A record unfolds to its own size (text and sums are copied once, with slack for growing) and to
- * what PEERS_MAX names need. */
-enum { ARENA_SPARE_BYTES = 128 * 1024 };
+ * what its names need: each a pointer, what alignment adds, and protobuf-c's notes of where it stands, in blocks that
+ * double. A name takes NAME_PACKED_BYTES of the body at least. */
+enum { ARENA_SPARE_BYTES = 64 * 1024, NAME_BYTES = 128, NAME_PACKED_BYTES = 3 };
+
+static size_t arena_size(size_t body_size)
+{
+    const size_t names = body_size / NAME_PACKED_BYTES;
+    return 2 * body_size + ARENA_SPARE_BYTES + NAME_BYTES * (names < PEERS_MAX ? names : PEERS_MAX);
+}
 
 #define FIELD(type, member, own) WIRE_FIELD(type, member, struct record, as.own)
 
@@ -96,7 +103,7 @@ struct packing {
         Journal__Survivors survivors;
         Journal__Keys keys;
     } body;
-    char *name[PEERS_MAX];
+    char **name; /* (of a round, its agents) owned */
 };
 
 /* Returns a copy; NULL where bytes is 0, or without memory. */
@@ -145,7 +152,7 @@ static enum status take_round(struct record *record, const Journal__Round *round
     return round->n_sum > 0 && record->as.round.sum == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-static void put(struct packing *packing)
+static enum status put(struct packing *packing)
 {
     struct record *copy = &packing->copy;
     journal__record__init(&packing->record);
@@ -162,6 +169,10 @@ static void put(struct packing *packing)
     } else if (copy->kind == RECORD_ANSWER) { /* wider in the struct than in the journal */
         packing->body.answer.sampling_nano = (uint32_t)copy->as.answer.charge.sampling_nano;
     } else if (copy->kind == RECORD_ROUND) {
+        packing->name = malloc((copy->as.round.agent_count + 1) * sizeof *packing->name);
+        if (packing->name == NULL) {
+            return STATUS_NO_MEMORY;
+        }
         for (size_t i = 0; i < copy->as.round.agent_count; i++) {
             packing->name[i] = copy->as.round.agent[i].name;
         }
@@ -170,6 +181,7 @@ static void put(struct packing *packing)
         packing->body.round.n_sum = copy->as.round.sum_count;
         packing->body.round.sum = copy->as.round.sum;
     }
+    return STATUS_OK;
 }
 
 enum status wire_encode_record(uint8_t **out, size_t *size, const struct record *record)
@@ -178,15 +190,16 @@ enum status wire_encode_record(uint8_t **out, size_t *size, const struct record 
     *size = 0;
     CHECK(record_is_valid(record));
     struct packing packing = {.copy = *record};
-    put(&packing);
-    size_t packed_size = journal__record__get_packed_size(&packing.record);
-    uint8_t *packed = malloc(packed_size);
-    if (packed == NULL) {
-        return STATUS_NO_MEMORY;
+    enum status status = put(&packing);
+    if (status == STATUS_OK) {
+        *out = malloc(journal__record__get_packed_size(&packing.record));
+        status = *out == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     }
-    *size = journal__record__pack(&packing.record, packed);
-    *out = packed;
-    return STATUS_OK;
+    if (status == STATUS_OK) {
+        *size = journal__record__pack(&packing.record, *out);
+    }
+    free(packing.name);
+    return status;
 }
 
 static enum status take(struct record *record, const Journal__Record *packed)
@@ -228,7 +241,7 @@ enum status wire_decode_record(struct record *record, struct slice body)
     if (body.size == 0 || body.size > RECORD_BODY_BYTES_MAX) {
         return STATUS_CORRUPT;
     }
-    struct wire_arena arena = {.size = 2 * body.size + ARENA_SPARE_BYTES};
+    struct wire_arena arena = {.size = arena_size(body.size)};
     arena.room = malloc(arena.size);
     if (arena.room == NULL) {
         return STATUS_NO_MEMORY;

@@ -23,7 +23,7 @@
 
 #include <math.h>
 
-enum { SLICES = 512, HALVINGS = 60 };
+enum { SLICES = 512, HALVINGS = 60, SUMMED_DRAWS_MAX = 256 };
 
 /* Rounding of at most some hundred positive terms. */
 static const double rounding = 1 + 1e-9;
@@ -35,9 +35,28 @@ double query_noise_deviation(const struct query_noise *noise)
     return noise->scale * sqrt((noise->is_gaussian ? 1.0 : 2.0) * noises);
 }
 
+/* Of more draws than are summed term by term: Lugannani and Rice's saddlepoint formula (1980, Adv. Appl. Prob. 12), whose
+ * error is far below a part in n here (tests/unit/common/query/test_bar.c compares it with the sum); so much is added.
+ * Where the formula is singular a half stands for it. */
+static double laplace_upper_of_many(uint32_t n, double x)
+{
+    const double most = 1 + 1.0 / n;
+    if (x < 0.01 * sqrt(n)) {
+        return 0.5 * most;
+    }
+    const double t = x / (sqrt((double)n * n + x * x) + n);
+    const double w = sqrt(2 * (t * x + n * log1p(-t * t)));
+    const double u = t * sqrt(2.0 * n * (1 + t * t)) / (1 - t * t);
+    const double density = exp(-w * w / 2) * 0.39894228040143267794;
+    return fmin(0.5, erfc(w * M_SQRT1_2) / 2 + density * (1 / u - 1 / w)) * most;
+}
+
 static double laplace_upper(uint32_t n, double x)
 {
-    double below[QUERY_DRAWS_MAX]; /* P(NB <= j) */
+    if (n > SUMMED_DRAWS_MAX) {
+        return laplace_upper_of_many(n, x);
+    }
+    double below[SUMMED_DRAWS_MAX]; /* P(NB <= j) */
     double term = ldexp(1, -(int)n);
     below[0] = term;
     for (uint32_t j = 1; j < n; j++) {
@@ -53,6 +72,13 @@ static double laplace_upper(uint32_t n, double x)
     return sum * rounding;
 }
 
+/* So many times too large laplace_upper may be. */
+static double slack_of(uint32_t n)
+{
+    const double most = 1 + 1.0 / n;
+    return n > SUMMED_DRAWS_MAX ? most * most : rounding * rounding;
+}
+
 /* P(sum > x), sum the continuous noise of scale 1; at least so much. */
 static double upper(const struct query_noise *noise, double x)
 {
@@ -60,7 +86,7 @@ static double upper(const struct query_noise *noise, double x)
         return rounding * erfc(x / sqrt(2.0 * noise->draws)) / 2;
     }
     return x >= 0 ? laplace_upper(noise->draws, x)
-                  : fmin(1, 1 - laplace_upper(noise->draws, -x) / (rounding * rounding));
+                  : fmin(1, 1 - laplace_upper(noise->draws, -x) / slack_of(noise->draws));
 }
 
 /* The least t with upper(t) <= probability, from above. */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { QUERY_DRAWS_MAX = 256 };
+enum { QUERY_DRAWS_MAX = 10000 };
 
 /* The noise on each coordinate of a released sum. */
 struct query_noise {

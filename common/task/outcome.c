@@ -241,11 +241,14 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
                : kind->describe(round, outcome, job, stage, record);
 }
 
-static struct outcome_agent *history_agent(struct outcome *outcome, const struct peer *peer)
+/* at: in-out, where it is likely to be. Rounds name their agents in one order, so the next one mostly is the next one. */
+static struct outcome_agent *history_agent(struct outcome *outcome, const struct peer *peer,
+                                           size_t *at)
 {
-    for (size_t i = 0; i < outcome->agent_count; i++) {
-        if (strcmp(outcome->agent[i].peer.name, peer->name) == 0) {
-            return &outcome->agent[i];
+    for (size_t i = 0; i < outcome->agent_count; i++, ++*at) {
+        *at = *at < outcome->agent_count ? *at : 0;
+        if (strcmp(outcome->agent[*at].peer.name, peer->name) == 0) {
+            return &outcome->agent[(*at)++];
         }
     }
     struct outcome_agent *grown =
@@ -265,8 +268,10 @@ static enum status history_add_agents(struct outcome *outcome, const struct job 
     const uint32_t pass = record->as.round.round - within + reach_pass(job, stage, within) + 1;
     const struct cost cost = reach_event_cost(&job->filter, stage->charge);
 
+    size_t at = 0;
+
     for (size_t i = 0; i < record->as.round.agent_count; i++) {
-        struct outcome_agent *agent = history_agent(outcome, &record->as.round.agent[i]);
+        struct outcome_agent *agent = history_agent(outcome, &record->as.round.agent[i], &at);
         if (agent == NULL) {
             return STATUS_NO_MEMORY;
         }

@@ -58,8 +58,8 @@ BEGIN {
     foreign["microhttpd.h"] = "^common/http/"
     foreign["criterion/"] = "^tests/"
 
-    # What C11 offers to everybody, and what belongs to those who meet the outside world.
-    split("assert complex ctype errno float inttypes iso646 limits locale math stdalign stdarg" \
+    # What C11 offers to everybody, with POSIX's strings and trees, and what belongs to those who meet the outside world.
+    split("assert complex ctype errno float inttypes iso646 limits locale math search stdalign stdarg" \
           " stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath strings", list, " ")
     for (i in list) harmless[list[i] ".h"] = 1
     split("time threads pthread signal poll fcntl unistd dirent fts netdb termios ifaddrs glob ftw" \

@@ -165,19 +165,21 @@ static inline void any_message(struct dice *dice, enum message_kind kind, struct
     }
 }
 
+enum { ANY_AGENTS_MAX = 256 };
+
 static inline void any_round_record(struct dice *dice, struct record *record)
 {
     record->as.round.job = any_digest(dice);
     record->as.round.round = any_round(dice);
     record->as.round.failed = dice_one_in(dice, 2);
     record->as.round.chosen = (uint32_t)any_number(dice, 0, UINT32_MAX);
-    record->as.round.agent_count = (uint32_t)any_number(dice, 0, PEERS_MAX);
+    record->as.round.agent_count = (uint32_t)any_number(dice, 0, ANY_AGENTS_MAX);
     record->as.round.sum_count = (uint32_t)any_number(dice, 0, 2000);
     record->as.round.blob_bytes = any_number(dice, 0, TRANSFER_BYTES_MAX);
     record->as.round.duration_ms = (uint32_t)any_number(dice, 0, UINT32_MAX);
     record->as.round.records =
         any_number(dice, 0, (uint64_t)record->as.round.agent_count * OFFER_RECORDS_MAX);
-    record->as.round.agent = calloc(PEERS_MAX, sizeof *record->as.round.agent);
+    record->as.round.agent = calloc(ANY_AGENTS_MAX, sizeof *record->as.round.agent);
     record->as.round.sum = calloc(2000, sizeof *record->as.round.sum);
     if (record->as.round.agent == NULL || record->as.round.sum == NULL) {
         abort();

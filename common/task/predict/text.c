@@ -140,8 +140,10 @@ static enum status check_distilling(const struct drafting *drafting, size_t inde
     const struct distil problem = {.point = predict_stage(stage)->point,
                                    .point_count = predict_stage(stage)->point_count,
                                    .feature_count = schema_feature_count(schema)};
+    const size_t agents =
+        drafting->job->cohort_min > JOB_AGENTS_SURE ? drafting->job->cohort_min : JOB_AGENTS_SURE;
     const double experts =
-        (double)(schema_output_count(schema) * (stage->experts_own ? 1 + JOB_AGENTS_MAX : 1));
+        (double)(schema_output_count(schema) * (stage->experts_own ? 1 + agents : 1));
     struct why why = {{0}};
     if (distil_check(&problem, &why) != STATUS_OK) {
         return stage_refuse(drafting, index, "points", why.text);

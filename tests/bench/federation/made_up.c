@@ -66,7 +66,7 @@ static void make_stage(struct made_up *made_up)
 }
 
 /* A schema that nobody reads, of the wanted number of features. */
-static bool make_job(struct made_up *made_up)
+bool made_up_make_job(struct made_up *made_up)
 {
     made_up->job = (struct job){.name = "bench",
                                 .epsilon_micro = EPSILON_MICRO_ONE,
@@ -91,8 +91,8 @@ static bool make_job(struct made_up *made_up)
     return true;
 }
 
-static enum status make(void *self, struct machine *machine, struct journal *journal,
-                        struct why *why)
+enum status made_up_make(void *self, struct machine *machine, struct journal *journal,
+                         struct why *why)
 {
     struct made_up *made_up = self;
     char folder[MADE_UP_PATH_BYTES + 8];
@@ -119,7 +119,7 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
     return status;
 }
 
-static void unmake(void *self, struct machine *machine, struct journal *journal)
+void made_up_unmake(void *self, struct machine *machine, struct journal *journal)
 {
     struct made_up *made_up = self;
     coordinator_free(made_up->coordinator);
@@ -205,7 +205,8 @@ static enum status drive(struct made_up *made_up, struct why *why)
         .log = &made_up->log,
         .payload_bytes_max = CHUNK_BYTES_MAX,
         .lines = getenv("BENCH_CURVE") != NULL ? NULL : "tcp://127.0.0.1:0"};
-    struct driver_factory factory = {.self = made_up, .make = make, .unmake = unmake};
+    struct driver_factory factory = {
+        .self = made_up, .make = made_up_make, .unmake = made_up_unmake};
     struct driver_options driver = {.log = &made_up->log, .roster_path = roster_path};
 
     (void)snprintf(roster_path, sizeof roster_path, "%s/agents", made_up->folder);
@@ -229,7 +230,7 @@ static enum status drive(struct made_up *made_up, struct why *why)
     return status == STATUS_OK && exit_code != EXIT_CODE_OK ? STATUS_INVALID : status;
 }
 
-static void remove_folder(const char *folder)
+void made_up_remove_folder(const char *folder)
 {
     char path[MADE_UP_PATH_BYTES + NAME_MAX];
     const struct dirent *entry = NULL;
@@ -250,11 +251,11 @@ static void remove_folders(const struct made_up *made_up)
 {
     char path[MADE_UP_PATH_BYTES + 8];
     for (size_t i = 0; i < made_up->agent_count; i++) {
-        remove_folder(made_up->agent[i].folder);
+        made_up_remove_folder(made_up->agent[i].folder);
     }
     (void)snprintf(path, sizeof path, "%s/state", made_up->folder);
-    remove_folder(path);
-    remove_folder(made_up->folder);
+    made_up_remove_folder(path);
+    made_up_remove_folder(made_up->folder);
 }
 
 bool made_up_run(struct made_up *made_up)
@@ -266,7 +267,7 @@ bool made_up_run(struct made_up *made_up)
     (void)snprintf(made_up->folder, sizeof made_up->folder, "%s/hedgerow-bench-XXXXXX",
                    made_up->parent);
     made_up->agent = calloc(made_up->agent_count, sizeof *made_up->agent);
-    if (source != NULL && made_up->agent != NULL && make_job(made_up)) {
+    if (source != NULL && made_up->agent != NULL && made_up_make_job(made_up)) {
         status = mkdtemp(made_up->folder) == NULL ? STATUS_IO : STATUS_OK;
         made_up->random = random_source_interface(source);
         made_up->log = (struct log){.write = listen_to_log, .self = made_up, .level = LOG_DEBUG};

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/why.h"
 #include "coordinator/round.h"
+#include "io/journal.h"
 #include "job/job.h"
 #include "task/update/stage.h"
 #include "tests/bench/federation/fake_agent.h"
@@ -42,5 +43,13 @@ struct made_up {
 /** Runs the job to its end; all processes and files are gone afterwards. Returns whether it ended well; where it did
  * not, a sentence is on standard error. */
 bool made_up_run(struct made_up *made_up);
+
+/* Its parts, for a bench that starts its own agents. The job needs all of them in each round. */
+bool made_up_make_job(struct made_up *made_up); /* its schema.column is the caller's */
+enum status made_up_make(void *self, struct machine *machine, struct journal *journal,
+                         struct why *why);
+void made_up_unmake(void *self, struct machine *machine, struct journal *journal);
+/** Removes a folder without folders in it. */
+void made_up_remove_folder(const char *folder);
 
 #endif

@@ -161,8 +161,9 @@ assert losses["regret_bound_without_privacy"] < losses["regret_bound"] < 1
 assert 0 < losses["best_is_broadcast"] <= 1
 assert not fit["drowned"] and not losses["drowned"] and fit["advice"] == [] and losses["advice"] == []
 assert well["other_trust"]["trust"] == "central" and well["better_trust"] == "central"
+assert 16e6 < well["coordinator_bytes"] < 18e6, well["coordinator_bytes"]
 # Every key is there, also where it is null, and --help tells of each.
-keys = {"job", "unit", "trust", "agents", "records", "price", "limit", "admitted", "burden", "stages"}
+keys = {"job", "unit", "trust", "agents", "records", "price", "limit", "admitted", "burden", "coordinator_bytes", "stages"}
 assert set(well) == keys | {"other_trust", "better_trust", "trusts"} and set(well["other_trust"]) == keys, set(well)
 # Three trusts: central has one noise, local one a site, distributed one for every h of them. The fit has a model of
 # its own for each site, which local trust alone releases.
@@ -244,5 +245,8 @@ done
 expect 1 sh -c "'$hedgerow' plan job '$job' --json >/dev/full"
 expect 2 "$hedgerow" plan job
 expect 2 "$hedgerow" plan job "$job" --agents 0
-expect 2 "$hedgerow" plan job "$job" --agents 257
+expect 2 "$hedgerow" plan job "$job" --agents 10001
+# Each agent has a connection at the coordinator.
+expect 0 "$hedgerow" plan job "$job" --agents 256
+prints 'the coordinator takes about 38.5 MB of memory'
 finish

@@ -173,7 +173,7 @@ Test(enrolment, a_token_becomes_the_agents_own_key, .init = setup, .fini = teard
     cr_expect(was_heard("roster 0 -"), "the machine is told of the agents at the start");
     cr_expect(was_heard("roster 1 ann"), "and when they change");
     cr_expect(!was_heard("enrol"), "the machine never hears of an enrolment");
-    struct roster listed;
+    static struct roster listed;
     cr_assert_eq(roster_read(&listed, agents_path, &why), STATUS_OK, "%s", why.text);
     cr_expect(listed.count == 1 && digest_equal(&listed.entry[0].signing_key, &signing));
     /* The answer may get lost: the same enrolment again finds itself done. */

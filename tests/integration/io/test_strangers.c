@@ -5,8 +5,11 @@
 #include "tests/support/quiet_fork.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <zmq.h>
 
 enum { ROUND_TRIPS = 40, ATTEMPTS = 4, WORST_MS = 1500, MEMORY_KIB = 64 * KIB_PER_MIB };
 
@@ -165,6 +168,145 @@ Test(strangers, more_connections_than_descriptors)
     expect_honest_agents_served();
     cr_expect(federation_logged(&federation, "stranger-cut", "127.0.0.1", PATIENCE_MS));
     teardown();
+}
+
+/* Starts with so many agents more on the list than a test plays, named m0, m1, ...; key: theirs, or NULL. */
+static void start_with_many(size_t count, struct key_pair *key)
+{
+    federation_start(&federation, 0, NULL);
+    FILE *file = fopen(federation.agents_path, "w");
+    cr_assert_not_null(file);
+    for (size_t i = 0; i < count; i++) {
+        struct key_pair one;
+        char hex[KEY_HEX_BYTES];
+        cr_assert_eq(key_pair_generate(&one), STATUS_OK);
+        hex_encode(hex, one.public_key.byte, KEY_BYTES);
+        (void)fprintf(file, "m%zu %s\n", i, hex);
+        if (key != NULL) {
+            key[i] = one;
+        }
+    }
+    cr_assert_eq(fchmod(fileno(file), 0600), 0);
+    cr_assert_eq(fclose(file), 0);
+    for (int i = 0; i < 3; i++) {
+        federation_admit(&federation, i);
+    }
+}
+
+static bool were_too_many(void)
+{
+    char command[256];
+    snprintf(command, sizeof command, "grep -q 'too many connections without' %s",
+             federation.log_path);
+    return system(command) == 0;
+}
+
+static void sit(int *seat, int count)
+{
+    for (int i = 0; i < count; i++) {
+        seat[i] = federation_connect(&federation);
+        cr_assert_geq(seat[i], 0);
+    }
+}
+
+static void serve(int agent)
+{
+    struct endpoint *endpoint = federation_dial(&federation, &federation.agent[agent]);
+    cr_expect_geq(federation_round_trip(endpoint, PATIENCE_MS), 0);
+    endpoint_free(endpoint);
+}
+
+/* When a coordinator with many agents begins anew all of them are strangers for a while. Of others no more may be there
+ * than of them, also when earlier ones have come and gone. */
+Test(strangers, as_many_as_agents_are_absent_and_no_more)
+{
+    enum { ABSENT = 600, GONE = 300, STAY = 500, TOO_MANY = 400 };
+    static int seat[STAY + TOO_MANY];
+    start_with_many(ABSENT, NULL);
+    serve(0); /* the list is read, and holds */
+    sit(seat, GONE);
+    for (int i = 0; i < GONE; i++) {
+        close(seat[i]);
+    }
+    cr_expect(federation_logged(&federation, "stranger-left", "127.0.0.1", PATIENCE_MS));
+    sit(seat, STAY);
+    serve(1); /* after them: so they are counted */
+    cr_expect_not(were_too_many(), "500 strangers where 600 agents are absent");
+    sit(seat + STAY, TOO_MANY);
+    serve(2);
+    cr_expect(were_too_many(), "900 strangers where 600 agents are absent");
+    cr_expect_lt(federation_memory_kib(&federation, true), MEMORY_KIB);
+    federation_stop(&federation);
+}
+
+static void say_ping(void **socket, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        (void)!zmq_send(socket[i], "ping", 4, ZMQ_DONTWAIT);
+    }
+}
+
+static size_t count_heard(void **socket, size_t count, bool *heard)
+{
+    char answer[8];
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        while (zmq_recv(socket[i], answer, sizeof answer, ZMQ_DONTWAIT) >= 0) {
+            heard[i] = true;
+        }
+        total += heard[i];
+    }
+    return total;
+}
+
+/* Agents alone could take every descriptor where there are many of them: some are left, for the list and the journal. */
+Test(strangers, agents_do_not_take_the_last_descriptors)
+{
+    enum { AGENTS = 300, FILES = 256, SERVED = 150 };
+    static struct key_pair key[AGENTS];
+    static void *socket[AGENTS];
+    static bool heard[AGENTS];
+    const int linger = 0;
+    struct rlimit before;
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const struct rlimit few = {.rlim_cur = FILES, .rlim_max = before.rlim_max};
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    start_with_many(AGENTS, key);
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    serve(0);
+    void *context = zmq_ctx_new();
+    for (size_t i = 0; i < AGENTS; i++) {
+        socket[i] = zmq_socket(context, ZMQ_DEALER);
+        cr_assert_not_null(socket[i]);
+        zmq_setsockopt(socket[i], ZMQ_LINGER, &linger, sizeof linger);
+        zmq_setsockopt(socket[i], ZMQ_CURVE_SERVERKEY, federation.coordinator.public_key.byte,
+                       KEY_BYTES);
+        zmq_setsockopt(socket[i], ZMQ_CURVE_PUBLICKEY, key[i].public_key.byte, KEY_BYTES);
+        zmq_setsockopt(socket[i], ZMQ_CURVE_SECRETKEY, key[i].secret_key.byte, KEY_BYTES);
+        cr_assert_eq(zmq_connect(socket[i], federation.address), 0);
+    }
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    while (count_heard(socket, AGENTS, heard) < SERVED && clock_now_ms() < until_ms) {
+        say_ping(socket, AGENTS);
+        usleep(250000);
+    }
+    cr_expect_geq(count_heard(socket, AGENTS, heard), SERVED);
+    cr_expect(federation_logged(&federation, "connections-full", "127.0.0.1", PATIENCE_MS));
+    cr_expect(federation_logged(&federation, "too-few-files", "-", PATIENCE_MS));
+    size_t present = 0;
+    while (present + 1 < AGENTS && !heard[present]) {
+        present++;
+    }
+    char name[16];
+    snprintf(name, sizeof name, "m%zu", present);
+    cr_assert_eq(roster_revoke(federation.agents_path, name, NULL, NULL), STATUS_OK);
+    cr_expect(federation_logged(&federation, "key-revoked", name, PATIENCE_MS),
+              "a descriptor is left for the list");
+    federation_stop(&federation);
+    for (size_t i = 0; i < AGENTS; i++) {
+        zmq_close(socket[i]);
+    }
+    zmq_ctx_term(context);
 }
 
 static void knock_with_unknown_keys(void)

@@ -81,14 +81,17 @@ Test(roster, what_is_not_exactly_an_entry_is_refused_by_line)
 
 Test(roster, peers_are_names_with_a_key_of_their_own_sorted_and_once)
 {
-    struct peer peer[PEERS_MAX];
+    struct peer *peer = NULL;
+    size_t count = 0;
     cr_assert_eq(parse("zoe " KEY_A "\nann " KEY_B "\nzoe " KEY_C
                        "\nbob dd000000000000000000000000000000000000000000000000000000000000dd "
                        "token-until=5\n"),
                  STATUS_OK);
-    cr_assert_eq(roster_peers(&roster, peer), 2);
+    cr_assert_eq(roster_peers(&peer, &count, &roster), STATUS_OK);
+    cr_assert_eq(count, 2);
     cr_expect_str_eq(peer[0].name, "ann");
     cr_expect_str_eq(peer[1].name, "zoe");
+    free(peer);
 }
 
 Test(roster_edit, adding_rotating_and_revoking, .init = setup, .fini = teardown)

@@ -134,8 +134,8 @@ Test(job_shares, a_job_whose_sums_an_agents_records_could_overflow_is_unfit_ther
     struct why why = {{0}};
     cr_expect_eq(job_settle(&job, 100, &why), STATUS_OK, "%s", why.text);
     cr_expect_eq(job_settle(&job, 1000000000, &why), STATUS_INVALID);
-    cr_expect(job_batch_fits(&job, job.stage, 1000));
-    cr_expect_not(job_batch_fits(&job, job.stage, 1000000000));
+    cr_expect(job_batch_fits(&job, job.stage, 1000, JOB_AGENTS_SURE));
+    cr_expect_not(job_batch_fits(&job, job.stage, 1000000000, JOB_AGENTS_SURE));
     job_free(&job);
 }
 

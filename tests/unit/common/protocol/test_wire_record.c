@@ -4,6 +4,8 @@
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static struct digest all(uint8_t byte)
 {
@@ -215,4 +217,28 @@ Test(wire_record, a_cancellation_comes_back)
     cr_expect_not(record_is_valid(&record));
     record.as.round.cancelled = false;
     cr_expect(record_is_valid(&record));
+}
+
+Test(wire_record, names_as_many_agents_as_a_coordinator_serves)
+{
+    struct record record = {.kind = RECORD_ROUND, .wall_ms = 1};
+    struct record again;
+    uint8_t *body = NULL;
+    size_t size = 0;
+    record.as.round.job = all(0x0a);
+    record.as.round.agent_count = PEERS_MAX;
+    record.as.round.agent = calloc(PEERS_MAX, sizeof *record.as.round.agent);
+    cr_assert_not_null(record.as.round.agent);
+    for (size_t i = 0; i < PEERS_MAX; i++) { /* short names unfold most */
+        (void)snprintf(record.as.round.agent[i].name, PEER_NAME_BYTES, "%zu", 10000 + i);
+    }
+    cr_assert_eq(wire_encode_record(&body, &size, &record), STATUS_OK);
+    cr_assert_eq(wire_decode_record(&again, (struct slice){body, size}), STATUS_OK);
+    cr_assert_eq(again.as.round.agent_count, PEERS_MAX);
+    cr_assert_str_eq(again.as.round.agent[PEERS_MAX - 1].name, "19999");
+    record_free(&again);
+    memcpy(record.as.round.agent[7].name, record.as.round.agent[9000].name, PEER_NAME_BYTES);
+    cr_assert_not(record_is_valid(&record), "one is named twice");
+    record_free(&record);
+    free(body);
 }

@@ -1,0 +1,84 @@
+/* What all agents are told at once: a round's release, and the invitation to the next. A step has room for some hundred
+ * messages, and there may be 10,000 agents. Whoever is not told in this step is told in the next, which comes as soon as
+ * the loop has heard others; a large input goes out at a limited pace. What an agent says meanwhile may be answered
+ * first: then it is told already. */
+
+#include "coordinator/round_state.h"
+
+void coordinator_tell_all(struct coordinator *c, enum telling what)
+{
+    for (size_t i = 0; i < c->cohort.count; i++) {
+        struct member *member = &c->cohort.member[i];
+        const bool tells = what == TELL_INVITE ? member->ready : member->admitted && member->seen;
+        cohort_mark_untold(&c->cohort, member, what, tells);
+    }
+}
+
+static bool has_room(const struct effects *effects)
+{
+    return effects->count + TELL_EFFECTS_SPARE < EFFECTS_MAX &&
+           effects->control_size - effects->control_used >= 2 * CONTROL_BYTES_MAX;
+}
+
+/* What the transport has to hold for one: what goes with the message, or the first piece of what it makes an agent fetch. */
+static uint64_t weight_of(const struct effects *effects, size_t before, uint64_t bytes)
+{
+    const size_t with =
+        effects->count > before ? effects->item[effects->count - 1].as.send.payload.size : 0;
+    return with > 0 ? with : bytes < CHUNK_BYTES_MAX ? bytes : CHUNK_BYTES_MAX;
+}
+
+/* A round that is over, or that it has answered meanwhile, needs no invitation. */
+static bool is_to_be_invited(const struct coordinator *c, const struct member *member)
+{
+    return (c->phase == PHASE_OPEN || c->phase == PHASE_KEYING) && member->ready &&
+           (member->standing == STANDING_SILENT || member->standing == STANDING_UNLISTED);
+}
+
+static enum status tell(struct coordinator *c, struct member *member, enum telling what,
+                        int64_t now_ms, struct effects *effects)
+{
+    const size_t before = effects->count;
+    enum status status = STATUS_OK;
+    uint64_t bytes = 0;
+    cohort_mark_untold(&c->cohort, member, what, false);
+    if (what == TELL_RELEASE) {
+        status = coordinator_release(c, member, effects);
+        bytes = c->outcome.artifact.bytes;
+    } else if (is_to_be_invited(c, member)) {
+        status = coordinator_invite(c, member, now_ms, effects);
+        bytes = coordinator_input_of(c).bytes;
+    } else {
+        return STATUS_OK;
+    }
+    c->telling_bytes += weight_of(effects, before, bytes);
+    return status;
+}
+
+enum status coordinator_tell_next(struct coordinator *c, int64_t now_ms, struct effects *effects)
+{
+    enum status status = STATUS_OK;
+    if (now_ms - c->telling_ms >= TELL_MS) {
+        c->telling_ms = now_ms;
+        c->telling_bytes = 0;
+    }
+    for (int what = 0; what < TELL_COUNT; what++) {
+        struct member *member = NULL;
+        while (status == STATUS_OK && c->telling_bytes < TELL_BYTES_MAX && has_room(effects) &&
+               (member = cohort_next_untold(&c->cohort, (enum telling)what)) != NULL) {
+            status = tell(c, member, (enum telling)what, now_ms, effects);
+        }
+    }
+    return status;
+}
+
+int64_t coordinator_tells_ms(const struct coordinator *c)
+{
+    size_t untold = 0;
+    for (int what = 0; what < TELL_COUNT; what++) {
+        untold += c->cohort.untold[what];
+    }
+    return untold == 0                         ? INT64_MAX
+           : c->telling_bytes < TELL_BYTES_MAX ? c->stepped_ms
+                                               : c->telling_ms + TELL_MS;
+}
