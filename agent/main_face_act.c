@@ -122,7 +122,8 @@ char *site_face_decide(void *self, const char *const value[static HTTP_GIVEN_MAX
     if (status != STATUS_OK) {
         return answer(code, 422, "why", why.text[0] != '\0' ? why.text : status_text(status));
     }
-    log_event(face->host.log, LOG_INFO, "page-decided", NULL, "a person at the page has %s job %.12s",
-              wish.approves ? "approved" : "rejected", hex);
+    log_event(face->host.log, LOG_INFO, "page-decided", NULL,
+              "a person at the page has %s job %.12s", wish.approves ? "approved" : "rejected",
+              hex);
     return answer(code, 200, "done", wish.approves ? "approved" : "rejected");
 }
