@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* How long a lock is waited for. A reader waits for a program that recovers or closes the journal, on a busy disk. */
+enum { BUSY_MS = 2000, READER_BUSY_MS = 10000 };
+
 static const char schema[] =
     "CREATE TABLE about (kind TEXT NOT NULL) STRICT;"
     "CREATE TABLE record (sequence INTEGER PRIMARY KEY, body BLOB NOT NULL,"
@@ -270,7 +273,7 @@ static enum status open_database(struct journal_sqlite *journal)
         return journal_sqlite_failure(journal, "opened");
     }
     (void)sqlite3_extended_result_codes(journal->database, 1);
-    (void)sqlite3_busy_timeout(journal->database, 2000);
+    (void)sqlite3_busy_timeout(journal->database, journal->read_only ? READER_BUSY_MS : BUSY_MS);
     return STATUS_OK;
 }
 

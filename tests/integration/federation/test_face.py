@@ -329,9 +329,11 @@ def a_site_answers_at_whole_seconds(make, programs):
             one.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             expect(b" 200 " in one.recv(4096), "no answer")
         ended = time.monotonic()
-        expect(int(ended / AGENT_PERIOD_S) > int(began / AGENT_PERIOD_S), f"asked at {began}, answered at {ended}")
         late.append(ended % AGENT_PERIOD_S)
-    in_time(statistics.median(late) < 0.1 and max(late) < 0.5, f"behind the whole second: {late}")
+        # Half a second late, the site itself was: then a question may have come meanwhile.
+        in_time(late[-1] < 0.5, f"behind the whole second: {late}")
+        expect(int(ended / AGENT_PERIOD_S) > int(began / AGENT_PERIOD_S), f"asked at {began}, answered at {ended}")
+    in_time(statistics.median(late) < 0.1, f"behind the whole second: {late}")
     stop(coordinator, *agents)
 
 
