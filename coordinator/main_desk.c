@@ -89,7 +89,9 @@ static void admit(struct desk *desk)
                       "its key is an agent's too: it is not admitted; remedy: another key");
         }
     }
-    endpoint_admit(desk->endpoint, admitted);
+    if (!endpoint_admit(desk->endpoint, admitted)) {
+        roster_watch_again(&desk->watch);
+    }
     log_event(&desk->daemon.log, LOG_INFO, "operators-read", NULL,
               "the operators' list has %zu keys", admitted->count);
 }

@@ -299,7 +299,8 @@ static void on_cut(struct coordinator *c, const struct event *event)
 static enum status finish_if_due(struct coordinator *c, const struct event *event,
                                  struct effects *effects)
 {
-    if (!cohort_all_know(&c->cohort, c->outcome.rounds_closed) && event->now_ms < c->deadline_ms) {
+    if (!cohort_all_know(&c->cohort, c->outcome.rounds_closed) &&
+        (event->now_ms < c->deadline_ms || c->cohort.untold[TELL_RELEASE] > 0)) {
         return STATUS_OK;
     }
     struct effect *finish = effects_add(effects, EFFECT_FINISH);

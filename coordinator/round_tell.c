@@ -32,7 +32,9 @@ static uint64_t weight_of(const struct effects *effects, size_t before, uint64_t
 static bool is_to_be_invited(const struct coordinator *c, const struct member *member)
 {
     return (c->phase == PHASE_OPEN || c->phase == PHASE_KEYING) && member->ready &&
-           (member->standing == STANDING_SILENT || member->standing == STANDING_UNLISTED);
+           (member->standing == STANDING_SILENT || member->standing == STANDING_UNLISTED) &&
+           cohort_count(&c->cohort, STANDING_ANSWERED) <
+               c->answers_max; /* else it would pay for nothing */
 }
 
 static enum status tell(struct coordinator *c, struct member *member, enum telling what,

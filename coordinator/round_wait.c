@@ -154,7 +154,10 @@ enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms)
     const size_t least = coordinator_least(c);
     const size_t answered =
         cohort_count(&c->cohort, c->phase == PHASE_KEYING ? STANDING_KEYED : STANDING_ANSWERED);
-    const bool complete = cohort_is_complete(&c->cohort, now_ms, c->options.settle_ms);
+    /* When the sums are full, nobody else can count. */
+    const bool complete =
+        answered >= least && (answered >= c->answers_max ||
+                              cohort_is_complete(&c->cohort, now_ms, c->options.settle_ms));
     /* Those on the list have made it impossible. A list that is too short may grow: an operator who changes
      * a key takes the old one off first, and a masked sum counts on that very site. */
     const char *revoked[MASKS_SITES_MAX];
@@ -201,12 +204,13 @@ int64_t coordinator_settles_ms(const struct coordinator *c)
  * lengthen its turns while nobody is there, and hold all others up later. */
 int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct staging *staging)
 {
-    enum { DOUBLINGS_MAX = 16 };
+    enum { DOUBLINGS_MAX = 16, TURN_LEAST_MS = 500 };
     size_t ready = cohort_count_ready(&c->cohort);
     unsigned doublings = staging->lost < DOUBLINGS_MAX ? staging->lost : DOUBLINGS_MAX;
     double turn_max = (double)c->options.job->deadline_ms / 4;
     double turn = (double)c->options.job->deadline_ms * (double)c->aggregate.staging_count /
                   (2.0 * (double)(ready > 0 ? ready : 1)) * (double)(1u << doublings);
+    turn = turn > TURN_LEAST_MS ? turn : TURN_LEAST_MS; /* of thousands: a round trip at least */
     turn = turn < turn_max ? turn : turn_max;
     double share = (double)staging->transfer.received / (double)staging->transfer.bytes;
     double allowed = turn * share; /* whoever has sent less by now would not be done in time */

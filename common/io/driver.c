@@ -34,7 +34,9 @@ static enum status look_at_roster(struct driver *driver, bool *changed)
                   driver->roster.count == 0 ? "nobody is admitted yet; remedy: `agents add`"
                                             : "the agents admitted so far stay admitted");
     } else if (*changed) {
-        endpoint_admit(driver->options->endpoint, &driver->roster);
+        if (!endpoint_admit(driver->options->endpoint, &driver->roster)) {
+            roster_watch_again(&driver->watch);
+        }
         log_event(driver->options->log, LOG_INFO, "list-read", NULL, "the allow-list has %zu keys",
                   driver->roster.count);
     }

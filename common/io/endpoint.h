@@ -75,7 +75,7 @@ const char *endpoint_address(const struct endpoint *endpoint);
 
 /** Coordinator: replaces the allow-list (copied). Keys that are gone lose their connections at
  * once, and frames of theirs that are still queued are dropped. */
-void endpoint_admit(struct endpoint *endpoint, const struct roster *roster);
+bool endpoint_admit(struct endpoint *endpoint, const struct roster *roster);
 
 /** Waits until a message may be there, other (count) has revents, or timeout_ms (-1: no limit) is
  * over; answers handshakes and watches connections meanwhile. Fails with STATUS_IO. May return

@@ -275,7 +275,7 @@ static void tell_if_too_many(const struct endpoint *endpoint)
     }
 }
 
-void endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
+bool endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
 {
     struct listening_side *side = &endpoint->listening;
     int64_t now_ms = clock_now_ms();
@@ -283,13 +283,13 @@ void endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
     struct admitted *fresh = calloc(roster->count + 1, sizeof *fresh);
     struct admitted **by_name = malloc((roster->count + 1) * sizeof(*by_name));
     if (fresh == NULL || by_name == NULL) {
-        /* Better nobody than somebody who was revoked; the next look at the file tries again. */
+        /* Better nobody than somebody who was revoked, until the caller tries again. */
         free(fresh);
         free(by_name);
         side->admitted_count = 0;
         log_event(endpoint->log, LOG_ERROR, "list-lost", NULL,
-                  "no memory for the allow-list: nobody is admitted");
-        return;
+                  "no memory for the allow-list: nobody is admitted until there is some");
+        return false;
     }
     for (size_t i = 0; i < roster->count; i++) {
         take_over(endpoint, &fresh[i], &roster->entry[i]);
@@ -324,4 +324,5 @@ void endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
         endpoint_guard_cut(endpoint, (int)i);
     }
     endpoint_lines_judge(endpoint);
+    return true;
 }

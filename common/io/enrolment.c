@@ -128,8 +128,8 @@ static enum status look(struct enrolling *run, struct why *why)
     bool changed = false;
     enum status status = roster_watch_look(&run->watch, &run->roster, &changed, why);
     run->look_ms = clock_now_ms() + LOOK_MS;
-    if (status == STATUS_OK && changed) {
-        endpoint_admit(run->options->endpoint, &run->roster);
+    if (status == STATUS_OK && changed && !endpoint_admit(run->options->endpoint, &run->roster)) {
+        roster_watch_again(&run->watch);
     }
     return status;
 }

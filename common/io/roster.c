@@ -298,8 +298,11 @@ enum status roster_watch_look(struct roster_watch *watch, struct roster *roster,
     if (digest_equal(&now, &watch->seen)) {
         goto done;
     }
-    watch->seen = now;
     status = roster_parse(fresh, (struct slice){text, used}, watch->path, why);
+    if (status !=
+        STATUS_NO_MEMORY) { /* else the next look reads it again: somebody may be revoked */
+        watch->seen = now;
+    }
     if (status == STATUS_OK) {
         *roster = *fresh;
         *changed = true;
@@ -308,4 +311,9 @@ done:
     free(text);
     free(fresh);
     return status;
+}
+
+void roster_watch_again(struct roster_watch *watch)
+{
+    watch->seen = (struct digest){{0}};
 }

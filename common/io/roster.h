@@ -95,4 +95,7 @@ struct roster_watch {
 MUST_USE enum status roster_watch_look(struct roster_watch *watch, struct roster *roster,
                                        bool *changed, struct why *why);
 
+/** Lets the next look say that the file has changed. */
+void roster_watch_again(struct roster_watch *watch);
+
 #endif

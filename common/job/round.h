@@ -83,8 +83,8 @@ struct query_noise round_noise(const struct job *job, const struct stage *stage,
 /**
  * Returns how many bytes a number of a round's answers has where they travel and are kept: 2, 4 or 8. It follows from the
  * job's text alone and is the same for every agent. No value passes it without noise, and with noise one with a
- * probability below 2^-90: below 2^-40 for any number of a job of 10^6 rounds with 256 answers of 2^20 numbers. Masked
- * answers are sums modulo 2^64 and have 8.
+ * probability below 2^-90: below 2^-40 for any number of a job of 10^6 rounds with 256 answers of 2^20 numbers, and below
+ * 2^-36 with 10,000 answers. Masked answers are sums modulo 2^64 and have 8.
  */
 unsigned round_word_bytes(const struct job *job, const struct stage *stage, uint32_t within,
                           size_t expert_count);

@@ -35,13 +35,15 @@ double query_noise_deviation(const struct query_noise *noise)
     return noise->scale * sqrt((noise->is_gaussian ? 1.0 : 2.0) * noises);
 }
 
+#define SINGULAR 0.01 /* below so many roots of the draws the formula below is not used */
+
 /* Of more draws than are summed term by term: Lugannani and Rice's saddlepoint formula (1980, Adv. Appl. Prob. 12), whose
  * error is far below a part in n here (tests/unit/common/query/test_bar.c compares it with the sum); so much is added.
  * Where the formula is singular a half stands for it. */
 static double laplace_upper_of_many(uint32_t n, double x)
 {
     const double most = 1 + 1.0 / n;
-    if (x < 0.01 * sqrt(n)) {
+    if (x < SINGULAR * sqrt(n)) {
         return 0.5 * most;
     }
     const double t = x / (sqrt((double)n * n + x * x) + n);
@@ -82,8 +84,12 @@ static double slack_of(uint32_t n)
 /* P(sum > x), sum the continuous noise of scale 1; at least so much. */
 static double upper(const struct query_noise *noise, double x)
 {
+    const double n = noise->draws;
     if (noise->is_gaussian) {
-        return rounding * erfc(x / sqrt(2.0 * noise->draws)) / 2;
+        return rounding * erfc(x / sqrt(2.0 * n)) / 2;
+    }
+    if (x < 0 && noise->draws > SUMMED_DRAWS_MAX && -x < SINGULAR * sqrt(n)) {
+        return 0.5 + (1 + 1 / n) * -x / sqrt(4 * M_PI * n); /* the density is largest at 0 */
     }
     return x >= 0 ? laplace_upper(noise->draws, x)
                   : fmin(1, 1 - laplace_upper(noise->draws, -x) / slack_of(noise->draws));

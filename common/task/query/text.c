@@ -141,6 +141,9 @@ static void plan_questions(const struct job *job, const struct stage *stage, boo
                                 .sites = by_site ? job->cohort_min : 0});
 }
 
+static_assert((int)JOB_AGENTS_SURE <= (int)BETWEEN_SITES_MAX,
+              "a round counts so many where sites are compared");
+
 /* Each site's answer is kept by its name: what the coordinator holds of it is bounded here. */
 static enum status build_by_site(const struct drafting *drafting, size_t index)
 {
@@ -150,6 +153,10 @@ static enum status build_by_site(const struct drafting *drafting, size_t index)
     if (!trust_of(drafting->job)->own_answers) {
         return stage_refuse(drafting, index, "by_site",
                             "needs trust local: otherwise only the sum of all sites is released");
+    }
+    if (drafting->job->cohort_min > BETWEEN_SITES_MAX) {
+        return stage_refuse(drafting, index, "by_site",
+                            "compares 256 sites at most: lower cohort.minimum, or leave it out");
     }
     if (set->round_count > 1) {
         return stage_refuse(drafting, index, "by_site",

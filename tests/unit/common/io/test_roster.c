@@ -1,6 +1,7 @@
 #include "io/roster.h"
 
 #include "scratch.h"
+#include "tests/support/failing_memory.h"
 #include "tests/support/quiet_fork.h"
 
 #include <criterion/criterion.h>
@@ -294,4 +295,31 @@ Test(roster_watch, a_broken_or_missing_file_keeps_the_list, .init = setup, .fini
     scratch_write(watch.path, "a " KEY_A "\n");
     cr_assert_eq(roster_watch_look(&watch, &roster, &changed, &why), STATUS_OK);
     cr_expect(changed);
+}
+
+/* A key that is gone may be one that was revoked. */
+Test(roster_watch, without_memory_a_change_is_not_lost, .init = setup, .fini = teardown)
+{
+    struct roster_watch watch = {.path = scratch_path(&scratch, "agents")};
+    long refused = 0;
+    for (bool was_refused = true; was_refused; refused++) {
+        bool changed = false;
+        scratch_write(watch.path, "a " KEY_A "\nb " KEY_B "\n");
+        cr_assert_eq(roster_watch_look(&watch, &roster, &changed, &why), STATUS_OK);
+        scratch_write(watch.path, "b " KEY_B "\n");
+        countdown = refused;
+        const enum status status = roster_watch_look(&watch, &roster, &changed, &why);
+        was_refused = countdown < 0;
+        countdown = -1;
+        if (was_refused) {
+            cr_expect_eq(status, STATUS_NO_MEMORY, "allocation %ld", refused);
+            cr_expect(!changed && roster.count == 2);
+            cr_assert_eq(roster_watch_look(&watch, &roster, &changed, &why), STATUS_OK);
+        }
+        cr_assert(changed && roster.count == 1, "allocation %ld", refused);
+        roster_watch_again(&watch);
+        cr_assert_eq(roster_watch_look(&watch, &roster, &changed, &why), STATUS_OK);
+        cr_assert(changed, "asked to");
+    }
+    cr_expect_gt(refused, 2);
 }

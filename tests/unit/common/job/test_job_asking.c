@@ -122,6 +122,26 @@ Test(job_asking, answers_by_site)
 /* The coordinator keeps every cell of every site: as many as the job's reader lets through. */
 Test(job_asking, answers_by_site_are_bounded)
 {
+    char many[1024];
+    struct job job;
+    struct why why = {{0}};
+    for (int minimum = 256; minimum <= 257; minimum++) {
+        char cohort[32];
+        (void)snprintf(many, sizeof many, frame, classes, "local",
+                       QUERY "by_site: true, queries: [\"mean: age\"]}");
+        (void)snprintf(cohort, sizeof cohort, "minimum: %d", minimum);
+        char *at = strstr(many, "minimum: 3");
+        memmove(at + strlen(cohort), at + strlen("minimum: 3"),
+                strlen(at + strlen("minimum: 3")) + 1);
+        memcpy(at, cohort, strlen(cohort));
+        const enum status status =
+            job_parse(&job, (struct slice){many, strlen(many)}, "job.yml", &why);
+        cr_expect_eq(status, minimum == 256 ? STATUS_OK : STATUS_INVALID, "%s", why.text);
+        job_free(&job);
+    }
+    cr_expect_str_eq(why.text,
+                     "job.yml:11:65: stages[0].by_site: compares 256 sites at most: lower "
+                     "cohort.minimum, or leave it out");
     char stage[7000];
     int used = snprintf(stage, sizeof stage, QUERY "by_site: true, queries: [\"mean: age\"");
     for (int i = 0; i < 64; i++) {
