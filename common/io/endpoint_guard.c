@@ -168,14 +168,15 @@ static size_t less(size_t a, size_t b)
 }
 
 /* Every agent that is not connected may be on its way: when a coordinator begins anew, all are. They take no more memory
- * than they will when they are let in. So strangers and agents together are never more than the agents of the list, or
+ * than they will when they are let in. An agent has one connection, whatever the number of its keys; a one-time token is
+ * no agent yet. So strangers and agents together are never more than the agents of the list, or
  * the usual number of strangers beside those that are connected. */
 size_t endpoint_guard_strangers_max(const struct endpoint *endpoint)
 {
     const struct listening_side *side = &endpoint->listening;
     const size_t known = side->live - side->unknown_count - side->going;
     const size_t room = less(side->connection_room - DESCRIPTORS_OPEN, PEERS_MAX);
-    const size_t places = less(side->admitted_count, room);
+    const size_t places = less(side->agent_count, room);
     const size_t absent = places > known ? places - known : 0;
     return absent > endpoint->limits.strangers_max ? absent : endpoint->limits.strangers_max;
 }

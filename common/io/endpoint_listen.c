@@ -262,6 +262,17 @@ static int by_name_then_key(const void *a, const void *b)
     return order != 0 ? order : by_key(left, right);
 }
 
+/* The keys of one name stand together. A token's name has a prefix, so it stands elsewhere. */
+static size_t count_agents(struct admitted *const *by_name, size_t count)
+{
+    size_t agents = 0;
+    for (size_t i = 0; i < count; i++) {
+        agents += by_name[i]->entry.token_until_s == 0 &&
+                  (i == 0 || strcmp(by_name[i]->name, by_name[i - 1]->name) != 0);
+    }
+    return agents;
+}
+
 /* Every connection is an open file, and the journal needs some too. */
 static void tell_if_too_many(const struct endpoint *endpoint)
 {
@@ -287,6 +298,7 @@ bool endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
         free(fresh);
         free(by_name);
         side->admitted_count = 0;
+        side->agent_count = 0;
         log_event(endpoint->log, LOG_ERROR, "list-lost", NULL,
                   "no memory for the allow-list: nobody is admitted until there is some");
         return false;
@@ -304,6 +316,7 @@ bool endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
     side->admitted = fresh;
     side->by_name = by_name;
     side->admitted_count = roster->count;
+    side->agent_count = count_agents(by_name, roster->count);
     tell_if_too_many(endpoint);
     for (size_t i = 0; i < side->used; i++) {
         struct connection *connection = &side->connection[i];

@@ -85,6 +85,7 @@ struct listening_side {
     struct admitted *admitted; /* (admitted_count) sorted by key, owned */
     struct admitted **by_name; /* (admitted_count) the same, sorted by name; owned */
     size_t admitted_count;
+    size_t agent_count;            /* names among them with a key of their own, each once */
     struct connection *connection; /* (connection_room), by descriptor */
     size_t connection_room;
     struct stranger *stranger; /* (connection_room) room for a choice among them */

@@ -170,27 +170,45 @@ Test(strangers, more_connections_than_descriptors)
     teardown();
 }
 
-/* Starts with so many agents more on the list than a test plays, named m0, m1, ...; key: theirs, or NULL. */
-static void start_with_many(size_t count, struct key_pair *key)
+/* Writes a new key's line into the list. */
+static struct key_pair list_one(FILE *file, size_t name, const char *options)
+{
+    struct key_pair one;
+    char hex[KEY_HEX_BYTES];
+    cr_assert_eq(key_pair_generate(&one), STATUS_OK);
+    hex_encode(hex, one.public_key.byte, KEY_BYTES);
+    (void)fprintf(file, "m%zu %s%s\n", name, hex, options);
+    return one;
+}
+
+static FILE *begin_list(void)
 {
     federation_start(&federation, 0, NULL);
     FILE *file = fopen(federation.agents_path, "w");
     cr_assert_not_null(file);
-    for (size_t i = 0; i < count; i++) {
-        struct key_pair one;
-        char hex[KEY_HEX_BYTES];
-        cr_assert_eq(key_pair_generate(&one), STATUS_OK);
-        hex_encode(hex, one.public_key.byte, KEY_BYTES);
-        (void)fprintf(file, "m%zu %s\n", i, hex);
-        if (key != NULL) {
-            key[i] = one;
-        }
-    }
+    return file;
+}
+
+static void end_list(FILE *file)
+{
     cr_assert_eq(fchmod(fileno(file), 0600), 0);
     cr_assert_eq(fclose(file), 0);
     for (int i = 0; i < 3; i++) {
         federation_admit(&federation, i);
     }
+}
+
+/* Starts with so many agents more on the list than a test plays, named m0, m1, ...; key: theirs, or NULL. */
+static void start_with_many(size_t count, struct key_pair *key)
+{
+    FILE *file = begin_list();
+    for (size_t i = 0; i < count; i++) {
+        const struct key_pair one = list_one(file, i, "");
+        if (key != NULL) {
+            key[i] = one;
+        }
+    }
+    end_list(file);
 }
 
 static bool were_too_many(void)
@@ -236,6 +254,29 @@ Test(strangers, as_many_as_agents_are_absent_and_no_more)
     serve(2);
     cr_expect(were_too_many(), "900 strangers where 600 agents are absent");
     cr_expect_lt(federation_memory_kib(&federation, true), MEMORY_KIB);
+    federation_stop(&federation);
+}
+
+/* An agent that changes its key has two for a while, and a list may have tokens that nobody spends: they are no agents that
+ * could be on their way. */
+Test(strangers, second_keys_and_tokens_give_no_places)
+{
+    enum { AGENTS = 150, TOKENS = 300, TOO_MANY = 450 };
+    static int seat[TOO_MANY];
+    FILE *file = begin_list();
+    for (size_t i = 0; i < AGENTS; i++) {
+        (void)list_one(file, i, "");
+        (void)list_one(file, i, "");
+    }
+    for (size_t i = 0; i < TOKENS; i++) { /* half of them have expired */
+        (void)list_one(file, AGENTS + i,
+                       i % 2 == 0 ? " token-until=1000000000" : " token-until=9000000000");
+    }
+    end_list(file);
+    serve(0); /* the list is read, and holds */
+    sit(seat, TOO_MANY);
+    serve(1); /* after them: so they are counted */
+    cr_expect(were_too_many(), "450 strangers where 150 agents are absent");
     federation_stop(&federation);
 }
 
