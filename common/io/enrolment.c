@@ -2,6 +2,7 @@
 
 #include "base/exit_code.h"
 #include "io/clock.h"
+#include "io/token_wait.h"
 #include "protocol/wire.h"
 
 #include <pthread.h>
@@ -72,57 +73,12 @@ struct enrolling {
     struct log_rate rate;
     struct roster_watch watch;
     struct roster roster;
-    struct roster told; /* tokens that were waited for */
+    struct token_wait wait;
     int64_t look_ms;
     int signals;
 };
 
-static const struct roster_entry *waiting_token(const struct roster *roster,
-                                                const struct roster_entry *of, int64_t now_s)
-{
-    for (size_t i = 0; i < roster->count; i++) {
-        const struct roster_entry *entry = &roster->entry[i];
-        if (entry->token_until_s > now_s && strcmp(entry->name, of->name) == 0 &&
-            digest_equal(&entry->key, &of->key)) {
-            return entry;
-        }
-    }
-    return NULL;
-}
-
-static bool is_listed(const struct roster *roster, const char *name)
-{
-    for (size_t i = 0; i < roster->count; i++) {
-        if (roster->entry[i].token_until_s == 0 && strcmp(roster->entry[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Tells of the tokens that are no longer waited for; returns how many still are. */
-static size_t account(struct enrolling *run)
-{
-    const int64_t now_s = clock_wall_ms() / 1000;
-    size_t waiting = 0;
-
-    for (size_t i = 0; i < run->told.count; i++) {
-        const struct roster_entry *entry = &run->told.entry[i];
-        if (waiting_token(&run->roster, entry, now_s) == NULL) {
-            run->options->notify(run->options->self, entry->name,
-                                 is_listed(&run->roster, entry->name));
-        }
-    }
-    run->told.count = 0;
-    for (size_t i = 0; i < run->roster.count; i++) {
-        if (run->roster.entry[i].token_until_s > now_s) {
-            run->told.entry[run->told.count++] = run->roster.entry[i];
-            waiting++;
-        }
-    }
-    return waiting;
-}
-
+/* Looks at the list; a look at one that is as it was costs no more than reading it. */
 static enum status look(struct enrolling *run, struct why *why)
 {
     bool changed = false;
@@ -130,6 +86,11 @@ static enum status look(struct enrolling *run, struct why *why)
     run->look_ms = clock_now_ms() + LOOK_MS;
     if (status == STATUS_OK && changed && !endpoint_admit(run->options->endpoint, &run->roster)) {
         roster_watch_again(&run->watch);
+    }
+    const int64_t now_s = clock_wall_ms() / 1000;
+    if (changed || token_wait_is_due(&run->wait, now_s)) {
+        token_wait_account(&run->wait, &run->roster, now_s, run->options->notify,
+                           run->options->self);
     }
     return status;
 }
@@ -205,9 +166,9 @@ static enum status stay(struct enrolling *run, int *exit_code, struct why *why)
         }
         if (status == STATUS_OK && clock_now_ms() >= run->look_ms) {
             (void)!look(run, why); /* a broken list leaves the present one in force */
-            leave_ms = account(run) > 0        ? INT64_MAX
-                       : leave_ms == INT64_MAX ? clock_now_ms() + FAREWELL_MS_MAX
-                                               : leave_ms;
+            leave_ms = run->wait.told.count > 0 ? INT64_MAX
+                       : leave_ms == INT64_MAX  ? clock_now_ms() + FAREWELL_MS_MAX
+                                                : leave_ms;
         }
     }
     return status;
@@ -232,7 +193,7 @@ enum status enrolment_run(const struct enrolment_options *options, int *exit_cod
     (void)pthread_sigmask(SIG_BLOCK, &wanted, &before);
     run->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     enum status status = run->signals < 0 ? STATUS_IO : look(run, why);
-    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && account(run) == 0)) {
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && run->wait.told.count == 0)) {
         why_set(why,
                 "no one-time token waits on %s; remedy: agents add NAME --token FILE, then this "
                 "command",
