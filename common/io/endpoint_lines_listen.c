@@ -180,6 +180,7 @@ static size_t place_for_caller(struct lines *lines)
     return oldest;
 }
 
+/* The last descriptors are the list's and the journal's: no line has one. */
 void endpoint_lines_accept(struct endpoint *endpoint, int64_t now_ms)
 {
     struct lines *lines = endpoint->lines;
@@ -191,6 +192,13 @@ void endpoint_lines_accept(struct endpoint *endpoint, int64_t now_ms)
             endpoint_lines_unwatch(lines, lines->listener);
             lines->accept_ms = now_ms + ACCEPT_AGAIN_MS;
         }
+        return;
+    }
+    if ((size_t)descriptor >= endpoint->listening.connection_room) {
+        log_rate_event(&endpoint->rate, now_ms, LOG_ERROR, "connections-full", NULL,
+                       "there are as many connections as the limit of open files allows, and a "
+                       "line was refused; remedy: a higher limit (ulimit -n, LimitNOFILE)");
+        (void)close(descriptor);
         return;
     }
     (void)fcntl(descriptor, F_SETFD, FD_CLOEXEC);

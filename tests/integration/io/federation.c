@@ -220,11 +220,10 @@ long federation_memory_kib(const struct federation *federation, bool peak)
     return kib;
 }
 
-int federation_connect(const struct federation *federation)
+int federation_connect_at(uint32_t port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET};
-    const char *port = strrchr(federation->address, ':') + 1;
-    to.sin_port = htons((uint16_t)strtol(port, NULL, 10));
+    to.sin_port = htons((uint16_t)port);
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (file >= 0 && connect(file, (struct sockaddr *)&to, sizeof to) != 0) {
@@ -232,4 +231,10 @@ int federation_connect(const struct federation *federation)
         file = -1;
     }
     return file;
+}
+
+int federation_connect(const struct federation *federation)
+{
+    const char *port = strrchr(federation->address, ':') + 1;
+    return federation_connect_at((uint32_t)strtoul(port, NULL, 10));
 }

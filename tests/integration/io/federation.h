@@ -64,7 +64,8 @@ bool federation_logged(const struct federation *federation, const char *event, c
 /* Resident memory of the coordinator in KiB: now, or at its peak. */
 long federation_memory_kib(const struct federation *federation, bool peak);
 
-/* A raw TCP connection to the coordinator's port, or -1. */
+/* A raw TCP connection to the coordinator's port, or to another port of this machine; -1 without one. */
 int federation_connect(const struct federation *federation);
+int federation_connect_at(uint32_t port);
 
 #endif

@@ -2,9 +2,12 @@
 
 #include "federation.h"
 
+#include "io/line.h"
+#include "protocol/wire.h"
 #include "tests/support/quiet_fork.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -300,6 +303,54 @@ static size_t count_heard(void **socket, size_t count, bool *heard)
     return total;
 }
 
+static void start_with_few_files(size_t agents, struct key_pair *key, rlim_t files)
+{
+    struct rlimit before;
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const struct rlimit few = {.rlim_cur = files, .rlim_max = before.rlim_max};
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    start_with_many(agents, key);
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    serve(0);
+}
+
+static void *dial_many(void **socket, const struct key_pair *key, size_t count)
+{
+    const int linger = 0;
+    const int patience_ms = PATIENCE_MS;
+    void *context = zmq_ctx_new();
+    for (size_t i = 0; i < count; i++) {
+        socket[i] = zmq_socket(context, ZMQ_DEALER);
+        cr_assert_not_null(socket[i]);
+        zmq_setsockopt(socket[i], ZMQ_LINGER, &linger, sizeof linger);
+        zmq_setsockopt(socket[i], ZMQ_RCVTIMEO, &patience_ms, sizeof patience_ms);
+        zmq_setsockopt(socket[i], ZMQ_CURVE_SERVERKEY, federation.coordinator.public_key.byte,
+                       KEY_BYTES);
+        zmq_setsockopt(socket[i], ZMQ_CURVE_PUBLICKEY, key[i].public_key.byte, KEY_BYTES);
+        zmq_setsockopt(socket[i], ZMQ_CURVE_SECRETKEY, key[i].secret_key.byte, KEY_BYTES);
+        cr_assert_eq(zmq_connect(socket[i], federation.address), 0);
+    }
+    return context;
+}
+
+static void hang_up(void *context, void **socket, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        zmq_close(socket[i]);
+    }
+    zmq_ctx_term(context);
+}
+
+static size_t until_heard(void **socket, size_t count, bool *heard, size_t wanted)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    while (count_heard(socket, count, heard) < wanted && clock_now_ms() < until_ms) {
+        say_ping(socket, count);
+        usleep(250000);
+    }
+    return count_heard(socket, count, heard);
+}
+
 /* Agents alone could take every descriptor where there are many of them: some are left, for the list and the journal. */
 Test(strangers, agents_do_not_take_the_last_descriptors)
 {
@@ -307,31 +358,9 @@ Test(strangers, agents_do_not_take_the_last_descriptors)
     static struct key_pair key[AGENTS];
     static void *socket[AGENTS];
     static bool heard[AGENTS];
-    const int linger = 0;
-    struct rlimit before;
-    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
-    const struct rlimit few = {.rlim_cur = FILES, .rlim_max = before.rlim_max};
-    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-    start_with_many(AGENTS, key);
-    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
-    serve(0);
-    void *context = zmq_ctx_new();
-    for (size_t i = 0; i < AGENTS; i++) {
-        socket[i] = zmq_socket(context, ZMQ_DEALER);
-        cr_assert_not_null(socket[i]);
-        zmq_setsockopt(socket[i], ZMQ_LINGER, &linger, sizeof linger);
-        zmq_setsockopt(socket[i], ZMQ_CURVE_SERVERKEY, federation.coordinator.public_key.byte,
-                       KEY_BYTES);
-        zmq_setsockopt(socket[i], ZMQ_CURVE_PUBLICKEY, key[i].public_key.byte, KEY_BYTES);
-        zmq_setsockopt(socket[i], ZMQ_CURVE_SECRETKEY, key[i].secret_key.byte, KEY_BYTES);
-        cr_assert_eq(zmq_connect(socket[i], federation.address), 0);
-    }
-    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
-    while (count_heard(socket, AGENTS, heard) < SERVED && clock_now_ms() < until_ms) {
-        say_ping(socket, AGENTS);
-        usleep(250000);
-    }
-    cr_expect_geq(count_heard(socket, AGENTS, heard), SERVED);
+    start_with_few_files(AGENTS, key, FILES);
+    void *context = dial_many(socket, key, AGENTS);
+    cr_expect_geq(until_heard(socket, AGENTS, heard, SERVED), SERVED);
     cr_expect(federation_logged(&federation, "connections-full", "127.0.0.1", PATIENCE_MS));
     cr_expect(federation_logged(&federation, "too-few-files", "-", PATIENCE_MS));
     size_t present = 0;
@@ -344,10 +373,76 @@ Test(strangers, agents_do_not_take_the_last_descriptors)
     cr_expect(federation_logged(&federation, "key-revoked", name, PATIENCE_MS),
               "a descriptor is left for the list");
     federation_stop(&federation);
-    for (size_t i = 0; i < AGENTS; i++) {
-        zmq_close(socket[i]);
+    hang_up(context, socket, AGENTS);
+}
+
+/* Takes the line that the coordinator gives; NULL without one. *cut: the coordinator has closed it. */
+static struct line *take_line(void *socket, bool *cut)
+{
+    const struct message want = {.kind = MESSAGE_WANT};
+    const struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
+    struct message given = {.kind = MESSAGE_WANT};
+    uint8_t frame[CONTROL_BYTES_MAX];
+    uint8_t hail[LINE_HAIL_BYTES];
+    zmq_send(socket, frame, wire_encode(frame, &want), 0);
+    while (given.kind != MESSAGE_LINE) { /* pings come back before it */
+        const int size = zmq_recv(socket, frame, sizeof frame, 0);
+        cr_assert_geq(size, 0);
+        if (wire_decode(&given, (struct slice){frame, (size_t)size}, (struct slice){NULL, 0}) !=
+            STATUS_OK) {
+            given.kind = MESSAGE_WANT;
+        }
     }
-    zmq_ctx_term(context);
+    const struct line_keys keys = {given.as.line.to_agent, given.as.line.to_coordinator};
+    const int descriptor = federation_connect_at(given.as.line.port);
+    cr_assert_geq(descriptor, 0);
+    cr_assert_eq(setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+    struct line *line = line_new(descriptor, &keys, PAYLOAD_MAX);
+    cr_assert_not_null(line);
+    memcpy(hail, given.as.line.id, LINE_ID_BYTES);
+    cr_assert_eq(line_prove(line, hail + LINE_ID_BYTES, given.as.line.id), STATUS_OK);
+    (void)!send(descriptor, hail, sizeof hail, MSG_NOSIGNAL);
+    const ssize_t came = recv(descriptor, hail, LINE_PROOF_BYTES, MSG_WAITALL);
+    *cut = came == 0 || (came < 0 && errno == ECONNRESET);
+    if (came != LINE_PROOF_BYTES) {
+        line_free(line);
+        return NULL;
+    }
+    return line;
+}
+
+/* Nor do their lines, each of which is a descriptor more. */
+Test(strangers, lines_do_not_take_the_last_descriptors)
+{
+    enum { AGENTS = 150, FILES = 256 };
+    static struct key_pair key[AGENTS];
+    static void *socket[AGENTS];
+    static bool heard[AGENTS];
+    static struct line *line[AGENTS];
+    size_t open = 0;
+    size_t cut_count = 0;
+    bool answers = true;
+    start_with_few_files(AGENTS, key, FILES);
+    void *context = dial_many(socket, key, AGENTS);
+    cr_assert_eq(until_heard(socket, AGENTS, heard, AGENTS), AGENTS);
+    for (size_t i = 0; i < AGENTS && answers; i++) {
+        bool cut = false;
+        line[i] = take_line(socket[i], &cut);
+        open += line[i] != NULL;
+        cut_count += cut;
+        answers = line[i] != NULL || cut;
+    }
+    cr_expect(answers, "every caller is answered or cut");
+    cr_expect_gt(open, 0);
+    cr_expect_gt(cut_count, 0);
+    cr_assert_eq(roster_revoke(federation.agents_path, "m0", NULL, NULL), STATUS_OK);
+    cr_expect(federation_logged(&federation, "key-revoked", "m0", PATIENCE_MS),
+              "a descriptor is left for the list");
+    federation_stop(&federation);
+    for (size_t i = 0; i < AGENTS; i++) {
+        line_free(line[i]);
+    }
+    hang_up(context, socket, AGENTS);
 }
 
 static void knock_with_unknown_keys(void)
