@@ -173,9 +173,7 @@ const struct job_plan *job_answer_better(const struct job_answer *answer);
 /* Operations a second, for the slots that are advised: a machine of the slow kind. */
 static const double plan_speed = 1e9;
 
-/** Returns about how much memory the coordinator takes: some vectors of the widest round, and a connection for each
- * agent, by what tests/bench/federation/bench_many.c found. Answers kept by name and each agent's own experts come on
- * top. */
+/** Returns about how much memory the coordinator takes, work_of_coordinator(), with no other agents connected. */
 double job_plan_coordinator_bytes(const struct job_plan *plan);
 
 /** Tells what a round of a stage takes an agent at most: of the records that are planned with, or that

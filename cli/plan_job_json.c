@@ -4,6 +4,7 @@
 #include "cli/plan_job.h"
 #include "job/round.h"
 #include "job/trust.h"
+#include "protocol/transfer.h"
 #include "task/task.h"
 #include "json/json_text.h"
 
@@ -101,9 +102,10 @@ static void put_expected(json_t **object, const struct job_answer *answer, size_
 
 double job_plan_coordinator_bytes(const struct job_plan *plan)
 {
-    enum { BASE_BYTES = 16 << 20, VECTORS = 4, AGENT_BYTES = 85000 };
-    return BASE_BYTES + VECTORS * 8.0 * (double)round_width(&plan->job) +
-           AGENT_BYTES * (double)plan->size.agents;
+    return work_of_coordinator(&plan->job,
+                               (struct work_fleet){.agents = plan->size.agents,
+                                                   .connected = plan->size.agents,
+                                                   .window_bytes = TRANSFER_WINDOW_BYTES});
 }
 
 enum status job_plan_need(struct work_need *out, const struct job_plan *plan, size_t stage)

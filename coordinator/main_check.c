@@ -7,12 +7,31 @@
 #include "io/daemon.h"
 #include "io/endpoint.h"
 #include "io/roster.h"
+#include "job/work.h"
 #include "protocol/message.h"
+#include "protocol/transfer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* At its limit the process ends. Says so where the agents of the job, who may all fetch at once, would bring it there. */
+static void note_memory(const struct office *office, size_t asked, size_t connected)
+{
+    const struct work_fleet fleet = {
+        .agents = asked, .connected = connected, .window_bytes = TRANSFER_WINDOW_BYTES};
+    const double bytes = office->job.stage_count > 0 ? work_of_coordinator(&office->job, fleet) : 0;
+    const double most = (double)office->settings.memory_bytes_max;
+    if (most > 0 && bytes > most) {
+        daemon_note(
+            "memory",
+            "with all agents there this job takes up to %.0f MB, and memory_mb_max is %.0f: "
+            "the coordinator may end when they fetch a model; remedy: a higher "
+            "memory_mb_max, or fewer agents",
+            bytes / 1e6, most / 1e6);
+    }
+}
 
 static bool check_roster(const struct office *office, struct roster *roster)
 {
@@ -34,6 +53,7 @@ static bool check_roster(const struct office *office, struct roster *roster)
                                 count, office->job.agent_count > 0 ? " of cohort.agents" : "",
                                 (unsigned)office->job.cohort_min);
         }
+        note_memory(office, count, admitted);
     } else if (status == STATUS_NOT_FOUND) {
         why_set(&why, "%s is not there: nobody is admitted yet: `agents add`",
                 office->settings.agents);

@@ -58,6 +58,30 @@ enum status work_of_stage(struct work_need *out, const struct job *job, size_t i
     return status;
 }
 
+double work_fetched_bytes(const struct job *job, size_t agents)
+{
+    double experts = 0;
+    double numbers = 0;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct stage *stage = &job->stage[i];
+        experts += (double)job_experts_of_stage(stage, agents);
+        if (round_input(stage, 0) == INPUT_STATE ||
+            round_input(stage, stage->rounds - 1) == INPUT_STATE) {
+            numbers = fmax(numbers, (double)round_state_count(stage));
+        }
+    }
+    return WORK_NUMBER * fmax(numbers, experts * (double)round_width(job));
+}
+
+double work_of_coordinator(const struct job *job, struct work_fleet fleet)
+{
+    enum { BASE_BYTES = 16 << 20, VECTORS = 4, CONNECTION_BYTES = 85000 };
+    return BASE_BYTES + VECTORS * WORK_NUMBER * (double)round_width(job) +
+           CONNECTION_BYTES * (double)fleet.connected +
+           fmin(work_fetched_bytes(job, fleet.agents), (double)fleet.window_bytes) *
+               (double)fleet.agents;
+}
+
 enum status work_to_hide(double *flops, size_t *stage, const struct job *job, struct work_size size,
                          struct why *why)
 {

@@ -36,6 +36,22 @@ MUST_USE enum status work_of_stage(struct work_need *out, const struct job *job,
 MUST_USE enum status work_memory(double *bytes, size_t *stage, const struct job *job,
                                  struct work_size size, struct why *why);
 
+/* Who is connected to a coordinator while a job runs. */
+struct work_fleet {
+    size_t agents;    /* that the job asks */
+    size_t connected; /* all, these included */
+    uint64_t
+        window_bytes; /* the most that waits for an agent that fetches: what it has asked for, and has not had */
+};
+
+/** Returns how many bytes agents fetch at once, at most: the widest state of a stage, or the experts at the job's end. */
+double work_fetched_bytes(const struct job *job, size_t agents);
+
+/** Returns about how much memory a coordinator takes: some vectors of the widest round, a connection for each agent, by what
+ * tests/bench/federation/bench_many.c found, and what waits for each agent while all fetch at once. Answers kept by name
+ * and each agent's own experts come on top. */
+double work_of_coordinator(const struct job *job, struct work_fleet fleet);
+
 /**
  * Tells the most operations of one round, of those stages whose time is not public: these must fit into a public
  * slot (answer_slot_ms), or the slot does not hide how long they took.

@@ -248,5 +248,5 @@ expect 2 "$hedgerow" plan job "$job" --agents 0
 expect 2 "$hedgerow" plan job "$job" --agents 10001
 # Each agent has a connection at the coordinator.
 expect 0 "$hedgerow" plan job "$job" --agents 256
-prints 'the coordinator takes about 38.5 MB of memory'
+prints 'the coordinator takes about 42.8 MB of memory'
 finish

@@ -141,6 +141,18 @@ expect 3 "$coordinator" check --config office/coordinator.yml
 prints 'office/agents is not there: nobody is admitted yet: `agents add`'
 prints 'NOT READY'
 
+# A list of so many agents that they may bring the coordinator to its limit of memory.
+for i in $(seq 700); do printf 's%d %064x\n' "$i" "$i"; done >office/many
+chmod 600 office/many
+sed 's/^agents: .*/agents: many\nmemory_mb_max: 64/' office/coordinator.yml >office/many.yml
+expect 3 "$coordinator" check --config office/many.yml
+prints 'memory       note    with all agents there this job takes up to'
+prints 'agents       PASSED  700 agents'
+fits_80
+sed -i 's/^memory_mb_max: .*/memory_mb_max: 200/' office/many.yml
+expect 3 "$coordinator" check --config office/many.yml
+! grep -q '^memory' "$work/out" || fault 'a warning where there is memory'
+
 # A site alone: what is wrong with its files is told with place and remedy, before it joins anything.
 expect 6 "$agent" check --config one/agent.yml --timeout 1
 prints 'NOT READY'

@@ -1,6 +1,7 @@
 #include "job/work.h"
 
 #include "job/job.h"
+#include "job/round.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -62,4 +63,32 @@ Test(work, a_slot_is_twice_what_the_operations_take)
     cr_expect_eq(work_slot_ms(1e9, 1e9), 2000);
     cr_expect_eq(work_slot_ms(1e9 + 1, 1e9), 2001);
     cr_expect_eq(work_slot_ms(1, 1e9), 1);
+}
+
+/* What an agent has asked for waits for it: all of a small model, of a large one as much as the window has. */
+Test(work, a_coordinator_holds_what_agents_fetch)
+{
+    struct job job = job_of("local, epsilon: 1, delta: 0", FIT);
+    const struct work_fleet none = {.agents = 0, .connected = 100, .window_bytes = 1000};
+    const struct work_fleet wide = {.agents = 100, .connected = 100, .window_bytes = 1000};
+    const struct work_fleet narrow = {.agents = 100, .connected = 100, .window_bytes = 10};
+    const double alone = work_of_coordinator(&job, none);
+    const double fetched = work_fetched_bytes(&job, 100);
+    cr_expect_eq(fetched, 8.0 * (double)round_width(&job), "one lambda makes one expert");
+    cr_expect_float_eq(work_of_coordinator(&job, wide) - alone, 100 * fetched, 1e-3);
+    cr_expect_gt(fetched, 10);
+    cr_expect_float_eq(work_of_coordinator(&job, narrow) - alone, 100 * 10, 1e-3);
+    job_free(&job);
+}
+
+/* A round's input is fetched, too: the thresholds of a search, where no expert is made. */
+Test(work, a_state_is_fetched_as_a_model_is)
+{
+    struct job job =
+        job_of("local, epsilon: 1, delta: 0",
+               "  - {task: query, queries: [\"quantile: 0.5 of a in 8 rounds\"], batch: "
+               "10, share: 1}\n");
+    cr_expect_eq(work_fetched_bytes(&job, 100), 8.0 * (double)round_state_count(&job.stage[0]));
+    cr_expect_gt(work_fetched_bytes(&job, 100), 0);
+    job_free(&job);
 }
