@@ -4,6 +4,7 @@
 
 #include "base/exit_code.h"
 #include "coordinator/main_acts.h"
+#include "io/allowance.h"
 #include "io/clock.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
@@ -39,14 +40,6 @@ enum {
     SUBMIT_BURST = SUBMIT_COST * ACTS_OPEN_MAX
 };
 
-enum { SUBMITTERS_MAX = 256 /* names of operators since the desk's start */ };
-
-/* What one operator has left of submissions. */
-struct allowance {
-    char name[PEER_NAME_BYTES];
-    struct bucket submissions;
-};
-
 struct desk {
     struct office office;
     struct daemon daemon;
@@ -61,7 +54,7 @@ struct desk {
     int64_t look_ms;
     struct acts_memory memory;
     int signals;
-    struct allowance allowance[SUBMITTERS_MAX];
+    struct allowance submissions;
 #ifdef HEDGEROW_OBSERVED
     unsigned asked;
     unsigned acted;
@@ -152,17 +145,8 @@ static void enrol(struct desk *desk, const struct endpoint_message *from)
 /* Whoever submits without end fills the disk, also with jobs that are cancelled at once. */
 static bool may_submit(struct desk *desk, const struct peer *peer)
 {
-    for (size_t i = 0; i < SUBMITTERS_MAX; i++) {
-        struct allowance *allowance = &desk->allowance[i];
-        if (allowance->name[0] == '\0') {
-            memcpy(allowance->name, peer->name, sizeof allowance->name);
-        }
-        if (strcmp(allowance->name, peer->name) == 0) {
-            return bucket_take(&allowance->submissions, clock_now_ms(), SUBMIT_COST, SUBMIT_BURST,
-                               1);
-        }
-    }
-    return false; /* more names than a list has, since the desk's start */
+    const struct allowance_terms terms = {.burst = SUBMIT_BURST, .per_s = 1};
+    return allowance_take(&desk->submissions, peer->name, clock_now_ms(), SUBMIT_COST, terms);
 }
 
 static const char *const event_of[ASK_VERB_END] = {[ASK_NONE] = "operator-asked",

@@ -157,21 +157,25 @@ void log_limit_flush(struct log_limit *limit, int64_t now_ms)
     }
 }
 
+int64_t bucket_level_milli(const struct bucket *bucket, int64_t now_ms, uint64_t burst,
+                           uint64_t per_s)
+{
+    const int64_t full = (int64_t)burst * 1000;
+    if (bucket->at_ms == 0) {
+        return full;
+    }
+    const int64_t passed = now_ms - bucket->at_ms;
+    const int64_t room = full - bucket->level_milli;
+    /* The bucket is full long before the product could overflow. */
+    return bucket->level_milli + (passed > room / (int64_t)per_s ? room : passed * (int64_t)per_s);
+}
+
 bool bucket_take(struct bucket *bucket, int64_t now_ms, uint64_t amount, uint64_t burst,
                  uint64_t per_s)
 {
-    int64_t full = (int64_t)burst * 1000;
-    int64_t wanted = (int64_t)amount * 1000;
+    const int64_t wanted = (int64_t)amount * 1000;
 
-    if (bucket->at_ms == 0) {
-        bucket->level_milli = full;
-    } else {
-        int64_t passed = now_ms - bucket->at_ms;
-        int64_t room = full - bucket->level_milli;
-        /* The bucket is full long before the product could overflow. */
-        int64_t gained = passed > room / (int64_t)per_s ? room : passed * (int64_t)per_s;
-        bucket->level_milli += gained;
-    }
+    bucket->level_milli = bucket_level_milli(bucket, now_ms, burst, per_s);
     bucket->at_ms = now_ms;
     if (bucket->level_milli < wanted) {
         return false;

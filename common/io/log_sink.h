@@ -14,6 +14,10 @@ struct bucket {
     int64_t at_ms; /* 0: still full */
 };
 
+/** Returns what is in the bucket now, in thousandths. */
+int64_t bucket_level_milli(const struct bucket *bucket, int64_t now_ms, uint64_t burst,
+                           uint64_t per_s);
+
 /** Takes amount from the bucket; returns false, taking nothing, when it is not there. */
 bool bucket_take(struct bucket *bucket, int64_t now_ms, uint64_t amount, uint64_t burst,
                  uint64_t per_s);
