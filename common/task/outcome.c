@@ -241,24 +241,51 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
                : kind->describe(round, outcome, job, stage, record);
 }
 
-/* at: in-out, where it is likely to be. Rounds name their agents in one order, so the next one mostly is the next one. */
-static struct outcome_agent *history_agent(struct outcome *outcome, const struct peer *peer,
-                                           size_t *at)
+/* Returns the place of the first agent whose name is not before this one. */
+static size_t history_place(const struct outcome *outcome, const char *name)
 {
-    for (size_t i = 0; i < outcome->agent_count; i++, ++*at) {
-        *at = *at < outcome->agent_count ? *at : 0;
-        if (strcmp(outcome->agent[*at].peer.name, peer->name) == 0) {
-            return &outcome->agent[(*at)++];
+    size_t low = 0;
+    size_t high = outcome->agent_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (strcmp(outcome->agent[middle].peer.name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
+    return low;
+}
+
+/* There is room for a power of two of agents. */
+static bool history_has_room(struct outcome *outcome)
+{
+    const size_t count = outcome->agent_count;
+    if (count > 0 && (count & (count - 1)) != 0) {
+        return true;
+    }
     struct outcome_agent *grown =
-        realloc(outcome->agent, (outcome->agent_count + 1) * sizeof *grown);
-    if (grown == NULL) {
+        realloc(outcome->agent, (count > 0 ? 2 * count : 1) * sizeof *grown);
+    outcome->agent = grown != NULL ? grown : outcome->agent;
+    return grown != NULL;
+}
+
+/* Returns the agent of that name, a new one where there is none; NULL without memory. Rounds name their agents in the order
+ * of their names: those of the first round come in at the end, and nothing is moved. */
+static struct outcome_agent *history_agent(struct outcome *outcome, const struct peer *peer)
+{
+    const size_t place = history_place(outcome, peer->name);
+    if (place < outcome->agent_count && strcmp(outcome->agent[place].peer.name, peer->name) == 0) {
+        return &outcome->agent[place];
+    }
+    if (!history_has_room(outcome)) {
         return NULL;
     }
-    outcome->agent = grown;
-    grown[outcome->agent_count] = (struct outcome_agent){.peer = *peer};
-    return &grown[outcome->agent_count++];
+    struct outcome_agent *agent = &outcome->agent[place];
+    memmove(agent + 1, agent, (outcome->agent_count - place) * sizeof *agent);
+    outcome->agent_count++;
+    *agent = (struct outcome_agent){.peer = *peer};
+    return agent;
 }
 
 static enum status history_add_agents(struct outcome *outcome, const struct job *job,
@@ -268,10 +295,8 @@ static enum status history_add_agents(struct outcome *outcome, const struct job 
     const uint32_t pass = record->as.round.round - within + reach_pass(job, stage, within) + 1;
     const struct cost cost = reach_event_cost(&job->filter, stage->charge);
 
-    size_t at = 0;
-
     for (size_t i = 0; i < record->as.round.agent_count; i++) {
-        struct outcome_agent *agent = history_agent(outcome, &record->as.round.agent[i], &at);
+        struct outcome_agent *agent = history_agent(outcome, &record->as.round.agent[i]);
         if (agent == NULL) {
             return STATUS_NO_MEMORY;
         }

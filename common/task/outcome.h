@@ -118,7 +118,7 @@ struct outcome {
     uint32_t stride;             /* of the rounds that are shown: each such one */
     struct outcome_round *round; /* (round_count), owned */
     size_t round_count;
-    struct outcome_agent *agent; /* (agent_count), by first answer, owned */
+    struct outcome_agent *agent; /* (agent_count) sorted by name, owned */
     size_t agent_count;
 };
 

@@ -108,6 +108,52 @@ Test(outcome, the_price_is_one_charge_per_lambda_and_one_for_the_pass)
     cr_assert_eq(outcome.agent[1].answers, 4);
 }
 
+/* Each round a part of them answers, and is named in another order. */
+Test(outcome, agents_are_counted_by_name_whichever_answer_when)
+{
+    enum { AGENTS = 300, ROUNDS = 8 };
+    static const char text[] =
+        "hedgerow: 1\njob: toy\n"
+        "data:\n  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+        "  features: [{column: u, centre: 0, half_width: 1}]\n"
+        "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
+        "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\nstages:\n"
+        "  - {task: fit, loss: logistic, lambdas: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], share: 1,\n"
+        "     tolerance: 0.000001, grid_bits: 16}\n";
+    static struct peer named[AGENTS];
+    static uint32_t answers[AGENTS];
+    struct seeded_random seeded;
+    size_t known = 0;
+    job_free(&job);
+    outcome_free(&outcome);
+    history_begin(&job, &outcome, text);
+    seeded_random_init(&seeded, 10);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const double row[2] = {0, 0};
+        size_t count = 0;
+        const size_t first = seeded_random_word(&seeded) % AGENTS;
+        for (size_t i = 0; i < AGENTS; i++) {
+            const size_t agent = (first + 7 * i) % AGENTS; /* 7 and 300 have no factor in common */
+            if (seeded_random_word(&seeded) % 4 == 0) {
+                (void)snprintf(named[count++].name, sizeof named->name, "a%zu", agent);
+                known += answers[agent]++ == 0;
+            }
+        }
+        const struct record record = history_round(round, named, count);
+        cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){row, sizeof row}),
+                     STATUS_OK);
+    }
+    cr_assert(known > AGENTS / 2 && known < AGENTS, "%zu", known);
+    cr_assert_eq(outcome.agent_count, known);
+    for (size_t i = 0; i < known; i++) {
+        const struct outcome_agent *agent = &outcome.agent[i];
+        cr_expect(i == 0 || strcmp(agent[-1].peer.name, agent->peer.name) < 0);
+        cr_expect_eq(agent->answers, answers[strtoul(agent->peer.name + 1, NULL, 10)]);
+        cr_expect_float_eq((double)round_epsilon_micro(&job, &agent->spent),
+                           agent->answers * 1e6 / ROUNDS, 1);
+    }
+}
+
 /* The same job of 5,000 rounds, once with all of its history and once as a page shows it. */
 Test(outcome, that_is_shown_keeps_few_rounds_of_many_and_the_latest)
 {
