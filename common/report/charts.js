@@ -170,7 +170,7 @@ function dots(id, rows, lines, format, title, share) {
     options: base({
       indexAxis: "y",
       scales: {
-        x: axis(narrow ? "" : title, { min: low, max: high, ticks: { color: c.soft, autoSkip: false, includeBounds: false, callback: function (v) { return format === percent ? (100 * v).toFixed(places) + "%" : Number(v).toFixed(places); }, stepSize: step, maxRotation: 0 } }),
+        x: axis(narrow ? "" : title, { min: low, max: high, ticks: { color: c.soft, autoSkip: false, includeBounds: false, callback: function (v, i, all) { return all.length > 6 && i % 2 > 0 ? "" /* they would touch */ : format === percent ? (100 * v).toFixed(places) + "%" : Number(v).toFixed(places); }, stepSize: step, maxRotation: 0 } }),
         y: axis("", { afterFit: function (scale) { wide(scale, rows, scale.chart.width); }, ticks: { autoSkip: false, color: rows.map(function (r) { return r.kind === "other" ? c.soft : c[r.kind]; }) }, offset: true })
       },
       plugins: { references: { lines: lines }, whiskers: { axis: "x", errors: rows.map(function (r) { return r.error; }) },
