@@ -61,7 +61,7 @@ struct member {
     int64_t *own;            /* (D) its released answer, where the stage keeps it by name; owned */
 };
 
-/* What each event asks is counted along the way: with 10,000 members nothing that an event does may look at all of them. */
+/* What most events ask is counted along the way: with 10,000 members few events may look at all of them. */
 struct cohort {
     struct member *member; /* (count) sorted by name, owned */
     size_t count;

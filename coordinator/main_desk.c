@@ -84,6 +84,7 @@ static void admit(struct desk *desk)
     }
     if (!endpoint_admit(desk->endpoint, admitted)) {
         roster_watch_again(&desk->watch);
+        return;
     }
     log_event(&desk->daemon.log, LOG_INFO, "operators-read", NULL,
               "the operators' list has %zu keys", admitted->count);

@@ -36,6 +36,7 @@ static enum status look_at_roster(struct driver *driver, bool *changed)
     } else if (*changed) {
         if (!endpoint_admit(driver->options->endpoint, &driver->roster)) {
             roster_watch_again(&driver->watch);
+            return status;
         }
         log_event(driver->options->log, LOG_INFO, "list-read", NULL, "the allow-list has %zu keys",
                   driver->roster.count);

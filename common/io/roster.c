@@ -299,10 +299,9 @@ enum status roster_watch_look(struct roster_watch *watch, struct roster *roster,
         goto done;
     }
     status = roster_parse(fresh, (struct slice){text, used}, watch->path, why);
-    if (status !=
-        STATUS_NO_MEMORY) { /* else the next look reads it again: somebody may be revoked */
+    if (status != STATUS_NO_MEMORY) {
         watch->seen = now;
-    }
+    } /* else the next look reads it again: somebody may be revoked */
     if (status == STATUS_OK) {
         *roster = *fresh;
         *changed = true;

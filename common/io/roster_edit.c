@@ -130,7 +130,11 @@ static enum status add_entry(const struct edit *edit, const struct roster_entry 
     roster->entry[roster->count++] = *wanted;
     const enum status status = roster_peers(&peer, &peers, roster);
     free(peer);
-    if (status != STATUS_OK || peers > PEERS_MAX) {
+    if (status != STATUS_OK) {
+        why_set(why, "no memory for the list's names");
+        return status;
+    }
+    if (peers > PEERS_MAX) {
         why_set(why, "one coordinator serves at most %d agents", (int)PEERS_MAX);
         return STATUS_NO_MEMORY;
     }
