@@ -153,13 +153,19 @@ static const struct config_key agent_keys[] = {
 #undef KEY_OF
 /* clang-format on */
 
+/* Only a coordinator's `state` may be one. */
+static bool is_url(const char *place)
+{
+    return strstr(place, "://") != NULL;
+}
+
 /* Puts the settings file's folder before a relative path. */
 static enum status resolve(const struct config *config, char path[static SETTINGS_PATH_BYTES],
                            const char *key, const char *settings_path, struct why *why)
 {
     char relative[SETTINGS_PATH_BYTES];
     const char *slash = strrchr(settings_path, '/');
-    if (path[0] == '\0' || path[0] == '/' || slash == NULL || strstr(path, "://") != NULL) {
+    if (path[0] == '\0' || path[0] == '/' || slash == NULL) {
         return STATUS_OK;
     }
     (void)snprintf(relative, sizeof relative, "%s", path);
@@ -174,7 +180,7 @@ static enum status resolve(const struct config *config, char path[static SETTING
 }
 
 struct path_key {
-    char *path;
+    char *path; /* NULL: nothing is resolved */
     const char *key;
 };
 
@@ -183,7 +189,9 @@ static enum status resolve_all(const struct config *config, const struct path_ke
 {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        status = resolve(config, item[i].path, item[i].key, settings_path, why);
+        status = item[i].path == NULL
+                     ? STATUS_OK
+                     : resolve(config, item[i].path, item[i].key, settings_path, why);
     }
     return status;
 }
@@ -321,7 +329,7 @@ static enum status check_lines(const struct config *config,
 /* A URL of another kind would be taken for a folder, and made. */
 static enum status check_state(const struct config *config, const char *state, struct why *why)
 {
-    return strstr(state, "://") == NULL || strncmp(state, "postgresql://", 13) == 0 ||
+    return !is_url(state) || strncmp(state, "postgresql://", 13) == 0 ||
                    strncmp(state, "postgres://", 11) == 0
                ? STATUS_OK
                : config_refuse(config, why, "state",
@@ -360,7 +368,7 @@ enum status coordinator_settings_parse(struct coordinator_settings *settings, st
             {settings->http.token, "http.token"},
             {settings->key, "key"},
             {settings->agents, "agents"},
-            {settings->state, "state"},
+            {is_url(settings->state) ? NULL : settings->state, "state"},
             {settings->job, "job"},
             {settings->out, "out"},
             {settings->jobs, "jobs"},
@@ -388,7 +396,7 @@ static enum status finish_agent(struct agent_text *agent, const struct config *c
     if (status != STATUS_OK) {
         return status;
     }
-    if (strstr(settings->state, "://") != NULL) {
+    if (is_url(settings->state)) {
         return config_refuse(config, why, "state",
                              "is no folder: a site's ledger stays on its own machine");
     }

@@ -78,6 +78,12 @@ Test(settings, keep_a_database_for_coordinators_alone)
              "state: \"postgresql://host/name\"", strstr(agent_text, "\ndata: "));
     cr_expect_eq(agent_settings_parse(&agent, slice_of(text), "a.yml", &why), STATUS_INVALID);
     cr_expect_not_null(strstr(why.text, "stays on its own machine"), "%s", why.text);
+    char *key = text + (strstr(agent_text, "key: key") - agent_text);
+    snprintf(key, sizeof text - (size_t)(key - text), "key: \"k://\"%s",
+             strstr(agent_text, "key: key") + strlen("key: key"));
+    cr_assert_eq(agent_settings_parse(&agent, slice_of(text), "/etc/a.yml", &why), STATUS_OK, "%s",
+                 why.text);
+    cr_expect_str_eq(agent.key, "/etc/k://", "a file of such a name is a file");
 }
 
 Test(settings, of_a_coordinator_take_every_key)
