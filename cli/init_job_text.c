@@ -320,6 +320,11 @@ static enum status put_job(char **text, struct init_said *said, const struct ini
         out);
     put_name(out, asked);
     (void)fputs("\n\ndata:\n", out);
+    if (asked->data->name[0] != '\0') {
+        (void)fputs("  set: ", out);
+        config_put_text(out, asked->data->name);
+        (void)fputs("\n", out);
+    }
     put_label(out, target);
     put_features(out, said, asked);
     put_rest(out, asked);

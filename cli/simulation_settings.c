@@ -140,7 +140,8 @@ static enum status judge_dictionary(const struct simulation_plan *plan, const ch
 static enum status make_dictionary(const struct simulation_plan *plan, const char *folder,
                                    struct why *why)
 {
-    const struct describe_options options = {.exact = true, .only = &plan->job.schema};
+    const struct describe_options options = {
+        .exact = true, .name = plan->job.data_set, .only = &plan->job.schema};
     char data[SIMULATION_PATH_BYTES];
     char path[SIMULATION_PATH_BYTES];
     char *text = NULL;

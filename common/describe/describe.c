@@ -217,16 +217,21 @@ static void put_column(FILE *out, const struct seen *seen)
     (void)fputs("}\n", out);
 }
 
-static enum status put_dictionary(char **text, const struct survey *survey, char separator,
-                                  uint64_t record_count)
+static enum status put_dictionary(char **text, const struct survey *survey, const char *name,
+                                  char separator, uint64_t record_count)
 {
     size_t size = 0;
     FILE *out = open_memstream(text, &size);
     if (out == NULL) {
         return STATUS_NO_MEMORY;
     }
-    (void)fprintf(out, "%shedgerow: 1\ndata_sets:\n  - records: %" PRIu64 "\n", HEADER,
-                  record_count);
+    (void)fprintf(out, "%shedgerow: 1\ndata_sets:\n  - ", HEADER);
+    if (name[0] != '\0') {
+        (void)fputs("name: ", out);
+        config_put_text(out, name);
+        (void)fputs("\n    ", out);
+    }
+    (void)fprintf(out, "records: %" PRIu64 "\n", record_count);
     if (separator != ',') {
         (void)fprintf(out, "    separator: %s\n", csv_separator_name(separator));
     }
@@ -276,8 +281,8 @@ enum status describe_table(char **text, struct describe_counts *counts, FILE *fi
     if (status == STATUS_OK) {
         uint64_t admitted = options->record_count > 0 ? options->record_count
                                                       : describe_rounded(survey.counts.rows);
-        status = put_dictionary(text, &survey, csv_separator(csv),
-                                options->exact ? survey.counts.rows : admitted);
+        status = put_dictionary(text, &survey, options->name != NULL ? options->name : "",
+                                csv_separator(csv), options->exact ? survey.counts.rows : admitted);
     }
     *counts = survey.counts;
     if (survey.column != NULL) {

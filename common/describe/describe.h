@@ -22,6 +22,7 @@ struct describe_options {
     uint64_t record_count;     /* what the draft admits to; 0: describe_rounded of the rows read */
     bool exact;                /* in place of these two, the rows read: for rehearsals */
     char separator;            /* as csv_new */
+    const char *name;          /* of the data set; NULL or "": it gets none */
     const struct schema *only; /* draft these columns alone; NULL: all of the table's */
 };
 

@@ -7,8 +7,9 @@
 
 enum { DATA_SETS_MAX = 1 };
 
-/* A file lists data sets; an agent holds one of them today. */
+/* A file lists one data set: each has an agent, and a ledger, of its own. */
 struct draft_set {
+    char name[SCHEMA_NAME_BYTES];
     unsigned separator; /* dictionary_separator */
     uint64_t record_count;
     uint64_t line_bytes;
@@ -57,6 +58,7 @@ static const struct config_key column_keys[] = {
 
 #define KEY_OF struct draft_set
 static const struct config_key set_keys[] = {
+    KEY_TEXT("name", name, OPTIONAL("flchain")),
     KEY_WHOLE("records", record_count, DICTIONARY_RECORDS_MIN, DICTIONARY_RECORDS_MAX, REQUIRED("1200")),
     KEY_CHOICE("separator", separator, dictionary_separator_name, DEFAULT("comma", "semicolon")),
     KEY_WHOLE("line_bytes", line_bytes, DICTIONARY_LINE_BYTES_MIN, DICTIONARY_LINE_BYTES_MAX, DEFAULT("1024", "1024")),
@@ -145,6 +147,7 @@ enum status dictionary_parse(struct dictionary *out, struct slice text, const ch
                                .column = file.set[0].column,
                                .column_count = file.set[0].column_count,
                                .config = config};
+    memcpy(out->name, file.set[0].name, sizeof out->name);
     return STATUS_OK;
 }
 

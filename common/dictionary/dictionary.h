@@ -43,9 +43,10 @@ struct dictionary_column {
 };
 
 struct dictionary {
-    char separator;                   /* between two fields of the table: as csv_new, never 0 */
-    uint64_t record_count;            /* rows that the site admits to; those beyond are not used */
-    size_t line_bytes;                /* longer lines of the table are cut: csv_limit_lines */
+    char name[SCHEMA_NAME_BYTES]; /* of the data set, by which jobs ask for it; "": it has none */
+    char separator;               /* between two fields of the table: as csv_new, never 0 */
+    uint64_t record_count;        /* rows that the site admits to; those beyond are not used */
+    size_t line_bytes;            /* longer lines of the table are cut: csv_limit_lines */
     struct dictionary_column *column; /* (column_count) */
     size_t column_count;
     struct config *config; /* owns the columns; NULL: somebody else does */
@@ -85,7 +86,7 @@ MUST_USE enum status dictionary_need(const struct dictionary_column **column,
 uint64_t dictionary_records(const struct dictionary *dictionary, const struct schema *schema);
 
 /**
- * Decides whether the site has what a job asks for: its columns, numbers where it asks for numbers,
+ * Decides whether the site has what a job asks for: its data set, its columns, numbers where it asks for numbers,
  * at least one of the categories or classes that it lists, as many records as it needs.
  *
  * Fails with STATUS_REFUSED; why names the column or the number of records.

@@ -145,6 +145,12 @@ enum status dictionary_judge(const struct dictionary *dictionary, const struct j
                              struct why *why)
 {
     const struct schema *schema = &job->schema;
+    if (job->data_set[0] != '\0' && strcmp(job->data_set, dictionary->name) != 0) {
+        why_set(why, "the job asks for the data set \"%s\", and the dictionary's %s%s%s",
+                job->data_set, dictionary->name[0] != '\0' ? "is \"" : "has no name",
+                dictionary->name, dictionary->name[0] != '\0' ? "\"" : "");
+        return STATUS_REFUSED;
+    }
     enum status status = judge_label(dictionary, &schema->label, why);
     for (size_t i = 0; status == STATUS_OK && i < schema->column_count; i++) {
         status = judge_column(dictionary, &schema->column[i], why);

@@ -80,6 +80,7 @@ const struct config_key draft_map_keys[] = {
 
 #define KEY_OF struct draft_data
 const struct config_key draft_data_keys[] = {
+    KEY_TEXT("set", set, OPTIONAL("flchain")),
     KEY_TABLE("label", label, label_keys, REQUIRED("{column: death, positive: \"1\", negative: \"0\"}")),
     KEY_TABLES("features", feature, feature_count, SCHEMA_COLUMNS_MAX, column_keys,
         OPTIONAL("[{column: age, centre: 50, half_width: 25}]")),

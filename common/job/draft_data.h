@@ -55,6 +55,7 @@ struct draft_map {
 };
 
 struct draft_data {
+    char set[SCHEMA_NAME_BYTES];
     struct draft_label label;
     struct draft_column *feature;
     size_t feature_count;

@@ -316,6 +316,7 @@ static enum status build(const struct drafting *drafting)
     for (size_t i = 0; i < sizeof job->name; i++) {
         job->name[i] = draft->name[i];
     }
+    memcpy(job->data_set, draft->data.set, sizeof job->data_set);
     job->unit = (enum job_unit)draft->privacy.unit;
     job->trust = (enum job_trust)draft->privacy.trust;
     job->epsilon_micro = draft->privacy.epsilon_micro;

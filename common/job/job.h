@@ -101,6 +101,8 @@ struct stage {
 
 struct job {
     char name[JOB_NAME_BYTES];
+    char data_set
+        [SCHEMA_NAME_BYTES]; /* whose records the job asks about, by the sites' dictionaries; "": any */
     struct schema schema; /* with a block of features for every map that is used */
     enum job_unit unit;
     enum job_trust trust;

@@ -219,6 +219,25 @@ def checks(make, programs):
         stop(coordinator)
 
 
+def data_sets(make, programs):
+    """A site's second data set has an agent of its own: it declines a job that asks for the first one, and pays nothing."""
+    job = fed.job_text().replace("data:\n", "data:\n  set: main\n")
+    with make(programs, agents=4, job=job, agent_settings="") as federation:
+        for name in federation.names:
+            path = federation.folder / name / "data.yml"
+            of = "tumours" if name == "site-4" else "main"
+            path.write_text(path.read_text().replace("- records", f"- name: {of}\n    records"))
+        coordinator = federation.start_coordinator()
+        agents = [federation.start_agent(name) for name in federation.names]
+        entry = federation.wait_event("site-4", "job-refused")
+        expect("asks for the data set" in entry["text"] and "tumours" in entry["text"], f"site-4 says: {entry}")
+        expect(coordinator.wait() == 0, "the job did not end well")
+        expect([one["agents"] for one in federation.result()["rounds"]] == [3, 3, 3], "another data set's agent was counted")
+        for agent in agents:
+            stop(agent)
+        expect(federation.ledger("site-4")["spent"]["epsilon"] == 0, "a data set that was not asked has paid")
+
+
 def endings(make, programs):
     """SIGTERM ends both daemons with 0, Ctrl-C in the middle of a job with 130; logs are JSON lines, and text on a terminal."""
     with make(programs, agents=1, log="{level: info, format: auto}") as federation:
@@ -272,7 +291,7 @@ def signal_after_a_failure(make, programs):
 def main():
     options = fed.options()
     cases = [(function.__name__, function, {"programs": options.programs})
-             for function in (enrolment, revocation, new_key, restarts, checks, endings, signal_after_a_failure)]
+             for function in (enrolment, revocation, new_key, restarts, checks, data_sets, endings, signal_after_a_failure)]
     return fed.run_cases([case for case in cases if options.only in case[0]], at_once=4)
 
 

@@ -9,8 +9,8 @@ verified() { # UNIT: its program is not on this machine
 }
 closed() { systemd-analyze security --offline=true --threshold=15 "$1" >"$work/said" 2>&1; }
 
-for name in hedgerow-coordinator hedgerow-agent; do
-    dpkg-deb -x "$build"/packages/${name}_*.deb "$work/$name" || exit 1
+for name in hedgerow-coordinator hedgerow-agent hedgerow-agent@; do
+    dpkg-deb -x "$build"/packages/"${name%@}"_*.deb "$work/$name" || exit 1
     unit=$work/$name/lib/systemd/system/$name.service
     verified "$unit" || fault "$name.service: $(cat "$work/said")"
     closed "$unit" || fault "$name.service: $(grep -v '✓' "$work/said")"

@@ -42,6 +42,7 @@ static const struct {
     {"records: 1200", "records: 1200", NULL},
     {"records: 1200", "records: 1199",
      "the job needs 1200 records, and the dictionary admits to 1199 rows, which make 1199"},
+    {"  - records", "  - name: flchain\n    records", NULL}, /* the job asks for any */
     {"name: age", "name: Age", "the dictionary has no column \"age\"; did you mean \"Age\"?"},
     {"      - {name: kappa, kind: number}\n", "", "the dictionary has no column \"kappa\""},
     {"name: death", "name: dead", "the dictionary has no column \"death\""},
@@ -73,6 +74,27 @@ Test(judge, admits_what_the_dictionary_has_and_nothing_else)
             cr_expect_str_eq(why.text, cases[i].wanted);
         }
     }
+}
+
+/* A site has an agent for each data set, and a job may say which it is for. */
+Test(judge, a_job_for_one_data_set_is_for_no_other)
+{
+    static const char wanted[] = "data:\n  set: flchain\n";
+    char named[4096];
+    struct why why = {{0}};
+    const char *at = strstr(job_text, "data:\n");
+    cr_assert_not_null(at);
+    (void)snprintf(named, sizeof named, "%.*s%s%s", (int)(at - job_text), job_text, wanted,
+                   at + strlen("data:\n"));
+    cr_expect_eq(judge(named, "  - records", "  - name: flchain\n    records", &why), STATUS_OK,
+                 "%s", why.text);
+    cr_expect_eq(judge(named, "  - records", "  - name: tumours\n    records", &why),
+                 STATUS_REFUSED);
+    cr_expect_str_eq(why.text, "the job asks for the data set \"flchain\", and the dictionary's is "
+                               "\"tumours\"");
+    cr_expect_eq(judge(named, "records: 1200", "records: 1200", &why), STATUS_REFUSED);
+    cr_expect_str_eq(why.text,
+                     "the job asks for the data set \"flchain\", and the dictionary's has no name");
 }
 
 /* A series of r rows has fewer records by its longest lag. */
