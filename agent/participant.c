@@ -51,6 +51,7 @@ static enum status on_record(struct participant *p, const struct event *event)
         break;
     case RECORD_ROUND:
     case RECORD_ROSTER:
+    case RECORD_PARTIAL:
     case RECORD_KIND_COUNT:
         status = STATUS_CORRUPT; /* a coordinator's journal in an agent's place */
         break;
@@ -268,6 +269,8 @@ static enum status act(struct participant *p, const struct event *event, struct 
         site_on_file(p, event);
         break;
     case EVENT_TICK:
+    case EVENT_STANDINGS:
+    case EVENT_PARTIAL:
     case EVENT_ROSTER: /* the coordinator's business */
     case EVENT_CUT:
         break;

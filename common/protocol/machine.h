@@ -21,15 +21,19 @@ struct peer {
 };
 
 enum event_kind {
-    EVENT_RECORD,  /* recovery: one journal record, oldest first, before EVENT_START */
-    EVENT_START,   /* recovery is complete; the machine may act */
-    EVENT_TICK,    /* the time that wake_ms asked for has come (or any other time) */
+    EVENT_RECORD, /* recovery: one journal record, oldest first, before EVENT_START; at a collector also after it: the job's
+                      coordinator has committed it */
+    EVENT_START,  /* recovery is complete; the machine may act */
+    EVENT_TICK,   /* the time that wake_ms asked for has come (or any other time) */
     EVENT_MESSAGE, /* a frame from a peer */
     EVENT_ROSTER, /* coordinator: the admitted agents have changed (or are told for the first time) */
     EVENT_CUT,    /* coordinator: a peer broke a limit of the transport, its connection was cut */
     EVENT_FILE,   /* a file that people edit has changed (or is told for the first time) */
     EVENT_COMMITTED, /* the oldest commit not yet answered is durable */
-    EVENT_WORKED     /* the work that EFFECT_WORK asked for is done */
+    EVENT_WORKED,    /* the work that EFFECT_WORK asked for is done */
+    EVENT_STANDINGS, /* coordinator: how those stand who serve a job together, where that has changed; a collector opens a
+                        round by it, and so has been shown its own parts of that round before */
+    EVENT_PARTIAL /* coordinator: what a collector has committed: to the one that leads, and at first to itself */
 };
 
 /* Which file that is. */
@@ -39,6 +43,18 @@ enum followed {
     FOLLOWED_CANCEL,    /* coordinator: who cancelled the job; empty while nobody has */
     FOLLOWED_JOBS,      /* coordinator: the names in the queue's folder, sorted, a line each */
     FOLLOWED_COUNT
+};
+
+/* How one of those stands who serve a job together: a collector, or the coordinator that leads. */
+struct standing_of {
+    struct peer peer; /* a collector; "" the coordinator that leads */
+    uint64_t ready;   /* its agents that are ready */
+    uint64_t open;    /* 0, or 1 + the round that it has open */
+    uint64_t
+        settled; /* a collector: 0, or 1 + the round to which it has nothing more to add, all parts handed in */
+    uint64_t answers; /* that its open round has */
+    int64_t left_ms;  /* until the deadline of its open round */
+    bool present;     /* it has said so within the last seconds */
 };
 
 struct event {
@@ -70,6 +86,15 @@ struct event {
             enum followed which;
             struct slice text; /* all of it */
         } file;
+        struct {
+            const struct standing_of *of; /* (count) */
+            size_t count;
+        } standings;
+        struct {
+            struct peer collector; /* whose it is */
+            struct slice body;     /* a record: protocol/wire decodes it */
+            struct slice blob;     /* the sum, in words of 8 bytes */
+        } partial;
     } as;
 };
 

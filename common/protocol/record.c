@@ -89,6 +89,15 @@ bool record_is_valid(const struct record *record)
         return is_there(&record->as.keys.job) && record->as.keys.round < ROUNDS_MAX &&
                is_there(&record->as.keys.invitation) && record->as.keys.bytes >= 1 &&
                record->as.keys.bytes <= RECORD_MASKS_BYTES_MAX;
+    case RECORD_PARTIAL:
+        return is_there(&record->as.partial.job) && record->as.partial.round < ROUNDS_MAX &&
+               name_is_valid(record->as.partial.collector, sizeof record->as.partial.collector) &&
+               record->as.partial.agent_count >= 1 && record->as.partial.agent_count <= PEERS_MAX &&
+               record->as.partial.records <=
+                   (uint64_t)record->as.partial.agent_count * OFFER_RECORDS_MAX &&
+               record->as.partial.blob_bytes >= 8 &&
+               record->as.partial.blob_bytes <= TRANSFER_BYTES_MAX &&
+               agents_are_valid(record->as.partial.agent, record->as.partial.agent_count);
     case RECORD_KIND_COUNT:
         break;
     }
@@ -113,6 +122,9 @@ void record_free(struct record *record)
     case RECORD_ROUND:
         free(record->as.round.agent);
         free(record->as.round.sum);
+        break;
+    case RECORD_PARTIAL:
+        free(record->as.partial.agent);
         break;
     }
     memset(record, 0, sizeof *record);

@@ -17,6 +17,7 @@ enum record_kind {
     RECORD_ROSTER, /* coordinator: whose keys a masked round has (masks/legs.h: they are the blob) */
     RECORD_SURVIVORS, /* coordinator: whose answers its sum has; agent: the one list of a round that it signs */
     RECORD_KEYS, /* agent: its keys for a masked round (masks/site.h: they are the blob, a secret) */
+    RECORD_PARTIAL, /* in no journal, but beside a coordinator's: a collector's answers to a round, added up (the sum is the blob) */
     RECORD_KIND_COUNT
 };
 
@@ -73,6 +74,15 @@ struct record {
             struct digest invitation;
             uint64_t bytes; /* of the blob */
         } keys;
+        struct {
+            struct digest job;
+            uint32_t round;
+            char collector[PEER_NAME_BYTES];
+            struct peer *agent; /* (agent_count) whose answers are in, by name, owned */
+            uint32_t agent_count;
+            uint64_t records;    /* as a round's */
+            uint64_t blob_bytes; /* of the sum: 8 for each value */
+        } partial;
     } as;
 };
 

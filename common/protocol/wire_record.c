@@ -73,6 +73,13 @@ static const struct wire_field KEYS[] = {
     FIELD(Journal__Keys, invitation, keys.invitation),
     FIELD(Journal__Keys, bytes, keys.bytes),
 };
+static const struct wire_field PARTIAL[] = {
+    FIELD(Journal__Partial, job, partial.job),
+    FIELD(Journal__Partial, round, partial.round),
+    FIELD(Journal__Partial, collector, partial.collector),
+    FIELD(Journal__Partial, records, partial.records),
+    FIELD(Journal__Partial, blob_bytes, partial.blob_bytes),
+};
 
 static const struct wire_body BODIES[RECORD_KIND_COUNT] = {
     [RECORD_JOB] = {&journal__job__descriptor, WIRE_FIELDS(JOB)},
@@ -81,14 +88,15 @@ static const struct wire_body BODIES[RECORD_KIND_COUNT] = {
     [RECORD_ROSTER] = {&journal__roster__descriptor, WIRE_FIELDS(ROSTER)},
     [RECORD_SURVIVORS] = {&journal__survivors__descriptor, WIRE_FIELDS(SURVIVORS)},
     [RECORD_KEYS] = {&journal__keys__descriptor, WIRE_FIELDS(KEYS)},
+    [RECORD_PARTIAL] = {&journal__partial__descriptor, WIRE_FIELDS(PARTIAL)},
 };
 /* clang-format on */
 
 /* A body's number is its kind, counted from 2. */
 static_assert((int)JOURNAL__RECORD__BODY_JOB == (int)RECORD_JOB + 2, "first number");
 static_assert((int)JOURNAL__RECORD__BODY_ROUND == (int)RECORD_ROUND + 2, "round");
-static_assert((int)JOURNAL__RECORD__BODY_KEYS == (int)RECORD_KEYS + 2, "last number");
-static_assert((int)RECORD_KEYS + 1 == (int)RECORD_KIND_COUNT, "a number for each kind");
+static_assert((int)JOURNAL__RECORD__BODY_PARTIAL == (int)RECORD_PARTIAL + 2, "last number");
+static_assert((int)RECORD_PARTIAL + 1 == (int)RECORD_KIND_COUNT, "a number for each kind");
 
 /* A record on its way out; points into a copy of it. */
 struct packing {
@@ -102,8 +110,9 @@ struct packing {
         Journal__Roster roster;
         Journal__Survivors survivors;
         Journal__Keys keys;
+        Journal__Partial partial;
     } body;
-    char **name; /* (of a round, its agents) owned */
+    char **name; /* (of a round or a part of one, its agents) owned */
 };
 
 /* Returns a copy; NULL where bytes is 0, or without memory. */
@@ -127,29 +136,47 @@ static enum status take_job(struct record *record, const Journal__Job *job)
     return job->text.len > 0 && record->as.job.text == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-/* Names and sums. */
-static enum status take_round(struct record *record, const Journal__Round *round)
+static enum status take_names(struct peer **agent, uint32_t *count, char *const *name, size_t names)
 {
-    if (round->n_agent > PEERS_MAX || round->n_sum > RECORD_SUM_MAX) {
+    if (names > PEERS_MAX) {
         return STATUS_CORRUPT;
     }
-    if (round->n_agent > 0) {
-        record->as.round.agent = calloc(round->n_agent, sizeof *record->as.round.agent);
-        if (record->as.round.agent == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-        record->as.round.agent_count = (uint32_t)round->n_agent;
+    *agent = names > 0 ? calloc(names, sizeof **agent) : NULL;
+    if (names > 0 && *agent == NULL) {
+        return STATUS_NO_MEMORY;
     }
-    for (size_t i = 0; i < round->n_agent; i++) {
-        const size_t length = strnlen(round->agent[i], PEER_NAME_BYTES);
+    *count = (uint32_t)names;
+    for (size_t i = 0; i < names; i++) {
+        const size_t length = strnlen(name[i], PEER_NAME_BYTES);
         if (length == PEER_NAME_BYTES) {
             return STATUS_CORRUPT;
         }
-        memcpy(record->as.round.agent[i].name, round->agent[i], length + 1);
+        memcpy((*agent)[i].name, name[i], length + 1);
+    }
+    return STATUS_OK;
+}
+
+/* Names and sums. */
+static enum status take_round(struct record *record, const Journal__Round *round)
+{
+    const enum status status = take_names(&record->as.round.agent, &record->as.round.agent_count,
+                                          round->agent, round->n_agent);
+    if (status != STATUS_OK || round->n_sum > RECORD_SUM_MAX) {
+        return status != STATUS_OK ? status : STATUS_CORRUPT;
     }
     record->as.round.sum_count = (uint32_t)round->n_sum;
     record->as.round.sum = copy_of(round->sum, round->n_sum * sizeof *round->sum);
     return round->n_sum > 0 && record->as.round.sum == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+/* Returns pointers to names, owned; NULL without memory. */
+static char **names_of(struct peer *agent, size_t count)
+{
+    char **name = malloc((count + 1) * sizeof *name);
+    for (size_t i = 0; name != NULL && i < count; i++) {
+        name[i] = agent[i].name;
+    }
+    return name;
 }
 
 static enum status put(struct packing *packing)
@@ -169,17 +196,17 @@ static enum status put(struct packing *packing)
     } else if (copy->kind == RECORD_ANSWER) { /* wider in the struct than in the journal */
         packing->body.answer.sampling_nano = (uint32_t)copy->as.answer.charge.sampling_nano;
     } else if (copy->kind == RECORD_ROUND) {
-        packing->name = malloc((copy->as.round.agent_count + 1) * sizeof *packing->name);
-        if (packing->name == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-        for (size_t i = 0; i < copy->as.round.agent_count; i++) {
-            packing->name[i] = copy->as.round.agent[i].name;
-        }
         packing->body.round.n_agent = copy->as.round.agent_count;
-        packing->body.round.agent = packing->name;
         packing->body.round.n_sum = copy->as.round.sum_count;
         packing->body.round.sum = copy->as.round.sum;
+        packing->name = names_of(copy->as.round.agent, copy->as.round.agent_count);
+        packing->body.round.agent = packing->name;
+        return packing->name == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    } else if (copy->kind == RECORD_PARTIAL) {
+        packing->body.partial.n_agent = copy->as.partial.agent_count;
+        packing->name = names_of(copy->as.partial.agent, copy->as.partial.agent_count);
+        packing->body.partial.agent = packing->name;
+        return packing->name == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     }
     return STATUS_OK;
 }
@@ -214,6 +241,10 @@ static enum status take(struct record *record, const Journal__Record *packed)
     }
     if (record->kind == RECORD_ANSWER) {
         record->as.answer.charge.sampling_nano = packed->answer->sampling_nano;
+    }
+    if (record->kind == RECORD_PARTIAL) {
+        return take_names(&record->as.partial.agent, &record->as.partial.agent_count,
+                          packed->partial->agent, packed->partial->n_agent);
     }
     return record->kind == RECORD_JOB     ? take_job(record, packed->job)
            : record->kind == RECORD_ROUND ? take_round(record, packed->round)

@@ -384,6 +384,7 @@ enum status outcome_add(struct outcome *outcome, const struct job *job, const st
     case RECORD_KEYS:
         return STATUS_OK;
     case RECORD_ANSWER:
+    case RECORD_PARTIAL: /* beside the journal, not in it */
     case RECORD_KIND_COUNT:
         break;
     }

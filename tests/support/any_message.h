@@ -238,6 +238,27 @@ static inline void any_record(struct dice *dice, enum record_kind kind, struct r
         record->as.keys.round = any_round(dice);
         record->as.keys.invitation = any_digest(dice);
         record->as.keys.bytes = any_number(dice, 1, RECORD_MASKS_BYTES_MAX);
+    } else if (kind == RECORD_PARTIAL) {
+        struct record round = {.kind = RECORD_ROUND};
+        any_round_record(dice, &round);
+        record->as.partial.job = any_digest(dice);
+        record->as.partial.round = any_round(dice);
+        any_name(dice, record->as.partial.collector, sizeof record->as.partial.collector);
+        record->as.partial.agent = round.as.round.agent;
+        record->as.partial.agent_count = round.as.round.agent_count;
+        round.as.round.agent = NULL;
+        record_free(&round);
+        if (record->as.partial.agent_count == 0) {
+            free(record->as.partial.agent);
+            record->as.partial.agent = calloc(1, sizeof *record->as.partial.agent);
+            if (record->as.partial.agent == NULL) {
+                abort();
+            }
+            record->as.partial.agent_count = 1;
+            any_name(dice, record->as.partial.agent->name, sizeof record->as.partial.agent->name);
+        }
+        record->as.partial.records = any_number(dice, 0, record->as.partial.agent_count);
+        record->as.partial.blob_bytes = any_number(dice, 8, TRANSFER_BYTES_MAX);
     } else {
         any_round_record(dice, record);
     }

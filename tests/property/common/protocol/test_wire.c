@@ -162,6 +162,12 @@ static bool records_equal(const struct record *a, const struct record *b)
                (sums == 0 || memcmp(a->as.round.sum, b->as.round.sum, sums * sizeof(int64_t)) == 0);
         left.as.round.agent = right.as.round.agent = NULL;
         left.as.round.sum = right.as.round.sum = NULL;
+    } else if (a->kind == RECORD_PARTIAL) {
+        uint32_t agents = a->as.partial.agent_count;
+        same = agents == b->as.partial.agent_count &&
+               memcmp(a->as.partial.agent, b->as.partial.agent,
+                      agents * sizeof *a->as.partial.agent) == 0;
+        left.as.partial.agent = right.as.partial.agent = NULL;
     }
     return same && memcmp((const void *)&left, (const void *)&right, sizeof left) == 0;
 }
