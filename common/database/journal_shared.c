@@ -30,6 +30,7 @@ struct journal_shared {
     bool refuses; /* after a doubt: only a new opening tells what is there */
     char place[PLACE_BYTES];
     struct journal_mark last;
+    struct journal_mark read; /* how far a reader has been shown it */
     struct why trouble;
 };
 
@@ -237,10 +238,9 @@ static enum status check_end(struct journal_shared *journal, const struct journa
     return at->sequence < journal->last.sequence ? damaged(journal, at->sequence + 1) : STATUS_OK;
 }
 
-static enum status each(void *self, journal_visit *visit, void *visit_self, struct why *why)
+static enum status read_on(struct journal_shared *journal, struct journal_mark *at,
+                           journal_visit *visit, void *visit_self, struct why *why)
 {
-    struct journal_shared *journal = self;
-    struct journal_mark at = {0};
     struct why cause = {""};
     size_t rows = ROWS_PER_QUESTION;
     enum status status = STATUS_OK;
@@ -250,7 +250,7 @@ static enum status each(void *self, journal_visit *visit, void *visit_self, stru
         return STATUS_UNKNOWN_OUTCOME;
     }
     while (status == STATUS_OK && rows == ROWS_PER_QUESTION) {
-        const struct database_value value[] = {number((int64_t)at.sequence),
+        const struct database_value value[] = {number((int64_t)at->sequence),
                                                number(ROWS_PER_QUESTION)};
         struct pg_result *found = NULL;
         status = database_ask(journal->database, &found,
@@ -264,18 +264,35 @@ static enum status each(void *self, journal_visit *visit, void *visit_self, stru
         }
         rows = database_rows(found);
         for (size_t row = 0; status == STATUS_OK && row < rows; row++) {
-            status = visit_row(journal, &at, found, row, visit, visit_self);
+            status = visit_row(journal, at, found, row, visit, visit_self);
         }
         database_answer_free(found);
     }
     if (status == STATUS_OK && journal->lease != NULL) {
-        status = check_end(journal, &at);
+        status = check_end(journal, at);
     }
     if (status != STATUS_OK) {
         why_set(why, "%s",
                 journal->trouble.text[0] != '\0' ? journal->trouble.text : status_text(status));
     }
     return status;
+}
+
+static enum status each(void *self, journal_visit *visit, void *visit_self, struct why *why)
+{
+    struct journal_shared *journal = self;
+    struct journal_mark at = {0};
+    const enum status status = read_on(journal, &at, visit, visit_self, why);
+    journal->read = at;
+    return status;
+}
+
+enum status journal_shared_follow(const struct journal *journal, journal_visit *visit,
+                                  void *visit_self, struct why *why)
+{
+    struct journal_shared *shared = journal->self;
+    CHECK(journal->append == append && shared->lease == NULL);
+    return read_on(shared, &shared->read, visit, visit_self, why);
 }
 
 static const char *trouble(const void *self)

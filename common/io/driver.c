@@ -79,6 +79,32 @@ static void follow_files(struct driver *driver)
     driver->files_due_ms = clock_now_ms() + FILES_LOOK_MS;
 }
 
+static enum status hear(void *self, const struct event *event)
+{
+    struct driver *driver = self;
+    struct lane *lane = &driver->lane[0];
+    return driver_runs(driver, lane) ? driver_give(driver, lane, *event) : STATUS_OK;
+}
+
+static void look_at_source(struct driver *driver)
+{
+    const struct driver_source *source = driver->options->source;
+    struct lane *lane = &driver->lane[0];
+    struct why why = {""};
+    if (source == NULL || clock_now_ms() < driver->source_due_ms) {
+        return;
+    }
+    if (driver_runs(driver, lane)) {
+        lane->status = source->look(source->self, hear, driver, &why);
+        lane->progressed = lane->progressed || lane->status == STATUS_OK;
+    }
+    if (lane->status != STATUS_OK && why.text[0] != '\0') {
+        why_set(&driver->why, "%s", why.text);
+        log_event(driver->options->log, LOG_WARN, "source-failed", NULL, "%s", why.text);
+    }
+    driver->source_due_ms = clock_now_ms() + source->every_ms;
+}
+
 /* Under a one-time token only ENROL is heard, and by the driver alone: the machine never learns of
  * it. */
 static void enrol(struct driver *driver, const struct endpoint_message *from)
@@ -163,6 +189,9 @@ static int idle_ms(const struct driver *driver)
     }
     if (driver->options->file_count > 0) {
         idle = earlier(idle, driver->files_due_ms - now_ms);
+    }
+    if (driver->options->source != NULL) {
+        idle = earlier(idle, driver->source_due_ms - now_ms);
     }
     return idle < 0 ? 0 : (int)idle;
 }
@@ -270,6 +299,7 @@ void driver_turn(struct driver *driver)
     take_cuts(driver);
     follow_roster(driver);
     follow_files(driver);
+    look_at_source(driver);
     for (size_t i = 0; i < driver->lane_count; i++) {
         tick(driver, &driver->lane[i]);
     }

@@ -95,6 +95,8 @@ static enum status agent_step(struct side *side, const struct event *event, stru
             effects_add(effects, EFFECT_WORK);
         }
         break;
+    case EVENT_STANDINGS:
+    case EVENT_PARTIAL:
     case EVENT_ROSTER:
     case EVENT_CUT:
     case EVENT_FILE:
