@@ -117,6 +117,12 @@ struct member *cohort_find(struct cohort *cohort, const struct peer *peer)
     return member != NULL && member->admitted ? member : NULL;
 }
 
+bool cohort_has_answered(const struct cohort *cohort, const struct peer *peer)
+{
+    const struct member *member = find_any(cohort, peer);
+    return member != NULL && member->standing == STANDING_ANSWERED;
+}
+
 bool cohort_admits(const struct cohort *cohort, const char *name)
 {
     struct peer peer = {""};
@@ -173,6 +179,7 @@ void cohort_begin_round(struct cohort *cohort)
         member_clear(member);
         member->standing = STANDING_SILENT;
         member->untold[TELL_INVITE] = false;
+        member->handed = false;
         member->turns = 0;
         member->lost = 0;
         if (member->admitted) {

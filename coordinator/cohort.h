@@ -50,6 +50,7 @@ struct member {
     bool dragged;    /* in the last of these it offered an answer and did not deliver */
     bool cut; /* the transport cut it for an attack, and it has not come back in a later round */
     int64_t cut_ms;
+    bool handed;            /* at a collector: its answer is in a part that is durable */
     enum standing standing; /* cohort_set_standing alone changes it */
     struct digest answer;   /* from STANDING_OFFERED on */
     uint64_t answer_bytes;
@@ -96,6 +97,8 @@ bool cohort_adds_up(const struct cohort *cohort);
 
 /** Returns the admitted member of that name, or NULL. */
 struct member *cohort_find(struct cohort *cohort, const struct peer *peer);
+/** Returns whether the answer of an agent of that name is in the sum, admitted or not. */
+bool cohort_has_answered(const struct cohort *cohort, const struct peer *peer);
 bool cohort_admits(const struct cohort *cohort, const char *name);
 
 /** Wipes the digests of what was offered, for when the round is over: that of an exact answer of few

@@ -2,6 +2,7 @@
 
 #include "base/exit_code.h"
 #include "coordinator/main.h"
+#include "coordinator/main_collect.h"
 #include "coordinator/main_queue.h"
 #include "database/journal_place.h"
 #include "io/daemon.h"
@@ -149,6 +150,12 @@ static bool check_job(struct office *office, struct roster *roster)
     bool good = daemon_report("state", journal_try(office->settings.state, &why), &why);
     good = daemon_report("out", try_out(office, &why), &why) && good;
     const bool job = daemon_report("job", office_read_job(office, &why), &why);
+    if (job && collect_is_shared(office)) {
+        why_set(&why, "%s",
+                collect_is_collector(office) ? office->settings.collector
+                                             : office->settings.collectors);
+        good = daemon_report("collectors", collect_judge(office, &why), &why) && good;
+    }
     return job && check_roster(office, roster) && good;
 }
 

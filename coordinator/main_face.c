@@ -10,6 +10,7 @@
 #include "io/journal.h"
 #include "job/round.h"
 #include "job/terms.h"
+#include "protocol/wire.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -45,6 +46,7 @@ enum face_fact {
     ROW_LAST_AGENTS,
     ROW_AGENTS,
     ROW_AGENT,
+    ROW_COLLECTOR,
     ROW_LATEST,
     ROW_LEFT,
     ROW_REGRET,
@@ -74,6 +76,7 @@ static const struct fact_family family[] = {
     [ROW_LAST_AGENTS] = {"last_round_agents", FACT_GAUGE, "Agents whose answers the latest round has", {NULL}},
     [ROW_AGENTS] = {"agents", FACT_GAUGE, "Agents of the allow-list by what they do in the open round", {"state"}},
     [ROW_AGENT] = {"agent_info", FACT_INFO, "What each agent does in the open round", {"agent", "state"}},
+    [ROW_COLLECTOR] = {"collector_agents_ready", FACT_GAUGE, "Agents of each collector that are ready; 0 while it says nothing", {"collector"}},
     [ROW_LATEST] = {"latest_rounds", FACT_LIST, "The latest rounds, the newest first", {"closed", "round", "stage", "agents", "seconds"}},
     [ROW_LEFT] = {"job_left_seconds", FACT_GAUGE, "How long the rounds that are left take at the pace so far", {NULL}},
     [ROW_REGRET] = {"regret_average", FACT_GAUGE, "What the choice has cost so far: loss a round above the best candidate's, from released losses", {NULL}},
@@ -184,6 +187,11 @@ static void add_machine(struct facts *facts, struct face_run *run)
     add_price(facts, run, view.closed);
     add_course(facts, run, &view);
     add_agents(facts, run->coordinator, view.agent_count);
+    for (size_t i = 0; i < view.collector_count; i++) {
+        uint64_t ready = 0;
+        const char *name = coordinator_look_collector(run->coordinator, i, &ready);
+        facts_set_of(facts, ROW_COLLECTOR, (double)ready, name);
+    }
 }
 
 static const struct face_run *running(const struct face *face, uint32_t number)
@@ -348,6 +356,16 @@ static void note(void *self, const struct record *record, UNUSED struct slice bl
                             .round = record->as.round.round,
                             .agents = record->as.round.agent_count,
                             .duration_ms = record->as.round.duration_ms};
+}
+
+void face_hear(void *self, struct slice body)
+{
+    struct face *face = self;
+    struct record record;
+    if (face->host.watch != NULL && wire_decode_record(&record, body) == STATUS_OK) {
+        note(&face->run[0], &record, (struct slice){NULL, 0});
+        record_free(&record);
+    }
 }
 
 enum status face_open(struct face *face, const struct office *office, const struct log *log,

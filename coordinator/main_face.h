@@ -91,6 +91,8 @@ void face_set_idle(struct face *face, bool idle);
  * the queue's job, or 0. */
 void face_begin(struct face *face, size_t lane, uint32_t number, const struct job *job,
                 const struct coordinator *coordinator, struct journal *journal);
+/** A collector's machine was told a record that was added to the journal. Its blob is not read. */
+void face_hear(void *self, struct slice body); /* self: a struct face */
 void face_pause(struct face *face, size_t lane);
 
 #endif

@@ -137,6 +137,9 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
 
     *journal = run->led;
     run->led = (struct journal){.self = NULL};
+    if (status == STATUS_OK && collect_is_collector(office)) {
+        status = collect_open_journal(&run->collect, journal, why);
+    }
     if (status == STATUS_OK && lane->job != NULL) {
         status = check_journal(lane, why);
     }
@@ -153,14 +156,21 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
     }
     if (status == STATUS_OK) {
         options.cancelled = (struct slice){lane->cancel, lane->cancel_size};
+        collect_tell_options(&run->collect, &options);
         status = coordinator_new(&lane->coordinator, &options);
+    }
+    if (status == STATUS_OK) {
+        status = collect_join(&run->collect, lane->coordinator, why);
     }
     if (status != STATUS_OK) {
         drop_cancel(lane);
+        collect_leave(&run->collect);
+        coordinator_free(lane->coordinator);
+        lane->coordinator = NULL;
         journal_close(journal);
         return status;
     }
-    run->own = *journal;
+    run->own = collect_is_collector(office) ? (struct journal){.self = NULL} : *journal;
     *machine = coordinator_machine(lane->coordinator);
     face_begin(&run->face, (size_t)(lane - run->lane), lane->job != NULL ? lane->job->number : 0,
                &office->job, lane->coordinator, journal);
@@ -187,6 +197,7 @@ void lane_unmake(void *self, struct machine *machine, struct journal *journal)
     struct lane *lane = self;
     struct run *run = lane->run;
     face_pause(&run->face, (size_t)(lane - run->lane));
+    collect_leave(&run->collect);
     coordinator_free(lane->coordinator);
     lane->coordinator = NULL;
     drop_cancel(lane);

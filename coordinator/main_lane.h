@@ -4,6 +4,7 @@
 #define COORDINATOR_MAIN_LANE_H
 
 #include "coordinator/idle.h"
+#include "coordinator/main_collect.h"
 #include "coordinator/main_desk.h"
 #include "coordinator/main_face.h"
 #include "coordinator/main_stay.h"
@@ -32,6 +33,7 @@ struct run {
     struct idle *idle;
     struct journal led; /* that lead_await opened, until a machine is made for it */
     struct journal own; /* a shared journal while it is open, to ask whether it is lost */
+    struct collect collect;
     struct face face;
     struct desk_child desk;
     const char *config; /* the settings' path */

@@ -4,6 +4,7 @@
 #include "base/owned.h"
 #include "config/config.h"
 #include "coordinator/main.h"
+#include "coordinator/main_collect.h"
 #include "coordinator/publish.h"
 #include "coordinator/round.h"
 #include "crypto/digest.h"
@@ -292,6 +293,9 @@ static enum status judge_place(const struct office *office, struct why *why)
 enum status office_judge(const struct office *office, struct why *why)
 {
     enum status status = judge_place(office, why);
+    if (status == STATUS_OK) {
+        status = collect_judge(office, why);
+    }
     if (status != STATUS_OK) {
         return status;
     }

@@ -25,7 +25,7 @@
 enum { PUBLISH_TRIES = 60, PUBLISH_PAUSE_MS = 1000 };
 
 /* Listens and runs machines until the end, or until another coordinator leads. */
-static enum status serve(struct run *run, int *exit_code, struct why *why)
+static enum status serve(struct run *run, bool *listens, int *exit_code, struct why *why)
 {
     const char *lines = run->office.settings.lines;
     struct endpoint_options options = {.address = run->office.settings.listen,
@@ -43,10 +43,12 @@ static enum status serve(struct run *run, int *exit_code, struct why *why)
         .operators_path = run->office.settings.operators.list,
         .file = file,
         .file_count = run->stays ? DRIVER_LANES_MAX : 0,
+        .source = collect_is_shared(&run->office) ? &run->collect.source : NULL,
         .lost = journal_is_shared(run->office.settings.state) ? lane_is_lost : NULL,
         .lost_self = run};
     enum status status = endpoint_listen(&driver.endpoint, &options, why);
 
+    *listens = status == STATUS_OK;
     if (status != STATUS_OK) {
         return status;
     }
@@ -76,6 +78,7 @@ static enum status serve(struct run *run, int *exit_code, struct why *why)
 static enum status drive(struct run *run, int *exit_code, struct why *why)
 {
     const bool shared = journal_is_shared(run->office.settings.state);
+    bool listens = false;
     enum status status = shared ? office_judge(&run->office, why) : STATUS_OK;
 
     if (status == STATUS_OK) {
@@ -85,15 +88,18 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
         return status;
     }
     do {
-        if (shared) {
+        if (collect_is_collector(&run->office)) {
+            status = collect_await(&run->collect, face_stand_by, &run->face, why);
+        } else if (shared) {
             status = lead_await(&run->led, run->office.settings.state, &run->daemon.log,
                                 face_stand_by, &run->face, why);
         }
         if (status == STATUS_OK) {
-            status = serve(run, exit_code, why);
+            status = serve(run, &listens, exit_code, why);
         }
         journal_close(&run->led);
-    } while (shared && lead_is_lost(status));
+        collect_leave(&run->collect);
+    } while (shared && listens && lead_is_lost(status));
     face_close(&run->face);
     return status;
 }
@@ -130,6 +136,9 @@ static enum status find_job(struct run *run, const struct arguments *arguments, 
 {
     run->stays = run->office.settings.jobs[0] != '\0';
     lane_set_all(run);
+    collect_begin(&run->collect, &run->office, &run->daemon.log);
+    run->collect.heard = face_hear;
+    run->collect.heard_self = &run->face;
     if (!run->stays) {
         return office_read_job(&run->office, why);
     }
@@ -182,7 +191,9 @@ int main_run(const struct arguments *arguments)
         status = drive(run, &exit_code, &why);
     }
     if (status == STATUS_OK) {
-        status = run->stays ? file_all(run, &why) : publish(run, arguments, &exit_code, &why);
+        status = run->stays                           ? file_all(run, &why)
+                 : collect_is_collector(&run->office) ? STATUS_OK
+                                                      : publish(run, arguments, &exit_code, &why);
     }
     exit_code = daemon_end(&run->daemon, PROGRAM, exit_code, status, &why);
     stay_free(&run->stay);

@@ -21,16 +21,19 @@ static_assert((int)JOB_AGENTS_MAX == (int)PEERS_MAX,
 #define NEXT(phase) (1u << (phase))
 
 static const unsigned PHASE_NEXT[] = {
-    [PHASE_RECOVERING] = NEXT(PHASE_NAMING) | NEXT(PHASE_JOINING) | NEXT(PHASE_OPEN) |
-                         NEXT(PHASE_KEYING) | NEXT(PHASE_OVER),
+    [PHASE_RECOVERING] = NEXT(PHASE_FOLLOWING) | NEXT(PHASE_NAMING) | NEXT(PHASE_JOINING) |
+                         NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) | NEXT(PHASE_OVER),
+    [PHASE_FOLLOWING] = NEXT(PHASE_OPEN) | NEXT(PHASE_OVER),
     [PHASE_NAMING] = NEXT(PHASE_JOINING),
     [PHASE_JOINING] = NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) | NEXT(PHASE_CLOSING),
     [PHASE_KEYING] = NEXT(PHASE_LISTING) | NEXT(PHASE_CLOSING),
     [PHASE_LISTING] = NEXT(PHASE_OPEN),
-    [PHASE_OPEN] = NEXT(PHASE_SETTLING) | NEXT(PHASE_OPENING) | NEXT(PHASE_CLOSING),
+    [PHASE_OPEN] =
+        NEXT(PHASE_SETTLING) | NEXT(PHASE_OPENING) | NEXT(PHASE_CLOSING) | NEXT(PHASE_FOLLOWING),
     [PHASE_SETTLING] = NEXT(PHASE_OPENING),
     [PHASE_OPENING] = NEXT(PHASE_CLOSING),
-    [PHASE_CLOSING] = NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) | NEXT(PHASE_OVER),
+    [PHASE_CLOSING] =
+        NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) | NEXT(PHASE_OVER) | NEXT(PHASE_FOLLOWING),
     [PHASE_OVER] = NEXT(PHASE_FINISHED),
     [PHASE_FINISHED] = 0};
 CHECK_TABLE(PHASE_NEXT, PHASE_COUNT);
@@ -44,9 +47,11 @@ void coordinator_enter(struct coordinator *c, enum phase next)
 /* Stops the program where phase, commit, sum and outcome contradict each other; called after each event. */
 static void coordinator_check(const struct coordinator *c)
 {
+    const bool hands_in =
+        coordinator_collects(c) && c->phase == PHASE_CLOSING; /* the round stays */
     const bool commits = c->phase == PHASE_NAMING || c->phase == PHASE_LISTING ||
                          c->phase == PHASE_SETTLING || c->phase == PHASE_CLOSING;
-    const bool open = c->phase >= PHASE_KEYING && c->phase <= PHASE_OPENING;
+    const bool open = (c->phase >= PHASE_KEYING && c->phase <= PHASE_OPENING) || hands_in;
     CHECK((c->commit_body != NULL) == commits);
     CHECK(c->commit_rows == NULL || c->phase == PHASE_CLOSING);
     CHECK((c->aggregate.sum != NULL) == open);
@@ -54,7 +59,8 @@ static void coordinator_check(const struct coordinator *c)
     CHECK(c->masks == NULL || masks_host_is_listed(c->masks) == (c->phase >= PHASE_LISTING));
     CHECK(c->phase < PHASE_SETTLING || c->masks == NULL || masks_host_is_settled(c->masks));
     CHECK(c->phase < PHASE_JOINING || c->outcome.begun);
-    CHECK(c->phase == PHASE_RECOVERING || c->outcome.finished == (c->phase >= PHASE_OVER));
+    CHECK(c->phase == PHASE_RECOVERING || hands_in ||
+          c->outcome.finished == (c->phase >= PHASE_OVER));
 }
 
 enum status coordinator_send(struct effects *effects, const struct peer *peer,
@@ -139,6 +145,9 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, struct effec
         return status;
     }
     cohort_begin_round(&c->cohort);
+    if (!coordinator_collects(c)) { /* which has its own parts of the round by now */
+        collecting_begin_round(&c->collecting);
+    }
     c->late = false;
     c->opened_ms = now_ms;
     c->deadline_ms = now_ms + c->options.job->deadline_ms;
@@ -150,6 +159,7 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, struct effec
     const bool keyed = c->masks == NULL || masks_host_is_listed(c->masks);
     coordinator_enter(c, keyed ? PHASE_OPEN : PHASE_KEYING);
     coordinator_mark_unlisted(c);
+    coordinator_mark_handed(c);
     log_event(c->options.log, LOG_DEBUG, "round-opened", NULL, "round %" PRIu32 " is open",
               c->outcome.rounds_closed);
     coordinator_tell_all(c, TELL_INVITE);
@@ -160,6 +170,11 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, struct effec
 static enum status on_start(struct coordinator *c, const struct event *event,
                             struct effects *effects)
 {
+    if (coordinator_collects(c)) {
+        coordinator_enter(c, PHASE_FOLLOWING);
+        coordinator_end_if_over(c, event->now_ms);
+        return STATUS_OK;
+    }
     if (!c->outcome.begun) {
         struct job_name *name = &c->committing.as.job.job;
         c->committing = (struct record){.kind = RECORD_JOB, .wall_ms = event->wall_ms};
@@ -234,7 +249,8 @@ static enum status on_record(struct coordinator *c, const struct event *event)
     if (status == STATUS_OK && record.kind == RECORD_ROUND && record.as.round.failed) {
         memcpy(c->failed_because, record.as.round.cause, sizeof c->failed_because);
     }
-    if (status == STATUS_OK && record.kind == RECORD_ROUND && !record.as.round.failed) {
+    if (status == STATUS_OK && record.kind == RECORD_ROUND && !record.as.round.failed &&
+        !coordinator_collects(c)) {
         status =
             coordinator_keep_state(c, event->as.record.sequence, event->as.record.blob.size > 0);
         if (status == STATUS_OK) {
@@ -261,6 +277,7 @@ static enum status on_roster(struct coordinator *c, const struct event *event,
                   c->cohort.count, c->answers_max);
     }
     if (status == STATUS_OK) {
+        coordinator_mark_handed(c);
         status = coordinator_note_revoked(c, event, effects);
     }
     for (size_t i = 0; status == STATUS_OK && i < c->aggregate.staging_count; i++) {
@@ -299,7 +316,9 @@ static void on_cut(struct coordinator *c, const struct event *event)
 static enum status finish_if_due(struct coordinator *c, const struct event *event,
                                  struct effects *effects)
 {
-    if (!cohort_all_know(&c->cohort, c->outcome.rounds_closed) &&
+    const bool alone =
+        c->cohort.admitted == 0 && c->collecting.count > 0; /* all agents are collectors' */
+    if (!alone && !cohort_all_know(&c->cohort, c->outcome.rounds_closed) &&
         (event->now_ms < c->deadline_ms || c->cohort.untold[TELL_RELEASE] > 0)) {
         return STATUS_OK;
     }
@@ -319,7 +338,7 @@ static enum status advance(struct coordinator *c, const struct event *event,
     enum status status = coordinator_cancel_if_due(c, event, effects);
 
     if (status == STATUS_OK && c->phase == PHASE_JOINING) {
-        if (cohort_count_ready(&c->cohort) >= c->options.job->cohort_min) {
+        if (coordinator_count_ready(c) >= c->options.job->cohort_min) {
             status = coordinator_open(c, event->now_ms, effects);
         } else if (event->now_ms >= c->deadline_ms) {
             status = coordinator_fail(c, event, effects);
@@ -354,8 +373,24 @@ static enum status act(struct coordinator *c, const struct event *event, struct 
 
     c->stepped_ms = event->now_ms;
     switch (event->kind) {
-    case EVENT_RECORD:
-        return on_record(c, event);
+    case EVENT_RECORD: {
+        const uint32_t closed_before = c->outcome.rounds_closed;
+        status = on_record(c, event);
+        if (c->phase == PHASE_RECOVERING || status != STATUS_OK) {
+            return status;
+        }
+        if (!coordinator_collects(c)) {
+            return STATUS_CORRUPT;
+        }
+        coordinator_follow(c, event, closed_before);
+        break;
+    }
+    case EVENT_STANDINGS:
+        status = coordinator_on_standings(c, event, effects);
+        break;
+    case EVENT_PARTIAL:
+        status = coordinator_on_partial(c, event);
+        break;
     case EVENT_START:
         status = on_start(c, event, effects);
         break;
@@ -417,6 +452,9 @@ static int64_t coordinator_wake_ms(const void *self)
         return earlier(wake, c->stepped_ms + JOIN_NOTICE_MS);
     }
     if (c->phase == PHASE_OPEN) {
+        if (coordinator_collects(c)) {
+            wake = earlier(coordinator_hands_in_ms(c), coordinator_tells_ms(c));
+        }
         wake = earlier(earlier(wake, coordinator_settles_ms(c)), coordinator_stalls_ms(c));
     }
     return wake;
@@ -448,6 +486,11 @@ enum status coordinator_new(struct coordinator **out, const struct coordinator_o
     c->answers_max = job_agents_most(options->job);
     outcome_init(&c->outcome, options->job, options->shows ? OUTCOME_SHOWS : OUTCOME_FORGETS);
     coordinator_note_cancelled(c, options->cancelled);
+    status = collecting_begin(&c->collecting, options->collectors, options->collectors_count);
+    if (status != STATUS_OK) {
+        coordinator_free(c);
+        return status;
+    }
     *out = c;
     return STATUS_OK;
 }
@@ -458,6 +501,7 @@ void coordinator_free(struct coordinator *c)
         outcome_free(&c->outcome);
         cohort_free(&c->cohort);
         aggregate_free(&c->aggregate);
+        collecting_free(&c->collecting);
         curator_free(c->curator);
         coordinator_free_masks(c);
         stale_free(&c->stale);

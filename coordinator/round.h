@@ -28,6 +28,9 @@ struct coordinator_options {
     uint32_t linger_ms;  /* after the job's end: how long absent agents are waited for */
     bool
         shows; /* somebody may look at it: its rounds are kept for that, as OUTCOME_SHOWS has them */
+    const char *collector; /* kept; this one is the collector of that name; NULL or "": it leads */
+    const struct peer *collectors; /* (collectors_count) kept; that it has, where it leads */
+    size_t collectors_count;
     uint32_t settle_ms; /* an agent that is present, but never was ready, is waited for so long */
 };
 
@@ -52,7 +55,14 @@ struct coordinator_view {
     uint32_t closed;   /* rounds */
     uint32_t planned;  /* rounds */
     bool failed;       /* the job */
-    size_t agent_count; /* admitted ones, and those that were revoked during this round */
+    size_t ready;      /* of its own agents */
+    uint64_t open;     /* 1 + the round whose answers it takes, or 0 */
+    uint64_t settled;  /* a collector: 1 + the round to which it has nothing more to add, or 0 */
+    size_t answers;    /* of its own agents, to the open round */
+    int64_t deadline_ms;    /* of the open round */
+    bool over;              /* the job */
+    size_t collector_count; /* that it has */
+    size_t agent_count;     /* admitted ones, and those that were revoked during this round */
 };
 
 /* In the order of the machine's states; the view's word is among them. */
@@ -68,6 +78,11 @@ const struct outcome *coordinator_look_outcome(const struct coordinator *coordin
 
 /** Looks at a machine between two steps. */
 struct coordinator_view coordinator_look(const struct coordinator *coordinator);
+
+/** Returns the name of collector number index, below collector_count, borrowed; ready: out, its agents that are, 0 while it says
+ * nothing. */
+const char *coordinator_look_collector(const struct coordinator *coordinator, size_t index,
+                                       uint64_t *ready);
 
 /** Returns the name of agent number index, below agent_count, borrowed until the next step. state: out, an index into
  * coordinator_agent_states. */

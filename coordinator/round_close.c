@@ -29,7 +29,7 @@ enum status coordinator_release(struct coordinator *c, struct member *member,
     return coordinator_send(effects, &member->peer, &release, (struct slice){0});
 }
 
-static enum status list_agents(struct record *record, const struct cohort *cohort)
+enum status coordinator_list_agents(struct record *record, const struct cohort *cohort)
 {
     size_t count = cohort_count(cohort, STANDING_ANSWERED);
     record->as.round.agent = calloc(count + 1, sizeof *record->as.round.agent);
@@ -37,12 +37,18 @@ static enum status list_agents(struct record *record, const struct cohort *cohor
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < cohort->count; i++) {
-        if (cohort->member[i].standing == STANDING_ANSWERED) {
+        if (cohort->member[i].standing == STANDING_ANSWERED && !cohort->member[i].handed) {
             record->as.round.agent[record->as.round.agent_count++] = cohort->member[i].peer;
             record->as.round.records += cohort->member[i].records;
         }
     }
     return STATUS_OK;
+}
+
+static enum status list_all(struct coordinator *c)
+{
+    const enum status status = coordinator_list_agents(&c->committing, &c->cohort);
+    return status == STATUS_OK ? collecting_list(&c->committing, c) : status;
 }
 
 static void begin_record(struct coordinator *c, const struct event *event, bool failed)
@@ -72,7 +78,7 @@ enum status coordinator_fail_because(struct coordinator *c, const struct event *
     coordinator_tell_failed(c, cause);
     begin_record(c, event, true);
     (void)snprintf(c->committing.as.round.cause, RECORD_CAUSE_BYTES, "%s", cause);
-    enum status status = list_agents(&c->committing, &c->cohort);
+    enum status status = list_all(c);
     aggregate_free(&c->aggregate);
     cohort_forget_answers(&c->cohort);
     return status == STATUS_OK ? coordinator_commit(c, effects, (struct slice){0}) : status;
@@ -99,7 +105,7 @@ enum status coordinator_cancel_if_due(struct coordinator *c, const struct event 
     char cause[RECORD_CAUSE_BYTES];
     const bool due = c->phase == PHASE_JOINING || c->phase == PHASE_KEYING ||
                      c->phase == PHASE_OPEN || c->phase == PHASE_OPENING;
-    if (c->cancelled_by[0] == '\0' || !due) {
+    if (c->cancelled_by[0] == '\0' || !due || coordinator_collects(c)) {
         return STATUS_OK;
     }
     if (c->phase == PHASE_JOINING) {
@@ -112,7 +118,7 @@ enum status coordinator_cancel_if_due(struct coordinator *c, const struct event 
 enum status coordinator_fail(struct coordinator *c, const struct event *event,
                              struct effects *effects)
 {
-    size_t answered = cohort_count(&c->cohort, STANDING_ANSWERED);
+    size_t answered = coordinator_count_answered(c);
     bool joining = c->phase == PHASE_JOINING;
     char missing[MISSING_BYTES];
     char cause[RECORD_CAUSE_BYTES];
@@ -124,7 +130,7 @@ enum status coordinator_fail(struct coordinator *c, const struct event *event,
     (void)snprintf(cause, sizeof cause,
                    "round %" PRIu32 ": %zu agents %s, the job needs %zu (%s); missing: %s",
                    c->outcome.rounds_closed,
-                   joining  ? cohort_count_ready(&c->cohort)
+                   joining  ? coordinator_count_ready(c)
                    : keying ? cohort_count(&c->cohort, STANDING_KEYED)
                             : answered,
                    joining  ? "were ready before the join deadline"
@@ -199,13 +205,16 @@ enum status coordinator_close(struct coordinator *c, const struct event *event,
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
     begin_record(c, event, false);
-    enum status status = list_agents(&c->committing, &c->cohort);
+    enum status status = list_all(c);
     return status == STATUS_OK ? close_round(c, stage, within, effects) : status;
 }
 
 enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,
                                      struct effects *effects)
 {
+    if (coordinator_collects(c)) {
+        return coordinator_hand_in_if_due(c, event, effects);
+    }
     switch (coordinator_judge_round(c, event->now_ms)) {
     case VERDICT_WAIT:
         return STATUS_OK;
@@ -337,6 +346,10 @@ enum status coordinator_on_committed(struct coordinator *c, const struct event *
 {
     free(c->commit_body);
     c->commit_body = NULL;
+    if (coordinator_collects(c)) {
+        coordinator_handed_in(c, event->now_ms);
+        return STATUS_OK;
+    }
     if (c->phase == PHASE_CLOSING) {
         return on_round_committed(c, event, effects);
     }

@@ -8,6 +8,7 @@
 
 const char *const coordinator_phases[] = {
     [PHASE_RECOVERING] = "starting",
+    [PHASE_FOLLOWING] = "waiting for the coordinator that leads",
     [PHASE_NAMING] = "naming the job",
     [PHASE_JOINING] = "waiting for agents",
     [PHASE_KEYING] = "gathering keys",
@@ -76,7 +77,22 @@ struct coordinator_view coordinator_look(const struct coordinator *coordinator)
         .closed = closed,
         .planned = planned,
         .failed = c->outcome.failed,
+        .ready = cohort_count_ready(&c->cohort),
+        .open = c->phase == PHASE_OPEN ? (uint64_t)closed + 1 : 0,
+        .settled = c->phase == PHASE_OPEN && c->collecting.settled ? (uint64_t)closed + 1 : 0,
+        .answers = cohort_count(&c->cohort, STANDING_ANSWERED),
+        .deadline_ms = c->deadline_ms,
+        .over = c->outcome.finished,
+        .collector_count = c->collecting.count,
         .agent_count = c->cohort.count};
+}
+
+const char *coordinator_look_collector(const struct coordinator *coordinator, size_t index,
+                                       uint64_t *ready)
+{
+    const struct collected *of = &coordinator->collecting.of[index];
+    *ready = of->present ? of->ready : 0;
+    return of->peer.name;
 }
 
 /* As round_wait.c says it in the log. */

@@ -23,7 +23,7 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
         const struct message show = {.kind = MESSAGE_SHOW, .as.show = {*dictionary}};
         status = coordinator_send(effects, &member->peer, &show, (struct slice){0});
     }
-    if (status != STATUS_OK || c->phase < PHASE_JOINING) {
+    if (status != STATUS_OK || !c->outcome.begun) {
         return status; /* the job has no durable name yet */
     }
     bool ready = same && message->as.hello.ready;
@@ -95,7 +95,7 @@ static enum status on_fetch(struct coordinator *c, const struct member *member,
     uint32_t length = message->as.fetch.length;
     struct message piece = {.kind = MESSAGE_PIECE};
 
-    if (c->phase < PHASE_JOINING) {
+    if (!c->outcome.begun) {
         return STATUS_OK;
     }
     const struct slice source = coordinator_bytes_of(c, digest);

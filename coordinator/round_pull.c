@@ -98,8 +98,12 @@ static enum status count_answer(struct coordinator *c, struct member *member, st
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
 
     /* By the job; and those who were revoked after they answered count beside those admitted in their place. */
-    if (cohort_count(&c->cohort, STANDING_ANSWERED) >= c->answers_max) {
+    if (coordinator_count_answered(c) >= c->answers_max) {
         refuse(c, member, "round-full", "its sum has as many answers as it has room for");
+        return STATUS_OK;
+    }
+    if (collecting_has(&c->collecting, &member->peer)) {
+        refuse(c, member, "answer-collected", "a collector has brought an answer of it");
         return STATUS_OK;
     }
     if (!is_clipped(c, stage, within, answer, member)) {

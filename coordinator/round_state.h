@@ -1,6 +1,6 @@
 /* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: start,
  * time), round_message.c (what agents say), round_pull.c (how answers come in), round_wait.c (who is
- * waited for), round_tell.c (what all are told), round_masks.c (masked rounds), round_revoked.c (whom these lose) and round_close.c (from the last answer to the
+ * waited for), round_tell.c (what all are told), round_masks.c (masked rounds), round_revoked.c (whom these lose), round_collect.c (jobs with collectors), round_hand_in.c (what a collector does) and round_close.c (from the last answer to the
  * release). Nothing else includes it. */
 
 #ifndef COORDINATOR_ROUND_STATE_H
@@ -29,10 +29,13 @@ enum {
  * A masked round is KEYING -> LISTING -> OPEN -> SETTLING -> OPENING in the place of OPEN. After a restart it begins with
  * OPEN where the journal has its roster, and OPEN leads to OPENING where it has the survivors.
  *
+ * A collector is FOLLOWING in the place of NAMING and JOINING; its OPEN and CLOSING lead back there, and from there to OVER.
+ *
  * RECOVERING leads also to JOINING, OPEN and OVER, where the journal ends there; JOINING also to CLOSING, when too few
  * agents came. CLOSING leads to the next round or to the end. */
 enum phase {
     PHASE_RECOVERING, /* before EVENT_START */
+    PHASE_FOLLOWING,  /* a collector: until the coordinator that leads goes on */
     PHASE_NAMING,     /* the job's own record is on its way to the journal */
     PHASE_JOINING,    /* until cohort_min agents are ready */
     PHASE_KEYING,     /* masked: sites send their keys */
@@ -64,6 +67,29 @@ enum {
     TELL_EFFECTS_SPARE = 32 /* of a step's room, for what else it has to do */
 };
 
+/* A collector, as the coordinator that leads knows it. */
+struct collected {
+    struct peer peer;
+    uint64_t ready;  /* agents */
+    bool present;    /* it has said so within the last seconds */
+    bool settled;    /* it has nothing more to add to the open round */
+    unsigned missed; /* rounds in a row that waited for it in vain */
+};
+
+struct collecting {
+    struct collected *of; /* (count) at the coordinator that leads, owned */
+    size_t count;
+    struct peer *
+        agent; /* (agent_count) whose answers are in the open round's sum by parts, sorted by name, owned */
+    size_t agent_count;
+    uint64_t records; /* that these look at, where the job says a share */
+
+    /* At a collector. */
+    size_t handed;     /* of those that have answered here, in a part */
+    int64_t handed_ms; /* when the latest part was */
+    bool settled;      /* nobody is awaited, and all that came is handed in */
+};
+
 struct coordinator {
     struct coordinator_options options;
     struct digest text_digest;
@@ -73,6 +99,7 @@ struct coordinator {
     struct outcome outcome;
     struct cohort cohort;
     struct aggregate aggregate;
+    struct collecting collecting;
     struct curator *curator;
     struct masks_host *masks; /* of the open round, where it is masked; owned */
     struct kept_masks kept;
@@ -95,7 +122,7 @@ struct coordinator {
     char cancelled_by[CANCELLED_BY_BYTES];   /* an operator, who has ended the job; "" */
     struct record committing; /* owns its lists while PHASE_NAMING or PHASE_CLOSING */
     uint8_t *commit_body;
-    double *commit_rows;
+    void *commit_rows;
     size_t commit_rows_bytes;
     uint64_t
         state_sequence; /* of the record whose blob is the stage's state; 0: none, or forgotten */
@@ -178,6 +205,46 @@ MUST_USE enum status coordinator_remind(struct coordinator *c, const struct even
 MUST_USE enum status coordinator_lose_if_due(struct coordinator *c, const struct event *event,
                                              struct effects *effects);
 
+/* round_collect.c */
+
+/** Returns whether this is a collector: it closes no rounds. */
+bool coordinator_collects(const struct coordinator *c);
+/** Begins with the names of collectors (count, may be 0). Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status collecting_begin(struct collecting *collecting, const struct peer *name,
+                                      size_t count);
+void collecting_free(struct collecting *collecting);
+void collecting_begin_round(struct collecting *collecting);
+/** Returns whether no collector is waited for. */
+bool collecting_is_complete(const struct collecting *collecting);
+/** A round is over: the collectors that it waited for have missed it. */
+void collecting_note_missed(struct collecting *collecting);
+/** Returns whether an agent's answer is in a part of the open round. */
+bool collecting_has(const struct collecting *collecting, const struct peer *agent);
+/** Returns why a collector is waited for, in words; NULL: it is not. */
+const char *collecting_why(const struct collected *collected);
+/** Adds those whose answers came by parts to a round's record. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status collecting_list(struct record *record, const struct coordinator *c);
+/** Return how many agents are ready, or are in the open round's sum, with those of collectors. */
+size_t coordinator_count_ready(const struct coordinator *c);
+size_t coordinator_count_answered(const struct coordinator *c);
+MUST_USE enum status coordinator_on_standings(struct coordinator *c, const struct event *event,
+                                              struct effects *effects);
+MUST_USE enum status coordinator_on_partial(struct coordinator *c, const struct event *event);
+
+/* round_hand_in.c */
+/** A collector: marks those whose answers are in a part as answered. */
+void coordinator_mark_handed(struct coordinator *c);
+/** A collector with an open round: hands in what it has, if that is due. */
+MUST_USE enum status coordinator_hand_in_if_due(struct coordinator *c, const struct event *event,
+                                                struct effects *effects);
+/** Returns when that is due by time alone; INT64_MAX. */
+int64_t coordinator_hands_in_ms(const struct coordinator *c);
+void coordinator_handed_in(struct coordinator *c, int64_t now_ms);
+/** A collector that follows: ends with the job. */
+void coordinator_end_if_over(struct coordinator *c, int64_t now_ms);
+/** A collector has taken a record of the one that leads. */
+void coordinator_follow(struct coordinator *c, const struct event *event, uint32_t closed_before);
+
 /* round_revoked.c */
 
 /** Returns the rank of a member in the round's roster, or the roster's count. */
@@ -209,6 +276,8 @@ int64_t coordinator_settles_ms(const struct coordinator *c);
 int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct staging *staging);
 
 /* round_close.c */
+/** Fills a round's record with those who have answered here, and their records. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status coordinator_list_agents(struct record *record, const struct cohort *cohort);
 MUST_USE enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,
                                               struct effects *effects);
 /** Says why the job failed, in these words. */

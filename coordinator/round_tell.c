@@ -33,8 +33,7 @@ static bool is_to_be_invited(const struct coordinator *c, const struct member *m
 {
     return (c->phase == PHASE_OPEN || c->phase == PHASE_KEYING) && member->ready &&
            (member->standing == STANDING_SILENT || member->standing == STANDING_UNLISTED) &&
-           cohort_count(&c->cohort, STANDING_ANSWERED) <
-               c->answers_max; /* else it would pay for nothing */
+           coordinator_count_answered(c) < c->answers_max; /* else it would pay for nothing */
 }
 
 static enum status tell(struct coordinator *c, struct member *member, enum telling what,

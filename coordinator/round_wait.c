@@ -94,6 +94,12 @@ void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char 
     for (size_t i = 0; i < revoked_count; i++) {
         add_name(&naming, revoked[i], "was revoked");
     }
+    for (size_t i = 0; i < c->collecting.count; i++) {
+        const char *why = collecting_why(&c->collecting.of[i]);
+        if (why != NULL) {
+            add_name(&naming, c->collecting.of[i].peer.name, why);
+        }
+    }
     if (naming.more > 0) {
         (void)snprintf(text + naming.used, size - naming.used, " and %zu more", naming.more);
     }
@@ -104,7 +110,7 @@ void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char 
 void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
 {
     char missing[MISSING_BYTES];
-    size_t ready = cohort_count_ready(&c->cohort);
+    size_t ready = coordinator_count_ready(c);
     const size_t seen = c->cohort.seen;
     const size_t admitted = c->cohort.admitted;
 
@@ -149,27 +155,35 @@ static void tell_missed(const struct coordinator *c, int64_t now_ms)
               c->phase == PHASE_KEYING ? "goes on" : "closes", missing);
 }
 
+/* Nobody is left to wait for, here or at a collector. */
+static bool is_complete(struct coordinator *c, int64_t now_ms)
+{
+    const bool alone = c->cohort.admitted == 0 && c->collecting.count > 0;
+    return (alone || cohort_is_complete(&c->cohort, now_ms, c->options.settle_ms)) &&
+           collecting_is_complete(&c->collecting);
+}
+
 enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms)
 {
     const size_t least = coordinator_least(c);
-    const size_t answered =
-        cohort_count(&c->cohort, c->phase == PHASE_KEYING ? STANDING_KEYED : STANDING_ANSWERED);
+    const size_t answered = c->phase == PHASE_KEYING ? cohort_count(&c->cohort, STANDING_KEYED)
+                                                     : coordinator_count_answered(c);
     /* When the sums are full, nobody else can count. */
     const bool complete =
-        answered >= least && (answered >= c->answers_max ||
-                              cohort_is_complete(&c->cohort, now_ms, c->options.settle_ms));
+        answered >= least && (answered >= c->answers_max || is_complete(c, now_ms));
     /* Those on the list have made it impossible. A list that is too short may grow: an operator who changes
      * a key takes the old one off first, and a masked sum counts on that very site. */
     const char *revoked[MASKS_SITES_MAX];
     const size_t possible =
         cohort_count_possible(&c->cohort) + coordinator_list_revoked(c, revoked);
-    const bool hopeless = c->cohort.count >= least && possible < least;
+    const bool hopeless = c->collecting.count == 0 && c->cohort.count >= least && possible < least;
 
     if (answered >= least && (complete || c->late || now_ms >= c->deadline_ms)) {
         if (!complete) {
             tell_missed(c, now_ms);
         }
         cohort_note_missed(&c->cohort, c->opened_ms, now_ms, c->options.settle_ms);
+        collecting_note_missed(&c->collecting);
         return VERDICT_CLOSE;
     }
     if (answered < least && !hopeless && !c->late && now_ms >= c->deadline_ms &&

@@ -84,6 +84,11 @@ static const struct config_key coordinator_keys[] = {
         OPTIONAL("{listen: \"tcp://0.0.0.0:7311\", list: operators}"),
         DOC("Beside jobs: where operators connect from other machines, and their allow-list, which "
             "`hedgerow-coordinator operators add` writes.")),
+    KEY_TEXT("collectors", collectors, OPTIONAL("\"east west\""),
+        DOC("Beside a database as state: names of coordinators that hold agents of their own and add these agents' "
+            "answers up.")),
+    KEY_TEXT("collector", collector, OPTIONAL("east"),
+        DOC("Beside a database as state: this one is the collector of that name, and leads no job.")),
     KEY_EXACT("linger_s", linger_ms, 3, 0, 86400000, DEFAULT("30", "30"),
         DOC("Seconds that absent agents are waited for after the end.")),
     KEY_EXACT("memory_mb_max", memory_bytes_max, 6, 64 * MEGABYTE, 1000000 * MEGABYTE, OPTIONAL("1024"),
@@ -336,6 +341,23 @@ static enum status check_state(const struct config *config, const char *state, s
                                "is neither a folder nor postgresql://HOST/DATABASE");
 }
 
+/* What collectors and the coordinator that leads tell each other stands in the database. */
+static enum status check_collectors(const struct config *config,
+                                    const struct coordinator_settings *settings, struct why *why)
+{
+    const char *key = settings->collector[0] != '\0' ? "collector" : "collectors";
+    if (settings->collector[0] == '\0' && settings->collectors[0] == '\0') {
+        return STATUS_OK;
+    }
+    if (settings->collector[0] != '\0' && settings->collectors[0] != '\0') {
+        return config_refuse(config, why, key, "stands beside `collectors`: remove one");
+    }
+    return is_url(settings->state)
+               ? STATUS_OK
+               : config_refuse(config, why, key,
+                               "needs postgresql://HOST/DATABASE as `state`, and one `job`");
+}
+
 enum status coordinator_settings_parse(struct coordinator_settings *settings, struct slice text,
                                        const char *path, struct why *why)
 {
@@ -359,6 +381,9 @@ enum status coordinator_settings_parse(struct coordinator_settings *settings, st
     }
     if (status == STATUS_OK) {
         status = check_lines(config, settings, why);
+    }
+    if (status == STATUS_OK) {
+        status = check_collectors(config, settings, why);
     }
     if (status == STATUS_OK) {
         const struct path_key item[] = {

@@ -15,6 +15,7 @@
 enum {
     SETTINGS_PATH_BYTES = 1024,
     SETTINGS_ADDRESS_BYTES = 256,
+    SETTINGS_NAME_BYTES = 40,
     SETTINGS_JOBS_MAX = 16 /* of a queue that run at the same time; the driver has a lane more */
 };
 
@@ -54,6 +55,9 @@ struct coordinator_settings {
         [SETTINGS_PATH_BYTES]; /* the queue's folder, and then state, job and out are ""; or "" */
     uint32_t jobs_at_once;     /* beside jobs: that run at the same time, at most; 8 */
     struct operators_settings operators; /* only beside jobs */
+    char collectors
+        [SETTINGS_ADDRESS_BYTES];        /* names, with a blank between: who collects for it; "" */
+    char collector[SETTINGS_NAME_BYTES]; /* it collects, under this name, for another one; "" */
     uint32_t linger_ms;                  /* after the job's end, for absent agents; 30 s */
     uint64_t memory_bytes_max;           /* of the process; 0: no limit */
     uint64_t message_bytes_max;          /* the largest answer or artifact; 64 MB */

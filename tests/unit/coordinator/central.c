@@ -116,6 +116,22 @@ static enum status step(struct central *bench, struct event *event)
     return status;
 }
 
+/* Records from number `from` on, of its own journal or the one that it follows. */
+static enum status replay(struct central *bench, size_t from)
+{
+    const struct central *of = bench->leads != NULL ? bench->leads : bench;
+    enum status status = STATUS_OK;
+    for (size_t i = from; status == STATUS_OK && i < of->kept_count; i++) {
+        const struct kept *kept = &of->kept[i];
+        struct event event = {.kind = EVENT_RECORD, .as.record.sequence = i + 1};
+        event.as.record.body = (struct slice){kept->body, kept->body_size};
+        event.as.record.blob = (struct slice){kept->blob, kept->forgotten ? 0 : kept->blob_size};
+        status = step(bench, &event);
+        bench->followed = i + 1;
+    }
+    return status;
+}
+
 static enum status begin(struct central *bench)
 {
     struct peer roster[CENTRAL_AGENTS];
@@ -123,33 +139,31 @@ static enum status begin(struct central *bench)
                                           .text = bench->text,
                                           .random = &bench->random,
                                           .dictionaries = bench->dictionaries,
+                                          .collector = bench->collector,
+                                          .collectors = bench->collectors,
+                                          .collectors_count = bench->collectors_count,
                                           .answer_bytes_max = 1 << 20,
                                           .linger_ms = 1000};
     enum status status = coordinator_new(&bench->coordinator, &options);
     bench->machine = coordinator_machine(bench->coordinator);
-    for (size_t i = 0; status == STATUS_OK && i < bench->kept_count; i++) {
-        const struct kept *kept = &bench->kept[i];
-        struct event event = {.kind = EVENT_RECORD, .as.record.sequence = i + 1};
-        event.as.record.body = (struct slice){kept->body, kept->body_size};
-        event.as.record.blob = (struct slice){kept->blob, kept->forgotten ? 0 : kept->blob_size};
-        status = step(bench, &event);
+    if (status == STATUS_OK) {
+        status = replay(bench, 0);
     }
     if (status == STATUS_OK) {
         status = step(bench, &(struct event){.kind = EVENT_START});
     }
     for (size_t i = 0; i < CENTRAL_AGENTS; i++) {
-        roster[i] = peer_of(i);
+        roster[i] = peer_of(bench->first + i);
     }
     return status == STATUS_OK ? step(bench, &(struct event){.kind = EVENT_ROSTER,
                                                              .as.roster = {roster, CENTRAL_AGENTS}})
                                : status;
 }
 
-static void init(struct central *bench, const char *trust, const char *delta, const char *stages)
+static void fill(struct central *bench, const char *trust, const char *delta, const char *stages)
 {
     char *text = malloc(TEXT_BYTES);
     struct why why = {{0}};
-    memset(bench, 0, sizeof *bench);
     cr_assert_not_null(text);
     int size = snprintf(text, TEXT_BYTES, HEAD, trust, delta);
     cr_assert(size > 0 && (size_t)size + strlen(stages) < TEXT_BYTES);
@@ -160,6 +174,37 @@ static void init(struct central *bench, const char *trust, const char *delta, co
     bench->random = seeded_random_interface(&bench->seeded);
     cr_assert_eq(effects_init(&bench->effects, 1 << 18), STATUS_OK);
     cr_assert_eq(begin(bench), STATUS_OK);
+}
+
+static void init(struct central *bench, const char *trust, const char *delta, const char *stages)
+{
+    memset(bench, 0, sizeof *bench);
+    fill(bench, trust, delta, stages);
+}
+
+void central_init_shared(struct central *bench, const char *stages, size_t first,
+                         const struct peer *collectors, size_t count, const char *collector,
+                         const struct central *leads)
+{
+    memset(bench, 0, sizeof *bench);
+    bench->first = first;
+    bench->collectors = collectors;
+    bench->collectors_count = count;
+    bench->collector = collector;
+    bench->leads = leads;
+    fill(bench, "local", "0", stages);
+}
+
+void central_follow(struct central *bench)
+{
+    if (bench->leads != NULL) {
+        cr_assert_eq(replay(bench, bench->followed), STATUS_OK);
+    }
+}
+
+void central_tell(struct central *bench, struct event event)
+{
+    cr_assert_eq(step(bench, &event), STATUS_OK);
 }
 
 void central_init(struct central *bench, const char *delta, const char *stages)
@@ -203,7 +248,7 @@ static void say(struct central *bench, size_t agent, const struct message *messa
 {
     uint8_t control[CONTROL_BYTES_MAX];
     struct event event = {.kind = EVENT_MESSAGE};
-    event.as.message.peer = peer_of(agent);
+    event.as.message.peer = peer_of(bench->first + agent);
     event.as.message.payload = payload;
     event.as.message.control = (struct slice){control, wire_encode(control, message)};
     cr_assert_eq(step(bench, &event), STATUS_OK);

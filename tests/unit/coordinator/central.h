@@ -1,4 +1,4 @@
-/* central.h - a coordinator under central trust with two agents that say what a test wants, and a journal
+/* central.h - a coordinator, most of the time under central trust, with two agents that say what a test wants, and a journal
  * from which it can begin anew. */
 
 #ifndef TESTS_UNIT_COORDINATOR_CENTRAL_H
@@ -23,6 +23,12 @@ struct central {
     struct seeded_random seeded;
     struct random random;
     struct coordinator *coordinator;
+    size_t first;                  /* its agents are agent-FIRST and the next */
+    const struct peer *collectors; /* (collectors_count) that it has */
+    size_t collectors_count;
+    const char *collector;       /* it is one, of that name, or NULL */
+    const struct central *leads; /* whose journal it follows then */
+    size_t followed;             /* records of it that it has been told */
     struct machine machine;
     struct effects effects;
     int64_t now_ms;
@@ -54,6 +60,15 @@ void central_free(struct central *bench);
 
 /** The same under local trust. */
 void central_init_local(struct central *bench, const char *stages);
+
+/** One of those who serve a local job together: the one that leads (collector NULL), or a collector, of the one that leads. */
+void central_init_shared(struct central *bench, const char *stages, size_t first,
+                         const struct peer *collectors, size_t count, const char *collector,
+                         const struct central *leads);
+/** Tells a collector what the one that leads has committed since. */
+void central_follow(struct central *bench);
+/** Gives the machine an event that is none of the above. */
+void central_tell(struct central *bench, struct event event);
 
 /** The program ends and begins anew from its journal. Returns the first status that is not OK. */
 enum status central_restart(struct central *bench);

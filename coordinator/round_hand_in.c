@@ -1,0 +1,138 @@
+/* A collector's part of a round, from its agents' answers to the record that closes it. */
+
+#include "coordinator/round_state.h"
+#include "dp/encode.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void coordinator_mark_handed(struct coordinator *c)
+{
+    if (!coordinator_collects(c) || c->phase != PHASE_OPEN) {
+        return;
+    }
+    c->collecting.handed = 0;
+    for (size_t i = 0; i < c->collecting.agent_count; i++) {
+        struct member *member = cohort_find(&c->cohort, &c->collecting.agent[i]);
+        if (member != NULL && member->standing == STANDING_SILENT) {
+            cohort_set_standing(&c->cohort, member, STANDING_ANSWERED);
+            member->handed = true;
+        }
+    }
+    for (size_t i = 0; i < c->cohort.count; i++) {
+        c->collecting.handed += c->cohort.member[i].handed;
+    }
+}
+
+static enum status hand_in(struct coordinator *c, const struct event *event,
+                           struct effects *effects)
+{
+    const size_t bytes = c->aggregate.count * 8;
+    struct record listed = {.kind = RECORD_ROUND};
+    enum status status = coordinator_list_agents(&listed, &c->cohort);
+    c->commit_rows = status == STATUS_OK ? malloc(bytes) : NULL;
+    if (c->commit_rows == NULL) {
+        record_free(&listed);
+        return STATUS_NO_MEMORY;
+    }
+    c->commit_rows_bytes = bytes;
+    encode_words(c->commit_rows, c->aggregate.sum, c->aggregate.count, 8);
+    memset(c->aggregate.sum, 0, bytes); /* what comes later is a further part */
+    c->committing = (struct record){.kind = RECORD_PARTIAL,
+                                    .wall_ms = event->wall_ms,
+                                    .as.partial = {.job = c->outcome.job_name.id,
+                                                   .round = c->outcome.rounds_closed,
+                                                   .agent = listed.as.round.agent,
+                                                   .agent_count = listed.as.round.agent_count,
+                                                   .records = listed.as.round.records,
+                                                   .blob_bytes = bytes}};
+    memcpy(c->committing.as.partial.collector, c->options.collector,
+           strlen(c->options.collector) + 1);
+    coordinator_enter(c, PHASE_CLOSING);
+    return coordinator_commit(c, effects, (struct slice){c->commit_rows, bytes});
+}
+
+/* Behind its deadline answers trickle in: they are handed in together. */
+enum { TRICKLE_MS = 1000 };
+
+static size_t count_fresh(const struct coordinator *c)
+{
+    return cohort_count(&c->cohort, STANDING_ANSWERED) - c->collecting.handed;
+}
+
+enum status coordinator_hand_in_if_due(struct coordinator *c, const struct event *event,
+                                       struct effects *effects)
+{
+    const bool complete = c->cohort.admitted == 0 ||
+                          cohort_count(&c->cohort, STANDING_ANSWERED) >= c->answers_max ||
+                          cohort_is_complete(&c->cohort, event->now_ms, c->options.settle_ms);
+    const size_t fresh = count_fresh(c);
+    c->collecting.settled = complete && fresh == 0;
+    return fresh > 0 && (complete || event->now_ms >= coordinator_hands_in_ms(c))
+               ? hand_in(c, event, effects)
+               : STATUS_OK;
+}
+
+int64_t coordinator_hands_in_ms(const struct coordinator *c)
+{
+    const int64_t next_ms = c->collecting.handed_ms + TRICKLE_MS;
+    if (count_fresh(c) == 0) {
+        return INT64_MAX;
+    }
+    return c->collecting.handed > 0 && next_ms > c->deadline_ms ? next_ms : c->deadline_ms;
+}
+
+void coordinator_end_if_over(struct coordinator *c, int64_t now_ms)
+{
+    if (c->phase == PHASE_FOLLOWING && c->outcome.finished) {
+        coordinator_enter(c, PHASE_OVER);
+        c->deadline_ms = now_ms + c->options.linger_ms;
+        log_event(c->options.log, c->outcome.failed ? LOG_ERROR : LOG_INFO, "job-over", NULL,
+                  "the job is over%s", c->outcome.failed ? ": it failed" : "");
+    }
+}
+
+void coordinator_handed_in(struct coordinator *c, int64_t now_ms)
+{
+    const struct record *part = &c->committing;
+    log_event(c->options.log, LOG_INFO, "part-collected", NULL,
+              "round %" PRIu32 ": %" PRIu32 " answers are added up and handed in",
+              part->as.partial.round + 1, part->as.partial.agent_count);
+    for (size_t i = 0; i < c->cohort.count; i++) {
+        struct member *member = &c->cohort.member[i];
+        member->handed = member->standing == STANDING_ANSWERED;
+    }
+    c->collecting.handed = cohort_count(&c->cohort, STANDING_ANSWERED);
+    c->collecting.handed_ms = now_ms;
+    const bool stays = part->as.partial.round == c->outcome.rounds_closed;
+    record_free(&c->committing);
+    free(c->commit_rows);
+    c->commit_rows = NULL;
+    c->commit_rows_bytes = 0;
+    if (!stays) {
+        aggregate_free(&c->aggregate);
+    }
+    coordinator_enter(c, stays ? PHASE_OPEN : PHASE_FOLLOWING);
+    coordinator_end_if_over(c, now_ms);
+}
+
+void coordinator_follow(struct coordinator *c, const struct event *event, uint32_t closed_before)
+{
+    if (c->outcome.rounds_closed == closed_before) {
+        return; /* the job's own record */
+    }
+    if (c->phase == PHASE_OPEN) {
+        if (count_fresh(c) > 0) {
+            log_event(c->options.log, LOG_WARN, "round-without", NULL,
+                      "round %" PRIu32 " was closed before %zu answers here were handed in",
+                      closed_before + 1, count_fresh(c));
+        }
+        aggregate_free(&c->aggregate);
+        cohort_forget_answers(&c->cohort);
+        coordinator_enter(c, PHASE_FOLLOWING);
+    }
+    collecting_begin_round(&c->collecting);
+    coordinator_end_if_over(c, event->now_ms);
+    coordinator_tell_all(c, TELL_RELEASE);
+}
