@@ -50,6 +50,7 @@ struct member {
     bool dragged;    /* in the last of these it offered an answer and did not deliver */
     bool cut; /* the transport cut it for an attack, and it has not come back in a later round */
     int64_t cut_ms;
+    bool invited;           /* to the open round, with its input if that is small */
     enum standing standing; /* cohort_set_standing alone changes it */
     struct digest answer;   /* from STANDING_OFFERED on */
     uint64_t answer_bytes;
