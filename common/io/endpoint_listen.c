@@ -18,11 +18,16 @@ static uint32_t route_number(const uint8_t *bytes)
     return (uint32_t)bytes[1] << 24 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 8 | bytes[4];
 }
 
-/* Logs what a peer did, cuts its connection and lets its key wait. */
+/* Logs what a peer did, cuts its connection and lets its key wait. While it waits, what comes is what a connection that was
+ * cut has left in the queue. It is dropped without a word: each message of a flood would be told. */
 static void turn_out(struct endpoint *endpoint, struct admitted *admitted, int descriptor,
                      const char *event, const char *text)
 {
     int64_t now_ms = clock_now_ms();
+    if (now_ms < admitted->penalty_until_ms) {
+        endpoint_guard_cut(endpoint, descriptor);
+        return;
+    }
     endpoint_guard_punish(endpoint, admitted, now_ms);
     log_rate_event(&endpoint->rate, now_ms, LOG_WARN, event, admitted->name, text);
     endpoint_guard_cut(endpoint, descriptor);
