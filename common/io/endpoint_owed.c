@@ -49,7 +49,7 @@ void endpoint_owed_begin(struct endpoint *endpoint, struct admitted *admitted, i
 static void note_sent(struct admitted *admitted, uint64_t bytes)
 {
     struct owed *owed = &admitted->owed;
-    if (owed_of(admitted) == 0) {
+    if (owed_of(admitted) <= SMALL_BYTES) { /* its time begins */
         owed->taken_before = owed->sent;
         owed->taken_ms = clock_now_ms();
     }
@@ -125,7 +125,7 @@ static void look_at_one(struct endpoint *endpoint, struct admitted *admitted, in
              line != NULL ? line_owed(line) : 0);
     const uint64_t left = owed_of(admitted);
     const uint64_t taken = left < owed->sent ? owed->sent - left : 0;
-    if (left == 0 || taken >= owed->taken_before + TAKEN_BYTES) {
+    if (left <= SMALL_BYTES || taken >= owed->taken_before + TAKEN_BYTES) {
         owed->taken_before = taken;
         owed->taken_ms = now_ms;
     }
