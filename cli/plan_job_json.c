@@ -105,7 +105,8 @@ double job_plan_coordinator_bytes(const struct job_plan *plan)
     return work_of_coordinator(&plan->job,
                                (struct work_fleet){.agents = plan->size.agents,
                                                    .connected = plan->size.agents,
-                                                   .window_bytes = TRANSFER_WINDOW_BYTES});
+                                                   .window_bytes = TRANSFER_WINDOW_BYTES,
+                                                   .waiting_bytes = TRANSFER_WAITING_BYTES});
 }
 
 enum status job_plan_need(struct work_need *out, const struct job_plan *plan, size_t stage)

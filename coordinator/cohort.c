@@ -178,6 +178,7 @@ void cohort_begin_round(struct cohort *cohort)
         struct member *member = &cohort->member[i];
         member_clear(member);
         member->standing = STANDING_SILENT;
+        member->invited = false;
         member->untold[TELL_INVITE] = false;
         member->handed = false;
         member->turns = 0;

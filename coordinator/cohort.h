@@ -51,6 +51,7 @@ struct member {
     bool cut; /* the transport cut it for an attack, and it has not come back in a later round */
     int64_t cut_ms;
     bool handed;            /* at a collector: its answer is in a part that is durable */
+    bool invited;           /* to the open round, with its input if that is small */
     enum standing standing; /* cohort_set_standing alone changes it */
     struct digest answer;   /* from STANDING_OFFERED on */
     uint64_t answer_bytes;

@@ -12,26 +12,84 @@
 #include "protocol/message.h"
 #include "protocol/transfer.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* At its limit the process ends. Says so where the agents of the job, who may all fetch at once, would bring it there. */
-static void note_memory(const struct office *office, size_t asked, size_t connected)
+static struct work_fleet fleet_of(size_t asked, size_t connected)
 {
-    const struct work_fleet fleet = {
-        .agents = asked, .connected = connected, .window_bytes = TRANSFER_WINDOW_BYTES};
-    const double bytes = office->job.stage_count > 0 ? work_of_coordinator(&office->job, fleet) : 0;
+    return (struct work_fleet){.agents = asked,
+                               .connected = connected,
+                               .window_bytes = TRANSFER_WINDOW_BYTES,
+                               .waiting_bytes = TRANSFER_WAITING_BYTES};
+}
+
+/* At its limit the process ends. Says so where the agents, who may all fetch at once, would bring it there. */
+static void note_memory(const struct office *office, const char *what, double bytes)
+{
     const double most = (double)office->settings.memory_bytes_max;
     if (most > 0 && bytes > most) {
-        daemon_note(
-            "memory",
-            "with all agents there this job takes up to %.0f MB, and memory_mb_max is %.0f: "
-            "the coordinator may end when they fetch a model; remedy: a higher "
-            "memory_mb_max, or fewer agents",
-            bytes / 1e6, most / 1e6);
+        daemon_note("memory",
+                    "with all agents there %s up to %.0f MB, and memory_mb_max is %.0f: "
+                    "the coordinator may end when they fetch a model; remedy: a higher "
+                    "memory_mb_max, or fewer agents",
+                    what, bytes / 1e6, most / 1e6);
     }
+}
+
+static size_t count_asked(const struct office *office, const struct peer *peer, size_t count)
+{
+    size_t asked = 0;
+    for (size_t i = 0; i < count; i++) {
+        asked += job_asks(&office->job, peer[i].name) ? 1 : 0;
+    }
+    return asked;
+}
+
+/* Jobs of a queue run side by side: what each takes for itself adds up, and connections are shared, as is the room for what
+ * waits. A queue may get any job: without one, agents fetch as much as they ever do. */
+static void note_queue_memory(struct office *office, const struct queue_list *list,
+                              const struct roster *roster)
+{
+    double own[SETTINGS_JOBS_MAX] = {0}; /* the largest jobs' own, the largest first */
+    const size_t at_once = office->settings.jobs_at_once;
+    struct peer *peer = NULL;
+    size_t count = 0;
+    size_t left = 0;
+    double fetching = 0;
+    if (roster_peers(&peer, &count, roster) != STATUS_OK) {
+        return;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct why why = {{0}};
+        if (queue_holds(office, list->number[i], "end") ||
+            queue_take(office, list->number[i], &why) != STATUS_OK) {
+            continue;
+        }
+        const struct work_fleet fleet = fleet_of(count_asked(office, peer, count), count);
+        const double waiting = work_of_fetching(&office->job, fleet);
+        double vectors =
+            work_of_coordinator(&office->job, fleet) - waiting - work_of_connections(count);
+        left++;
+        fetching += waiting;
+        for (size_t j = 0; j < at_once; j++) {
+            const double smaller = fmin(own[j], vectors);
+            own[j] = fmax(own[j], vectors);
+            vectors = smaller;
+        }
+    }
+    double bytes = work_of_connections(count);
+    for (size_t j = 0; j < at_once; j++) {
+        bytes += own[j];
+    }
+    const double most =
+        fmin((double)TRANSFER_WAITING_BYTES, (double)TRANSFER_WINDOW_BYTES * (double)count);
+    bytes += left > 0 ? fmin(fetching, most) : most;
+    note_memory(office, left > 0 ? "the queue's jobs take" : "and any job the coordinator takes",
+                bytes);
+    free(peer);
 }
 
 static bool check_roster(const struct office *office, struct roster *roster)
@@ -44,17 +102,17 @@ static bool check_roster(const struct office *office, struct roster *roster)
         status = roster_peers(&peer, &admitted, roster);
     }
     if (status == STATUS_OK) {
-        size_t count = 0;
-        for (size_t i = 0; i < admitted; i++) {
-            count += job_asks(&office->job, peer[i].name) ? 1 : 0;
-        }
+        const size_t count = count_asked(office, peer, admitted);
         why_set(&why, "%zu agents", count);
         if (count < office->job.cohort_min) {
             status = why_refuse(&why, "%zu agents%s are admitted, the job needs %u: `agents add`",
                                 count, office->job.agent_count > 0 ? " of cohort.agents" : "",
                                 (unsigned)office->job.cohort_min);
         }
-        note_memory(office, count, admitted);
+        if (office->job.stage_count > 0) {
+            note_memory(office, "this job takes",
+                        work_of_coordinator(&office->job, fleet_of(count, admitted)));
+        }
     } else if (status == STATUS_NOT_FOUND) {
         why_set(&why, "%s is not there: nobody is admitted yet: `agents add`",
                 office->settings.agents);
@@ -90,7 +148,7 @@ static enum status try_out(const struct office *office, struct why *why)
 }
 
 /* What a coordinator that stays will find. */
-static bool check_queue(const struct office *office, struct roster *roster)
+static bool check_queue(struct office *office, struct roster *roster)
 {
     struct why why = {{0}};
     struct queue_list list = {.count = 0};
@@ -106,9 +164,13 @@ static bool check_queue(const struct office *office, struct roster *roster)
         why_set(&why, "%s: %zu jobs, of which %zu are not over", office->settings.jobs, list.count,
                 left);
     }
+    const bool jobs = daemon_report("jobs", status, &why);
+    const bool good = check_roster(office, roster) && jobs;
+    if (jobs) {
+        note_queue_memory(office, &list, roster);
+    }
     queue_list_free(&list);
-    const bool good = daemon_report("jobs", status, &why);
-    return check_roster(office, roster) && good;
+    return good;
 }
 
 /* The desk's list, beside the agents': no key may be on both. */

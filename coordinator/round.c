@@ -114,9 +114,11 @@ enum status coordinator_invite(struct coordinator *c, struct member *member, int
     message.as.invite.input = coordinator_input_of(c);
     message.as.invite.deadline_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
     const size_t whole = message_whole_bytes(&message);
+    const bool again = member->invited; /* it has the input, or fetches it */
+    member->invited = true;
     cohort_mark_untold(&c->cohort, member, TELL_INVITE, false);
     return coordinator_send(effects, &member->peer, &message,
-                            whole > 0 && whole <= c->options.whole_bytes_max
+                            !again && whole > 0 && whole <= c->options.whole_bytes_max
                                 ? coordinator_bytes_of(c, &message.as.invite.input.digest)
                                 : (struct slice){0});
 }

@@ -44,7 +44,9 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
     }
     if (status == STATUS_OK && (c->phase == PHASE_OPEN || c->phase == PHASE_KEYING) &&
         member->ready && member->standing == STANDING_SILENT) {
-        status = coordinator_invite(c, member, event->now_ms, effects);
+        /* In a masked round the leg that reminds it comes behind. */
+        status = c->masks != NULL ? coordinator_invite(c, member, event->now_ms, effects)
+                                  : coordinator_tell_again(c, member, event->now_ms, effects);
     }
     return status == STATUS_OK && c->masks != NULL && member->ready
                ? coordinator_remind(c, event, member, effects)

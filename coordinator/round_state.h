@@ -150,6 +150,9 @@ MUST_USE enum status coordinator_invite(struct coordinator *c, struct member *me
 
 /** Marks those who are to be told: every present member of the latest round's release; who is ready, of the open round. */
 void coordinator_tell_all(struct coordinator *c, enum telling what);
+/** Invites one that has come back to the open round, or marks it where that is beyond the pace of invitations. */
+MUST_USE enum status coordinator_tell_again(struct coordinator *c, struct member *member,
+                                            int64_t now_ms, struct effects *effects);
 /** Tells as many of those marked as the step has room for, releases first. */
 MUST_USE enum status coordinator_tell_next(struct coordinator *c, int64_t now_ms,
                                            struct effects *effects);

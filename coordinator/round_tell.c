@@ -56,13 +56,29 @@ static enum status tell(struct coordinator *c, struct member *member, enum telli
     return status;
 }
 
-enum status coordinator_tell_next(struct coordinator *c, int64_t now_ms, struct effects *effects)
+static void renew_pace(struct coordinator *c, int64_t now_ms)
 {
-    enum status status = STATUS_OK;
     if (now_ms - c->telling_ms >= TELL_MS) {
         c->telling_ms = now_ms;
         c->telling_bytes = 0;
     }
+}
+
+enum status coordinator_tell_again(struct coordinator *c, struct member *member, int64_t now_ms,
+                                   struct effects *effects)
+{
+    renew_pace(c, now_ms);
+    if (c->telling_bytes < TELL_BYTES_MAX && has_room(effects)) {
+        return tell(c, member, TELL_INVITE, now_ms, effects);
+    }
+    cohort_mark_untold(&c->cohort, member, TELL_INVITE, true);
+    return STATUS_OK;
+}
+
+enum status coordinator_tell_next(struct coordinator *c, int64_t now_ms, struct effects *effects)
+{
+    enum status status = STATUS_OK;
+    renew_pace(c, now_ms);
     for (int what = 0; what < TELL_COUNT; what++) {
         struct member *member = NULL;
         while (status == STATUS_OK && c->telling_bytes < TELL_BYTES_MAX && has_room(effects) &&

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "io/clock.h"
+#include "protocol/transfer.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -74,6 +75,7 @@ void endpoint_free(struct endpoint *endpoint)
     free(endpoint->listening.by_name);
     free(endpoint->listening.stranger);
     free(endpoint->listening.unknown);
+    free(endpoint->listening.fetches.key);
     bytes_wipe(endpoint, sizeof *endpoint);
     free(endpoint);
 }
@@ -99,6 +101,9 @@ static void default_limits(struct endpoint_limits *limits)
     default_to(&limits->strangers_max, 256);
     default_to(&limits->silence_ms, 10000);
     default_to(&limits->penalty_ms, 5000);
+    default_to(&limits->take_ms, 30000);
+    limits->waiting_bytes_max =
+        limits->waiting_bytes_max == 0 ? TRANSFER_WAITING_BYTES : limits->waiting_bytes_max;
 }
 
 void endpoint_take_address(char out[static ADDRESS_BYTES], const char *list, size_t *at)
@@ -228,6 +233,9 @@ static long wait_ms(const struct endpoint *endpoint, int64_t now_ms, int timeout
     if (sampling && wait > SAMPLE_MS) {
         wait = SAMPLE_MS;
     }
+    if (endpoint->listens && endpoint_owed_is_due(endpoint)) {
+        wait = 0;
+    }
     if (endpoint->socket == NULL && endpoint->dialing.build_at_ms - now_ms < wait) {
         wait = endpoint->dialing.build_at_ms - now_ms;
     }
@@ -241,6 +249,7 @@ static void tend(struct endpoint *endpoint, int64_t now_ms)
         endpoint_guard_events(endpoint, now_ms);
         endpoint_guard_sample(endpoint, now_ms);
         endpoint_rivals_look(endpoint, now_ms);
+        endpoint_owed_look(endpoint, now_ms);
     } else {
         endpoint_dialing_tend(endpoint, now_ms);
     }

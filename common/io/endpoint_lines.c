@@ -236,6 +236,9 @@ enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *pe
     } else if (waited != line_waits(line)) {
         endpoint_lines_rewatch(lines, line, held == NULL ? 0 : (size_t)(held - lines->held));
     }
+    if (status == STATUS_OK && held != NULL) {
+        endpoint_owed_sent_by_line(endpoint, &held->key, line, control.size + payload.size);
+    }
     return status == STATUS_IO ? STATUS_NOT_FOUND : status;
 }
 

@@ -330,6 +330,10 @@ enum status endpoint_lines_hear_held(struct endpoint *endpoint, size_t index,
         endpoint_lines_drop(lines, held);
         return STATUS_AGAIN;
     }
+    if (endpoint_owed_holds(endpoint, admitted, out->control)) {
+        endpoint_lines_done(endpoint);
+        return STATUS_AGAIN;
+    }
     endpoint_listening_name(out, admitted);
     return STATUS_OK;
 }

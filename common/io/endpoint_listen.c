@@ -18,11 +18,16 @@ static uint32_t route_number(const uint8_t *bytes)
     return (uint32_t)bytes[1] << 24 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 8 | bytes[4];
 }
 
-/* Logs what a peer did, cuts its connection and lets its key wait. */
+/* Logs what a peer did, cuts its connection and lets its key wait. While it waits, what comes is what a connection that was
+ * cut has left in the queue. It is dropped without a word: each message of a flood would be told. */
 static void turn_out(struct endpoint *endpoint, struct admitted *admitted, int descriptor,
                      const char *event, const char *text)
 {
     int64_t now_ms = clock_now_ms();
+    if (now_ms < admitted->penalty_until_ms) {
+        endpoint_guard_cut(endpoint, descriptor);
+        return;
+    }
     endpoint_guard_punish(endpoint, admitted, now_ms);
     log_rate_event(&endpoint->rate, now_ms, LOG_WARN, event, admitted->name, text);
     endpoint_guard_cut(endpoint, descriptor);
@@ -75,6 +80,9 @@ static bool is_present_connection(struct endpoint *endpoint, struct admitted *ad
                 endpoint_guard_cut(endpoint, other->descriptor);
             }
         }
+    }
+    if (!admitted->connected || admitted->route != route) {
+        endpoint_owed_begin(endpoint, admitted, descriptor);
     }
     admitted->connected = true;
     admitted->route = route;
@@ -172,13 +180,17 @@ static bool judge(struct endpoint *endpoint, struct endpoint_message *out, size_
                        admitted->name, "a message of more than two frames was dropped");
         return false;
     }
+    if (endpoint_owed_holds(endpoint, admitted, endpoint_frame(&endpoint->control))) {
+        return false;
+    }
     endpoint_listening_name(out, admitted);
     out->control = endpoint_frame(&endpoint->control);
     out->payload = endpoint_frame(&endpoint->payload);
     return true;
 }
 
-enum status endpoint_listening_receive(struct endpoint *endpoint, struct endpoint_message *out)
+/* Takes the next message that has come. */
+static enum status receive(struct endpoint *endpoint, struct endpoint_message *out)
 {
     for (int i = 0; i < TAKEN_PER_CALL; i++) {
         uint64_t bytes = 0;
@@ -194,6 +206,18 @@ enum status endpoint_listening_receive(struct endpoint *endpoint, struct endpoin
         }
     }
     return STATUS_AGAIN;
+}
+
+enum status endpoint_listening_receive(struct endpoint *endpoint, struct endpoint_message *out)
+{
+    struct listening_side *side = &endpoint->listening;
+    side->turn = !side->turn;
+    if (side->turn && endpoint_owed_next(endpoint, out)) {
+        return STATUS_OK;
+    }
+    const enum status status = receive(endpoint, out);
+    return status != STATUS_OK && !side->turn && endpoint_owed_next(endpoint, out) ? STATUS_OK
+                                                                                   : status;
 }
 
 enum status endpoint_listening_send_by(struct endpoint *endpoint, uint32_t route,
@@ -219,6 +243,9 @@ enum status endpoint_listening_send(struct endpoint *endpoint, const struct peer
         }
         enum status status =
             endpoint_listening_send_by(endpoint, admitted->route, control, payload);
+        if (status == STATUS_OK) {
+            endpoint_owed_sent(endpoint, admitted, control, payload);
+        }
         if (status != STATUS_NOT_FOUND) {
             return status;
         }
@@ -293,10 +320,12 @@ bool endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
 
     struct admitted *fresh = calloc(roster->count + 1, sizeof *fresh);
     struct admitted **by_name = malloc((roster->count + 1) * sizeof(*by_name));
-    if (fresh == NULL || by_name == NULL) {
+    struct digest *waiting = malloc((roster->count + 1) * sizeof *waiting);
+    if (fresh == NULL || by_name == NULL || waiting == NULL) {
         /* Better nobody than somebody who was revoked, until the caller tries again. */
         free(fresh);
         free(by_name);
+        free(waiting);
         side->admitted_count = 0;
         side->agent_count = 0;
         log_event(endpoint->log, LOG_ERROR, "list-lost", NULL,
@@ -317,6 +346,7 @@ bool endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
     side->by_name = by_name;
     side->admitted_count = roster->count;
     side->agent_count = count_agents(by_name, roster->count);
+    endpoint_owed_admit(endpoint, waiting, roster->count + 1);
     tell_if_too_many(endpoint);
     for (size_t i = 0; i < side->used; i++) {
         struct connection *connection = &side->connection[i];

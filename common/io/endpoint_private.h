@@ -44,6 +44,39 @@ struct rival {
     int64_t stayed_ms; /* when the older one had answered: its answer holds for a while */
 };
 
+enum { FETCHES_HELD = 4 }; /* as many as an agent has under way */
+
+/* What has been sent to an agent and has not been acknowledged, and what it has asked for that is held back
+ * (endpoint_owed.c). */
+struct owed {
+    uint64_t given;               /* by its own connection, since that began */
+    uint64_t acknowledged_before; /* when it began */
+    uint64_t curve;               /* of these not acknowledged, when last looked */
+    uint64_t line;                /* likewise by its line */
+    uint64_t sent;                /* by both */
+    uint64_t taken_before;        /* so much was acknowledged */
+    int64_t taken_ms;             /* then */
+    bool queued;                  /* it is in the queue */
+    size_t held_count;
+    struct fetched {
+        struct digest digest;
+        uint64_t offset;
+        uint32_t length;
+    } held[FETCHES_HELD];
+};
+
+/* Agents with a FETCH that is held back, in the order of their turns. */
+struct fetches {
+    uint64_t waiting_bytes; /* what all agents owe an acknowledgement of */
+    struct digest *key;     /* (room) a ring: (count) from first on; owned */
+    size_t room;
+    size_t first;
+    size_t count;
+    size_t passed; /* of these, since the last look, that had to wait on */
+    int64_t looked_ms;
+    uint8_t frame[CONTROL_BYTES_MAX]; /* of the one that came out last */
+};
+
 /* What the coordinator's end knows of one admitted key. */
 struct admitted {
     struct roster_entry entry;
@@ -56,6 +89,7 @@ struct admitted {
     uint32_t route; /* libzmq numbers connections upwards: a later one has a greater route */
     int descriptor;
     struct rival rival;
+    struct owed owed;
 };
 
 /* One accepted TCP connection; its place in the table is its descriptor. */
@@ -96,6 +130,8 @@ struct listening_side {
     size_t used;    /* no connection is at this place or above */
     size_t sampled; /* which place is looked at next */
     size_t live;
+    struct fetches fetches;
+    bool turn;           /* whose message comes first: one that was held back */
     uint64_t challenges; /* so far: a number for each */
     bool challenged;     /* some may be open */
 };
@@ -249,6 +285,28 @@ static inline bool endpoint_route_is_newer(uint32_t route, uint32_t than)
 {
     return (int32_t)(route - than) > 0;
 }
+
+/* endpoint_owed.c: what waits for agents that fetch, and whose turn it is. */
+
+/** An agent's connection is another one from now on. */
+void endpoint_owed_begin(struct endpoint *endpoint, struct admitted *admitted, int descriptor);
+/** A message has left by its own connection; by the line of a key. */
+void endpoint_owed_sent(struct endpoint *endpoint, struct admitted *admitted, struct slice control,
+                        struct slice payload);
+struct line;
+void endpoint_owed_sent_by_line(struct endpoint *endpoint, const struct digest *key,
+                                const struct line *line, size_t bytes);
+/** A message came. Returns whether it is a FETCH that has to wait: it is kept, and comes out in its turn. */
+bool endpoint_owed_holds(struct endpoint *endpoint, struct admitted *admitted,
+                         struct slice control);
+/** Takes a FETCH whose turn it is; returns false when there is none. */
+bool endpoint_owed_next(struct endpoint *endpoint, struct endpoint_message *out);
+/** Returns whether endpoint_owed_next may have one. */
+bool endpoint_owed_is_due(const struct endpoint *endpoint);
+/** Looks what has been acknowledged, if somebody waits. */
+void endpoint_owed_look(struct endpoint *endpoint, int64_t now_ms);
+/** The list is another one: key (room) takes the place of the queue. Takes key. */
+void endpoint_owed_admit(struct endpoint *endpoint, struct digest *key, size_t room);
 
 /* The two sides' parts of the public functions. */
 enum status endpoint_listening_receive(struct endpoint *endpoint, struct endpoint_message *out);

@@ -138,6 +138,11 @@ bool line_waits(const struct line *line)
     return line->waiting_bytes > 0;
 }
 
+size_t line_waiting_bytes(const struct line *line)
+{
+    return line->waiting_bytes;
+}
+
 /* Makes room for size more bytes behind what waits; returns where. */
 static uint8_t *make_room(struct line *line, size_t size)
 {

@@ -50,6 +50,8 @@ MUST_USE enum status line_send(struct line *line, struct slice control, struct s
 /** Sends of what waits as much as there is room for. Fails with STATUS_IO. */
 MUST_USE enum status line_flush(struct line *line);
 bool line_waits(const struct line *line);
+/** Returns how many bytes wait for room. */
+size_t line_waiting_bytes(const struct line *line);
 
 /** Takes the next message; control and payload are valid until line_done. Fails with STATUS_AGAIN when none is whole, with
  * STATUS_IO when the line has ended, STATUS_INVALID when something else came. */

@@ -32,12 +32,25 @@ bool tcp_peer_of(struct tcp_peer *out, int descriptor)
     return true;
 }
 
-void tcp_cut(int descriptor, const struct tcp_peer *peer)
+static bool is_still(int descriptor, const struct tcp_peer *peer)
 {
     struct tcp_peer now;
-    if (tcp_peer_of(&now, descriptor) && now.name_size == peer->name_size &&
-        memcmp(now.name, peer->name, peer->name_size) == 0) {
+    return tcp_peer_of(&now, descriptor) && now.name_size == peer->name_size &&
+           memcmp(now.name, peer->name, peer->name_size) == 0;
+}
+
+void tcp_cut(int descriptor, const struct tcp_peer *peer)
+{
+    if (is_still(descriptor, peer)) {
         (void)shutdown(descriptor, SHUT_RDWR);
+    }
+}
+
+void tcp_give_up(int descriptor, const struct tcp_peer *peer)
+{
+    const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    if (is_still(descriptor, peer)) {
+        (void)setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     }
 }
 
@@ -78,5 +91,19 @@ bool tcp_progress(uint64_t *bytes, uint32_t *idle_ms, int descriptor)
     }
     *bytes = info.tcpi_bytes_received;
     *idle_ms = info.tcpi_last_data_recv;
+    return true;
+}
+
+bool tcp_bytes_acknowledged(uint64_t *bytes, int descriptor)
+{
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+
+    memset(&info, 0, sizeof info);
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+        size < offsetof(struct tcp_info, tcpi_bytes_acked) + sizeof info.tcpi_bytes_acked) {
+        return false;
+    }
+    *bytes = info.tcpi_bytes_acked;
     return true;
 }

@@ -20,12 +20,19 @@ bool tcp_peer_of(struct tcp_peer *out, int descriptor);
  * used again. Its owner sees the end of the stream. */
 void tcp_cut(int descriptor, const struct tcp_peer *peer);
 
+/** What has been sent, and is not acknowledged when a connection is cut, is thrown away. Otherwise the kernel keeps it for
+ * minutes. */
+void tcp_give_up(int descriptor, const struct tcp_peer *peer);
+
 /** Returns a number for the network of a peer, the same for peers who probably are one: an IPv4 address, or the first
  * half of an IPv6 address, which one customer may have whole. */
 uint64_t tcp_network_of(const struct tcp_peer *peer);
 
 /** Tells how many bytes have come and how long ago the last of them; false when the kernel cannot tell. */
 bool tcp_progress(uint64_t *bytes, uint32_t *idle_ms, int descriptor);
+
+/** Tells how many bytes the other end has acknowledged; returns false when the kernel cannot tell. */
+bool tcp_bytes_acknowledged(uint64_t *bytes, int descriptor);
 
 /** Returns how many bytes the kernel has received on it; false when it cannot tell. */
 bool tcp_bytes_received(uint64_t *bytes, int descriptor);

@@ -73,13 +73,23 @@ double work_fetched_bytes(const struct job *job, size_t agents)
     return WORK_NUMBER * fmax(numbers, experts * (double)round_width(job));
 }
 
+double work_of_connections(size_t connected)
+{
+    enum { BASE_BYTES = 16 << 20, CONNECTION_BYTES = 85000 };
+    return BASE_BYTES + CONNECTION_BYTES * (double)connected;
+}
+
+double work_of_fetching(const struct job *job, struct work_fleet fleet)
+{
+    const double each = fmin(work_fetched_bytes(job, fleet.agents), (double)fleet.window_bytes);
+    return fmin(each * (double)fleet.agents, (double)fleet.waiting_bytes);
+}
+
 double work_of_coordinator(const struct job *job, struct work_fleet fleet)
 {
-    enum { BASE_BYTES = 16 << 20, VECTORS = 4, CONNECTION_BYTES = 85000 };
-    return BASE_BYTES + VECTORS * WORK_NUMBER * (double)round_width(job) +
-           CONNECTION_BYTES * (double)fleet.connected +
-           fmin(work_fetched_bytes(job, fleet.agents), (double)fleet.window_bytes) *
-               (double)fleet.agents;
+    enum { VECTORS = 4 };
+    return work_of_connections(fleet.connected) + VECTORS * WORK_NUMBER * (double)round_width(job) +
+           work_of_fetching(job, fleet);
 }
 
 enum status work_to_hide(double *flops, size_t *stage, const struct job *job, struct work_size size,

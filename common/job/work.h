@@ -42,14 +42,21 @@ struct work_fleet {
     size_t connected; /* all, these included */
     uint64_t
         window_bytes; /* the most that waits for an agent that fetches: what it has asked for, and has not had */
+    uint64_t waiting_bytes; /* the most that waits for all together */
 };
 
 /** Returns how many bytes agents fetch at once, at most: the widest state of a stage, or the experts at the job's end. */
 double work_fetched_bytes(const struct job *job, size_t agents);
 
-/** Returns about how much memory a coordinator takes: some vectors of the widest round, a connection for each agent, by what
- * tests/bench/federation/bench_many.c found, and what waits for each agent while all fetch at once. Answers kept by name
- * and each agent's own experts come on top. */
+/** Returns about how much memory a coordinator takes without a job: itself, and a connection for each agent, by what
+ * tests/bench/federation/bench_many.c found. */
+double work_of_connections(size_t connected);
+
+/** Returns how much waits for the agents of a job while all fetch at once. */
+double work_of_fetching(const struct job *job, struct work_fleet fleet);
+
+/** Returns about how much memory a coordinator takes: its connections, some vectors of the widest round, and what waits for
+ * agents while all fetch at once. Answers kept by name and each agent's own experts come on top. */
 double work_of_coordinator(const struct job *job, struct work_fleet fleet);
 
 /**

@@ -17,6 +17,8 @@ enum {
     TRANSFER_WINDOW_BYTES = 384 * 1024,
     /* The largest piece where all agents ask at once: what they ask for waits at the coordinator. */
     TRANSFER_FETCH_BYTES = 128 * 1024,
+    /* What waits at a coordinator for all agents together: beyond it they wait for their turn. */
+    TRANSFER_WAITING_BYTES = 256 * 1024 * 1024,
     TRANSFER_FAST_MS = 1000 /* pieces grow where the first window came within this */
 };
 

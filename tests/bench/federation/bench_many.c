@@ -1,14 +1,17 @@
 /* bench_many - one coordinator and as many agents as it serves.
  *
- *     bench_many [AGENTS [ROUNDS [FOLDER]]]      # 600 agents, 6 rounds, journal in /tmp
+ *     bench_many [AGENTS [ROUNDS [FOLDER]]]      # 600 agents, 8 rounds, journal in /tmp
+ *     bench_many AGENTS ROUNDS FOLDER FLOOD      # a hostile agent beside them: hellos, bytes or beyond (flood.h)
  *
  * Rounds of `update` with 993 numbers, which need every agent. The coordinator - machine, driver, endpoint with CURVE,
  * SQLite journal flushed at each commit - is the real one, in a process of its own; the agents are light ones
  * (light_agents.h), some hundred in a process. In the middle the coordinator is killed (SIGKILL) and started again.
  * Prints how long it took until all were ready, a round's time, the coordinator's peak of memory, and how long after the
- * restart all were back and a round closed. Fails by a wrong sum, by a round without all agents, and in none of
+ * restart all were back and a round closed. With a flood nobody is killed: half of the rounds are without it, and half with
+ * it. Fails by a wrong sum, by a round without all agents, and in none of
  * SECONDS_MAX. */
 
+#include "tests/bench/federation/flood.h"
 #include "tests/bench/federation/light_agents.h"
 #include "tests/bench/federation/made_up.h"
 #include "tests/support/bench_clock.h"
@@ -43,6 +46,8 @@ enum {
     GRID_BITS = 20
 };
 
+static const char HOSTILE[] = "hostile";
+
 enum told { TOLD_ALL_PRESENT = 'p', TOLD_CLOSED = 'c', TOLD_WRONG = 'w', TOLD_FAILED = 'f' };
 
 struct bench {
@@ -51,6 +56,8 @@ struct bench {
     struct key_pair *agent_key;
     char address[64];
     char roster_path[MADE_UP_PATH_BYTES + 8];
+    struct flood flood;
+    pid_t hostile;
     pid_t *process; /* of agents */
     size_t process_count;
     pid_t coordinator;
@@ -99,7 +106,9 @@ static void note(void *self, const struct log_entry *entry)
 {
     struct bench *bench = self;
     const struct made_up *made_up = &bench->made_up;
-    if (strcmp(entry->event, "agent-present") == 0 && ++bench->present == made_up->agent_count) {
+    const bool hostile = entry->peer != NULL && strcmp(entry->peer, HOSTILE) == 0;
+    if (strcmp(entry->event, "agent-present") == 0 && !hostile &&
+        ++bench->present == made_up->agent_count) {
         tell(bench, TOLD_ALL_PRESENT);
     } else if (strcmp(entry->event, "round-closed") == 0) {
         const struct outcome *outcome = coordinator_look_outcome(made_up->coordinator);
@@ -204,6 +213,13 @@ static bool write_roster(struct bench *bench)
         hex_encode(hex, bench->agent_key[i].public_key.byte, KEY_BYTES);
         (void)fprintf(file, "agent-%zu %s\n", i, hex);
     }
+    if (bench->flood.kind != FLOOD_NONE) {
+        if (key_pair_generate(&bench->flood.key) != STATUS_OK) {
+            return false;
+        }
+        hex_encode(hex, bench->flood.key.public_key.byte, KEY_BYTES);
+        (void)fprintf(file, "%s %s\n", HOSTILE, hex);
+    }
     return fclose(file) == 0;
 }
 
@@ -293,6 +309,7 @@ static void clean_up(struct bench *bench)
 {
     char path[MADE_UP_PATH_BYTES + 8];
     end(&bench->coordinator);
+    end(&bench->hostile);
     for (size_t i = 0; i < bench->process_count; i++) {
         end(&bench->process[i]);
     }
@@ -309,17 +326,48 @@ static void tell_rounds(const struct bench *bench, size_t first, size_t end_roun
         took[i] = 1e-9 * (bench->closed_ns[first + i + 1] - bench->closed_ns[first + i]);
     }
     qsort(took, count, sizeof took[0], compare_doubles);
-    (void)printf(
-        "rounds %s the kill: %zu, least %.2f s, median %.2f s; %.2f s of the processor each "
-        "at the coordinator\n",
-        when, count, took[0], took[count / 2],
-        1e-9 * (bench->busy_ns[end_round - 1] - bench->busy_ns[first]) / (double)count);
+    (void)printf("rounds %s: %zu, least %.2f s, median %.2f s; %.2f s of the processor each "
+                 "at the coordinator\n",
+                 when, count, took[0], took[count / 2],
+                 1e-9 * (bench->busy_ns[end_round - 1] - bench->busy_ns[first]) / (double)count);
+}
+
+/* It has to be blocked before it may come. */
+static bool start_hostile(struct bench *bench)
+{
+    sigset_t wanted;
+    (void)sigemptyset(&wanted);
+    (void)sigaddset(&wanted, SIGUSR1);
+    (void)sigprocmask(SIG_BLOCK, &wanted, NULL);
+    bench->flood.address = bench->address;
+    bench->flood.public_key = bench->key.public_key;
+    bench->hostile = fork();
+    if (bench->hostile == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        flood_run(&bench->flood);
+    }
+    return bench->hostile > 0;
+}
+
+static bool run_flood(struct bench *bench, size_t half)
+{
+    (void)kill(bench->hostile, SIGUSR1);
+    const double busy_before = busy_ns_of(bench->hostile);
+    if (!await_closed(bench, bench->made_up.rounds - 1)) {
+        return false;
+    }
+    tell_rounds(bench, half, bench->closed, "beside the flood");
+    (void)printf("the hostile agent's processor: %.2f s; coordinator's peak: %.0f MiB\n",
+                 1e-9 * (busy_ns_of(bench->hostile) - busy_before), peak_of(bench->coordinator));
+    return true;
 }
 
 static bool run(struct bench *bench)
 {
     const size_t half = bench->made_up.rounds / 2;
-    bool good = start_agents(bench) && start_coordinator(bench) && await(bench, TOLD_ALL_PRESENT);
+    bool good = bench->flood.kind == FLOOD_NONE || start_hostile(bench);
+    good =
+        good && start_agents(bench) && start_coordinator(bench) && await(bench, TOLD_ALL_PRESENT);
     if (!good) {
         return false;
     }
@@ -331,7 +379,11 @@ static bool run(struct bench *bench)
     }
     (void)printf("first round closed after %.2f s\n",
                  1e-9 * (bench->closed_ns[0] - bench->started_ns));
-    tell_rounds(bench, 0, half, "before");
+    tell_rounds(bench, 0, half,
+                bench->flood.kind == FLOOD_NONE ? "before the kill" : "before the flood");
+    if (bench->flood.kind != FLOOD_NONE) {
+        return run_flood(bench, half);
+    }
     const double peak_before = peak_of(bench->coordinator);
     end(&bench->coordinator);
     bench->closed = half; /* one more may be in the journal: then it is not told again */
@@ -344,7 +396,7 @@ static bool run(struct bench *bench)
     (void)printf(", a round of all closed after %.2f s\n",
                  1e-9 * (bench->closed_ns[half] - bench->started_ns));
     if (good) {
-        tell_rounds(bench, half, bench->closed, "after");
+        tell_rounds(bench, half, bench->closed, "after the kill");
         (void)printf("coordinator's peak: %.0f MiB before the kill, %.0f MiB after it\n",
                      peak_before, peak_of(bench->coordinator));
     }
@@ -363,9 +415,14 @@ int main(int argc, char **argv)
                                       .parent = argc > 3 ? argv[3] : "/tmp",
                                       .self = bench};
     struct made_up *made_up = &bench->made_up;
-    if (made_up->agent_count < 1 || made_up->agent_count > PEERS_MAX || made_up->rounds < 8 ||
-        made_up->rounds > TIMED_MAX) {
-        (void)fputs("usage: bench_many [AGENTS [ROUNDS [FOLDER]]], 8 rounds at least\n", stderr);
+    while (argc > 4 && bench->flood.kind < FLOOD_KINDS &&
+           strcmp(argv[4], flood_names[bench->flood.kind]) != 0) {
+        bench->flood.kind++;
+    }
+    if (bench->flood.kind == FLOOD_KINDS || made_up->agent_count < 1 ||
+        made_up->agent_count > PEERS_MAX || made_up->rounds < 8 || made_up->rounds > TIMED_MAX) {
+        (void)fputs("usage: bench_many [AGENTS [ROUNDS [FOLDER [FLOOD]]]], 8 rounds at least\n",
+                    stderr);
         return 2;
     }
     bool good = false;

@@ -1,12 +1,14 @@
 /* bench_rounds - how long a round takes, beside what a user of pyzmq writes in an afternoon.
  *
  *     bench_rounds [FOLDER [AGENTS NUMBERS]]      # journals in FOLDER, /tmp; all sizes of the table
+ *     bench_rounds --stalls [FOLDER]              # does it notice an agent that stalls?
  *
  * A round of `update` end to end: every agent fetches the state, commits its answer and offers it; the coordinator
  * pulls, adds, makes the step and commits. Coordinator, driver, endpoint with CURVE and journals (flushed at each commit)
  * are the real ones, the agents' machines stand-ins that draw no noise (made_up.h). The rival (rival.py) moves float32,
  * keeps nothing and runs before and after it. Times are from one closed round to the next, processor
- * times those of all processes together. Fails when an agent gets a wrong model. */
+ * times those of all processes together. Fails when an agent gets a wrong model, or when an answer stalls: then a round
+ * waits for seconds, which a median does not show. */
 
 #include "tests/bench/federation/made_up.h"
 #include "tests/support/bench_clock.h"
@@ -29,15 +31,24 @@ struct bench {
     double closed_ns[ROUNDS_TIMED_MAX];
     double busy_ns[ROUNDS_TIMED_MAX]; /* the coordinator's */
     size_t closed;
+    size_t stalled; /* answers that the coordinator gave up for a while */
 };
 
 static void note_closed(void *self, const struct log_entry *entry)
 {
     struct bench *bench = self;
+    bench->stalled += strcmp(entry->event, "answer-stalled") == 0;
     if (strcmp(entry->event, "round-closed") == 0 && bench->closed < ROUNDS_TIMED_MAX) {
         bench->closed_ns[bench->closed] = now_ns();
         bench->busy_ns[bench->closed++] = busy_ns();
     }
+}
+
+/* Returns whether the bench's figures count. */
+static bool is_good(const struct bench *bench)
+{
+    return bench->made_up.right == bench->made_up.agent_count &&
+           bench->closed == bench->made_up.rounds && bench->closed > 2 && bench->stalled == 0;
 }
 
 static bool run_ours(struct timed *out, double *coordinator_ms, const char *parent, size_t agents,
@@ -55,8 +66,7 @@ static bool run_ours(struct timed *out, double *coordinator_ms, const char *pare
                                       .parent = parent,
                                       .logged = note_closed,
                                       .self = bench};
-    good = made_up_run(&bench->made_up) && bench->made_up.right == agents &&
-           bench->closed == rounds && rounds > 2;
+    good = made_up_run(&bench->made_up) && is_good(bench);
     if (good) {
         const size_t count = bench->closed - 1;
         for (size_t i = 0; i < count; i++) {
@@ -68,8 +78,30 @@ static bool run_ours(struct timed *out, double *coordinator_ms, const char *pare
                               .median_ms = took[count / 2],
                               .busy_ms = *coordinator_ms + bench->made_up.agents_busy_ms / rounds};
     }
+    if (bench->stalled > 0) {
+        (void)printf("%6zu  %7zu  %zu answers stalled\n", agents, bench->made_up.feature_count,
+                     bench->stalled);
+    }
     free(bench);
     return good;
+}
+
+/* One agent is silent for longer than the coordinator asks again. All get the right model in the end, and still the
+ * bench has to fail. */
+static bool notices_a_stall(const char *parent)
+{
+    struct bench bench = {.made_up = {.agent_count = 8,
+                                      .columns = 3125,
+                                      .rounds = 3,
+                                      .stall_ms = 12000,
+                                      .parent = parent,
+                                      .logged = note_closed,
+                                      .self = &bench}};
+    const bool ended = made_up_run(&bench.made_up);
+    const bool failed = !is_good(&bench);
+    (void)printf("%zu answers stalled, of an agent that was silent for 12 s\n", bench.stalled);
+    bench.stalled = 0;
+    return ended && failed && is_good(&bench);
 }
 
 /* Returns whether there is a rival here. */
@@ -126,6 +158,9 @@ int main(int argc, char **argv)
         uint32_t rounds;
     } size[] = {{8, 31, 200},   {32, 31, 100},  {8, 3125, 50},
                 {32, 3125, 20}, {8, 31250, 10}, {32, 31250, 5}};
+    if (argc > 1 && strcmp(argv[1], "--stalls") == 0) {
+        return notices_a_stall(argc > 2 ? argv[2] : "/tmp") ? 0 : 1;
+    }
     const char *parent = argc > 1 ? argv[1] : "/tmp";
     bool good = true;
 

@@ -33,6 +33,7 @@ struct acting {
     struct digest fetching;
     struct transfer fetch;
     bool judged;
+    int64_t stalled_ms; /* since when it does not answer; 0: it was not asked yet */
 };
 
 static int64_t value_of(size_t agent, size_t coordinate)
@@ -239,7 +240,10 @@ static enum status on_message(struct acting *acting, const struct event *event,
     case MESSAGE_INVITE:
         return on_invite(acting, &message, event, effects);
     case MESSAGE_PULL:
-        serve(acting, &message, effects);
+        acting->stalled_ms = acting->stalled_ms > 0 ? acting->stalled_ms : event->now_ms;
+        if (event->now_ms - acting->stalled_ms >= acting->agent->stall_ms) {
+            serve(acting, &message, effects);
+        }
         return STATUS_OK;
     case MESSAGE_RELEASE:
         return on_release(acting, &message, event->now_ms, effects);

@@ -23,7 +23,8 @@ struct light_agent {
     struct job_name job;
     uint32_t rounds_closed;
     uint8_t *answer;
-    struct digest digest;
+    struct message invite; /* the latest, */
+    struct digest input;   /* and the latest input that has come */
 };
 
 struct running {
@@ -90,20 +91,14 @@ static void hello(struct light_agent *agent, int64_t now_ms)
     say(agent, &message, (struct slice){0});
 }
 
-/* The input is read, as far as its digest asks for it, and the answer's digest is made anew, as an agent does. */
-static void answer(const struct running *run, struct light_agent *agent,
-                   const struct message *invite, struct slice input)
+/* The answer's digest is made anew, as an agent does. */
+static void answer(const struct running *run, const struct light_agent *agent)
 {
+    const struct message *invite = &agent->invite;
     struct message message = {.kind = MESSAGE_OFFER};
     const struct slice numbers = {agent->answer, run->answer_bytes};
     uint8_t bytes[INVITATION_BYTES];
-    struct digest digest;
 
-    digest_sha256(&digest, &input, 1);
-    if (invite->as.invite.input.bytes > 0 &&
-        !digest_equal(&digest, &invite->as.invite.input.digest)) {
-        give_up("an input came without its bytes, or with others");
-    }
     invitation_bytes(bytes, &invite->as.invite.job, invite->as.invite.round,
                      &invite->as.invite.input);
     digest_sha256(&message.as.offer.invitation, &(struct slice){bytes, sizeof bytes}, 1);
@@ -112,6 +107,34 @@ static void answer(const struct running *run, struct light_agent *agent,
     digest_sha256(&message.as.offer.answer, &numbers, 1);
     message.as.offer.bytes = numbers.size;
     say(agent, &message, numbers);
+}
+
+/* The input is read, as far as its digest asks for it. */
+static void take_input(const struct running *run, struct light_agent *agent, struct slice input)
+{
+    digest_sha256(&agent->input, &input, 1);
+    if (!digest_equal(&agent->input, &agent->invite.as.invite.input.digest)) {
+        give_up("an input came with other bytes");
+    }
+    answer(run, agent);
+}
+
+/* The input comes along, or came before, or is fetched: it is small. */
+static void take_invite(const struct running *run, struct light_agent *agent,
+                        const struct message *invite, struct slice payload)
+{
+    const struct artifact *input = &invite->as.invite.input;
+    agent->invite = *invite;
+    if (input->bytes == 0 || digest_equal(&agent->input, &input->digest)) {
+        answer(run, agent);
+    } else if (payload.size > 0) {
+        take_input(run, agent, payload);
+    } else {
+        struct message fetch = {.kind = MESSAGE_FETCH};
+        fetch.as.fetch.digest = input->digest;
+        fetch.as.fetch.length = (uint32_t)input->bytes;
+        say(agent, &fetch, (struct slice){0});
+    }
 }
 
 static void take(const struct running *run, struct light_agent *agent, struct slice control,
@@ -128,7 +151,10 @@ static void take(const struct running *run, struct light_agent *agent, struct sl
         agent->job = message.as.welcome.job;
         hello(agent, now_ms);
     } else if (message.kind == MESSAGE_INVITE) {
-        answer(run, agent, &message, payload);
+        take_invite(run, agent, &message, payload);
+    } else if (message.kind == MESSAGE_PIECE &&
+               digest_equal(&message.as.piece.digest, &agent->invite.as.invite.input.digest)) {
+        take_input(run, agent, payload);
     } else if (message.kind == MESSAGE_RELEASE) {
         agent->rounds_closed = message.as.release.round + 1;
     }

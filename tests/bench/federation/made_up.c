@@ -138,6 +138,7 @@ static bool start_agents(struct made_up *made_up, const char *roster_path, struc
         (void)snprintf(name, sizeof name, "agent-%zu", i);
         agent->number = i;
         agent->agent_count = made_up->agent_count;
+        agent->stall_ms = i == 0 ? made_up->stall_ms : 0;
         agent->feature_count = made_up->feature_count;
         agent->word_bytes = round_word_bytes(&made_up->job, &made_up->stage, 0, 0);
         agent->scale = made_up->rounds == 0 ? steps : -steps * made_up->rounds / BATCH;

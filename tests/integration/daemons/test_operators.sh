@@ -152,6 +152,20 @@ fits_80
 sed -i 's/^memory_mb_max: .*/memory_mb_max: 200/' office/many.yml
 expect 3 "$coordinator" check --config office/many.yml
 ! grep -q '^memory' "$work/out" || fault 'a warning where there is memory'
+# The same of one that stays: before a job is there, any may come; then those of its queue.
+sed -e '/^job:/d; /^state:/d; /^out:/d' -e 's/^memory_mb_max: .*/memory_mb_max: 200/' office/many.yml >office/stays.yml
+echo 'jobs: queue' >>office/stays.yml
+expect 0 "$coordinator" check --config office/stays.yml
+prints 'memory       note    with all agents there and any job the coordinator takes up to'
+fits_80
+expect 0 "$coordinator" submit "$job" --config office/stays.yml
+expect 0 "$coordinator" check --config office/stays.yml
+prints '1 jobs, of which 1 are not over'
+! grep -q '^memory' "$work/out" || fault 'a warning where this job has memory'
+sed -i 's/^memory_mb_max: .*/memory_mb_max: 64/' office/stays.yml
+expect 0 "$coordinator" check --config office/stays.yml
+prints "memory       note    with all agents there the queue's jobs take up to"
+fits_80
 
 # A site alone: what is wrong with its files is told with place and remedy, before it joins anything.
 expect 6 "$agent" check --config one/agent.yml --timeout 1

@@ -5,8 +5,8 @@ back. Whatever happens, the job must end as if nothing had: the shared journal h
 agent; each agent has paid once for each round; every coordinator ends with the same result. Runs under
 tests/support/postgres, which gives DATABASE_URL and POSTGRES_FOLDER.
 
-More seeds, by hand: tests/support/postgres python3 -B tests/integration/federation/test_takeover.py --programs
-build/gcc/bin --seeds 100
+More seeds, by hand, and others: tests/support/postgres python3 -B tests/integration/federation/test_takeover.py
+--programs build/gcc/bin --seeds 100 --first 1000
 """
 
 import contextlib
@@ -236,14 +236,14 @@ def pages_say_who_leads(make, programs):
 
 
 def main():
-    options = fed.options(at_once=(3, "federations at a time"), seeds=(8, "disturbed jobs"))
+    options = fed.options(at_once=(3, "federations at a time"), seeds=(8, "disturbed jobs"), first=(0, "the first seed"))
     if "DATABASE_URL" not in os.environ:
         print("no DATABASE_URL: run this under tests/support/postgres")
         return 77
     cases = [("planted", planted, {"programs": options.programs}), ("central", central, {"programs": options.programs}),
              ("pages", pages_say_who_leads, {"programs": options.programs})]
     every = [[kill], [stop], [cut], [restart], [kill, stop], [stop, cut], [restart, kill], [cut, restart, stop]]
-    for seed in range(options.seeds):
+    for seed in range(options.first, options.first + options.seeds):
         ways = every[seed % len(every)]
         cases.append((f"seed {seed}: {' '.join(way.__name__ for way in ways)}", case,
                       {"programs": options.programs, "seed": seed, "ways": ways}))

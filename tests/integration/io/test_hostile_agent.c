@@ -175,6 +175,32 @@ static void send_huge_frames(void *socket, UNUSED void *context)
     }
 }
 
+static size_t count_cuts(void)
+{
+    char line[2000];
+    size_t cuts = 0;
+    FILE *file = fopen(federation.log_path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        cuts += strncmp(line, "told-of-cut a1", 14) == 0;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return cuts;
+}
+
+/* Whatever is left of it is dropped; the key waits for 5 s before it may come again. */
+Test(hostile_agent, a_flood_is_told_once_for_each_connection)
+{
+    start();
+    attack(send_without_pause);
+    cr_assert(federation_logged(&federation, "told-of-cut", "a1", PATIENCE_MS));
+    usleep(1000000);
+    const size_t cuts = count_cuts();
+    cr_expect(cuts >= 1 && cuts <= 3, "%zu times", cuts); /* a machine may stand still */
+    teardown();
+}
+
 Test(hostile_agent, frames_above_the_limit)
 {
     expect_served_under(send_huge_frames, NULL, 16 * KIB_PER_MIB);

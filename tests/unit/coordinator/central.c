@@ -83,7 +83,11 @@ static void hear(struct central *bench, const struct effect *effect)
     if (wire_decode(&message, effect->as.send.control, effect->as.send.payload) != STATUS_OK) {
         return;
     }
-    bench->invite = message.kind == MESSAGE_INVITE ? message : bench->invite;
+    if (message.kind == MESSAGE_INVITE) {
+        bench->invite = message;
+        bench->invites++;
+        bench->invited_bytes += effect->as.send.payload.size;
+    }
     bench->release = message.kind == MESSAGE_RELEASE ? message : bench->release;
     bench->pulls += message.kind == MESSAGE_PULL;
     bench->shows += message.kind == MESSAGE_SHOW;
@@ -143,6 +147,7 @@ static enum status begin(struct central *bench)
                                           .collectors = bench->collectors,
                                           .collectors_count = bench->collectors_count,
                                           .answer_bytes_max = 1 << 20,
+                                          .whole_bytes_max = WHOLE_BYTES_MAX,
                                           .linger_ms = 1000};
     enum status status = coordinator_new(&bench->coordinator, &options);
     bench->machine = coordinator_machine(bench->coordinator);

@@ -37,6 +37,8 @@ struct central {
     struct message invite;  /* the latest */
     struct message release; /* the latest */
     size_t pulls;           /* asked for so far */
+    size_t invites;         /* sent so far, */
+    size_t invited_bytes;   /* and the inputs that went with them */
     struct dictionary_sink dictionaries;
     struct digest shown[CENTRAL_AGENTS]; /* that HELLO names */
     size_t shows;                        /* asked for so far */

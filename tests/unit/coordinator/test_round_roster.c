@@ -37,6 +37,8 @@ struct bench {
     size_t commits;
     size_t released; /* messages that tell of a closed round, and the fullest step of them */
     size_t released_most;
+    size_t released_before_end; /* when the program was told that it is over */
+    bool ended;
     struct record committed; /* the last one */
 };
 
@@ -52,6 +54,10 @@ static void count_releases(struct bench *bench)
             message.kind == MESSAGE_RELEASE;
     }
     bench->released += count;
+    for (size_t i = 0; i < bench->effects.count && !bench->ended; i++) {
+        bench->ended = bench->effects.item[i].kind == EFFECT_FINISH;
+        bench->released_before_end = bench->released;
+    }
     bench->released_most = count > bench->released_most ? count : bench->released_most;
 }
 
@@ -175,6 +181,28 @@ Test(round_roster, never_counts_more_answers_than_an_outcome_can_name)
     job_free(&bench.job);
 }
 
+/* Whoever is not told keeps an answer for a coordinator that is gone. linger_s: 0 is allowed, and a step has no room for
+ * all. */
+Test(round_roster, all_are_told_of_the_last_round_before_the_end_also_without_linger)
+{
+    struct bench bench;
+    bench_init(&bench);
+    admit(&bench, 0);
+    for (size_t agent = 0; agent < PEERS_MAX; agent++) {
+        answer(&bench, agent);
+    }
+    cr_assert_eq(bench.commits, 2, "the job's only round is closed");
+    for (int i = 0; i < PEERS_MAX && !bench.ended; i++) {
+        step(&bench, &(struct event){.kind = EVENT_TICK});
+    }
+    cr_assert(bench.ended);
+    cr_assert_eq(bench.released_before_end, PEERS_MAX, "%zu were told", bench.released_before_end);
+    record_free(&bench.committed);
+    coordinator_free(bench.coordinator);
+    effects_free(&bench.effects);
+    job_free(&bench.job);
+}
+
 static void offer_only(struct bench *bench, size_t agent)
 {
     struct message hello = {.kind = MESSAGE_HELLO, .as.hello.job = bench->job_id};
@@ -201,6 +229,40 @@ static bool is_sent(const struct bench *bench, size_t agent, enum message_kind k
         }
     }
     return false;
+}
+
+static void greet(struct bench *bench, size_t agent)
+{
+    struct message hello = {.kind = MESSAGE_HELLO, .as.hello.job = bench->job_id};
+    hello.as.hello.version = PROTOCOL_VERSION;
+    hello.as.hello.ready = true;
+    say(bench, agent, &hello, (struct slice){0});
+}
+
+/* A fair part of the deadline is 2 ms where 10,000 are ready: no answer comes so soon. */
+Test(round_roster, where_thousands_are_ready_a_turn_is_half_a_second)
+{
+    enum { PLACES = 4, TURN_MS = 500 };
+    struct bench bench;
+    bench_init(&bench);
+    admit(&bench, 0);
+    for (size_t agent = 0; agent < PEERS_MAX; agent++) {
+        greet(&bench, agent);
+    }
+    for (size_t agent = 0; agent <= PLACES; agent++) {
+        offer_only(&bench, agent);
+    }
+    cr_assert_not(is_sent(&bench, PLACES, MESSAGE_PULL), "all places are taken");
+    bench.now_ms += TURN_MS;
+    step(&bench, &(struct event){.kind = EVENT_TICK});
+    cr_assert_not(is_sent(&bench, PLACES, MESSAGE_PULL), "their turn is not over");
+    bench.now_ms += 2;
+    step(&bench, &(struct event){.kind = EVENT_TICK});
+    cr_assert(is_sent(&bench, PLACES, MESSAGE_PULL));
+    record_free(&bench.committed);
+    coordinator_free(bench.coordinator);
+    effects_free(&bench.effects);
+    job_free(&bench.job);
 }
 
 /* Whoever offers and never delivers holds a place, for others to wait; how long, decides how many of

@@ -112,3 +112,56 @@ Test(round_whole, bytes_change_nothing_of_what_an_offer_has_to_be)
     cr_assert_eq(member(0)->standing, STANDING_SILENT);
     central_free(&bench);
 }
+
+static int64_t one(size_t agent, size_t place)
+{
+    return agent == 0 && place == 0;
+}
+
+/* Closes the first round: the next one has a state as its input. */
+static size_t begin_second_round(void)
+{
+    central_init(&bench, "0.000001", CENTRAL_UPDATE);
+    central_greet(&bench);
+    bench.invites = bench.invited_bytes = 0;
+    central_answer(&bench, one);
+    cr_assert_eq(bench.coordinator->outcome.rounds_closed, 1);
+    const size_t input = (size_t)bench.invite.as.invite.input.bytes;
+    cr_assert_gt(input, 0);
+    return input;
+}
+
+/* An agent says HELLO every two seconds, also while it computes: the input goes to it once in a round. */
+Test(round_whole, the_input_goes_along_with_the_first_invitation_of_a_round_alone)
+{
+    const size_t input = begin_second_round();
+    cr_assert_eq(bench.invites, CENTRAL_AGENTS);
+    cr_assert_eq(bench.invited_bytes, CENTRAL_AGENTS * input);
+    central_greet(&bench);
+    cr_assert_eq(bench.invites, 2 * CENTRAL_AGENTS, "invited again");
+    cr_assert_eq(bench.invited_bytes, CENTRAL_AGENTS * input, "without what they can fetch");
+    central_answer(&bench, one);
+    cr_assert_eq(bench.coordinator->outcome.rounds_closed, 2);
+    cr_assert_eq(bench.invited_bytes, 2 * CENTRAL_AGENTS * input, "the next round's input");
+    cr_assert_eq(central_restart(&bench), STATUS_OK);
+    central_greet(&bench);
+    cr_assert_eq(bench.invited_bytes, 3 * CENTRAL_AGENTS * input, "it may have been lost");
+    central_free(&bench);
+}
+
+/* After a restart all come back within seconds: inputs leave at the pace of all invitations. */
+Test(round_whole, who_comes_back_is_invited_at_the_pace_of_all)
+{
+    const size_t input = begin_second_round();
+    cr_assert_eq(central_restart(&bench), STATUS_OK);
+    bench.invites = bench.invited_bytes = 0;
+    bench.coordinator->telling_ms = bench.now_ms;
+    bench.coordinator->telling_bytes = TELL_BYTES_MAX; /* as 2,048 others with 16 KiB leave it */
+    central_greet(&bench);
+    cr_assert_eq(bench.invites, 0);
+    cr_assert_eq(bench.machine.wake_ms(bench.machine.self), bench.now_ms + TELL_MS);
+    central_wait(&bench, TELL_MS);
+    cr_assert_eq(bench.invites, CENTRAL_AGENTS, "nobody is forgotten");
+    cr_assert_eq(bench.invited_bytes, CENTRAL_AGENTS * input);
+    central_free(&bench);
+}

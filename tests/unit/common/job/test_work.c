@@ -69,15 +69,22 @@ Test(work, a_slot_is_twice_what_the_operations_take)
 Test(work, a_coordinator_holds_what_agents_fetch)
 {
     struct job job = job_of("local, epsilon: 1, delta: 0", FIT);
-    const struct work_fleet none = {.agents = 0, .connected = 100, .window_bytes = 1000};
-    const struct work_fleet wide = {.agents = 100, .connected = 100, .window_bytes = 1000};
-    const struct work_fleet narrow = {.agents = 100, .connected = 100, .window_bytes = 10};
+    const struct work_fleet none = {
+        .agents = 0, .connected = 100, .window_bytes = 1000, .waiting_bytes = 1 << 20};
+    const struct work_fleet wide = {
+        .agents = 100, .connected = 100, .window_bytes = 1000, .waiting_bytes = 1 << 20};
+    const struct work_fleet narrow = {
+        .agents = 100, .connected = 100, .window_bytes = 10, .waiting_bytes = 1 << 20};
+    const struct work_fleet bounded = {
+        .agents = 100, .connected = 100, .window_bytes = 10, .waiting_bytes = 700};
     const double alone = work_of_coordinator(&job, none);
     const double fetched = work_fetched_bytes(&job, 100);
     cr_expect_eq(fetched, 8.0 * (double)round_width(&job), "one lambda makes one expert");
     cr_expect_float_eq(work_of_coordinator(&job, wide) - alone, 100 * fetched, 1e-3);
     cr_expect_gt(fetched, 10);
     cr_expect_float_eq(work_of_coordinator(&job, narrow) - alone, 100 * 10, 1e-3);
+    cr_expect_float_eq(work_of_coordinator(&job, bounded) - alone, 700, 1e-3);
+    cr_expect_lt(work_of_connections(100), alone);
     job_free(&job);
 }
 

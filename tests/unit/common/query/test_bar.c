@@ -165,37 +165,3 @@ Test(bar, discrete_gaussian_lies_within_a_step_of_a_normal_variable)
         }
     }
 }
-
-/* P(sum of n Laplace variables > x), term by term, in logarithms. */
-static double sum_exceeds(unsigned n, double x)
-{
-    static double below[QUERY_DRAWS_MAX];
-    double term = -(double)n * log(2);
-    double sum = 0;
-    for (unsigned j = 0; j < n; j++) {
-        below[j] = exp(term) + (j > 0 ? below[j - 1] : 0);
-        term += log((double)(n + j) / (2.0 * (j + 1)));
-    }
-    term = -x;
-    for (unsigned k = 0; k < n; k++) {
-        sum += exp(term) * below[n - 1 - k];
-        term += log(x / (k + 1));
-    }
-    return sum;
-}
-
-/* A bar has to be wide enough, and not wider than it must: a part in n or so of the misses. */
-Test(bar, of_more_draws_than_are_summed_is_wide_enough)
-{
-    static const unsigned draws[] = {257, 1000, QUERY_DRAWS_MAX};
-    static const double misses[] = {0.4, 0.05, 1e-3, 1e-6};
-    for (size_t i = 0; i < 3; i++) {
-        for (size_t j = 0; j < 4; j++) {
-            const struct query_noise noise = {false, 1, draws[i]};
-            const double x = query_noise_bar(&noise, 0, misses[j]) - draws[i];
-            const double exact = sum_exceeds(draws[i], x) / (misses[j] / 2);
-            cr_expect(exact <= 1 + 1e-9 && exact >= 1 - 4.0 / draws[i], "%u draws, %g: %.9f",
-                      draws[i], misses[j], exact);
-        }
-    }
-}

@@ -1,0 +1,444 @@
+/* What waits at a coordinator for agents that fetch is bounded, of one and of all together, whatever they ask for and leave
+ * unread. Those who have to wait are served in their turn, and no piece is lost. */
+
+#include "io/clock.h"
+#include "io/endpoint.h"
+#include "io/token.h"
+#include "protocol/transfer.h"
+#include "protocol/wire.h"
+
+#include "scratch.h"
+#include "tests/support/quiet_fork.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <zmq.h>
+
+enum {
+    AGENTS = 48,
+    PATIENCE_MS = 120 * 1000,
+    PIECE_BYTES = 64 * 1024,
+    MODEL_BYTES = 1 << 20,
+    KIB_PER_MIB = 1024
+};
+
+/* An address sanitizer keeps freed memory for a while: limits of memory are not meant for it. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { SLACK = 64 };
+#else
+enum { SLACK = 1 };
+#endif
+
+static struct scratch scratch;
+static struct key_pair coordinator;
+static struct key_pair agent[AGENTS];
+static char address[ADDRESS_BYTES];
+static char log_path[160];
+static pid_t process;
+static const struct digest model = {{1}};
+static const struct peer to_coordinator = {"coordinator"};
+
+static void write_entry(void *self, const struct log_entry *entry)
+{
+    char line[600];
+    const int size = snprintf(line, sizeof line, "%s %s\n", entry->event,
+                              entry->peer == NULL ? "-" : entry->peer);
+    const ssize_t put = write(*(int *)self, line, (size_t)size);
+    (void)put;
+}
+
+static size_t count_logged(const char *wanted)
+{
+    char line[600];
+    size_t found = 0;
+    FILE *file = fopen(log_path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        found += strncmp(line, wanted, strlen(wanted)) == 0;
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return found;
+}
+
+/* A piece for each FETCH, as the machine makes it; and a WELCOME for everything else. */
+static void answer(struct endpoint *endpoint, const struct endpoint_message *from)
+{
+    static const uint8_t zeros[CHUNK_BYTES_MAX];
+    uint8_t control[CONTROL_BYTES_MAX];
+    struct message message;
+    struct message piece = {.kind = MESSAGE_PIECE};
+    if (wire_decode(&message, from->control, from->payload) != STATUS_OK) {
+        return;
+    }
+    if (message.kind == MESSAGE_FETCH) {
+        piece.as.piece.digest = message.as.fetch.digest;
+        piece.as.piece.offset = message.as.fetch.offset;
+        const struct slice bytes = {zeros, message.as.fetch.length};
+        (void)!endpoint_send(endpoint, &from->peer,
+                             (struct slice){control, wire_encode(control, &piece)}, bytes);
+    } else {
+        (void)!endpoint_send(endpoint, &from->peer, from->control, (struct slice){NULL, 0});
+    }
+}
+
+static _Noreturn void serve(const struct endpoint_limits *limits, const char *roster_path,
+                            int report)
+{
+    static struct roster roster;
+    int file = open(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    struct log log = {.write = write_entry, .self = &file, .level = LOG_DEBUG};
+    struct roster_watch watch = {.path = roster_path};
+    struct endpoint *endpoint = NULL;
+    struct endpoint_options options = {.address = "tcp://127.0.0.1:0",
+                                       .lines = "tcp://127.0.0.1:0",
+                                       .key = &coordinator,
+                                       .log = &log,
+                                       .payload_bytes_max = CHUNK_BYTES_MAX,
+                                       .limits = *limits};
+    bool changed = false;
+    if (endpoint_listen(&endpoint, &options, NULL) != STATUS_OK ||
+        roster_watch_look(&watch, &roster, &changed, NULL) != STATUS_OK ||
+        !endpoint_admit(endpoint, &roster)) {
+        _exit(1);
+    }
+    const char *text = endpoint_address(endpoint);
+    const ssize_t put = write(report, text, strlen(text) + 1);
+    (void)put;
+    (void)close(report);
+    for (;;) {
+        struct endpoint_message message;
+        if (endpoint_poll(endpoint, NULL, 0, 100) != STATUS_OK) {
+            _exit(1);
+        }
+        for (int i = 0; i < 64 && endpoint_receive(endpoint, &message) == STATUS_OK; i++) {
+            answer(endpoint, &message);
+        }
+    }
+}
+
+static void write_roster(const char *path)
+{
+    char hex[KEY_HEX_BYTES];
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL && fchmod(fileno(file), 0600) == 0);
+    for (size_t i = 0; i < AGENTS; i++) {
+        cr_assert_eq(key_pair_generate(&agent[i]), STATUS_OK);
+        hex_encode(hex, agent[i].public_key.byte, KEY_BYTES);
+        (void)fprintf(file, "a%zu %s\n", i, hex);
+    }
+    cr_assert_eq(fclose(file), 0);
+}
+
+static void start(uint64_t waiting_bytes_max, uint32_t take_ms)
+{
+    const struct endpoint_limits limits = {.waiting_bytes_max = waiting_bytes_max,
+                                           .take_ms = take_ms};
+    char roster_path[160];
+    int ends[2];
+    scratch_make(&scratch);
+    (void)snprintf(roster_path, sizeof roster_path, "%s/agents", scratch.folder);
+    (void)snprintf(log_path, sizeof log_path, "%s/log", scratch.folder);
+    cr_assert_eq(key_pair_generate(&coordinator), STATUS_OK);
+    write_roster(roster_path);
+    cr_assert_eq(pipe(ends), 0);
+    process = quiet_fork();
+    if (process == 0) {
+        (void)close(ends[0]);
+        serve(&limits, roster_path, ends[1]);
+    }
+    (void)close(ends[1]);
+    cr_assert_gt(read(ends[0], address, sizeof address), 0);
+    (void)close(ends[0]);
+}
+
+static void stop(void)
+{
+    int result = 0;
+    cr_expect_eq(waitpid(process, &result, WNOHANG), 0, "the coordinator has ended");
+    (void)kill(process, SIGKILL);
+    (void)waitpid(process, &result, 0);
+    scratch_remove(&scratch);
+}
+
+/* KiB of the coordinator's memory at its peak. */
+static long peak_kib(void)
+{
+    char path[64];
+    char line[256];
+    long kib = 0;
+    (void)snprintf(path, sizeof path, "/proc/%ld/status", (long)process);
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        (void)sscanf(line, "VmHWM: %ld", &kib);
+    }
+    (void)fclose(file);
+    return kib;
+}
+
+/* KiB that the kernel holds of what the coordinator has sent by CURVE. */
+static long kernel_kib(void)
+{
+    const unsigned port = (unsigned)strtoul(strrchr(address, ':') + 1, NULL, 10);
+    char line[512];
+    unsigned long sum = 0;
+    FILE *file = fopen("/proc/net/tcp", "r");
+    cr_assert_not_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        unsigned local = 0;
+        unsigned long queued = 0;
+        if (sscanf(line, "%*d: %*x:%x %*x:%*x %*x %lx:", &local, &queued) == 2 && local == port) {
+            sum += queued;
+        }
+    }
+    (void)fclose(file);
+    return (long)(sum / 1024);
+}
+
+static size_t pack_fetch(uint8_t control[static CONTROL_BYTES_MAX], uint64_t offset,
+                         uint32_t length)
+{
+    struct message message = {.kind = MESSAGE_FETCH};
+    message.as.fetch.digest = model;
+    message.as.fetch.offset = offset;
+    message.as.fetch.length = length;
+    return wire_encode(control, &message);
+}
+
+/* One that reads what answers its greeting, and nothing more. */
+static void *greedy(void *context, size_t number)
+{
+    static const int small = 4096;
+    static const int few = 1;
+    static const int zero = 0;
+    static const int patience = PATIENCE_MS;
+    uint8_t control[CONTROL_BYTES_MAX];
+    struct message hello = {.kind = MESSAGE_HELLO, .as.hello.version = PROTOCOL_VERSION};
+    void *socket = zmq_socket(context, ZMQ_DEALER);
+    (void)zmq_setsockopt(socket, ZMQ_LINGER, &zero, sizeof zero);
+    (void)zmq_setsockopt(socket, ZMQ_RCVBUF, &small, sizeof small);
+    (void)zmq_setsockopt(socket, ZMQ_RCVHWM, &few, sizeof few);
+    (void)zmq_setsockopt(socket, ZMQ_RCVTIMEO, &patience, sizeof patience);
+    (void)zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, coordinator.public_key.byte, KEY_BYTES);
+    (void)zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, agent[number].public_key.byte, KEY_BYTES);
+    (void)zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, agent[number].secret_key.byte, KEY_BYTES);
+    cr_assert_eq(zmq_connect(socket, address), 0);
+    const size_t size = wire_encode(control, &hello);
+    cr_assert_eq(zmq_send(socket, control, size, 0), (int)size);
+    cr_assert_gt(zmq_recv(socket, control, sizeof control, 0), 0);
+    return socket;
+}
+
+static void ask_for(void *socket, size_t pieces, uint32_t piece_bytes)
+{
+    uint8_t control[CONTROL_BYTES_MAX];
+    for (size_t i = 0; i < pieces; i++) {
+        const size_t size = pack_fetch(control, (uint64_t)i * piece_bytes, piece_bytes);
+        (void)zmq_send(socket, control, size, 0);
+    }
+}
+
+/* An agent as agents are, in as far as it fetches. */
+struct honest {
+    struct endpoint *endpoint;
+    struct transfer transfer;
+    int64_t hello_ms;
+    bool heard;
+    bool asks;
+};
+
+static void honest_start(struct honest *honest, size_t number, bool lines)
+{
+    struct endpoint_options options = {.address = address,
+                                       .key = &agent[number],
+                                       .lines = lines ? "" : NULL,
+                                       .payload_bytes_max = CHUNK_BYTES_MAX,
+                                       .coordinator_key = coordinator.public_key};
+    *honest = (struct honest){.endpoint = NULL};
+    cr_assert_eq(endpoint_dial(&honest->endpoint, &options, NULL), STATUS_OK);
+    cr_assert_eq(
+        transfer_begin(&honest->transfer, MODEL_BYTES, TRANSFER_FETCH_BYTES, clock_now_ms()),
+        STATUS_OK);
+}
+
+static void honest_ask(struct honest *honest)
+{
+    uint8_t control[CONTROL_BYTES_MAX];
+    uint64_t offset = 0;
+    uint32_t length = 0;
+    while (transfer_ask(&honest->transfer, &offset, &length)) {
+        const size_t size = pack_fetch(control, offset, length);
+        (void)!endpoint_send(honest->endpoint, &to_coordinator, (struct slice){control, size},
+                             (struct slice){NULL, 0});
+    }
+}
+
+/* Takes one message at most, so that it is slow. It greets until it is heard and never asks for a piece again: one that is lost
+ * would be missing for ever. */
+static void honest_turn(struct honest *honest)
+{
+    struct endpoint_message from;
+    struct message message = {.kind = MESSAGE_HELLO, .as.hello.version = PROTOCOL_VERSION};
+    uint8_t control[CONTROL_BYTES_MAX];
+    cr_assert_eq(endpoint_poll(honest->endpoint, NULL, 0, 0), STATUS_OK);
+    if (!honest->heard && clock_now_ms() - honest->hello_ms >= 1000) {
+        honest->hello_ms = clock_now_ms();
+        (void)!endpoint_send(honest->endpoint, &to_coordinator,
+                             (struct slice){control, wire_encode(control, &message)},
+                             (struct slice){NULL, 0});
+    }
+    if (endpoint_receive(honest->endpoint, &from) != STATUS_OK ||
+        wire_decode(&message, from.control, from.payload) != STATUS_OK) {
+        return;
+    }
+    if (message.kind == MESSAGE_PIECE) {
+        cr_assert(transfer_accept(&honest->transfer, message.as.piece.offset, from.payload,
+                                  clock_now_ms()),
+                  "a piece is not the next one");
+    } else {
+        honest->heard = true;
+    }
+    if (honest->asks && !transfer_is_whole(&honest->transfer)) {
+        honest_ask(honest);
+    }
+}
+
+/* Pieces that take another way than the ones before them may overtake these: all are connected first, also by their lines. */
+static void honest_connect(struct honest *honest, size_t count, bool lines)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    size_t there = 0;
+    while (there < count && clock_now_ms() < until_ms) {
+        there = 0;
+        for (size_t i = 0; i < count; i++) {
+            honest_turn(&honest[i]);
+            there += honest[i].heard;
+        }
+        there = lines && count_logged("line-open") < count ? 0 : there;
+        (void)usleep(2000);
+    }
+    cr_assert_eq(there, count, "%zu of %zu are connected", there, count);
+    for (size_t i = 0; i < count; i++) {
+        honest[i].asks = true;
+        honest_ask(&honest[i]);
+    }
+}
+
+/* Lets them fetch until all have all of it. Returns the most that the kernel held meanwhile, in KiB. */
+static long honest_fetch(struct honest *honest, size_t count)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    long held = 0;
+    size_t whole = 0;
+    while (whole < count && clock_now_ms() < until_ms) {
+        whole = 0;
+        for (size_t i = 0; i < count; i++) {
+            honest_turn(&honest[i]);
+            whole += transfer_is_whole(&honest[i].transfer);
+        }
+        const long now = kernel_kib();
+        held = now > held ? now : held;
+        (void)usleep(2000);
+    }
+    cr_expect_eq(whole, count, "%zu of %zu have all of it", whole, count);
+    return held;
+}
+
+static void honest_end(struct honest *honest)
+{
+    transfer_drop(&honest->transfer);
+    endpoint_free(honest->endpoint);
+}
+
+/* They ask for 48 MiB together and read none of it. */
+Test(fetches, of_many_that_do_not_read_no_more_waits_than_may)
+{
+    enum { LIMIT_MIB = 2, PIECES = 16 };
+    void *socket[AGENTS - 1];
+    struct honest honest;
+    start(LIMIT_MIB << 20, 1000);
+    void *context = zmq_ctx_new();
+    for (size_t i = 0; i < AGENTS - 1; i++) {
+        socket[i] = greedy(context, i);
+    }
+    const long before = peak_kib();
+    for (size_t i = 0; i < AGENTS - 1; i++) {
+        ask_for(socket[i], PIECES, PIECE_BYTES);
+    }
+    /* It waits for its turn behind all of them, and those who do not take what they asked for are cut. */
+    honest_start(&honest, AGENTS - 1, false);
+    honest_connect(&honest, 1, false);
+    const long kernel = honest_fetch(&honest, 1);
+    const long grown = peak_kib() - before;
+    cr_log_info("%ld KiB more at the peak, %ld KiB in the kernel", grown, kernel);
+    cr_expect_lt(grown, SLACK * 4 * LIMIT_MIB * KIB_PER_MIB, "%ld KiB", grown);
+    cr_expect_lt(kernel, (LIMIT_MIB + 1) * KIB_PER_MIB, "%ld KiB", kernel);
+    cr_expect_gt(count_logged("pieces-not-taken a"), 0, "nobody was cut");
+    honest_end(&honest);
+    for (size_t i = 0; i < AGENTS - 1; i++) {
+        (void)zmq_close(socket[i]);
+    }
+    (void)zmq_ctx_term(context);
+    stop();
+}
+
+/* A piece may have 256 KiB, and a queue of libzmq 16 of them. */
+Test(fetches, one_that_does_not_read_costs_its_share_and_nobody_waits_for_it)
+{
+    enum { HONEST = 4, SHARE_KIB = 512 };
+    struct honest honest[HONEST];
+    start(0, 60000);
+    void *context = zmq_ctx_new();
+    void *socket = greedy(context, 0);
+    const long before = peak_kib();
+    ask_for(socket, 1000, CHUNK_BYTES_MAX);
+    for (size_t i = 0; i < HONEST; i++) {
+        honest_start(&honest[i], 1 + i, false);
+    }
+    honest_connect(honest, HONEST, false);
+    (void)honest_fetch(honest, HONEST);
+    const long grown = peak_kib() - before;
+    cr_log_info("%ld KiB more at the peak", grown);
+    cr_expect_lt(grown, SLACK * (HONEST + 2) * SHARE_KIB, "%ld KiB", grown);
+    cr_expect_eq(count_logged("pieces-not-taken"), 0, "nobody else had to wait for it");
+    for (size_t i = 0; i < HONEST; i++) {
+        honest_end(&honest[i]);
+    }
+    (void)zmq_close(socket);
+    (void)zmq_ctx_term(context);
+    stop();
+}
+
+/* What may wait is less than a piece for each. */
+static void expect_served_in_turn(bool lines)
+{
+    enum { COUNT = 24 };
+    static struct honest honest[COUNT];
+    start(1 << 20, 60000);
+    for (size_t i = 0; i < COUNT; i++) {
+        honest_start(&honest[i], i, lines);
+    }
+    honest_connect(honest, COUNT, lines);
+    const long before = peak_kib();
+    const long kernel = honest_fetch(honest, COUNT);
+    cr_log_info("%ld KiB more at the peak, %ld KiB in the kernel", peak_kib() - before, kernel);
+    cr_expect_eq(count_logged("pieces-not-taken"), 0);
+    for (size_t i = 0; i < COUNT; i++) {
+        honest_end(&honest[i]);
+    }
+    stop();
+}
+
+Test(fetches, those_who_wait_are_served_in_their_turn_and_no_piece_is_lost)
+{
+    expect_served_in_turn(false);
+}
+
+Test(fetches, of_those_with_lines_no_piece_is_lost_either)
+{
+    expect_served_in_turn(true);
+}
