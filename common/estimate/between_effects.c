@@ -154,3 +154,8 @@ double between_expect_odds(double records, size_t m, double variance)
     between_odds(&site, &cells, 1);
     return (site.high - site.low) / 2;
 }
+
+double between_need_odds(double variance)
+{
+    return 4 * fmax(expected_least, expected_over_noise * sqrt(variance));
+}

@@ -470,3 +470,33 @@ Test(survival, more_noise_plans_fewer_intervals_and_expects_wider_ones)
     known.groups = 3;
     cr_expect(isnan(survival_expect(&known, 20).ratio), "no two groups");
 }
+
+/* Groups of a tenth more than what is told have the figure, of a tenth less not. */
+Test(survival, tells_the_smallest_group_of_each_figure)
+{
+    for (size_t block = 0; block < 5; block += 4) {
+        struct survival_public known = {
+            .records = 3000, .groups = 2, .variance = 900, .block = block};
+        const struct survival_expected told = survival_expect(&known, 12);
+        cr_assert(told.group > 0 && told.median_group > 0 && told.test_group > 0);
+        cr_expect(told.group == survival_smallest(&known, 12));
+        for (int more = 0; more < 2; more++) {
+            const double by = more == 1 ? 2.2 : 1.8;
+            known.records = by * told.median_group;
+            cr_expect(isnan(survival_expect(&known, 12).median) == (more == 0), "%d", more);
+            cr_expect(survival_suffices(by / 2 * told.group, &known, 12) == (more == 1));
+            double cell[SURVIVAL_CELLS_MAX];
+            struct survival tested = {.log_rank = NAN};
+            known.records = by * told.test_group;
+            survival_expect_cells(cell, &known, 12);
+            survival_log_rank(&tested,
+                              &(struct survival_cells){cell, 2, 12, 1, known.variance, block});
+            cr_expect(isnan(tested.log_rank) == (more == 0), "%d", more);
+        }
+        known.variance *= 4;
+        const struct survival_expected noisier = survival_expect(&known, 12);
+        cr_expect(noisier.median_group > told.median_group && noisier.test_group > told.test_group);
+    }
+    const struct survival_public one = {.records = 3000, .groups = 1, .variance = 900};
+    cr_expect(isnan(survival_expect(&one, 12).test_group), "of one group there is no test");
+}
