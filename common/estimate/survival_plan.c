@@ -288,7 +288,10 @@ struct survival_expected survival_expect(const struct survival_public *known, si
     const struct estimate mean = survival_mean(&sum, &group, &cells);
     const bool is_given = group.given[intervals - 1];
     return (struct survival_expected){
-        .survival = is_given ? 0.5 * ESTIMATE_Z * survival_deviation(&group, intervals - 1) : NAN,
+        .survival = is_given ? 0.5 * survival_reach(
+                                         sqrt(fmax(group.noise[intervals - 1][intervals - 1], 0)),
+                                         sqrt(group.greenwood[intervals - 1]))
+                             : NAN,
         .band = (last->band_high - last->band_low) / 2,
         .median = expect_median(known, intervals),
         .ratio = least_ratio(known, intervals),
