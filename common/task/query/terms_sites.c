@@ -3,7 +3,7 @@
 
 #include "estimate/between.h"
 #include "estimate/cells.h"
-#include "query/query.h"
+#include "query/query_between.h"
 #include "task/query/stage.h"
 #include "task/task.h"
 
@@ -71,6 +71,13 @@ static enum status add(const struct asking *asking, const struct site_half *own)
     return STATUS_OK;
 }
 
+/* How many records a site needs for one of the question's effects. */
+static double need(const struct asking *asking, size_t effect)
+{
+    return query_between_need(asking->query, effect, asking->deviation * asking->deviation,
+                              asking->records);
+}
+
 /* Sampling is the widest there is. A difference of two shares is twice as uncertain as a share. */
 static enum status of_sums(const struct asking *asking)
 {
@@ -79,7 +86,7 @@ static enum status of_sums(const struct asking *asking)
     const bool is_table = query->kind == QUERY_CROSSTAB;
     const double width = is_mean ? query->high - query->low : 1;
     const double noise = asking->deviation / asking->records;
-    const double noise_most = is_table ? 0.1 / sqrt(2) : 0.2;
+
     const double half = (is_table ? 2 : 1) * width *
                         hypot(ESTIMATE_Z / 2 / sqrt(asking->records), ESTIMATE_Z_NOISE * noise);
     enum status status =
@@ -89,20 +96,19 @@ static enum status of_sums(const struct asking *asking)
                                                          : "the share, if half match",
                                         .more = "",
                                         .unit = is_mean ? query->column.name : "share",
-                                        .half = noise > noise_most ? NAN : half,
+                                        .half = asking->records < need(asking, 0) ? NAN : half,
                                         .range = width,
-                                        .records = fmax(asking->deviation / noise_most, 1)});
+                                        .records = need(asking, 0)});
     if (status == STATUS_OK && is_table) {
-        status = add(
-            asking,
-            &(struct site_half){.of = "the odds ratio's logarithm, likewise",
-                                .more = "",
-                                .unit = "logarithm",
-                                .half = between_expect_odds(asking->records, query->cell_count,
-                                                            asking->deviation * asking->deviation),
-                                .range = log_range,
-                                .records = between_need_odds(asking->deviation * asking->deviation),
-                                .is_beside = true});
+        status = add(asking, &(struct site_half){
+                                 .of = "the odds ratio's logarithm, likewise",
+                                 .more = "",
+                                 .unit = "logarithm",
+                                 .half = between_expect_odds(asking->records, query->cell_count,
+                                                             asking->deviation * asking->deviation),
+                                 .range = log_range,
+                                 .records = need(asking, 1),
+                                 .is_beside = true});
     }
     return status;
 }
@@ -120,10 +126,9 @@ static enum status of_survival(const struct asking *asking)
     const double end = query->end;
     const bool has_pair = known.groups > 1;
     const double hazards = has_pair ? between_expect_hazards(&known, query->intervals) : NAN;
-    const double groups = (double)known.groups;
-    const double for_mean = groups * expected.group;
-    const double for_median = groups * expected.median_group;
-    const double for_hazards = has_pair ? between_need_hazards(&known, query->intervals) : NAN;
+    const double for_mean = need(asking, 0);
+    const double for_median = (double)known.groups * expected.median_group;
+    const double for_hazards = has_pair ? need(asking, known.groups + 1) : NAN;
     const struct site_half half[] = {
         {"a group's mean up to the end, if half die", "", unit, end * expected.mean, end, for_mean,
          false, false},

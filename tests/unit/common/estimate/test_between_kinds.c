@@ -189,6 +189,16 @@ Test(between_kinds, the_fewest_records_of_a_site_that_is_given)
         with.records = by * hazards;
         cr_expect(isnan(between_expect_hazards(&with, 8)) == (more == 0), "of %g records",
                   with.records);
+        for (double variance = 1; variance < 1000; variance *= 10) {
+            const double shared = by * between_need_share(variance);
+            const double row = by * between_need_difference(variance) / 2;
+            const double cell[] = {row / 2, row / 2, row / 2, row / 2, 0};
+            struct between_site site;
+            between_shares(&site, &(struct between_sum){shared / 2, shared}, 1, variance);
+            cr_expect(isnan(site.value) == (more == 0), "a share, variance %g", variance);
+            between_differences(&site, &(struct crosstab_cells){cell, 2, 2, 5, variance}, 1);
+            cr_expect(isnan(site.value) == (more == 0), "a difference, variance %g", variance);
+        }
         for (double variance = 0.01; variance < 1000; variance *= 1000) {
             cr_expect(isnan(between_expect_odds(by * between_need_odds(variance), 5, variance)) ==
                       (more == 0));
