@@ -158,6 +158,8 @@ static void show_releases(FILE *out, const struct result *result)
         char noise[RESULT_NAME_BYTES + 64];
         if (isfinite(release->noise)) {
             (void)snprintf(noise, sizeof noise, "+- %.3g %s", release->noise, release->unit);
+        } else if (isnan(release->bar)) {
+            (void)snprintf(noise, sizeof noise, "no answer");
         } else {
             (void)snprintf(noise, sizeof noise, "%s %.3g %s%s",
                            release->bar > 0 ? "at most" : "none,", release->bar, release->unit,

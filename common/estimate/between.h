@@ -96,6 +96,12 @@ void between_hazards(struct between_site *out, const struct survival_cells *site
 double between_expect_odds(double records, size_t m, double variance);
 double between_expect_hazards(const struct survival_public *known, size_t intervals);
 
+/** Return the fewest records of a site that has such an interval; NAN: not even 2^30 do. */
+double between_need_share(double variance); /* or a mean */
+double between_need_difference(double variance);
+double between_need_odds(double variance);
+double between_need_hazards(const struct survival_public *known, size_t intervals);
+
 /** A site's coefficient: the sum of weight (terms) and b. Given where its factor is below BETWEEN_DOUBT_MOST. */
 void between_slope(struct between_site *out, const struct regress_fit *fit, const double *weight);
 

@@ -154,3 +154,20 @@ double between_expect_odds(double records, size_t m, double variance)
     between_odds(&site, &cells, 1);
     return (site.high - site.low) / 2;
 }
+
+double between_need_share(double variance)
+{
+    return fmax(sqrt(variance) / noise_most, 1);
+}
+
+/* Of rows of equal size. */
+double between_need_difference(double variance)
+{
+    const size_t m = 5; /* with the records that are in none */
+    return fmax(2 * crosstab_expect(2, 2, m, variance).row, 1);
+}
+
+double between_need_odds(double variance)
+{
+    return 4 * fmax(expected_least, expected_over_noise * sqrt(variance));
+}

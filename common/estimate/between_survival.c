@@ -266,3 +266,23 @@ double between_expect_hazards(const struct survival_public *known, size_t interv
     between_hazards(&site, &cells, 1, 1);
     return (site.high - site.low) / 2;
 }
+
+/* What a site of some number of records is asked for. */
+struct asked_of_site {
+    const struct survival_public *known;
+    size_t intervals;
+};
+
+static bool has_hazards(double records, const void *of)
+{
+    const struct asked_of_site *asked = of;
+    struct survival_public with = *asked->known;
+    with.records = records;
+    return !isnan(between_expect_hazards(&with, asked->intervals));
+}
+
+double between_need_hazards(const struct survival_public *known, size_t intervals)
+{
+    const struct asked_of_site asked = {known, intervals};
+    return cells_fewest_records(has_hazards, &asked);
+}

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DRAWS = 2000, WIDTH_MAX = 64 };
+enum { DRAWS = 2000, WIDTH_MAX = 64, RECORDS_LEAST = 16, RECORDS_LOG2_MAX = 30 };
 
 static const double band_least = 2.0;
 
@@ -150,6 +150,23 @@ static double select_rank(double *value, ptrdiff_t count, ptrdiff_t rank)
         high = rank < i ? j : high;
     }
     return value[rank];
+}
+
+double cells_fewest_records(bool (*is_given)(double records, const void *of), const void *of)
+{
+    double high = RECORDS_LEAST;
+    while (!is_given(high, of)) {
+        high *= 2;
+        if (high > ldexp(1, RECORDS_LOG2_MAX)) {
+            return NAN;
+        }
+    }
+    double low = high / 2;
+    while (high > 1.05 * low) {
+        const double middle = (low + high) / 2;
+        *(is_given(middle, of) ? &high : &low) = middle;
+    }
+    return ceil(high);
 }
 
 double band_width(const double *factor, size_t n)

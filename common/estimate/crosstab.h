@@ -46,6 +46,9 @@ struct crosstab_expected {
 };
 struct crosstab_expected crosstab_expect(double records, size_t rows, size_t m, double variance);
 
+/** Returns the fewest records of a row of R x C cells that are alike with which they are tested. */
+double crosstab_row_of_test(size_t columns, double variance);
+
 /** Returns the variance that the noise gives a figure with this gradient (count) in the first cells. */
 double crosstab_noise(const struct crosstab_cells *cells, const double *gradient, size_t count);
 

@@ -106,3 +106,8 @@ double crosstab_test(double *p, const struct crosstab_cells *cells)
     *p = chi_squared_above(statistic, block);
     return statistic;
 }
+
+double crosstab_row_of_test(size_t columns, double variance)
+{
+    return (double)columns * fmax(expected_least, expected_over_noise * sqrt(variance));
+}

@@ -165,12 +165,6 @@ size_t evaluate_plan(const struct table1_public *known)
     return levels;
 }
 
-static struct evaluate_half half_of(struct table1_figure figure, double records)
-{
-    return (struct evaluate_half){(figure.estimate.high - figure.estimate.low) / 2,
-                                  records * figure.factor};
-}
-
 struct evaluate_expected evaluate_expect(const struct table1_public *known,
                                          const struct evaluate_asked *asked)
 {
@@ -190,10 +184,10 @@ struct evaluate_expected evaluate_expect(const struct table1_public *known,
     const struct table1_block block = {cell, 2 * levels, NULL, known->variance};
     table1_agree(&sizes, &block, 1, known->groups, known->records);
     table1_column_of(&column, &block, &sizes, 0);
-    const struct evaluate_half none = {NAN, NAN};
-    struct evaluate_expected out = {.auc = half_of(evaluate_auc(&column), n),
-                                    .share = half_of(evaluate_prevalence(&column), n),
-                                    .band = half_of(evaluate_band(&column, 0), n),
+    const struct table1_half none = {NAN, NAN};
+    struct evaluate_expected out = {.auc = table1_half_of(evaluate_auc(&column), n),
+                                    .share = table1_half_of(evaluate_prevalence(&column), n),
+                                    .band = table1_half_of(evaluate_band(&column, 0), n),
                                     .benefit = none,
                                     .large = none,
                                     .accuracy = none,
@@ -201,14 +195,15 @@ struct evaluate_expected evaluate_expect(const struct table1_public *known,
                                     .specificity = none};
     if (asked->edge != NULL) {
         const size_t quarter = levels / 4;
-        out.benefit = half_of(evaluate_net_benefit(&column, quarter, asked->edge[quarter]), n);
-        out.large = half_of(evaluate_in_the_large(&column, asked->edge), n);
+        out.benefit =
+            table1_half_of(evaluate_net_benefit(&column, quarter, asked->edge[quarter]), n);
+        out.large = table1_half_of(evaluate_in_the_large(&column, asked->edge), n);
     }
     if (asked->cut > 0) {
         const struct evaluate_cut cut = evaluate_cut(&column, asked->cut);
-        out.accuracy = half_of(cut.accuracy, n);
-        out.sensitivity = half_of(cut.sensitivity, n);
-        out.specificity = half_of(cut.specificity, n);
+        out.accuracy = table1_half_of(cut.accuracy, n);
+        out.sensitivity = table1_half_of(cut.sensitivity, n);
+        out.specificity = table1_half_of(cut.specificity, n);
     }
     return out;
 }

@@ -65,20 +65,15 @@ struct table1_figure evaluate_in_the_large(const struct table1_column *column, c
  * records have the event; EVALUATE_BANDS where it always is. */
 size_t evaluate_plan(const struct table1_public *known);
 
-struct evaluate_half {
-    double half;  /* of an interval; NAN: not given */
-    double group; /* the fewest records of a group that has one */
-};
-
 struct evaluate_expected {
-    struct evaluate_half auc;
-    struct evaluate_half share;    /* with the event, of all */
-    struct evaluate_half band;     /* with the event, of an eighth of the range */
-    struct evaluate_half benefit;  /* the net one from a quarter of the levels on */
-    struct evaluate_half large;    /* the calibration in the large */
-    struct evaluate_half accuracy; /* these three at the cut */
-    struct evaluate_half sensitivity;
-    struct evaluate_half specificity;
+    struct table1_half auc;
+    struct table1_half share;    /* with the event, of all */
+    struct table1_half band;     /* with the event, of an eighth of the range */
+    struct table1_half benefit;  /* the net one from a quarter of the levels on */
+    struct table1_half large;    /* the calibration in the large */
+    struct table1_half accuracy; /* these three at the cut */
+    struct table1_half sensitivity;
+    struct table1_half specificity;
 };
 
 /* What is asked of a score beside its AUC. */

@@ -115,9 +115,16 @@ struct regress_expected {
 struct regress_expected regress_expect(const struct regress_design *design, size_t predictor,
                                        double records, double variance);
 
-/** Returns half of the interval to expect likewise of the sum of weight (terms) and b; NAN: not given. */
-double regress_expect_sum(const struct regress_design *design, const double *weight, double records,
-                          double variance);
+/** The same of the sum of weight (terms) and b. */
+struct regress_expected regress_expect_sum(const struct regress_design *design,
+                                           const double *weight, double records, double variance);
+
+/** Return the fewest records with which the predictor's first slope, or the sum, is given, and its factor is below `doubt`, 1 for a
+ * regression alone; as cells_fewest_records. */
+double regress_fewest(const struct regress_design *design, size_t predictor, double variance,
+                      double doubt);
+double regress_fewest_of_sum(const struct regress_design *design, const double *weight,
+                             double variance, double doubt);
 
 /** Sets a number's values: the middles of levels that are even over [-1, 1]. */
 void regress_set_even(struct regress_predictor *predictor);

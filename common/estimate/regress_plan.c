@@ -5,6 +5,7 @@
 #include "estimate/regress.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Records are seldom even over the points: the factor may be twice as large. */
 static const double factor_most = 0.5;
@@ -61,25 +62,68 @@ static double half_of(const struct table1_figure *figure)
     return (figure->estimate.high - figure->estimate.low) / 2;
 }
 
-struct regress_expected regress_expect(const struct regress_design *design, size_t predictor,
-                                       double records, double variance)
+static struct regress_expected expected_of(const struct regress_design *design,
+                                           const double *weight, double records, double variance)
 {
-    double weight[REGRESS_TERMS_MAX] = {0};
+    const struct table1_figure figure = expect_sum(design, weight, records, variance);
+    return (struct regress_expected){.half = half_of(&figure), .factor = figure.factor};
+}
+
+/* weight: (REGRESS_TERMS_MAX) of the predictor's first slope; out */
+static void weigh_slope(double *weight, const struct regress_design *design, size_t predictor)
+{
     size_t term = design->intervals;
+    memset(weight, 0, REGRESS_TERMS_MAX * sizeof *weight);
     for (size_t i = 0; i < predictor; i++) {
         const struct regress_predictor *before = &design->predictor[i];
         term += before->is_number ? 1 : before->levels - 1;
     }
     weight[term] = 1;
-    const struct table1_figure figure = expect_sum(design, weight, records, variance);
-    return (struct regress_expected){.half = half_of(&figure), .factor = figure.factor};
 }
 
-double regress_expect_sum(const struct regress_design *design, const double *weight, double records,
-                          double variance)
+struct regress_expected regress_expect(const struct regress_design *design, size_t predictor,
+                                       double records, double variance)
 {
-    const struct table1_figure figure = expect_sum(design, weight, records, variance);
-    return half_of(&figure);
+    double weight[REGRESS_TERMS_MAX];
+    weigh_slope(weight, design, predictor);
+    return expected_of(design, weight, records, variance);
+}
+
+struct regress_expected regress_expect_sum(const struct regress_design *design,
+                                           const double *weight, double records, double variance)
+{
+    return expected_of(design, weight, records, variance);
+}
+
+/* What is asked of some number of records. */
+struct asked_of_fit {
+    const struct regress_design *design;
+    const double *weight;
+    double variance;
+    double doubt;
+};
+
+static bool has_figure(double records, const void *of)
+{
+    const struct asked_of_fit *asked = of;
+    const struct regress_expected expected =
+        expected_of(asked->design, asked->weight, records, asked->variance);
+    return !isnan(expected.half) && expected.factor < asked->doubt;
+}
+
+double regress_fewest(const struct regress_design *design, size_t predictor, double variance,
+                      double doubt)
+{
+    double weight[REGRESS_TERMS_MAX];
+    weigh_slope(weight, design, predictor);
+    return regress_fewest_of_sum(design, weight, variance, doubt);
+}
+
+double regress_fewest_of_sum(const struct regress_design *design, const double *weight,
+                             double variance, double doubt)
+{
+    const struct asked_of_fit asked = {design, weight, variance, doubt};
+    return cells_fewest_records(has_figure, &asked);
 }
 
 void regress_set_even(struct regress_predictor *predictor)

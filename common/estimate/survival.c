@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double risk_over_noise = 5;
 static const double deviation_most = 0.35;
 static const double deaths_least = 10;
 static const double deaths_over_noise = 2;
@@ -92,10 +91,12 @@ void survival_group_fill(struct survival_group *out, const struct survival_cells
 
     CHECK(k >= 1 && k <= SURVIVAL_INTERVALS_MAX && cells->groups <= SURVIVAL_GROUPS_MAX);
     memset(out, 0, sizeof *out);
+    out->size_over = INFINITY;
     fill_risk(out, cells, group);
     for (size_t j = 0; j < k; j++) {
         const double y = out->at_risk[j];
-        if (!(y > risk_over_noise * out->at_risk_noise[j]) || !(y - death[j] > 0) || !(y > 0)) {
+        if (!(y > SURVIVAL_RISK_OVER_NOISE * out->at_risk_noise[j]) || !(y - death[j] > 0) ||
+            !(y > 0)) {
             break;
         }
         log_survival += log((y - death[j]) / y);
@@ -120,46 +121,9 @@ double survival_deviation(const struct survival_group *group, size_t interval)
     return sqrt(group->greenwood[interval] + fmax(group->noise[interval][interval], 0));
 }
 
-/* How far a normal variable is moved, in its deviations, if it is shown where it is above a limit and a tenth are shown: the mean of
- * its upper tenth. What is found far above the limit would be shown anyway. Noise has heavier tails, so that "far" is 3. */
-static double choice_moves(double over)
+double survival_reach(double noise, double sampling)
 {
-    const double upper_tenth = 1.7549833;
-    const double near = 1;
-    const double far = 3;
-    return upper_tenth * fmin(fmax((far - over) / (far - near), 0), 1);
-}
-
-/* What shows a figure, and so moves it: those at risk in an interval are enough, and chance and noise have made more of these larger
- * than smaller. */
-struct choice {
-    double noise; /* how far the figure is moved by the noise that goes with it */
-    double all;   /* and by sampling, too */
-};
-
-/* by: (2K + 1) the figure's gradient; sampled: its covariance with those at risk by sampling */
-static struct choice moved_by_choice(const double *by, double sampled,
-                                     const struct survival_group *group,
-                                     const struct survival_cells *cells, size_t interval)
-{
-    const size_t k = cells->intervals;
-    const double noise = group->at_risk_noise[interval];
-    const double left = group->at_risk[interval];
-    double by_risk[SURVIVAL_GROUP_CELLS_MAX] = {0};
-    if (!(noise > 1e-9 * left)) {
-        return (struct choice){0, 0};
-    }
-    for (size_t j = interval; j < k; j++) {
-        by_risk[j] = 1;
-        by_risk[k + j] = j == interval ? 0.5 : 1;
-    }
-    by_risk[2 * k] = 1;
-    const double joint =
-        survival_covariance(cells, survival_inner(cells, by, by_risk), survival_weigh(cells, by),
-                            survival_weigh(cells, by_risk));
-    const double both = hypot(noise, sqrt(left * fmax(1 - left / group->at_risk[0], 0)));
-    const double moves = choice_moves((left - risk_over_noise * noise) / both) / both;
-    return (struct choice){joint * moves, (joint + sampled) * moves};
+    return hypot(ESTIMATE_Z_NOISE * noise, ESTIMATE_Z * sampling);
 }
 
 static double clipped(double share)
@@ -223,16 +187,15 @@ static void set_points(struct survival_curve *curve, const struct survival_group
         }
         const double l = group->log_survival[j];
         const double noise = sqrt(fmax(group->noise[j][j], 0));
-        const double reach = ESTIMATE_Z * survival_deviation(group, j);
-        const struct choice moved = moved_by_choice(
-            group->gradient[j], group->at_risk[j] * group->greenwood[j], group, cells, j);
+        const double reach = survival_reach(noise, sqrt(group->greenwood[j]));
+        const struct survival_choice moved = survival_point_moves(group, cells, j);
         point->survival = (struct estimate){.value = clipped(exp(l)),
-                                            .low = clipped(exp(l - reach - fmax(moved.all, 0))),
-                                            .high = clipped(exp(l + reach - fmin(moved.all, 0))),
+                                            .low = clipped(exp(l - reach - moved.up)),
+                                            .high = clipped(exp(l + reach + moved.down)),
                                             .noise = exp(l) * noise,
                                             .sampling = exp(l) * sqrt(group->greenwood[j])};
-        point->noise_low = clipped(exp(l - ESTIMATE_Z_NOISE * noise - fmax(moved.noise, 0)));
-        point->noise_high = clipped(exp(l + ESTIMATE_Z_NOISE * noise - fmin(moved.noise, 0)));
+        point->noise_low = clipped(exp(l - ESTIMATE_Z_NOISE * noise - moved.noise_up));
+        point->noise_high = clipped(exp(l + ESTIMATE_Z_NOISE * noise + moved.noise_down));
         curve->shown++;
     }
 }
@@ -269,22 +232,6 @@ static void set_median(struct survival_curve *curve, size_t k)
     curve->median = crossed ? median : unknown;
 }
 
-/* What the choice by the last interval moves the mean. weight: (K) of each L */
-static double mean_moves(const double *weight, const struct survival_group *group,
-                         const struct survival_cells *cells)
-{
-    const size_t k = cells->intervals;
-    double by[SURVIVAL_GROUP_CELLS_MAX] = {0};
-    double sampled = 0;
-    for (size_t j = 0; j < k; j++) {
-        sampled += group->at_risk[k - 1] * weight[j] * group->greenwood[j];
-        for (size_t i = 0; i < 2 * k + 1; i++) {
-            by[i] += weight[j] * group->gradient[j][i];
-        }
-    }
-    return moved_by_choice(by, sampled, group, cells, k - 1).all;
-}
-
 struct estimate survival_mean(double *gradient_sum, const struct survival_group *group,
                               const struct survival_cells *cells)
 {
@@ -312,11 +259,11 @@ struct estimate survival_mean(double *gradient_sum, const struct survival_group 
     }
     noise = fmax(noise, 0);
     sampling = fmax(sampling, 0);
-    const double reach = ESTIMATE_Z * sqrt(noise + sampling);
-    const double moved = mean_moves(weight, group, cells);
+    const double reach = survival_reach(sqrt(noise), sqrt(sampling));
+    const struct survival_choice moved = survival_mean_moves(weight, group, cells);
     return (struct estimate){.value = fmin(fmax(mean, 0), cells->end),
-                             .low = fmin(fmax(mean - reach - fmax(moved, 0), 0), cells->end),
-                             .high = fmin(fmax(mean + reach - fmin(moved, 0), 0), cells->end),
+                             .low = fmin(fmax(mean - reach - moved.up, 0), cells->end),
+                             .high = fmin(fmax(mean + reach + moved.down, 0), cells->end),
                              .noise = sqrt(noise),
                              .sampling = sqrt(sampling)};
 }
@@ -324,7 +271,7 @@ struct estimate survival_mean(double *gradient_sum, const struct survival_group 
 /* By how much an end is further out than sampling and noise alone would have it; squared. */
 static double square_beyond(const struct estimate *own, double reach)
 {
-    const double plain = ESTIMATE_Z * hypot(own->noise, own->sampling);
+    const double plain = survival_reach(own->noise, own->sampling);
     return fmax(reach * reach - plain * plain, 0);
 }
 
@@ -335,7 +282,8 @@ struct estimate survival_difference(const struct estimate *a, const struct estim
     const double noise = fmax(0, a->noise * a->noise + b->noise * b->noise - 2 * noise_covariance);
     const double sampling = a->sampling * a->sampling + b->sampling * b->sampling;
     const double value = a->value - b->value;
-    const double plain = ESTIMATE_Z * ESTIMATE_Z * (noise + sampling);
+    const double reach = survival_reach(sqrt(noise), sqrt(sampling));
+    const double plain = reach * reach;
     const double below = square_beyond(a, a->value - a->low) + square_beyond(b, b->high - b->value);
     const double above = square_beyond(a, a->high - a->value) + square_beyond(b, b->value - b->low);
     return (struct estimate){value, value - sqrt(plain + below), value + sqrt(plain + above),
@@ -353,17 +301,22 @@ static struct estimate difference_of_medians(const struct estimate *a, const str
                              .sampling = NAN};
 }
 
+static bool has_half(const struct survival_group *group, size_t k)
+{
+    size_t shown = 0;
+    for (size_t j = 0; j < k; j++) {
+        shown += group->given[j];
+    }
+    return 2 * shown >= k;
+}
+
 /* How many records the group has is told by so many cells that its noise is small beside it. A rule on the curve alone would
  * let through those of the too small groups whose noise happens to be kind, and their intervals miss. */
 static bool is_large(const struct survival_cells *cells, size_t group)
 {
-    const double *own = cells_of(cells, group);
     const struct survival_public known = {
         .groups = cells->groups, .variance = cells->variance, .block = cells->block};
-    double records = 0;
-    for (size_t i = 0; i < 2 * cells->intervals + 1; i++) {
-        records += own[i];
-    }
+    const double records = survival_records(cells, group);
     return records > 0 && survival_suffices(records, &known, cells->intervals);
 }
 
@@ -378,12 +331,12 @@ void survival_estimate(struct survival *out, const struct survival_cells *cells)
         struct survival_curve *curve = &out->curve[g];
         double sum = 0;
         survival_group_fill(&group, cells, g);
-        set_points(curve, &group, cells);
-        if (2 * curve->shown < k || !is_large(cells, g)) {
+        if (has_half(&group, k) && is_large(cells, g)) {
+            survival_set_size_over(&group, cells, g);
+        } else {
             memset(group.given, 0, sizeof group.given);
-            curve->shown = 0;
-            set_points(curve, &group, cells);
         }
+        set_points(curve, &group, cells);
         set_bands(curve, &group, k);
         set_median(curve, k);
         curve->mean = curve->shown > 0 ? survival_mean(&sum, &group, cells) : unknown;
@@ -403,13 +356,9 @@ void survival_estimate(struct survival *out, const struct survival_cells *cells)
 bool survival_has_whole(const struct survival_cells *cells, size_t group)
 {
     struct survival_group filled;
-    size_t shown = 0;
     double sum = 0;
     survival_group_fill(&filled, cells, group);
-    for (size_t j = 0; j < cells->intervals; j++) {
-        shown += filled.given[j];
-    }
-    return 2 * shown >= cells->intervals && !isnan(survival_mean(&sum, &filled, cells).value);
+    return has_half(&filled, cells->intervals) && !isnan(survival_mean(&sum, &filled, cells).value);
 }
 
 struct estimate survival_alone(double *gradient_sum, const struct survival_cells *cells,
@@ -421,6 +370,7 @@ struct estimate survival_alone(double *gradient_sum, const struct survival_cells
         return unknown;
     }
     survival_group_fill(&filled, cells, group);
+    survival_set_size_over(&filled, cells, group);
     return survival_mean(gradient_sum, &filled, cells);
 }
 

@@ -156,7 +156,14 @@ struct survival_expected {
     double
         group; /* the fewest records of a group whose curve is given, if half of those that do not die are
                         censored; NAN: above 10^9 */
+    double
+        median_group; /* the fewest of a group that has a median's interval, if three of four die; likewise */
+    double
+        test_group; /* and of groups that have a log-rank test, if half die; NAN, too: of one group */
 };
+
+/** Returns group of survival_expect alone. */
+double survival_smallest(const struct survival_public *known, size_t intervals);
 
 /** Tells the widths to expect where half of each group dies by the end, at a constant hazard and with no other censoring. */
 struct survival_expected survival_expect(const struct survival_public *known, size_t intervals);

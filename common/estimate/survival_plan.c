@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { STEPS = 48 /* of an interval */, GROUP_RECORDS_LOG2_MAX = 30 };
+enum { STEPS = 48 /* of an interval */ };
 
 static const double bias_over_deviation = 0.2;
 static const double tree_most = 0.8; /* of plain cells' variance */
@@ -110,33 +110,34 @@ static const struct setting half_dies = {{0.6931471805599453, 0}, {0, 0}};
 static const struct setting most_die = {{1.3862943611198906, 0}, {0, 0}};
 static const struct setting half_is_censored = {{0.6931471805599453, 0}, {0.6931471805599453, 0}};
 
+/* What a group of some number of records is asked for. */
+struct asked_of_group {
+    const struct survival_public *known;
+    size_t intervals;
+};
+
+/* As known, with groups of so many. */
+static struct survival_public with_groups_of(double records, const struct survival_public *known)
+{
+    struct survival_public with = *known;
+    with.records = records * (double)known->groups;
+    return with;
+}
+
 bool survival_suffices(double records, const struct survival_public *known, size_t k)
 {
     double cell[SURVIVAL_CELLS_MAX];
     double truth[SURVIVAL_INTERVALS_MAX];
-    struct survival_public with = *known;
-    with.records = records * (double)known->groups;
+    const struct survival_public with = with_groups_of(records, known);
     expect_all(cell, truth, &half_is_censored, &with, k);
     const struct survival_cells cells = cells_like(cell, known, k);
     return survival_has_whole(&cells, 0);
 }
 
-/* Within a twentieth. */
-static double smallest_group(const struct survival_public *known, size_t k)
+static bool has_curve(double records, const void *of)
 {
-    double high = 16;
-    while (!survival_suffices(high, known, k)) {
-        high *= 2;
-        if (high > ldexp(1, GROUP_RECORDS_LOG2_MAX)) {
-            return NAN;
-        }
-    }
-    double low = high / 2;
-    while (high > 1.05 * low) {
-        const double middle = (low + high) / 2;
-        *(survival_suffices(middle, known, k) ? &high : &low) = middle;
-    }
-    return ceil(high);
+    const struct asked_of_group *asked = of;
+    return survival_suffices(records, asked->known, asked->intervals);
 }
 
 /* What the noise on a released number is multiplied with; balancing takes no account of the block. */
@@ -208,6 +209,27 @@ static double expect_median(const struct survival_public *known, size_t k)
     return (median->high - median->low) / 2;
 }
 
+static bool has_median(double records, const void *of)
+{
+    const struct asked_of_group *asked = of;
+    const struct survival_public with = with_groups_of(records, asked->known);
+    return !isnan(expect_median(&with, asked->intervals));
+}
+
+/* The log-rank test of groups that are alike. */
+static bool has_test(double records, const void *of)
+{
+    const struct asked_of_group *asked = of;
+    const struct survival_public with = with_groups_of(records, asked->known);
+    double cell[SURVIVAL_CELLS_MAX];
+    double truth[SURVIVAL_INTERVALS_MAX];
+    struct survival out = {.log_rank = NAN};
+    expect_all(cell, truth, &half_dies, &with, asked->intervals);
+    const struct survival_cells cells = cells_like(cell, &with, asked->intervals);
+    survival_log_rank(&out, &cells);
+    return !isnan(out.log_rank);
+}
+
 /* Whether the expected statistic is as far out as the test's end and its power are, together. */
 static bool is_found(double ratio, const struct survival_public *known, size_t k)
 {
@@ -243,8 +265,15 @@ static double least_ratio(const struct survival_public *known, size_t k)
     return high;
 }
 
+double survival_smallest(const struct survival_public *known, size_t intervals)
+{
+    const struct asked_of_group asked = {known, intervals};
+    return cells_fewest_records(has_curve, &asked);
+}
+
 struct survival_expected survival_expect(const struct survival_public *known, size_t intervals)
 {
+    const struct asked_of_group asked = {known, intervals};
     double cell[SURVIVAL_CELLS_MAX];
     double truth[SURVIVAL_INTERVALS_MAX];
     struct survival_group group;
@@ -259,10 +288,15 @@ struct survival_expected survival_expect(const struct survival_public *known, si
     const struct estimate mean = survival_mean(&sum, &group, &cells);
     const bool is_given = group.given[intervals - 1];
     return (struct survival_expected){
-        .survival = is_given ? 0.5 * ESTIMATE_Z * survival_deviation(&group, intervals - 1) : NAN,
+        .survival = is_given ? 0.5 * survival_reach(
+                                         sqrt(fmax(group.noise[intervals - 1][intervals - 1], 0)),
+                                         sqrt(group.greenwood[intervals - 1]))
+                             : NAN,
         .band = (last->band_high - last->band_low) / 2,
         .median = expect_median(known, intervals),
         .ratio = least_ratio(known, intervals),
         .mean = isnan(mean.value) ? NAN : (mean.high - mean.low) / 2,
-        .group = smallest_group(known, intervals)};
+        .group = cells_fewest_records(has_curve, &asked),
+        .median_group = cells_fewest_records(has_median, &asked),
+        .test_group = known->groups > 1 ? cells_fewest_records(has_test, &asked) : NAN};
 }

@@ -5,6 +5,9 @@
 
 #include "estimate/survival.h"
 
+#define SURVIVAL_RISK_OVER_NOISE                                                                   \
+    5 /* that those at risk need, in standard deviations of their noise */
+
 /* K = intervals; the gradient's row J is of L_J, by the group's own cells. */
 struct survival_group {
     double at_risk[SURVIVAL_INTERVALS_MAX];       /* Y */
@@ -16,6 +19,9 @@ struct survival_group {
     double noise[SURVIVAL_INTERVALS_MAX][SURVIVAL_INTERVALS_MAX]; /* covariance of L */
     bool given[SURVIVAL_INTERVALS_MAX];
     size_t valid; /* the first intervals with Y > 5 sd(Y) and survivors */
+    double
+        size_over; /* how far the group's records are above the fewest that suffice, in their deviations; INFINITY: far */
+    double size_deviation; /* by noise and sampling */
 };
 
 /** Returns what the noise's covariance of two figures of a group's own cells is made of, and what balancing takes off it: a, b: (2K + 1)
@@ -31,6 +37,32 @@ void survival_group_fill(struct survival_group *out, const struct survival_cells
 
 /** Returns the standard deviation of L_J by sampling and noise. */
 double survival_deviation(const struct survival_group *group, size_t interval);
+
+/** Returns how far the ends of a 95 % interval are from the middle; of deviations by noise and sampling. No interval of the noise alone
+ * reaches further. */
+double survival_reach(double noise, double sampling);
+
+/** Returns the records of a group, noise included. */
+double survival_records(const struct survival_cells *cells, size_t group);
+
+/** Tells a group that is shown how far its records are above the limit. */
+void survival_set_size_over(struct survival_group *out, const struct survival_cells *cells,
+                            size_t group);
+
+/* How far a figure was moved by what had to be large for it to be shown; all at least 0. An interval's lower end lies further down by what
+ * is up, its upper end further up by what is down. */
+struct survival_choice {
+    double up; /* by noise and sampling */
+    double down;
+    double noise_up; /* by noise alone */
+    double noise_down;
+};
+
+/** Return it of L_J, and of the mean. weight: (K) of each L. */
+struct survival_choice survival_point_moves(const struct survival_group *group,
+                                            const struct survival_cells *cells, size_t point);
+struct survival_choice survival_mean_moves(const double *weight, const struct survival_group *group,
+                                           const struct survival_cells *cells);
 
 /** The restricted mean, with its gradient's sum for covariances between groups; NAN where some interval is not valid. */
 struct estimate survival_mean(double *gradient_sum, const struct survival_group *group,

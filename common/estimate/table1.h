@@ -112,13 +112,20 @@ double table1_need(bool is_number, size_t levels);
  * is a sixth of the range. */
 size_t table1_plan(const struct table1_public *known);
 
+struct table1_half {
+    double half;  /* of an interval; NAN: not given */
+    double group; /* the fewest records of a group that has one */
+};
+
+/** Returns what a figure of an expected group of so many records says of its interval. */
+struct table1_half table1_half_of(struct table1_figure figure, double records);
+
 struct table1_expected {
-    double share;     /* half of the interval's width, of categories alike */
-    double mean;      /* of values as table1_plan's; unit: the range */
-    double median;    /* likewise */
-    double quartile;  /* the upper one's; likewise */
-    double deviation; /* a standard deviation's; likewise */
-    double group;     /* the fewest records of a group of which all are given */
+    struct table1_half share;     /* of categories alike */
+    struct table1_half mean;      /* of values as table1_plan's; unit of half: the range */
+    struct table1_half median;    /* likewise */
+    struct table1_half quartile;  /* the upper one's; likewise */
+    struct table1_half deviation; /* a standard deviation's; likewise */
 };
 
 /** Tells the widths to expect in groups that are alike; NAN: not given. */

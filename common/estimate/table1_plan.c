@@ -35,9 +35,10 @@ size_t table1_plan(const struct table1_public *known)
     return best;
 }
 
-static double half(const struct table1_figure *figure)
+struct table1_half table1_half_of(struct table1_figure figure, double records)
 {
-    return (figure->estimate.high - figure->estimate.low) / 2;
+    return (struct table1_half){(figure.estimate.high - figure.estimate.low) / 2,
+                                records * figure.factor};
 }
 
 struct table1_expected table1_expect(const struct table1_public *known, bool is_number,
@@ -64,21 +65,14 @@ struct table1_expected table1_expect(const struct table1_public *known, bool is_
     const struct table1_block block = {cell, levels, is_number ? step : NULL, known->variance};
     table1_agree(&sizes, &block, 1, known->groups, known->records);
     table1_column_of(&column, &block, &sizes, 0);
-    struct table1_expected out = {NAN, NAN, NAN, NAN, NAN, NAN};
+    const struct table1_half none = {NAN, NAN};
     if (!is_number) {
-        const struct table1_figure share = table1_share(&column, 0);
-        out.share = half(&share);
-        out.group = n * share.factor;
-        return out;
+        return (struct table1_expected){table1_half_of(table1_share(&column, 0), n), none, none,
+                                        none, none};
     }
-    const struct table1_figure mean = table1_mean(&column);
-    const struct table1_figure median = table1_quantile(&column, 0.5);
-    const struct table1_figure quartile = table1_quantile(&column, 0.75);
-    const struct table1_figure deviation = table1_deviation(&column);
-    out.mean = half(&mean);
-    out.median = half(&median);
-    out.quartile = half(&quartile);
-    out.deviation = half(&deviation);
-    out.group = n * fmax(fmax(mean.factor, fmax(median.factor, quartile.factor)), deviation.factor);
-    return out;
+    return (struct table1_expected){.share = none,
+                                    .mean = table1_half_of(table1_mean(&column), n),
+                                    .median = table1_half_of(table1_quantile(&column, 0.5), n),
+                                    .quartile = table1_half_of(table1_quantile(&column, 0.75), n),
+                                    .deviation = table1_half_of(table1_deviation(&column), n)};
 }

@@ -68,7 +68,7 @@ function tell(latest, rounds) {
 
 function noiseTable() {
   const rows = result.releases.map((r) => [(r.stage + 1) + " " + r.task, r.what,
-    known(r.noise) ? "\u00b1 " + general(r.noise, 3) : known(r.bar) ? "at most " + general(r.bar, 3) : "", r.unit, r.mechanism]);
+    known(r.noise) ? "\u00b1 " + general(r.noise, 3) : known(r.bar) ? "at most " + general(r.bar, 3) : "no answer", r.unit, r.mechanism]);
   return rows.length === 0 ? [] : section("Noise beside the signal", "What each stage releases, and the noise that is added to it before anybody sees it",
     ["stage", "released", "noise", "in", "kind of noise"], rows).childNodes;
 }

@@ -112,8 +112,10 @@ function stageText(stage) {
   made.append(element("p", `${stage.task}, ${stage.strategy}, with ${stage.mechanism} noise: `
     + `${plural(stage.charges, "charge")}, epsilon ${epsilon(stage.epsilon)} by itself.`));
   const lines = stage.releases.map((line) => {
-    const size = line.noise === null ? `at most ${Number(line.bar.toPrecision(3))}` : `\u00b1 ${Number(line.noise.toPrecision(3))}`;
-    return `Released: ${line.what}, ${size} ${line.unit}`;
+    const number = (x) => Number(x.toPrecision(3));
+    const size = line.noise !== null ? `\u00b1 ${number(line.noise)} ${line.unit}`
+      : line.bar !== null ? `at most ${number(line.bar)} ${line.unit}` : "no answer";
+    return `Released: ${line.what}, ${size}`;
   });
   made.append(list([...lines, ...stage.notes.map((note) => "Note: " + note)]));
   return made;

@@ -66,6 +66,10 @@ struct regress_slope {
     double unit;                      /* what 1 of the design is in the file's unit */
 };
 size_t regress_slopes_of(const struct query_variable *variable);
+
+/** Returns how many effects by site a table1's variable has. */
+size_t table1_effects_of(const struct query_variable *variable);
+
 void regress_slope_of(struct regress_slope *out, const struct query *query,
                       const struct query_variable *variable, size_t slope);
 

@@ -180,9 +180,22 @@ static void say_too_few(struct query_answer *answer, const struct table *table, 
     }
     (void)snprintf(answer->note, sizeof answer->note,
                    "not enough data for this question at this epsilon%s%s", why, more);
-    if (more[0] == '\0' && (given == has_share || given == has_difference)) {
-        query_say_enough(answer->note, sizeof answer->note, table->answering);
+    if (more[0] != '\0') {
+        return;
     }
+    if (given == has_share || given == has_difference) {
+        query_say_enough(answer->note, sizeof answer->note, table->answering);
+        return;
+    }
+    const struct crosstab_cells *cells = &table->cells;
+    const size_t used = strlen(answer->note);
+    const double needed =
+        given == is_tested
+            ? crosstab_row_of_test(cells->columns, cells->variance)
+            : crosstab_expect(answer->records, 2, cells->m, cells->variance).row_of_odds;
+    (void)snprintf(answer->note + used, sizeof answer->note - used,
+                   "; by the noise, a row of about %.0f records would do if cells are alike",
+                   ceil(needed));
 }
 
 static void name_part(char name[static QUERY_NAME_BYTES], const struct query *query,

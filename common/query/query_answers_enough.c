@@ -11,6 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of what a variable is asked, the figure that needs most. */
+static double most_of(const struct table1_expected *expected, bool is_number)
+{
+    return !is_number ? expected->share.group
+                      : fmax(fmax(expected->mean.group, expected->deviation.group),
+                             fmax(expected->median.group, expected->quartile.group));
+}
+
 static double of_table1(const struct query *query, const struct table1_public *known)
 {
     double most = 0;
@@ -20,9 +28,10 @@ static double of_table1(const struct query *query, const struct table1_public *k
             ldexp((double)query_part_of(variable, UINT64_C(1) << QUERY_BITS_MAX), -QUERY_BITS_MAX);
         const struct table1_public own = {known->records, known->groups,
                                           known->variance / (part * part)};
-        const struct table1_expected expected =
-            table1_expect(&own, variable->column.kind == COLUMN_NUMBER, variable->levels);
-        most = expected.group > most || isnan(expected.group) ? expected.group : most;
+        const bool is_number = variable->column.kind == COLUMN_NUMBER;
+        const struct table1_expected expected = table1_expect(&own, is_number, variable->levels);
+        const double group = most_of(&expected, is_number);
+        most = group > most || isnan(group) ? group : most;
     }
     return most;
 }
@@ -57,7 +66,7 @@ static double needed(const struct answering *answering)
         const double share = query_survival_share(query);
         const struct survival_public alive = {records, known.groups, variance / share / share,
                                               query->block};
-        return survival_expect(&alive, query->intervals).group;
+        return survival_smallest(&alive, query->intervals);
     }
     if (query->kind == QUERY_CONCORDANCE) {
         (void)concordance_expect(&needed, &known, query->intervals);

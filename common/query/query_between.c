@@ -168,15 +168,26 @@ size_t query_between_count(const struct query_set *set)
     return count;
 }
 
-static void note_missing(struct query_effect *effect, size_t count)
+static void note_missing(struct query_effect *effect, const struct joining *joining, size_t at)
 {
     const size_t given = effect->all.sites;
-    if (given < BETWEEN_SITES_MIN && !effect->is_apart) {
-        (void)snprintf(effect->note, sizeof effect->note,
-                       "%zu of %zu sites have enough data for this question at this epsilon: fewer "
-                       "than %d sites are not joined",
-                       given, count, BETWEEN_SITES_MIN);
+    const size_t count = joining->sites->count;
+    if (given >= BETWEEN_SITES_MIN || effect->is_apart) {
+        return;
     }
+    char more[96] = "";
+    const double needed =
+        query_between_need(joining->query, at, joining->variance, (double)row_of(joining, 0)[0]);
+    if (isfinite(needed)) {
+        (void)snprintf(
+            more, sizeof more,
+            "; by the noise, a site of about %.0f records in cells that are alike would do",
+            ceil(needed));
+    }
+    (void)snprintf(effect->note, sizeof effect->note,
+                   "%zu of %zu sites have enough data for this question at this epsilon: fewer "
+                   "than %d sites are not joined%s",
+                   given, count, BETWEEN_SITES_MIN, more);
 }
 
 enum status query_between(struct query_effect *effect, struct between_site *site,
@@ -196,7 +207,7 @@ enum status query_between(struct query_effect *effect, struct between_site *site
             status = rows[joining.query->kind].join(effect, site, &joining);
         }
         for (size_t j = 0; j < effects && status == STATUS_OK; j++) {
-            note_missing(&effect[j], sites->count);
+            note_missing(&effect[j], &joining, j);
         }
         effect += effects;
         site += effects * sites->count;

@@ -38,6 +38,11 @@ struct query_sites {
 size_t query_between_count(const struct query_set *set);
 size_t query_effect_count(const struct query *query);
 
+/** Returns how many records a site needs for an effect of the question, by the noise alone; NAN: no number would do, or sites are not
+ * joined. variance: of the noise on a cell of one site; records: of a site, about. */
+double query_between_need(const struct query *query, size_t effect, double variance,
+                          double records);
+
 /**
  * Writes the effects.
  *

@@ -169,7 +169,7 @@ enum status join_regress(struct query_effect *effect, struct between_site *site,
 }
 
 /* A number's mean and median; of two categories the second one's share, of more each one's. */
-static size_t effects_of(const struct query_variable *variable)
+size_t table1_effects_of(const struct query_variable *variable)
 {
     return variable->column.kind == COLUMN_NUMBER ? 2
            : variable->levels <= 2                ? 1
@@ -180,7 +180,7 @@ size_t table1_effects(const struct query *query)
 {
     size_t count = 0;
     for (size_t i = 0; i < query->variable_count; i++) {
-        count += effects_of(&query->variable[i]);
+        count += table1_effects_of(&query->variable[i]);
     }
     return count;
 }
@@ -221,8 +221,8 @@ enum status join_table1(struct query_effect *effect, struct between_site *site,
     }
     for (size_t v = 0; v < query->variable_count && status == STATUS_OK; v++) {
         const struct query_variable *variable = &query->variable[v];
-        for (size_t k = 0; k < effects_of(variable); k++, effect++, site += count) {
-            const size_t level = effects_of(variable) == 1 ? variable->levels - 1 : k;
+        for (size_t k = 0; k < table1_effects_of(variable); k++, effect++, site += count) {
+            const size_t level = table1_effects_of(variable) == 1 ? variable->levels - 1 : k;
             name_figure(effect, query, variable, level);
             if (variable->column.kind == COLUMN_NUMBER && k == 1) {
                 between_quantiles(site, &column[v * count], count);

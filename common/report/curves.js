@@ -34,7 +34,8 @@ function curvesOf(points) {
   return curves;
 }
 
-function curvePicture(curve) {
+/* own: its answers; those about time tell its unit. */
+function curvePicture(curve, own) {
   const end = most(curve.groups.flatMap((g) => g.points.map((p) => p.time)));
   const plotWidth = FRAME.width - FRAME.left - FRAME.right, bottom = FRAME.top + FRAME.height;
   const x = (t) => (FRAME.left + t / end * plotWidth).toFixed(1), y = (v) => (bottom - v * FRAME.height).toFixed(1);
@@ -59,7 +60,9 @@ function curvePicture(curve) {
     if (points.length > 0) { parts.push(el("path", { class: "curve", stroke: hue, d: path(points, "value") })); }
   });
   const under = bottom + 46;
+  const timed = own.find((a) => a.name.includes(": mean up to "));
   parts.push(text(12, under, "start", "At risk, about"));
+  if (timed) { parts.push(text(x(end), under, "end", timed.unit)); }
   curve.groups.forEach((group, g) => {
     const down = under + (g + 1) * FRAME.row, hue = HUES[g % HUES.length], name = group.name || "all";
     parts.push(text(FRAME.left - 24, down, "end",
@@ -83,7 +86,7 @@ function curveCards() {
     place.appendChild(el("figure", { class: "card wide" },
       el("figcaption", {}, el("h3", {}, curve.question),
         el("ul", { class: "key" }, curve.groups.map((g, i) => el("li", { class: "hue" + i % HUES.length }, g.name || "all")))),
-      curvePicture(curve), el("p", {}, priceText()),
+      el("div", { class: "scroll" }, curvePicture(curve, own)), el("p", {}, priceText(curve.question)),
       refused.length > 0 ? el("p", {}, "No curve of " + refused.join(", ") + ": " + notes[0] + ".") : []));
   });
 }

@@ -14,9 +14,14 @@ const most = (list) => list.reduce((m, v) => Math.max(m, v), -Infinity);
 const least = (list) => list.reduce((m, v) => Math.min(m, v), Infinity);
 
 /* What all figures together cost. */
-function priceText() {
-  return "\u03b5 = " + general(result.privacy.epsilon, 4)
-    + (result.privacy.delta > 0 ? ", \u03b4 = " + general(result.privacy.delta, 3) : "") + " for the whole job.";
+/* What a question's stage costs one record, and the whole job. text: the question, or what begins with it. */
+function priceText(text) {
+  const price = (p) => "\u03b5 = " + general(p.epsilon, 4) + ", \u03b4 = " + general(p.delta, 3);
+  const own = result.releases.find((r) => {
+    const asked = r.what.slice(0, r.what.lastIndexOf(": ") + 2); /* "survival: time ..., to 4000: " */
+    return asked.indexOf(": ") < asked.length - 2 && (text + ": ").startsWith(asked);
+  });
+  return (own && known(own.epsilon) ? price(own) + " for this question\u2019s stage; " : "") + price(result.privacy) + " for the whole job.";
 }
 
 const judged = judgedOf(result);
@@ -141,7 +146,8 @@ function releaseTable() {
   const first = (cell) => ({ cell: (r, i) => i === 0 || releases[i - 1].stage !== r.stage ? cell(r) : "" });
   const noise = (r) => {
     const ninetyFive = !known(r.noise) && known(r.bar) && r.task !== "losses"; /* the bar of a play is a mean */
-    return (known(r.noise) ? "\u00b1 " + general(r.noise, 3) + " " : !known(r.bar) ? ""
+    if (!known(r.noise) && !known(r.bar)) { return "no answer"; }
+    return (known(r.noise) ? "\u00b1 " + general(r.noise, 3) + " "
       : (r.bar > 0 ? "at most " : "none, ") + general(r.bar, 3) + " ") + r.unit + (ninetyFive ? " (95 %)" : "");
   };
   table("releases", columnsOf("releases", {

@@ -61,21 +61,30 @@ function textsOf(one) {
     return [figureText(a, 4), a ? intervalText(a) : ""];
   }))));
 }
+const inMarkdown = (t) => t.replace(/[\\|[\]]/g, "\\$&");
+const inHtml = (t) => t.replace(/[&<>]/g, (c) => "&#" + c.charCodeAt(0) + ";");
+/* A spreadsheet would compute what begins like a formula. */
+const inCsv = (t) => "\"" + (/^[=+@-]/.test(t) && isNaN(Number(t)) ? "'" : "") + t.replace(/"/g, "\"\"") + "\"";
+const GREEK = { "\u03b5": "$\\varepsilon$", "\u03b4": "$\\delta$", "\u2019": "'", "\u2013": "--" };
+const inLatex = (t) => t.replace(/[\\{}$&#^_%~<>]/g, (c) => "\\~^<>".includes(c) ? "\\symbol{" + c.charCodeAt(0) + "}" : "\\" + c)
+  .replace(/[\u03b5\u03b4\u2019\u2013]/g, (c) => GREEK[c]);
+
+/* Each makes lines of a table's cells and of what stands below it. */
 const FORMATS = [
-  ["Markdown", (texts) => texts.flatMap((line, i) => ["| " + line.map((t) => t.replace(/[\\|]/g, "\\$&")).join(" | ") + " |"]
-    .concat(i === 0 ? ["|" + line.map((t, j) => j < 2 ? "---|" : "---:|").join("")] : []))],
-  /* A spreadsheet would compute what begins like a formula. */
-  ["CSV", (texts) => texts.map((line) => line.map((t) => "\"" + (/^[=+@-]/.test(t) && isNaN(Number(t)) ? "'" : "") + t.replace(/"/g, "\"\"") + "\"").join(","))],
-  ["LaTeX", (texts) => ["\\begin{tabular}{ll" + "r".repeat(texts[0].length - 2) + "}"].concat(texts.map((line) => line.map((t) =>
-    t.replace(/[\\{}$&#^_%~<>]/g, (c) => "\\~^<>".includes(c) ? "\\symbol{" + c.charCodeAt(0) + "}" : "\\" + c)).join(" & ") + " \\\\"),
-  "\\end{tabular}")]
+  ["Markdown", (texts, below) => texts.flatMap((line, i) => ["| " + line.map(inMarkdown).join(" | ") + " |"]
+    .concat(i === 0 ? ["|" + line.map((t, j) => j < 2 ? "---|" : "---:|").join("")] : [])).concat("", inMarkdown(below))],
+  ["HTML", (texts, below) => ["<table>", "<caption>" + inHtml(below) + "</caption>"].concat(texts.map((line, i) =>
+    "<tr>" + line.map((t, j) => i === 0 || j < 2 ? "<th>" + inHtml(t) + "</th>" : "<td>" + inHtml(t) + "</td>").join("") + "</tr>"), "</table>")],
+  ["CSV", (texts, below) => texts.concat([[below]]).map((line) => line.map(inCsv).join(","))],
+  ["LaTeX", (texts, below) => ["\\begin{tabular}{ll" + "r".repeat(texts[0].length - 2) + "}"].concat(
+    texts.map((line) => line.map(inLatex).join(" & ") + " \\\\"), "\\end{tabular}", "", inLatex(below))]
 ];
 
-/* For a text: a click marks all of it. HTML is the table itself. */
+/* For a text: a click marks all of it. What it costs goes with it. */
 function copies(one) {
-  const texts = textsOf(one);
-  return el("details", { class: "copies" }, el("summary", {}, "Copy as Markdown, CSV or LaTeX"),
-    FORMATS.map((format) => [el("p", {}, format[0]), el("div", { class: "copy" }, format[1](texts).map((line) => el("div", {}, line)))]));
+  const texts = textsOf(one), price = one.question + ". Intervals are of sampling and noise, of counts of the noise. " + priceText(one.question);
+  return el("details", { class: "copies" }, el("summary", {}, "Copy as Markdown, HTML, CSV or LaTeX"),
+    FORMATS.map((format) => [el("p", {}, format[0]), el("div", { class: "copy" }, format[1](texts, price).map((line) => el("div", {}, line)))]));
 }
 
 function tableCards() {
@@ -93,7 +102,7 @@ function tableCards() {
         el("tbody", {}, size ? row("records", ["records", [size], (t) => t[0]], null) : [],
           variables.map((variable) => [el("tr", { class: "variable" }, el("th", { scope: "rowgroup", colspan: one.groups.length + 1 }, variable)),
             linesOf(one, variable).map((line) => row(line[0], line, "within"))])))),
-      el("p", {}, "Below each figure: its 95 % interval, of sampling and noise; of counts, of the noise alone. " + priceText()),
+      el("p", {}, "Below each figure: its 95 % interval, of sampling and noise; of counts, of the noise alone. " + priceText(one.question)),
       copies(one),
       refused.length > 0 ? el("p", {}, "\u2013: " + refused.map((a) => a.name.slice(one.question.length + 2) + ": " + a.note)
         .slice(0, 3).join(". ") + (refused.length > 3 ? ". And " + (refused.length - 3) + " more." : ".")) : []));

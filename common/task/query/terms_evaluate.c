@@ -53,7 +53,7 @@ static enum status describe_rest(struct terms *terms, const struct query *query,
 {
     const struct {
         const char *of;
-        struct evaluate_half half;
+        struct table1_half half;
     } rest[] = {{"share with the event, if a fifth have it", expected->share},
                 {"share with the event in an eighth of the range (calibration), if scores are even "
                  "and a fifth have the event",

@@ -7,6 +7,14 @@
 #include <math.h>
 #include <stdio.h>
 
+static void say_needed(char text[static 64], double records)
+{
+    (void)snprintf(text, 64, "no number of records would do");
+    if (isfinite(records)) {
+        (void)snprintf(text, 64, "that needs about %.0f records", records);
+    }
+}
+
 /* Lines that follow the first coefficient's: each other variable's, all of whose categories are expected alike, and the intercept. */
 static enum status describe_rest(struct terms *terms, const struct query *query,
                                  const struct regress_design *design,
@@ -15,6 +23,7 @@ static enum status describe_rest(struct terms *terms, const struct query *query,
     const double unit = query->family == REGRESS_LINEAR ? (query->high - query->low) / 2 : 1;
     const size_t last = query->variable_count + (query->family != REGRESS_HAZARD ? 1U : 0U);
     double intercept[REGRESS_TERMS_MAX] = {0};
+    char needed[64];
     query_regress_intercept(intercept, query);
     for (size_t i = 1; i < last; i++) {
         const bool is_slope = i < query->variable_count;
@@ -23,17 +32,20 @@ static enum status describe_rest(struct terms *terms, const struct query *query,
         if (line == NULL) {
             return STATUS_NO_MEMORY;
         }
-        const double half =
-            is_slope ? regress_expect(design, i, known->records, known->variance).half
+        const struct regress_expected expected =
+            is_slope ? regress_expect(design, i, known->records, known->variance)
                      : regress_expect_sum(design, intercept, known->records, known->variance);
-        (void)snprintf(line->what, sizeof line->what, "%s: the same of %s%s", query->text,
+        say_needed(needed, is_slope ? regress_fewest(design, i, known->variance, 1)
+                                    : regress_fewest_of_sum(design, intercept, known->variance, 1));
+        (void)snprintf(line->what, sizeof line->what, "%s: the same of %s%s; %s", query->text,
                        is_slope ? variable->column.name : "the intercept",
                        !is_slope                                ? ""
                        : variable->column.kind == COLUMN_NUMBER ? " over half of its range"
                        : variable->levels > 2 ? "'s second category, and its others"
-                                              : "'s second category");
+                                              : "'s second category",
+                       needed);
         (void)snprintf(line->unit, sizeof line->unit, "coefficient");
-        line->bar = half * unit;
+        line->bar = expected.half * unit;
         line->measure = query->family == REGRESS_LINEAR
                             ? "half of the interval is half of the range"
                             : "half of the interval is 1";
@@ -48,7 +60,7 @@ enum status query_terms_regress(struct terms *terms, const struct query *query,
     const struct query_variable *first = &query->variable[0];
     const bool is_number = first->column.kind == COLUMN_NUMBER;
     struct query_regress regress;
-    char needed[64] = "there are too few records";
+    char needed[64];
     struct terms_line *cell = terms_add_line(terms);
     struct terms_line *line = cell != NULL ? terms_add_line(terms) : NULL;
     if (line == NULL) {
@@ -63,10 +75,7 @@ enum status query_terms_regress(struct terms *terms, const struct query *query,
     (void)snprintf(cell->unit, sizeof cell->unit, "records");
     cell->noise = deviation;
     cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
-    if (isfinite(expected.factor)) {
-        (void)snprintf(needed, sizeof needed, "that needs about %.0f records",
-                       ceil(records * expected.factor));
-    }
+    say_needed(needed, regress_fewest(&regress.design, 0, deviation * deviation, 1));
     (void)snprintf(
         line->what, sizeof line->what,
         "%s: half of the 95 %% interval of %s%s, if records are even over %zu points%s; %s",

@@ -3,7 +3,7 @@
 
 #include "estimate/between.h"
 #include "estimate/cells.h"
-#include "query/query.h"
+#include "query/query_between.h"
 #include "task/query/stage.h"
 #include "task/task.h"
 
@@ -19,6 +19,7 @@ struct site_half {
     const char *unit;
     double half;    /* NAN: not given */
     double range;   /* of the unit */
+    double records; /* the fewest of a site that is given; NAN: no number would do */
     bool is_apart;  /* sites are not joined */
     bool is_beside; /* another figure is the question's main one: this one warns of nothing */
 };
@@ -43,12 +44,18 @@ static void fill(struct terms_line *line, const struct site_half *own, double ha
 static enum status add(const struct asking *asking, const struct site_half *own)
 {
     const char *text = asking->query->text;
+    char needed[64] = "no site is large enough";
     struct terms_line *line = terms_add_line(asking->terms);
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
-    (void)snprintf(line->what, sizeof line->what, "%s: half of one site's 95 %% interval of %s%s",
-                   text, own->of, own->more);
+    if (isfinite(own->records)) {
+        (void)snprintf(needed, sizeof needed, "a site needs about %.0f records",
+                       ceil(own->records));
+    }
+    (void)snprintf(line->what, sizeof line->what,
+                   "%s: half of one site's 95 %% interval of %s%s; %s", text, own->of, own->more,
+                   needed);
     fill(line, own, own->half);
     if (own->is_apart) {
         return STATUS_OK;
@@ -64,6 +71,13 @@ static enum status add(const struct asking *asking, const struct site_half *own)
     return STATUS_OK;
 }
 
+/* How many records a site needs for one of the question's effects. */
+static double need(const struct asking *asking, size_t effect)
+{
+    return query_between_need(asking->query, effect, asking->deviation * asking->deviation,
+                              asking->records);
+}
+
 /* Sampling is the widest there is. A difference of two shares is twice as uncertain as a share. */
 static enum status of_sums(const struct asking *asking)
 {
@@ -72,17 +86,19 @@ static enum status of_sums(const struct asking *asking)
     const bool is_table = query->kind == QUERY_CROSSTAB;
     const double width = is_mean ? query->high - query->low : 1;
     const double noise = asking->deviation / asking->records;
+
     const double half = (is_table ? 2 : 1) * width *
                         hypot(ESTIMATE_Z / 2 / sqrt(asking->records), ESTIMATE_Z_NOISE * noise);
-    enum status status = add(
-        asking, &(struct site_half){.of = is_mean    ? "the mean, of the widest spread"
-                                          : is_table ? "the shares' difference, if all cells "
-                                                       "are alike"
-                                                     : "the share, if half match",
-                                    .more = "",
-                                    .unit = is_mean ? query->column.name : "share",
-                                    .half = noise > (is_table ? 0.1 / sqrt(2) : 0.2) ? NAN : half,
-                                    .range = width});
+    enum status status =
+        add(asking, &(struct site_half){.of = is_mean    ? "the mean, of the widest spread"
+                                              : is_table ? "the shares' difference, if all cells "
+                                                           "are alike"
+                                                         : "the share, if half match",
+                                        .more = "",
+                                        .unit = is_mean ? query->column.name : "share",
+                                        .half = asking->records < need(asking, 0) ? NAN : half,
+                                        .range = width,
+                                        .records = need(asking, 0)});
     if (status == STATUS_OK && is_table) {
         status = add(asking, &(struct site_half){
                                  .of = "the odds ratio's logarithm, likewise",
@@ -91,6 +107,7 @@ static enum status of_sums(const struct asking *asking)
                                  .half = between_expect_odds(asking->records, query->cell_count,
                                                              asking->deviation * asking->deviation),
                                  .range = log_range,
+                                 .records = need(asking, 1),
                                  .is_beside = true});
     }
     return status;
@@ -109,15 +126,18 @@ static enum status of_survival(const struct asking *asking)
     const double end = query->end;
     const bool has_pair = known.groups > 1;
     const double hazards = has_pair ? between_expect_hazards(&known, query->intervals) : NAN;
+    const double for_mean = need(asking, 0);
+    const double for_median = (double)known.groups * expected.median_group;
+    const double for_hazards = has_pair ? need(asking, known.groups + 1) : NAN;
     const struct site_half half[] = {
-        {"a group's mean up to the end, if half die", "", unit, end * expected.mean, end, false,
-         false},
-        {"a group's median, if three of four die", "", unit, end * expected.median, end, true,
-         true},
+        {"a group's mean up to the end, if half die", "", unit, end * expected.mean, end, for_mean,
+         false, false},
+        {"a group's median, if three of four die", "", unit, end * expected.median, end, for_median,
+         true, true},
         {"the difference of two groups' means, if half die", "", unit,
-         sqrt(2) * end * expected.mean, end, false, true},
-        {"the hazard ratio's logarithm, likewise", "", "logarithm", hazards, log_range, false,
-         true},
+         sqrt(2) * end * expected.mean, end, for_mean, false, true},
+        {"the hazard ratio's logarithm, likewise", "", "logarithm", hazards, log_range, for_hazards,
+         false, true},
     };
     enum status status = STATUS_OK;
     for (size_t i = 0; i < (has_pair ? 4 : 2) && status == STATUS_OK; i++) {
@@ -135,17 +155,19 @@ static enum status of_regress(const struct asking *asking)
     query_regress_design(&regress, query);
     for (size_t i = 0; i < query->variable_count && status == STATUS_OK; i++) {
         const struct query_variable *variable = &query->variable[i];
-        const struct regress_expected expected = regress_expect(
-            &regress.design, i, asking->records, asking->deviation * asking->deviation);
-        status = add(asking,
-                     &(struct site_half){
-                         .of = variable->column.name,
-                         .more = variable->column.kind == COLUMN_NUMBER ? " over half of its range"
-                                                                        : "'s second category",
-                         .unit = "coefficient",
-                         .half = expected.factor < BETWEEN_DOUBT_MOST ? unit * expected.half : NAN,
-                         .range = 5 * unit,
-                         .is_beside = i > 0});
+        const double variance = asking->deviation * asking->deviation;
+        const struct regress_expected expected =
+            regress_expect(&regress.design, i, asking->records, variance);
+        status = add(
+            asking, &(struct site_half){
+                        .of = variable->column.name,
+                        .more = variable->column.kind == COLUMN_NUMBER ? " over half of its range"
+                                                                       : "'s second category",
+                        .unit = "coefficient",
+                        .half = expected.factor < BETWEEN_DOUBT_MOST ? unit * expected.half : NAN,
+                        .range = 5 * unit,
+                        .records = regress_fewest(&regress.design, i, variance, BETWEEN_DOUBT_MOST),
+                        .is_beside = i > 0});
     }
     return status;
 }
@@ -165,13 +187,15 @@ static enum status of_variable(const struct asking *asking, const struct query_v
         .of = variable->column.name,
         .more = is_number ? ", its mean, if values spread by a sixth of the range" : ", a share",
         .unit = is_number ? variable->column.name : "share",
-        .half = range * (is_number ? expected.mean : expected.share),
+        .half = range * (is_number ? expected.mean.half : expected.share.half),
         .range = range,
+        .records = is_number ? expected.mean.group : expected.share.group,
         .is_beside = !is_first};
     enum status status = add(asking, &half);
     if (status == STATUS_OK && is_number) {
         half.more = ", its median, likewise";
-        half.half = range * expected.median;
+        half.half = range * expected.median.half;
+        half.records = expected.median.group;
         half.is_apart = true;
         half.is_beside = true;
         status = add(asking, &half);

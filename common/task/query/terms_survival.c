@@ -16,13 +16,13 @@ static enum status describe_rest(struct terms *terms, const struct query *query,
          "half of the interval is a tenth", expected->band, TERMS_TENTH, expected->group, true},
         {"median, if three of four die", query->column.name,
          "half of the interval is a tenth of the time", expected->median * query->end,
-         TERMS_TENTH * query->end, expected->group, true},
+         TERMS_TENTH * query->end, expected->median_group, true},
         {"difference of two groups' means up to the end, if half die", query->column.name,
          "half of the interval is a tenth of the time", sqrt(2) * expected->mean * query->end,
          TERMS_TENTH * query->end, expected->group, true},
         {"difference of two medians, if three of four die", query->column.name,
          "half of the interval is a tenth of the time", sqrt(2) * expected->median * query->end,
-         TERMS_TENTH * query->end, expected->group, true},
+         TERMS_TENTH * query->end, expected->median_group, true},
     };
     enum status status = STATUS_OK;
     for (size_t i = 0; i < (query_groups(query) > 1 ? 4 : 2) && status == STATUS_OK; i++) {
@@ -33,18 +33,20 @@ static enum status describe_rest(struct terms *terms, const struct query *query,
     if (status != STATUS_OK || query_groups(query) != 2) {
         return status;
     }
+    char group[64];
     if (test == NULL) {
         return STATUS_NO_MEMORY;
     }
+    query_say_group(group, expected->test_group);
     (void)snprintf(test->what, sizeof test->what,
                    "%s: the log-rank test finds a hazard ratio of %.3g in four of five studies, if "
-                   "half of the first group die; its logarithm",
-                   query->text, expected->ratio);
+                   "half of the first group die; its logarithm; %s",
+                   query->text, expected->ratio, group);
     if (isnan(expected->ratio)) {
         (void)snprintf(
             test->what, sizeof test->what,
-            "%s: the log-rank test finds no hazard ratio below 64 in four of five studies",
-            query->text);
+            "%s: the log-rank test finds no hazard ratio below 64 in four of five studies; %s",
+            query->text, group);
     }
     (void)snprintf(test->unit, sizeof test->unit, "logarithm");
     test->bar = log(expected->ratio);
@@ -89,8 +91,8 @@ enum status query_terms_survival(struct terms *terms, const struct query *query,
     share->bar = expected.survival;
     share->noise_to_signal = isnan(expected.survival) ? 2 : expected.survival / TERMS_TENTH;
     share->measure = "half of the interval is a tenth";
-    (void)snprintf(mean->what, sizeof mean->what, "%s: the same of a mean up to the end",
-                   query->text);
+    (void)snprintf(mean->what, sizeof mean->what, "%s: the same of a mean up to the end; %s",
+                   query->text, group);
     (void)snprintf(mean->unit, sizeof mean->unit, "%s", query->column.name);
     mean->bar = expected.mean * query->end;
     mean->noise_to_signal = isnan(expected.mean) ? 2 : expected.mean / TERMS_TENTH;

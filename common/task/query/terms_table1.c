@@ -17,11 +17,12 @@ static enum status describe_spread(struct terms *terms, const struct query *quer
     const char *unit = variable->column.name;
     const double most = TERMS_TENTH * range;
     const struct query_half half[] = {
-        {"standard deviation, likewise", unit, measure, expected->deviation * range, most,
-         expected->group, true},
-        {"median, likewise", unit, measure, expected->median * range, most, expected->group, false},
-        {"upper quartile, likewise", unit, measure, expected->quartile * range, most,
-         expected->group, true}};
+        {"standard deviation, likewise", unit, measure, expected->deviation.half * range, most,
+         expected->deviation.group, true},
+        {"median, likewise", unit, measure, expected->median.half * range, most,
+         expected->median.group, false},
+        {"upper quartile, likewise", unit, measure, expected->quartile.half * range, most,
+         expected->quartile.group, true}};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof half / sizeof half[0] && status == STATUS_OK; i++) {
         status = query_add_half(terms, query, &half[i]);
@@ -56,18 +57,18 @@ enum status query_terms_table1(struct terms *terms, const struct query *query,
         (void)snprintf(cell->unit, sizeof cell->unit, "records");
         cell->noise = deviation;
         cell->bar = query_noise_bar(noise, 0, TERMS_BAR_MISSES) / part;
-        query_say_group(group, expected.group);
+        const struct table1_half *main = is_number ? &expected.mean : &expected.share;
+        query_say_group(group, main->group);
         const double range =
             is_number ? variable->step[variable->levels - 1] - variable->step[0] : 1;
-        const double half = is_number ? expected.mean : expected.share;
         (void)snprintf(
             line->what, sizeof line->what,
             "%s: half of the 95 %% interval of %s, if all groups are alike; %s", query->text,
             is_number ? "a mean of values that spread by a sixth of the range" : "a share", group);
         (void)snprintf(line->unit, sizeof line->unit, "%s",
                        is_number ? variable->column.name : "share");
-        line->bar = half * range;
-        line->noise_to_signal = isnan(half) ? 2 : half / TERMS_TENTH;
+        line->bar = main->half * range;
+        line->noise_to_signal = isnan(main->half) ? 2 : main->half / TERMS_TENTH;
         line->measure = is_number ? "half of the interval is a tenth of the range"
                                   : "half of the interval is a tenth";
         const enum status status =

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The report page in a browser: at 360, 768 and 1280 px, light and dark, with all its parts unfolded, nothing
-stands beyond the page's width, and every chart is drawn. Skipped (77) where there is no Chromium; --screenshots DIR keeps pictures to look at.
+stands beyond the page's width, every chart is drawn, and letters in curves can be read. Each copy of a Table 1 tells its price. Skipped (77) where there is no Chromium; --screenshots DIR keeps pictures to look at.
 
     test_page.py PROGRAMS SOURCE [--screenshots DIR]
 """
@@ -19,6 +19,8 @@ HEIGHT = 900
 # prefers-color-scheme, as Blink's settings count it.
 THEMES = {"dark": 0, "light": 1}
 SKIPPED = 77
+LETTERS_PX = 9
+COPIES = 4  # Markdown, HTML, CSV, LaTeX
 
 QUESTIONS = """hedgerow: 1
 job: a-name-of-many-letters-that-has-no-place-to-be-broken-at
@@ -67,7 +69,9 @@ function measure(frame) {
     .getImageData(0, 0, c.width, c.height).data.some((v) => v !== 0));
   return {wide: root.scrollWidth, inner: inner.innerWidth, charts: charts.length, drawn: drawn.length,
           dark: inner.matchMedia("(prefers-color-scheme: dark)").matches,
-          text: frame.contentDocument.body.innerText.length};
+          text: frame.contentDocument.body.innerText.length,
+          letters: Math.min(...[...frame.contentDocument.querySelectorAll(".curves text")].map((t) => t.getBoundingClientRect().height)),
+          copies: [...frame.contentDocument.querySelectorAll(".copies .copy")].map((copy) => copy.textContent)};
 }
 
 (async () => {
@@ -112,6 +116,12 @@ def faults(found, theme):
             out.append(f"{where}: {frame['wide']} px wide")
         if frame["drawn"] < frame["charts"]:
             out.append(f"{where}: {frame['drawn']} of {frame['charts']} charts are drawn")
+        if frame["letters"] is not None and frame["letters"] < LETTERS_PX:
+            out.append(f"{where}: letters of {frame['letters']} px in a drawing of curves")
+        if frame["name"] == "study":
+            priced = [copy for copy in frame["copies"] if "= 0.25, " in copy and re.search("\u03b4|delta", copy)]
+            if len(priced) != COPIES:
+                out.append(f"{where}: {len(priced)} of {COPIES} copies of Table 1 tell epsilon and delta")
     return out
 
 
@@ -119,7 +129,8 @@ def reports(programs, source, folder):
     """name: the page's text."""
     (folder / "questions.yml").write_text(QUESTIONS)
     data = source / "compose" / "hospitals" / "flchain.csv"
-    jobs = {"hospitals": source / "compose" / "hospitals" / "job.yml", "questions": folder / "questions.yml"}
+    jobs = {"hospitals": source / "compose" / "hospitals" / "job.yml", "questions": folder / "questions.yml",
+            "study": source / "compose" / "survival" / "job.yml"}
     out = {}
     for name, job in jobs.items():
         subprocess.run([programs / "hedgerow", "simulate", job, "--data", data, "--out", folder / name, "--seed", "7"],

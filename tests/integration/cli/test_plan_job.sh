@@ -74,7 +74,7 @@ prints "NOTE: stage 1: by_site: each site's own noisy answer"
 expect 0 "$hedgerow" plan job "$work/sites.yml" --json
 python3 -c 'import json, sys; notes = json.load(open(sys.argv[1]))["stages"][0]["notes"]; assert "published under" in notes[0], notes' \
     "$work/out" || fault 'the note on sites as JSON'
-# Every interval that an answer has is told, by site too.
+# Every interval that an answer has is told, by site too, and how many records it needs.
 cat >"$work/every.yml" <<'YAML'
 hedgerow: 1
 job: every-interval
@@ -99,7 +99,7 @@ expect 0 "$hedgerow" plan job "$work/every.yml"
 fits every
 expect 0 "$hedgerow" plan job "$work/every.yml" --json
 python3 - "$work/out" <<'PY' || fault 'an interval that the plan does not tell'
-import json, math, sys
+import json, math, re, sys
 stages = json.load(open(sys.argv[1]))["stages"]
 table, curves, regression, table1, score = (stage["releases"] for stage in stages)
 
@@ -108,6 +108,7 @@ def told(releases, *parts):
     found = [i for i, release in enumerate(releases) if all(part in release["what"] for part in parts)]
     assert len(found) == 1, (parts, [releases[i]["what"] for i in found])
     assert math.isfinite(releases[found[0]]["bar"]) and releases[found[0]]["bar"] > 0, releases[found[0]]
+    assert re.search("needs about [0-9]+ records", releases[found[0]]["what"]), releases[found[0]]["what"]
     return found[0]
 
 
@@ -127,6 +128,8 @@ hazards = joined(curves, "hazard ratio's logarithm")
 assert hazards > 1.96 * math.sqrt(4 / 2500) and hazards < 1.2 * 1.96 * math.sqrt(4 / 2500), hazards
 joined(curves, "a group's mean")
 joined(curves, "difference of two groups' means")
+told(curves, "the same of a mean up to the end")
+told(curves, "log-rank test")
 told(curves, "one site's", "a group's median")
 told(regression, "half of the 95 % interval of age")
 told(regression, "the same of sex's second category")

@@ -177,3 +177,31 @@ Test(between_kinds, the_width_to_expect_of_sites_that_are_alike)
     near(between_expect(2, 5), 2.776445 * 2 / 1.959964 / sqrt(5), 1e-6, "half");
     cr_expect(isnan(between_expect(2, 2)));
 }
+
+Test(between_kinds, the_fewest_records_of_a_site_that_is_given)
+{
+    const struct survival_public known = {.groups = 2, .variance = 100};
+    const double hazards = between_need_hazards(&known, 8);
+    struct survival_public with = known;
+    cr_assert(hazards > 0);
+    for (int more = 0; more < 2; more++) {
+        const double by = more == 1 ? 1.1 : 0.9;
+        with.records = by * hazards;
+        cr_expect(isnan(between_expect_hazards(&with, 8)) == (more == 0), "of %g records",
+                  with.records);
+        for (double variance = 1; variance < 1000; variance *= 10) {
+            const double shared = by * between_need_share(variance);
+            const double row = by * between_need_difference(variance) / 2;
+            const double cell[] = {row / 2, row / 2, row / 2, row / 2, 0};
+            struct between_site site;
+            between_shares(&site, &(struct between_sum){shared / 2, shared}, 1, variance);
+            cr_expect(isnan(site.value) == (more == 0), "a share, variance %g", variance);
+            between_differences(&site, &(struct crosstab_cells){cell, 2, 2, 5, variance}, 1);
+            cr_expect(isnan(site.value) == (more == 0), "a difference, variance %g", variance);
+        }
+        for (double variance = 0.01; variance < 1000; variance *= 1000) {
+            cr_expect(isnan(between_expect_odds(by * between_need_odds(variance), 5, variance)) ==
+                      (more == 0));
+        }
+    }
+}

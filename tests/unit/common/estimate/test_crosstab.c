@@ -125,3 +125,25 @@ Test(crosstab, fits_margins_and_odds)
         }
     }
 }
+
+/* Of 3 x C cells that are alike: by expected counts where there is no noise, by the noise where there is. */
+Test(crosstab, tells_the_smallest_row_that_is_tested)
+{
+    for (size_t columns = 2; columns < 4; columns++) {
+        for (double variance = 0.01; variance < 1000; variance *= 100) {
+            for (int more = 0; more < 2; more++) {
+                const double by = more == 1 ? 1.01 : 0.99;
+                const double row = by * crosstab_row_of_test(columns, variance);
+                double cell[9];
+                double p = 0;
+                for (size_t i = 0; i < 3 * columns; i++) {
+                    cell[i] = row / (double)columns;
+                }
+                (void)crosstab_test(
+                    &p, &(struct crosstab_cells){cell, 3, columns, 3 * columns + 1, variance});
+                cr_expect(isnan(p) == (more == 0), "%zu columns, variance %g: %g", columns,
+                          variance, p);
+            }
+        }
+    }
+}

@@ -241,3 +241,25 @@ Test(regress, plans_by_public_numbers)
     cr_expect(before == REGRESS_PLAN_MOST);
     cr_expect(fixture.predictor[1].levels == 2);
 }
+
+/* With a tenth more records than what is told a figure is given, with a tenth less it is not; counts need enough of their sum, too. */
+Test(regress, tells_the_fewest_records_of_each_coefficient)
+{
+    static const enum regress_family family[] = {REGRESS_LOGISTIC, REGRESS_LINEAR, REGRESS_POISSON,
+                                                 REGRESS_HAZARD};
+    for (size_t f = 0; f < sizeof family / sizeof family[0]; f++) {
+        set_up(family[f]);
+        for (size_t i = 0; i < fixture.design.predictors; i++) {
+            const double alone = regress_fewest(&fixture.design, i, 100, 1);
+            const double by_site = regress_fewest(&fixture.design, i, 100, 0.35);
+            cr_assert(alone > 0 && by_site >= alone, "%g, %g", alone, by_site);
+            cr_expect(!isnan(regress_expect(&fixture.design, i, 1.1 * alone, 100).half));
+            cr_expect(isnan(regress_expect(&fixture.design, i, 0.9 * alone, 100).half));
+            cr_expect(regress_expect(&fixture.design, i, 1.1 * by_site, 100).factor < 0.35);
+        }
+        double first[REGRESS_TERMS_MAX] = {0};
+        first[fixture.design.intervals] = 1;
+        cr_expect(regress_fewest_of_sum(&fixture.design, first, 100, 1) ==
+                  regress_fewest(&fixture.design, 0, 100, 1));
+    }
+}

@@ -197,6 +197,59 @@ Test(survival, mean_that_is_shown_just_yet_may_be_less)
     cr_expect(least > 0.1, "%g", least);
 }
 
+/* Whatever the noise is beside sampling: an interval of both is never within that of the noise alone. */
+Test(survival, no_interval_of_the_noise_alone_reaches_further)
+{
+    enum { K = 4 };
+    static double own[SURVIVAL_CELLS(2, K)] = {200, 150, 100, 80,  100, 100, 100, 90, 180,
+                                               220, 140, 90,  100, 90,  110, 80,  80, 190};
+    struct survival_cells cells = {own, 2, K, K, 0, 0};
+    size_t shown = 0;
+    for (double deviation = 0.25; deviation < 40; deviation *= 1.1) {
+        cells.variance = deviation * deviation;
+        survival_estimate(&survival, &cells);
+        const struct estimate *figure[] = {&survival.curve[0].mean, &survival.curve[1].mean,
+                                           &survival.mean_difference[1]};
+        for (size_t i = 0; i < 3; i++) {
+            const double noise = ESTIMATE_Z_NOISE * figure[i]->noise;
+            cr_expect(!(figure[i]->low > figure[i]->value - noise) &&
+                          !(figure[i]->high < figure[i]->value + noise),
+                      "figure %zu, deviation %g", i, deviation);
+            shown += !isnan(figure[i]->value);
+        }
+        for (size_t j = 0; j < K; j++) {
+            const struct survival_point *point = &survival.curve[0].point[j];
+            cr_expect(!(point->survival.low > point->noise_low) &&
+                      !(point->survival.high < point->noise_high));
+        }
+    }
+    cr_expect(shown > 30, "%zu", shown);
+}
+
+/* A group that is hardly large enough is shown where noise made it larger: all its points' intervals are longer. Planted: a group that is
+ * far above the limit, whose intervals are as sampling and noise make them. */
+Test(survival, a_group_that_is_hardly_large_has_longer_intervals)
+{
+    enum { K = 8 };
+    struct survival_public known = {.groups = 2, .variance = 400};
+    const double smallest = survival_smallest(&known, K);
+    double cell[SURVIVAL_CELLS_MAX];
+    for (int far = 0; far < 2; far++) {
+        known.records = 2 * (far == 1 ? 40 : 1.02) * smallest;
+        survival_expect_cells(cell, &known, K);
+        survival_estimate(&survival, &(struct survival_cells){cell, 2, K, 1, known.variance, 0});
+        for (size_t j = 0; j < K; j++) {
+            const struct estimate *at = &survival.curve[0].point[j].survival;
+            const double reach = survival_reach(at->noise / at->value, at->sampling / at->value);
+            const double longer = log(at->high / at->low) / 2 / reach;
+            const double least =
+                j < K / 2 ? 1.02 : 1.001; /* the first half needs its last point, too */
+            cr_expect(far == 1 ? fabs(longer - 1) < 1e-9 : longer > least || at->high == 1,
+                      "point %zu: %g", j, longer);
+        }
+    }
+}
+
 /* One group's records: hazard, even censoring over twice the time. */
 static void draw_group(double *own, size_t k, double hazard, size_t records,
                        struct seeded_random *seeded)
@@ -469,4 +522,34 @@ Test(survival, more_noise_plans_fewer_intervals_and_expects_wider_ones)
     near(log(survival_expect(&known, 20).ratio), 2 * 2.8016 / sqrt(2650), 0.01, "log ratio", 0);
     known.groups = 3;
     cr_expect(isnan(survival_expect(&known, 20).ratio), "no two groups");
+}
+
+/* Groups of a tenth more than what is told have the figure, of a tenth less not. */
+Test(survival, tells_the_smallest_group_of_each_figure)
+{
+    for (size_t block = 0; block < 5; block += 4) {
+        struct survival_public known = {
+            .records = 3000, .groups = 2, .variance = 900, .block = block};
+        const struct survival_expected told = survival_expect(&known, 12);
+        cr_assert(told.group > 0 && told.median_group > 0 && told.test_group > 0);
+        cr_expect(told.group == survival_smallest(&known, 12));
+        for (int more = 0; more < 2; more++) {
+            const double by = more == 1 ? 2.2 : 1.8;
+            known.records = by * told.median_group;
+            cr_expect(isnan(survival_expect(&known, 12).median) == (more == 0), "%d", more);
+            cr_expect(survival_suffices(by / 2 * told.group, &known, 12) == (more == 1));
+            double cell[SURVIVAL_CELLS_MAX];
+            struct survival tested = {.log_rank = NAN};
+            known.records = by * told.test_group;
+            survival_expect_cells(cell, &known, 12);
+            survival_log_rank(&tested,
+                              &(struct survival_cells){cell, 2, 12, 1, known.variance, block});
+            cr_expect(isnan(tested.log_rank) == (more == 0), "%d", more);
+        }
+        known.variance *= 4;
+        const struct survival_expected noisier = survival_expect(&known, 12);
+        cr_expect(noisier.median_group > told.median_group && noisier.test_group > told.test_group);
+    }
+    const struct survival_public one = {.records = 3000, .groups = 1, .variance = 900};
+    cr_expect(isnan(survival_expect(&one, 12).test_group), "of one group there is no test");
 }

@@ -245,18 +245,31 @@ Test(table1, expects_what_the_normal_distribution_says_and_more_with_noise)
     const double n = 1000;
     const double spread = 1.0 / 6;
     const struct table1_expected exact = table1_expect(&known, true, 64);
-    cr_expect(fabs(exact.mean - 1.96 * spread / sqrt(n)) < 2e-4, "%g", exact.mean);
-    cr_expect(fabs(exact.deviation - 1.96 * spread / sqrt(2 * n)) < 2e-3, "%g", exact.deviation);
+    cr_expect(fabs(exact.mean.half - 1.96 * spread / sqrt(n)) < 2e-4, "%g", exact.mean.half);
+    cr_expect(fabs(exact.deviation.half - 1.96 * spread / sqrt(2 * n)) < 2e-3, "%g",
+              exact.deviation.half);
     const double of_median = 1.96 * spread * sqrt(2 * 3.14159265 * 0.25 / n);
-    cr_expect(exact.median > of_median && exact.median < of_median + 2.0 / 63, "%g", exact.median);
-    cr_expect(exact.quartile > of_median && exact.quartile < 1.1 * of_median + 2.0 / 63, "%g",
-              exact.quartile);
+    cr_expect(exact.median.half > of_median && exact.median.half < of_median + 2.0 / 63, "%g",
+              exact.median.half);
+    cr_expect(exact.quartile.half > of_median && exact.quartile.half < 1.1 * of_median + 2.0 / 63,
+              "%g", exact.quartile.half);
     known.variance = 100;
     const struct table1_expected noisy = table1_expect(&known, true, 16);
-    cr_expect(noisy.mean > exact.mean && noisy.deviation > exact.deviation);
-    cr_expect(noisy.group > 0 && noisy.group < 1e6);
+    cr_expect(noisy.mean.half > exact.mean.half && noisy.deviation.half > exact.deviation.half);
+    const double group[] = {noisy.mean.group, noisy.median.group, noisy.quartile.group,
+                            noisy.deviation.group};
+    for (size_t i = 0; i < 4; i++) {
+        for (int more = 0; more < 2; more++) {
+            known.records = (more == 1 ? 2.02 : 1.98) * group[i];
+            const struct table1_expected own = table1_expect(&known, true, 16);
+            const double half[] = {own.mean.half, own.median.half, own.quartile.half,
+                                   own.deviation.half};
+            cr_expect(isnan(half[i]) == (more == 0), "figure %zu of %g records", i, known.records);
+        }
+    }
+    known.records = 2000;
     known.variance = 1e8;
     const struct table1_expected none = table1_expect(&known, true, 16);
-    cr_expect(isnan(none.mean) && isnan(none.median) && isnan(none.quartile) &&
-              isnan(none.deviation));
+    cr_expect(isnan(none.mean.half) && isnan(none.median.half) && isnan(none.quartile.half) &&
+              isnan(none.deviation.half));
 }

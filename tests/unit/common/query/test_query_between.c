@@ -65,8 +65,10 @@ Test(query_between, effects_that_the_noise_drowns_are_refused_with_a_sentence)
 {
     join(30);
     cr_expect_eq(effect[1].all.sites, 0);
-    cr_expect_str_eq(effect[1].note, "0 of 4 sites have enough data for this question at this "
-                                     "epsilon: fewer than 3 sites are not joined");
+    cr_expect_str_eq(effect[1].note,
+                     "0 of 4 sites have enough data for this question at this "
+                     "epsilon: fewer than 3 sites are not joined; by the noise, "
+                     "a site of about 679 records in cells that are alike would do");
     cr_expect(isnan(effect[1].all.value) && isnan(site[1][0].value) && isnan(site[1][0].low));
     cr_expect(effect[0].all.sites == SITES && effect[2].all.sites == SITES);
 }
