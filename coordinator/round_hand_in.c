@@ -112,6 +112,7 @@ void coordinator_handed_in(struct coordinator *c, int64_t now_ms)
     c->commit_rows_bytes = 0;
     if (!stays) {
         aggregate_free(&c->aggregate);
+        cohort_forget_answers(&c->cohort);
     }
     coordinator_enter(c, stays ? PHASE_OPEN : PHASE_FOLLOWING);
     coordinator_end_if_over(c, now_ms);

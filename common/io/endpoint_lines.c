@@ -148,6 +148,7 @@ void endpoint_lines_done(struct endpoint *endpoint)
 enum status endpoint_lines_take_one(struct endpoint *endpoint, struct line *line,
                                     struct endpoint_message *out, const char *peer)
 {
+    endpoint_lines_done(endpoint); /* of the line before, whose message nobody has heard */
     const enum status status = line_receive(line, &out->control, &out->payload);
     if (status == STATUS_OK) {
         endpoint->lines->taken = line;

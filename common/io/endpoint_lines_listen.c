@@ -328,10 +328,12 @@ enum status endpoint_lines_hear_held(struct endpoint *endpoint, size_t index,
     if (status != STATUS_OK || !endpoint_listening_allows(endpoint, admitted, admitted->descriptor,
                                                           out->control.size + out->payload.size)) {
         endpoint_lines_drop(lines, held);
+        out->control = out->payload = (struct slice){NULL, 0};
         return STATUS_AGAIN;
     }
     if (endpoint_owed_holds(endpoint, admitted, out->control)) {
         endpoint_lines_done(endpoint);
+        out->control = out->payload = (struct slice){NULL, 0};
         return STATUS_AGAIN;
     }
     endpoint_listening_name(out, admitted);

@@ -136,8 +136,15 @@ static void cut_if_due(struct endpoint *endpoint, struct admitted *admitted, int
 {
     const struct listening_side *side = &endpoint->listening;
     const int descriptor = admitted->descriptor;
-    if (descriptor >= 0 && (size_t)descriptor < side->connection_room &&
-        owed_of(admitted) > SMALL_BYTES &&
+    if (descriptor < 0 || (size_t)descriptor >= side->connection_room) {
+        return;
+    }
+    const struct connection *connection = &side->connection[descriptor];
+    if (!connection->live || connection->cut || !connection->identified ||
+        connection->route != admitted->route) {
+        return; /* it is another one's by now */
+    }
+    if (owed_of(admitted) > SMALL_BYTES &&
         now_ms - admitted->owed.taken_ms > (int64_t)endpoint->limits.take_ms) {
         log_rate_event(&endpoint->rate, now_ms, LOG_WARN, "pieces-not-taken", admitted->name,
                        "it asked for pieces and did not take them, while somebody waits for its "
@@ -304,6 +311,7 @@ bool endpoint_owed_next(struct endpoint *endpoint, struct endpoint_message *out)
         queue(fetches, admitted);
     }
     endpoint_listening_name(out, admitted);
+    out->payload = (struct slice){NULL, 0};
     out->control = (struct slice){fetches->frame, wire_encode(fetches->frame, &message)};
     return true;
 }

@@ -44,7 +44,7 @@ struct rival {
     int64_t stayed_ms; /* when the older one had answered: its answer holds for a while */
 };
 
-enum { FETCHES_HELD = 4 }; /* as many as an agent has under way */
+enum { FETCHES_HELD = 8 }; /* more than an agent has under way */
 
 /* What has been sent to an agent and has not been acknowledged, and what it has asked for that is held back
  * (endpoint_owed.c). */

@@ -90,7 +90,7 @@ const sitesOf = (effect) => result.sites.filter((s) => s.effect === effect.effec
 function forestCard(effect) {
   return el("figure", { class: "card" }, el("figcaption", {}, el("h3", {}, effect.effect)),
     forestTable(Object.assign({ name: effect.effect }, effect), sitesOf(effect)),
-    el("p", {}, spreadText(effect) + (effect.note ? upper(effect.note) + ". " : "") + priceText(effect.effect)));
+    el("p", {}, spreadText(effect) + (effect.note ? upper(effect.note) + ". " : "") + priceText(effect.effect, effect.round)));
 }
 
 /* Effects that no site has an answer for, in one card. */
@@ -115,7 +115,7 @@ function siteTableCard(effects) {
         el("td", {}, known(e.i_squared) ? written(e.i_squared, "percent", 0) : "\u2013"),
         el("td", {}, known(e.p) ? general(e.p, 2) : "\u2013")))))),
     el("p", {}, "All groups together. Below each figure: its 95 % interval, of sampling and noise. \u2013: not enough data, or not joined. "
-      + notes.map((note) => upper(note) + ". ").join("") + priceText(effects[0].table)));
+      + notes.map((note) => upper(note) + ". ").join("") + priceText(effects[0].table, effects[0].round)));
 }
 
 function forestCards() {
