@@ -14,6 +14,7 @@
 #include "tests/bench/federation/flood.h"
 #include "tests/bench/federation/light_agents.h"
 #include "tests/bench/federation/made_up.h"
+#include "tests/bench/federation/programs.h"
 #include "tests/support/bench_clock.h"
 
 #include "crypto/random.h"
@@ -21,10 +22,8 @@
 #include "job/round.h"
 #include "protocol/message.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <math.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +31,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,7 +52,7 @@ struct bench {
     struct made_up made_up;
     struct key_pair key;
     struct key_pair *agent_key;
-    char address[64];
+    char address[PROGRAMS_ADDRESS_BYTES];
     char roster_path[MADE_UP_PATH_BYTES + 8];
     struct flood flood;
     pid_t hostile;
@@ -181,22 +179,6 @@ static bool start_agents(struct bench *bench)
     return true;
 }
 
-/* One that is free now; the coordinator listens there twice. */
-static bool choose_port(struct bench *bench)
-{
-    struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t size = sizeof name;
-    const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const bool good = probe >= 0 && bind(probe, (struct sockaddr *)&name, size) == 0 &&
-                      getsockname(probe, (struct sockaddr *)&name, &size) == 0;
-    (void)snprintf(bench->address, sizeof bench->address, "tcp://127.0.0.1:%u",
-                   (unsigned)ntohs(name.sin_port));
-    if (probe >= 0) {
-        (void)close(probe);
-    }
-    return good;
-}
-
 static bool write_roster(struct bench *bench)
 {
     char hex[KEY_HEX_BYTES];
@@ -238,14 +220,8 @@ static bool prepare(struct bench *bench)
     made_up->job.join_deadline_ms = made_up->job.deadline_ms = SECONDS_MAX * 1000;
     bench->told = ends[0];
     bench->tell = ends[1];
-    return key_pair_generate(&bench->key) == STATUS_OK && write_roster(bench) && choose_port(bench);
-}
-
-/* What a process has computed for. */
-static double busy_ns_of(pid_t process)
-{
-    clockid_t clock;
-    return clock_getcpuclockid(process, &clock) == 0 ? ns_of(clock) : 0;
+    return key_pair_generate(&bench->key) == STATUS_OK && write_roster(bench) &&
+           programs_choose_port(bench->address);
 }
 
 /* Waits until the coordinator tells one thing; closed rounds are counted on the way. Returns whether it did. */
@@ -259,7 +235,7 @@ static bool await(struct bench *bench, enum told wanted)
             return false;
         }
         if (what == TOLD_CLOSED) {
-            bench->busy_ns[bench->closed] = busy_ns_of(bench->coordinator);
+            bench->busy_ns[bench->closed] = programs_busy_ns(bench->coordinator);
             bench->closed_ns[bench->closed++] = now_ns();
         }
         if (what == TOLD_WRONG || what == TOLD_FAILED || what == (char)wanted) {
@@ -277,41 +253,14 @@ static bool await_closed(struct bench *bench, size_t rounds)
     return good;
 }
 
-/* In MiB. */
-static double peak_of(pid_t process)
-{
-    char path[64];
-    char line[256];
-    long kib = 0;
-    (void)snprintf(path, sizeof path, "/proc/%ld/status", (long)process);
-    FILE *file = fopen(path, "r");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "VmHWM:", 6) == 0) {
-            kib = strtol(line + 6, NULL, 10);
-        }
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return (double)kib / 1024;
-}
-
-static void end(const pid_t *process)
-{
-    if (*process > 0) {
-        (void)kill(*process, SIGKILL);
-        (void)waitpid(*process, NULL, 0);
-    }
-}
-
 /* A journal that is full of a killed program's files is opened again by nobody: only its folder is taken away. */
 static void clean_up(struct bench *bench)
 {
     char path[MADE_UP_PATH_BYTES + 8];
-    end(&bench->coordinator);
-    end(&bench->hostile);
+    programs_end(&bench->coordinator);
+    programs_end(&bench->hostile);
     for (size_t i = 0; i < bench->process_count; i++) {
-        end(&bench->process[i]);
+        programs_end(&bench->process[i]);
     }
     (void)snprintf(path, sizeof path, "%s/state", bench->made_up.folder);
     made_up_remove_folder(path);
@@ -352,13 +301,14 @@ static bool start_hostile(struct bench *bench)
 static bool run_flood(struct bench *bench, size_t half)
 {
     (void)kill(bench->hostile, SIGUSR1);
-    const double busy_before = busy_ns_of(bench->hostile);
+    const double busy_before = programs_busy_ns(bench->hostile);
     if (!await_closed(bench, bench->made_up.rounds - 1)) {
         return false;
     }
     tell_rounds(bench, half, bench->closed, "beside the flood");
     (void)printf("the hostile agent's processor: %.2f s; coordinator's peak: %.0f MiB\n",
-                 1e-9 * (busy_ns_of(bench->hostile) - busy_before), peak_of(bench->coordinator));
+                 1e-9 * (programs_busy_ns(bench->hostile) - busy_before),
+                 programs_peak_mib(bench->coordinator));
     return true;
 }
 
@@ -372,7 +322,8 @@ static bool run(struct bench *bench)
         return false;
     }
     (void)printf("all present after %.2f s (%.2f s of the coordinator's processor)\n",
-                 1e-9 * (now_ns() - bench->started_ns), 1e-9 * busy_ns_of(bench->coordinator));
+                 1e-9 * (now_ns() - bench->started_ns),
+                 1e-9 * programs_busy_ns(bench->coordinator));
     (void)fflush(stdout);
     if (!await_closed(bench, half)) {
         return false;
@@ -384,8 +335,8 @@ static bool run(struct bench *bench)
     if (bench->flood.kind != FLOOD_NONE) {
         return run_flood(bench, half);
     }
-    const double peak_before = peak_of(bench->coordinator);
-    end(&bench->coordinator);
+    const double peak_before = programs_peak_mib(bench->coordinator);
+    programs_end(&bench->coordinator);
     bench->closed = half; /* one more may be in the journal: then it is not told again */
     if (!start_coordinator(bench) || !await(bench, TOLD_ALL_PRESENT)) {
         return false;
@@ -398,7 +349,7 @@ static bool run(struct bench *bench)
     if (good) {
         tell_rounds(bench, half, bench->closed, "after the kill");
         (void)printf("coordinator's peak: %.0f MiB before the kill, %.0f MiB after it\n",
-                     peak_before, peak_of(bench->coordinator));
+                     peak_before, programs_peak_mib(bench->coordinator));
     }
     return good;
 }
