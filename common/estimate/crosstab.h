@@ -49,6 +49,13 @@ struct crosstab_expected crosstab_expect(double records, size_t rows, size_t m, 
 /** Returns the fewest records of a row of R x C cells that are alike with which they are tested. */
 double crosstab_row_of_test(size_t columns, double variance);
 
+/** Returns Cohen's w, the root of the sum of (p - q)^2 / q over cells, q what margins make, that the test finds in four of five studies
+ * at 5 %, where margins are alike; of 2 x 2 the difference of the shares. NAN: too few records are tested. */
+double crosstab_expect_test(double records, size_t rows, size_t columns, double variance);
+
+/** Returns the noncentrality that a chi-squared test at 5 % finds in four of five studies. */
+double chi_squared_found(size_t freedom);
+
 /** Returns the variance that the noise gives a figure with this gradient (count) in the first cells. */
 double crosstab_noise(const struct crosstab_cells *cells, const double *gradient, size_t count);
 

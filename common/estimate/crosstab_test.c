@@ -111,3 +111,45 @@ double crosstab_row_of_test(size_t columns, double variance)
 {
     return (double)columns * fmax(expected_least, expected_over_noise * sqrt(variance));
 }
+
+/* How likely a non-central chi-squared variable is above its central one's 5 % point: a Poisson mixture of central ones. */
+static double power_of(double noncentrality, size_t freedom, double point)
+{
+    enum { TERMS = 200 };
+    double weight = exp(-noncentrality / 2);
+    double above = chi_squared_above(point, freedom);
+    double power = 0;
+    for (size_t i = 0; i < TERMS; i++) {
+        const double a = (double)freedom / 2 + (double)i;
+        power += weight * above;
+        weight *= noncentrality / 2 / (double)(i + 1);
+        above += exp(a * log(point / 2) - point / 2 - lgamma(a + 1));
+    }
+    return power;
+}
+
+double chi_squared_found(size_t freedom)
+{
+    enum { HALVINGS = 50 };
+    double point[2] = {0, 4 * (double)freedom + 40};
+    double noncentrality[2] = {0, 100};
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (point[0] + point[1]) / 2;
+        point[chi_squared_above(middle, freedom) < 0.05] = middle;
+    }
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (noncentrality[0] + noncentrality[1]) / 2;
+        noncentrality[power_of(middle, freedom, point[1]) >= 0.8] = middle;
+    }
+    return noncentrality[1];
+}
+
+/* D of cells that are alike has a sampling variance of their mean, and the noise's, in each direction. */
+double crosstab_expect_test(double records, size_t rows, size_t columns, double variance)
+{
+    const double cells = (double)(rows * columns);
+    return records / (double)rows < crosstab_row_of_test(columns, variance)
+               ? NAN
+               : sqrt(chi_squared_found((rows - 1) * (columns - 1)) *
+                      (1 + variance * cells / records) / records);
+}

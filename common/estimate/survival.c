@@ -11,9 +11,6 @@
 static const double deviation_most = 0.35;
 static const double deaths_least = 10;
 static const double deaths_over_noise = 2;
-static const double factor_step = 1.25;
-enum { FACTOR_STEPS = 19 /* to 64 */ };
-
 static const struct estimate unknown = {NAN, NAN, NAN, NAN, NAN};
 
 static const double *cells_of(const struct survival_cells *cells, size_t group)
@@ -312,7 +309,7 @@ static bool has_half(const struct survival_group *group, size_t k)
 
 /* How many records the group has is told by so many cells that its noise is small beside it. A rule on the curve alone would
  * let through those of the too small groups whose noise happens to be kind, and their intervals miss. */
-static bool is_large(const struct survival_cells *cells, size_t group)
+bool survival_is_large(const struct survival_cells *cells, size_t group)
 {
     const struct survival_public known = {
         .groups = cells->groups, .variance = cells->variance, .block = cells->block};
@@ -331,7 +328,7 @@ void survival_estimate(struct survival *out, const struct survival_cells *cells)
         struct survival_curve *curve = &out->curve[g];
         double sum = 0;
         survival_group_fill(&group, cells, g);
-        if (has_half(&group, k) && is_large(cells, g)) {
+        if (has_half(&group, k) && survival_is_large(cells, g)) {
             survival_set_size_over(&group, cells, g);
         } else {
             memset(group.given, 0, sizeof group.given);
@@ -366,51 +363,10 @@ struct estimate survival_alone(double *gradient_sum, const struct survival_cells
 {
     struct survival_group filled;
     *gradient_sum = 0;
-    if (!is_large(cells, group) || !survival_has_whole(cells, group)) {
+    if (!survival_is_large(cells, group) || !survival_has_whole(cells, group)) {
         return unknown;
     }
     survival_group_fill(&filled, cells, group);
     survival_set_size_over(&filled, cells, group);
     return survival_mean(gradient_sum, &filled, cells);
-}
-
-static bool is_whole(const struct survival_cells *cells)
-{
-    for (size_t g = 0; g < cells->groups; g++) {
-        if (!is_large(cells, g) || !survival_has_whole(cells, g)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-double survival_epsilon_factor(const struct survival_cells *cells)
-{
-    struct survival_cells with = *cells;
-    for (int step = 0; step < FACTOR_STEPS; step++) {
-        const double factor = pow(factor_step, step);
-        with.variance = cells->variance / (factor * factor);
-        if (is_whole(&with)) {
-            return factor;
-        }
-    }
-    return NAN;
-}
-
-double survival_records_factor(const struct survival_cells *cells)
-{
-    double cell[SURVIVAL_CELLS_MAX] = {0};
-    struct survival_cells with = *cells;
-    const size_t count = SURVIVAL_CELLS(cells->groups, cells->intervals);
-    with.cell = cell;
-    for (int step = 0; step < FACTOR_STEPS; step++) {
-        const double factor = pow(factor_step, step);
-        for (size_t i = 0; i < count; i++) {
-            cell[i] = cells->cell[i] * factor;
-        }
-        if (is_whole(&with)) {
-            return factor;
-        }
-    }
-    return NAN;
 }

@@ -25,6 +25,7 @@ enum {
     SURVIVAL_INTERVALS_MIN = 4,
     SURVIVAL_INTERVALS_MAX = 40,
     SURVIVAL_GROUPS_MAX = 8,
+    SURVIVAL_RATIO_MOST = 64, /* that a plan looks for */
     SURVIVAL_GROUP_CELLS_MAX = 2 * SURVIVAL_INTERVALS_MAX + 1,
     SURVIVAL_CELLS_MAX = SURVIVAL_GROUPS_MAX * SURVIVAL_GROUP_CELLS_MAX + 1,
     SURVIVAL_RELEASED_MAX = SURVIVAL_CELLS_MAX + SURVIVAL_GROUPS_MAX * (SURVIVAL_INTERVALS_MAX + 1)
@@ -152,7 +153,7 @@ struct survival_expected {
         median; /* half of the median's where three of four die, likewise; NAN: not given, or its end is beyond */
     double
         ratio; /* the least hazard ratio, the second group's to the first one's, that the log-rank test finds in four of five
-                     studies at 5 %; NAN: none below 64, or no two groups */
+                     studies at 5 %; NAN: none below SURVIVAL_RATIO_MOST, or no two groups */
     double
         group; /* the fewest records of a group whose curve is given, if half of those that do not die are
                         censored; NAN: above 10^9 */

@@ -7,7 +7,9 @@
 #include <math.h>
 
 enum { STEPS = 48 /* of an interval */ };
+enum { FACTOR_STEPS = 19 /* to 64 */ };
 
+static const double factor_step = 1.25;
 static const double bias_over_deviation = 0.2;
 static const double tree_most = 0.8; /* of plain cells' variance */
 
@@ -254,7 +256,7 @@ static double least_ratio(const struct survival_public *known, size_t k)
     while (!is_found(high, known, k)) {
         low = high;
         high *= 2;
-        if (high > 64) {
+        if (high > SURVIVAL_RATIO_MOST) {
             return NAN;
         }
     }
@@ -299,4 +301,45 @@ struct survival_expected survival_expect(const struct survival_public *known, si
         .group = cells_fewest_records(has_curve, &asked),
         .median_group = cells_fewest_records(has_median, &asked),
         .test_group = known->groups > 1 ? cells_fewest_records(has_test, &asked) : NAN};
+}
+
+static bool is_whole(const struct survival_cells *cells)
+{
+    for (size_t g = 0; g < cells->groups; g++) {
+        if (!survival_is_large(cells, g) || !survival_has_whole(cells, g)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+double survival_epsilon_factor(const struct survival_cells *cells)
+{
+    struct survival_cells with = *cells;
+    for (int step = 0; step < FACTOR_STEPS; step++) {
+        const double factor = pow(factor_step, step);
+        with.variance = cells->variance / (factor * factor);
+        if (is_whole(&with)) {
+            return factor;
+        }
+    }
+    return NAN;
+}
+
+double survival_records_factor(const struct survival_cells *cells)
+{
+    double cell[SURVIVAL_CELLS_MAX] = {0};
+    struct survival_cells with = *cells;
+    const size_t count = SURVIVAL_CELLS(cells->groups, cells->intervals);
+    with.cell = cell;
+    for (int step = 0; step < FACTOR_STEPS; step++) {
+        const double factor = pow(factor_step, step);
+        for (size_t i = 0; i < count; i++) {
+            cell[i] = cells->cell[i] * factor;
+        }
+        if (is_whole(&with)) {
+            return factor;
+        }
+    }
+    return NAN;
 }

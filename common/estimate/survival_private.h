@@ -75,6 +75,9 @@ struct estimate survival_alone(double *gradient_sum, const struct survival_cells
 struct estimate survival_difference(const struct estimate *a, const struct estimate *b,
                                     double noise_covariance);
 
+/** Answers whether a group has enough records for a curve. */
+bool survival_is_large(const struct survival_cells *cells, size_t group);
+
 /** Answers whether half of the points of a group's curve are given, and its mean. */
 bool survival_has_whole(const struct survival_cells *cells, size_t group);
 

@@ -47,6 +47,10 @@ void answer_crosstab(struct query_answer *answer, const struct answering *answer
 
 /** Whether it is of two columns of two categories each; and the names of what such a table says beside its shares. */
 bool crosstab_is_fourfold(const struct query *query);
+bool crosstab_has_shares(
+    const struct query *query); /* of two columns, the second of two categories */
+bool crosstab_has_test(
+    const struct query *query); /* of two columns that the chi-squared test is for */
 void crosstab_name_difference(char name[static QUERY_NAME_BYTES], const struct query *query);
 void crosstab_name_odds(char name[static QUERY_NAME_BYTES], const struct query *query);
 

@@ -21,21 +21,21 @@ static size_t levels(const struct query *query, size_t factor)
     return query->factor[factor].column.category_count;
 }
 
-static bool has_test(const struct query *query)
+bool crosstab_has_test(const struct query *query)
 {
     return query->factor_count == 2 &&
            (levels(query, 0) - 1) * (levels(query, 1) - 1) <= CROSSTAB_BLOCK_MAX &&
            levels(query, 0) > 1 && levels(query, 1) > 1;
 }
 
-static bool has_shares(const struct query *query)
+bool crosstab_has_shares(const struct query *query)
 {
     return query->factor_count == 2 && levels(query, 1) == 2;
 }
 
 bool crosstab_is_fourfold(const struct query *query)
 {
-    return has_shares(query) && levels(query, 0) == 2;
+    return crosstab_has_shares(query) && levels(query, 0) == 2;
 }
 
 size_t crosstab_answers(const struct query *query)
@@ -44,8 +44,8 @@ size_t crosstab_answers(const struct query *query)
     for (size_t i = 0; i < query->factor_count; i++) {
         count += levels(query, i);
     }
-    return count + (has_shares(query) ? levels(query, 0) : 0) +
-           (crosstab_is_fourfold(query) ? 2 : 0) + (has_test(query) ? 1 : 0);
+    return count + (crosstab_has_shares(query) ? levels(query, 0) : 0) +
+           (crosstab_is_fourfold(query) ? 2 : 0) + (crosstab_has_test(query) ? 1 : 0);
 }
 
 static void set_count(struct query_answer *answer, const struct table *table, double value,
@@ -263,7 +263,7 @@ void answer_crosstab(struct query_answer *answer, const struct answering *answer
                                           .m = query->cell_count,
                                           .variance = query_cell_variance(answering->run)};
     answer = set_counts(answer, &table);
-    if (has_shares(query)) {
+    if (crosstab_has_shares(query)) {
         for (size_t row = 0; row < table.cells.rows; row++, answer++) {
             const struct column *rows = &query->factor[0].column;
             const struct column *columns = &query->factor[1].column;
@@ -277,7 +277,7 @@ void answer_crosstab(struct query_answer *answer, const struct answering *answer
         }
     }
     answer = crosstab_is_fourfold(query) ? set_fourfold(answer, &table) : answer;
-    if (has_test(query)) {
+    if (crosstab_has_test(query)) {
         set_test(answer, &table);
     }
 }

@@ -168,16 +168,9 @@ size_t query_between_count(const struct query_set *set)
     return count;
 }
 
-static void note_missing(struct query_effect *effect, const struct joining *joining, size_t at)
+static void note_missing(struct query_effect *effect, const struct joining *joining, double needed)
 {
-    const size_t given = effect->all.sites;
-    const size_t count = joining->sites->count;
-    if (given >= BETWEEN_SITES_MIN || effect->is_apart) {
-        return;
-    }
     char more[96] = "";
-    const double needed =
-        query_between_need(joining->query, at, joining->variance, (double)row_of(joining, 0)[0]);
     if (isfinite(needed)) {
         (void)snprintf(
             more, sizeof more,
@@ -187,7 +180,25 @@ static void note_missing(struct query_effect *effect, const struct joining *join
     (void)snprintf(effect->note, sizeof effect->note,
                    "%zu of %zu sites have enough data for this question at this epsilon: fewer "
                    "than %d sites are not joined%s",
-                   given, count, BETWEEN_SITES_MIN, more);
+                   effect->all.sites, joining->sites->count, BETWEEN_SITES_MIN, more);
+}
+
+static void note_all_missing(struct query_effect *effect, size_t effects,
+                             const struct joining *joining)
+{
+    const struct query *query = joining->query;
+    double needed = NAN;
+    size_t known = effects; /* the effect that needed is of */
+    for (size_t i = 0; i < effects; i++) {
+        if (effect[i].all.sites >= BETWEEN_SITES_MIN || effect[i].is_apart) {
+            continue;
+        }
+        if (known == effects || !query_between_needs_alike(query, known, i)) {
+            needed = query_between_need(query, i, joining->variance, (double)row_of(joining, 0)[0]);
+            known = i;
+        }
+        note_missing(&effect[i], joining, needed);
+    }
 }
 
 enum status query_between(struct query_effect *effect, struct between_site *site,
@@ -206,8 +217,8 @@ enum status query_between(struct query_effect *effect, struct between_site *site
         if (effects > 0) {
             status = rows[joining.query->kind].join(effect, site, &joining);
         }
-        for (size_t j = 0; j < effects && status == STATUS_OK; j++) {
-            note_missing(&effect[j], &joining, j);
+        if (status == STATUS_OK) {
+            note_all_missing(effect, effects, &joining);
         }
         effect += effects;
         site += effects * sites->count;

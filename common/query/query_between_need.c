@@ -18,15 +18,21 @@ static double of_survival(const struct query *query, size_t effect, double varia
                                     : (double)groups * survival_smallest(&known, query->intervals);
 }
 
-static double of_regress(const struct query *query, size_t effect, double variance)
+static size_t variable_of_slope(const struct query *query, size_t effect)
 {
-    struct query_regress regress;
     size_t variable = 0;
-    query_regress_design(&regress, query);
     for (size_t end = regress_slopes_of(&query->variable[0]); end <= effect;
          end += regress_slopes_of(&query->variable[variable])) {
         variable++;
     }
+    return variable;
+}
+
+static double of_regress(const struct query *query, size_t effect, double variance)
+{
+    struct query_regress regress;
+    const size_t variable = variable_of_slope(query, effect);
+    query_regress_design(&regress, query);
     return regress_fewest(&regress.design, variable, variance, BETWEEN_DOUBT_MOST);
 }
 
@@ -48,6 +54,12 @@ static double of_table1(const struct query *query, size_t effect, double varianc
     return !is_number        ? expected.share.group
            : effect == first ? expected.mean.group
                              : expected.median.group;
+}
+
+bool query_between_needs_alike(const struct query *query, size_t a, size_t b)
+{
+    return query->kind == QUERY_REGRESS &&
+           variable_of_slope(query, a) == variable_of_slope(query, b);
 }
 
 double query_between_need(const struct query *query, size_t effect, double variance, double records)

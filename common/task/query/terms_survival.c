@@ -9,7 +9,7 @@
 
 /* The band, the median, the differences of two groups that are alike, and what the test finds: where there are two groups. */
 static enum status describe_rest(struct terms *terms, const struct query *query,
-                                 const struct survival_expected *expected)
+                                 const struct survival_expected *expected, double records)
 {
     const struct query_half half[] = {
         {"curve as a whole (band) at the end, if half die", "share",
@@ -38,18 +38,24 @@ static enum status describe_rest(struct terms *terms, const struct query *query,
         return STATUS_NO_MEMORY;
     }
     query_say_group(group, expected->test_group);
-    (void)snprintf(test->what, sizeof test->what,
-                   "%s: the log-rank test finds a hazard ratio of %.3g in four of five studies, if "
-                   "half of the first group die; its logarithm; %s",
-                   query->text, expected->ratio, group);
-    if (isnan(expected->ratio)) {
-        (void)snprintf(
-            test->what, sizeof test->what,
-            "%s: the log-rank test finds no hazard ratio below 64 in four of five studies; %s",
-            query->text, group);
-    }
     (void)snprintf(test->unit, sizeof test->unit, "logarithm");
-    test->bar = log(expected->ratio);
+    if (!(records >= expected->test_group * (double)query_groups(query))) {
+        (void)snprintf(test->what, sizeof test->what, "%s: the log-rank test; %s", query->text,
+                       group);
+        test->bar = NAN;
+    } else if (isnan(expected->ratio)) {
+        (void)snprintf(test->what, sizeof test->what,
+                       "%s: the log-rank test finds no hazard ratio below %d in four of five "
+                       "studies; the logarithm of that; %s",
+                       query->text, SURVIVAL_RATIO_MOST, group);
+        test->bar = log(SURVIVAL_RATIO_MOST);
+    } else {
+        (void)snprintf(test->what, sizeof test->what,
+                       "%s: the log-rank test finds a hazard ratio of %.3g in four of five "
+                       "studies, if half of the first group die; its logarithm; %s",
+                       query->text, expected->ratio, group);
+        test->bar = log(expected->ratio);
+    }
     test->measure = "a hazard that is twice as high is found";
     return STATUS_OK;
 }
@@ -97,5 +103,5 @@ enum status query_terms_survival(struct terms *terms, const struct query *query,
     mean->bar = expected.mean * query->end;
     mean->noise_to_signal = isnan(expected.mean) ? 2 : expected.mean / TERMS_TENTH;
     mean->measure = "half of the interval is a tenth of the time";
-    return describe_rest(terms, query, &expected);
+    return describe_rest(terms, query, &expected, records);
 }

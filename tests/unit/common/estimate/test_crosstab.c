@@ -147,3 +147,45 @@ Test(crosstab, tells_the_smallest_row_that_is_tested)
         }
     }
 }
+
+/* Cohen's tables have 7.85, 9.63, 11.94 and 15.02 for 1, 2, 4 and 8 degrees of freedom, at 5 % and a power of 0.8. */
+Test(crosstab, finds_what_is_tabulated)
+{
+    const struct {
+        size_t freedom;
+        double noncentrality;
+    } cases[] = {{1, 7.85}, {2, 9.63}, {4, 11.94}, {8, 15.02}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const double found = chi_squared_found(cases[i].freedom);
+        cr_expect(fabs(found - cases[i].noncentrality) < 0.01, "%zu: %g", cases[i].freedom, found);
+    }
+    cr_expect(chi_squared_found(CROSSTAB_BLOCK_MAX) < 60);
+}
+
+/* A table with the effect that is told has the statistic that is found in four of five studies, noise included. */
+Test(crosstab, tells_the_effect_that_the_test_finds)
+{
+    for (double variance = 0; variance < 2000; variance = 10 * variance + 1) {
+        const double records = 3000;
+        const double two = crosstab_expect_test(records, 2, 2, variance);
+        const double three = crosstab_expect_test(records, 3, 3, variance);
+        double fourfold[4];
+        double ninefold[9];
+        double p = 0;
+        for (size_t i = 0; i < 4; i++) {
+            fourfold[i] = records / 4 * (1 + (i == 0 || i == 3 ? two : -two));
+        }
+        for (size_t i = 0; i < 9; i++) {
+            const double row = 1 - (double)(i / 3);
+            const double column = 1 - (double)(i % 3);
+            ninefold[i] = records / 9 * (1 + 1.5 * three * row * column);
+        }
+        const double of_two =
+            crosstab_test(&p, &(struct crosstab_cells){fourfold, 2, 2, 5, variance});
+        const double of_three =
+            crosstab_test(&p, &(struct crosstab_cells){ninefold, 3, 3, 10, variance});
+        cr_expect(fabs(of_two - chi_squared_found(1)) < 1e-6, "%g: %g", variance, of_two);
+        cr_expect(fabs(of_three - chi_squared_found(4)) < 1e-6, "%g: %g", variance, of_three);
+    }
+    cr_expect(isnan(crosstab_expect_test(100, 2, 2, 400)));
+}
