@@ -28,7 +28,7 @@ struct gate_request {
     bool exact;               /* central trust: the coordinator adds the noise, once, to the sum */
     struct masks_site *masks; /* distributed trust: LISTED, and MASKED afterwards; else NULL */
     uint64_t shares;          /* with masks: how many make up the whole noise; else 0 */
-    unsigned word_bytes;      /* of a number of the answer: round_word_bytes; 8 with masks */
+    unsigned word_bytes;      /* of a number of the answer: round_word_bytes, or as the masks say */
     int64_t wall_ms;          /* now, as the record will say */
 };
 

@@ -5,6 +5,8 @@
 #include "agent/participant_state.h"
 
 #include "base/check.h"
+#include "dp/encode.h"
+#include "job/round.h"
 #include "job/trust.h"
 
 #include <inttypes.h>
@@ -12,12 +14,15 @@
 
 static struct masks_terms terms_of(const struct participant *p)
 {
-    return (struct masks_terms){.job = p->name.id,
-                                .round = p->round,
-                                .sites_least = p->job.cohort_min,
-                                .dishonest = p->job.dishonest,
-                                .honest = p->job.honest,
-                                .width = MASKS_64};
+    uint32_t within;
+    const struct stage *stage = job_stage_of(&p->job, p->round, &within);
+    return (struct masks_terms){
+        .job = p->name.id,
+        .round = p->round,
+        .sites_least = p->job.cohort_min,
+        .dishonest = p->job.dishonest,
+        .honest = p->job.honest,
+        .width = (enum masks_width)(8 * round_word_bytes(&p->job, stage, within, 0))};
 }
 
 bool legs_are_needed(const struct participant *p)
@@ -137,11 +142,26 @@ enum status legs_begin(struct participant *p, const struct event *event, struct 
     return status == STATUS_OK ? commit_keys(p, event, effects) : status;
 }
 
+/* That of an answer that is paid for: an older program may have masked it, with wider words. */
+static enum masks_width width_as_masked(const struct participant *p,
+                                        const struct gate_answer_view *answer)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(&p->job, answer->round, &within);
+    const size_t experts =
+        round_input(stage, within) == INPUT_EXPERTS
+            ? job_experts_at(&p->job, (size_t)(stage - p->job.stage), MASKS_SITES_MAX)
+            : 0;
+    const size_t count = round_answer_count(&p->job, stage, within, experts);
+    return encode_word_bytes_of(answer->size, count) == 4 ? MASKS_32 : MASKS_64;
+}
+
 enum status legs_restore(struct participant *p, const struct gate_answer_view *answer,
                          bool *restored)
 {
-    const struct masks_terms terms = terms_of(p);
+    struct masks_terms terms = terms_of(p);
     bool again;
+    terms.width = width_as_masked(p, answer);
     *restored = p->masks != NULL;
     if (*restored || p->options.masks == NULL) {
         return STATUS_OK;
@@ -163,13 +183,19 @@ enum status legs_restore(struct participant *p, const struct gate_answer_view *a
     return status;
 }
 
-static enum status on_roster(struct participant *p, const struct event *event,
+/* Words may be wider than the job needs, of a coordinator that listed the round as an older program. */
+static enum status on_roster(struct participant *p, const struct event *event, uint32_t width,
                              struct effects *effects)
 {
     struct why why = {""};
     if (p->round_phase != ROUND_KEYED) {
         return STATUS_OK; /* late or doubled */
     }
+    if (width < (uint32_t)masks_site_width(p->masks)) {
+        return round_decline(p, "roster-refused",
+                             "the roster's words are narrower than the job's sums need", effects);
+    }
+    masks_site_set_width(p->masks, (enum masks_width)width);
     const enum status status = masks_site_list(p->masks, event->as.message.payload, &why);
     if (status == STATUS_REFUSED) {
         return round_decline(p, "roster-refused", why.text, effects);
@@ -266,7 +292,7 @@ enum status legs_on_message(struct participant *p, const struct event *event,
         message->as.leg.round != p->round || p->masks == NULL) {
         return STATUS_OK;
     }
-    return message->kind == MESSAGE_ROSTER      ? on_roster(p, event, effects)
+    return message->kind == MESSAGE_ROSTER ? on_roster(p, event, message->as.leg.width, effects)
            : message->kind == MESSAGE_SURVIVORS ? on_survivors(p, event, effects)
                                                 : on_open(p, event, effects);
 }

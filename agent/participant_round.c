@@ -355,6 +355,9 @@ static enum status commit_answer(struct participant *p, const struct event *even
 static unsigned word_bytes_of(const struct participant *p)
 {
     const struct task_input *input = &p->work.input;
+    if (p->masks != NULL) {
+        return (unsigned)masks_site_width(p->masks) / 8;
+    }
     return round_word_bytes(&p->job, input->stage, input->within, input->expert_count);
 }
 

@@ -66,8 +66,20 @@ enum status coordinator_restore_masks(struct coordinator *c, const struct record
     memcpy(c->kept.roster, blob.data, blob.size);
     c->kept.size = blob.size;
     c->kept.round = record->as.roster.round;
+    c->kept.width = record->as.roster.width == MASKS_32 ? MASKS_32 : MASKS_64;
     c->kept.sequence = sequence;
     return STATUS_OK;
+}
+
+/* As the job's text has it; of a round that was listed by an older program as that had it. */
+static enum masks_width width_of(const struct coordinator *c)
+{
+    const struct job *job = c->options.job;
+    uint32_t within;
+    const struct stage *stage = job_stage_of(job, c->outcome.rounds_closed, &within);
+    return is_this_round(c, c->outcome.rounds_closed)
+               ? c->kept.width
+               : (enum masks_width)(8 * round_word_bytes(job, stage, within, 0));
 }
 
 enum status coordinator_begin_masks(struct coordinator *c)
@@ -78,7 +90,7 @@ enum status coordinator_begin_masks(struct coordinator *c)
                                       .sites_least = job->cohort_min,
                                       .dishonest = job->dishonest,
                                       .honest = job->honest,
-                                      .width = MASKS_64};
+                                      .width = width_of(c)};
     CHECK(c->masks == NULL);
     enum status status = masks_host_new(&c->masks, &terms, &c->invitation);
     if (status == STATUS_OK && is_this_round(c, c->outcome.rounds_closed)) {
@@ -114,6 +126,7 @@ static enum status send_leg(const struct coordinator *c, const struct member *me
     }
     message.as.leg.job = c->outcome.job_name.id;
     message.as.leg.round = c->outcome.rounds_closed;
+    message.as.leg.width = kind == MESSAGE_ROSTER ? (uint32_t)c->kept.width : 0;
     return coordinator_send(effects, &member->peer, &message, payload);
 }
 
@@ -173,10 +186,12 @@ static enum status list(struct coordinator *c, const struct event *event, struct
     }
     c->kept.size = masks_roster_pack(c->kept.roster, roster);
     c->kept.round = c->outcome.rounds_closed;
+    c->kept.width = masks_host_width(c->masks);
     c->committing = (struct record){.kind = RECORD_ROSTER, .wall_ms = event->wall_ms};
     c->committing.as.roster.job = c->outcome.job_name.id;
     c->committing.as.roster.round = c->kept.round;
     c->committing.as.roster.bytes = c->kept.size;
+    c->committing.as.roster.width = (uint32_t)c->kept.width;
     coordinator_enter(c, PHASE_LISTING);
     return coordinator_commit(c, effects, (struct slice){c->kept.roster, c->kept.size});
 }

@@ -169,7 +169,8 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
         return STATUS_OK;
     }
     const unsigned word_bytes = encode_word_bytes_of(message->as.offer.bytes, c->aggregate.count);
-    if (word_bytes == 0 || (coordinator_is_masked(c) && word_bytes != 8)) {
+    if (word_bytes == 0 ||
+        (coordinator_is_masked(c) && 8 * word_bytes != (unsigned)masks_host_width(c->masks))) {
         refuse(c, member, "offer-refused", "its answer has the wrong dimension");
         return STATUS_OK;
     }

@@ -55,6 +55,7 @@ struct kept_masks {
     size_t size;
     uint32_t round;
     uint64_t sequence; /* of its record */
+    enum masks_width width;
     struct masks_set survivors;
     bool settled;
 };

@@ -183,6 +183,16 @@ uint64_t encode_reach(uint64_t bound, struct noise_scale scale)
     return reach > UINT64_MAX ? UINT64_MAX : (uint64_t)reach;
 }
 
+uint64_t encode_sum_reach(uint64_t agents, uint64_t bound, uint64_t shares,
+                          struct noise_scale scale)
+{
+    CHECK(shares >= 1);
+    const uint128 wholes = ((uint128)agents + shares - 1) / shares;
+    const uint128 reach =
+        (uint128)agents * bound + (128 + wholes) * (uint128)noise_scale_ceiling(scale);
+    return reach > UINT64_MAX ? UINT64_MAX : (uint64_t)reach;
+}
+
 enum status encode_sum_fits(uint64_t agents, uint64_t bound, struct noise_scale scale,
                             struct why *why)
 {

@@ -73,6 +73,19 @@ void clip_l2(int64_t *values, size_t count, int64_t bound);
  */
 uint64_t encode_reach(uint64_t bound, struct noise_scale scale);
 
+/**
+ * Returns how far a sum of answers with shares of noise may be from zero: agents * bound + (128 + agents / shares) *
+ * ceil(scale), or UINT64_MAX where that is more. A sum is beyond it with a probability below 2^-90. For Laplace noise: such a
+ * sum has at most the exponential moments of `agents / shares` whole ones, each at most 4/3 at 1/(2 scale), so that the noise is
+ * beyond t scales with at most 2 (4/3)^(agents / shares) e^(-t/2). For Gaussian noise sigma stands for the scale, and much less
+ * is beyond.
+ *
+ * agents  in  of the sum
+ * shares  in  >= 1: so many make one whole noise
+ */
+uint64_t encode_sum_reach(uint64_t agents, uint64_t bound, uint64_t shares,
+                          struct noise_scale scale);
+
 /* Where answers travel and are kept, each number is a word of 2, 4 or 8 bytes: its lowest ones in two's complement,
  * little-endian. Which size it is follows from public bounds alone. */
 

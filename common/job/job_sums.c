@@ -4,6 +4,7 @@
 #include "dp/encode.h"
 #include "dp/mechanism.h"
 #include "job/trust.h"
+#include "masks/quorum.h"
 #include "task/task.h"
 
 /* Of one number of an agent's exact answer. */
@@ -29,6 +30,27 @@ static enum status scale_of(struct noise_scale *scale, const struct job *job,
     return mechanism_sigma(scale, bounds->sensitivity, sigma_micro, why);
 }
 
+/* Of a sum of as many masked answers as there may be: all sites take the same modulus. Experts are counted as the job's text
+ * makes them. */
+static unsigned masked_bytes(const struct job *job, const struct stage *stage, uint32_t within)
+{
+    const size_t sites = job->agent_count > 0 && job->agent_count < MASKS_SITES_MAX
+                             ? job->agent_count
+                             : MASKS_SITES_MAX;
+    const size_t experts = job_experts_at(job, (size_t)(stage - job->stage), sites);
+    const bool judges = round_input(stage, within) == INPUT_EXPERTS;
+    const struct stage largest = round_stage_at(stage, UINT64_MAX);
+    struct round_bounds bounds;
+    struct noise_scale scale = {0};
+
+    if (round_bounds(&bounds, job, &largest, within, job_records_min(job), judges ? experts : 0,
+                     NULL) != STATUS_OK ||
+        scale_of(&scale, job, stage, &bounds, NULL) != STATUS_OK) {
+        return 8;
+    }
+    return encode_sum_reach(sites, most_of(&bounds), job->honest, scale) <= INT32_MAX ? 4 : 8;
+}
+
 /* Noise is largest for an agent with the fewest records, and a share of records for one with the most. */
 unsigned round_word_bytes(const struct job *job, const struct stage *stage, uint32_t within,
                           size_t expert_count)
@@ -38,8 +60,10 @@ unsigned round_word_bytes(const struct job *job, const struct stage *stage, uint
     struct round_bounds bounds;
     struct noise_scale scale = {0};
 
-    if (trust_of(job)->masked ||
-        round_bounds(&bounds, job, &largest, within, job_records_min(job),
+    if (trust_of(job)->masked) {
+        return masked_bytes(job, stage, within);
+    }
+    if (round_bounds(&bounds, job, &largest, within, job_records_min(job),
                      judges ? expert_count : 0, NULL) != STATUS_OK ||
         (!trust_of(job)->exact_answers &&
          scale_of(&scale, job, stage, &bounds, NULL) != STATUS_OK)) {

@@ -50,6 +50,11 @@ bool masks_host_is_settled(const struct masks_host *host)
     return host->phase == HOST_SETTLED;
 }
 
+enum masks_width masks_host_width(const struct masks_host *host)
+{
+    return host->terms.width;
+}
+
 const struct masks_roster *masks_host_roster(const struct masks_host *host)
 {
     return &host->roster;
@@ -225,6 +230,9 @@ enum status masks_host_take_reveal(struct masks_host *host, size_t rank, struct 
     bytes_wipe(&seed, sizeof seed);
     if (status == STATUS_OK) {
         masks_set_add(&host->has_revealed, rank);
+        if (masks_host_is_open(host)) {
+            masks_extend(words, count, host->terms.width);
+        }
     }
     return status;
 }

@@ -19,6 +19,7 @@ void masks_host_free(struct masks_host *host);
 
 bool masks_host_is_listed(const struct masks_host *host);
 bool masks_host_is_settled(const struct masks_host *host);
+enum masks_width masks_host_width(const struct masks_host *host);
 const struct masks_roster *masks_host_roster(const struct masks_host *host);
 /** All zero before the roster. */
 const struct masks_quorum *masks_host_quorum(const struct masks_host *host);
@@ -52,7 +53,7 @@ size_t masks_host_open(const struct masks_host *host, uint8_t *out);
 /**
  * Leg 6: removes a survivor's masks from the sum. What was removed is not removed again.
  *
- * words  in/out  (count) the sum of the survivors' answers
+ * words  in/out  (count) the sum of the survivors' answers; the last one leaves it clear, in two's complement of 64 bits
  *
  * Fails with STATUS_INVALID (the size), STATUS_CORRUPT (the seed is not what its site committed to: the round is
  * lost), STATUS_NO_MEMORY.

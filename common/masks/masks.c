@@ -94,3 +94,12 @@ enum status masks_subtract(uint64_t *words, size_t count, enum masks_width width
 {
     return apply(words, count, width, key, true);
 }
+
+void masks_extend(uint64_t *words, size_t count, enum masks_width width)
+{
+    const uint64_t sign = UINT64_C(1) << ((unsigned)width - 1);
+    const uint64_t ones = UINT64_MAX >> (64 - (unsigned)width);
+    for (size_t i = 0; i < count; i++) {
+        words[i] = ((words[i] & ones) ^ sign) - sign;
+    }
+}

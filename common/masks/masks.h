@@ -56,4 +56,7 @@ MUST_USE enum status masks_add(uint64_t *words, size_t count, enum masks_width w
 MUST_USE enum status masks_subtract(uint64_t *words, size_t count, enum masks_width width,
                                     const struct digest *key);
 
+/** Gives words (count) modulo 2^width the 64 bits of what their two's complement stands for. */
+void masks_extend(uint64_t *words, size_t count, enum masks_width width);
+
 #endif

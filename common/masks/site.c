@@ -287,6 +287,17 @@ enum status masks_site_list(struct masks_site *site, struct slice bytes, struct 
     return status;
 }
 
+enum masks_width masks_site_width(const struct masks_site *site)
+{
+    return site->terms.width;
+}
+
+void masks_site_set_width(struct masks_site *site, enum masks_width width)
+{
+    CHECK(site->phase == SITE_KEYED);
+    site->terms.width = width;
+}
+
 enum status masks_site_mask(struct masks_site *site, uint64_t *words, size_t count)
 {
     struct digest own;

@@ -44,6 +44,11 @@ MUST_USE enum status masks_site_unpack_keys(struct masks_site **out, const struc
 /** Leg 1: the site's keys, the same bytes each time. */
 void masks_site_keys(const struct masks_site *site, uint8_t out[static MASKS_KEYS_BYTES]);
 
+/** The bits of its words: as the terms say, or before the roster as the coordinator does. CHECKs that it is KEYED. Whatever
+ * they are, sums of noisy answers are taken modulo a power of two, and rho binds it. */
+enum masks_width masks_site_width(const struct masks_site *site);
+void masks_site_set_width(struct masks_site *site, enum masks_width width);
+
 /**
  * Leg 2: judges a roster. KEYED becomes LISTED; the secret behind the mask key is wiped, so these keys serve no other
  * roster. A roster again is taken again; another one is refused. A site that is unpacked from its keys may accept another

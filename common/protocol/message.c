@@ -61,6 +61,12 @@ static bool round_is_valid(const struct digest *job, uint32_t round)
     return is_there(job) && round < ROUNDS_MAX;
 }
 
+static bool leg_is_valid(const struct message *message, size_t payload_bytes)
+{
+    return round_is_valid(&message->as.leg.job, message->as.leg.round) &&
+           small_is_valid(payload_bytes);
+}
+
 static bool body_is_valid(const struct message *message, size_t payload_bytes)
 {
     switch (message->kind) {
@@ -110,14 +116,15 @@ static bool body_is_valid(const struct message *message, size_t payload_bytes)
         return is_there(&message->as.dictionary.digest) && small_is_valid(payload_bytes);
     case MESSAGE_SHOW:
         return is_there(&message->as.show.digest);
-    case MESSAGE_KEYS:
     case MESSAGE_ROSTER:
+        return (message->as.leg.width == 32 || message->as.leg.width == 64) &&
+               leg_is_valid(message, payload_bytes);
+    case MESSAGE_KEYS:
     case MESSAGE_SURVIVORS:
     case MESSAGE_SIGNED:
     case MESSAGE_OPEN:
     case MESSAGE_REVEAL:
-        return round_is_valid(&message->as.leg.job, message->as.leg.round) &&
-               small_is_valid(payload_bytes);
+        return message->as.leg.width == 0 && leg_is_valid(message, payload_bytes);
     case MESSAGE_WANT:
         return true;
     case MESSAGE_LINE:

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 enum {
-    PROTOCOL_VERSION = 3,          /* 1: answers of 8-byte words only; 2: OFFER and INVITE bare,
-                                  * pieces of 64 KiB */
+    PROTOCOL_VERSION = 4,          /* 1: answers of 8-byte words only; 2: OFFER and INVITE bare,
+                                  * pieces of 64 KiB; 3: masked words of 8 bytes only */
     CHUNK_BYTES_MAX = 256 * 1024,  /* one PULL or FETCH moves at most this much, */
     CHUNK_BYTES_SMALL = 64 * 1024, /* and this much on a slow link; a dictionary, a leg */
     CONTROL_BYTES_MAX = 1024,      /* a packed control frame; larger is refused unread */
@@ -155,7 +155,8 @@ struct message {
         struct {
             struct digest job;
             uint32_t round;
-        } leg; /* payload: masks/legs.h */
+            uint32_t width; /* of a ROSTER: bits of a masked word, 32 or 64; else 0 */
+        } leg;              /* payload: masks/legs.h */
         struct {
             uint32_t port; /* 1 .. 65535, of the host that this came from */
             uint8_t id[LINE_NAME_BYTES];

@@ -81,7 +81,9 @@ bool record_is_valid(const struct record *record)
                agents_are_valid(record->as.round.agent, record->as.round.agent_count);
     case RECORD_ROSTER:
         return is_there(&record->as.roster.job) && record->as.roster.round < ROUNDS_MAX &&
-               record->as.roster.bytes >= 1 && record->as.roster.bytes <= RECORD_MASKS_BYTES_MAX;
+               record->as.roster.bytes >= 1 && record->as.roster.bytes <= RECORD_MASKS_BYTES_MAX &&
+               (record->as.roster.width == 0 || record->as.roster.width == 32 ||
+                record->as.roster.width == 64);
     case RECORD_SURVIVORS:
         return is_there(&record->as.survivors.job) && record->as.survivors.round < ROUNDS_MAX &&
                is_there(&record->as.survivors.set);

@@ -62,6 +62,7 @@ struct record {
             struct digest job;
             uint32_t round;
             uint64_t bytes; /* of the blob */
+            uint32_t width; /* bits of a masked word: 32 or 64; 0, in old journals: 64 */
         } roster;
         struct {
             struct digest job;

@@ -95,6 +95,7 @@ static const struct wire_field SHOW[] = {FIELD(Wire__Show, digest, show.digest)}
 static const struct wire_field LEG[] = {
     FIELD(Wire__Leg, job, leg.job),
     FIELD(Wire__Leg, round, leg.round),
+    FIELD(Wire__Leg, width, leg.width),
 };
 static const struct wire_field LINE[] = {
     FIELD(Wire__Line, port, line.port),

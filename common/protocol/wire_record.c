@@ -61,6 +61,7 @@ static const struct wire_field ROSTER[] = {
     FIELD(Journal__Roster, job, roster.job),
     FIELD(Journal__Roster, round, roster.round),
     FIELD(Journal__Roster, bytes, roster.bytes),
+    FIELD(Journal__Roster, width, roster.width),
 };
 static const struct wire_field SURVIVORS[] = {
     FIELD(Journal__Survivors, job, survivors.job),

@@ -3,6 +3,8 @@
  * second keys of a site for one question become durable, nothing is told of them before, and an agent reveals of its masks what the list that it signed asks for. */
 
 #include "crypto/digest.h"
+#include "dp/encode.h"
+#include "job/round.h"
 #include "masks/site.h"
 #include "sim/world.h"
 
@@ -19,6 +21,7 @@ struct opening {
     struct masks_roster roster;
     size_t rank;
     struct masks_round round;
+    enum masks_width width;
 };
 
 static bool open_of(struct opening *opening, const struct world *world,
@@ -28,11 +31,15 @@ static bool open_of(struct opening *opening, const struct world *world,
     const size_t bytes = (size_t)record->as.answer.masks_bytes;
     const size_t sites = bytes / (DIGEST_BYTES + MASKS_KEYS_BYTES);
     const uint8_t *at = (const uint8_t *)answer->bytes.data + record->as.answer.answer_bytes;
+    const struct job *job = &world->fixture.job;
+    uint32_t within;
+    const struct stage *stage = job_stage_of(job, record->as.answer.round, &within);
+    opening->width = (enum masks_width)(8 * round_word_bytes(job, stage, within, 0));
     const struct masks_terms terms = {.job = record->as.answer.job,
                                       .round = record->as.answer.round,
-                                      .dishonest = world->fixture.job.dishonest,
-                                      .honest = world->fixture.job.honest,
-                                      .width = MASKS_64};
+                                      .dishonest = job->dishonest,
+                                      .honest = job->honest,
+                                      .width = opening->width};
     if (bytes != DIGEST_BYTES + sites * (DIGEST_BYTES + MASKS_KEYS_BYTES)) {
         return false;
     }
@@ -60,21 +67,22 @@ static void unmask(struct known_answer *answer, const struct opening *opening)
 {
     uint64_t words[WORDS_MAX];
     struct digest key;
-    const size_t count = (size_t)answer->record.as.answer.answer_bytes / 8;
-    for (size_t i = 0; i < count; i++) {
-        words[i] = load_u64((const uint8_t *)answer->bytes.data + 8 * i);
-    }
+    const unsigned word_bytes = (unsigned)opening->width / 8;
+    const size_t count = (size_t)answer->record.as.answer.answer_bytes / word_bytes;
+    memset(words, 0, sizeof words);
+    decode_words_add_plainly((int64_t *)words, answer->bytes.data, count, word_bytes);
     if (masks_self_key(&key, &opening->seed, &opening->round) != STATUS_OK ||
-        masks_subtract(words, count, MASKS_64, &key) != STATUS_OK) {
+        masks_subtract(words, count, opening->width, &key) != STATUS_OK) {
         abort();
     }
     for (size_t i = 0; i < opening->roster.count; i++) {
         key = pair_of(opening, i);
         if (i != opening->rank && (i > opening->rank ? masks_subtract : masks_add)(
-                                      words, count, MASKS_64, &key) != STATUS_OK) {
+                                      words, count, opening->width, &key) != STATUS_OK) {
             abort();
         }
     }
+    masks_extend(words, count, opening->width);
     answer->exact = malloc(8 * count + 1);
     if (answer->exact == NULL) {
         abort();

@@ -92,6 +92,9 @@ static inline void any_from_coordinator(struct dice *dice, struct message *messa
     } else if ((message->kind >= MESSAGE_KEYS && message->kind <= MESSAGE_REVEAL)) {
         message->as.leg.job = any_digest(dice);
         message->as.leg.round = any_round(dice);
+        message->as.leg.width = message->kind != MESSAGE_ROSTER  ? 0
+                                : message->as.leg.round % 2 == 0 ? 32
+                                                                 : 64;
     } else if (message->kind == MESSAGE_SHOW) {
         message->as.show.digest = any_digest(dice);
     } else if (message->kind == MESSAGE_CHALLENGE) {

@@ -18,9 +18,9 @@ record() { pack "$1" journal.proto journal.Record "$2"; }
 
 A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
 {
-    frame hello-first 'hello { version: 3 }'
-    frame hello "hello { version: 3 job: \"$A\" rounds_closed: 300 ready: true }"
-    frame hello-showing "hello { version: 3 job: \"$A\" rounds_closed: 300 ready: true dictionary: \"$D\" }"
+    frame hello-first 'hello { version: 4 }'
+    frame hello "hello { version: 4 job: \"$A\" rounds_closed: 300 ready: true }"
+    frame hello-showing "hello { version: 4 job: \"$A\" rounds_closed: 300 ready: true dictionary: \"$D\" }"
     frame dictionary "dictionary { digest: \"$D\" }"
     frame show "show { digest: \"$D\" }"
     frame offer "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 8000000 }"
@@ -30,7 +30,7 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     frame decline "decline { job: \"$A\" }"
     frame fetch "fetch { digest: \"$D\" offset: 1 length: 65536 }"
     frame enrol "enrol { public_key: \"$B\" }"
-    frame welcome "welcome { version: 3 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
+    frame welcome "welcome { version: 4 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
         rounds_closed: 1000000 }"
     frame invite-fit "invite { job: \"$A\" deadline_ms: 60000 }"
     frame invite "invite { job: \"$A\" round: 999999 input: \"$D\" input_bytes: 88 deadline_ms: 1 }"
@@ -43,7 +43,8 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     frame challenge 'challenge { number: 300 }'
     frame key-in-use 'key_in_use { }'
     frame present 'present { number: 18446744073709551615 }'
-    for leg in keys roster survivors signed open reveal; do
+    frame roster "roster { job: \"$A\" round: 2 width: 32 }"
+    for leg in keys survivors signed open reveal; do
         frame "$leg" "$leg { job: \"$A\" round: 2 }"
     done
     frame want 'want { }'
@@ -62,7 +63,7 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     record round-share "wall_ms: 1 round { job: \"$A\" round: 2 chosen: 1 agent: \"hospital-1\"
         agent: \"hospital-2\" sum: -1 sum: 4611686018427387904 blob_bytes: 0 duration_ms: 1500
         records: 5000 }"
-    record roster-kept "wall_ms: 1 roster { job: \"$A\" round: 2 bytes: 300 }"
+    record roster-kept "wall_ms: 1 roster { job: \"$A\" round: 2 bytes: 300 width: 32 }"
     record survivors-kept "wall_ms: 1 survivors { job: \"$A\" round: 2 set: \"$D\" }"
     record keys-kept "wall_ms: 1 keys { job: \"$A\" round: 2 invitation: \"$B\" bytes: 300 }"
 } > wire.txt

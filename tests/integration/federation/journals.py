@@ -54,7 +54,7 @@ def record(body):
                             15: "count", 16: "sampling_nano", 17: "masks_bytes"}),
              4: ("round", {1: "job", 2: "round", 3: "failed", 4: "chosen", 6: "sum", 7: "blob_bytes",
                            8: "duration_ms", 9: "cause", 10: "records", 11: "cancelled"}),
-             5: ("roster", {1: "job", 2: "round", 3: "bytes"}),
+             5: ("roster", {1: "job", 2: "round", 3: "bytes", 4: "width"}),
              6: ("survivors", {1: "job", 2: "round", 3: "set"}),
              7: ("keys", {1: "job", 2: "round", 3: "invitation", 4: "bytes"})}
     out = {}

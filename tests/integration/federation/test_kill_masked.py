@@ -5,8 +5,9 @@ die at some of them and are started again at once. Keys are durable before they 
 site that dies goes on where it was. So the job must end, every round with all four sites. Nothing is paid twice,
 no site has two keys or signs two lists of survivors for a round, nothing that opens a closed round's masks stays
 in a journal, and no released number carries a mask:
-a mask that stays is uniform among 2^64 numbers, and a right sum is below 2^40, so that a wrong one passes by
-chance with a probability below 2^-23.
+a mask that stays is uniform among 2^32 numbers. A right sum of losses is below 2^25, so that a wrong one of two numbers
+passes by chance with a probability of 2^-12; of three weights, below 64, with 2^-21. A right one is beyond that with a
+probability below e^-60.
 
 The last cases are of sites that do not come back: one that leaves for good before its signature ends the job,
 charged and with nothing released; one that is revoked after its answer is in no sum.
@@ -72,9 +73,13 @@ def check_agent(federation, name):
 def check_numbers(record, blob):
     """No released number carries a mask."""
     for value in record["sum"]:
-        expect(abs(value) < 1 << 40, f"round {record['round']} releases {value}")
+        expect(abs(value) < 1 << 25, f"round {record['round']} releases {value}")
     for weight in struct.unpack(f"<{len(blob or b'') // 8}d", blob or b""):
-        expect(abs(weight) < 1e6, f"round {record['round']} releases the weight {weight}")
+        expect(abs(weight) < 64, f"round {record['round']} releases the weight {weight}")
+
+
+def check_words(rosters):
+    expect(all(record["width"] == 32 for record in rosters), f"words of {[record['width'] for record in rosters]} bits")
 
 
 def check(federation):
@@ -86,6 +91,7 @@ def check(federation):
     expect([record["round"] for record, _ in rounds] == list(range(ROUNDS)), "other rounds than the job's")
     expect([record["round"] for record in lists] == list(range(ROUNDS)), "other lists than one a round")
     expect([record["round"] for record in rosters] == list(range(ROUNDS)), "other rosters than one a round")
+    check_words(rosters)
     for (record, blob), survivors in zip(rounds, lists):
         there = sum(bin(byte).count("1") for byte in survivors["set"])
         expect(not record.get("failed"), f"round {record['round']} failed")
@@ -120,8 +126,9 @@ def planted(federation):
     records = journals.read(federation.office / "state")
     record, blob = next((record, blob) for _, record, blob in records
                         if record["kind"] == "round" and record["sum"])
-    wrong = {**record, "sum": (record["sum"][0] ^ 1 << 62, *record["sum"][1:])}
+    wrong = {**record, "sum": (record["sum"][0] ^ 1 << 30, *record["sum"][1:])}
     fed.must_fail("a mask in a sum", check_numbers, wrong, blob)
+    fed.must_fail("words that are wider than they need be", check_words, [{"round": 0, "width": 64}])
 
 
 def leaver(make, programs, keys, place, ends_well):

@@ -2,6 +2,8 @@
 
 #include "crypto/digest.h"
 #include "crypto/sign.h"
+#include "dp/encode.h"
+#include "job/round.h"
 #include "protocol/wire.h"
 
 #include <criterion/criterion.h>
@@ -181,12 +183,11 @@ void masked_offer(struct masked *rig, unsigned set)
         struct message offer = {.kind = MESSAGE_OFFER, .as.offer.job = rig->job_id};
         struct message chunk = {.kind = MESSAGE_CHUNK, .as.chunk.job = rig->job_id};
         uint8_t bytes[8 * MASKED_WORDS];
-        for (size_t w = 0; w < MASKED_WORDS; w++) {
-            store_u64(bytes + 8 * w, rig->words[i][w]);
-        }
-        const struct slice payload = {bytes, sizeof bytes};
+        const unsigned word_bytes = (unsigned)rig->terms.width / 8;
+        encode_words(bytes, (const int64_t *)rig->words[i], MASKED_WORDS, word_bytes);
+        const struct slice payload = {bytes, (size_t)word_bytes * MASKED_WORDS};
         offer.as.offer.invitation = rig->invitation;
-        offer.as.offer.bytes = sizeof bytes;
+        offer.as.offer.bytes = payload.size;
         digest_sha256(&offer.as.offer.answer, &payload, 1);
         if (in(set, i)) {
             say(rig, i, &offer, (struct slice){0});
@@ -307,11 +308,12 @@ static void find_terms(struct masked *rig)
     rig->job_id = rig->record[0].as.job.job.id;
     invitation_bytes(named, &rig->job_id, 0, &none);
     digest_sha256(&rig->invitation, &(struct slice){named, sizeof named}, 1);
-    rig->terms = (struct masks_terms){.job = rig->job_id,
-                                      .sites_least = rig->job.cohort_min,
-                                      .dishonest = rig->job.dishonest,
-                                      .honest = rig->job.honest,
-                                      .width = MASKS_64};
+    rig->terms = (struct masks_terms){
+        .job = rig->job_id,
+        .sites_least = rig->job.cohort_min,
+        .dishonest = rig->job.dishonest,
+        .honest = rig->job.honest,
+        .width = (enum masks_width)(8 * round_word_bytes(&rig->job, &rig->job.stage[0], 0, 0))};
 }
 
 void masked_init(struct masked *rig)

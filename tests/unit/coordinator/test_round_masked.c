@@ -37,11 +37,44 @@ static void expect_round_of(unsigned set, uint32_t count)
 Test(round_masked, the_sum_of_all_is_opened)
 {
     answer_all();
+    cr_assert_eq(masks_host_width(rig.coordinator->masks), MASKS_32);
     masked_answer(&rig, 1u << LAST);
     cr_assert_eq(rig.coordinator->phase, PHASE_OPENING);
     masked_sign(&rig, ALL);
     masked_reveal(&rig, ALL);
     expect_round_of(ALL, MASKED_SITES);
+    masked_free(&rig);
+}
+
+/* The roster of a program that knew words of 8 bytes alone, whose journal says no width. */
+Test(round_masked, a_round_that_an_older_program_listed_keeps_its_words)
+{
+    masked_init(&rig);
+    rig.terms.width = MASKS_64;
+    masked_send_keys(&rig, ALL);
+    struct record *roster = &rig.record[rig.record_count - 1];
+    cr_assert(roster->kind == RECORD_ROSTER && roster->as.roster.width == MASKS_32);
+    roster->as.roster.width = 0;
+    masked_rerun(&rig);
+    masked_admit(&rig, ALL);
+    masked_greet(&rig, ALL);
+    cr_assert_eq(masks_host_width(rig.coordinator->masks), MASKS_64);
+    masked_answer(&rig, ALL);
+    masked_sign(&rig, ALL);
+    masked_reveal(&rig, ALL);
+    expect_round_of(ALL, MASKED_SITES);
+    masked_free(&rig);
+}
+
+/* Words of another size than the round's are of another dimension. */
+Test(round_masked, an_answer_of_other_words_is_refused)
+{
+    answer_all();
+    rig.terms.width = MASKS_64;
+    masked_answer(&rig, 1u << LAST);
+    cr_expect_not_null(strstr(rig.said, "offer-refused"));
+    cr_expect_eq(rig.coordinator->phase, PHASE_OPENING);
+    cr_expect_not(masks_set_has(masks_host_survivors(rig.coordinator->masks), LAST));
     masked_free(&rig);
 }
 

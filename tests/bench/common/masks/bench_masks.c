@@ -35,17 +35,20 @@ enum {
 struct setting {
     size_t sites;
     size_t words;
+    enum masks_width width;
     bool noise;
     bool commits;
     double limit_ms;             /* of the whole round; 0: none */
     double coordinator_limit_ms; /* of the coordinator's processor time */
 };
 
-static const struct setting settings[] = {{8, 10000, false, false, 0, 0},
-                                          {8, 10000, true, true, 25, 0},
-                                          {16, 1000000, false, false, 600, 200},
-                                          {16, 1000000, true, false, 1000, 200},
-                                          {32, 1000, true, true, 0, 0}};
+static const struct setting settings[] = {{8, 10000, MASKS_64, false, false, 0, 0},
+                                          {8, 10000, MASKS_64, true, true, 25, 0},
+                                          {16, 1000000, MASKS_64, false, false, 600, 200},
+                                          {16, 1000000, MASKS_32, false, false, 600, 200},
+                                          {16, 1000000, MASKS_64, true, false, 1000, 200},
+                                          {16, 1000000, MASKS_32, true, false, 1000, 200},
+                                          {32, 1000, MASKS_64, true, true, 0, 0}};
 
 struct bench {
     const struct setting *setting;
@@ -277,7 +280,7 @@ static void begin(struct bench *bench, const struct setting *setting, const char
     bench->terms = (struct masks_terms){.sites_least = setting->sites,
                                         .dishonest = setting->sites / 4,
                                         .honest = setting->sites / 2,
-                                        .width = MASKS_64};
+                                        .width = setting->width};
     bench->sum = malloc(setting->words * sizeof(uint64_t));
     CHECK(bench->sum != NULL);
     for (size_t i = 0; i < setting->sites; i++) {
@@ -334,10 +337,10 @@ static bool measure(struct bench *bench, const struct setting *setting, const ch
     const bool within =
         (setting->limit_ms == 0 || wall <= setting->limit_ms) &&
         (setting->coordinator_limit_ms == 0 || coordinator <= setting->coordinator_limit_ms);
-    printf("%5zu %8zu %-6s %-8s %9.1f (%8.1f) %6.0f %10.1f %12.1f %6.0f%s\n", setting->sites,
-           setting->words, setting->noise ? "yes" : "no", setting->commits ? "yes" : "no", wall,
-           wall_ms[0], setting->limit_ms, busy_ms[RUNS / 2], coordinator,
-           setting->coordinator_limit_ms, within ? "" : "  ABOVE ITS LIMIT");
+    printf("%5zu %8zu %4d %-6s %-8s %9.1f (%8.1f) %6.0f %10.1f %12.1f %6.0f%s\n", setting->sites,
+           setting->words, (int)setting->width, setting->noise ? "yes" : "no",
+           setting->commits ? "yes" : "no", wall, wall_ms[0], setting->limit_ms, busy_ms[RUNS / 2],
+           coordinator, setting->coordinator_limit_ms, within ? "" : "  ABOVE ITS LIMIT");
     return within;
 }
 
@@ -355,8 +358,8 @@ int main(int count, char **argument)
                     : processors > THREADS_MAX ? THREADS_MAX
                                                : (size_t)processors;
     printf("%zu at a time; journals in %s\n", bench.threads, folder);
-    printf("%5s %8s %-6s %-8s %9s (%8s) %6s %10s %12s %6s\n", "sites", "words", "noise", "commits",
-           "ms", "least", "limit", "processor", "coordinator", "limit");
+    printf("%5s %8s %4s %-6s %-8s %9s (%8s) %6s %10s %12s %6s\n", "sites", "words", "bits", "noise",
+           "commits", "ms", "least", "limit", "processor", "coordinator", "limit");
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         within = measure(&bench, &settings[i], folder) && within;
     }

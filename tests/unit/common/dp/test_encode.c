@@ -312,6 +312,35 @@ Test(encode, rounding_costs_less_than_the_root_of_the_length_in_l2)
     cr_assert(worst > 3.8, "and the bound is reached: %g", worst);
 }
 
+/* The bound on the noise of a sum, by exponential moments: n shares of a whole discrete Laplace among h have the n/h-th power of its
+ * moment at half of its rate. Planted: a reach that forgets how many shares there are. */
+Test(encode, a_sum_of_shares_is_within_its_reach)
+{
+    const double rates[] = {16, 2, 1, 0.25, 0.01};
+    double with_fewer = -1000;
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+        const double q = rates[i];
+        const double moment = (cosh(q) - 1) / (cosh(q) - cosh(q / 2));
+        const struct noise_scale scale = {.numerator = 1000000,
+                                          .denominator = (uint64_t)(1000000 * q)};
+        cr_assert(moment <= 4.0 / 3 + 1e-9);
+        for (uint64_t agents = 1; agents <= 255; agents += 2) {
+            for (uint64_t shares = 1; shares <= agents; shares += 3) {
+                const double reach = (double)encode_sum_reach(agents, 7, shares, scale);
+                const double noise = reach - 7 * (double)agents;
+                const double wholes = (double)agents / (double)shares;
+                const double beyond = 1 + wholes * log2(moment) - noise * q / 2 / log(2);
+                const double fewer = 1 + wholes * log2(moment) - 64.0 / log(2);
+                with_fewer = fewer > with_fewer ? fewer : with_fewer;
+                cr_assert(beyond < -90, "%g, %zu of %zu: 2^%g", q, (size_t)agents, (size_t)shares,
+                          beyond);
+            }
+        }
+    }
+    cr_expect(with_fewer > -90, "planted: 2^%g", with_fewer);
+    cr_expect_eq(encode_sum_reach(UINT64_MAX, 2, 1, (struct noise_scale){1, 1}), UINT64_MAX);
+}
+
 Test(encode, a_sum_that_may_overflow_is_refused_before_the_job)
 {
     struct noise_scale scale = {.numerator = 10, .denominator = 4}; /* 64 * 3 of tail */

@@ -50,7 +50,10 @@ Test(job_words, are_as_wide_as_bounds_and_noise_need)
         {"local", "1", "1000", COUNT("40000", "1"), 4}, /* the bounds alone are beyond 2^15 */
         {"central", "0.001", "1000", COUNT("20", "1"), 2}, /* no noise comes from an agent */
         {"central", "1", "1000", COUNT("20", "10"), 2},
-        {"distributed", "1", "1000", COUNT("20", "1"), 8}, /* masks are modulo 2^64 */
+        {"distributed", "1", "1000", COUNT("20", "1"), 4},  /* masks are modulo 2^32 */
+        {"distributed", "1", "1000", COUNT("20", "18"), 4}, /* 255 sites of 20: 2^30.4, and noise */
+        {"distributed", "1", "1000", COUNT("20", "19"), 8}, /* or 2^64 */
+        {"distributed", "0.01", "1000", COUNT("1", "18"), 8}, /* the noise alone */
     };
     for (size_t i = 0; i < sizeof trial / sizeof trial[0]; i++) {
         struct job job = read_job(&trial[i]);

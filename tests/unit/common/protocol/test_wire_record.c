@@ -83,6 +83,7 @@ Test(wire_record, packs_as_protoc_does)
     record.as.roster.job = all(0x0a);
     record.as.roster.round = 2;
     record.as.roster.bytes = 300;
+    record.as.roster.width = 32;
     check_known("roster-kept", &record);
     record = (struct record){.kind = RECORD_SURVIVORS, .wall_ms = 1};
     record.as.survivors.job = all(0x0a);
