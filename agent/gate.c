@@ -318,6 +318,8 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     enum status status = STATUS_OK;
 
     CHECK(!gate->pending.exists && vector->count > 0);
+    CHECK(request->masks == NULL ||
+          8 * request->word_bytes == (unsigned)masks_site_width(request->masks));
     if ((int64_t)request->round <= gate_last_round(gate, &request->job)) {
         status = why_refuse(why, "round %u of this job was answered before", request->round);
         goto done;

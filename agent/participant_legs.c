@@ -14,15 +14,12 @@
 
 static struct masks_terms terms_of(const struct participant *p)
 {
-    uint32_t within;
-    const struct stage *stage = job_stage_of(&p->job, p->round, &within);
-    return (struct masks_terms){
-        .job = p->name.id,
-        .round = p->round,
-        .sites_least = p->job.cohort_min,
-        .dishonest = p->job.dishonest,
-        .honest = p->job.honest,
-        .width = (enum masks_width)(8 * round_word_bytes(&p->job, stage, within, 0))};
+    return (struct masks_terms){.job = p->name.id,
+                                .round = p->round,
+                                .sites_least = p->job.cohort_min,
+                                .dishonest = p->job.dishonest,
+                                .honest = p->job.honest,
+                                .width = MASKS_64};
 }
 
 bool legs_are_needed(const struct participant *p)
@@ -142,30 +139,17 @@ enum status legs_begin(struct participant *p, const struct event *event, struct 
     return status == STATUS_OK ? commit_keys(p, event, effects) : status;
 }
 
-/* That of an answer that is paid for: an older program may have masked it, with wider words. */
-static enum masks_width width_as_masked(const struct participant *p,
-                                        const struct gate_answer_view *answer)
-{
-    uint32_t within;
-    const struct stage *stage = job_stage_of(&p->job, answer->round, &within);
-    const size_t experts =
-        round_input(stage, within) == INPUT_EXPERTS
-            ? job_experts_at(&p->job, (size_t)(stage - p->job.stage), MASKS_SITES_MAX)
-            : 0;
-    const size_t count = round_answer_count(&p->job, stage, within, experts);
-    return encode_word_bytes_of(answer->size, count) == 4 ? MASKS_32 : MASKS_64;
-}
-
-enum status legs_restore(struct participant *p, const struct gate_answer_view *answer,
+enum status legs_restore(struct participant *p, const struct gate_answer_view *answer, size_t words,
                          bool *restored)
 {
+    const unsigned word_bytes = encode_word_bytes_of(answer->size, words);
     struct masks_terms terms = terms_of(p);
     bool again;
-    terms.width = width_as_masked(p, answer);
     *restored = p->masks != NULL;
-    if (*restored || p->options.masks == NULL) {
+    if (*restored || p->options.masks == NULL || word_bytes < 4) {
         return STATUS_OK;
     }
+    terms.width = word_bytes == 4 ? MASKS_32 : MASKS_64; /* as it was masked */
     enum status status =
         masks_site_unpack(&p->masks, p->options.masks, &terms, &answer->invitation, answer->masks);
     if (status != STATUS_OK) {
@@ -187,11 +171,15 @@ enum status legs_restore(struct participant *p, const struct gate_answer_view *a
 static enum status on_roster(struct participant *p, const struct event *event, uint32_t width,
                              struct effects *effects)
 {
+    uint32_t within;
+    const struct stage *stage = job_stage_of(&p->job, p->round, &within);
+    const size_t sites = event->as.message.payload.size / MASKS_KEYS_BYTES;
     struct why why = {""};
     if (p->round_phase != ROUND_KEYED) {
         return STATUS_OK; /* late or doubled */
     }
-    if (width < (uint32_t)masks_site_width(p->masks)) {
+    if (width < 8 * round_masked_bytes(&p->job, stage, within,
+                                       round_experts(p, p->round, &p->input), sites)) {
         return round_decline(p, "roster-refused",
                              "the roster's words are narrower than the job's sums need", effects);
     }

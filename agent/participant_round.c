@@ -112,12 +112,13 @@ static bool input_is_right(const struct participant *p, const struct stage *stag
     return false;
 }
 
-/* The experts that go with the question. */
-static size_t expert_count(const struct participant *p, const struct stage *stage, uint32_t within)
+size_t round_experts(const struct participant *p, uint32_t round, const struct artifact *input)
 {
+    uint32_t within;
+    const struct stage *stage = job_stage_of(&p->job, round, &within);
     return round_input(stage, within) != INPUT_EXPERTS
                ? 0
-               : (size_t)(p->input.bytes / (8 * (uint64_t)round_width(&p->job)));
+               : (size_t)(input->bytes / (8 * (uint64_t)round_width(&p->job)));
 }
 
 enum status round_start_work(struct participant *p, struct effects *effects)
@@ -132,7 +133,7 @@ enum status round_start_work(struct participant *p, struct effects *effects)
     input->random = p->options.random;
     CHECK(p->input.bytes == 0 || participant_holds(p, &p->input));
     input->experts = p->input.bytes > 0 ? p->experts.weights : NULL;
-    input->expert_count = expert_count(p, input->stage, input->within);
+    input->expert_count = round_experts(p, p->round, &p->input);
     p->work.kind = WORK_TASK;
     participant_enter_round(p, ROUND_WORKING);
     return effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY : STATUS_OK;
@@ -152,7 +153,7 @@ static bool noise_can_cover(const struct participant *p, const struct stage *sta
 {
     struct round_bounds bounds;
     return round_bounds(&bounds, &p->job, stage, within, p->data.record_count,
-                        expert_count(p, stage, within), NULL) == STATUS_OK &&
+                        round_experts(p, p->round, &p->input), NULL) == STATUS_OK &&
            gate_has_noise(charge, is_exact(p), bounds.sensitivity, p->job.honest);
 }
 
@@ -212,8 +213,13 @@ static int64_t slot_ms(const struct participant *p, uint32_t round)
 /* The round was answered before: the same bytes for the same question, nothing for another one. */
 static enum status answer_again(struct participant *p, const struct event *event,
                                 const struct gate_answer_view *answer,
-                                const struct digest *invitation, struct effects *effects)
+                                const struct message *message, const struct digest *invitation,
+                                struct effects *effects)
 {
+    uint32_t within;
+    const struct stage *stage = job_stage_of(&p->job, answer->round, &within);
+    const size_t words = round_answer_count(
+        &p->job, stage, within, round_experts(p, answer->round, &message->as.invite.input));
     p->round = answer->round;
     if (!digest_equal(&answer->invitation, invitation)) {
         return round_decline(p, "invitation-differs",
@@ -226,7 +232,8 @@ static enum status answer_again(struct participant *p, const struct event *event
                              "it was answered and closed; the answer is no longer kept", effects);
     }
     bool restored = false;
-    const enum status status = legs_are_needed(p) ? legs_restore(p, answer, &restored) : STATUS_OK;
+    const enum status status =
+        legs_are_needed(p) ? legs_restore(p, answer, words, &restored) : STATUS_OK;
     if (status != STATUS_OK) {
         return status;
     }
@@ -295,7 +302,7 @@ enum status round_on_invite(struct participant *p, const struct event *event,
             return decline(p, round, effects);
         }
         if (!gate_can_repeat(p->gate, &p->name.id, round)) {
-            return answer_again(p, event, &answer, &invitation, effects);
+            return answer_again(p, event, &answer, message, &invitation, effects);
         }
     }
     p->round = round;

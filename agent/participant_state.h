@@ -312,6 +312,8 @@ MUST_USE enum status round_on_pull(struct participant *p, const struct message *
 MUST_USE enum status round_decline(struct participant *p, const char *event, const char *reason,
                                    struct effects *effects);
 MUST_USE enum status round_start_work(struct participant *p, struct effects *effects);
+/** Returns how many experts go with this input of a round; 0 where it is none of experts. */
+size_t round_experts(const struct participant *p, uint32_t round, const struct artifact *input);
 
 /* participant_legs.c */
 bool legs_are_needed(const struct participant *p);
@@ -319,10 +321,10 @@ bool legs_are_needed(const struct participant *p);
 MUST_USE enum status legs_begin(struct participant *p, const struct event *event,
                                 struct effects *effects);
 MUST_USE enum status legs_send_keys(struct participant *p, struct effects *effects);
-/** After a restart: takes the masks of an answer back. *restored: they are there. Fails with STATUS_CORRUPT,
- * STATUS_NO_MEMORY. */
+/** After a restart: takes the masks of an answer back. words: how many it has; *restored: they are there. Fails with
+ * STATUS_CORRUPT, STATUS_NO_MEMORY. */
 MUST_USE enum status legs_restore(struct participant *p, const struct gate_answer_view *answer,
-                                  bool *restored);
+                                  size_t words, bool *restored);
 MUST_USE enum status legs_on_message(struct participant *p, const struct event *event,
                                      const struct message *message, struct effects *effects);
 /** Keys are in the journal; what was before them is needed no longer. */

@@ -71,26 +71,26 @@ enum status coordinator_restore_masks(struct coordinator *c, const struct record
     return STATUS_OK;
 }
 
-/* As the job's text has it; of a round that was listed by an older program as that had it. */
-static enum masks_width width_of(const struct coordinator *c)
+/* That the sum of so many sites needs. */
+static enum masks_width width_for(const struct coordinator *c, size_t sites)
 {
     const struct job *job = c->options.job;
     uint32_t within;
     const struct stage *stage = job_stage_of(job, c->outcome.rounds_closed, &within);
-    return is_this_round(c, c->outcome.rounds_closed)
-               ? c->kept.width
-               : (enum masks_width)(8 * round_word_bytes(job, stage, within, 0));
+    return (enum masks_width)(
+        8 * round_masked_bytes(job, stage, within, c->outcome.expert_count, sites));
 }
 
 enum status coordinator_begin_masks(struct coordinator *c)
 {
     const struct job *job = c->options.job;
-    const struct masks_terms terms = {.job = c->outcome.job_name.id,
-                                      .round = c->outcome.rounds_closed,
-                                      .sites_least = job->cohort_min,
-                                      .dishonest = job->dishonest,
-                                      .honest = job->honest,
-                                      .width = width_of(c)};
+    const struct masks_terms terms = {
+        .job = c->outcome.job_name.id,
+        .round = c->outcome.rounds_closed,
+        .sites_least = job->cohort_min,
+        .dishonest = job->dishonest,
+        .honest = job->honest,
+        .width = is_this_round(c, c->outcome.rounds_closed) ? c->kept.width : MASKS_64};
     CHECK(c->masks == NULL);
     enum status status = masks_host_new(&c->masks, &terms, &c->invitation);
     if (status == STATUS_OK && is_this_round(c, c->outcome.rounds_closed)) {
@@ -176,6 +176,7 @@ static enum status on_keys(struct coordinator *c, const struct event *event, str
 static enum status list(struct coordinator *c, const struct event *event, struct effects *effects)
 {
     struct why why = {""};
+    masks_host_set_width(c->masks, width_for(c, masks_host_roster(c->masks)->count));
     CHECK(masks_host_list(c->masks, &why) ==
           STATUS_OK); /* the job's text was judged by its minimum */
     const struct masks_roster *roster = masks_host_roster(c->masks);

@@ -35,8 +35,8 @@ MUST_USE enum status mechanism_scale(struct noise_scale *scale, uint64_t sensiti
  * Fails with STATUS_NO_RANDOM, or with STATUS_INVALID where mechanism_scale does or when the grant
  * is not for MECHANISM_PURE; the spend stays.
  * Ensures: sums wrap modulo 2^64. Wrapping is a function of value + noise, hence post-processing,
- * takes the same time always, and agrees with masks modulo 2^64. encode_sum_fits, at the job's
- * start, makes a wrap of any coordinate a matter of less than 2^-90.
+ * takes the same time always, and agrees with masks modulo 2^32 and 2^64. encode_sum_fits, at the
+ * job's start, and round_masked_bytes make a wrap of any coordinate a matter of less than 2^-90.
  * Privacy: epsilon of the grant, delta 0, for neighbours within sensitivity_l1. How much is drawn
  * and the control flow do not depend on values.
  * Source: Dwork, McSherry, Nissim, Smith, TCC 2006; discrete: Ghosh, Roughgarden, Sundararajan,

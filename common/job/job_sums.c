@@ -4,7 +4,6 @@
 #include "dp/encode.h"
 #include "dp/mechanism.h"
 #include "job/trust.h"
-#include "masks/quorum.h"
 #include "task/task.h"
 
 /* Of one number of an agent's exact answer. */
@@ -30,46 +29,43 @@ static enum status scale_of(struct noise_scale *scale, const struct job *job,
     return mechanism_sigma(scale, bounds->sensitivity, sigma_micro, why);
 }
 
-/* Of a sum of as many masked answers as there may be: all sites take the same modulus. Experts are counted as the job's text
- * makes them. */
-static unsigned masked_bytes(const struct job *job, const struct stage *stage, uint32_t within)
+/* Noise is largest for an agent with the fewest records, and a share of records for one with the most. Returns false where nothing
+ * bounds an answer. */
+static bool widest(uint64_t *most, struct noise_scale *scale, const struct job *job,
+                   const struct stage *stage, uint32_t within, size_t expert_count)
 {
-    const size_t sites = job->agent_count > 0 && job->agent_count < MASKS_SITES_MAX
-                             ? job->agent_count
-                             : MASKS_SITES_MAX;
-    const size_t experts = job_experts_at(job, (size_t)(stage - job->stage), sites);
     const bool judges = round_input(stage, within) == INPUT_EXPERTS;
     const struct stage largest = round_stage_at(stage, UINT64_MAX);
     struct round_bounds bounds;
-    struct noise_scale scale = {0};
 
-    if (round_bounds(&bounds, job, &largest, within, job_records_min(job), judges ? experts : 0,
-                     NULL) != STATUS_OK ||
-        scale_of(&scale, job, stage, &bounds, NULL) != STATUS_OK) {
-        return 8;
+    *scale = (struct noise_scale){0};
+    if (round_bounds(&bounds, job, &largest, within, job_records_min(job),
+                     judges ? expert_count : 0, NULL) != STATUS_OK) {
+        return false;
     }
-    return encode_sum_reach(sites, most_of(&bounds), job->honest, scale) <= INT32_MAX ? 4 : 8;
+    *most = most_of(&bounds);
+    return trust_of(job)->exact_answers || scale_of(scale, job, stage, &bounds, NULL) == STATUS_OK;
 }
 
-/* Noise is largest for an agent with the fewest records, and a share of records for one with the most. */
 unsigned round_word_bytes(const struct job *job, const struct stage *stage, uint32_t within,
                           size_t expert_count)
 {
-    const bool judges = round_input(stage, within) == INPUT_EXPERTS;
-    const struct stage largest = round_stage_at(stage, UINT64_MAX);
-    struct round_bounds bounds;
-    struct noise_scale scale = {0};
+    uint64_t most = 0;
+    struct noise_scale scale;
+    return trust_of(job)->masked || !widest(&most, &scale, job, stage, within, expert_count)
+               ? 8
+               : encode_word_bytes(encode_reach(most, scale));
+}
 
-    if (trust_of(job)->masked) {
-        return masked_bytes(job, stage, within);
-    }
-    if (round_bounds(&bounds, job, &largest, within, job_records_min(job),
-                     judges ? expert_count : 0, NULL) != STATUS_OK ||
-        (!trust_of(job)->exact_answers &&
-         scale_of(&scale, job, stage, &bounds, NULL) != STATUS_OK)) {
-        return 8;
-    }
-    return encode_word_bytes(encode_reach(most_of(&bounds), scale));
+unsigned round_masked_bytes(const struct job *job, const struct stage *stage, uint32_t within,
+                            size_t expert_count, size_t sites)
+{
+    uint64_t most = 0;
+    struct noise_scale scale;
+    return trust_of(job)->masked && widest(&most, &scale, job, stage, within, expert_count) &&
+                   encode_sum_reach(sites, most, job->honest, scale) <= INT32_MAX
+               ? 4
+               : 8;
 }
 
 static enum status check_round(const struct job *job, const struct stage *stage, uint32_t within,

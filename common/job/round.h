@@ -84,13 +84,17 @@ struct query_noise round_noise(const struct job *job, const struct stage *stage,
  * Returns how many bytes a number of a round's answers has where they travel and are kept: 2, 4 or 8. It follows from the
  * job's text alone and is the same for every agent. No value passes it without noise, and with noise one with a
  * probability below 2^-90: below 2^-40 for any number of a job of 10^6 rounds with 256 answers of 2^20 numbers, and below
- * 2^-36 with 10,000 answers. Masked answers are summed modulo 2^32 or 2^64 and have 4 or 8: 4 where the sum of as many as there may be
- * wraps with a probability below 2^-90. Their experts are those that the job's text makes, and not expert_count.
- *
- * stage  in  one of the job's own
+ * 2^-36 with 10,000 answers. Of masked answers it is 8, and round_masked_bytes says it.
  */
 unsigned round_word_bytes(const struct job *job, const struct stage *stage, uint32_t within,
                           size_t expert_count);
+
+/**
+ * Returns the same of masked answers of so many sites, which are summed modulo 2^32 or 2^64: 4 where the sum wraps with a
+ * probability below 2^-90, else 8.
+ */
+unsigned round_masked_bytes(const struct job *job, const struct stage *stage, uint32_t within,
+                            size_t expert_count, size_t sites);
 
 /* The rows that a round looks at, in the job's public order: what its charge is for. */
 struct round_rows {

@@ -55,6 +55,12 @@ enum masks_width masks_host_width(const struct masks_host *host)
     return host->terms.width;
 }
 
+void masks_host_set_width(struct masks_host *host, enum masks_width width)
+{
+    CHECK(host->phase == HOST_GATHERING);
+    host->terms.width = width;
+}
+
 const struct masks_roster *masks_host_roster(const struct masks_host *host)
 {
     return &host->roster;

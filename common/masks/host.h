@@ -20,6 +20,8 @@ void masks_host_free(struct masks_host *host);
 bool masks_host_is_listed(const struct masks_host *host);
 bool masks_host_is_settled(const struct masks_host *host);
 enum masks_width masks_host_width(const struct masks_host *host);
+/** Another width than that of the terms, for the roster that comes. CHECKs that there is none yet. */
+void masks_host_set_width(struct masks_host *host, enum masks_width width);
 const struct masks_roster *masks_host_roster(const struct masks_host *host);
 /** All zero before the roster. */
 const struct masks_quorum *masks_host_quorum(const struct masks_host *host);

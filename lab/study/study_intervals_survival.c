@@ -343,7 +343,6 @@ static void tell(struct intervals_told *told, const struct found *found,
 static enum status run(struct intervals_told *told, struct intervals_setting *setting)
 {
     struct found found;
-    setting->runs = setting->site_records > 1000 ? setting->runs / 2 : setting->runs;
     const enum status status = simulate(&found, setting);
     const size_t curves = GROUPS * setting->runs;
     intervals_take(told, POINT, &found.point, curves * found.intervals);

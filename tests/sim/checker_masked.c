@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 64 };
+enum { WORDS_MAX = 128 };
 
 /* An answer's blob behind its words: a seed, a key for each pair, the roster. */
 struct opening {
@@ -24,6 +24,15 @@ struct opening {
     enum masks_width width;
 };
 
+/* That a round of so many sites has, by the job's text alone. */
+static enum masks_width masked_width(const struct job *job, uint32_t round, size_t sites)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(job, round, &within);
+    const size_t experts = job_experts_at(job, (size_t)(stage - job->stage), sites);
+    return (enum masks_width)(8 * round_masked_bytes(job, stage, within, experts, sites));
+}
+
 static bool open_of(struct opening *opening, const struct world *world,
                     const struct known_answer *answer)
 {
@@ -32,9 +41,7 @@ static bool open_of(struct opening *opening, const struct world *world,
     const size_t sites = bytes / (DIGEST_BYTES + MASKS_KEYS_BYTES);
     const uint8_t *at = (const uint8_t *)answer->bytes.data + record->as.answer.answer_bytes;
     const struct job *job = &world->fixture.job;
-    uint32_t within;
-    const struct stage *stage = job_stage_of(job, record->as.answer.round, &within);
-    opening->width = (enum masks_width)(8 * round_word_bytes(job, stage, within, 0));
+    opening->width = masked_width(job, record->as.answer.round, sites);
     const struct masks_terms terms = {.job = record->as.answer.job,
                                       .round = record->as.answer.round,
                                       .dishonest = job->dishonest,
@@ -96,7 +103,7 @@ static void unmask(struct known_answer *answer, const struct opening *opening)
 void masked_on_answer(struct world *world, struct known_answer *answer)
 {
     static struct opening opening;
-    if (answer->record.as.answer.answer_bytes > 8 * WORDS_MAX ||
+    if (answer->record.as.answer.answer_bytes > 4 * WORDS_MAX ||
         !open_of(&opening, world, answer)) {
         world_fail(world, "%s: nothing opens its masked answer again", peer_name(answer->agent));
         return;
@@ -298,6 +305,11 @@ void masked_from_coordinator(struct world *world, const struct message *message,
         if (roster.size == 0 || payload.size != roster.size ||
             memcmp(payload.data, roster.data, roster.size) != 0) {
             world_fail(world, "a roster of round %" PRIu32 " is told that is not durable", round);
+        } else if (message->as.leg.width !=
+                   (uint32_t)masked_width(&world->fixture.job, round,
+                                          roster.size / MASKS_KEYS_BYTES)) {
+            world_fail(world, "words of round %" PRIu32 " have another width than its sum needs",
+                       round);
         }
     } else if (list == NULL || payload.size < MASKS_SET_BYTES ||
                memcmp(payload.data, list->set.byte, MASKS_SET_BYTES) != 0) {

@@ -67,3 +67,8 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     record survivors-kept "wall_ms: 1 survivors { job: \"$A\" round: 2 set: \"$D\" }"
     record keys-kept "wall_ms: 1 keys { job: \"$A\" round: 2 invitation: \"$B\" bytes: 300 }"
 } > wire.txt
+
+# The fuzzer begins with these.
+while read -r name bytes; do
+    printf '%s' "$bytes" | xxd -r -p > "../fuzz/corpus/fuzz_wire/$name"
+done < wire.txt

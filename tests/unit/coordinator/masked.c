@@ -313,7 +313,8 @@ static void find_terms(struct masked *rig)
         .sites_least = rig->job.cohort_min,
         .dishonest = rig->job.dishonest,
         .honest = rig->job.honest,
-        .width = (enum masks_width)(8 * round_word_bytes(&rig->job, &rig->job.stage[0], 0, 0))};
+        .width = (enum masks_width)(
+            8 * round_masked_bytes(&rig->job, &rig->job.stage[0], 0, 0, MASKED_SITES))};
 }
 
 void masked_init(struct masked *rig)

@@ -50,10 +50,7 @@ Test(job_words, are_as_wide_as_bounds_and_noise_need)
         {"local", "1", "1000", COUNT("40000", "1"), 4}, /* the bounds alone are beyond 2^15 */
         {"central", "0.001", "1000", COUNT("20", "1"), 2}, /* no noise comes from an agent */
         {"central", "1", "1000", COUNT("20", "10"), 2},
-        {"distributed", "1", "1000", COUNT("20", "1"), 4},  /* masks are modulo 2^32 */
-        {"distributed", "1", "1000", COUNT("20", "18"), 4}, /* 255 sites of 20: 2^30.4, and noise */
-        {"distributed", "1", "1000", COUNT("20", "19"), 8}, /* or 2^64 */
-        {"distributed", "0.01", "1000", COUNT("1", "18"), 8}, /* the noise alone */
+        {"distributed", "1", "1000", COUNT("20", "1"), 8}, /* round_masked_bytes says it */
     };
     for (size_t i = 0; i < sizeof trial / sizeof trial[0]; i++) {
         struct job job = read_job(&trial[i]);
@@ -78,6 +75,29 @@ Test(job_words, are_the_same_for_every_agent)
             cr_expect_eq(round_word_bytes(&job, job.stage, 0, 0), trial[i].bytes, "%llu records",
                          (unsigned long long)records);
         }
+        job_free(&job);
+    }
+}
+
+/* A sum modulo 2^32: of so many sites' 20 records, each worth 2^grid_bits, and of their noise. */
+Test(job_words, of_masked_answers_are_as_wide_as_their_sum_needs)
+{
+    static const struct {
+        struct trial trial;
+        size_t sites;
+    } cases[] = {
+        {{"distributed", "1", "1000", COUNT("20", "1"), 4}, 255},
+        {{"distributed", "1", "1000", COUNT("20", "18"), 4}, 255}, /* 2^30.4, and the noise */
+        {{"distributed", "1", "1000", COUNT("20", "19"), 8}, 255},
+        {{"distributed", "1", "1000", COUNT("20", "19"), 4}, 100},
+        {{"distributed", "1", "1000", COUNT("20", "22"), 4}, 4},
+        {{"distributed", "0.01", "1000", COUNT("1", "18"), 8}, 4}, /* the noise alone */
+        {{"local", "1", "1000", COUNT("20", "1"), 8}, 4},          /* is masked by nobody */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct job job = read_job(&cases[i].trial);
+        cr_expect_eq(round_masked_bytes(&job, job.stage, 0, 0, cases[i].sites),
+                     cases[i].trial.bytes, "case %zu", i);
         job_free(&job);
     }
 }
