@@ -156,9 +156,7 @@ static enum status follow_open(struct coordinator *c, const struct event *event,
     const int64_t left_ms = lead->left_ms < 0         ? 0
                             : lead->left_ms > most_ms ? most_ms
                                                       : lead->left_ms;
-    const enum status status = coordinator_open(c, event->now_ms, effects);
-    c->deadline_ms = event->now_ms + left_ms - left_ms / BEFORE;
-    return status;
+    return coordinator_open(c, event->now_ms, left_ms - left_ms / BEFORE, effects);
 }
 
 enum status coordinator_on_standings(struct coordinator *c, const struct event *event,

@@ -141,7 +141,8 @@ MUST_USE enum status coordinator_commit(struct coordinator *c, struct effects *e
                                         struct slice blob);
 /** Returns what the open round's question goes with; none where the stage has no input. */
 struct artifact coordinator_input_of(const struct coordinator *c);
-MUST_USE enum status coordinator_open(struct coordinator *c, int64_t now_ms,
+/** Opens the next round, which has so much time, and invites those who are ready. */
+MUST_USE enum status coordinator_open(struct coordinator *c, int64_t now_ms, int64_t left_ms,
                                       struct effects *effects);
 
 MUST_USE enum status coordinator_invite(struct coordinator *c, struct member *member,

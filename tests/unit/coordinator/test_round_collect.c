@@ -325,8 +325,11 @@ Test(round_collect, a_part_is_there_before_the_deadline)
         central_wait(&team[i], DEADLINE_MS / 2);
     }
     restart(2);
-    follow(2);
     central_greet(&team[2]);
+    follow(2);
+    cr_expect_eq(team[2].invite.as.invite.deadline_ms, DEADLINE_MS / 2 - DEADLINE_MS / 16,
+                 "agents are told the time that is left, also at first: %u ms",
+                 (unsigned)team[2].invite.as.invite.deadline_ms);
     cr_expect(answer(2, 0));
     central_wait(&team[2], DEADLINE_MS / 2 - DEADLINE_MS / 16 - 1);
     cr_expect_eq(team[2].kept_count, 0);
