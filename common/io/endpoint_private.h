@@ -57,7 +57,9 @@ struct owed {
     uint64_t taken;               /* of these, when last looked */
     int64_t since_ms;             /* from then on something was always waiting */
     uint64_t taken_before;        /* so much was taken when a time for it began (endpoint_takers.c) */
-    unsigned missed;              /* in so many of these in a row it took too little */
+    unsigned missed;              /* in so many of these in a row it took too little, */
+    uint64_t missed_before;       /* and so much was taken before them; */
+    unsigned behind;              /* in so many far less than others */
     bool queued;                  /* it is in the queue */
     size_t held_count;
     struct fetched {

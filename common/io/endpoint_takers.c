@@ -2,8 +2,9 @@
  * something waited in a whole span is to take 64 KiB in it. It is cut where it takes less, and it is itself the cause:
  *
  * - its machine has closed its window, so that nothing can be sent to it;
- * - or it took less than a quarter of what half of those took that had something waiting as long;
- * - or that has been so for many spans in a row, whoever is the cause.
+ * - or it took less than a quarter of what half of those took that had something waiting as long, in two spans in a row: on a
+ *   crowded link one may get nothing for a while;
+ * - or it took less than 64 KiB in eight spans in a row, whoever is the cause.
  *
  * Where the coordinator's own link is what is narrow, the windows are open, and all take little alike: nobody is cut. */
 
@@ -12,6 +13,7 @@
 enum {
     TAKEN_BYTES = 64 * 1024, /* so much in a span is enough, whatever others take */
     PART = 4,
+    BEHIND_MAX = 2,
     MISSED_MAX = 8,
     RESTED_MS = 1000, /* if nobody has waited for so long, a span begins anew */
     SIZES = 65        /* numbers of bits that a number of bytes may have */
@@ -91,13 +93,18 @@ static void judge_one(struct endpoint *endpoint, struct admitted *admitted, uint
     struct owed *owed = &admitted->owed;
     const uint64_t taken = taken_in_span(owed);
     if (!waited(endpoint, admitted) || taken >= TAKEN_BYTES) {
-        owed->missed = 0;
+        owed->missed = owed->behind = 0;
         return;
     }
-    owed->missed++;
-    if (taken < by_half / PART || owed->missed >= MISSED_MAX ||
-        tcp_window_is_closed(endpoint_owed_descriptor(endpoint, admitted))) {
+    if (owed->missed == 0 || owed->taken - owed->missed_before >= TAKEN_BYTES) {
         owed->missed = 0;
+        owed->missed_before = owed->taken - taken;
+    }
+    owed->missed++;
+    owed->behind = taken < by_half / PART ? owed->behind + 1 : 0;
+    if (owed->behind >= BEHIND_MAX || owed->missed >= MISSED_MAX ||
+        tcp_window_is_closed(endpoint_owed_descriptor(endpoint, admitted))) {
+        owed->missed = owed->behind = 0;
         cut(endpoint, admitted, now_ms);
     }
 }

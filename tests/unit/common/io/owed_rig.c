@@ -48,9 +48,11 @@ static void connect_to(int listener, struct rig *rig, size_t i)
 {
     struct sockaddr_in at = {0};
     socklen_t size = sizeof at;
+    static const int small = 8192; /* else the kernel takes it all */
     struct admitted *admitted = &rig->admitted[i];
     cr_assert_eq(getsockname(listener, (struct sockaddr *)&at, &size), 0);
     rig->agent[i].end = socket(AF_INET, SOCK_STREAM, 0);
+    cr_assert_eq(setsockopt(rig->agent[i].end, SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
     cr_assert_eq(connect(rig->agent[i].end, (struct sockaddr *)&at, sizeof at), 0);
     admitted->descriptor = accept(listener, NULL, NULL);
     cr_assert(admitted->descriptor >= 0 && admitted->descriptor < CONNECTIONS);
