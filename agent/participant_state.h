@@ -23,7 +23,8 @@ enum { LOOK_AGAIN_MS = 30000 };
 enum { READ_MS_MAX = 86400000 };
 
 enum {
-    FETCH_RETRY_MS = 2000, /* doubled each time that it was in vain (transfer_wait_ms), and up to half more: agents that
+    FETCH_RETRY_MS =
+        2000, /* doubled each time that it was in vain (transfer_wait_ms), and up to half more: agents that
                               began together do not ask again together */
     SHOW_MS = 1000,
     PRESENT_MS = 1000, /* answers to challenges are no closer than that */

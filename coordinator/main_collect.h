@@ -15,7 +15,7 @@ struct collect {
     bool taken;   /* by a collector's journal, which closes it */
     bool refused; /* the one that leads does not know this collector */
     struct coordinator *coordinator;
-    int64_t term; /* under which this one leads */
+    int64_t term;                     /* under which this one leads */
     struct peer name[COLLECTORS_MAX]; /* (name_count) of the collectors, or this one's own */
     size_t name_count;
     struct standing_of told;

@@ -24,7 +24,7 @@
 struct collection {
     struct database *database;
     struct peer name;
-    int64_t term; /* of the one that leads */
+    int64_t term;           /* of the one that leads */
     struct journal records; /* a collector's, read-only */
     bool begun;
     uint32_t round; /* of collection_parts, which has begun */
@@ -258,9 +258,8 @@ enum status collection_tell(struct collection *collection, const struct standing
 {
     const bool leads = collection->name.name[0] == '\0';
     const struct database_value value[] = {
-        number(collection->term),     name_of(collection),
-        number((int64_t)own->ready),  number((int64_t)own->open),
-        number((int64_t)own->settled), number((int64_t)own->answers),
+        number(collection->term),   name_of(collection),           number((int64_t)own->ready),
+        number((int64_t)own->open), number((int64_t)own->settled), number((int64_t)own->answers),
         number(own->left_ms)};
     struct pg_result *answer = NULL;
     enum status status =

@@ -25,7 +25,8 @@ struct collection_options {
     const struct peer
         *collectors; /* (count) the only ones whose parts are shown; of the one that leads */
     size_t count;
-    int64_t term; /* of the one that leads: journal_term of its journal. Once the lease has another, it writes nothing */
+    int64_t
+        term; /* of the one that leads: journal_term of its journal. Once the lease has another, it writes nothing */
 };
 
 /** Is told a part: whose it is, a record, and its sum; this is empty where it does not match its digest. */

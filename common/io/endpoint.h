@@ -34,7 +34,8 @@ struct endpoint_limits {
     uint32_t silence_ms;    /* 10,000 for the first message */
     uint32_t penalty_ms;    /* 5,000 without a handshake for a key that broke a limit */
     uint64_t waiting_bytes_max; /* of all: TRANSFER_WAITING_BYTES; see endpoint_owed.c */
-    uint32_t take_ms; /* 30,000 for 64 KiB of what was sent, while somebody waits for its turn; see endpoint_takers.c */
+    uint32_t
+        take_ms; /* 30,000 for 64 KiB of what was sent, while somebody waits for its turn; see endpoint_takers.c */
 };
 
 struct endpoint_options {

@@ -217,7 +217,7 @@ enum status endpoint_listening_receive(struct endpoint *endpoint, struct endpoin
     }
     const enum status status = receive(endpoint, out);
     return status != STATUS_OK && !side->turn && endpoint_turns_next(endpoint, out) ? STATUS_OK
-                                                                                   : status;
+                                                                                    : status;
 }
 
 enum status endpoint_listening_send_by(struct endpoint *endpoint, uint32_t route,

@@ -17,9 +17,9 @@
 
 enum {
     FRAME_BYTES_LARGE = 255, /* a frame of more has a longer head */
-    SEALED_BYTES = 1024,     /* more than the records' heads are that the count of a line leaves out */
-    CROSSED_MS = 200,        /* a FETCH and its piece may have crossed so long after this was taken */
-    GIVEN_MS_MAX = 60000     /* what seems to wait longer is given again, whatever the counts say */
+    SEALED_BYTES = 1024, /* more than the records' heads are that the count of a line leaves out */
+    CROSSED_MS = 200,    /* a FETCH and its piece may have crossed so long after this was taken */
+    GIVEN_MS_MAX = 60000 /* what seems to wait longer is given again, whatever the counts say */
 };
 
 uint64_t endpoint_owed_by(const struct admitted *admitted)
@@ -101,8 +101,7 @@ static uint64_t line_owed(const struct line *line)
 }
 
 void endpoint_owed_sent_by_line(struct endpoint *endpoint, const struct digest *key,
-                                const struct line *line, struct slice control,
-                                struct slice payload)
+                                const struct line *line, struct slice control, struct slice payload)
 {
     struct admitted *admitted = endpoint_guard_admitted(endpoint, key);
     if (admitted != NULL) {

@@ -80,7 +80,8 @@ bool endpoint_turns_hold(struct endpoint *endpoint, struct admitted *admitted, s
         if (fits(endpoint, admitted, fetch.length, &all)) {
             return false;
         }
-        endpoint_owed_look_at_all(endpoint, now_ms); /* what others owe is as old as the latest look */
+        endpoint_owed_look_at_all(endpoint,
+                                  now_ms); /* what others owe is as old as the latest look */
         if (fits(endpoint, admitted, fetch.length, &all)) {
             return false;
         }

@@ -73,8 +73,7 @@ bool transfer_accept(struct transfer *transfer, uint64_t offset, struct slice pi
     }
     memcpy(transfer->data + offset, piece.data, piece.size);
     transfer->received += piece.size;
-    transfer->asked =
-        transfer->asked < transfer->received ? transfer->received : transfer->asked;
+    transfer->asked = transfer->asked < transfer->received ? transfer->received : transfer->asked;
     transfer->retries = 0;
     transfer->progress_ms = now_ms;
     /* A piece is what shows progress: on a slow link a large one would come too late to. */

@@ -35,7 +35,8 @@ struct transfer {
     uint64_t before_from; /* large ones from here on: those that come count */
     uint32_t retries;     /* since the last piece */
     int64_t began_ms;
-    int64_t progress_ms; /* when the last piece arrived, was asked for again, or the transfer began */
+    int64_t
+        progress_ms; /* when the last piece arrived, was asked for again, or the transfer began */
 };
 
 /** Sets room aside and starts; pieces grow to at most piece_bytes, which are CHUNK_BYTES_SMALL or more.

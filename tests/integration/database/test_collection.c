@@ -53,9 +53,12 @@ static void setup(void)
 static enum status open_as(struct collection **out, const char *name)
 {
     static const struct peer collectors[] = {{"east"}, {"west"}};
-    const struct collection_options options = {
-        .place = place, .name = name, .collectors = collectors, .count = 2,
-        .term = name[0] == '\0' ? journal_term(&journal) : 0};
+    const struct collection_options options = {.place = place,
+                                               .name = name,
+                                               .collectors = collectors,
+                                               .count = 2,
+                                               .term =
+                                                   name[0] == '\0' ? journal_term(&journal) : 0};
     why.text[0] = '\0';
     return collection_open(out, &options, &why);
 }

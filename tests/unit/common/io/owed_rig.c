@@ -72,8 +72,7 @@ static void connect_to(int listener, struct rig *rig, size_t i)
 
 void rig_init(struct rig *rig, uint64_t waiting_bytes_max, uint32_t take_ms)
 {
-    static const struct sockaddr_in here = {.sin_family = AF_INET,
-                                            .sin_addr.s_addr = 0x0100007f};
+    static const struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = 0x0100007f};
     struct listening_side *side = &rig->endpoint.listening;
     struct digest *key = calloc(RIG_AGENTS + 1, sizeof *key);
     *rig = (struct rig){.endpoint = {.listens = true}};

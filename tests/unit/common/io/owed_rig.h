@@ -9,10 +9,10 @@
 enum { RIG_AGENTS = 8 };
 
 struct rig_agent {
-    int end;          /* its end of the connection */
-    uint64_t unsent;  /* bytes that the coordinator's end has for it, and the kernel does not */
-    uint64_t pieces;  /* so many it was given */
-    uint64_t offset;  /* of the latest */
+    int end;         /* its end of the connection */
+    uint64_t unsent; /* bytes that the coordinator's end has for it, and the kernel does not */
+    uint64_t pieces; /* so many it was given */
+    uint64_t offset; /* of the latest */
 };
 
 struct rig {
