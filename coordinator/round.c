@@ -280,6 +280,9 @@ static enum status on_roster(struct coordinator *c, const struct event *event,
                   c->cohort.count, c->answers_max);
     }
     if (status == STATUS_OK) {
+        for (size_t i = 0; i < c->cohort.count; i++) {
+            c->cohort.member[i].doubled = 0; /* the lists may have been mended */
+        }
         coordinator_mark_handed(c);
         status = coordinator_note_revoked(c, event, effects);
     }
@@ -385,7 +388,7 @@ static enum status act(struct coordinator *c, const struct event *event, struct 
         if (!coordinator_collects(c)) {
             return STATUS_CORRUPT;
         }
-        coordinator_follow(c, event, closed_before);
+        status = coordinator_follow(c, event, closed_before);
         break;
     }
     case EVENT_STANDINGS:

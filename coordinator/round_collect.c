@@ -50,6 +50,7 @@ void collecting_begin_round(struct collecting *collecting)
     collecting->agent_count = 0;
     collecting->records = 0;
     collecting->handed = 0;
+    collecting->parts = 0;
     collecting->settled = false;
     for (size_t i = 0; i < collecting->count; i++) {
         collecting->of[i].settled = false;

@@ -87,6 +87,7 @@ struct collecting {
 
     /* At a collector. */
     size_t handed;     /* of those that have answered here, in a part */
+    uint32_t parts;    /* handed in since the round was opened */
     int64_t handed_ms; /* when the latest part was */
     bool settled;      /* nobody is awaited, and all that came is handed in */
 };
@@ -248,7 +249,8 @@ void coordinator_handed_in(struct coordinator *c, int64_t now_ms);
 /** A collector that follows: ends with the job. */
 void coordinator_end_if_over(struct coordinator *c, int64_t now_ms);
 /** A collector has taken a record of the one that leads. */
-void coordinator_follow(struct coordinator *c, const struct event *event, uint32_t closed_before);
+MUST_USE enum status coordinator_follow(struct coordinator *c, const struct event *event,
+                                        uint32_t closed_before);
 
 /* round_revoked.c */
 
