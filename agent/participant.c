@@ -204,12 +204,12 @@ static enum status on_time(struct participant *p, const struct event *event,
         p->heard_ms = event->now_ms;
         p->patience_ms = 2 * (int64_t)p->options.silence_ms; /* for a first word */
         p->hello_ms = event->now_ms;
+        p->fetch.retries = 0; /* what was asked for is lost with the connection */
         (void)effects_add(effects, EFFECT_RECONNECT);
     }
     if (status == STATUS_OK && transfer_is_active(&p->fetch) &&
-        event->now_ms - p->fetch.progress_ms >= FETCH_RETRY_MS) {
-        transfer_retry(&p->fetch, event->now_ms);
-        status = participant_ask(p, effects);
+        event->now_ms >= participant_asks_again_ms(p)) {
+        status = participant_ask_again(p, event->now_ms, effects);
     }
     if (status == STATUS_OK && p->model_owed && event->now_ms >= p->keep_ms) {
         status = release_keep_model(p, event, effects);
@@ -304,7 +304,7 @@ static int64_t participant_wake_ms(const void *self)
         wake = earlier(wake, p->present_ms);
     }
     if (transfer_is_active(&p->fetch)) {
-        wake = earlier(wake, p->fetch.progress_ms + FETCH_RETRY_MS);
+        wake = earlier(wake, participant_asks_again_ms(p));
     }
     if (p->round_phase == ROUND_WAITING) {
         wake = earlier(wake, p->offer_ms);

@@ -122,6 +122,22 @@ enum status participant_ask(struct participant *p, struct effects *effects)
     return STATUS_OK;
 }
 
+int64_t participant_asks_again_ms(const struct participant *p)
+{
+    const int64_t wait_ms = transfer_wait_ms(&p->fetch, FETCH_RETRY_MS);
+    return p->fetch.progress_ms + wait_ms + ((wait_ms / 2 * p->fetch_later) >> 16);
+}
+
+enum status participant_ask_again(struct participant *p, int64_t now_ms, struct effects *effects)
+{
+    uint16_t later = 0;
+    if (random_fill(p->options.random, &later, sizeof later) == STATUS_OK) {
+        p->fetch_later = later; /* else as before: nothing rests on it */
+    }
+    transfer_retry(&p->fetch, now_ms);
+    return participant_ask(p, effects);
+}
+
 enum status participant_commit(struct participant *p, struct effects *effects,
                                const struct record *record, struct slice blob)
 {

@@ -23,7 +23,9 @@ enum { LOOK_AGAIN_MS = 30000 };
 enum { READ_MS_MAX = 86400000 };
 
 enum {
-    FETCH_RETRY_MS = 2000,
+    FETCH_RETRY_MS =
+        2000, /* doubled each time that it was in vain (transfer_wait_ms), and up to half more: agents that
+                              began together do not ask again together */
     SHOW_MS = 1000,
     PRESENT_MS = 1000, /* answers to challenges are no closer than that */
     COMMITS_MAX = 2,
@@ -148,6 +150,7 @@ struct participant {
 
     struct transfer fetch;
     struct digest fetching;
+    uint32_t fetch_later; /* a part of what it waits more, in 65,536ths of it */
     uint32_t final_chosen;
     struct held experts;
 
@@ -213,6 +216,11 @@ MUST_USE enum status participant_hello(struct participant *p, int64_t now_ms,
 MUST_USE enum status participant_commit(struct participant *p, struct effects *effects,
                                         const struct record *record, struct slice blob);
 MUST_USE enum status participant_ask(struct participant *p, struct effects *effects);
+
+/** Asks again for what has not come; returns when that is due next. */
+MUST_USE enum status participant_ask_again(struct participant *p, int64_t now_ms,
+                                           struct effects *effects);
+int64_t participant_asks_again_ms(const struct participant *p);
 
 /** Returns whether these experts are here, whole: the size, which a peer says, must be theirs as well. */
 bool participant_holds(const struct participant *p, const struct artifact *experts);

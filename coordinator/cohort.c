@@ -181,6 +181,7 @@ void cohort_begin_round(struct cohort *cohort)
         member->invited = false;
         member->untold[TELL_INVITE] = false;
         member->handed = false;
+        member->part = 0;
         member->turns = 0;
         member->lost = 0;
         if (member->admitted) {

@@ -229,6 +229,7 @@ static enum status open_collection(struct collect *collect, struct why *why)
         .name = collects ? collect->name[0].name : "",
         .collectors = collects ? NULL : collect->name,
         .count = collects ? 0 : collect->name_count,
+        .term = collect->term,
     };
     return collection_open(&collect->collection, &options, why);
 }
@@ -271,8 +272,11 @@ void collect_tell_options(const struct collect *collect, struct coordinator_opti
     }
 }
 
-enum status collect_join(struct collect *collect, struct coordinator *coordinator, struct why *why)
+enum status collect_join(struct collect *collect, struct coordinator *coordinator,
+                         const struct journal *journal, struct why *why)
 {
+    const bool leads = collect_is_shared(collect->office) && !collect_is_collector(collect->office);
+    collect->term = leads ? journal_term(journal) : 0;
     collect->coordinator = coordinator;
     collect->told_ms = INT64_MIN / 2;
     collect->stirred_ms = clock_now_ms();

@@ -15,6 +15,7 @@ struct collect {
     bool taken;   /* by a collector's journal, which closes it */
     bool refused; /* the one that leads does not know this collector */
     struct coordinator *coordinator;
+    int64_t term;                     /* under which this one leads */
     struct peer name[COLLECTORS_MAX]; /* (name_count) of the collectors, or this one's own */
     size_t name_count;
     struct standing_of told;
@@ -52,9 +53,9 @@ MUST_USE enum status collect_open_journal(struct collect *collect, struct journa
 /** Adds what a machine of this job needs to know. */
 void collect_tell_options(const struct collect *collect, struct coordinator_options *options);
 
-/** A machine is made; connects to the others' database where this one leads. Fails as collection_open does. */
+/** A machine is made, on this journal; connects to the others' database where this one leads. Fails as collection_open does. */
 MUST_USE enum status collect_join(struct collect *collect, struct coordinator *coordinator,
-                                  struct why *why);
+                                  const struct journal *journal, struct why *why);
 /** The machine goes, or none came. */
 void collect_leave(struct collect *collect);
 

@@ -47,6 +47,11 @@ enum face_fact {
     ROW_AGENTS,
     ROW_AGENT,
     ROW_COLLECTOR,
+    ROW_FETCH_BYTES,
+    ROW_FETCH_AGENTS,
+    ROW_FETCH_HELD,
+    ROW_FETCH_REPEATED,
+    ROW_FETCH_CUT,
     ROW_LATEST,
     ROW_LEFT,
     ROW_REGRET,
@@ -77,6 +82,11 @@ static const struct fact_family family[] = {
     [ROW_AGENTS] = {"agents", FACT_GAUGE, "Agents of the allow-list by what they do in the open round", {"state"}},
     [ROW_AGENT] = {"agent_info", FACT_INFO, "What each agent does in the open round", {"agent", "state"}},
     [ROW_COLLECTOR] = {"collector_agents_ready", FACT_GAUGE, "Agents of each collector that are ready; 0 while it says nothing", {"collector"}},
+    [ROW_FETCH_BYTES] = {"fetch_waiting_bytes", FACT_GAUGE, "Bytes that were sent to agents and have not reached them, while agents fetch", {NULL}},
+    [ROW_FETCH_AGENTS] = {"fetch_waiting_agents", FACT_GAUGE, "Agents that wait for their turn to be sent a piece", {NULL}},
+    [ROW_FETCH_HELD] = {"fetches_held_total", FACT_COUNTER, "Pieces that were asked for and had to wait for their turn", {NULL}},
+    [ROW_FETCH_REPEATED] = {"fetches_repeated_total", FACT_COUNTER, "Pieces that were asked for again while they waited, and were not sent twice", {NULL}},
+    [ROW_FETCH_CUT] = {"fetches_not_taken_total", FACT_COUNTER, "Connections that were cut as their agents did not take their pieces", {NULL}},
     [ROW_LATEST] = {"latest_rounds", FACT_LIST, "The latest rounds, the newest first", {"closed", "round", "stage", "agents", "seconds"}},
     [ROW_LEFT] = {"job_left_seconds", FACT_GAUGE, "How long the rounds that are left take at the pace so far", {NULL}},
     [ROW_REGRET] = {"regret_average", FACT_GAUGE, "What the choice has cost so far: loss a round above the best candidate's, from released losses", {NULL}},
@@ -284,6 +294,19 @@ static void add_queue(struct facts *facts, struct face *face)
     queue_list_free(&list);
 }
 
+static void add_fetches(struct facts *facts, const struct face *face)
+{
+    struct endpoint_fetches fetches = {.waiting_bytes = 0};
+    if (face->endpoint != NULL) {
+        endpoint_fetches(face->endpoint, &fetches);
+        facts_set(facts, ROW_FETCH_BYTES, (double)fetches.waiting_bytes);
+        facts_set(facts, ROW_FETCH_AGENTS, (double)fetches.agents_waiting);
+        facts_set(facts, ROW_FETCH_HELD, (double)fetches.held);
+        facts_set(facts, ROW_FETCH_REPEATED, (double)fetches.repeated);
+        facts_set(facts, ROW_FETCH_CUT, (double)fetches.not_taken);
+    }
+}
+
 static enum watch_health health(void *self)
 {
     struct face *face = self;
@@ -316,6 +339,7 @@ static struct facts *look(void *self)
         add_rounds(facts, shown);
     }
     add_queue(facts, face);
+    add_fetches(facts, face);
     facts_add_common(facts, ROW_COMMON, &common);
     return facts;
 }
@@ -397,7 +421,13 @@ enum status face_open(struct face *face, const struct office *office, const stru
 void face_join(struct face *face, struct driver_options *driver)
 {
     face->stands_by = false;
+    face->endpoint = driver->endpoint;
     page_host_join(&face->host, driver);
+}
+
+void face_part(struct face *face)
+{
+    face->endpoint = NULL;
 }
 
 void face_stand_by(void *self, int64_t wait_ms)

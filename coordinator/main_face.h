@@ -45,10 +45,11 @@ struct face_run {
 
 /* Starts zeroed. */
 struct face {
-    const struct office *office; /* the settings */
-    bool idle;                   /* nothing runs, and that is right */
-    bool stands_by;              /* another coordinator leads */
-    uint64_t version;            /* of what is shown */
+    const struct office *office;     /* the settings */
+    bool idle;                       /* nothing runs, and that is right */
+    bool stands_by;                  /* another coordinator leads */
+    const struct endpoint *endpoint; /* where agents come in, while a driver runs; or NULL */
+    uint64_t version;                /* of what is shown */
     struct face_run run[DRIVER_LANES_MAX];
     struct page_host host;
     int64_t started_ms;
@@ -62,8 +63,9 @@ MUST_USE enum status face_open(struct face *face, const struct office *office,
                                const struct log *log, struct why *why);
 void face_close(struct face *face);
 
-/** Puts the face into a driver's options, if it listens. */
+/** Puts the face into a driver's options, if it listens; the driver has ended, and its endpoint is about to. */
 void face_join(struct face *face, struct driver_options *driver);
+void face_part(struct face *face);
 
 /** Answers for so long, while no driver runs: another coordinator leads. self: a struct face. */
 void face_stand_by(void *self, int64_t wait_ms);

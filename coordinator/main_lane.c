@@ -160,7 +160,7 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
         status = coordinator_new(&lane->coordinator, &options);
     }
     if (status == STATUS_OK) {
-        status = collect_join(&run->collect, lane->coordinator, why);
+        status = collect_join(&run->collect, lane->coordinator, journal, why);
     }
     if (status != STATUS_OK) {
         drop_cancel(lane);

@@ -70,6 +70,7 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
     face_join(&run->face, &driver);
     status = driver_run(&driver, &factory, exit_code, why);
     desk_child_end(&run->desk);
+    face_part(&run->face);
     endpoint_free(driver.endpoint);
     return status;
 }

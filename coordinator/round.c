@@ -136,7 +136,8 @@ static struct digest invitation_of_round(const struct coordinator *c)
     return digest;
 }
 
-enum status coordinator_open(struct coordinator *c, int64_t now_ms, struct effects *effects)
+enum status coordinator_open(struct coordinator *c, int64_t now_ms, int64_t left_ms,
+                             struct effects *effects)
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
@@ -152,7 +153,7 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, struct effec
     }
     c->late = false;
     c->opened_ms = now_ms;
-    c->deadline_ms = now_ms + c->options.job->deadline_ms;
+    c->deadline_ms = now_ms + left_ms;
     c->invitation = invitation_of_round(c);
     status = coordinator_is_masked(c) ? coordinator_begin_masks(c) : STATUS_OK;
     if (status != STATUS_OK) {
@@ -223,7 +224,7 @@ static enum status on_start(struct coordinator *c, const struct event *event,
     log_event(c->options.log, LOG_INFO, "job-resumed", NULL,
               "rounds in the journal: %" PRIu32 "; going on with the next",
               c->outcome.rounds_closed);
-    return coordinator_open(c, event->now_ms, effects);
+    return coordinator_open(c, event->now_ms, c->options.job->deadline_ms, effects);
 }
 
 static enum status on_record(struct coordinator *c, const struct event *event)
@@ -279,6 +280,9 @@ static enum status on_roster(struct coordinator *c, const struct event *event,
                   c->cohort.count, c->answers_max);
     }
     if (status == STATUS_OK) {
+        for (size_t i = 0; i < c->cohort.count; i++) {
+            c->cohort.member[i].doubled = 0; /* the lists may have been mended */
+        }
         coordinator_mark_handed(c);
         status = coordinator_note_revoked(c, event, effects);
     }
@@ -341,7 +345,7 @@ static enum status advance(struct coordinator *c, const struct event *event,
 
     if (status == STATUS_OK && c->phase == PHASE_JOINING) {
         if (coordinator_count_ready(c) >= c->options.job->cohort_min) {
-            status = coordinator_open(c, event->now_ms, effects);
+            status = coordinator_open(c, event->now_ms, c->options.job->deadline_ms, effects);
         } else if (event->now_ms >= c->deadline_ms) {
             status = coordinator_fail(c, event, effects);
         } else {
@@ -384,7 +388,7 @@ static enum status act(struct coordinator *c, const struct event *event, struct 
         if (!coordinator_collects(c)) {
             return STATUS_CORRUPT;
         }
-        coordinator_follow(c, event, closed_before);
+        status = coordinator_follow(c, event, closed_before);
         break;
     }
     case EVENT_STANDINGS:

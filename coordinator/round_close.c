@@ -338,7 +338,7 @@ static enum status on_round_committed(struct coordinator *c, const struct event 
         c->deadline_ms = event->now_ms + c->options.linger_ms;
         return STATUS_OK;
     }
-    return coordinator_open(c, event->now_ms, effects);
+    return coordinator_open(c, event->now_ms, c->options.job->deadline_ms, effects);
 }
 
 enum status coordinator_on_committed(struct coordinator *c, const struct event *event,

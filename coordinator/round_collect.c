@@ -50,6 +50,7 @@ void collecting_begin_round(struct collecting *collecting)
     collecting->agent_count = 0;
     collecting->records = 0;
     collecting->handed = 0;
+    collecting->parts = 0;
     collecting->settled = false;
     for (size_t i = 0; i < collecting->count; i++) {
         collecting->of[i].settled = false;
@@ -156,9 +157,7 @@ static enum status follow_open(struct coordinator *c, const struct event *event,
     const int64_t left_ms = lead->left_ms < 0         ? 0
                             : lead->left_ms > most_ms ? most_ms
                                                       : lead->left_ms;
-    const enum status status = coordinator_open(c, event->now_ms, effects);
-    c->deadline_ms = event->now_ms + left_ms - left_ms / BEFORE;
-    return status;
+    return coordinator_open(c, event->now_ms, left_ms - left_ms / BEFORE, effects);
 }
 
 enum status coordinator_on_standings(struct coordinator *c, const struct event *event,

@@ -2,10 +2,14 @@
 
 #include "coordinator/round_state.h"
 #include "dp/encode.h"
+#include "protocol/wire.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* An agent is asked no longer once its name has cost so many parts. */
+enum { DOUBLED_MAX = 2 };
 
 void coordinator_mark_handed(struct coordinator *c)
 {
@@ -21,7 +25,11 @@ void coordinator_mark_handed(struct coordinator *c)
         }
     }
     for (size_t i = 0; i < c->cohort.count; i++) {
-        c->collecting.handed += c->cohort.member[i].handed;
+        struct member *member = &c->cohort.member[i];
+        c->collecting.handed += member->handed;
+        if (member->doubled >= DOUBLED_MAX && member->standing == STANDING_SILENT) {
+            cohort_set_standing(&c->cohort, member, STANDING_DECLINED);
+        }
     }
 }
 
@@ -99,9 +107,12 @@ void coordinator_handed_in(struct coordinator *c, int64_t now_ms)
     log_event(c->options.log, LOG_INFO, "part-collected", NULL,
               "round %" PRIu32 ": %" PRIu32 " answers are added up and handed in",
               part->as.partial.round + 1, part->as.partial.agent_count);
+    c->collecting.parts++;
     for (size_t i = 0; i < c->cohort.count; i++) {
         struct member *member = &c->cohort.member[i];
-        member->handed = member->standing == STANDING_ANSWERED;
+        const bool answered = member->standing == STANDING_ANSWERED;
+        member->part = answered && !member->handed ? c->collecting.parts : member->part;
+        member->handed = answered;
     }
     c->collecting.handed = cohort_count(&c->cohort, STANDING_ANSWERED);
     c->collecting.handed_ms = now_ms;
@@ -118,10 +129,64 @@ void coordinator_handed_in(struct coordinator *c, int64_t now_ms)
     coordinator_end_if_over(c, now_ms);
 }
 
-void coordinator_follow(struct coordinator *c, const struct event *event, uint32_t closed_before)
+static bool lists(const struct record *record, const struct peer *agent)
 {
+    for (size_t i = 0; i < record->as.round.agent_count; i++) {
+        if (strcmp(record->as.round.agent[i].name, agent->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_doubled(struct coordinator *c, struct member *member)
+{
+    if (++member->doubled == DOUBLED_MAX) {
+        log_event(c->options.log, LOG_ERROR, "agent-twice", member->peer.name,
+                  "another coordinator of this job has an agent of this name: what was handed in "
+                  "with its answer did not count. It is asked no more, until the list changes; "
+                  "remedy: each agent on one list alone");
+    }
+}
+
+/* A part counts whole or not at all. If a round has some of its names and others not, then not the part counted: those names
+ * are of answers that others have handed in. */
+static enum status find_doubled(struct coordinator *c, const struct event *event)
+{
+    const size_t room = (size_t)c->collecting.parts + 1;
+    struct record record;
+    enum status status = wire_decode_record(&record, event->as.record.body);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    bool *refused = calloc(room, sizeof *refused);
+    for (size_t i = 0; refused != NULL && i < c->cohort.count; i++) {
+        const struct member *member = &c->cohort.member[i];
+        if (member->part > 0 && !lists(&record, &member->peer)) {
+            refused[member->part] = true;
+        }
+    }
+    for (size_t i = 0; refused != NULL && i < c->cohort.count; i++) {
+        struct member *member = &c->cohort.member[i];
+        if (member->part > 0 && refused[member->part] && lists(&record, &member->peer)) {
+            note_doubled(c, member);
+        }
+    }
+    status = refused == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    free(refused);
+    record_free(&record);
+    return status;
+}
+
+enum status coordinator_follow(struct coordinator *c, const struct event *event,
+                               uint32_t closed_before)
+{
+    enum status status = STATUS_OK;
     if (c->outcome.rounds_closed == closed_before) {
-        return; /* the job's own record */
+        return STATUS_OK; /* the job's own record */
+    }
+    if (c->collecting.parts > 0 && !c->outcome.failed) {
+        status = find_doubled(c, event);
     }
     if (c->phase == PHASE_OPEN) {
         if (count_fresh(c) > 0) {
@@ -136,4 +201,5 @@ void coordinator_follow(struct coordinator *c, const struct event *event, uint32
     collecting_begin_round(&c->collecting);
     coordinator_end_if_over(c, event->now_ms);
     coordinator_tell_all(c, TELL_RELEASE);
+    return status;
 }

@@ -87,6 +87,7 @@ struct collecting {
 
     /* At a collector. */
     size_t handed;     /* of those that have answered here, in a part */
+    uint32_t parts;    /* handed in since the round was opened */
     int64_t handed_ms; /* when the latest part was */
     bool settled;      /* nobody is awaited, and all that came is handed in */
 };
@@ -141,7 +142,8 @@ MUST_USE enum status coordinator_commit(struct coordinator *c, struct effects *e
                                         struct slice blob);
 /** Returns what the open round's question goes with; none where the stage has no input. */
 struct artifact coordinator_input_of(const struct coordinator *c);
-MUST_USE enum status coordinator_open(struct coordinator *c, int64_t now_ms,
+/** Opens the next round, which has so much time, and invites those who are ready. */
+MUST_USE enum status coordinator_open(struct coordinator *c, int64_t now_ms, int64_t left_ms,
                                       struct effects *effects);
 
 MUST_USE enum status coordinator_invite(struct coordinator *c, struct member *member,
@@ -247,7 +249,8 @@ void coordinator_handed_in(struct coordinator *c, int64_t now_ms);
 /** A collector that follows: ends with the job. */
 void coordinator_end_if_over(struct coordinator *c, int64_t now_ms);
 /** A collector has taken a record of the one that leads. */
-void coordinator_follow(struct coordinator *c, const struct event *event, uint32_t closed_before);
+MUST_USE enum status coordinator_follow(struct coordinator *c, const struct event *event,
+                                        uint32_t closed_before);
 
 /* round_revoked.c */
 

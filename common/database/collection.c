@@ -1,8 +1,12 @@
-/*   hedgerow_partial   round, collector, number: a part, a record and a sum. Nobody changes one; numbers rise by 1
+/* What coordinators of one job write beside its journal:
+ *
+ *   hedgerow_partial   round, collector, number: a part, a record and a sum. Nobody changes one; numbers rise by 1
  *   hedgerow_standing  name: how it stands, and when it said so last (by the server's clock). The coordinator that leads makes
  *                      a row for each of its collectors, and one ('') for itself
  *
- * Nothing here decides who leads: a coordinator that leads no more may still read parts, and cannot close a round with them. */
+ * Nothing here decides who leads: a coordinator that leads no more may still read parts, and cannot close a round with them. What
+ * it writes as the one that leads takes the lease's row first, as the journal does, and changes nothing under another term:
+ * one that was stopped and wakes up opens no round that is over, and deletes no part that is to be read. */
 
 #include "database/collection.h"
 
@@ -20,6 +24,7 @@
 struct collection {
     struct database *database;
     struct peer name;
+    int64_t term;           /* of the one that leads */
     struct journal records; /* a collector's, read-only */
     bool begun;
     uint32_t round; /* of collection_parts, which has begun */
@@ -44,6 +49,9 @@ static const char schema[] =
     " open bigint NOT NULL, settled bigint NOT NULL, answers bigint NOT NULL,"
     " left_ms bigint NOT NULL, heard timestamptz NOT NULL);"
     " END IF; END $$";
+
+/* The first value is the term. */
+#define HELD "WITH held AS (SELECT FROM hedgerow_lease WHERE term = $1 FOR SHARE)"
 
 static struct database_value number(int64_t value)
 {
@@ -75,6 +83,12 @@ static enum status has_tables(struct collection *collection, struct why *why)
     return status;
 }
 
+static enum status led_by_another(struct why *why)
+{
+    why_set(why, "another coordinator leads by now; nothing was written");
+    return STATUS_BUSY;
+}
+
 /* Rows for those who are to stand there, and no others. */
 static enum status list_collectors(const struct collection *collection,
                                    const struct collection_options *options, struct why *why)
@@ -85,15 +99,24 @@ static enum status list_collectors(const struct collection *collection,
         used +=
             (size_t)snprintf(names + used, sizeof names - used, ",%s", options->collectors[i].name);
     }
-    const struct database_value value = bytes((struct slice){names, used}); /* begins with '' */
-    return database_ask(
-        collection->database, NULL,
-        "WITH wanted AS (SELECT unnest(string_to_array(convert_from($1, 'UTF8'), ',')) AS name),"
-        " gone AS (DELETE FROM hedgerow_standing s WHERE NOT EXISTS"
-        " (SELECT FROM wanted w WHERE w.name = s.name))"
-        " INSERT INTO hedgerow_standing SELECT name, 0, 0, 0, 0, 0, '-infinity' FROM wanted"
-        " ON CONFLICT DO NOTHING",
-        &value, 1, why);
+    const struct database_value value[] = {number(collection->term),
+                                           bytes((struct slice){names, used})}; /* begins with '' */
+    struct pg_result *answer = NULL;
+    enum status status = database_ask(
+        collection->database, &answer,
+        HELD ", wanted AS (SELECT unnest(string_to_array(convert_from($2, 'UTF8'), ',')) AS name"
+             " FROM held),"
+             " gone AS (DELETE FROM hedgerow_standing s WHERE EXISTS (SELECT FROM held)"
+             " AND NOT EXISTS (SELECT FROM wanted w WHERE w.name = s.name)),"
+             " added AS (INSERT INTO hedgerow_standing"
+             " SELECT name, 0, 0, 0, 0, 0, '-infinity' FROM wanted ON CONFLICT DO NOTHING)"
+             " SELECT count(*) FROM held",
+        value, 2, why);
+    if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
+        status = led_by_another(why);
+    }
+    database_answer_free(answer);
+    return status;
 }
 
 static enum status open_all(struct collection *collection, const struct collection_options *options,
@@ -130,6 +153,7 @@ enum status collection_open(struct collection **out, const struct collection_opt
     }
     CHECK(strlen(options->name) < sizeof collection->name.name && options->count <= COLLECTORS_MAX);
     memcpy(collection->name.name, options->name, strlen(options->name) + 1);
+    collection->term = options->term;
     const enum status status = open_all(collection, options, why);
     if (status != STATUS_OK) {
         collection_close(collection);
@@ -232,17 +256,22 @@ enum status collection_follow(struct collection *collection, journal_visit *visi
 enum status collection_tell(struct collection *collection, const struct standing_of *own,
                             struct why *why)
 {
+    const bool leads = collection->name.name[0] == '\0';
     const struct database_value value[] = {
-        name_of(collection),           number((int64_t)own->ready),   number((int64_t)own->open),
-        number((int64_t)own->settled), number((int64_t)own->answers), number(own->left_ms)};
+        number(collection->term),   name_of(collection),           number((int64_t)own->ready),
+        number((int64_t)own->open), number((int64_t)own->settled), number((int64_t)own->answers),
+        number(own->left_ms)};
     struct pg_result *answer = NULL;
     enum status status =
         database_ask(collection->database, &answer,
-                     "UPDATE hedgerow_standing SET ready = $2, open = $3, settled = $4,"
-                     " answers = $5, left_ms = $6, heard = clock_timestamp()"
-                     " WHERE name = convert_from($1, 'UTF8') RETURNING 1::bigint",
+                     HELD " UPDATE hedgerow_standing SET ready = $3, open = $4, settled = $5,"
+                          " answers = $6, left_ms = $7, heard = clock_timestamp()"
+                          " WHERE name = convert_from($2, 'UTF8')"
+                          " AND (name <> '' OR EXISTS (SELECT FROM held)) RETURNING 1::bigint",
                      value, sizeof value / sizeof value[0], why);
-    if (status == STATUS_OK && database_rows(answer) != 1) {
+    if (status == STATUS_OK && database_rows(answer) != 1 && leads) {
+        status = led_by_another(why);
+    } else if (status == STATUS_OK && database_rows(answer) != 1) {
         why_set(why,
                 "the coordinator that leads has no collector %s; remedy: its name in `collectors` "
                 "of the leader's settings",
@@ -333,14 +362,16 @@ static enum status show_part(struct collection *collection, const struct peer *n
 
 static enum status begin_round(struct collection *collection, uint32_t round, struct why *why)
 {
-    const struct database_value value = number(round);
+    const struct database_value value[] = {number(collection->term), number(round)};
     collection->begun = true;
     collection->round = round;
     collection->shown_count = 0;
     return collection->name.name[0] != '\0'
                ? STATUS_OK
                : database_ask(collection->database, NULL,
-                              "DELETE FROM hedgerow_partial WHERE round < $1", &value, 1, why);
+                              HELD " DELETE FROM hedgerow_partial"
+                                   " WHERE round < $2 AND EXISTS (SELECT FROM held)",
+                              value, 2, why);
 }
 
 enum status collection_parts(struct collection *collection, uint32_t round, collection_visit *visit,
@@ -379,5 +410,8 @@ enum status collection_parts(struct collection *collection, uint32_t round, coll
 
 enum status collection_clear(struct collection *collection, struct why *why)
 {
-    return database_ask(collection->database, NULL, "DELETE FROM hedgerow_partial", NULL, 0, why);
+    const struct database_value value = number(collection->term);
+    return database_ask(collection->database, NULL,
+                        HELD " DELETE FROM hedgerow_partial WHERE EXISTS (SELECT FROM held)",
+                        &value, 1, why);
 }

@@ -25,13 +25,16 @@ struct collection_options {
     const struct peer
         *collectors; /* (count) the only ones whose parts are shown; of the one that leads */
     size_t count;
+    int64_t
+        term; /* of the one that leads: journal_term of its journal. Once the lease has another, it writes nothing */
 };
 
 /** Is told a part: whose it is, a record, and its sum; this is empty where it does not match its digest. */
 typedef enum status collection_visit(void *self, const struct peer *collector, struct slice body,
                                      struct slice blob);
 
-/** Connects to a database. Fails as journal_open does; of a collector with STATUS_AGAIN also where no coordinator with
+/** Connects to a database. Fails as journal_open does; of the one that leads with STATUS_BUSY where another one leads by now; of
+ * a collector with STATUS_AGAIN also where no coordinator with
  * collectors has led yet. */
 MUST_USE enum status collection_open(struct collection **out,
                                      const struct collection_options *options, struct why *why);
@@ -46,7 +49,7 @@ MUST_USE enum status collection_follow(struct collection *collection, journal_vi
                                        void *visit_self, struct why *why);
 
 /** Says how this one stands: own, whose name is not read. Fails as database_ask does; with STATUS_REFUSED where the one that
- * leads has no collector of this name. */
+ * leads has no collector of this name, and STATUS_BUSY where another one leads by now. */
 MUST_USE enum status collection_tell(struct collection *collection, const struct standing_of *own,
                                      struct why *why);
 
@@ -59,7 +62,7 @@ MUST_USE enum status collection_ask(struct collection *collection, struct standi
 MUST_USE enum status collection_parts(struct collection *collection, uint32_t round,
                                       collection_visit *visit, void *visit_self, struct why *why);
 
-/** The job is over: deletes all parts. */
+/** The job is over: deletes all parts, where nobody else leads by now. */
 MUST_USE enum status collection_clear(struct collection *collection, struct why *why);
 
 #endif

@@ -34,6 +34,10 @@ MUST_USE enum status journal_open(struct journal *out, const struct journal_opti
  * then closes it, and tells agents nothing more: they are to find the one that leads. */
 bool journal_is_lost(const struct journal *journal);
 
+/** Returns the term under which it leads: of what journal_open made for a database, to write. What is written beside the journal
+ * has to find the same term (collection.h). */
+int64_t journal_term(const struct journal *journal);
+
 /** Opens a place's journal beside a program that may be running, reads every record and closes it.
  * Fails as opening and `each` do. */
 MUST_USE enum status journal_read(const char *place, const char *kind, journal_visit *visit,

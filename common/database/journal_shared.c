@@ -458,6 +458,13 @@ enum status journal_shared_open(struct journal *out, const struct journal_option
     return STATUS_OK;
 }
 
+int64_t journal_term(const struct journal *journal)
+{
+    const struct journal_shared *shared = journal->self;
+    CHECK(journal->append == append && shared->lease != NULL);
+    return shared->term;
+}
+
 bool journal_is_lost(const struct journal *journal)
 {
     const struct journal_shared *shared = journal->self;

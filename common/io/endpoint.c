@@ -233,7 +233,7 @@ static long wait_ms(const struct endpoint *endpoint, int64_t now_ms, int timeout
     if (sampling && wait > SAMPLE_MS) {
         wait = SAMPLE_MS;
     }
-    if (endpoint->listens && endpoint_owed_is_due(endpoint)) {
+    if (endpoint->listens && endpoint_turns_are_due(endpoint)) {
         wait = 0;
     }
     if (endpoint->socket == NULL && endpoint->dialing.build_at_ms - now_ms < wait) {

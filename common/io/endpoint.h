@@ -34,7 +34,8 @@ struct endpoint_limits {
     uint32_t silence_ms;    /* 10,000 for the first message */
     uint32_t penalty_ms;    /* 5,000 without a handshake for a key that broke a limit */
     uint64_t waiting_bytes_max; /* of all: TRANSFER_WAITING_BYTES; see endpoint_owed.c */
-    uint32_t take_ms; /* 30,000 for 64 KiB of what was sent, while somebody waits for its turn */
+    uint32_t
+        take_ms; /* 30,000 for 64 KiB of what was sent, while somebody waits for its turn; see endpoint_takers.c */
 };
 
 struct endpoint_options {
@@ -103,6 +104,18 @@ MUST_USE enum status endpoint_receive(struct endpoint *endpoint, struct endpoint
 /** Coordinator: takes the next agent that was cut because it broke a limit, as floods and endless messages
  * do. Fails with STATUS_AGAIN when there is none. */
 MUST_USE enum status endpoint_next_cut(struct endpoint *endpoint, struct peer *out);
+
+/* What waits at the coordinator's end for agents that fetch. */
+struct endpoint_fetches {
+    uint64_t waiting_bytes;  /* of pieces that were sent and are not acknowledged, */
+    uint64_t agents_waiting; /* and agents whose turn has not come */
+    uint64_t held;           /* since it opened: FETCHes that were held back, */
+    uint64_t repeated;       /* that asked for what waited already, */
+    uint64_t not_taken;      /* and connections that were cut, as nothing was taken */
+};
+
+/** Coordinator: tells what waits for agents that fetch. */
+void endpoint_fetches(const struct endpoint *endpoint, struct endpoint_fetches *out);
 
 /** Sends to a peer, at an agent to the coordinator; the bytes are copied. Fails with
  * STATUS_NOT_FOUND (not connected) or STATUS_AGAIN (its queue is full); the message is then lost,

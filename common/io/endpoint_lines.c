@@ -238,7 +238,7 @@ enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *pe
         endpoint_lines_rewatch(lines, line, held == NULL ? 0 : (size_t)(held - lines->held));
     }
     if (status == STATUS_OK && held != NULL) {
-        endpoint_owed_sent_by_line(endpoint, &held->key, line, control.size + payload.size);
+        endpoint_owed_sent_by_line(endpoint, &held->key, line, control, payload);
     }
     return status == STATUS_IO ? STATUS_NOT_FOUND : status;
 }

@@ -331,7 +331,7 @@ enum status endpoint_lines_hear_held(struct endpoint *endpoint, size_t index,
         out->control = out->payload = (struct slice){NULL, 0};
         return STATUS_AGAIN;
     }
-    if (endpoint_owed_holds(endpoint, admitted, out->control)) {
+    if (endpoint_turns_hold(endpoint, admitted, out->control)) {
         endpoint_lines_done(endpoint);
         out->control = out->payload = (struct slice){NULL, 0};
         return STATUS_AGAIN;

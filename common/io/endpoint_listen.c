@@ -180,7 +180,7 @@ static bool judge(struct endpoint *endpoint, struct endpoint_message *out, size_
                        admitted->name, "a message of more than two frames was dropped");
         return false;
     }
-    if (endpoint_owed_holds(endpoint, admitted, endpoint_frame(&endpoint->control))) {
+    if (endpoint_turns_hold(endpoint, admitted, endpoint_frame(&endpoint->control))) {
         return false;
     }
     endpoint_listening_name(out, admitted);
@@ -212,12 +212,12 @@ enum status endpoint_listening_receive(struct endpoint *endpoint, struct endpoin
 {
     struct listening_side *side = &endpoint->listening;
     side->turn = !side->turn;
-    if (side->turn && endpoint_owed_next(endpoint, out)) {
+    if (side->turn && endpoint_turns_next(endpoint, out)) {
         return STATUS_OK;
     }
     const enum status status = receive(endpoint, out);
-    return status != STATUS_OK && !side->turn && endpoint_owed_next(endpoint, out) ? STATUS_OK
-                                                                                   : status;
+    return status != STATUS_OK && !side->turn && endpoint_turns_next(endpoint, out) ? STATUS_OK
+                                                                                    : status;
 }
 
 enum status endpoint_listening_send_by(struct endpoint *endpoint, uint32_t route,
@@ -346,7 +346,7 @@ bool endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
     side->by_name = by_name;
     side->admitted_count = roster->count;
     side->agent_count = count_agents(by_name, roster->count);
-    endpoint_owed_admit(endpoint, waiting, roster->count + 1);
+    endpoint_turns_admit(endpoint, waiting, roster->count + 1);
     tell_if_too_many(endpoint);
     for (size_t i = 0; i < side->used; i++) {
         struct connection *connection = &side->connection[i];

@@ -44,7 +44,7 @@ struct rival {
     int64_t stayed_ms; /* when the older one had answered: its answer holds for a while */
 };
 
-enum { FETCHES_HELD = 8 }; /* more than an agent has under way */
+enum { FETCHES_HELD = 8, PIECES_GIVEN = 8 }; /* more than an agent has under way */
 
 /* What has been sent to an agent and has not been acknowledged, and what it has asked for that is held back
  * (endpoint_owed.c). */
@@ -54,15 +54,28 @@ struct owed {
     uint64_t curve;               /* of these not acknowledged, when last looked */
     uint64_t line;                /* likewise by its line */
     uint64_t sent;                /* by both */
-    uint64_t taken_before;        /* so much was acknowledged */
-    int64_t taken_ms;             /* then */
-    bool queued;                  /* it is in the queue */
+    uint64_t taken;               /* of these, when last looked */
+    int64_t since_ms;             /* from then on something was always waiting */
+    uint64_t taken_before;  /* so much was taken when a time for it began (endpoint_takers.c) */
+    unsigned missed;        /* in so many of these in a row it took too little, */
+    uint64_t missed_before; /* and so much was taken before them; */
+    unsigned behind;        /* in so many far less than others */
+    bool queued;            /* it is in the queue */
     size_t held_count;
     struct fetched {
         struct digest digest;
         uint64_t offset;
         uint32_t length;
     } held[FETCHES_HELD];
+    struct digest of; /* what the latest pieces are of that it was given */
+    size_t pieces;    /* so many so far; the latest stand below, in a ring */
+    struct piece_given {
+        uint64_t offset;
+        uint32_t length;
+        uint64_t sent;   /* so much was sent with it */
+        int64_t sent_ms; /* then */
+        int64_t seen_ms; /* when it was last seen to wait */
+    } piece[PIECES_GIVEN];
 };
 
 /* Agents with a FETCH that is held back, in the order of their turns. */
@@ -74,6 +87,10 @@ struct fetches {
     size_t count;
     size_t passed; /* of these, since the last look, that had to wait on */
     int64_t looked_ms;
+    int64_t judged_ms;                /* when the present time for taking something began */
+    uint64_t held;                    /* counters: held back, */
+    uint64_t repeated;                /* asked for while it waited or was held, */
+    uint64_t not_taken;               /* cut, as they took too little */
     uint8_t frame[CONTROL_BYTES_MAX]; /* of the one that came out last */
 };
 
@@ -286,7 +303,7 @@ static inline bool endpoint_route_is_newer(uint32_t route, uint32_t than)
     return (int32_t)(route - than) > 0;
 }
 
-/* endpoint_owed.c: what waits for agents that fetch, and whose turn it is. */
+/* endpoint_owed.c: what waits for agents that fetch. */
 
 /** An agent's connection is another one from now on. */
 void endpoint_owed_begin(struct endpoint *endpoint, struct admitted *admitted, int descriptor);
@@ -295,18 +312,23 @@ void endpoint_owed_sent(struct endpoint *endpoint, struct admitted *admitted, st
                         struct slice payload);
 struct line;
 void endpoint_owed_sent_by_line(struct endpoint *endpoint, const struct digest *key,
-                                const struct line *line, size_t bytes);
-/** A message came. Returns whether it is a FETCH that has to wait: it is kept, and comes out in its turn. */
-bool endpoint_owed_holds(struct endpoint *endpoint, struct admitted *admitted,
-                         struct slice control);
-/** Takes a FETCH whose turn it is; returns false when there is none. */
-bool endpoint_owed_next(struct endpoint *endpoint, struct endpoint_message *out);
-/** Returns whether endpoint_owed_next may have one. */
-bool endpoint_owed_is_due(const struct endpoint *endpoint);
+                                const struct line *line, struct slice control,
+                                struct slice payload);
 /** Looks what has been acknowledged, if somebody waits. */
 void endpoint_owed_look(struct endpoint *endpoint, int64_t now_ms);
+
+/* endpoint_turns.c: whose turn it is to be given a piece. */
+
+/** A message came. Returns whether it is a FETCH that the machine is not to hear now: one that has to wait is kept, and comes
+ * out in its turn; one of what waits already adds nothing. */
+bool endpoint_turns_hold(struct endpoint *endpoint, struct admitted *admitted,
+                         struct slice control);
+/** Takes a FETCH whose turn it is; returns false when there is none. */
+bool endpoint_turns_next(struct endpoint *endpoint, struct endpoint_message *out);
+/** Returns whether endpoint_turns_next may have one. */
+bool endpoint_turns_are_due(const struct endpoint *endpoint);
 /** The list is another one: key (room) takes the place of the queue. Takes key. */
-void endpoint_owed_admit(struct endpoint *endpoint, struct digest *key, size_t room);
+void endpoint_turns_admit(struct endpoint *endpoint, struct digest *key, size_t room);
 
 /* The two sides' parts of the public functions. */
 enum status endpoint_listening_receive(struct endpoint *endpoint, struct endpoint_message *out);

@@ -107,3 +107,15 @@ bool tcp_bytes_acknowledged(uint64_t *bytes, int descriptor)
     *bytes = info.tcpi_bytes_acked;
     return true;
 }
+
+bool tcp_window_is_closed(int descriptor)
+{
+    enum { CLOSED_BYTES = 1024 }; /* less than a packet is not offered */
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+
+    memset(&info, 0, sizeof info);
+    return getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+           size >= offsetof(struct tcp_info, tcpi_snd_wnd) + sizeof info.tcpi_snd_wnd &&
+           info.tcpi_snd_wnd < CLOSED_BYTES;
+}

@@ -34,6 +34,10 @@ bool tcp_progress(uint64_t *bytes, uint32_t *idle_ms, int descriptor);
 /** Tells how many bytes the other end has acknowledged; returns false when the kernel cannot tell. */
 bool tcp_bytes_acknowledged(uint64_t *bytes, int descriptor);
 
+/** Returns whether the other end takes nothing at the moment: its machine has no room, as its program does not read. false also
+ * where the kernel cannot tell. */
+bool tcp_window_is_closed(int descriptor);
+
 /** Returns how many bytes the kernel has received on it; false when it cannot tell. */
 bool tcp_bytes_received(uint64_t *bytes, int descriptor);
 

@@ -54,14 +54,27 @@ bool transfer_ask(struct transfer *transfer, uint64_t *offset, uint32_t *length)
     return true;
 }
 
+/* Whether a large piece that begins here was asked for before all was asked for again. It may be on the way still. */
+static bool was_asked_for(const struct transfer *transfer, uint64_t offset, size_t size)
+{
+    const uint64_t rest = transfer->bytes - offset;
+    return offset >= transfer->before_from && offset < transfer->before &&
+           (offset - transfer->before_from) % transfer->piece_bytes == 0 &&
+           size == (rest < transfer->piece_bytes ? rest : transfer->piece_bytes);
+}
+
 bool transfer_accept(struct transfer *transfer, uint64_t offset, struct slice piece, int64_t now_ms)
 {
     if (transfer->data == NULL || offset != transfer->received ||
-        transfer->received >= transfer->asked || piece.size != chunk_at(transfer, offset)) {
+        transfer->received >= transfer->asked ||
+        (piece.size != chunk_at(transfer, offset) &&
+         !was_asked_for(transfer, offset, piece.size))) {
         return false;
     }
     memcpy(transfer->data + offset, piece.data, piece.size);
     transfer->received += piece.size;
+    transfer->asked = transfer->asked < transfer->received ? transfer->received : transfer->asked;
+    transfer->retries = 0;
     transfer->progress_ms = now_ms;
     /* A piece is what shows progress: on a slow link a large one would come too late to. */
     if (transfer->received >= (uint64_t)TRANSFER_WINDOW_SMALL * CHUNK_BYTES_SMALL &&
@@ -85,10 +98,22 @@ bool transfer_fill(struct transfer *transfer, struct slice whole)
 
 void transfer_retry(struct transfer *transfer, int64_t now_ms)
 {
+    if (transfer->large_from > 0) {
+        transfer->before = transfer->asked;
+        transfer->before_from = transfer->large_from;
+    }
     transfer->asked = transfer->received;
     transfer->large_from = 0;
     transfer->slow = true;
+    transfer->retries++;
     transfer->progress_ms = now_ms;
+}
+
+int64_t transfer_wait_ms(const struct transfer *transfer, int64_t first_ms)
+{
+    const uint32_t doublings =
+        transfer->retries < TRANSFER_WAIT_DOUBLINGS ? transfer->retries : TRANSFER_WAIT_DOUBLINGS;
+    return first_ms << doublings;
 }
 
 bool transfer_is_active(const struct transfer *transfer)

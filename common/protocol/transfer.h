@@ -19,7 +19,8 @@ enum {
     TRANSFER_FETCH_BYTES = 128 * 1024,
     /* What waits at a coordinator for all agents together: beyond it they wait for their turn. */
     TRANSFER_WAITING_BYTES = 256 * 1024 * 1024,
-    TRANSFER_FAST_MS = 1000 /* pieces grow where the first window came within this */
+    TRANSFER_FAST_MS = 1000, /* pieces grow where the first window came within this */
+    TRANSFER_WAIT_DOUBLINGS = 3
 };
 
 struct transfer {
@@ -30,8 +31,12 @@ struct transfer {
     uint32_t piece_bytes; /* of a large piece */
     uint64_t large_from;  /* pieces from here on are large; 0: none is */
     bool slow;            /* pieces stay small */
+    uint64_t before;      /* so many had been asked for when the pieces got small, */
+    uint64_t before_from; /* large ones from here on: those that come count */
+    uint32_t retries;     /* since the last piece */
     int64_t began_ms;
-    int64_t progress_ms; /* when the last piece arrived, or the transfer began */
+    int64_t
+        progress_ms; /* when the last piece arrived, was asked for again, or the transfer began */
 };
 
 /** Sets room aside and starts; pieces grow to at most piece_bytes, which are CHUNK_BYTES_SMALL or more.
@@ -44,7 +49,8 @@ MUST_USE enum status transfer_begin(struct transfer *transfer, uint64_t bytes, u
 bool transfer_ask(struct transfer *transfer, uint64_t *offset, uint32_t *length);
 
 /** Takes a piece that has arrived. Returns false, with nothing changed, when it is not exactly what
- * comes next: old, doubled, out of order, of another size than asked for. */
+ * comes next: old, doubled, out of order, of another size than asked for. A large piece that was asked
+ * for before the pieces got small is one that was asked for. */
 bool transfer_accept(struct transfer *transfer, uint64_t offset, struct slice piece,
                      int64_t now_ms);
 
@@ -54,6 +60,10 @@ bool transfer_fill(struct transfer *transfer, struct slice whole);
 
 /** Asks again for whatever was asked for and has not come, from now on in small pieces. */
 void transfer_retry(struct transfer *transfer, int64_t now_ms);
+
+/** Returns how long to wait for progress before asking again: first_ms, twice as long after each time that
+ * it was asked again in vain, and at most TRANSFER_WAIT_DOUBLINGS times. A piece that comes begins anew. */
+int64_t transfer_wait_ms(const struct transfer *transfer, int64_t first_ms);
 
 bool transfer_is_active(const struct transfer *transfer);
 bool transfer_is_whole(const struct transfer *transfer);

@@ -221,8 +221,8 @@ static bool committed_value(struct world *world, const struct record *record, si
     return false;
 }
 
-static uint64_t committed_sum(struct world *world, const struct record *record, size_t count,
-                              size_t place)
+uint64_t checker_committed_sum(struct world *world, const struct record *record, size_t count,
+                               size_t place)
 {
     uint64_t sum = 0;
     uint64_t value = 0;
@@ -240,7 +240,8 @@ static void check_average(struct world *world, const struct record *record, stru
     for (size_t i = 0; i < DIM; i++) {
         double average;
         double expected =
-            ldexp((double)(int64_t)committed_sum(world, record, DIM, i), -bits) / (double)count;
+            ldexp((double)(int64_t)checker_committed_sum(world, record, DIM, i), -bits) /
+            (double)count;
         memcpy(&average, (const uint8_t *)rows.data + 8 * i, sizeof average);
         if (average != expected) {
             world_fail(world,
@@ -274,7 +275,7 @@ static void check_sum(struct world *world, const struct record *record, size_t c
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        if ((uint64_t)record->as.round.sum[i] != committed_sum(world, record, count, i)) {
+        if ((uint64_t)record->as.round.sum[i] != checker_committed_sum(world, record, count, i)) {
             world_fail(world, "the sum of round %" PRIu32 " is not that of the answers",
                        record->as.round.round);
             return;
@@ -478,10 +479,17 @@ void checker_on_turn(struct world *world)
     if (!world_is_shared(world)) {
         return;
     }
+    const bool alone = world->plan.coordinators - world->plan.collectors == 1;
+    bool over = true; /* with collectors: they may be the last ones */
     for (size_t i = 0; i < world->plan.coordinators; i++) {
-        check_leader(world, world_coordinator(world, i));
+        const struct node *node = world_coordinator(world, i);
+        check_leader(world, node);
+        if (alone && !world_collects(world, node) && (node->held || node->stopped)) {
+            world->server.led_ms = world->now_ms; /* there is nobody to take over */
+        }
+        over = over && (node->finished || world_collects(world, node));
     }
-    if (world->healed && world->now_ms - world->server.led_ms > TAKEOVER_MS) {
+    if (!over && world->healed && world->now_ms - world->server.led_ms > TAKEOVER_MS) {
         world_fail(world, "nobody leads for %d ms", TAKEOVER_MS);
     }
 }

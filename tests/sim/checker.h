@@ -145,6 +145,14 @@ void central_noise(const struct world *world, const struct node *node, uint32_t 
 /** What an agent's journal says it has spent on a job, in millionths. */
 uint64_t checker_spent(const struct checker *checker, size_t agent, const struct digest *job);
 
+/** The sum of what the agents that a round lists have committed, at a place of answers of count numbers. */
+uint64_t checker_committed_sum(struct world *world, const struct record *record, size_t count,
+                               size_t place);
+
+/** A collector's part has become durable. */
+void collected_on_part(struct world *world, const struct node *node, struct slice body,
+                       struct slice blob);
+
 /** Reads the number at a place of an answer of count numbers; false where the bytes are none of so many. */
 bool checker_value(uint64_t *value, struct slice bytes, size_t count, size_t place);
 

@@ -220,7 +220,7 @@ void checker_on_send(struct world *world, struct node *node, size_t to, struct s
     world_tell(world, "%s -> %s  %s", peer_name(node->number), peer_name(to),
                message_kind_name(message.kind));
     if (node->number == COORDINATOR) {
-        if (!world->admitted[to] && !node->roster_due) {
+        if (!world_lists(world, node, to) && !node->roster_due) {
             world_fail(world, "the coordinator writes to %s, who is not admitted", peer_name(to));
         }
         check_from_coordinator(world, node, &message, payload);

@@ -51,6 +51,13 @@ static const struct {
                       " share: 0.4, grid_bits: 10}\n"},
 };
 
+/* Of the same rounds and prices as TRIAL_LOCAL, and nobody's own answer is looked at. */
+static const char JOINED[] =
+    "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.6,"
+    " tolerance: 0.01, grid_bits: 10, experts: {own: false, shifts: [0.25]}}\n"
+    "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 3, batch: 4,"
+    " share: 0.4, grid_bits: 10}\n";
+
 /* Of the same rounds as TRIAL_PLAYS: two segments each, of which the second one's last play is the
  * last pick. */
 static const char SEGMENTS[] =
@@ -109,7 +116,8 @@ void fixture_init(struct fixture *fixture, const struct plan *plan)
                                  [LOCAL_ANSWERS] = ANSWERS,
                                  [LOCAL_STREAM] = STREAM,
                                  [LOCAL_SITES] = SITES};
-    const char *const stages = plan->trial == TRIAL_LOCAL ? local[plan->local]
+    const char *const stages = plan->joined && plan->local == LOCAL_FITS ? JOINED
+                               : plan->trial == TRIAL_LOCAL              ? local[plan->local]
                                : plan->trial == TRIAL_PLAYS && plan->doubling
                                    ? SEGMENTS
                                    : text_of[plan->trial].stages;

@@ -3,6 +3,7 @@
  *     sim [--seed N] [--count N] [--verbose]     seeds N, N+1, ...; a failing one is printed
  *     sim --seeds FILE                           the seeds of a file, one in a line
  *     sim --shared ...                           several coordinators share each job
+ *     sim --collected ...                        and some of them collect: each has agents of its own
  *     sim --planted NAME|all [--count N]         a wrong program has to be noticed within N seeds
  *
  * Exit code: 0 when nothing failed (planted: when everything was noticed), 1 otherwise, 2 for
@@ -17,11 +18,12 @@
 
 enum { TALLY_SEEDS = 500 };
 
-struct arguments {
+struct request {
     uint64_t seed;
     uint64_t count;
     bool verbose;
     bool shared;
+    bool collected;
     const char *seeds;
     const char *planted;
 };
@@ -49,18 +51,25 @@ static void add_tally(struct tally *total, const struct tally *tally)
 #define TALLY_ADD(name) total->name += tally->name;
     TALLY_LIST(TALLY_ADD)
     TALLY_SHARED_LIST(TALLY_ADD)
+    TALLY_COLLECTED_LIST(TALLY_ADD)
+    TALLY_ADD(parts_refused)
 #undef TALLY_ADD
 }
 
 /* Prints what happened; returns whether everything that can happen did. */
-static bool tell_tally(const struct tally *tally, bool shared)
+static bool tell_tally(const struct tally *tally, bool shared, bool collected)
 {
     bool all = true;
 #define TALLY_TELL(name)                                                                           \
     printf("  %-22s %" PRIu64 "\n", #name, tally->name);                                           \
     all = all && tally->name > 0;
-    TALLY_LIST(TALLY_TELL)
-    if (shared) {
+    if (collected) { /* of one trust alone */
+        TALLY_COLLECTED_LIST(TALLY_TELL)
+        printf("  %-22s %" PRIu64 "\n", "parts_refused", tally->parts_refused);
+    } else {
+        TALLY_LIST(TALLY_TELL)
+    }
+    if (shared || collected) {
         TALLY_SHARED_LIST(TALLY_TELL)
     }
 #undef TALLY_TELL
@@ -69,7 +78,7 @@ static bool tell_tally(const struct tally *tally, bool shared)
 
 /* Returns whether the run went as it should; text (FAILURE_BYTES) receives why not. */
 static bool run(struct tally *tally, char *text, uint64_t seed, enum planted planted,
-                const struct arguments *arguments)
+                const struct request *arguments)
 {
     const bool verbose = arguments->verbose;
     static struct world earlier;
@@ -77,12 +86,15 @@ static bool run(struct tally *tally, char *text, uint64_t seed, enum planted pla
     struct plan calm;
     struct plan plan;
     plan_draw(&plan, seed, planted);
-    if (arguments->shared || planted >= PLANTED_NO_FENCE) {
+    if (arguments->collected || planted >= PLANTED_PART_BENT) {
+        plan_collect(&plan);
+    } else if (arguments->shared || planted >= PLANTED_NO_FENCE) {
         plan_share(&plan);
     }
     plan_calm(&calm, seed);
     calm.trial = plan.trial;
     calm.local = plan.local;
+    calm.joined = plan.joined;
     calm.doubling = plan.doubling;
     calm.cohort_min = plan.cohort_min; /* what the games are made for, and charged */
     world_init(&world, &plan, verbose);
@@ -102,7 +114,7 @@ static bool run(struct tally *tally, char *text, uint64_t seed, enum planted pla
     return text[0] == '\0';
 }
 
-static bool run_and_tell(struct tally *tally, uint64_t seed, const struct arguments *arguments)
+static bool run_and_tell(struct tally *tally, uint64_t seed, const struct request *arguments)
 {
     char text[FAILURE_BYTES];
     bool good = run(tally, text, seed, PLANTED_NOTHING, arguments);
@@ -113,7 +125,7 @@ static bool run_and_tell(struct tally *tally, uint64_t seed, const struct argume
     return good;
 }
 
-static int run_seeds(const struct arguments *arguments)
+static int run_seeds(const struct request *arguments)
 {
     uint64_t failed = 0;
     struct tally tally = {0};
@@ -122,14 +134,15 @@ static int run_seeds(const struct arguments *arguments)
     }
     printf("%" PRIu64 " seeds from %" PRIu64 ": %" PRIu64 " failed\n", arguments->count,
            arguments->seed, failed);
-    if (arguments->count >= TALLY_SEEDS && !tell_tally(&tally, arguments->shared)) {
+    if (arguments->count >= TALLY_SEEDS &&
+        !tell_tally(&tally, arguments->shared, arguments->collected)) {
         printf("something that can go wrong never did\n");
         return 1;
     }
     return failed > 0;
 }
 
-static int run_file(const struct arguments *arguments)
+static int run_file(const struct request *arguments)
 {
     char line[64];
     uint64_t failed = 0;
@@ -153,7 +166,7 @@ static int run_file(const struct arguments *arguments)
     return failed > 0;
 }
 
-static int run_planted(const struct arguments *arguments)
+static int run_planted(const struct request *arguments)
 {
     char text[FAILURE_BYTES];
     struct tally tally = {0};
@@ -177,7 +190,7 @@ static int run_planted(const struct arguments *arguments)
     return missed > 0;
 }
 
-static bool read_arguments(struct arguments *arguments, int count, char **text)
+static bool read_arguments(struct request *arguments, int count, char **text)
 {
     for (int i = 1; i < count; i++) {
         const char *value = i + 1 < count ? text[i + 1] : "";
@@ -187,6 +200,10 @@ static bool read_arguments(struct arguments *arguments, int count, char **text)
         }
         if (strcmp(text[i], "--shared") == 0) {
             arguments->shared = true;
+            continue;
+        }
+        if (strcmp(text[i], "--collected") == 0) {
+            arguments->collected = true;
             continue;
         }
         if (strcmp(text[i], "--seed") == 0) {
@@ -207,10 +224,12 @@ static bool read_arguments(struct arguments *arguments, int count, char **text)
 
 int main(int count, char **text)
 {
-    struct arguments arguments = {.seed = 1, .count = 1};
+    struct request arguments = {.seed = 1, .count = 1};
     if (!read_arguments(&arguments, count, text)) {
-        fprintf(stderr, "usage: sim [--seed N] [--count N] [--shared] [--verbose] [--seeds FILE]"
-                        " [--planted NAME|all]\n");
+        fprintf(
+            stderr,
+            "usage: sim [--seed N] [--count N] [--shared|--collected] [--verbose] [--seeds FILE]"
+            " [--planted NAME|all]\n");
         return 2;
     }
     if (arguments.planted != NULL) {

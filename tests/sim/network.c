@@ -151,10 +151,14 @@ static struct node *any_machine(struct world *world, size_t to)
     return to == COORDINATOR ? some_coordinator(world) : to < MACHINES ? &world->node[to] : NULL;
 }
 
-/* An agent knows the addresses of all coordinators, and is connected to one. */
+/* An agent knows the addresses of all coordinators that have it on their lists, and is connected to one. */
 void network_reconnect(struct world *world, struct node *agent)
 {
-    agent->heard = some_coordinator(world);
+    do {
+        agent->heard = some_coordinator(world);
+    } while (world->plan.collectors > 0 &&
+             world->plan.group[agent->number] !=
+                 (world_collects(world, agent->heard) ? agent->heard->process : 0));
 }
 
 /* Which machine hears a frame; NULL: none does. */

@@ -72,6 +72,12 @@ static bool shares(const struct world *world, const struct node *node)
     return node->number == COORDINATOR && world_is_shared(world);
 }
 
+/* Of those who share a job: it may lead. */
+static bool may_lead(const struct world *world, const struct node *node)
+{
+    return shares(world, node) && !world_collects(world, node);
+}
+
 /* Gives the lease back, where there is one; who was killed cannot. */
 static void close_journal(struct world *world, struct node *node)
 {
@@ -85,18 +91,24 @@ static void close_journal(struct world *world, struct node *node)
 
 void node_free(struct world *world, struct node *node)
 {
+    node->up = false;
+    node->working = false;
+    node->committed_count = 0;
+    if (node->looks) {
+        return; /* once it has looked */
+    }
+    if (world_is_collected(world, node)) {
+        collected_leave(world, node);
+    }
     close_journal(world, node);
     participant_free(node->participant);
     coordinator_free(node->coordinator);
     node->participant = NULL;
     node->coordinator = NULL;
-    node->up = false;
-    node->working = false;
-    node->committed_count = 0;
 }
 
 /* A program starts anew, killed or by itself. */
-static void restart(struct world *world, struct node *node, const char *reason)
+void node_restart(struct world *world, struct node *node, const char *reason)
 {
     if (!node->up) {
         return;
@@ -115,7 +127,7 @@ void node_crash(struct world *world, struct node *node, const char *reason)
     node->killed = true;
     node->stopped = false;
     if (!node->held) { /* else as soon as what it is in the middle of ends */
-        restart(world, node, reason);
+        node_restart(world, node, reason);
     }
 }
 
@@ -133,6 +145,9 @@ static void make_machine(struct world *world, struct node *node)
                                               .whole_bytes_max = world->plan.whole_bytes_max,
                                               .linger_ms = world->plan.linger_ms,
                                               .settle_ms = world->plan.settle_ms};
+        if (world_is_collected(world, node)) {
+            collect_tell_options(&node->collect, &options);
+        }
         status = coordinator_new(&node->coordinator, &options);
         node->machine = coordinator_machine(node->coordinator);
     } else {
@@ -161,7 +176,7 @@ static void make_machine(struct world *world, struct node *node)
     }
     bool starved = leave(world, node);
     if (starved && status == STATUS_NO_MEMORY) {
-        restart(world, node, "no memory to start");
+        node_restart(world, node, "no memory to start");
     } else if (starved || status != STATUS_OK) {
         world_fail(world, "%s cannot start: %s", peer_name(node->number), status_text(status));
     }
@@ -194,7 +209,7 @@ static void tell_roster(struct world *world, struct node *node)
     struct event event = {.kind = EVENT_ROSTER, .as.roster.peer = roster};
     node->roster_due = false;
     for (size_t i = 0; i < PEERS; i++) {
-        if (world->admitted[i] ||
+        if (world_lists(world, node, i) ||
             (i == STRANGER && world->plan.planted == PLANTED_REVOKED_COUNTS)) {
             struct peer *peer = &roster[event.as.roster.count++];
             (void)snprintf(peer->name, sizeof peer->name, "%s", peer_name(i));
@@ -213,8 +228,10 @@ static bool open_journal(struct world *world, struct node *node)
         node->journal = memory_journal_open(node->memory);
         return true;
     }
+    struct why why = {""};
     struct node *before = server_visit(world, node);
-    const enum status status = server_open(&node->journal);
+    const enum status status = world_is_collected(world, node) ? collected_open(world, node, &why)
+                                                               : server_open(&node->journal);
     (void)server_visit(world, before);
     if (status != STATUS_OK && status != STATUS_BUSY && status != STATUS_AGAIN) {
         world_fail(world, "a coordinator cannot open the journal: %s", status_text(status));
@@ -258,7 +275,7 @@ static void read_journal(struct world *world, struct node *node)
     if (!node->up) {
         close_journal(world, node);
     } else if (status == STATUS_IO || status == STATUS_UNKNOWN_OUTCOME) {
-        restart(world, node, why.text);
+        node_restart(world, node, why.text);
     } else if (status != STATUS_OK) {
         world_fail(world, "%s cannot read its journal: %s", peer_name(node->number), why.text);
     }
@@ -283,6 +300,9 @@ void node_start(struct world *world, struct node *node)
     node->link_dead = false;
     node->wiped = 0;
     make_machine(world, node);
+    if (node->up && world_is_collected(world, node) && collected_join(world, node) != STATUS_OK) {
+        node_restart(world, node, "it does not reach the others");
+    }
     if (node->up) {
         read_journal(world, node);
     }
@@ -336,6 +356,7 @@ static void perform_commit(struct world *world, struct node *node, const struct 
     struct slice body = effect->as.commit.body;
     struct slice blob = effect->as.commit.blob;
     uint8_t *planted = planted_body(world, node, &body);
+    uint8_t *planted_blob = planted_part(world, node, &blob);
 
     plan_fault(world, node);
     enum status status = node->journal.append(node->journal.self, &sequence, body, blob);
@@ -349,11 +370,12 @@ static void perform_commit(struct world *world, struct node *node, const struct 
         status = planted_retry(world, node, &sequence, body, blob);
     }
     free(planted);
+    free(planted_blob);
     if (status != STATUS_OK) {
         world->tally.commits_failed += status == STATUS_IO;
         world->tally.commits_lost += status != STATUS_IO && node->memory->count == before;
         world->tally.commits_kept_unknown += node->memory->count > before;
-        restart(world, node, status_text(status));
+        node_restart(world, node, status_text(status));
         return;
     }
     node->known = sequence;
@@ -407,7 +429,7 @@ static void perform(struct world *world, struct node *node, const struct effect 
         node->wiped = effect->as.forget.secret ? effect->as.forget.sequence : node->wiped;
         if ((effect->as.forget.secret ? node->journal.wipe : node->journal.forget)(
                 node->journal.self, effect->as.forget.sequence) != STATUS_OK) {
-            restart(world, node, "cannot forget");
+            node_restart(world, node, "cannot forget");
         }
         break;
     case EFFECT_WORK:
@@ -443,7 +465,7 @@ static bool looks(struct world *world, struct node *node)
     node->looked_ms = world->now_ms;
     if (lost) {
         world->tally.leads_lost++;
-        restart(world, node, "it leads no longer");
+        node_restart(world, node, "it leads no longer");
     }
     return lost;
 }
@@ -454,13 +476,13 @@ static void hold_between(struct world *world, struct node *node)
         world_hold(world, node);
     }
     if (node->killed) {
-        restart(world, node, "killed while it was held up");
+        node_restart(world, node, "killed while it was held up");
     }
 }
 
 void node_step(struct world *world, struct node *node, struct event *event)
 {
-    if (shares(world, node) && event->kind != EVENT_START && looks(world, node)) {
+    if (may_lead(world, node) && event->kind != EVENT_START && looks(world, node)) {
         return;
     }
     event->now_ms = clock_of(node, world->now_ms);
@@ -483,7 +505,7 @@ void node_step(struct world *world, struct node *node, struct event *event)
                        status_text(status));
         }
         world->tally.no_random++;
-        restart(world, node, status_text(status));
+        node_restart(world, node, status_text(status));
         return;
     }
     for (size_t i = 0; i < node->effects.count && node->up && !node->finished; i++) {
@@ -553,8 +575,11 @@ int64_t node_due_ms(const struct world *world, const struct node *node)
         return world->now_ms;
     }
     int64_t due = wake_of(world, node);
-    if (shares(world, node)) {
+    if (may_lead(world, node)) {
         due = earlier(due, earlier(server_keeper_due_ms(node), node->looked_ms + LOOK_LEAD_MS));
+    }
+    if (world_is_collected(world, node)) {
+        due = earlier(due, node->look_due_ms);
     }
     if (node->working && node->worked_ms < due) {
         due = node->worked_ms;
@@ -612,6 +637,10 @@ void node_act(struct world *world, struct node *node)
     }
     if (node->working && node->worked_ms <= world->now_ms) {
         tell_worked(world, node);
+        return;
+    }
+    if (world_is_collected(world, node) && node->look_due_ms <= world->now_ms) {
+        collected_look(world, node);
         return;
     }
     struct event event = {.kind = EVENT_TICK};

@@ -40,6 +40,8 @@ const char *planted_name(enum planted planted)
         [PLANTED_NO_FENCE] = "no-fence",
         [PLANTED_RETRIED] = "retried",
         [PLANTED_READ_AGAIN] = "read-again",
+        [PLANTED_PART_BENT] = "part-bent",
+        [PLANTED_SETTLED_EARLY] = "settled-early",
     };
     return name[planted];
 }
@@ -180,4 +182,18 @@ void plan_share(struct plan *plan)
     plan->stop = rate(&dice, 5);
     plan->database_stop = rate(&dice, 2);
     plan->database_cut = rate(&dice, 2);
+}
+
+void plan_collect(struct plan *plan)
+{
+    struct dice dice = {.state = plan->seed ^ UINT64_C(0x3c6ef372fe94f82b)};
+    plan_share(plan);
+    plan->collectors = 2;
+    plan->coordinators = between(&dice, 3, 4);
+    plan->joined = true;
+    plan->trial = TRIAL_LOCAL;
+    plan->local = plan->local == LOCAL_STREAM ? LOCAL_STREAM : LOCAL_FITS;
+    for (size_t i = 1; i < sizeof plan->group / sizeof plan->group[0]; i++) {
+        plan->group[i] = (size_t)dice_below(&dice, plan->collectors + 1);
+    }
 }

@@ -46,6 +46,9 @@ enum planted {
     PLANTED_NO_FENCE,   /* the term is not checked where something is written */
     PLANTED_RETRIED,    /* a commit whose outcome is unknown is written again, as the next record */
     PLANTED_READ_AGAIN, /* after one the journal is read again, under the same term */
+    /* where some of them collect */
+    PLANTED_PART_BENT,     /* a collector's sum is not that of its agents' answers */
+    PLANTED_SETTLED_EARLY, /* it says that it has handed everything in as soon as a round is open */
     PLANTED_COUNT
 };
 
@@ -132,6 +135,9 @@ struct plan {
     unsigned held_up;      /* before and after each: its asker does not run for a while; likewise */
     unsigned held_between; /* likewise, between two effects */
     uint32_t hold_ms_max;
+    unsigned collectors; /* of these: processes 1 to collectors collect */
+    bool joined;         /* the job's text is one that may have collectors */
+    size_t group[8];     /* by peer: which process has it on its list; 0: whoever may lead */
     /* weights */
     unsigned stop;          /* a coordinator is stopped */
     unsigned database_stop; /* the database */
@@ -142,6 +148,9 @@ void plan_draw(struct plan *plan, uint64_t seed, enum planted planted);
 
 /** Two or three coordinators share the job, and their database fails as well. */
 void plan_share(struct plan *plan);
+
+/** A coordinator leads a job, or two take turns, and two collect; the agents are divided over them. */
+void plan_collect(struct plan *plan);
 
 /** The same job and times without any fault: what the others are compared with. */
 void plan_calm(struct plan *plan, uint64_t seed);

@@ -95,6 +95,19 @@ uint8_t *planted_body(const struct world *world, struct node *node, struct slice
     return bent;
 }
 
+/* A collector's sum has something in it that nobody answered. */
+uint8_t *planted_part(const struct world *world, const struct node *node, struct slice *blob)
+{
+    uint8_t *bent = NULL;
+    if (world->plan.planted == PLANTED_PART_BENT && world_collects(world, node) && blob->size > 0 &&
+        (bent = malloc(blob->size)) != NULL) {
+        memcpy(bent, blob->data, blob->size);
+        bent[0]++;
+        *blob = (struct slice){bent, blob->size};
+    }
+    return bent;
+}
+
 /* It does not ask what has become of it. */
 enum status planted_retry(struct world *world, struct node *node, uint64_t *sequence,
                           struct slice body, struct slice blob)

@@ -2,7 +2,7 @@
  * world goes on; its answer may be lost; it may be lost itself; and it may be left at the server, to be begun when its asker
  * has long given up. */
 
-#include "sim/server.h"
+#include "sim/server_private.h"
 
 #include "base/check.h"
 #include "database/journal_shared.h"
@@ -15,17 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS_MAX = 5, LATE_MS_MAX = 8000, SOON_MS_MAX = 100, LONG_AGO_MS = -1 };
+enum { LATE_MS_MAX = 8000, SOON_MS_MAX = 100, LONG_AGO_MS = -1 };
 
 struct database {
     struct node *asker;
     uint64_t restarts; /* of the server, when it was opened */
     bool broken;
-};
-
-struct pg_result {
-    size_t count;
-    struct database_value (*cell)[CELLS_MAX]; /* (count) owned, with their bytes */
 };
 
 struct lease_keeper {
@@ -55,7 +50,7 @@ int64_t clock_now_ms(void)
 
 /* Answers */
 
-static struct database_value copy_of(struct database_value value)
+struct database_value server_copy_of(struct database_value value)
 {
     if (!value.is_number && value.bytes.data != NULL) {
         uint8_t *copy = malloc(value.bytes.size + 1);
@@ -68,28 +63,28 @@ static struct database_value copy_of(struct database_value value)
     return value;
 }
 
-static void drop(struct database_value *value)
+void server_drop(struct database_value *value)
 {
     free((void *)(uintptr_t)value->bytes.data);
     value->bytes.data = NULL;
 }
 
-static struct database_value number(int64_t value)
+struct database_value server_number(int64_t value)
 {
     return (struct database_value){.number = value, .is_number = true};
 }
 
-static struct database_value bytes(const void *data, size_t size)
+struct database_value server_bytes(const void *data, size_t size)
 {
     return (struct database_value){.bytes = {data, size}};
 }
 
 static struct database_value text(const char *words)
 {
-    return bytes(words, strlen(words));
+    return server_bytes(words, strlen(words));
 }
 
-static void add_row(struct pg_result *answer, const struct database_value *cell, size_t count)
+void server_add_row(struct pg_result *answer, const struct database_value *cell, size_t count)
 {
     answer->cell = realloc(answer->cell, (answer->count + 1) * sizeof *answer->cell);
     if (answer->cell == NULL) {
@@ -97,15 +92,15 @@ static void add_row(struct pg_result *answer, const struct database_value *cell,
     }
     memset(answer->cell[answer->count], 0, sizeof answer->cell[0]);
     for (size_t i = 0; i < count; i++) {
-        answer->cell[answer->count][i] = copy_of(cell[i]);
+        answer->cell[answer->count][i] = server_copy_of(cell[i]);
     }
     answer->count++;
 }
 
-static void add_number(struct pg_result *answer, int64_t value)
+void server_add_number(struct pg_result *answer, int64_t value)
 {
-    const struct database_value cell = number(value);
-    add_row(answer, &cell, 1);
+    const struct database_value cell = server_number(value);
+    server_add_row(answer, &cell, 1);
 }
 
 size_t database_rows(const struct pg_result *answer)
@@ -127,7 +122,7 @@ void database_answer_free(struct pg_result *answer)
 {
     for (size_t i = 0; answer != NULL && i < answer->count; i++) {
         for (size_t j = 0; j < CELLS_MAX; j++) {
-            drop(&answer->cell[i][j]);
+            server_drop(&answer->cell[i][j]);
         }
     }
     if (answer != NULL) {
@@ -138,23 +133,23 @@ void database_answer_free(struct pg_result *answer)
 
 /* Statements: each returns whether the server performed it. */
 
-struct question {
-    struct world *world;
-    struct server *server;
-    struct node *asker;
-    const char *statement;
-    const struct database_value *value;
-    bool answered; /* somebody waits for it */
-};
-
 static bool say_durable(UNUSED const struct question *question, struct pg_result *answer)
 {
-    add_number(answer, 1);
+    server_add_number(answer, 1);
     return true;
 }
 
-static bool make_tables(UNUSED const struct question *question, UNUSED struct pg_result *answer)
+static bool make_tables(const struct question *question, UNUSED struct pg_result *answer)
 {
+    if (strstr(question->statement, "hedgerow_standing") != NULL) {
+        server_make_parts(question->server);
+    }
+    return true;
+}
+
+static bool tell_begun(const struct question *question, struct pg_result *answer)
+{
+    server_add_number(answer, question->server->begun ? 1 : 0);
     return true;
 }
 
@@ -178,15 +173,15 @@ static bool make_lease(const struct question *question, UNUSED struct pg_result 
 static bool tell_kind(const struct question *question, struct pg_result *answer)
 {
     const struct database_value cell[] = {text(question->server->kind),
-                                          number(question->server->version)};
-    add_row(answer, cell, 2);
+                                          server_number(question->server->version)};
+    server_add_row(answer, cell, 2);
     return true;
 }
 
 static bool tell_holder(const struct question *question, struct pg_result *answer)
 {
     const struct database_value cell = text(question->server->holder);
-    add_row(answer, &cell, 1);
+    server_add_row(answer, &cell, 1);
     return true;
 }
 
@@ -202,14 +197,17 @@ static bool take_lease(const struct question *question, struct pg_result *answer
             server->leader != NULL && server->leader != question->asker;
         server->until_ms = question->world->now_ms + LEASE_MS;
         server->leader = question->answered ? question->asker : NULL;
+        if (question->answered) { /* also one that finds the job over, and ends at once */
+            server->led_ms = question->world->now_ms;
+        }
         write_text(server->holder, question->value[0].bytes);
-        add_number(answer, server->term);
+        server_add_number(answer, server->term);
     }
     return true;
 }
 
 /* Whether a statement's writer holds the term. It has to ask that itself. */
-static bool is_held(const struct question *question)
+bool server_is_held(const struct question *question)
 {
     return strstr(question->statement, "WHERE term = $1") == NULL ||
            question->world->plan.planted == PLANTED_NO_FENCE ||
@@ -220,7 +218,7 @@ static bool renew(const struct question *question, struct pg_result *answer)
 {
     if (question->value[0].number == question->server->term) {
         question->server->until_ms = question->world->now_ms + LEASE_MS;
-        add_number(answer, question->server->term);
+        server_add_number(answer, question->server->term);
     }
     return true;
 }
@@ -229,7 +227,7 @@ static bool give_back(const struct question *question, struct pg_result *answer)
 {
     if (question->value[0].number == question->server->term) {
         question->server->until_ms = LONG_AGO_MS;
-        add_number(answer, question->server->term);
+        server_add_number(answer, question->server->term);
     }
     return true;
 }
@@ -240,8 +238,9 @@ static bool tell_end(const struct question *question, struct pg_result *answer)
     const size_t count = server->journal.count;
     if (count > 0) {
         const struct database_value cell[] = {
-            number((int64_t)count), bytes(server->row[count - 1].chain.byte, DIGEST_BYTES)};
-        add_row(answer, cell, 2);
+            server_number((int64_t)count),
+            server_bytes(server->row[count - 1].chain.byte, DIGEST_BYTES)};
+        server_add_row(answer, cell, 2);
     }
     return true;
 }
@@ -252,9 +251,9 @@ static bool add_record(const struct question *question, struct pg_result *answer
     struct server *server = question->server;
     const struct database_value *value = question->value;
     uint64_t sequence = 0;
-    if (!is_held(question)) {
+    if (!server_is_held(question)) {
         question->world->tally.writes_fenced++;
-        add_number(answer, 0);
+        server_add_number(answer, 0);
         return true;
     }
     server->until_ms = question->world->now_ms + LEASE_MS;
@@ -276,13 +275,13 @@ static bool add_record(const struct question *question, struct pg_result *answer
                        memory_journal_body(&server->journal, sequence),
                        memory_journal_blob(&server->journal, sequence));
     checker_on_term(question->world, value[0].number, server->term);
-    add_number(answer, 1);
+    server_add_number(answer, 1);
     return true;
 }
 
 static bool forget_blob(const struct question *question, struct pg_result *answer)
 {
-    const bool held = is_held(question);
+    const bool held = server_is_held(question);
     if (held && memory_journal_forget(&question->server->journal,
                                       (uint64_t)question->value[1].number) != STATUS_OK) {
         abort();
@@ -291,7 +290,7 @@ static bool forget_blob(const struct question *question, struct pg_result *answe
         question->server->until_ms = question->world->now_ms + LEASE_MS;
         checker_on_term(question->world, question->value[0].number, question->server->term);
     }
-    add_number(answer, held ? 1 : 0);
+    server_add_number(answer, held ? 1 : 0);
     return true;
 }
 
@@ -302,10 +301,11 @@ static bool tell_records(const struct question *question, struct pg_result *answ
          i < server->journal.count && answer->count < (size_t)question->value[1].number; i++) {
         const struct memory_record *record = &server->journal.record[i];
         const struct database_value cell[CELLS_MAX] = {
-            number((int64_t)i + 1), bytes(record->body, record->body_size),
-            number((int64_t)record->blob_size), bytes(server->row[i].digest.byte, DIGEST_BYTES),
-            bytes(server->row[i].chain.byte, DIGEST_BYTES)};
-        add_row(answer, cell, CELLS_MAX);
+            server_number((int64_t)i + 1), server_bytes(record->body, record->body_size),
+            server_number((int64_t)record->blob_size),
+            server_bytes(server->row[i].digest.byte, DIGEST_BYTES),
+            server_bytes(server->row[i].chain.byte, DIGEST_BYTES)};
+        server_add_row(answer, cell, CELLS_MAX);
     }
     return true;
 }
@@ -316,7 +316,7 @@ static bool tell_blob(const struct question *question, struct pg_result *answer)
         memory_journal_blob(&question->server->journal, (uint64_t)question->value[0].number);
     if (blob.size > 0) {
         const struct database_value cell = {.bytes = blob};
-        add_row(answer, &cell, 1);
+        server_add_row(answer, &cell, 1);
     }
     return true;
 }
@@ -326,20 +326,30 @@ static const struct {
     const char *words;
     bool (*perform)(const struct question *question, struct pg_result *answer);
     bool writes;
-    bool record; /* and a record */
-} known[] = {{"SELECT (current_setting(", say_durable, false, false},
-             {"DO $$ BEGIN", make_tables, true, false},
-             {"INSERT INTO hedgerow_lease", make_lease, true, false},
-             {"INSERT INTO hedgerow_record", add_record, true, true},
-             {"DELETE FROM hedgerow_blob", forget_blob, true, true},
-             {"SET term = term + 1", take_lease, true, false},
-             {"SET until = '-infinity'", give_back, true, false},
-             {"SET until = clock_timestamp()", renew, true, false},
-             {"SELECT kind, version", tell_kind, false, false},
-             {"SELECT holder", tell_holder, false, false},
-             {"SELECT sequence, chain", tell_end, false, false},
-             {"SELECT sequence, body", tell_records, false, false},
-             {"SELECT bytes FROM hedgerow_blob", tell_blob, false, false}};
+    unsigned
+        seldom; /* one of so many chances for a fault is one: most of what is asked only asks who leads */
+} known[] = {{"SELECT (current_setting(", say_durable, false, 8},
+             {"DO $$ BEGIN", make_tables, true, 8},
+             {" to_regclass('hedgerow_standing') IS NOT NULL)", server_tell_parts_there, false, 8},
+             {"SELECT (to_regclass('hedgerow_lease')", tell_begun, false, 8},
+             {"INSERT INTO hedgerow_standing", server_list_collectors, true, 8},
+             {"UPDATE hedgerow_standing", server_set_standing, true, 32},
+             {"SELECT name, greatest(0", server_tell_standings, false, 64},
+             {"INSERT INTO hedgerow_partial", server_add_part, true, 1},
+             {"SELECT p.collector", server_tell_parts, false, 64},
+             {"SELECT body, blob, digest", server_tell_part, false, 8},
+             {"DELETE FROM hedgerow_partial", server_drop_parts, true, 8},
+             {"INSERT INTO hedgerow_lease", make_lease, true, 8},
+             {"INSERT INTO hedgerow_record", add_record, true, 1},
+             {"DELETE FROM hedgerow_blob", forget_blob, true, 1},
+             {"SET term = term + 1", take_lease, true, 8},
+             {"SET until = '-infinity'", give_back, true, 8},
+             {"SET until = clock_timestamp()", renew, true, 8},
+             {"SELECT kind, version", tell_kind, false, 8},
+             {"SELECT holder", tell_holder, false, 8},
+             {"SELECT sequence, chain", tell_end, false, 8},
+             {"SELECT sequence, body", tell_records, false, 8},
+             {"SELECT bytes FROM hedgerow_blob", tell_blob, false, 8}};
 
 static size_t known_of(const char *statement)
 {
@@ -412,20 +422,19 @@ static void leave_behind(struct world *world, const struct question *question, s
         .count = count,
     };
     for (size_t i = 0; i < count; i++) {
-        late->value[i] = copy_of(question->value[i]);
+        late->value[i] = server_copy_of(question->value[i]);
     }
 }
 
-/* Most of what is asked only asks who leads. */
 static unsigned rate_of(unsigned in_1000, size_t which)
 {
-    return known[which].record ? in_1000 : in_1000 / 8;
+    return in_1000 / known[which].seldom;
 }
 
 /* Who stands by would hold up those whom it matters to: it goes on first. */
 static void hold_up(struct world *world, struct node *node, size_t which)
 {
-    if (!node->keeping && world->server.leader == node &&
+    if (!node->keeping && (world->server.leader == node || world_collects(world, node)) &&
         world_chance(world, rate_of(world->plan.held_up, which))) {
         world_hold(world, node);
     }
@@ -500,7 +509,7 @@ void server_init(struct server *server)
 static void drop_late(struct server *server, size_t which)
 {
     for (size_t i = 0; i < server->late[which].count; i++) {
-        drop(&server->late[which].value[i]);
+        server_drop(&server->late[which].value[i]);
     }
     server->late[which] = server->late[--server->late_count];
 }
@@ -511,6 +520,7 @@ void server_free(struct server *server)
         drop_late(server, 0);
     }
     memory_journal_free(&server->journal);
+    server_free_parts(server);
     free(server->row);
 }
 
@@ -582,6 +592,20 @@ enum status server_open(struct journal *out)
         world_tell(here.world, "coordinator %zu stands by: %s", here.node->process, why.text);
     }
     return status;
+}
+
+enum status journal_open(struct journal *out, const struct journal_options *options,
+                         struct why *why)
+{
+    return journal_shared_open(out, options, why);
+}
+
+void journal_close(struct journal *journal)
+{
+    if (journal->self != NULL) {
+        journal->close(journal->self);
+    }
+    *journal = (struct journal){.self = NULL};
 }
 
 /* The lease's thread */

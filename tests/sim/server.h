@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "database/database.h"
+#include "protocol/machine.h"
 #include "support/memory_journal.h"
 #include "support/seeded_random.h"
 
@@ -16,7 +17,7 @@
 
 #define SERVER_URL "postgresql://server/journal"
 
-enum { SERVER_LATE_MAX = 16, SERVER_TEXT_BYTES = 128 };
+enum { SERVER_LATE_MAX = 16, SERVER_TEXT_BYTES = 128, SERVER_STANDINGS_MAX = 4 };
 
 struct world;
 struct node;
@@ -37,6 +38,19 @@ struct server_row {
     struct digest chain;
 };
 
+/* A row of hedgerow_standing. */
+struct server_standing {
+    char name[PEER_NAME_BYTES];
+    int64_t ready;
+    int64_t open;
+    int64_t settled;
+    int64_t answers;
+    int64_t left_ms;
+    int64_t heard_ms; /* INT64_MIN: never */
+};
+
+struct server_part;
+
 struct server {
     bool begun; /* there is a lease's row */
     char kind[SERVER_TEXT_BYTES];
@@ -48,6 +62,11 @@ struct server {
     struct server_row *row; /* (journal.count) owned */
     struct late late[SERVER_LATE_MAX];
     size_t late_count;
+    bool shared_tables; /* those of collectors are there */
+    struct server_standing standing[SERVER_STANDINGS_MAX];
+    size_t standing_count;
+    struct server_part *part; /* (part_count) owned */
+    size_t part_count;
     int64_t down_until_ms;
     uint64_t restarts;
     struct node

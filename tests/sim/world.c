@@ -40,7 +40,10 @@ void world_tell(struct world *world, const char *format, ...)
 
 static void write_log(void *self, const struct log_entry *entry)
 {
-    world_tell(self, "      log %s %s: %s", entry->event, entry->peer == NULL ? "" : entry->peer,
+    struct world *world = self;
+    world->tally.parts_refused += strcmp(entry->event, "collector-refused") == 0;
+    world->tally.collectors_silent += strcmp(entry->event, "collector-silent") == 0;
+    world_tell(world, "      log %s %s: %s", entry->event, entry->peer == NULL ? "" : entry->peer,
                entry->text);
 }
 
@@ -83,7 +86,7 @@ void world_init(struct world *world, const struct plan *plan, bool verbose)
         node->number = i < MACHINES ? i : COORDINATOR;
         node->process = i < MACHINES ? 0 : i - MACHINES + 1;
         node->data_number = i;
-        node->heard = &world->node[COORDINATOR];
+        node->heard = world_coordinator(world, i <= SIM_AGENTS ? plan->group[i] : 0);
         /* With an earlier job about, "once" could mean that one: its frames come again. */
         node->once = i % 2 == 0 && !plan->earlier;
         node->restart_ms = (int64_t)dice_below(&world->dice, plan->faulty ? 2000 : 20);

@@ -5,6 +5,7 @@
 #define SIM_WORLD_H
 
 #include "agent/participant.h"
+#include "coordinator/main_collect.h"
 #include "coordinator/round.h"
 #include "protocol/wire.h"
 #include "sim/checker.h"
@@ -17,7 +18,7 @@
 enum {
     COORDINATOR = 0,           /* then the agents, 1 to SIM_AGENTS */
     MACHINES = 1 + SIM_AGENTS, /* then the other coordinators, where several share a job */
-    COORDINATORS_MAX = 3,
+    COORDINATORS_MAX = 4,
     MACHINES_MAX = MACHINES + COORDINATORS_MAX - 1,
     /* peers that are no machines */
     MALLORY = MACHINES, /* an admitted key in hostile hands */
@@ -90,6 +91,12 @@ struct node {
     int64_t database_cut_until_ms;
     int64_t looked_ms; /* when it last asked whether it still leads */
     uint64_t known;    /* records that it has read or written */
+
+    /* where some of them collect */
+    struct office office;
+    struct collect collect;
+    int64_t look_due_ms;
+    bool looks; /* it looks at the others: what it is made of stays until that ends */
 };
 
 /* How much of what can happen did happen: a simulator in which nothing goes wrong shows nothing. */
@@ -137,10 +144,20 @@ struct node {
     ENTRY(database_restarts)                                                                       \
     ENTRY(database_cuts)
 
+/* Where some of them collect. */
+#define TALLY_COLLECTED_LIST(ENTRY)                                                                \
+    ENTRY(parts)                                                                                   \
+    ENTRY(parts_further)                                                                           \
+    ENTRY(standings_fenced)                                                                        \
+    ENTRY(looks_failed)                                                                            \
+    ENTRY(collectors_silent)
+
 struct tally {
 #define TALLY_FIELD(name) uint64_t name;
     TALLY_LIST(TALLY_FIELD)
     TALLY_SHARED_LIST(TALLY_FIELD)
+    TALLY_COLLECTED_LIST(TALLY_FIELD)
+    uint64_t parts_refused; /* too seldom to be sure of */
 #undef TALLY_FIELD
 };
 
@@ -200,6 +217,15 @@ bool world_chance(struct world *world, unsigned in_1000);
 struct node *world_coordinator(struct world *world, size_t process);
 bool world_is_shared(const struct world *world);
 
+/** collected.c: whether a coordinator is a collector; one of those who have some; has a peer on its list now. */
+bool world_collects(const struct world *world, const struct node *node);
+bool world_is_collected(const struct world *world, const struct node *node);
+bool world_lists(const struct world *world, const struct node *node, size_t peer);
+MUST_USE enum status collected_open(struct world *world, struct node *node, struct why *why);
+MUST_USE enum status collected_join(struct world *world, struct node *node);
+void collected_leave(struct world *world, struct node *node);
+void collected_look(struct world *world, struct node *node);
+
 /** A program does not run for some time, and all others do: it is stopped, or waits for the server. It may be killed
  * meanwhile. Returns when it goes on: whoever is held while another one is goes on first. */
 void world_hold(struct world *world, struct node *node);
@@ -209,6 +235,7 @@ void node_start(struct world *world, struct node *node);
 void node_crash(struct world *world, struct node *node, const char *reason);
 void node_step(struct world *world, struct node *node, struct event *event);
 void node_free(struct world *world, struct node *node);
+void node_restart(struct world *world, struct node *node, const char *reason);
 void node_tell_roster(struct world *world);
 int64_t node_clock_ms(const struct world *world, const struct node *node);
 int64_t node_due_ms(const struct world *world, const struct node *node);
@@ -231,6 +258,7 @@ void network_free(struct world *world);
 
 /* planted.c: what a wrong program would do; nothing is planted in an ordinary run */
 uint8_t *planted_body(const struct world *world, struct node *node, struct slice *body);
+uint8_t *planted_part(const struct world *world, const struct node *node, struct slice *blob);
 enum status planted_retry(struct world *world, struct node *node, uint64_t *sequence,
                           struct slice body, struct slice blob);
 bool planted_early(struct world *world, struct node *node, const struct effect *effect);

@@ -267,7 +267,8 @@ static void on_tick(struct acting *acting, int64_t now_ms, struct effects *effec
     if (now_ms >= acting->hello_ms) {
         hello(acting, now_ms, effects);
     }
-    if (transfer_is_active(&acting->fetch) && now_ms - acting->fetch.progress_ms >= RETRY_MS) {
+    if (transfer_is_active(&acting->fetch) &&
+        now_ms - acting->fetch.progress_ms >= transfer_wait_ms(&acting->fetch, RETRY_MS)) {
         transfer_retry(&acting->fetch, now_ms);
         ask(acting, effects);
     }

@@ -9,6 +9,7 @@
 #include "tests/support/journal_seen.h"
 
 #include <criterion/criterion.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +53,12 @@ static void setup(void)
 static enum status open_as(struct collection **out, const char *name)
 {
     static const struct peer collectors[] = {{"east"}, {"west"}};
-    const struct collection_options options = {
-        .place = place, .name = name, .collectors = collectors, .count = 2};
+    const struct collection_options options = {.place = place,
+                                               .name = name,
+                                               .collectors = collectors,
+                                               .count = 2,
+                                               .term =
+                                                   name[0] == '\0' ? journal_term(&journal) : 0};
     why.text[0] = '\0';
     return collection_open(out, &options, &why);
 }
@@ -251,4 +256,73 @@ Test(collection, each_says_how_it_stands, .init = setup_led, .fini = teardown)
               is[2].settled == 2 && is[2].answers == 3);
     cr_expect(is[2].left_ms < -2000 + 1 && is[2].left_ms > -60000, "time has passed since");
     collection_close(east);
+}
+
+/* The row of the one that leads, as a collector reads it. */
+static struct standing_of lead_row(struct collection *reader)
+{
+    struct standing_of is[COLLECTORS_MAX + 1];
+    size_t count = 0;
+    cr_assert_eq(collection_ask(reader, is, &count, &why), STATUS_OK, "%s", why.text);
+    cr_assert(count > 0 && is[0].peer.name[0] == '\0');
+    return is[0];
+}
+
+/* A coordinator that led was stopped, another one leads, and the first one wakes up. */
+Test(collection, one_that_leads_no_more_writes_nothing, .init = setup_led, .fini = teardown)
+{
+    struct collection *east = NULL;
+    struct collection *next = NULL;
+    const struct standing_of old_stands = {.ready = 1, .open = 1};
+    const struct standing_of stands = {.ready = 2, .open = 3};
+    struct collection *old = lead;
+    cr_assert_eq(open_as(&east, "east"), STATUS_OK, "%s", why.text);
+    struct journal of_east = collection_journal(east);
+    cr_assert_eq(collection_tell(old, &old_stands, &why), STATUS_OK, "%s", why.text);
+    cr_expect_str_eq(parts(0, STATUS_OK).text, "");
+
+    struct journal of_old = journal;
+    psql("UPDATE hedgerow_lease SET until = '-infinity'");
+    open_journal();
+    cr_assert_eq(open_as(&next, ""), STATUS_OK, "%s", why.text);
+    cr_assert_eq(collection_tell(next, &stands, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(hand_in(&of_east, "east", 2, 5), STATUS_OK);
+
+    cr_expect_eq(collection_tell(old, &old_stands, &why), STATUS_BUSY);
+    cr_expect_not_null(strstr(why.text, "another coordinator leads"), "%s", why.text);
+    const struct standing_of row = lead_row(east);
+    cr_expect(row.ready == 2 && row.open == 3, "the row of the one that leads was written over");
+    cr_expect_str_eq(parts(9, STATUS_OK).text, "", "it deletes no part");
+    cr_expect_eq(collection_clear(old, &why), STATUS_OK);
+    lead = next;
+    cr_expect_str_eq(parts(2, STATUS_OK).text, "2:east:5 ", "nor all of them");
+    cr_expect_eq(collection_tell(east, &stands, &why), STATUS_OK, "a collector has no term");
+
+    const struct journal led = journal;
+    struct collection *again = NULL;
+    journal = of_old;
+    cr_expect_eq(open_as(&again, ""), STATUS_BUSY);
+    journal = led;
+    journal_close(&of_old);
+    journal_close(&of_east);
+    collection_close(old);
+}
+
+/* The old one has begun its statement and waits for the lease's row, which the next one is about to take. */
+Test(collection, one_that_waits_while_another_takes_the_lead_writes_nothing, .init = setup_led,
+     .fini = teardown)
+{
+    char command[2048];
+    cr_assert_eq(collection_tell(lead, &(struct standing_of){.ready = 1, .open = 7}, &why),
+                 STATUS_OK);
+    (void)snprintf(command, sizeof command,
+                   "psql -q -v ON_ERROR_STOP=1 -d '%s' -c \"BEGIN; UPDATE hedgerow_lease SET term ="
+                   " term + 1; UPDATE hedgerow_standing SET open = 8 WHERE name = 'west';"
+                   " SELECT pg_sleep(1); COMMIT\" >/dev/null 2>&1 &",
+                   place);
+    cr_assert_eq(system(command), 0);
+    (void)poll(NULL, 0, 500);
+    cr_expect_eq(collection_tell(lead, &(struct standing_of){.ready = 1, .open = 1}, &why),
+                 STATUS_BUSY, "%s", why.text);
+    cr_expect_eq(lead_row(lead).open, 7);
 }

@@ -25,6 +25,7 @@ AGENT_PERIOD_S = 1.0
 # Each family is public, or the site's own ledger. A new one is judged by a person, and then written here.
 COORDINATOR_FAMILIES = {
     "agent_info", "agents", "agents_needed", "build_info", "collector_agents_ready", "delta_planned", "delta_spent", "epsilon_planned", "epsilon_spent",
+    "fetch_waiting_agents", "fetch_waiting_bytes", "fetches_held_total", "fetches_not_taken_total", "fetches_repeated_total",
     "job_failed", "job_info", "job_left_seconds", "job_phase", "jobs_waiting", "journal_bytes", "last_release_timestamp_seconds", "last_round_agents",
     "last_round_seconds", "message_bytes_total", "messages_total", "regret_average", "regret_bound", "round_seconds_total", "rounds_closed_total", "rounds_planned",
     "stage_info", "start_timestamp_seconds"}

@@ -21,6 +21,7 @@ enum {
     AGENTS = 48,
     PATIENCE_MS = 120 * 1000,
     PIECE_BYTES = 64 * 1024,
+    RETRY_MS = 500,
     MODEL_BYTES = 1 << 20,
     KIB_PER_MIB = 1024
 };
@@ -38,6 +39,7 @@ static struct key_pair agent[AGENTS];
 static char address[ADDRESS_BYTES];
 static char log_path[160];
 static pid_t process;
+static unsigned lost_one_in; /* pieces are lost at the coordinator; 0: none. Set before it starts */
 static const struct digest model = {{1}};
 static const struct peer to_coordinator = {"coordinator"};
 
@@ -71,7 +73,11 @@ static void answer(struct endpoint *endpoint, const struct endpoint_message *fro
     uint8_t control[CONTROL_BYTES_MAX];
     struct message message;
     struct message piece = {.kind = MESSAGE_PIECE};
+    static unsigned pieces;
     if (wire_decode(&message, from->control, from->payload) != STATUS_OK) {
+        return;
+    }
+    if (message.kind == MESSAGE_FETCH && lost_one_in > 0 && ++pieces % lost_one_in == 0) {
         return;
     }
     if (message.kind == MESSAGE_FETCH) {
@@ -249,6 +255,9 @@ struct honest {
     int64_t hello_ms;
     bool heard;
     bool asks;
+    bool retries;      /* it asks again for what does not come, */
+    unsigned says;     /* and says each FETCH so often */
+    uint64_t received; /* bytes of pieces, also of those that it cannot use */
 };
 
 static void honest_start(struct honest *honest, size_t number, bool lines)
@@ -258,7 +267,7 @@ static void honest_start(struct honest *honest, size_t number, bool lines)
                                        .lines = lines ? "" : NULL,
                                        .payload_bytes_max = CHUNK_BYTES_MAX,
                                        .coordinator_key = coordinator.public_key};
-    *honest = (struct honest){.endpoint = NULL};
+    *honest = (struct honest){.says = 1};
     cr_assert_eq(endpoint_dial(&honest->endpoint, &options, NULL), STATUS_OK);
     cr_assert_eq(
         transfer_begin(&honest->transfer, MODEL_BYTES, TRANSFER_FETCH_BYTES, clock_now_ms()),
@@ -272,13 +281,33 @@ static void honest_ask(struct honest *honest)
     uint32_t length = 0;
     while (transfer_ask(&honest->transfer, &offset, &length)) {
         const size_t size = pack_fetch(control, offset, length);
-        (void)!endpoint_send(honest->endpoint, &to_coordinator, (struct slice){control, size},
-                             (struct slice){NULL, 0});
+        for (unsigned i = 0; i < honest->says; i++) {
+            (void)!endpoint_send(honest->endpoint, &to_coordinator, (struct slice){control, size},
+                                 (struct slice){NULL, 0});
+        }
     }
 }
 
-/* Takes one message at most, so that it is slow. It greets until it is heard and never asks for a piece again: one that is lost
- * would be missing for ever. */
+static void honest_ask_again(struct honest *honest)
+{
+    const int64_t now_ms = clock_now_ms();
+    if (honest->retries && honest->asks && !transfer_is_whole(&honest->transfer) &&
+        now_ms - honest->transfer.progress_ms >= transfer_wait_ms(&honest->transfer, RETRY_MS)) {
+        transfer_retry(&honest->transfer, now_ms);
+        honest_ask(honest);
+    }
+}
+
+static void honest_take(struct honest *honest, const struct message *message, struct slice piece)
+{
+    honest->received += piece.size;
+    const bool next =
+        transfer_accept(&honest->transfer, message->as.piece.offset, piece, clock_now_ms());
+    cr_assert(next || honest->retries, "a piece is not the next one");
+}
+
+/* Takes one message at most, so that it is slow. It greets until it is heard and does not ask for a piece again unless it
+ * retries: one that is lost would be missing for ever. */
 static void honest_turn(struct honest *honest)
 {
     struct endpoint_message from;
@@ -291,14 +320,15 @@ static void honest_turn(struct honest *honest)
                              (struct slice){control, wire_encode(control, &message)},
                              (struct slice){NULL, 0});
     }
-    if (endpoint_receive(honest->endpoint, &from) != STATUS_OK ||
-        wire_decode(&message, from.control, from.payload) != STATUS_OK) {
+    if (endpoint_receive(honest->endpoint, &from) != STATUS_OK) {
+        honest_ask_again(honest); /* whatever has come is looked at first */
+        return;
+    }
+    if (wire_decode(&message, from.control, from.payload) != STATUS_OK) {
         return;
     }
     if (message.kind == MESSAGE_PIECE) {
-        cr_assert(transfer_accept(&honest->transfer, message.as.piece.offset, from.payload,
-                                  clock_now_ms()),
-                  "a piece is not the next one");
+        honest_take(honest, &message, from.payload);
     } else {
         honest->heard = true;
     }
@@ -441,4 +471,47 @@ Test(fetches, those_who_wait_are_served_in_their_turn_and_no_piece_is_lost)
 Test(fetches, of_those_with_lines_no_piece_is_lost_either)
 {
     expect_served_in_turn(true);
+}
+
+/* All ask twice for each piece, and again for what does not come soon: most of it waits for its turn. Returns how much they
+ * received for each byte that they needed. */
+static double fetch_impatiently(size_t count, uint64_t waiting_bytes_max, bool lines)
+{
+    static struct honest honest[AGENTS];
+    uint64_t received = 0;
+    start(waiting_bytes_max, 60000);
+    for (size_t i = 0; i < count; i++) {
+        honest_start(&honest[i], i, lines);
+        honest[i].retries = true;
+        honest[i].says = 2;
+    }
+    honest_connect(honest, count, lines);
+    (void)honest_fetch(honest, count);
+    cr_expect_eq(count_logged("pieces-not-taken"), 0);
+    for (size_t i = 0; i < count; i++) {
+        received += honest[i].received;
+        honest_end(&honest[i]);
+    }
+    stop();
+    return (double)received / (double)(count * MODEL_BYTES);
+}
+
+Test(fetches, that_are_doubled_and_repeated_while_they_wait_cost_no_piece_twice)
+{
+    const double times = fetch_impatiently(AGENTS, 512 * 1024, false);
+    cr_log_info("%.3f times as much as they needed", times);
+    cr_expect_leq(times, 1.1, "%.3f", times);
+}
+
+Test(fetches, of_those_with_lines_that_are_doubled_and_repeated_cost_no_piece_twice_either)
+{
+    const double times = fetch_impatiently(24, 512 * 1024, true);
+    cr_log_info("%.3f times as much as they needed", times);
+    cr_expect_leq(times, 1.1, "%.3f", times);
+}
+
+Test(fetches, of_pieces_that_are_lost_are_answered_when_they_are_repeated)
+{
+    lost_one_in = 11;
+    cr_log_info("%.3f times as much as they needed", fetch_impatiently(8, 512 * 1024, false));
 }

@@ -284,6 +284,64 @@ Test(round_collect, nobody_counts_twice)
     end();
 }
 
+/* Agents of one name at two coordinators: their collector finds out which of its agents that is, and asks it no more. So the
+ * others of its list count again. */
+Test(round_collect, an_agent_on_two_lists_is_found)
+{
+    begin();
+    team[1].first = 1; /* agent-1 and agent-2: agent-1 is of the one that leads, too */
+    restart(1);
+    greet_all();
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const bool found = round >= 2;
+        const int64_t word_of[] = {word(1, round), word(2, round)};
+        cr_expect(answer(0, 1) && answer(0, 0));
+        const uint32_t invited = team[1].invite.as.invite.round;
+        cr_assert_eq(invited, round, "agent-2 is asked");
+        for (size_t agent = found; agent < 2; agent++) {
+            central_offer_whole(&team[1], agent, &word_of[agent], &word_of[agent], 1);
+        }
+        hand_in(1);
+        cr_expect_eq(team[0].coordinator->collecting.agent_count, found, "round %u", round);
+        cr_expect(answer(2, 0) && answer(2, 1));
+        hand_in(2);
+        cr_assert_eq(team[0].coordinator->outcome.rounds_closed, round + 1);
+        follow(1);
+        follow(2);
+    }
+    cr_expect_eq(check_rounds(), 2 * 4 + 3 * 5);
+    struct member *twice = cohort_find(&team[1].coordinator->cohort, &(struct peer){"agent-1"});
+    cr_assert_not_null(twice);
+    cr_expect_eq(twice->doubled, 2);
+    const struct peer list[] = {{"agent-1"}, {"agent-2"}};
+    central_tell(&team[1], (struct event){.kind = EVENT_ROSTER, .as.roster = {list, 2}});
+    cr_expect_eq(cohort_find(&team[1].coordinator->cohort, &list[0])->doubled, 0,
+                 "a changed list is tried anew");
+    cr_expect_eq(cohort_find(&team[1].coordinator->cohort, &list[1])->doubled, 0);
+    end();
+}
+
+/* A part that comes too late is in no round. Nobody's name is in another part for that. */
+Test(round_collect, a_part_that_is_late_makes_nobody_a_twin)
+{
+    begin();
+    greet_all();
+    for (uint32_t round = 0; round < 3; round++) {
+        cr_expect(answer(1, 0) && answer(1, 1) && answer(0, 0) && answer(0, 1));
+        cr_expect(answer(2, 0) && answer(2, 1));
+        central_wait(&team[0], DEADLINE_MS);
+        team[1].now_ms = team[2].now_ms = team[0].now_ms;
+        hand_in(1);
+        hand_in(2);
+        follow(1);
+        follow(2);
+    }
+    for (size_t i = 0; i < team[1].coordinator->cohort.count; i++) {
+        cr_expect_eq(team[1].coordinator->cohort.member[i].doubled, 0);
+    }
+    end();
+}
+
 /* Rounds wait for a collector in vain twice; then they go on without it, until it is back. */
 Test(round_collect, rounds_go_on_without_a_collector)
 {
@@ -325,8 +383,11 @@ Test(round_collect, a_part_is_there_before_the_deadline)
         central_wait(&team[i], DEADLINE_MS / 2);
     }
     restart(2);
-    follow(2);
     central_greet(&team[2]);
+    follow(2);
+    cr_expect_eq(team[2].invite.as.invite.deadline_ms, DEADLINE_MS / 2 - DEADLINE_MS / 16,
+                 "agents are told the time that is left, also at first: %u ms",
+                 (unsigned)team[2].invite.as.invite.deadline_ms);
     cr_expect(answer(2, 0));
     central_wait(&team[2], DEADLINE_MS / 2 - DEADLINE_MS / 16 - 1);
     cr_expect_eq(team[2].kept_count, 0);

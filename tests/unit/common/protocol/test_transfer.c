@@ -95,6 +95,50 @@ Test(transfer, pieces_are_small_once_they_were_asked_for_again)
     transfer_drop(&transfer);
 }
 
+/* What was asked for before may only have been late: then it counts, and is not sent once more. */
+Test(transfer, a_large_piece_that_comes_late_counts)
+{
+    static uint8_t piece[CHUNK_BYTES_MAX];
+    const struct slice large = {piece, CHUNK_BYTES_MAX};
+    struct transfer transfer = {0};
+    uint64_t offset;
+    uint32_t length;
+    cr_assert_eq(transfer_begin(&transfer, ANSWER_BYTES, CHUNK_BYTES_MAX, 0), STATUS_OK);
+    while (move(&transfer, 1) != CHUNK_BYTES_MAX) {
+    }
+    while (transfer_ask(&transfer, &offset, &length)) {
+    }
+    const uint64_t asked = transfer.asked;
+    transfer_retry(&transfer, 2000);
+    transfer_retry(&transfer, 6000);
+    cr_assert(transfer_ask(&transfer, &offset, &length));
+    cr_expect_not(transfer_accept(&transfer, offset + length, large, 7000));
+    while (transfer.received < asked) {
+        cr_assert(transfer_accept(&transfer, transfer.received, large, 7000));
+        cr_assert_leq(transfer.received, transfer.asked);
+        (void)transfer_ask(&transfer, &offset, &length);
+    }
+    cr_expect_not(transfer_accept(&transfer, transfer.received, large, 7001),
+                  "nobody has asked for this one");
+    cr_expect_eq(move(&transfer, 7001), CHUNK_BYTES_SMALL);
+    cr_expect_not(transfer_accept(&transfer, transfer.received, large, 7001));
+    transfer_drop(&transfer);
+}
+
+Test(transfer, waits_get_longer_until_a_piece_comes)
+{
+    struct transfer transfer = {0};
+    cr_assert_eq(transfer_begin(&transfer, ANSWER_BYTES, CHUNK_BYTES_MAX, 0), STATUS_OK);
+    cr_expect_eq(transfer_wait_ms(&transfer, 100), 100);
+    for (int i = 1; i < 70; i++) {
+        transfer_retry(&transfer, i);
+        cr_expect_eq(transfer_wait_ms(&transfer, 100), i == 1 ? 200 : i == 2 ? 400 : 800);
+    }
+    cr_assert_gt(move(&transfer, 100), 0);
+    cr_expect_eq(transfer_wait_ms(&transfer, 100), 100);
+    transfer_drop(&transfer);
+}
+
 Test(transfer, what_has_come_is_wiped)
 {
     static uint8_t piece[CHUNK_BYTES_SMALL];

@@ -1,0 +1,90 @@
+/* An agent whose pieces do not come asks for them again, each time later than before, and not together with others. So
+ * hundreds that wait for their turn do not keep a coordinator busy with what it knows already. */
+
+#include "agent/participant_state.h"
+#include "tests/unit/agent/asked.h"
+
+enum { FIRST_MS = 2000, LAST_MS = 16000, ASKS = 8 };
+
+/* Lets time pass until it asks again; returns how long that took. */
+static int64_t wait_for_fetch(void)
+{
+    const int64_t began_ms = bench.now_ms;
+    const size_t before = bench.fetches;
+    while (bench.fetches == before) {
+        cr_assert_lt(bench.now_ms - began_ms, 10 * LAST_MS);
+        wait_until(bench.machine.wake_ms(bench.machine.self));
+    }
+    return bench.now_ms - began_ms;
+}
+
+static void begin_to_fetch(uint64_t seed)
+{
+    init();
+    seeded_random_init(&bench.seeded, seed);
+    const struct message invite = invitation(0);
+    say(&invite, (struct slice){0});
+    cr_assert_eq(bench.fetches, 1);
+}
+
+Test(participant_fetches, each_time_that_it_asks_again_it_waits_longer_up_to_a_bound)
+{
+    begin_to_fetch(3);
+    cr_expect_eq(wait_for_fetch(), FIRST_MS, "a lost piece is missed soon");
+    int64_t least_ms = 2 * FIRST_MS;
+    for (int i = 1; i < ASKS; i++) {
+        const int64_t waited_ms = wait_for_fetch();
+        cr_expect(waited_ms >= least_ms && waited_ms <= least_ms + least_ms / 2,
+                  "it waited %lld ms, and %lld or up to half more were due", (long long)waited_ms,
+                  (long long)least_ms);
+        least_ms = least_ms < LAST_MS ? 2 * least_ms : LAST_MS;
+    }
+    end();
+}
+
+Test(participant_fetches, agents_that_ask_together_do_not_do_so_again)
+{
+    enum { AGENTS = 8 };
+    int64_t waited_ms[AGENTS];
+    size_t apart = 0;
+    for (uint64_t i = 0; i < AGENTS; i++) {
+        begin_to_fetch(3 + i);
+        (void)wait_for_fetch();
+        waited_ms[i] = wait_for_fetch();
+        end();
+        apart += i > 0 && waited_ms[i] != waited_ms[i - 1];
+    }
+    cr_expect_gt(apart, AGENTS / 2, "%zu of %d", apart, AGENTS); /* the seeds are fixed */
+}
+
+Test(participant_fetches, a_connection_that_is_built_anew_is_asked_soon)
+{
+    begin_to_fetch(3);
+    for (int i = 0; i < ASKS; i++) {
+        (void)wait_for_fetch();
+    }
+    while (strstr(bench.said, "coordinator-silent") == NULL) {
+        wait_until(bench.machine.wake_ms(bench.machine.self));
+    }
+    cr_expect_leq(wait_for_fetch(), 3 * FIRST_MS, "it asked at once, and waits twice as long");
+    end();
+}
+
+Test(participant_fetches, another_fetch_begins_anew)
+{
+    begin_to_fetch(3);
+    for (int i = 0; i < ASKS; i++) {
+        (void)wait_for_fetch();
+    }
+    ask_and_wait(0);
+    cr_assert_eq(bench.offers, 1, "what came late counts");
+    const struct message invite = invitation(1);
+    free(bench.participant->experts.weights);
+    bench.participant->experts = (struct held){.weights = NULL};
+    say(&invite, (struct slice){0});
+    cr_expect_leq(wait_for_fetch(), FIRST_MS + FIRST_MS / 2);
+    restart();
+    ask_and_wait(0);
+    cr_expect_eq(bench.offers, 1, "and is durable");
+    end();
+}
