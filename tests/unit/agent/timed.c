@@ -171,6 +171,7 @@ void timed_start(struct timed *bench)
         .dictionary_text = bench->dictionary_text,
         .source = {.load = load, .longest_ms = longest_ms, .self = bench},
         .random = &bench->random,
+        .masks = bench->masks,
         .model = {keep, bench},
         .memory_bytes = bench->memory_bytes,
         .speed = bench->speed,

@@ -24,6 +24,7 @@ struct timed {
     struct dictionary dictionary; /* of the job's columns and the records at the start */
     struct seeded_random seeded;
     struct random random;
+    const struct masks_self *masks; /* of the next start; NULL: no peers */
     struct participant *participant;
     struct machine machine;
     struct effects effects;
