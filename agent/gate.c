@@ -3,37 +3,15 @@
  * round) is impossible because the cursor of that job has moved past it - also after a crash, since
  * the cursor is read back from the records. */
 
-#include "agent/gate.h"
+#include "agent/gate_private.h"
 
 #include "base/check.h"
-#include "crypto/digest.h"
-#include "dp/digest_table.h"
 #include "dp/encode.h"
 #include "dp/mechanism.h"
-#include "noise/share.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct answer {
-    struct gate_answer_view view;
-    uint8_t *data; /* owned */
-    bool exists;
-    bool restored; /* from the journal, by this program */
-};
-
-struct gate {
-    struct ledger *ledger;
-    const struct random *random;
-    struct noise_share share; /* the latest answer's table: rounds of a stage have the same */
-    struct digest_table job;  /* every job ever answered */
-    uint32_t *last_round;     /* (cursor_capacity) of each of them, owned */
-    size_t cursor_capacity;
-    struct answer latest;
-    struct answer pending; /* drawn, not yet known to be durable: sealed */
-    struct digest latest_pass;
-};
 
 enum status gate_new(struct gate **out, const struct allowances *allowances,
                      const struct random *random)
@@ -52,116 +30,17 @@ enum status gate_new(struct gate **out, const struct allowances *allowances,
     return STATUS_OK;
 }
 
-static void answer_drop_bytes(struct answer *answer)
-{
-    if (answer->data != NULL) {
-        /* An exact answer's are private, and so is what opens masks. */
-        bytes_wipe(answer->data, answer->view.bytes.size + answer->view.masks.size);
-        free(answer->data);
-    }
-    answer->data = NULL;
-    answer->view.bytes = (struct slice){0};
-    answer->view.masks = (struct slice){0};
-}
-
 void gate_free(struct gate *gate)
 {
     if (gate != NULL) {
-        answer_drop_bytes(&gate->latest);
-        answer_drop_bytes(&gate->pending);
+        gate_drop_bytes(&gate->latest);
+        gate_drop_bytes(&gate->pending);
         noise_share_free(&gate->share);
         ledger_free(gate->ledger);
         digest_table_free(&gate->job);
         free(gate->last_round);
         free(gate);
     }
-}
-
-static enum status cursor_advance(struct gate *gate, const struct digest *job, uint32_t round)
-{
-    size_t at = digest_table_find(&gate->job, job);
-    if (at == DIGEST_NOT_THERE) {
-        if (digest_table_reserve(&gate->job) != STATUS_OK) {
-            return STATUS_NO_MEMORY;
-        }
-        if (gate->cursor_capacity < gate->job.capacity) {
-            uint32_t *grown = realloc(gate->last_round, gate->job.capacity * sizeof *grown);
-            if (grown == NULL) {
-                return STATUS_NO_MEMORY;
-            }
-            gate->last_round = grown;
-            gate->cursor_capacity = gate->job.capacity;
-        }
-        at = digest_table_add(&gate->job, job);
-        gate->last_round[at] = 0;
-    }
-    if (round > gate->last_round[at]) {
-        gate->last_round[at] = round;
-    }
-    return STATUS_OK;
-}
-
-int64_t gate_last_round(const struct gate *gate, const struct digest *job)
-{
-    size_t at = digest_table_find(&gate->job, job);
-    return at == DIGEST_NOT_THERE ? -1 : (int64_t)gate->last_round[at];
-}
-
-static struct gate_answer_view view_of(const struct record *record)
-{
-    return (struct gate_answer_view){.job = record->as.answer.job,
-                                     .round = record->as.answer.round,
-                                     .invitation = record->as.answer.invitation,
-                                     .digest = record->as.answer.answer,
-                                     .size = record->as.answer.answer_bytes,
-                                     .rows = record->as.answer.charge.row_count,
-                                     .exact = digest_is_none(&record->as.answer.answer)};
-}
-
-static struct digest digest_of(struct slice bytes)
-{
-    struct digest digest;
-    digest_sha256(&digest, &bytes, 1);
-    return digest;
-}
-
-enum status gate_restore(struct gate *gate, const struct record *record, uint64_t sequence,
-                         struct slice blob)
-{
-    struct answer answer = {.view = view_of(record), .exists = true, .restored = true};
-
-    CHECK(record->kind == RECORD_ANSWER);
-    ledger_at(gate->ledger,
-              &(struct occasion){.job = record->as.answer.job, .wall_ms = record->wall_ms});
-    enum status status = ledger_restore(gate->ledger, &record->as.answer.charge);
-    if (status == STATUS_OK) {
-        status = cursor_advance(gate, &answer.view.job, answer.view.round);
-    }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    answer.view.sequence = sequence;
-    if (blob.size > 0) {
-        const size_t size = (size_t)answer.view.size;
-        if (blob.size != answer.view.size + record->as.answer.masks_bytes) {
-            return STATUS_CORRUPT;
-        }
-        struct digest digest = digest_of((struct slice){blob.data, size});
-        if (!digest_equal(&digest, &answer.view.digest)) {
-            return STATUS_CORRUPT;
-        }
-        answer.data = malloc(blob.size);
-        if (answer.data == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-        memcpy(answer.data, blob.data, blob.size);
-        answer.view.bytes = (struct slice){answer.data, size};
-        answer.view.masks = (struct slice){answer.data + size, blob.size - size};
-    }
-    answer_drop_bytes(&gate->latest);
-    gate->latest = answer;
-    gate->latest_pass = record->as.answer.charge.pass;
-    return STATUS_OK;
 }
 
 bool gate_covers(struct gate *gate, const struct charge *charge, const struct occasion *occasion,
@@ -232,20 +111,6 @@ static enum status check_noise(const struct private_vector *vector,
                                  "text gives it; report this as a defect");
 }
 
-/* Little-endian words, the only form in which a vector crosses the wire; behind them what opens their masks. */
-static uint8_t *pack(const struct private_vector *vector, unsigned word_bytes, struct slice masks)
-{
-    const size_t size = vector->count * word_bytes;
-    uint8_t *data = malloc(size + masks.size);
-    if (data != NULL) {
-        encode_words(data, vector->value, vector->count, word_bytes);
-    }
-    if (data != NULL && masks.size > 0) {
-        memcpy(data + size, masks.data, masks.size);
-    }
-    return data;
-}
-
 /* The noise is this agent's own, from the grant; or none, where the coordinator is trusted with the
  * exact vector and adds it once to the sum: the charge is spent all the same. */
 static enum status add_noise(struct gate *gate, struct grant **grant, struct private_vector *vector,
@@ -290,24 +155,6 @@ static enum status mask(struct private_vector *vector, struct masks_site *site, 
     return status == STATUS_OK ? masks_site_pack(site, opening, size) : status;
 }
 
-/* Seals the bytes of an answer; its digest goes into the record only when they are private: that of an
- * exact vector of few possible values would tell which it was. */
-static enum status seal(struct answer *answer, const struct private_vector *vector,
-                        unsigned word_bytes, struct slice masks)
-{
-    const size_t size = vector->count * word_bytes;
-    answer->data = pack(vector, word_bytes, masks);
-    if (answer->data == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    answer->view.bytes = (struct slice){answer->data, size};
-    answer->view.masks = (struct slice){answer->data + size, masks.size};
-    answer->view.digest = digest_of(answer->view.bytes);
-    answer->view.size = size;
-    answer->exists = true;
-    return STATUS_OK;
-}
-
 enum status gate_answer(struct gate *gate, struct record *record, struct slice *blob,
                         struct private_vector *vector, const struct gate_request *request,
                         struct why *why)
@@ -339,8 +186,8 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
         status = mask(vector, request->masks, &opening, &opening_size);
     }
     if (status == STATUS_OK) {
-        status = seal(&gate->pending, vector, request->word_bytes,
-                      (struct slice){opening, opening_size});
+        status = gate_seal(&gate->pending, vector, request->word_bytes,
+                           (struct slice){opening, opening_size});
     }
     if (status != STATUS_OK) {
         goto done;
@@ -366,7 +213,7 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     record->as.answer.answer_bytes = gate->pending.view.size;
     record->as.answer.masks_bytes = opening_size;
     gate->latest_pass = request->charge.pass;
-    status = cursor_advance(gate, &request->job, request->round);
+    status = gate_advance(gate, &request->job, request->round);
 done:
     if (opening != NULL) {
         bytes_wipe(opening, opening_size);
@@ -374,13 +221,6 @@ done:
     }
     private_vector_free(vector);
     return status;
-}
-
-bool gate_can_repeat(const struct gate *gate, const struct digest *job, uint32_t round)
-{
-    const struct gate_answer_view *view = &gate->latest.view;
-    return gate->latest.restored && view->exact && view->bytes.size == 0 && view->round == round &&
-           digest_equal(&view->job, job);
 }
 
 enum status gate_repeat(struct gate *gate, struct private_vector *vector,
@@ -397,33 +237,9 @@ enum status gate_repeat(struct gate *gate, struct private_vector *vector,
                      "no longer the same");
     } else {
         clip_box(vector->value, vector->count, vector->low, vector->high);
-        status = seal(&gate->latest, vector, word_bytes, (struct slice){0});
+        status = gate_seal(&gate->latest, vector, word_bytes, (struct slice){0});
         gate->latest.restored = false;
     }
     private_vector_free(vector);
     return status;
-}
-
-void gate_committed(struct gate *gate, uint64_t sequence)
-{
-    CHECK(gate->pending.exists);
-    answer_drop_bytes(&gate->latest);
-    gate->latest = gate->pending;
-    gate->latest.view.sequence = sequence;
-    gate->pending = (struct answer){0};
-}
-
-bool gate_latest(const struct gate *gate, struct gate_answer_view *out)
-{
-    if (gate->latest.exists) {
-        *out = gate->latest.view;
-    }
-    return gate->latest.exists;
-}
-
-bool gate_drop(struct gate *gate)
-{
-    bool had = gate->latest.data != NULL && !gate->latest.view.exact;
-    answer_drop_bytes(&gate->latest);
-    return had;
 }

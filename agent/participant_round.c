@@ -1,21 +1,17 @@
-/* One round at the agent: invited -> (fetch the experts, unless they came along) -> compute -> wait for the public slot ->
- * gate -> commit -> offer, and serve the same bytes until the round is closed. Whether, when and
- * with what size it answers depends on the job, the policy, the budget and the clock - never on a
- * record. */
+/* One round at the agent, up to its computation: invited -> (fetch the experts, unless they came along) -> compute ->
+ * (participant_answer.c) wait for the public slot -> gate -> commit -> offer, and serve the same bytes until the round is
+ * closed. Whether, when and with what size it answers depends on the job, the policy, the budget and the clock - never on
+ * a record. */
 
 #include "agent/participant_state.h"
 
 #include "base/check.h"
 #include "crypto/digest.h"
-#include "job/reach.h"
-#include "job/trust.h"
 #include "job/work.h"
 #include "protocol/wire.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-static const char PASS_LABEL[] = "hedgerow pass 1";
 
 static enum status decline(struct participant *p, uint32_t round, struct effects *effects)
 {
@@ -36,27 +32,6 @@ enum status round_decline(struct participant *p, const char *event, const char *
     return decline(p, p->round, effects);
 }
 
-/* An answer of the job that is under way. */
-static enum status offer(struct participant *p, const struct gate_answer_view *answer,
-                         struct effects *effects)
-{
-    struct message message = {.kind = MESSAGE_OFFER};
-    uint32_t within;
-    const struct stage *stage = job_stage_of(&p->job, answer->round, &within);
-    message.as.offer.job = answer->job;
-    message.as.offer.round = answer->round;
-    message.as.offer.invitation = answer->invitation;
-    message.as.offer.answer = answer->digest;
-    message.as.offer.bytes = answer->size;
-    if (stage->batch_nano > 0) {
-        message.as.offer.records = (uint32_t)answer->rows; /* as they were when it was paid for */
-    }
-    const bool whole = answer->bytes.size == answer->size &&
-                       answer->size <= p->options.whole_bytes_max &&
-                       answer->size == message_whole_bytes(&message);
-    return participant_send(p, effects, &message, whole ? answer->bytes : (struct slice){0});
-}
-
 static struct digest invitation_digest(const struct message *message)
 {
     uint8_t bytes[INVITATION_BYTES];
@@ -67,30 +42,6 @@ static struct digest invitation_digest(const struct message *message)
                      &message->as.invite.input);
     digest_sha256(&digest, &slice, 1);
     return digest;
-}
-
-/* All that one answer costs. The rounds of one pass are paid once; the pass is known by the round it
- * begins with. Ranges of rows are disjoint within one table only: when the
- * records have changed since the pass began, what is left of it is another pass and is paid for
- * again. */
-static struct charge charge_of(const struct participant *p, uint32_t round)
-{
-    uint32_t pass;
-    struct charge charge = reach_charge(&p->job, round, p->data.record_count, &pass);
-    uint8_t pass_bytes[4];
-    struct slice parts[] = {{PASS_LABEL, sizeof PASS_LABEL - 1},
-                            {p->name.id.byte, DIGEST_BYTES},
-                            {p->data_digest.byte, DIGEST_BYTES},
-                            {pass_bytes, sizeof pass_bytes}};
-
-    store_u32(pass_bytes, pass);
-    digest_sha256(&charge.pass, parts, 4);
-    return charge;
-}
-
-static bool is_exact(const struct participant *p)
-{
-    return trust_of(&p->job)->exact_answers;
 }
 
 /* Shape and size of the input, against the job and the policy. */
@@ -154,7 +105,7 @@ static bool noise_can_cover(const struct participant *p, const struct stage *sta
     struct round_bounds bounds;
     return round_bounds(&bounds, &p->job, stage, within, p->data.record_count,
                         round_experts(p, p->round, &p->input), NULL) == STATUS_OK &&
-           gate_has_noise(charge, is_exact(p), bounds.sensitivity, p->job.honest);
+           gate_has_noise(charge, round_is_exact(p), bounds.sensitivity, p->job.honest);
 }
 
 static enum status begin_round(struct participant *p, const struct event *event,
@@ -162,7 +113,7 @@ static enum status begin_round(struct participant *p, const struct event *event,
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(&p->job, p->round, &within);
-    struct charge charge = charge_of(p, p->round);
+    struct charge charge = round_charge_of(p, p->round);
     struct occasion occasion = {.job = p->name.id, .wall_ms = event->wall_ms};
     struct why why = {{0}};
 
@@ -263,7 +214,7 @@ static enum status invite_again(struct participant *p, const struct digest *invi
     }
     if ((p->round_phase == ROUND_OFFERED || p->round_phase == ROUND_SIGNED) &&
         gate_latest(p->gate, &answer) && digest_equal(&answer.invitation, invitation)) {
-        return offer(p, &answer, effects);
+        return round_offer(p, &answer, effects);
     }
     return STATUS_OK;
 }
@@ -335,123 +286,4 @@ enum status round_on_experts(struct participant *p, const struct event *event,
         event
             ->now_ms; /* a slot begins with the work, or who sends the experts chooses its length */
     return prepare(p, event, effects);
-}
-
-/* The gate's sealed answer goes to the journal; before the first of a job, the job itself does. */
-static enum status commit_answer(struct participant *p, const struct event *event,
-                                 struct record *answer, struct slice blob, struct effects *effects)
-{
-    enum status status = STATUS_OK;
-    if (!job_is_recorded(p, &p->name.id)) {
-        struct record job = {.kind = RECORD_JOB, .wall_ms = event->wall_ms};
-        struct slice text = {p->text, p->name.text_bytes};
-        job.as.job.job = p->name;
-        if (texts_has(&p->texts, &p->name.text_digest)) {
-            text = (struct slice){0};
-        }
-        status = participant_commit(p, effects, &job, text);
-    }
-    if (status == STATUS_OK) {
-        answer->wall_ms = event->wall_ms;
-        status = participant_commit(p, effects, answer, blob);
-    }
-    participant_enter_round(p, ROUND_COMMITTING);
-    return status;
-}
-
-static unsigned word_bytes_of(const struct participant *p)
-{
-    const struct task_input *input = &p->work.input;
-    if (p->masks != NULL) {
-        return (unsigned)masks_site_width(p->masks) / 8;
-    }
-    return round_word_bytes(&p->job, input->stage, input->within, input->expert_count);
-}
-
-enum status round_on_worked(struct participant *p, const struct event *event,
-                            struct effects *effects)
-{
-    const struct stage *stage = p->work.input.stage;
-    struct why why = p->work.why;
-    struct record record;
-    struct slice blob = {0};
-    enum status status = p->work.status;
-
-    CHECK(p->round_phase == ROUND_WORKING);
-    struct gate_request request = {.job = p->name.id,
-                                   .round = p->round,
-                                   .task = task_name(stage->task),
-                                   .invitation = p->invitation,
-                                   .charge = charge_of(p, p->round),
-                                   .exact = is_exact(p),
-                                   .masks = p->masks,
-                                   .shares = p->job.honest,
-                                   .word_bytes = word_bytes_of(p),
-                                   .wall_ms = event->wall_ms};
-    bool again = gate_can_repeat(p->gate, &p->name.id, p->round);
-    if (status == STATUS_OK) {
-        status = again ? gate_repeat(p->gate, &p->work.vector, &request, &why)
-                       : gate_answer(p->gate, &record, &blob, &p->work.vector, &request, &why);
-    }
-    if (status == STATUS_NO_MEMORY || status == STATUS_NO_RANDOM) {
-        return status;
-    }
-    if (status != STATUS_OK) {
-        return round_decline(p, "task-failed", why.text, effects);
-    }
-    if (again) { /* paid for and recorded before; the slot was waited for */
-        p->offer_ms = event->now_ms;
-        participant_enter_round(p, ROUND_WAITING);
-        return STATUS_OK;
-    }
-    return commit_answer(p, event, &record, blob, effects);
-}
-
-enum status round_on_committed(struct participant *p, const struct event *event)
-{
-    enum status status = participant_outdate_answer(p);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    gate_committed(p->gate, event->as.committed.sequence);
-    status = legs_drop_keys(p, &p->name.id, p->round);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (p->round_phase == ROUND_COMMITTING) {
-        p->offer_ms = event->now_ms; /* the slot was waited for before the answer was drawn */
-        participant_enter_round(p, ROUND_WAITING);
-    }
-    return STATUS_OK;
-}
-
-enum status round_on_slot(struct participant *p, struct effects *effects)
-{
-    struct gate_answer_view answer;
-    participant_enter_round(p, ROUND_OFFERED);
-    if (!gate_latest(p->gate, &answer) || answer.bytes.size == 0) {
-        return STATUS_OK;
-    }
-    return offer(p, &answer, effects);
-}
-
-enum status round_on_pull(struct participant *p, const struct message *message,
-                          struct effects *effects)
-{
-    struct message chunk = {.kind = MESSAGE_CHUNK};
-    struct gate_answer_view answer;
-    uint64_t offset = message->as.pull.offset;
-    uint32_t length = message->as.pull.length;
-
-    if ((p->round_phase != ROUND_OFFERED && p->round_phase != ROUND_SIGNED) ||
-        !gate_latest(p->gate, &answer) || !digest_equal(&answer.job, &message->as.pull.job) ||
-        answer.round != message->as.pull.round || offset >= answer.bytes.size ||
-        length > answer.bytes.size - offset) {
-        return STATUS_OK;
-    }
-    chunk.as.chunk.job = answer.job;
-    chunk.as.chunk.round = answer.round;
-    chunk.as.chunk.offset = offset;
-    return participant_send(p, effects, &chunk,
-                            (struct slice){(const uint8_t *)answer.bytes.data + offset, length});
 }

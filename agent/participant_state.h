@@ -1,7 +1,7 @@
 /* participant_state.h - the inside of the participant, shared by its files: participant.c (the machine:
  * start, messages, time), participant_base.c (the states, and what all use), participant_work.c (what is
  * computed, and when it is looked at), participant_legs.c (masked rounds), participant_key.c (one agent a key), participant_job.c (which job),
- * participant_site.c (what the site's people say), participant_round.c (which round) and
+ * participant_site.c (what the site's people say), participant_round.c (which round), participant_answer.c (its answer) and
  * participant_release.c (how both end). Nothing else includes it. */
 
 #ifndef AGENT_PARTICIPANT_STATE_H
@@ -309,12 +309,6 @@ MUST_USE enum status round_on_invite(struct participant *p, const struct event *
                                      const struct message *message, struct effects *effects);
 MUST_USE enum status round_on_experts(struct participant *p, const struct event *event,
                                       struct effects *effects);
-MUST_USE enum status round_on_worked(struct participant *p, const struct event *event,
-                                     struct effects *effects);
-MUST_USE enum status round_on_committed(struct participant *p, const struct event *event);
-MUST_USE enum status round_on_slot(struct participant *p, struct effects *effects);
-MUST_USE enum status round_on_pull(struct participant *p, const struct message *message,
-                                   struct effects *effects);
 
 /** Declines the round that is under way. */
 MUST_USE enum status round_decline(struct participant *p, const char *event, const char *reason,
@@ -322,6 +316,24 @@ MUST_USE enum status round_decline(struct participant *p, const char *event, con
 MUST_USE enum status round_start_work(struct participant *p, struct effects *effects);
 /** Returns how many experts go with this input of a round; 0 where it is none of experts. */
 size_t round_experts(const struct participant *p, uint32_t round, const struct artifact *input);
+
+/* participant_answer.c */
+
+/** Returns all that one answer costs. The rounds of one pass are paid once; the pass is known by the round it begins with.
+ * Ranges of rows are disjoint within one table only: when the records have changed since the pass began, what is left of it
+ * is another pass and is paid for again. */
+struct charge round_charge_of(const struct participant *p, uint32_t round);
+/** Returns whether the job's answers leave without noise: the coordinator adds it. */
+bool round_is_exact(const struct participant *p);
+/** Offers an answer of the job that is under way. */
+MUST_USE enum status round_offer(struct participant *p, const struct gate_answer_view *answer,
+                                 struct effects *effects);
+MUST_USE enum status round_on_worked(struct participant *p, const struct event *event,
+                                     struct effects *effects);
+MUST_USE enum status round_on_committed(struct participant *p, const struct event *event);
+MUST_USE enum status round_on_slot(struct participant *p, struct effects *effects);
+MUST_USE enum status round_on_pull(struct participant *p, const struct message *message,
+                                   struct effects *effects);
 
 /* participant_legs.c */
 bool legs_are_needed(const struct participant *p);

@@ -1,4 +1,4 @@
-/* The coordinator as a machine: start, recovery, the roster, and what is due. */
+/* The coordinator as a machine: its phases, the roster, and what is due. */
 
 #include "coordinator/round.h"
 
@@ -9,11 +9,7 @@
 #include "protocol/wire.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-
-static const char JOB_LABEL[] = "hedgerow job 1";
 
 static_assert((int)JOB_AGENTS_MAX == (int)PEERS_MAX,
               "a round's record names all whom its sum may have");
@@ -85,184 +81,6 @@ enum status coordinator_commit(struct coordinator *c, struct effects *effects, s
     effect->as.commit.body = (struct slice){c->commit_body, size};
     effect->as.commit.blob = blob;
     return STATUS_OK;
-}
-
-struct artifact coordinator_input_of(const struct coordinator *c)
-{
-    uint32_t within;
-    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
-
-    switch (round_input(stage, within)) {
-    case INPUT_EXPERTS:
-        return c->outcome.artifact;
-    case INPUT_STATE:
-        return c->outcome.state_artifact;
-    case INPUT_NONE:
-        break;
-    }
-    return (struct artifact){0};
-}
-
-enum status coordinator_invite(struct coordinator *c, struct member *member, int64_t now_ms,
-                               struct effects *effects)
-{
-    struct message message = {.kind = MESSAGE_INVITE};
-    int64_t left_ms = c->deadline_ms - now_ms;
-
-    message.as.invite.job = c->outcome.job_name.id;
-    message.as.invite.round = c->outcome.rounds_closed;
-    message.as.invite.input = coordinator_input_of(c);
-    message.as.invite.deadline_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
-    const size_t whole = message_whole_bytes(&message);
-    const bool again = member->invited; /* it has the input, or fetches it */
-    member->invited = true;
-    cohort_mark_untold(&c->cohort, member, TELL_INVITE, false);
-    return coordinator_send(effects, &member->peer, &message,
-                            !again && whole > 0 && whole <= c->options.whole_bytes_max
-                                ? coordinator_bytes_of(c, &message.as.invite.input.digest)
-                                : (struct slice){0});
-}
-
-/* What this round's invitation binds; an offer must name it. */
-static struct digest invitation_of_round(const struct coordinator *c)
-{
-    uint8_t bytes[INVITATION_BYTES];
-    struct slice slice = {bytes, sizeof bytes};
-    struct artifact input = coordinator_input_of(c);
-    struct digest digest;
-
-    invitation_bytes(bytes, &c->outcome.job_name.id, c->outcome.rounds_closed, &input);
-    digest_sha256(&digest, &slice, 1);
-    return digest;
-}
-
-enum status coordinator_open(struct coordinator *c, int64_t now_ms, int64_t left_ms,
-                             struct effects *effects)
-{
-    uint32_t within;
-    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
-    size_t count = round_answer_count(c->options.job, stage, within, c->outcome.expert_count);
-    enum status status = aggregate_begin(&c->aggregate, count);
-
-    if (status != STATUS_OK) {
-        return status;
-    }
-    cohort_begin_round(&c->cohort);
-    if (!coordinator_collects(c)) { /* which has its own parts of the round by now */
-        collecting_begin_round(&c->collecting);
-    }
-    c->late = false;
-    c->opened_ms = now_ms;
-    c->deadline_ms = now_ms + left_ms;
-    c->invitation = invitation_of_round(c);
-    status = coordinator_is_masked(c) ? coordinator_begin_masks(c) : STATUS_OK;
-    if (status != STATUS_OK) {
-        return status;
-    }
-    const bool keyed = c->masks == NULL || masks_host_is_listed(c->masks);
-    coordinator_enter(c, keyed ? PHASE_OPEN : PHASE_KEYING);
-    coordinator_mark_unlisted(c);
-    coordinator_mark_handed(c);
-    log_event(c->options.log, LOG_DEBUG, "round-opened", NULL, "round %" PRIu32 " is open",
-              c->outcome.rounds_closed);
-    coordinator_tell_all(c, TELL_INVITE);
-    return coordinator_tell_next(c, now_ms, effects);
-}
-
-/* Recovery is over: name the job, wait for agents, or go on where the journal ends. */
-static enum status on_start(struct coordinator *c, const struct event *event,
-                            struct effects *effects)
-{
-    if (coordinator_collects(c)) {
-        coordinator_enter(c, PHASE_FOLLOWING);
-        coordinator_end_if_over(c, event->now_ms);
-        return STATUS_OK;
-    }
-    if (!c->outcome.begun) {
-        struct job_name *name = &c->committing.as.job.job;
-        c->committing = (struct record){.kind = RECORD_JOB, .wall_ms = event->wall_ms};
-        enum status status = random_fill(c->options.random, name->nonce.byte, DIGEST_BYTES);
-        if (status != STATUS_OK) {
-            return status;
-        }
-        struct slice parts[] = {
-            {JOB_LABEL, sizeof JOB_LABEL - 1}, {name->nonce.byte, DIGEST_BYTES}, c->options.text};
-        digest_sha256(&name->id, parts, 3);
-        name->text_digest = c->text_digest;
-        name->text_bytes = (uint32_t)c->options.text.size;
-        c->committing.as.job.text = malloc(c->options.text.size);
-        if (c->committing.as.job.text == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-        memcpy(c->committing.as.job.text, c->options.text.data, c->options.text.size);
-        coordinator_enter(c, PHASE_NAMING);
-        return coordinator_commit(c, effects, (struct slice){0});
-    }
-    if (c->outcome.state_is_old) {
-        return STATUS_CORRUPT; /* the latest state is dropped only for a later one */
-    }
-    stale_forget(&c->stale,
-                 effects); /* what deaths between a commit and its forgetting have left */
-    if (c->outcome.finished) {
-        coordinator_enter(c, PHASE_OVER);
-        c->deadline_ms = event->now_ms + c->options.linger_ms;
-        if (c->outcome.failed) {
-            /* There is nothing to fetch: the cause again, and out. */
-            c->deadline_ms = event->now_ms;
-            coordinator_tell_failed(c, c->failed_because[0] != '\0'
-                                           ? c->failed_because
-                                           : "the journal says that this job failed before");
-        }
-        return STATUS_OK;
-    }
-    if (c->outcome.rounds_closed == 0 ||
-        c->cancelled_by[0] != '\0') { /* no round opens: it may be what cannot */
-        coordinator_enter(c, PHASE_JOINING);
-        c->deadline_ms = event->now_ms + c->options.job->join_deadline_ms;
-        return STATUS_OK;
-    }
-    log_event(c->options.log, LOG_INFO, "job-resumed", NULL,
-              "rounds in the journal: %" PRIu32 "; going on with the next",
-              c->outcome.rounds_closed);
-    return coordinator_open(c, event->now_ms, c->options.job->deadline_ms, effects);
-}
-
-static enum status on_record(struct coordinator *c, const struct event *event)
-{
-    struct record record;
-    enum status status = wire_decode_record(&record, event->as.record.body);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (record.kind == RECORD_JOB &&
-        !digest_equal(&record.as.job.job.text_digest, &c->text_digest)) {
-        log_event(c->options.log, LOG_ERROR, "journal-of-another-job", NULL,
-                  "the journal belongs to another job text: give this job a state folder of its "
-                  "own, or bring the old text back");
-        status = STATUS_FOREIGN;
-    } else if (record.kind == RECORD_ROSTER || record.kind == RECORD_SURVIVORS) {
-        status =
-            coordinator_restore_masks(c, &record, event->as.record.sequence, event->as.record.blob);
-    } else {
-        status = outcome_add(&c->outcome, c->options.job, &record, event->as.record.blob);
-    }
-    if (status == STATUS_OK && record.kind == RECORD_ROUND) {
-        status = coordinator_forget_masks(c, record.as.round.round);
-    }
-    if (status == STATUS_OK && record.kind == RECORD_ROUND && record.as.round.failed) {
-        memcpy(c->failed_because, record.as.round.cause, sizeof c->failed_because);
-    }
-    if (status == STATUS_OK && record.kind == RECORD_ROUND && !record.as.round.failed &&
-        !coordinator_collects(c)) {
-        status =
-            coordinator_keep_state(c, event->as.record.sequence, event->as.record.blob.size > 0);
-        if (status == STATUS_OK) {
-            status = curator_restore(c->curator, record.as.round.round, &c->outcome.hedge_before,
-                                     &c->outcome.hedge);
-        }
-    }
-    record_free(&record);
-    return status;
 }
 
 /* What a revoked agent was sending is thrown away at once: were it admitted again meanwhile, a
@@ -381,7 +199,7 @@ static enum status act(struct coordinator *c, const struct event *event, struct 
     switch (event->kind) {
     case EVENT_RECORD: {
         const uint32_t closed_before = c->outcome.rounds_closed;
-        status = on_record(c, event);
+        status = coordinator_on_record(c, event);
         if (c->phase == PHASE_RECOVERING || status != STATUS_OK) {
             return status;
         }
@@ -398,7 +216,7 @@ static enum status act(struct coordinator *c, const struct event *event, struct 
         status = coordinator_on_partial(c, event);
         break;
     case EVENT_START:
-        status = on_start(c, event, effects);
+        status = coordinator_on_start(c, event, effects);
         break;
     case EVENT_MESSAGE:
         status = coordinator_on_message(c, event, effects);

@@ -1,5 +1,5 @@
-/* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: start,
- * time), round_message.c (what agents say), round_pull.c (how answers come in), round_wait.c (who is
+/* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: phases,
+ * time), round_start.c (how it begins), round_open.c (how a round does), round_message.c (what agents say), round_pull.c (how answers come in), round_wait.c (who is
  * waited for), round_tell.c (what all are told), round_masks.c (masked rounds), round_revoked.c (whom these lose), round_collect.c (jobs with collectors), round_hand_in.c (what a collector does) and round_close.c (from the last answer to the
  * release). Nothing else includes it. */
 
@@ -140,6 +140,18 @@ MUST_USE enum status coordinator_send(struct effects *effects, const struct peer
                                       const struct message *message, struct slice payload);
 MUST_USE enum status coordinator_commit(struct coordinator *c, struct effects *effects,
                                         struct slice blob);
+
+/* round_start.c */
+
+/** Takes a record of the journal: in recovery, or as a collector that follows. Fails with STATUS_FOREIGN (another job's
+ * journal), STATUS_CORRUPT, STATUS_NO_MEMORY. */
+MUST_USE enum status coordinator_on_record(struct coordinator *c, const struct event *event);
+/** Recovery is over: names the job, waits for agents, or goes on where the journal ends. */
+MUST_USE enum status coordinator_on_start(struct coordinator *c, const struct event *event,
+                                          struct effects *effects);
+
+/* round_open.c */
+
 /** Returns what the open round's question goes with; none where the stage has no input. */
 struct artifact coordinator_input_of(const struct coordinator *c);
 /** Opens the next round, which has so much time, and invites those who are ready. */

@@ -1,13 +1,13 @@
-#include "config/settings.h"
+/* The keys of both daemons' settings files, and what one daemon's alone are held to. */
 
-#include "base/loopback.h"
+#include "config/settings_private.h"
+
 #include "config/keys.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { KEY_HEX_DIGITS = 2 * DIGEST_BYTES, PORT_MAX = 65535 };
+enum { KEY_HEX_DIGITS = 2 * DIGEST_BYTES };
 
 /* memory_mb_max and message_mb_max are megabytes of 10^6 bytes. */
 #define MEGABYTE UINT64_C(1000000)
@@ -158,141 +158,6 @@ static const struct config_key agent_keys[] = {
 #undef KEY_OF
 /* clang-format on */
 
-/* Only a coordinator's `state` may be one. */
-static bool is_url(const char *place)
-{
-    return strstr(place, "://") != NULL;
-}
-
-/* Puts the settings file's folder before a relative path. */
-static enum status resolve(const struct config *config, char path[static SETTINGS_PATH_BYTES],
-                           const char *key, const char *settings_path, struct why *why)
-{
-    char relative[SETTINGS_PATH_BYTES];
-    const char *slash = strrchr(settings_path, '/');
-    if (path[0] == '\0' || path[0] == '/' || slash == NULL) {
-        return STATUS_OK;
-    }
-    (void)snprintf(relative, sizeof relative, "%s", path);
-    size_t folder = (size_t)(slash - settings_path) + 1;
-    if (folder + strlen(relative) >= SETTINGS_PATH_BYTES) {
-        return config_refuse(config, why, key,
-                             "is too long a path from the settings file's folder");
-    }
-    memcpy(path, settings_path, folder);
-    (void)snprintf(path + folder, SETTINGS_PATH_BYTES - folder, "%s", relative);
-    return STATUS_OK;
-}
-
-struct path_key {
-    char *path; /* NULL: nothing is resolved */
-    const char *key;
-};
-
-static enum status resolve_all(const struct config *config, const struct path_key *item,
-                               size_t count, const char *settings_path, struct why *why)
-{
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        status = item[i].path == NULL
-                     ? STATUS_OK
-                     : resolve(config, item[i].path, item[i].key, settings_path, why);
-    }
-    return status;
-}
-
-/* A wrong address is found here, with its line, and not when a socket meets it. */
-static enum status check_address(const struct config *config, const char *address, const char *key,
-                                 struct why *why)
-{
-    const char *host = address + strlen("tcp://");
-    bool good = strncmp(address, "tcp://", strlen("tcp://")) == 0;
-    const char *colon = good ? strrchr(host, ':') : NULL;
-    if (colon == NULL || colon == host || strpbrk(host, " /?#@") != NULL) {
-        return config_refuse(config, why, key, "is no address: write it like tcp://host:7310");
-    }
-    size_t digits = strspn(colon + 1, "0123456789");
-    if (digits == 0 || digits > 5 || colon[1 + digits] != '\0' ||
-        strtol(colon + 1, NULL, 10) > PORT_MAX) {
-        return config_refuse(config, why, key,
-                             "has no port up to 65535: write it like tcp://host:7310");
-    }
-    return STATUS_OK;
-}
-
-/* An agent may know several addresses of one coordinator, with a blank between them. */
-static enum status check_addresses(const struct config *config, const char *list, const char *key,
-                                   struct why *why)
-{
-    char one[SETTINGS_ADDRESS_BYTES];
-    enum status status = STATUS_OK;
-    do {
-        const size_t size = strcspn(list, " ");
-        (void)snprintf(one, sizeof one, "%.*s", (int)size, list);
-        status = check_address(config, one, key, why);
-        list += size + strspn(list + size, " ");
-    } while (status == STATUS_OK && *list != '\0');
-    return status;
-}
-
-/* All four, or none. */
-static enum status check_http_files(const struct config *config, const struct http_settings *http,
-                                    bool *secure, struct why *why)
-{
-    const struct {
-        const char *value;
-        const char *key;
-    } item[] = {{http->certificate, "http.certificate"},
-                {http->key, "http.key"},
-                {http->token, "http.token"},
-                {http->names, "http.names"}};
-    const char *missing = NULL;
-    *secure = false;
-    for (size_t i = 0; i < sizeof item / sizeof item[0]; i++) {
-        *secure = *secure || item[i].value[0] != '\0';
-        missing = item[i].value[0] == '\0' && missing == NULL ? item[i].key : missing;
-    }
-    return *secure && missing != NULL
-               ? config_refuse(config, why, missing,
-                               "is missing: certificate, key, token and names belong together")
-               : STATUS_OK;
-}
-
-/* Whoever reaches the port reads all that it shows, so it is for this machine alone, or for those who have a token. */
-static enum status check_http(const struct config *config, const struct http_settings *http,
-                              struct why *why)
-{
-    struct loopback address;
-    bool secure = false;
-    if (http->listen[0] == '\0') {
-        return STATUS_OK;
-    }
-    enum status status = check_http_files(config, http, &secure, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (secure && http->approve) {
-        return config_refuse(config, why, "http.approve",
-                             "is for a page of this machine alone: leave certificate, key, token "
-                             "and names out");
-    }
-    switch (loopback_parse(&address, http->listen)) {
-    case LOOPBACK_GOOD:
-        break;
-    case LOOPBACK_MALFORMED:
-        return config_refuse(config, why, "http.listen",
-                             "is no address: write it like 127.0.0.1:7390");
-    case LOOPBACK_ELSEWHERE:
-        return secure
-                   ? STATUS_OK
-                   : config_refuse(config, why, "http.listen",
-                                   "is not an address of this machine alone: write 127.0.0.1:7390 "
-                                   "or [::1]:7390, and reach it from elsewhere with ssh -L "
-                                   "7390:127.0.0.1:7390; or say certificate, key, token and names");
-    }
-    return STATUS_OK;
-}
-
 /* The desk's work is the queue. A list for both roles would give every agent an operator's rights. */
 static enum status check_operators(const struct config *config,
                                    const struct coordinator_settings *settings, struct why *why)
@@ -314,7 +179,7 @@ static enum status check_operators(const struct config *config,
         return config_refuse(config, why, "operators.listen",
                              "is where agents connect: operators need a port of their own");
     }
-    return check_address(config, operators->listen, "operators.listen", why);
+    return settings_check_address(config, operators->listen, "operators.listen", why);
 }
 
 static enum status check_lines(const struct config *config,
@@ -328,13 +193,13 @@ static enum status check_lines(const struct config *config,
         return config_refuse(config, why, "lines",
                              "is where others connect: large messages need a port of their own");
     }
-    return check_address(config, settings->lines, "lines", why);
+    return settings_check_address(config, settings->lines, "lines", why);
 }
 
 /* A URL of another kind would be taken for a folder, and made. */
 static enum status check_state(const struct config *config, const char *state, struct why *why)
 {
-    return !is_url(state) || strncmp(state, "postgresql://", 13) == 0 ||
+    return !settings_is_url(state) || strncmp(state, "postgresql://", 13) == 0 ||
                    strncmp(state, "postgres://", 11) == 0
                ? STATUS_OK
                : config_refuse(config, why, "state",
@@ -352,7 +217,7 @@ static enum status check_collectors(const struct config *config,
     if (settings->collector[0] != '\0' && settings->collectors[0] != '\0') {
         return config_refuse(config, why, key, "stands beside `collectors`: remove one");
     }
-    return is_url(settings->state)
+    return settings_is_url(settings->state)
                ? STATUS_OK
                : config_refuse(config, why, key,
                                "needs postgresql://HOST/DATABASE as `state`, and one `job`");
@@ -368,13 +233,13 @@ enum status coordinator_settings_parse(struct coordinator_settings *settings, st
         status = config_read(config, settings, coordinator_keys, why);
     }
     if (status == STATUS_OK) {
-        status = check_address(config, settings->listen, "listen", why);
+        status = settings_check_address(config, settings->listen, "listen", why);
     }
     if (status == STATUS_OK) {
         status = check_state(config, settings->state, why);
     }
     if (status == STATUS_OK) {
-        status = check_http(config, &settings->http, why);
+        status = settings_check_http(config, &settings->http, why);
     }
     if (status == STATUS_OK) {
         status = check_operators(config, settings, why);
@@ -386,19 +251,19 @@ enum status coordinator_settings_parse(struct coordinator_settings *settings, st
         status = check_collectors(config, settings, why);
     }
     if (status == STATUS_OK) {
-        const struct path_key item[] = {
+        const struct settings_path_key item[] = {
             {settings->operators.list, "operators.list"},
             {settings->http.certificate, "http.certificate"},
             {settings->http.key, "http.key"},
             {settings->http.token, "http.token"},
             {settings->key, "key"},
             {settings->agents, "agents"},
-            {is_url(settings->state) ? NULL : settings->state, "state"},
+            {settings_is_url(settings->state) ? NULL : settings->state, "state"},
             {settings->job, "job"},
             {settings->out, "out"},
             {settings->jobs, "jobs"},
         };
-        status = resolve_all(config, item, sizeof item / sizeof item[0], path, why);
+        status = settings_resolve(config, item, sizeof item / sizeof item[0], path, why);
     }
     if (status != STATUS_OK) {
         *settings = (struct coordinator_settings){0};
@@ -414,14 +279,14 @@ static enum status finish_agent(struct agent_text *agent, const struct config *c
     struct agent_settings *settings = &agent->settings;
     const char *key = agent->coordinator.public_key;
     enum status status =
-        check_addresses(config, agent->coordinator.address, "coordinator.address", why);
+        settings_check_addresses(config, agent->coordinator.address, "coordinator.address", why);
     if (status == STATUS_OK) {
-        status = check_http(config, &settings->http, why);
+        status = settings_check_http(config, &settings->http, why);
     }
     if (status != STATUS_OK) {
         return status;
     }
-    if (is_url(settings->state)) {
+    if (settings_is_url(settings->state)) {
         return config_refuse(config, why, "state",
                              "is no folder: a site's ledger stays on its own machine");
     }
@@ -438,7 +303,7 @@ static enum status finish_agent(struct agent_text *agent, const struct config *c
         return config_refuse(config, why, "coordinator.public_key",
                              "is no key: all its digits are 0");
     }
-    const struct path_key item[] = {
+    const struct settings_path_key item[] = {
         {settings->public_key_file, "coordinator.public_key"},
         {settings->http.certificate, "http.certificate"},
         {settings->http.key, "http.key"},
@@ -450,7 +315,7 @@ static enum status finish_agent(struct agent_text *agent, const struct config *c
         {settings->policy, "policy"},
         {settings->job, "job"},
     };
-    return resolve_all(config, item, sizeof item / sizeof item[0], path, why);
+    return settings_resolve(config, item, sizeof item / sizeof item[0], path, why);
 }
 
 enum status agent_settings_parse(struct agent_settings *settings, struct slice text,

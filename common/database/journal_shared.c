@@ -1,4 +1,4 @@
-/* The journal in PostgreSQL. Any number of coordinators share one; one of them leads by a lease.
+/* The journal in PostgreSQL: opening it, and writing. Any number of coordinators share one; one of them leads by a lease.
  *
  *   hedgerow_lease    one row: kind, version, term, who leads, until when (by the server's clock)
  *   hedgerow_record   sequence, body, blob_bytes, blob_digest, chain: as in the SQLite journal
@@ -9,30 +9,16 @@
  * try to lead. The same settles a commit whose outcome is unknown. Opening again waits for the row, so the old statement has
  * either ended, and its record is there, or has yet to begin, and will find another term. */
 
-#include "database/journal_shared.h"
+#include "database/journal_shared_private.h"
 
 #include "base/check.h"
 #include "crypto/digest.h"
-#include "database/database.h"
-#include "database/lease.h"
-#include "io/journal_row.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1, ROWS_PER_QUESTION = 64, PLACE_BYTES = 128 };
-
-struct journal_shared {
-    struct database *database;
-    struct lease *lease; /* NULL when read-only */
-    int64_t term;
-    bool refuses; /* after a doubt: only a new opening tells what is there */
-    char place[PLACE_BYTES];
-    struct journal_mark last;
-    struct journal_mark read; /* how far a reader has been shown it */
-    struct why trouble;
-};
+enum { VERSION = 1 };
 
 #define HELD                                                                                       \
     "WITH held AS (UPDATE hedgerow_lease SET until = clock_timestamp() + " LEASE_LENGTH            \
@@ -59,11 +45,6 @@ static const char schema[] =
     " EXECUTE FUNCTION hedgerow_stays();"
     " END IF; END $$";
 
-static struct database_value number(int64_t value)
-{
-    return (struct database_value){.number = value, .is_number = true};
-}
-
 static struct database_value bytes(struct slice value)
 {
     return (struct database_value){.bytes = value};
@@ -80,7 +61,7 @@ static enum status refuse(struct journal_shared *journal)
     return journal->refuses ? STATUS_UNKNOWN_OUTCOME : STATUS_OK;
 }
 
-static enum status led_by_another(struct journal_shared *journal)
+enum status journal_shared_led_by_another(struct journal_shared *journal)
 {
     why_set(&journal->trouble, "%s: another coordinator leads by now; nothing was written",
             journal->place);
@@ -98,7 +79,7 @@ static enum status perform(struct journal_shared *journal, const char *statement
     if (status != STATUS_OK) {
         why_set(&journal->trouble, "%s: %s", journal->place, why.text);
     } else if (database_number(answer, 0, 0) != 1) {
-        status = led_by_another(journal);
+        status = journal_shared_led_by_another(journal);
     }
     database_answer_free(answer);
     journal->refuses = status != STATUS_OK;
@@ -124,10 +105,10 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     digest_sha256(&digest, &blob, 1);
     journal_row_chain(&next.chain, &journal->last.chain, next.sequence, body, blob.size, &digest);
     const struct database_value value[] = {
-        number(journal->term),
-        number((int64_t)next.sequence),
+        journal_shared_number(journal->term),
+        journal_shared_number((int64_t)next.sequence),
         bytes(body),
-        number((int64_t)blob.size),
+        journal_shared_number((int64_t)blob.size),
         bytes((struct slice){digest.byte, DIGEST_BYTES}),
         bytes((struct slice){next.chain.byte, DIGEST_BYTES}),
         bytes(blob.size > 0 ? blob : (struct slice){"", 0}),
@@ -151,7 +132,8 @@ static enum status forget(void *self, uint64_t sequence)
     if (status != STATUS_OK || sequence == 0 || sequence > journal->last.sequence) {
         return status;
     }
-    const struct database_value value[] = {number(journal->term), number((int64_t)sequence)};
+    const struct database_value value[] = {journal_shared_number(journal->term),
+                                           journal_shared_number((int64_t)sequence)};
     return perform(journal, statement, value, sizeof value / sizeof value[0]);
 }
 
@@ -164,135 +146,12 @@ static enum status wipe(void *self, UNUSED uint64_t sequence)
     return STATUS_IO;
 }
 
-static enum status damaged(struct journal_shared *journal, uint64_t sequence)
-{
-    why_set(
-        &journal->trouble,
-        "%s: record %llu does not match its digest; remedy: restore the database's latest state",
-        journal->place, (unsigned long long)sequence);
-    return STATUS_CORRUPT;
-}
-
-static enum status failed_to_read(struct journal_shared *journal, const struct why *why)
-{
-    why_set(&journal->trouble, "%s: %s", journal->place, why->text);
-    return STATUS_IO;
-}
-
-/* Checks one row against its digests and shows it. */
-static enum status visit_row(struct journal_shared *journal, struct journal_mark *at,
-                             const struct pg_result *rows, size_t row, journal_visit *visit,
-                             void *visit_self)
-{
-    const struct slice body = database_bytes(rows, row, 1);
-    const struct slice digest = database_bytes(rows, row, 3);
-    const struct slice chain = database_bytes(rows, row, 4);
-    const uint64_t blob_bytes = (uint64_t)database_number(rows, row, 2);
-    struct journal_mark next = {.sequence = at->sequence + 1};
-    struct pg_result *found = NULL;
-    struct digest blob_digest;
-    struct slice blob = {NULL, 0};
-    struct why why = {""};
-    enum status status = STATUS_OK;
-
-    if ((uint64_t)database_number(rows, row, 0) != next.sequence || body.size == 0 ||
-        digest.size != DIGEST_BYTES || chain.size != DIGEST_BYTES) {
-        return damaged(journal, next.sequence);
-    }
-    memcpy(blob_digest.byte, digest.data, DIGEST_BYTES);
-    journal_row_chain(&next.chain, &at->chain, next.sequence, body, blob_bytes, &blob_digest);
-    if (memcmp(next.chain.byte, chain.data, DIGEST_BYTES) != 0) {
-        return damaged(journal, next.sequence);
-    }
-    if (blob_bytes > 0) {
-        const struct database_value value = number((int64_t)next.sequence);
-        status =
-            database_ask(journal->database, &found,
-                         "SELECT bytes FROM hedgerow_blob WHERE sequence = $1", &value, 1, &why);
-        if (status != STATUS_OK) {
-            return failed_to_read(journal, &why);
-        }
-        blob = database_bytes(found, 0, 0);
-    }
-    if (blob.size > 0) {
-        struct digest is;
-        digest_sha256(&is, &blob, 1);
-        if (blob.size != blob_bytes || !digest_equal(&is, &blob_digest)) {
-            status = damaged(journal, next.sequence);
-        }
-    }
-    if (status == STATUS_OK) {
-        status = visit(visit_self, next.sequence, body, blob);
-        *at = next;
-    }
-    database_answer_free(found);
-    return status;
-}
-
-/* Who was stopped between opening and reading finds what another leader has added: no damage, and no journal of its own. */
-static enum status check_end(struct journal_shared *journal, const struct journal_mark *at)
-{
-    if (at->sequence > journal->last.sequence) {
-        return led_by_another(journal);
-    }
-    return at->sequence < journal->last.sequence ? damaged(journal, at->sequence + 1) : STATUS_OK;
-}
-
-static enum status read_on(struct journal_shared *journal, struct journal_mark *at,
-                           journal_visit *visit, void *visit_self, struct why *why)
-{
-    struct why cause = {""};
-    size_t rows = ROWS_PER_QUESTION;
-    enum status status = STATUS_OK;
-
-    if (journal->refuses) {
-        why_set(why, "%s", journal->trouble.text);
-        return STATUS_UNKNOWN_OUTCOME;
-    }
-    while (status == STATUS_OK && rows == ROWS_PER_QUESTION) {
-        const struct database_value value[] = {number((int64_t)at->sequence),
-                                               number(ROWS_PER_QUESTION)};
-        struct pg_result *found = NULL;
-        status = database_ask(journal->database, &found,
-                              "SELECT sequence, body, blob_bytes, blob_digest, chain"
-                              " FROM hedgerow_record WHERE sequence > $1"
-                              " ORDER BY sequence LIMIT $2",
-                              value, 2, &cause);
-        if (status != STATUS_OK) {
-            status = failed_to_read(journal, &cause);
-            break;
-        }
-        rows = database_rows(found);
-        for (size_t row = 0; status == STATUS_OK && row < rows; row++) {
-            status = visit_row(journal, at, found, row, visit, visit_self);
-        }
-        database_answer_free(found);
-    }
-    if (status == STATUS_OK && journal->lease != NULL) {
-        status = check_end(journal, at);
-    }
-    if (status != STATUS_OK) {
-        why_set(why, "%s",
-                journal->trouble.text[0] != '\0' ? journal->trouble.text : status_text(status));
-    }
-    return status;
-}
-
-static enum status each(void *self, journal_visit *visit, void *visit_self, struct why *why)
-{
-    struct journal_shared *journal = self;
-    struct journal_mark at = {0};
-    const enum status status = read_on(journal, &at, visit, visit_self, why);
-    journal->read = at;
-    return status;
-}
-
 enum status journal_shared_follow(const struct journal *journal, journal_visit *visit,
                                   void *visit_self, struct why *why)
 {
     struct journal_shared *shared = journal->self;
     CHECK(journal->append == append && shared->lease == NULL);
-    return read_on(shared, &shared->read, visit, visit_self, why);
+    return journal_shared_read_on(shared, &shared->read, visit, visit_self, why);
 }
 
 static const char *trouble(const void *self)
@@ -357,7 +216,7 @@ static enum status recognise(struct journal_shared *journal, const char *kind, s
 /* Makes the tables where they are missing, with a lease that nobody holds. */
 static enum status prepare(struct journal_shared *journal, const char *kind, struct why *why)
 {
-    const struct database_value value[] = {text(kind), number(VERSION)};
+    const struct database_value value[] = {text(kind), journal_shared_number(VERSION)};
     enum status status = check_durable(journal, why);
 
     if (status == STATUS_OK) {
@@ -452,7 +311,7 @@ enum status journal_shared_open(struct journal *out, const struct journal_option
                             .append = append,
                             .forget = forget,
                             .wipe = wipe,
-                            .each = each,
+                            .each = journal_shared_each,
                             .trouble = trouble,
                             .close = end};
     return STATUS_OK;

@@ -1,4 +1,4 @@
-/* journal_private.h - what the two halves of the SQLite journal share: opening it, and using it. */
+/* journal_private.h - what the parts of the SQLite journal share: opening it, and using it. */
 
 #ifndef IO_JOURNAL_PRIVATE_H
 #define IO_JOURNAL_PRIVATE_H
@@ -72,6 +72,21 @@ MUST_USE enum status journal_bulk_read(struct journal_sqlite *journal, uint8_t *
 /** Removes the files that no row has a key for. Only after a commit that waited for the disk: a power failure must not
  * bring back a key whose file is gone. */
 void journal_bulk_sweep(struct journal_sqlite *journal);
+
+/** Opens the mark, and reads it. It is made before the database, so that a journal with records always has one beside it; and
+ * read before it is looked for, so that a program that begins and goes on writing both is not taken for an older copy. Fails
+ * with STATUS_CORRUPT (the mark is missing, or the journal that it tells of is), STATUS_IO. */
+MUST_USE enum status journal_sqlite_open_mark(struct journal_sqlite *journal,
+                                              struct journal_mark *mark);
+
+/** Judges a journal.db that is absent or has no tables: was one ever begun here? SQLite moves its log into that file late, so
+ * that a young journal whose log is gone looks like this. Fails with STATUS_CORRUPT (one was), STATUS_NOT_FOUND (it is to be
+ * read). */
+MUST_USE enum status journal_sqlite_check_unbegun(struct journal_sqlite *journal,
+                                                  const struct journal_mark *mark);
+
+/** Opens journal.db, the owner's alone, and makes it where it may write. */
+MUST_USE enum status journal_sqlite_open_database(struct journal_sqlite *journal);
 
 /** The id of a piece of a blob. */
 int64_t journal_piece_id(uint64_t sequence, uint64_t number);

@@ -1,5 +1,4 @@
-/* selftune.c - the state, in this order: C (1), V (m, D), if the stage looks mu (d) and W (d, d) or (d); then
- * Pv (m, D), scale (d), steps done (1), and the iterates before V that the mean may need, the latest first. */
+/* selftune.c - how classes are learned from a stage's rounds: the first state, the steps, and the model that they make. */
 
 #include "learn/selftune.h"
 
@@ -19,127 +18,11 @@
 #define PLAIN_FACTOR 2.0 /* W of columns of which nothing is known */
 #define STEEP_MANY                                                                                 \
     4.0 /* of several classes: times white columns' curvature, if these are not white */
-#define STEEP_WHITE  1.2 /* if they are */
-
-#define CLIP_MOST(d) (16 * ((d) + 1)) /* no gradient of a made-up record is as long */
-
-/* How many of the last iterates the model is the mean of. */
-static size_t window_of(const struct selftune *stage)
-{
-    return stage->steps >= 5 ? 3 : stage->steps >= 3 ? 2 : 1;
-}
-
-struct selftune_parts selftune_parts_of(double *state, const struct selftune *stage)
-{
-    const size_t d = stage->feature_count;
-    struct selftune_parts parts = {
-        .d = d, .width = stage->output_count * (d + 1), .clip = state, .v = state + 1};
-    double *next = parts.v + parts.width;
-    if (stage->sight != SIGHT_NONE) {
-        parts.mu = next;
-        parts.w = next + d;
-    }
-    parts.prior = state + selftune_shown_count(stage);
-    parts.scale = parts.prior + parts.width;
-    parts.done = parts.scale + d;
-    parts.past = parts.done + 1;
-    return parts;
-}
+#define STEEP_WHITE 1.2 /* if they are */
 
 static bool is_count(double x)
 {
     return isfinite(x) && x >= 1;
-}
-
-size_t selftune_white_count(const struct selftune *stage)
-{
-    const size_t d = stage->feature_count;
-    return stage->sight == SIGHT_PRODUCTS ? d * d : stage->sight == SIGHT_NONE ? 0 : d;
-}
-
-size_t selftune_product_count(const struct selftune *stage)
-{
-    const size_t d = stage->feature_count;
-    return stage->sight == SIGHT_PRODUCTS ? d * (d + 1) / 2 : stage->sight == SIGHT_SQUARES ? d : 0;
-}
-
-size_t selftune_sum_count(const struct selftune *stage)
-{
-    const size_t d = stage->feature_count;
-    const bool one_sum = stage->sight == SIGHT_PRODUCTS && stage->output_count == 1;
-    return stage->sight == SIGHT_NONE ? 0 : one_sum ? d : selftune_class_count(stage) * d;
-}
-
-enum status selftune_check(const struct selftune *stage, struct why *why)
-{
-    CHECK((unsigned)stage->sight < SIGHTS);
-    if (stage->feature_count == 0 || stage->feature_count > SELFTUNE_FEATURES_MAX) {
-        return why_refuse(why, "from 1 to %d features", SELFTUNE_FEATURES_MAX);
-    }
-    if (stage->output_count == 0 || stage->output_count == 2 ||
-        stage->output_count > SELFTUNE_OUTPUTS_MAX) {
-        return why_refuse(why, "one output for two classes, or one for each of 3 to %d classes",
-                          SELFTUNE_OUTPUTS_MAX);
-    }
-    const uint32_t least = stage->sight == SIGHT_SUMS || stage->sight == SIGHT_SQUARES
-                               ? 0
-                               : 1; /* the sums are a model */
-    if (stage->steps < least || stage->steps > SELFTUNE_STEPS_MAX) {
-        return why_refuse(why, "from %u to %d steps", (unsigned)least, SELFTUNE_STEPS_MAX);
-    }
-    if (!(stage->quantile > 0 && stage->quantile <= 1)) {
-        return why_refuse(why, "the clip's quantile is above 0 and at most 1");
-    }
-    return STATUS_OK;
-}
-
-size_t selftune_shown_count(const struct selftune *stage)
-{
-    const size_t d = stage->feature_count;
-    CHECK(selftune_check(stage, NULL) == STATUS_OK);
-    return 1 + stage->output_count * (d + 1) + (stage->sight != SIGHT_NONE ? d : 0) +
-           selftune_white_count(stage);
-}
-
-size_t selftune_class_count(const struct selftune *stage)
-{
-    return stage->output_count == 1 ? 2 : stage->output_count;
-}
-
-size_t selftune_state_count(const struct selftune *stage)
-{
-    const size_t width = stage->output_count * (stage->feature_count + 1);
-    return selftune_shown_count(stage) + width + stage->feature_count + 1 +
-           (window_of(stage) - 1) * width;
-}
-
-/* Whether each number is a number and at most `most`. */
-static bool all_within(const double *x, size_t count, double most)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!(fabs(x[i]) <= most)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-enum status selftune_check_shown(const double *shown, const struct selftune *stage)
-{
-    const size_t d = stage->feature_count;
-    const size_t count = selftune_shown_count(stage);
-    const size_t width = stage->output_count * (d + 1);
-    const double *v = shown + 1;
-    const double *mu = v + width;
-    bool good = shown[0] >= STANDIN_CLIP_LEAST && shown[0] <= CLIP_MOST((double)d) &&
-                all_within(v, width, SELFTUNE_MOST);
-    if (stage->sight != SIGHT_NONE) {
-        good = good && all_within(mu, d, 1) && all_within(mu + d, selftune_white_count(stage), 32);
-        for (const double *w = mu + d; w < shown + count; w++) {
-            good = good && dense_flushed(*w) == *w;
-        }
-    }
-    return good ? STATUS_OK : STATUS_INVALID;
 }
 
 /* The rows, whose columns vary as those of u do. */
@@ -200,7 +83,7 @@ static void hold(struct selftune_parts *parts, const struct selftune *stage)
     for (size_t i = 0; i < parts->width; i++) {
         parts->v[i] = selftune_held(parts->v[i]);
     }
-    *parts->clip = selftune_between(*parts->clip, STANDIN_CLIP_LEAST, CLIP_MOST(d));
+    *parts->clip = selftune_between(*parts->clip, STANDIN_CLIP_LEAST, SELFTUNE_CLIP_MOST(d));
     for (size_t i = 0; stage->sight != SIGHT_NONE && i < parts->d; i++) {
         parts->mu[i] = selftune_between(parts->mu[i], -1, 1);
     }
@@ -289,7 +172,7 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
     memcpy(v, parts->v, width * sizeof *v);
     const enum status status = standin_move(v, standin, g, clip, ridge);
     if (status == STATUS_OK) {
-        const size_t kept = window_of(stage) - 1;
+        const size_t kept = selftune_window(stage) - 1;
         if (kept > 0) {
             memmove(parts->past + width, parts->past, (kept - 1) * width * sizeof *v);
             memcpy(parts->past, parts->v, width * sizeof *v);
@@ -367,7 +250,7 @@ void selftune_model(double *w, const double *state, const struct selftune *stage
     const size_t width = stage->output_count * (d + 1);
     const double *v = state + 1;
     const double *done = state + selftune_shown_count(stage) + width + d;
-    const double count = selftune_between(floor(*done), 1, (double)window_of(stage));
+    const double count = selftune_between(floor(*done), 1, (double)selftune_window(stage));
     double mean[SELFTUNE_FEATURES_MAX + 1];
     for (size_t o = 0; o < stage->output_count; o++) {
         for (size_t j = 0; j <= d; j++) {

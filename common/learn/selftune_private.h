@@ -1,5 +1,5 @@
-/* selftune_private.h - what the files of the self-tuning learner share: learn/selftune.c (the state and its
- * steps), learn/selftune_look.c (what a look makes of it) and learn/selftune_number.c (labels that are
+/* selftune_private.h - what the files of the self-tuning learner share: learn/selftune_state.c (the state),
+ * learn/selftune.c (its steps), learn/selftune_look.c (what a look makes of it) and learn/selftune_number.c (labels that are
  * numbers). Numbers from outside are held to 1e100, so that no sum or product there is infinite. */
 
 #ifndef LEARN_SELFTUNE_PRIVATE_H
@@ -12,10 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SELFTUNE_MOST        1e100
-#define SELFTUNE_DRIFT       0.3 /* of classes: what a step leaves to be learned, over d */
-#define SELFTUNE_SHARED      0.1 /* of Pv: what all columns have alike; the rest is each one's own */
-#define SELFTUNE_SCALE_LEAST 0.05
+#define SELFTUNE_MOST         1e100
+#define SELFTUNE_DRIFT        0.3 /* of classes: what a step leaves to be learned, over d */
+#define SELFTUNE_SHARED       0.1 /* of Pv: what all columns have alike; the rest is each one's own */
+#define SELFTUNE_SCALE_LEAST  0.05
+#define SELFTUNE_CLIP_MOST(d) (16 * ((d) + 1)) /* no gradient of a made-up record is as long */
 
 /* The state of classes, part by part. */
 struct selftune_parts {
@@ -93,6 +94,9 @@ void selftune_draw_means(double *mu, size_t d, double noise);
 
 /** Returns how many numbers W has. */
 size_t selftune_white_count(const struct selftune *stage);
+
+/** Returns how many of the last iterates the model is the mean of. */
+size_t selftune_window(const struct selftune *stage);
 
 struct selftune_parts selftune_parts_of(double *state, const struct selftune *stage);
 

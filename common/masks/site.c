@@ -1,7 +1,7 @@
 /* Source: Bonawitz et al., CCS 2017, its version for active adversaries. Deviations: no secret is shared out, a site
  * reveals its own; the answer's masks bind roster and question; whom a site masks with it approves itself. */
 
-#include "masks/site.h"
+#include "masks/site_private.h"
 
 #include "base/check.h"
 #include "crypto/key.h"
@@ -10,23 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum phase { SITE_KEYED, SITE_LISTED, SITE_MASKED, SITE_SIGNED };
-
-struct masks_site {
-    struct masks_self self;
-    struct masks_terms terms;
-    enum phase phase;
-    struct masks_keys keys;
-    struct digest mask_secret; /* wiped once listed */
-    struct digest seed;
-    struct masks_round round;
-    struct masks_roster roster;
-    struct masks_quorum quorum;
-    size_t rank;
-    struct digest pair[MASKS_SITES_MAX]; /* keys of streams, by rank; none at the own */
-    struct masks_set noted;
-};
 
 static enum status refuse(struct why *why, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -72,8 +55,8 @@ static enum status draw(struct masks_site *site)
     return masks_keys_sign(&site->keys, &site->terms, &site->self.signing->secret_key);
 }
 
-static struct masks_site *blank(const struct masks_self *self, const struct masks_terms *terms,
-                                const struct digest *invitation, const char *name)
+struct masks_site *masks_site_blank(const struct masks_self *self, const struct masks_terms *terms,
+                                    const struct digest *invitation, const char *name)
 {
     struct masks_site *site = calloc(1, sizeof *site);
     if (site != NULL) {
@@ -96,7 +79,7 @@ enum status masks_site_new(struct masks_site **out, const struct masks_self *sel
         return refuse(why, "this site's own signing key is not in its list of peers; remedy: "
                            "hedgerow-agent peers add NAME --key KEY.pub");
     }
-    struct masks_site *site = blank(self, terms, invitation, name);
+    struct masks_site *site = masks_site_blank(self, terms, invitation, name);
     if (site == NULL) {
         return STATUS_NO_MEMORY;
     }
@@ -120,59 +103,6 @@ void masks_site_free(struct masks_site *site)
 void masks_site_keys(const struct masks_site *site, uint8_t out[static MASKS_KEYS_BYTES])
 {
     masks_keys_pack(out, &site->keys);
-}
-
-/* The secret of the mask key, the seed, the keys. */
-void masks_site_pack_keys(const struct masks_site *site, uint8_t out[static MASKS_KEYED_BYTES])
-{
-    CHECK(site->phase == SITE_KEYED);
-    memcpy(out, site->mask_secret.byte, DIGEST_BYTES);
-    memcpy(out + DIGEST_BYTES, site->seed.byte, DIGEST_BYTES);
-    masks_keys_pack(out + 2 * DIGEST_BYTES, &site->keys);
-}
-
-/* Name and signing key are this site's, and what it signed is of these secrets. */
-static bool take_keyed(struct masks_site *site, const uint8_t *packed)
-{
-    const struct masks_keys own = site->keys;
-    struct key_pair pair = {.public_key = {{0}}};
-    struct digest commitment;
-    memcpy(site->mask_secret.byte, packed, DIGEST_BYTES);
-    memcpy(site->seed.byte, packed + DIGEST_BYTES, DIGEST_BYTES);
-    const bool read =
-        masks_keys_parse(&site->keys, (struct slice){packed + 2 * DIGEST_BYTES,
-                                                     MASKS_KEYS_BYTES}) == STATUS_OK &&
-        key_pair_from_secret(&pair, &site->mask_secret) == STATUS_OK;
-    masks_commit(&commitment, &site->terms.job, site->terms.round,
-                 (struct slice){own.name, strlen(own.name)}, &site->seed);
-    const bool right = read && strcmp(site->keys.name, own.name) == 0 &&
-                       digest_equal(&site->keys.signing_key, &own.signing_key) &&
-                       digest_equal(&site->keys.mask_key, &pair.public_key) &&
-                       digest_equal(&site->keys.commitment, &commitment) &&
-                       masks_keys_are_signed(&site->keys, &site->terms);
-    key_pair_wipe(&pair);
-    return right;
-}
-
-enum status masks_site_unpack_keys(struct masks_site **out, const struct masks_self *self,
-                                   const struct masks_terms *terms, const struct digest *invitation,
-                                   struct slice packed)
-{
-    const char *name = masks_site_name(self);
-    *out = NULL;
-    if (name == NULL || packed.size != MASKS_KEYED_BYTES) {
-        return STATUS_CORRUPT;
-    }
-    struct masks_site *site = blank(self, terms, invitation, name);
-    if (site == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    if (!take_keyed(site, packed.data)) {
-        masks_site_free(site);
-        return STATUS_CORRUPT;
-    }
-    *out = site;
-    return STATUS_OK;
 }
 
 /* Each of a roster's sites is an institution that a person of this site approved, with the key that it signs by. */
@@ -318,72 +248,6 @@ enum status masks_site_mask(struct masks_site *site, uint64_t *words, size_t cou
         return status;
     }
     site->phase = SITE_MASKED;
-    return STATUS_OK;
-}
-
-/* Its seed, then the keys of all pairs, then the roster. */
-enum status masks_site_pack(const struct masks_site *site, uint8_t **out, size_t *size)
-{
-    const size_t n = site->roster.count;
-    CHECK(site->phase >= SITE_MASKED);
-    *size = DIGEST_BYTES * (1 + n) + n * MASKS_KEYS_BYTES;
-    *out = malloc(*size);
-    if (*out == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    memcpy(*out, site->seed.byte, DIGEST_BYTES);
-    for (size_t i = 0; i < n; i++) {
-        memcpy(*out + DIGEST_BYTES * (1 + i), site->pair[i].byte, DIGEST_BYTES);
-    }
-    (void)masks_roster_pack(*out + DIGEST_BYTES * (1 + n), &site->roster);
-    return STATUS_OK;
-}
-
-static enum status take_packed(struct masks_site *site, struct slice packed)
-{
-    const uint8_t *in = packed.data;
-    const size_t n = packed.size / (DIGEST_BYTES + MASKS_KEYS_BYTES);
-    if (n > MASKS_SITES_MAX || packed.size != DIGEST_BYTES * (1 + n) + n * MASKS_KEYS_BYTES ||
-        masks_roster_parse(&site->roster,
-                           (struct slice){in + DIGEST_BYTES * (1 + n), n * MASKS_KEYS_BYTES},
-                           NULL) != STATUS_OK ||
-        masks_quorum_make(&site->quorum, n, site->terms.dishonest, site->terms.honest, NULL) !=
-            STATUS_OK) {
-        return STATUS_CORRUPT;
-    }
-    site->rank = masks_roster_rank(&site->roster, site->keys.name);
-    if (site->rank == n) {
-        return STATUS_CORRUPT;
-    }
-    site->keys = site->roster.site[site->rank];
-    memcpy(site->seed.byte, in, DIGEST_BYTES);
-    for (size_t i = 0; i < n; i++) {
-        memcpy(site->pair[i].byte, in + DIGEST_BYTES * (1 + i), DIGEST_BYTES);
-    }
-    masks_roster_digest(&site->round.roster, &site->roster, &site->terms);
-    site->phase = SITE_MASKED;
-    return STATUS_OK;
-}
-
-enum status masks_site_unpack(struct masks_site **out, const struct masks_self *self,
-                              const struct masks_terms *terms, const struct digest *invitation,
-                              struct slice packed)
-{
-    const char *name = masks_site_name(self);
-    *out = NULL;
-    if (name == NULL) {
-        return STATUS_CORRUPT;
-    }
-    struct masks_site *site = blank(self, terms, invitation, name);
-    if (site == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    const enum status status = take_packed(site, packed);
-    if (status != STATUS_OK) {
-        masks_site_free(site);
-        return status;
-    }
-    *out = site;
     return STATUS_OK;
 }
 

@@ -40,6 +40,8 @@ struct query_kind_row {
     double (*squared)(const struct query *query, double one);
 };
 
+enum { QUERY_OUTCOME_LEVELS = 8 /* of a regress of numbers */ };
+
 extern const struct query_kind_row query_kinds[QUERY_KINDS];
 
 enum status query_read_count(struct reading *reading);
@@ -114,6 +116,9 @@ enum status query_read_any(struct column *column, size_t *index, struct reading 
 
 /** Returns the group that a record is in, by its index; none, of a column, where its cell is none of the categories. */
 double query_group_of(const struct query_asked *asked);
+
+/** Returns how many outcomes a regress has. */
+size_t query_regress_outcomes(const struct query *query);
 
 /** Returns the record's cell of a column; of a label of two classes 1 or 0. */
 double query_cell_of(const struct row *row, size_t column_index, enum label_kind label_kind);

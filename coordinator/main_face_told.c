@@ -1,0 +1,100 @@
+/* What the coordinator's page is told: which jobs begin and pause, what their journals say, and whether another coordinator
+ * leads. */
+
+#include "coordinator/main_face.h"
+
+#include "protocol/wire.h"
+
+#include <stdlib.h>
+
+uint64_t face_version(void *self)
+{
+    const struct face *face = self;
+    return face->version;
+}
+
+static void forget_drawn(struct face *face)
+{
+    free(face->drawn);
+    face->drawn = NULL;
+}
+
+static void note(void *self, const struct record *record, UNUSED struct slice blob)
+{
+    struct face_run *run = self;
+    run->face->version++;
+    run->first_ms = record->kind == RECORD_JOB ? record->wall_ms : run->first_ms;
+    if (record->kind != RECORD_ROUND || record->as.round.failed) {
+        return;
+    }
+    run->last_ms = record->wall_ms;
+    forget_drawn(run->face);
+    run->duration_ms += record->as.round.duration_ms;
+    run->round[run->round_count++ % FACE_ROUNDS] =
+        (struct face_round){.wall_ms = record->wall_ms,
+                            .round = record->as.round.round,
+                            .agents = record->as.round.agent_count,
+                            .duration_ms = record->as.round.duration_ms};
+}
+
+void face_hear(void *self, struct slice body)
+{
+    struct face *face = self;
+    struct record record;
+    if (face->host.watch != NULL && wire_decode_record(&record, body) == STATUS_OK) {
+        note(&face->run[0], &record, (struct slice){NULL, 0});
+        record_free(&record);
+    }
+}
+
+void face_join(struct face *face, struct driver_options *driver)
+{
+    face->stands_by = false;
+    face->endpoint = driver->endpoint;
+    page_host_join(&face->host, driver);
+}
+
+void face_part(struct face *face)
+{
+    face->endpoint = NULL;
+}
+
+void face_stand_by(void *self, int64_t wait_ms)
+{
+    struct face *face = self;
+    face->stands_by = true;
+    page_host_wait(&face->host, wait_ms);
+}
+
+void face_close(struct face *face)
+{
+    page_host_close(&face->host);
+    forget_drawn(face);
+}
+
+void face_set_idle(struct face *face, bool idle)
+{
+    face->version++;
+    face->idle = idle;
+}
+
+/* The journal tells all rounds anew. */
+void face_begin(struct face *face, size_t lane, uint32_t number, const struct job *job,
+                const struct coordinator *coordinator, struct journal *journal)
+{
+    struct face_run *run = &face->run[lane];
+    face->version++;
+    forget_drawn(face);
+    *run =
+        (struct face_run){.face = face, .job = job, .coordinator = coordinator, .number = number};
+    if (face->host.watch != NULL) {
+        run->journal = (struct journal_watch){.note = note, .self = run};
+        journal_watch_begin(&run->journal, journal);
+    }
+}
+
+void face_pause(struct face *face, size_t lane)
+{
+    face->version++;
+    face->run[lane].coordinator = NULL;
+}

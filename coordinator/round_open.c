@@ -1,0 +1,89 @@
+/* How the coordinator opens a round, and invites agents to it. */
+
+#include "coordinator/round_state.h"
+#include "crypto/digest.h"
+#include "protocol/wire.h"
+
+#include <inttypes.h>
+
+struct artifact coordinator_input_of(const struct coordinator *c)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+
+    switch (round_input(stage, within)) {
+    case INPUT_EXPERTS:
+        return c->outcome.artifact;
+    case INPUT_STATE:
+        return c->outcome.state_artifact;
+    case INPUT_NONE:
+        break;
+    }
+    return (struct artifact){0};
+}
+
+enum status coordinator_invite(struct coordinator *c, struct member *member, int64_t now_ms,
+                               struct effects *effects)
+{
+    struct message message = {.kind = MESSAGE_INVITE};
+    int64_t left_ms = c->deadline_ms - now_ms;
+
+    message.as.invite.job = c->outcome.job_name.id;
+    message.as.invite.round = c->outcome.rounds_closed;
+    message.as.invite.input = coordinator_input_of(c);
+    message.as.invite.deadline_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
+    const size_t whole = message_whole_bytes(&message);
+    const bool again = member->invited; /* it has the input, or fetches it */
+    member->invited = true;
+    cohort_mark_untold(&c->cohort, member, TELL_INVITE, false);
+    return coordinator_send(effects, &member->peer, &message,
+                            !again && whole > 0 && whole <= c->options.whole_bytes_max
+                                ? coordinator_bytes_of(c, &message.as.invite.input.digest)
+                                : (struct slice){0});
+}
+
+/* What this round's invitation binds; an offer must name it. */
+static struct digest invitation_of_round(const struct coordinator *c)
+{
+    uint8_t bytes[INVITATION_BYTES];
+    struct slice slice = {bytes, sizeof bytes};
+    struct artifact input = coordinator_input_of(c);
+    struct digest digest;
+
+    invitation_bytes(bytes, &c->outcome.job_name.id, c->outcome.rounds_closed, &input);
+    digest_sha256(&digest, &slice, 1);
+    return digest;
+}
+
+enum status coordinator_open(struct coordinator *c, int64_t now_ms, int64_t left_ms,
+                             struct effects *effects)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+    size_t count = round_answer_count(c->options.job, stage, within, c->outcome.expert_count);
+    enum status status = aggregate_begin(&c->aggregate, count);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    cohort_begin_round(&c->cohort);
+    if (!coordinator_collects(c)) { /* which has its own parts of the round by now */
+        collecting_begin_round(&c->collecting);
+    }
+    c->late = false;
+    c->opened_ms = now_ms;
+    c->deadline_ms = now_ms + left_ms;
+    c->invitation = invitation_of_round(c);
+    status = coordinator_is_masked(c) ? coordinator_begin_masks(c) : STATUS_OK;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const bool keyed = c->masks == NULL || masks_host_is_listed(c->masks);
+    coordinator_enter(c, keyed ? PHASE_OPEN : PHASE_KEYING);
+    coordinator_mark_unlisted(c);
+    coordinator_mark_handed(c);
+    log_event(c->options.log, LOG_DEBUG, "round-opened", NULL, "round %" PRIu32 " is open",
+              c->outcome.rounds_closed);
+    coordinator_tell_all(c, TELL_INVITE);
+    return coordinator_tell_next(c, now_ms, effects);
+}

@@ -1,0 +1,107 @@
+/* How the coordinator begins: what its journal says is taken back, and then it names the job or goes on where the journal
+ * ends. */
+
+#include "coordinator/round_state.h"
+#include "crypto/digest.h"
+#include "protocol/wire.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char JOB_LABEL[] = "hedgerow job 1";
+
+enum status coordinator_on_record(struct coordinator *c, const struct event *event)
+{
+    struct record record;
+    enum status status = wire_decode_record(&record, event->as.record.body);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (record.kind == RECORD_JOB &&
+        !digest_equal(&record.as.job.job.text_digest, &c->text_digest)) {
+        log_event(c->options.log, LOG_ERROR, "journal-of-another-job", NULL,
+                  "the journal belongs to another job text: give this job a state folder of its "
+                  "own, or bring the old text back");
+        status = STATUS_FOREIGN;
+    } else if (record.kind == RECORD_ROSTER || record.kind == RECORD_SURVIVORS) {
+        status =
+            coordinator_restore_masks(c, &record, event->as.record.sequence, event->as.record.blob);
+    } else {
+        status = outcome_add(&c->outcome, c->options.job, &record, event->as.record.blob);
+    }
+    if (status == STATUS_OK && record.kind == RECORD_ROUND) {
+        status = coordinator_forget_masks(c, record.as.round.round);
+    }
+    if (status == STATUS_OK && record.kind == RECORD_ROUND && record.as.round.failed) {
+        memcpy(c->failed_because, record.as.round.cause, sizeof c->failed_because);
+    }
+    if (status == STATUS_OK && record.kind == RECORD_ROUND && !record.as.round.failed &&
+        !coordinator_collects(c)) {
+        status =
+            coordinator_keep_state(c, event->as.record.sequence, event->as.record.blob.size > 0);
+        if (status == STATUS_OK) {
+            status = curator_restore(c->curator, record.as.round.round, &c->outcome.hedge_before,
+                                     &c->outcome.hedge);
+        }
+    }
+    record_free(&record);
+    return status;
+}
+
+enum status coordinator_on_start(struct coordinator *c, const struct event *event,
+                                 struct effects *effects)
+{
+    if (coordinator_collects(c)) {
+        coordinator_enter(c, PHASE_FOLLOWING);
+        coordinator_end_if_over(c, event->now_ms);
+        return STATUS_OK;
+    }
+    if (!c->outcome.begun) {
+        struct job_name *name = &c->committing.as.job.job;
+        c->committing = (struct record){.kind = RECORD_JOB, .wall_ms = event->wall_ms};
+        enum status status = random_fill(c->options.random, name->nonce.byte, DIGEST_BYTES);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        struct slice parts[] = {
+            {JOB_LABEL, sizeof JOB_LABEL - 1}, {name->nonce.byte, DIGEST_BYTES}, c->options.text};
+        digest_sha256(&name->id, parts, 3);
+        name->text_digest = c->text_digest;
+        name->text_bytes = (uint32_t)c->options.text.size;
+        c->committing.as.job.text = malloc(c->options.text.size);
+        if (c->committing.as.job.text == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        memcpy(c->committing.as.job.text, c->options.text.data, c->options.text.size);
+        coordinator_enter(c, PHASE_NAMING);
+        return coordinator_commit(c, effects, (struct slice){0});
+    }
+    if (c->outcome.state_is_old) {
+        return STATUS_CORRUPT; /* the latest state is dropped only for a later one */
+    }
+    stale_forget(&c->stale,
+                 effects); /* what deaths between a commit and its forgetting have left */
+    if (c->outcome.finished) {
+        coordinator_enter(c, PHASE_OVER);
+        c->deadline_ms = event->now_ms + c->options.linger_ms;
+        if (c->outcome.failed) {
+            /* There is nothing to fetch: the cause again, and out. */
+            c->deadline_ms = event->now_ms;
+            coordinator_tell_failed(c, c->failed_because[0] != '\0'
+                                           ? c->failed_because
+                                           : "the journal says that this job failed before");
+        }
+        return STATUS_OK;
+    }
+    if (c->outcome.rounds_closed == 0 ||
+        c->cancelled_by[0] != '\0') { /* no round opens: it may be what cannot */
+        coordinator_enter(c, PHASE_JOINING);
+        c->deadline_ms = event->now_ms + c->options.job->join_deadline_ms;
+        return STATUS_OK;
+    }
+    log_event(c->options.log, LOG_INFO, "job-resumed", NULL,
+              "rounds in the journal: %" PRIu32 "; going on with the next",
+              c->outcome.rounds_closed);
+    return coordinator_open(c, event->now_ms, c->options.job->deadline_ms, effects);
+}
