@@ -1,6 +1,6 @@
 /* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: phases,
  * time), round_start.c (how it begins), round_open.c (how a round does), round_message.c (what agents say), round_pull.c (how answers come in), round_wait.c (who is
- * waited for), round_tell.c (what all are told), round_masks.c (masked rounds), round_revoked.c (whom these lose), round_collect.c (jobs with collectors), round_hand_in.c (what a collector does) and round_close.c (from the last answer to the
+ * waited for), round_tell.c (what all are told), round_masks.c (masked rounds), round_masks_kept.c (what the journal keeps of these), round_revoked.c (whom these lose), round_collect.c (jobs with collectors), round_hand_in.c (what a collector does) and round_close.c (from the last answer to the
  * release). Nothing else includes it. */
 
 #ifndef COORDINATOR_ROUND_STATE_H
@@ -194,8 +194,8 @@ int64_t coordinator_stalls_ms(const struct coordinator *c);
 MUST_USE enum status coordinator_pull_next(struct coordinator *c, const struct event *event,
                                            struct effects *effects);
 
-/* round_masks.c */
-bool coordinator_is_masked(const struct coordinator *c);
+/* round_masks_kept.c */
+
 /** Begins a masked round, with the roster and survivors that the journal has. Fails with STATUS_CORRUPT,
  * STATUS_NO_MEMORY. */
 MUST_USE enum status coordinator_begin_masks(struct coordinator *c);
@@ -205,6 +205,12 @@ MUST_USE enum status coordinator_restore_masks(struct coordinator *c, const stru
                                                uint64_t sequence, struct slice blob);
 /** A round is closed: its roster goes from the journal. */
 MUST_USE enum status coordinator_forget_masks(struct coordinator *c, uint32_t round);
+/** Forgets the roster and the survivors in memory. */
+void coordinator_drop_kept(struct coordinator *c);
+
+/* round_masks.c */
+
+bool coordinator_is_masked(const struct coordinator *c);
 /** Returns how many answers the open round needs. */
 size_t coordinator_least(const struct coordinator *c);
 MUST_USE enum status coordinator_list_if_due(struct coordinator *c, const struct event *event,
