@@ -181,6 +181,9 @@ double job_plan_coordinator_bytes(const struct job_plan *plan);
 MUST_USE enum status job_plan_need(struct work_need *out, const struct job_plan *plan,
                                    size_t stage);
 
+/** Prints all of it as text. Fails as job_expect. */
+MUST_USE enum status job_answer_print(const struct job_answer *answer);
+
 /** Prints all of it as one JSON object. */
 MUST_USE enum status job_answer_json(const struct job_answer *answer);
 
