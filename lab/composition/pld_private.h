@@ -20,6 +20,21 @@ struct pld_precision {
     enum { PLD_BOTH_ENDS, PLD_HIGH, PLD_LOW } ends;
 };
 
+/* What is composed. */
+struct pld_list {
+    struct pld_part *parts; /* (count) */
+    size_t count;
+    bool sampled;  /* some part is, for neighbours that add or remove */
+    bool extreme;  /* some part's losses are beyond what a grid can hold */
+    bool certain;  /* the pairs really occur, so that low is a bound */
+    double pure;   /* sum of epsilons; INFINITY when some part has none */
+    double failed; /* sum of count ln(1 - own delta) */
+};
+
+/** Makes it of events, valid and covered: both CHECKed. The caller frees parts. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status pld_list_init(struct pld_list *task, const struct privacy_event *events,
+                                   size_t count);
+
 /* The distributions of all parts on grids of one step, tilted by e^(tilt loss). Losses are counted from the
  * sum of all offsets. */
 struct pld_mix {
