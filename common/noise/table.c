@@ -36,7 +36,6 @@
 
 #include <assert.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -388,15 +387,4 @@ enum status noise_table_draw(const struct noise_table *table, const struct rando
     bytes_wipe(word, sizeof word);
     bytes_wipe(value, sizeof value);
     return status;
-}
-
-void noise_table_free(struct noise_table *table)
-{
-    if (table->bin != NULL) {
-        mpfr_clear(table->factor);
-    }
-    free(table->bin);
-    free(table->mass);
-    free(table->cell);
-    memset(table, 0, sizeof *table);
 }

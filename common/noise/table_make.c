@@ -266,3 +266,14 @@ enum status noise_table_make(struct noise_table *table, const struct noise_shape
     free(list);
     return status;
 }
+
+void noise_table_free(struct noise_table *table)
+{
+    if (table->bin != NULL) {
+        mpfr_clear(table->factor);
+    }
+    free(table->bin);
+    free(table->mass);
+    free(table->cell);
+    memset(table, 0, sizeof *table);
+}
