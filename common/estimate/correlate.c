@@ -12,6 +12,11 @@
 /* An interval that is longer than this says too little to be shown: of 2. */
 static const double length_most = 1.8;
 
+/* What a column's noise does to a covariance goes with what it does to the variance. That is so on average: large noise is one cell's,
+ * and some cells move the covariance more, one not at all. */
+static const double share_most = 1.75;
+static const double share_least = 0.5;
+
 size_t correlate_cells(size_t columns)
 {
     return 1 + columns + columns * (columns + 1) / 2;
@@ -126,6 +131,21 @@ static void judge(struct judged *out, const struct correlate *all, const struct 
     out->p = fmax(out->p, p_of(all, pair));
 }
 
+/* Where the covariance has moved little, no end is nearer than the noise alone has it. */
+static void let_through(struct judged *out, const struct correlate *all, size_t i, size_t j)
+{
+    if (correlate_is_near(all, i)) {
+        const struct correlate_two pair = correlate_let_through(all, i, j, share_most);
+        const struct correlate_two less = correlate_let_through(all, i, j, share_least);
+        const struct correlate_ends own = correlate_ends_of(all, &less);
+        judge(out, all, &pair);
+        out->ends.noise_low = fmin(out->ends.noise_low, own.noise_low);
+        out->ends.noise_high = fmax(out->ends.noise_high, own.noise_high);
+        out->ends.low = fmin(out->ends.low, fmin(own.noise_low, 1));
+        out->ends.high = fmax(out->ends.high, fmax(own.noise_high, -1));
+    }
+}
+
 static struct judged judged_of(const struct correlate *all, size_t i, size_t j)
 {
     const struct correlate_two found = correlate_found(all, i, j);
@@ -134,14 +154,8 @@ static struct judged judged_of(const struct correlate *all, size_t i, size_t j)
                          .least = found.r,
                          .most = found.r,
                          .p = p_of(all, &found)};
-    if (correlate_is_near(all, i)) {
-        const struct correlate_two pair = correlate_let_through(all, i, j);
-        judge(&out, all, &pair);
-    }
-    if (correlate_is_near(all, j)) {
-        const struct correlate_two pair = correlate_let_through(all, j, i);
-        judge(&out, all, &pair);
-    }
+    let_through(&out, all, i, j);
+    let_through(&out, all, j, i);
     return out;
 }
 

@@ -15,10 +15,6 @@ static const double hundredth = 2.766;
 static const double near = 1.5;
 static const double far = 2.5;
 
-/* What a column's noise does to a covariance goes with what it does to the variance. That is so on average. Large noise is one cell's,
- * and some cells move the covariance more. */
-static const double shared_more = 1.75;
-
 static double squares(const struct correlate_gradient *gradient)
 {
     double sum = 0;
@@ -105,7 +101,8 @@ bool correlate_is_near(const struct correlate *all, size_t i)
            correlate_over(all, i) < far;
 }
 
-struct correlate_two correlate_let_through(const struct correlate *all, size_t i, size_t j)
+struct correlate_two correlate_let_through(const struct correlate *all, size_t i, size_t j,
+                                           double share)
 {
     const double noise = correlate_noise_of_variance(all, i);
     const double over = correlate_over(all, i);
@@ -116,7 +113,7 @@ struct correlate_two correlate_let_through(const struct correlate *all, size_t i
         .variance = all->covariance[i][i] - noise * off, .slope = 1, .share = off / noise};
     out.is_pinned = true;
     const double covariance = all->covariance[i][j] -
-                              shared_more * out.first.share * shared_noise(all, i, j) -
+                              share * out.first.share * shared_noise(all, i, j) -
                               out.second.share * shared_noise(all, j, i);
     out.r = covariance / sqrt(out.first.variance * out.second.variance);
     return out;

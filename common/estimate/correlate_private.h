@@ -59,9 +59,10 @@ double correlate_over(const struct correlate *all, size_t i);
 struct correlate_two correlate_found(const struct correlate *all, size_t i, size_t j);
 
 /** Returns whether a column's variance is near the least that is shown; and the pair as it would be if noise had let the first
- * column through. */
+ * column through. share: how much of what that moved the covariance has moved with it, over the mean. */
 bool correlate_is_near(const struct correlate *all, size_t i);
-struct correlate_two correlate_let_through(const struct correlate *all, size_t i, size_t j);
+struct correlate_two correlate_let_through(const struct correlate *all, size_t i, size_t j,
+                                           double share);
 
 /** Return the gradient of r, as if it were `at`; and that of what noise is left in it, where the first variance is pinned. */
 struct correlate_gradient correlate_by_pair(const struct correlate *all,

@@ -13,12 +13,12 @@
 enum {
     RUNS = 2000,
     AGAIN = 10000,   /* answers of a second look; the standard error of 0.95 is 0.0022 then */
-    RARE = 600,      /* likewise, where a hundredth to a tenth are shown */
-    TIMES_MOST = 20, /* as many studies as the first look had, for these */
+    RARE = 400,      /* likewise, where a hundredth to a tenth are shown */
+    TIMES_MOST = 10, /* as many studies as the first look had, for these */
     SEED_OF_AGAIN = 500000000
 };
 
-static const double records_most = 4e8; /* in all studies of a second look, for these */
+static const double records_most = 2e8; /* in all studies of a second look, for these */
 
 static const double bounds[] = {
     [INTERVALS_HOLD] = 0.935, [INTERVALS_REJECT] = 0.065, [INTERVALS_WIDTH] = 1.3};
