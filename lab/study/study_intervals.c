@@ -165,7 +165,11 @@ static void claim_rare(struct study *study, const struct intervals_kind *kind,
     for (int measure = INTERVALS_HOLD; measure <= INTERVALS_REJECT; measure++) {
         const struct rare *own = &rare[measure];
         const bool is_least = measure == INTERVALS_HOLD;
-        if (own->judged.all > 0) {
+        bool has = false;
+        for (size_t i = 0; i < kind->claim_count; i++) {
+            has = has || kind->claim[i].measure == (enum intervals_measure)measure;
+        }
+        if (has) {
             study_claim(study, is_least ? STUDY_AT_LEAST : STUDY_AT_MOST, own->worst,
                         bounds[measure],
                         "%s, where 1 to 10 %% are shown: %s, the worst that chance leaves "

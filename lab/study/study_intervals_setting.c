@@ -117,12 +117,15 @@ static void take_rare(struct intervals_told *told, size_t claim, const struct in
     }
 }
 
+/* A planted fault must show in both: there all rates are judged in both ways. */
 void intervals_take(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
                     size_t asked)
 {
-    if ((double)rate->all >= shown_least * (double)asked) {
+    const bool is_rare = (double)rate->all < shown_least * (double)asked;
+    if (!is_rare) {
         take(told, claim, intervals_share(rate), rate->all);
-    } else if (rate->all > 0) {
+    }
+    if (rate->all > 0 && (is_rare || told->setting->planted < 1)) {
         take_rare(told, claim, rate, asked);
     }
 }
