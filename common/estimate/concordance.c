@@ -13,8 +13,13 @@
 static const double noise_most = 0.1;
 static const double pairs_noise_most = 0.2; /* of the pairs */
 static const double pairs_most = 0.16;      /* the same squared, of the pairs that were found */
-static const double planned_share = 0.2;    /* of the records, with the event */
-static const double planned_lost = 0.4;     /* last seen before the end */
+static const double length_most = 0.9;      /* an interval that is longer says too little */
+static const double upper_hundredth = 2.3263479;
+/* A group of which a hundredth are shown is found further above the limit one time in twenty, and one time in a thousand. */
+static const double near = 1;
+static const double far = 2;
+static const double planned_share = 0.2; /* of the records, with the event */
+static const double planned_lost = 0.4;  /* last seen before the end */
 
 /* One group, or all together. */
 struct pooled {
@@ -204,38 +209,117 @@ struct table1_figure concordance_events(const struct concordance_cells *cells, s
     return counted_rows(cells, group, cells->bins);
 }
 
-static struct table1_figure index_of(const struct pooled *pooled)
+/* Those with the event, less by so many, evenly over their cells. */
+static void take_off(struct pooled *out, const struct pooled *pooled, double events)
+{
+    const size_t cells = pooled->bins * pooled->bins;
+    *out = *pooled;
+    for (size_t c = 0; c < cells; c++) {
+        out->cell[c] -= events / (double)cells;
+    }
+}
+
+static bool is_given_without(const struct pooled *pooled, double events)
+{
+    struct pooled fewer;
+    take_off(&fewer, pooled, events);
+    return factor_of(&fewer) < 1;
+}
+
+/* How many events are found above the fewest with which an index is given, in deviations of their noise; INFINITY: not near. Many cells
+ * make this noise, so that it is nearly normal. */
+static double events_over(const struct pooled *pooled, double deviation)
+{
+    enum { HALVINGS = 8 };
+    double low = 0;
+    double high = far;
+    if (!(deviation > 0) || is_given_without(pooled, far * deviation)) {
+        return INFINITY;
+    }
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (low + high) / 2;
+        *(is_given_without(pooled, middle * deviation) ? &low : &high) = middle;
+    }
+    return high;
+}
+
+/* An index with what it may be off by. */
+struct index {
+    double value;
+    double noise; /* standard deviations */
+    double sampling;
+    double z; /* of the noise */
+    double
+        wide; /* a quotient of two noisy sums: wider as Fieller's is, most where it is shown just yet */
+};
+
+static struct index found_index(const struct pooled *pooled)
 {
     struct pairs pairs;
+    compare(&pairs, pooled, false, 0);
+    const struct linear quotient = pairs_noise(&pairs, pooled);
+    const double all = quotient.value;
+    if (!(all > 0)) {
+        return (struct index){.value = NAN};
+    }
+    compare(&pairs, pooled, true, 0);
+    const double value = fmin(fmax((pairs.sum - pairs.mean) / all, 0), 1);
+    compare(&pairs, pooled, true, value);
+    const struct linear own = pairs_noise(&pairs, pooled);
+    return (struct index){.value = value,
+                          .noise = sqrt(own.variance) / all,
+                          .sampling = sampling_of(&pairs, pooled) / all,
+                          .z = own.z,
+                          .wide = 1 / (1 - ESTIMATE_Z * ESTIMATE_Z *
+                                               fmin(quotient.variance / (all * all), pairs_most))};
+}
+
+static void widen(struct table1_figure *figure, const struct index *index)
+{
+    const double of_noise = index->wide * index->z * index->noise;
+    const double both = index->wide * hypot(index->z * index->noise, ESTIMATE_Z * index->sampling);
+    struct estimate *estimate = &figure->estimate;
+    estimate->low = fmin(estimate->low, fmax(index->value - both, 0));
+    estimate->high = fmax(estimate->high, fmin(index->value + both, 1));
+    figure->noise_low = fmin(figure->noise_low, fmax(index->value - of_noise, 0));
+    figure->noise_high = fmax(figure->noise_high, fmin(index->value + of_noise, 1));
+}
+
+/* As it was found and, near the limit, as it would be if noise had let the group through. */
+static struct table1_figure index_of(const struct pooled *pooled)
+{
     const double factor = factor_of(pooled);
     if (!(factor < 1)) {
         return figure_refused(factor);
     }
-    compare(&pairs, pooled, false, 0);
-    const struct linear quotient = pairs_noise(&pairs, pooled);
-    const double all = quotient.value;
-    compare(&pairs, pooled, true, 0);
-    const double value = fmin(fmax((pairs.sum - pairs.mean) / all, 0), 1);
-    if (!(all > 0)) {
+    const struct index found = found_index(pooled);
+    if (isnan(found.value)) {
         return figure_refused(NAN);
     }
-    compare(&pairs, pooled, true, value);
-    const struct linear own = pairs_noise(&pairs, pooled);
-    const double noise = sqrt(own.variance) / all;
-    const double sampling = sampling_of(&pairs, pooled) / all;
-    /* A quotient of two noisy sums: wider as Fieller's is, most where it is shown just yet. */
-    const double wide =
-        1 / (1 - ESTIMATE_Z * ESTIMATE_Z * fmin(quotient.variance / (all * all), pairs_most));
-    const double of_noise = wide * own.z * noise;
-    const double both = wide * hypot(own.z * noise, ESTIMATE_Z * sampling);
-    return (struct table1_figure){.estimate = {.value = value,
-                                               .low = fmax(value - both, 0),
-                                               .high = fmin(value + both, 1),
-                                               .noise = noise,
-                                               .sampling = sampling},
-                                  .noise_low = fmax(value - of_noise, 0),
-                                  .noise_high = fmin(value + of_noise, 1),
-                                  .factor = factor};
+    struct table1_figure out = {.estimate = {.value = found.value,
+                                             .low = 1,
+                                             .high = 0,
+                                             .noise = found.noise,
+                                             .sampling = found.sampling},
+                                .noise_low = 1,
+                                .noise_high = 0,
+                                .factor = factor};
+    widen(&out, &found);
+    const double deviation = sqrt(rows_of(pooled, 0, pooled->bins).variance);
+    const double over = events_over(pooled, deviation);
+    if (over < far) {
+        struct pooled fewer;
+        const double off = (over + upper_hundredth) * fmin((far - over) / (far - near), 1);
+        take_off(&fewer, pooled, off * deviation);
+        struct index index = found_index(&fewer);
+        if (isnan(index.value)) {
+            return figure_refused(NAN);
+        }
+        index.wide = 1; /* the pairs are those of a number of events that was chosen */
+        widen(&out, &index);
+    }
+    const double length = out.estimate.high - out.estimate.low;
+    return length > length_most ? figure_refused(length / length_most) : out;
 }
 
 struct table1_figure concordance_index(const struct concordance_cells *cells, size_t group)

@@ -43,7 +43,9 @@ struct table1_figure concordance_events(const struct concordance_cells *cells, s
  *
  * Source: Harrell, Lee and Mark 1996; the sampling variance is that of each record's share in the pairs (infinitesimal jackknife).
  * Deviation: the noise enters by the gradient in the cells and by the product of two cells' noises; the product's mean is taken off.
- * The interval is wider by 1/(1 - z^2 r^2), r the noise's deviation of the number of pairs over it, as Fieller's is.
+ * The interval is wider by 1/(1 - z^2 r^2), r the noise's deviation of the number of pairs over it, as Fieller's is. Within two
+ * deviations of the fewest events it is the hull of two: of what was found, and of what there would be with as many events as a group
+ * has that a hundredth of all noises show. Not given where it is longer than 0.9.
  */
 struct table1_figure concordance_index(const struct concordance_cells *cells, size_t group);
 

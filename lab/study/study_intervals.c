@@ -12,9 +12,13 @@
 
 enum {
     RUNS = 2000,
-    AGAIN = 10000, /* answers of a second look; the standard error of 0.95 is 0.0022 then */
+    AGAIN = 10000,   /* answers of a second look; the standard error of 0.95 is 0.0022 then */
+    RARE = 400,      /* likewise, where a hundredth to a tenth are shown */
+    TIMES_MOST = 10, /* as many studies as the first look had, for these */
     SEED_OF_AGAIN = 500000000
 };
+
+static const double records_most = 2e8; /* in all studies of a second look, for these */
 
 static const double bounds[] = {
     [INTERVALS_HOLD] = 0.935, [INTERVALS_REJECT] = 0.065, [INTERVALS_WIDTH] = 1.3};
@@ -45,8 +49,13 @@ static bool is_below(const struct intervals_claim *claim, double rate)
                                             : rate > bounds[claim->measure];
 }
 
+static bool is_rare(const struct intervals_taken *taken)
+{
+    return !isnan(taken->rare_worst);
+}
+
 /* How many times as many studies make AGAIN answers of each rate that is below its bound; 0: none is. */
-static size_t times_again(const struct intervals_told *told)
+static size_t times_below(const struct intervals_told *told)
 {
     size_t times = 0;
     for (size_t i = 0; i < told->kind->claim_count; i++) {
@@ -60,6 +69,22 @@ static size_t times_again(const struct intervals_told *told)
     return times;
 }
 
+/* And RARE answers of each rate where a hundredth to a tenth are shown, within the limits. */
+static size_t times_rare(const struct intervals_told *told, const struct intervals_setting *setting)
+{
+    const double sites = setting->sites > 0 ? (double)setting->sites : INTERVALS_SITES;
+    const double records = sites * (double)setting->site_records * (double)setting->runs;
+    const double most = fmin(TIMES_MOST, fmax(floor(records_most / records), 1));
+    double times = 0;
+    for (size_t i = 0; i < told->kind->claim_count; i++) {
+        const struct intervals_taken *taken = &told->taken[i];
+        if (is_rare(taken)) {
+            times = fmax(times, ceil((double)RARE / (double)taken->rare_fewest));
+        }
+    }
+    return (size_t)fmin(times, most);
+}
+
 static void tell_row(struct study *study, const struct intervals_told *told)
 {
     study_row(study, INTERVALS_COLUMNS,
@@ -67,15 +92,34 @@ static void tell_row(struct study *study, const struct intervals_told *told)
                                     told->text[4], told->text[5], told->text[6], told->text[7]});
 }
 
+/* A second look replaces what made it necessary. */
+static void replace(struct intervals_taken *taken, const struct intervals_taken *again,
+                    const struct intervals_claim *claim)
+{
+    if (is_below(claim, taken->worst) && !isnan(again->worst)) {
+        taken->worst = again->worst;
+    }
+    if (is_rare(taken) && is_rare(again)) {
+        taken->rare_worst = again->rare_worst;
+        taken->rare = again->rare;
+    }
+    if (again->hardly.all > 0) {
+        taken->hardly = again->hardly;
+    }
+}
+
 /* Simulates a setting. Of 2,000 rates some are below the bound by chance. Such a rate is replaced by that of other, more studies, so
- * that the bound needs no allowance for chance. */
+ * that the bound needs no allowance for chance. Where few answers are shown, more studies are always made. */
 static enum status run_setting(struct study *study, struct intervals_told *told,
                                struct intervals_setting *setting, bool may_again)
 {
-    struct intervals_told again = {.kind = told->kind};
+    struct intervals_told again = {.kind = told->kind, .setting = setting};
     const struct intervals_setting first = *setting;
+    told->setting = setting;
     enum status status = told->kind->run(told, setting);
-    const size_t times = may_again && status == STATUS_OK ? times_again(told) : 0;
+    const size_t below = may_again && status == STATUS_OK ? times_below(told) : 0;
+    const size_t rare = may_again && status == STATUS_OK ? times_rare(told, &first) : 0;
+    const size_t times = below > rare ? below : rare;
     tell_row(study, told);
     if (times == 0) {
         return status;
@@ -88,16 +132,58 @@ static enum status run_setting(struct study *study, struct intervals_told *told,
     (void)strncat(again.text[0], ", again", sizeof again.text[0] - strlen(again.text[0]) - 1);
     tell_row(study, &again);
     for (size_t i = 0; i < told->kind->claim_count; i++) {
-        if (is_below(&told->kind->claim[i], told->taken[i].worst) && !isnan(again.taken[i].worst)) {
-            told->taken[i] = again.taken[i];
-        }
+        replace(&told->taken[i], &again.taken[i], &told->kind->claim[i]);
     }
     return status;
 }
 
+/* A kind's rates of all settings where a hundredth to a tenth of the answers are shown, and where fewer are. */
+struct rare {
+    double worst;
+    struct intervals_rate judged;
+    struct intervals_rate hardly;
+};
+
+static void add_rare(struct rare *rare, const struct intervals_told *told)
+{
+    for (size_t i = 0; i < told->kind->claim_count; i++) {
+        const enum intervals_measure measure = told->kind->claim[i].measure;
+        const struct intervals_taken *taken = &told->taken[i];
+        struct rare *own = &rare[measure];
+        own->worst = measure == INTERVALS_HOLD ? fmin(own->worst, taken->rare_worst)
+                                               : fmax(own->worst, taken->rare_worst);
+        own->judged.yes += taken->rare.yes;
+        own->judged.all += taken->rare.all;
+        own->hardly.yes += taken->hardly.yes;
+        own->hardly.all += taken->hardly.all;
+    }
+}
+
+static void claim_rare(struct study *study, const struct intervals_kind *kind,
+                       const struct rare *rare)
+{
+    for (int measure = INTERVALS_HOLD; measure <= INTERVALS_REJECT; measure++) {
+        const struct rare *own = &rare[measure];
+        const bool is_least = measure == INTERVALS_HOLD;
+        bool has = false;
+        for (size_t i = 0; i < kind->claim_count; i++) {
+            has = has || kind->claim[i].measure == (enum intervals_measure)measure;
+        }
+        if (has) {
+            study_claim(study, is_least ? STUDY_AT_LEAST : STUDY_AT_MOST, own->worst,
+                        bounds[measure],
+                        "%s, where 1 to 10 %% are shown: %s, the worst that chance leaves "
+                        "possible; %.3f of %llu together, and %.3f of %llu where fewer are shown",
+                        kind->name, is_least ? "intervals hold" : "tests reject",
+                        intervals_share(&own->judged), (unsigned long long)own->judged.all,
+                        intervals_share(&own->hardly), (unsigned long long)own->hardly.all);
+        }
+    }
+}
+
 /* worst: (claims) of all settings */
-static enum status run_kind(double *worst, struct study *study, const struct study_request *request,
-                            size_t kind_at, size_t runs)
+static enum status run_kind(double *worst, struct rare *rare, struct study *study,
+                            const struct study_request *request, size_t kind_at, size_t runs)
 {
     const struct intervals_kind *kind = kinds[kind_at];
     struct intervals_setting setting;
@@ -117,6 +203,7 @@ static enum status run_kind(double *worst, struct study *study, const struct stu
                            ? fmin(worst[j], told.taken[j].worst)
                            : fmax(worst[j], told.taken[j].worst);
         }
+        add_rare(rare, &told);
     }
     study_progress(request, "intervals: %s", kind->name);
     return status;
@@ -157,6 +244,8 @@ enum status study_intervals(struct study *study, const struct study_request *req
     study_columns(study, sizeof columns / sizeof columns[0], columns);
     for (size_t i = 0; i < KINDS; i++) {
         double worst[INTERVALS_CLAIMS_MAX] = {0};
+        struct rare rare[] = {
+            [INTERVALS_HOLD] = {.worst = 1}, [INTERVALS_REJECT] = {0}, [INTERVALS_WIDTH] = {0}};
         if (request->only != NULL && strcmp(request->only, kinds[i]->name) != 0) {
             continue;
         }
@@ -165,12 +254,13 @@ enum status study_intervals(struct study *study, const struct study_request *req
         for (size_t j = 0; j < kinds[i]->claim_count; j++) {
             worst[j] = kinds[i]->claim[j].measure == INTERVALS_HOLD ? 1 : 0;
         }
-        const enum status status = run_kind(worst, study, request, i, runs);
+        const enum status status = run_kind(worst, rare, study, request, i, runs);
         if (status != STATUS_OK) {
             why_set(why, "the studies cannot be simulated");
             return status;
         }
         claim_kind(study, kinds[i], worst, allowed);
+        claim_rare(study, kinds[i], rare);
     }
     return is_known ? STATUS_OK
                     : why_refuse(

@@ -116,19 +116,30 @@ void intervals_count(struct intervals_rate *rate, bool yes);
 struct intervals_taken {
     double worst;    /* of what was taken; NAN: nothing */
     uint64_t fewest; /* answers that a share which was taken is of */
+    /* Likewise of shares where a hundredth to a tenth are shown: the worst is what chance leaves possible. */
+    double rare_worst;
+    uint64_t rare_fewest;
+    struct intervals_rate rare;   /* all of these together */
+    struct intervals_rate hardly; /* and where fewer are shown, which is not judged */
 };
 
 /* A setting's row, and what it has of each claim of the kind. */
 struct intervals_told {
     char text[INTERVALS_COLUMNS][INTERVALS_TEXT];
     const struct intervals_kind *kind;
+    const struct intervals_setting *setting;
     struct intervals_taken taken[INTERVALS_CLAIMS_MAX];
 };
 
 /** Makes it one of which nothing is taken. */
 void intervals_told_clear(struct intervals_told *told);
 
-/** Takes a share for a claim, if it is of a tenth of what was asked or more: fewer are too few to count. */
+/** Returns what chance leaves possible of a chance that `yes` of `all` were seen of: its upper limit where is_upper, else its lower one.
+ * Beyond it, so few or so many have a chance of less than 0.001. */
+double intervals_limit(uint64_t yes, uint64_t all, bool is_upper);
+
+/** Takes a share for a claim. Where less than a tenth of what was asked is shown, its limit counts; where less than a hundredth is, it is
+ * only counted. Answers of one study are not independent: so many studies' worth of them make the limit. */
 void intervals_take(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
                     size_t asked);
 

@@ -29,9 +29,10 @@ enum {
     TRUSTS = sizeof trusts / sizeof trusts[0]
 };
 
-/* Of a setting that is judged: fewer are too few to count. And of one whose widths are: where noise hides some answers, the true cells'
- * own is nearly hidden too. */
+/* Of a setting whose shares are judged by the bound, and of one that is judged by what chance leaves possible. And of one whose widths
+ * are judged: where noise hides some answers, the true cells' own is nearly hidden too. */
 static const double shown_least = 0.1;
+static const double rare_least = 0.01;
 static const double width_shown_least = 0.9;
 
 double intervals_share(const struct intervals_rate *rate)
@@ -48,24 +49,84 @@ void intervals_count(struct intervals_rate *rate, bool yes)
 void intervals_told_clear(struct intervals_told *told)
 {
     for (size_t i = 0; i < INTERVALS_CLAIMS_MAX; i++) {
-        told->taken[i] = (struct intervals_taken){.worst = NAN};
+        told->taken[i] = (struct intervals_taken){.worst = NAN, .rare_worst = NAN};
     }
+}
+
+static double worse(const struct intervals_told *told, size_t claim, double a, double b)
+{
+    return told->kind->claim[claim].measure == INTERVALS_HOLD ? fmin(a, b) : fmax(a, b);
 }
 
 static void take(struct intervals_told *told, size_t claim, double share, uint64_t answers)
 {
     struct intervals_taken *taken = &told->taken[claim];
     const bool is_first = isnan(taken->worst);
-    taken->worst = told->kind->claim[claim].measure == INTERVALS_HOLD ? fmin(taken->worst, share)
-                                                                      : fmax(taken->worst, share);
+    taken->worst = worse(told, claim, taken->worst, share);
     taken->fewest = is_first || answers < taken->fewest ? answers : taken->fewest;
 }
 
+/* The chance of at most `yes` of `all`. */
+static double chance_of_most(uint64_t yes, uint64_t all, double chance)
+{
+    const double odds = log(chance) - log1p(-chance);
+    double term = (double)all * log1p(-chance);
+    double sum = exp(term);
+    for (uint64_t k = 1; k <= yes; k++) {
+        term += odds + log((double)(all - k + 1) / (double)k);
+        sum += exp(term);
+    }
+    return sum;
+}
+
+/* Clopper and Pearson 1934. */
+double intervals_limit(uint64_t yes, uint64_t all, bool is_upper)
+{
+    enum { HALVINGS = 30 };
+    static const double alarm = 0.001;
+    double low = 0;
+    double high = 1;
+    if (!is_upper) {
+        return 1 - intervals_limit(all - yes, all, true);
+    }
+    for (int i = 0; i < HALVINGS && yes < all; i++) {
+        const double middle = (low + high) / 2;
+        *(chance_of_most(yes, all, middle) > alarm ? &low : &high) = middle;
+    }
+    return high;
+}
+
+static void take_rare(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
+                      size_t asked)
+{
+    struct intervals_taken *taken = &told->taken[claim];
+    const bool is_judged = (double)rate->all >= rare_least * (double)asked;
+    struct intervals_rate *together = is_judged ? &taken->rare : &taken->hardly;
+    together->yes += rate->yes;
+    together->all += rate->all;
+    if (is_judged) {
+        const uint64_t each = (asked + told->setting->runs - 1) / told->setting->runs;
+        const uint64_t answers = (rate->all + each - 1) / each;
+        const uint64_t yes = (uint64_t)llround(intervals_share(rate) * (double)answers);
+        const bool is_least = told->kind->claim[claim].measure == INTERVALS_HOLD;
+        const bool is_first = isnan(taken->rare_worst);
+        taken->rare_worst =
+            worse(told, claim, taken->rare_worst, intervals_limit(yes, answers, is_least));
+        taken->rare_fewest =
+            is_first || answers < taken->rare_fewest ? answers : taken->rare_fewest;
+    }
+}
+
+/* A planted fault must show in both: there all rates are judged in both ways. */
 void intervals_take(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
                     size_t asked)
 {
-    if ((double)rate->all >= shown_least * (double)asked) {
+    const bool is_rare = (double)rate->all < shown_least * (double)asked;
+    if (!is_rare) {
         take(told, claim, intervals_share(rate), rate->all);
+    }
+    if (rate->all > 0 && (is_rare || told->setting->planted < 1)) {
+        take_rare(told, claim, rate, asked);
     }
 }
 
