@@ -6,14 +6,16 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CONNECTIONS = 1024, TRIES = 2000 };
+enum { CONNECTIONS = 1024, PATIENCE_MS = 20 * 1000 };
 
 static const struct digest model = {{1}};
 static int64_t shift_ms;
@@ -151,19 +153,29 @@ bool rig_fetch(struct rig *rig, size_t i, uint64_t offset, uint32_t length)
     return true;
 }
 
+/* Returns whether more is on its way: what is sent and not acknowledged may not have come, or its acknowledgement is late. */
+static bool comes_more(const struct rig *rig, size_t i)
+{
+    int queued = 0;
+    cr_assert_eq(ioctl(rig->admitted[i].descriptor, SIOCOUTQ, &queued), 0);
+    return queued > 0 || rig->agent[i].unsent > 0;
+}
+
 uint64_t rig_take(struct rig *rig, size_t i, uint64_t bytes)
 {
     static uint8_t some[64 * 1024];
+    const int64_t until_ms = __real_clock_now_ms() + PATIENCE_MS;
     uint64_t taken = 0;
-    for (int tries = 0; taken < bytes && tries < TRIES; tries++) {
+    while (taken < bytes && __real_clock_now_ms() < until_ms) {
         const size_t most = bytes - taken < sizeof some ? (size_t)(bytes - taken) : sizeof some;
         push(rig, i);
+        const bool more = comes_more(rig, i);
         const ssize_t came = recv(rig->agent[i].end, some, most, 0);
         taken += came > 0 ? (uint64_t)came : 0;
+        if (came <= 0 && !more) {
+            break;
+        }
         if (came <= 0) {
-            if (rig->agent[i].unsent == 0) {
-                break;
-            }
             (void)poll(NULL, 0, 1);
         }
     }
