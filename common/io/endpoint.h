@@ -115,7 +115,7 @@ struct endpoint_fetches {
 };
 
 /** Coordinator: tells what waits for agents that fetch. */
-void endpoint_fetches(const struct endpoint *endpoint, struct endpoint_fetches *out);
+void endpoint_fetches(struct endpoint *endpoint, struct endpoint_fetches *out);
 
 /** Sends to a peer, at an agent to the coordinator; the bytes are copied. Fails with
  * STATUS_NOT_FOUND (not connected) or STATUS_AGAIN (its queue is full); the message is then lost,
