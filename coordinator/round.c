@@ -98,9 +98,6 @@ static enum status on_roster(struct coordinator *c, const struct event *event,
                   c->cohort.count, c->answers_max);
     }
     if (status == STATUS_OK) {
-        for (size_t i = 0; i < c->cohort.count; i++) {
-            c->cohort.member[i].doubled = 0; /* the lists may have been mended */
-        }
         coordinator_mark_handed(c);
         status = coordinator_note_revoked(c, event, effects);
     }
