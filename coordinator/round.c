@@ -233,6 +233,7 @@ static enum status act(struct coordinator *c, const struct event *event, struct 
         }
         break;
     case EVENT_TICK:
+    case EVENT_LINK:   /* an agent's */
     case EVENT_WORKED: /* has no worker */
         break;
     }

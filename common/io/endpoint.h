@@ -127,6 +127,10 @@ MUST_USE enum status endpoint_send(struct endpoint *endpoint, const struct peer 
  * lately. */
 void endpoint_rebuild(struct endpoint *endpoint);
 
+/** Agent: returns whether bytes of the coordinator have come since this was last asked, by a connection under which it was let
+ * in; *anew: that is another one. What is looked at is at most half a second old. */
+bool endpoint_next_link(struct endpoint *endpoint, bool *anew);
+
 /** Agent: returns whether the coordinator's last word was that it does not admit this key. */
 bool endpoint_was_refused(const struct endpoint *endpoint);
 

@@ -162,11 +162,14 @@ struct dialing_side {
     char addresses[ADDRESS_BYTES]; /* all of them, a blank between two; endpoint->address is one */
     size_t next; /* where the one after it begins; 0 too where there is one alone */
     struct digest coordinator_key;
-    int descriptor;   /* of the present connection; -1 */
-    bool handshaking; /* connected, but not yet let in */
-    bool is_up;       /* let in, */
-    unsigned waiting; /* or so many messages wait for that */
-    bool refused;     /* by the coordinator, since the last success */
+    int descriptor;      /* of the present connection; -1 */
+    bool handshaking;    /* connected, but not yet let in */
+    bool is_up;          /* let in, */
+    bool is_new;         /* and endpoint_next_link has not told so; */
+    uint64_t link_bytes; /* it has told of so many, */
+    int64_t linked_ms;   /* when it looked last */
+    unsigned waiting;    /* or so many messages wait for that */
+    bool refused;        /* by the coordinator, since the last success */
     uint64_t bytes_before;
     int64_t build_at_ms;            /* when the socket is missing: when to make it */
     unsigned attempts;              /* builds since the last success */

@@ -553,3 +553,38 @@ Test(fetches, of_pieces_that_are_lost_are_answered_when_they_are_repeated)
     lost_one_in = 11;
     (void)fetch_impatiently(8, 512 * 1024, false);
 }
+
+/* Returns whether a link is told of within a while, and as which. */
+static bool hears_of_link(struct honest *honest, bool *anew)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    bool hears = false;
+    while (!hears && clock_now_ms() < until_ms) {
+        honest_turn(honest);
+        hears = endpoint_next_link(honest->endpoint, anew);
+        (void)usleep(2000);
+    }
+    return hears;
+}
+
+/* So that an agent on a narrow link does not take a piece that comes for silence. */
+Test(fetches, are_told_of_what_comes_and_of_a_connection_that_is_new)
+{
+    struct honest honest;
+    bool anew = false;
+    start(0, 60000);
+    honest_start(&honest, 0, false);
+    cr_expect(hears_of_link(&honest, &anew) && anew);
+    honest_connect(&honest, 1, false);
+    (void)honest_fetch(&honest, 1);
+    cr_expect(hears_of_link(&honest, &anew) && !anew, "pieces came by the same one");
+    for (int64_t from_ms = clock_now_ms(); clock_now_ms() - from_ms < 1200;) {
+        honest_turn(&honest);
+        (void)usleep(2000);
+    }
+    cr_expect_not(endpoint_next_link(honest.endpoint, &anew), "nothing came since");
+    endpoint_rebuild(honest.endpoint);
+    cr_expect(hears_of_link(&honest, &anew) && anew);
+    honest_end(&honest);
+    stop();
+}
