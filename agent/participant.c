@@ -191,6 +191,23 @@ static enum status on_message(struct participant *p, const struct event *event,
     return STATUS_OK;
 }
 
+/* While it fetches, a message may be a large piece, and the answers to its HELLOs come behind it: on a narrow link that takes
+ * longer than silence is borne. What was asked for by another connection is lost with that. */
+static enum status on_link(struct participant *p, const struct event *event,
+                           struct effects *effects)
+{
+    if (!transfer_is_active(&p->fetch)) {
+        return STATUS_OK;
+    }
+    p->heard_ms = event->now_ms;
+    if (!event->as.link.anew) {
+        return STATUS_OK;
+    }
+    const enum status status = participant_ask_again(p, event->now_ms, effects);
+    p->fetch.retries = 0;
+    return status;
+}
+
 static enum status on_time(struct participant *p, const struct event *event,
                            struct effects *effects)
 {
@@ -204,7 +221,8 @@ static enum status on_time(struct participant *p, const struct event *event,
         p->heard_ms = event->now_ms;
         p->patience_ms = 2 * (int64_t)p->options.silence_ms; /* for a first word */
         p->hello_ms = event->now_ms;
-        p->fetch.retries = 0; /* what was asked for is lost with the connection */
+        p->fetch.retries = 0;                 /* what was asked for is lost with the connection, */
+        p->fetch.progress_ms = event->now_ms; /* and what were asked for now, too */
         (void)effects_add(effects, EFFECT_RECONNECT);
     }
     if (status == STATUS_OK && transfer_is_active(&p->fetch) &&
@@ -267,6 +285,9 @@ static enum status act(struct participant *p, const struct event *event, struct 
         break;
     case EVENT_FILE:
         site_on_file(p, event);
+        break;
+    case EVENT_LINK:
+        status = p->started && !p->finished ? on_link(p, event, effects) : STATUS_OK;
         break;
     case EVENT_TICK:
     case EVENT_STANDINGS:

@@ -156,6 +156,7 @@ enum status cohort_set_roster(struct cohort *cohort, const struct job *job, cons
     }
     for (size_t i = 0; i < cohort->count; i++) {
         struct member *member = &cohort->member[i];
+        member->doubled = member->admitted ? member->doubled : 0; /* if it is back, it is tried */
         if (member->admitted || member->standing == STANDING_ANSWERED) {
             grown[used++] = *member;
         } else {

@@ -50,10 +50,11 @@ struct member {
     bool dragged;    /* in the last of these it offered an answer and did not deliver */
     bool cut; /* the transport cut it for an attack, and it has not come back in a later round */
     int64_t cut_ms;
-    bool handed;      /* at a collector: its answer is in a part that is durable, */
-    uint32_t part;    /* of this number since the round was opened; 0: of an earlier one */
-    unsigned doubled; /* so often that part was refused, as another coordinator had its name */
-    bool invited;     /* to the open round, with its input if that is small */
+    bool handed;   /* at a collector: its answer is in a part that is durable, */
+    uint32_t part; /* of this number since the round was opened; 0: of an earlier one */
+    unsigned
+        doubled;  /* so often in a row that part was refused, as another coordinator had its name */
+    bool invited; /* to the open round, with its input if that is small */
     enum standing standing; /* cohort_set_standing alone changes it */
     struct digest answer;   /* from STANDING_OFFERED on */
     uint64_t answer_bytes;

@@ -45,11 +45,11 @@ struct face_run {
 
 /* Starts zeroed. */
 struct face {
-    const struct office *office;     /* the settings */
-    bool idle;                       /* nothing runs, and that is right */
-    bool stands_by;                  /* another coordinator leads */
-    const struct endpoint *endpoint; /* where agents come in, while a driver runs; or NULL */
-    uint64_t version;                /* of what is shown */
+    const struct office *office; /* the settings */
+    bool idle;                   /* nothing runs, and that is right */
+    bool stands_by;              /* another coordinator leads */
+    struct endpoint *endpoint;   /* where agents come in, while a driver runs; or NULL */
+    uint64_t version;            /* of what is shown */
     struct face_run run[DRIVER_LANES_MAX];
     struct page_host host;
     int64_t started_ms;

@@ -98,9 +98,6 @@ static enum status on_roster(struct coordinator *c, const struct event *event,
                   c->cohort.count, c->answers_max);
     }
     if (status == STATUS_OK) {
-        for (size_t i = 0; i < c->cohort.count; i++) {
-            c->cohort.member[i].doubled = 0; /* the lists may have been mended */
-        }
         coordinator_mark_handed(c);
         status = coordinator_note_revoked(c, event, effects);
     }
@@ -236,6 +233,7 @@ static enum status act(struct coordinator *c, const struct event *event, struct 
         }
         break;
     case EVENT_TICK:
+    case EVENT_LINK:   /* an agent's */
     case EVENT_WORKED: /* has no worker */
         break;
     }

@@ -129,50 +129,90 @@ void coordinator_handed_in(struct coordinator *c, int64_t now_ms)
     coordinator_end_if_over(c, now_ms);
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct peer *)a)->name, ((const struct peer *)b)->name);
+}
+
+/* Its names are sorted (collecting_list). */
 static bool lists(const struct record *record, const struct peer *agent)
 {
-    for (size_t i = 0; i < record->as.round.agent_count; i++) {
-        if (strcmp(record->as.round.agent[i].name, agent->name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return record->as.round.agent_count > 0 &&
+           bsearch(agent, record->as.round.agent, record->as.round.agent_count, sizeof *agent,
+                   by_name) != NULL;
 }
 
 static void note_doubled(struct coordinator *c, struct member *member)
 {
     if (++member->doubled == DOUBLED_MAX) {
         log_event(c->options.log, LOG_ERROR, "agent-twice", member->peer.name,
-                  "another coordinator of this job has an agent of this name: what was handed in "
-                  "with its answer did not count. It is asked no more, until the list changes; "
-                  "remedy: each agent on one list alone");
+                  "is on the list of collector %s, whose log this is, and another coordinator of "
+                  "this job counts an agent of this name: what was handed in here with its answer "
+                  "did not count. It is asked no more here until a round is closed without this "
+                  "name; remedy: take it off one of the lists",
+                  c->options.collector);
     }
 }
 
+static void note_single(struct coordinator *c, struct member *member)
+{
+    if (member->doubled >= DOUBLED_MAX) {
+        log_event(c->options.log, LOG_INFO, "agent-once", member->peer.name,
+                  "a round was closed without this name: no other coordinator of this job counts "
+                  "it any more, and collector %s asks it again",
+                  c->options.collector);
+    }
+    member->doubled = 0;
+}
+
 /* A part counts whole or not at all. If a round has some of its names and others not, then not the part counted: those names
- * are of answers that others have handed in. */
+ * are of answers that others have handed in. If it counted, nobody has its names twice. Of an agent that was not asked here
+ * for that reason, a round has the name as long as another coordinator counts it. */
+static void judge_doubled(struct coordinator *c, const struct record *record, bool *refused)
+{
+    for (size_t i = 0; i < c->cohort.count; i++) {
+        const struct member *member = &c->cohort.member[i];
+        if (member->part > 0 && !lists(record, &member->peer)) {
+            refused[member->part] = true;
+        }
+    }
+    for (size_t i = 0; i < c->cohort.count; i++) {
+        struct member *member = &c->cohort.member[i];
+        const bool has = (member->part > 0 || member->doubled > 0) && lists(record, &member->peer);
+        if (member->part > 0 && has && refused[member->part]) {
+            note_doubled(c, member);
+        } else if (member->part > 0 ? has : member->doubled >= DOUBLED_MAX && !has) {
+            note_single(c, member);
+        }
+    }
+}
+
+static bool has_doubled(const struct coordinator *c)
+{
+    size_t i = 0;
+    while (i < c->cohort.count && c->cohort.member[i].doubled == 0) {
+        i++;
+    }
+    return i < c->cohort.count;
+}
+
 static enum status find_doubled(struct coordinator *c, const struct event *event)
 {
     const size_t room = (size_t)c->collecting.parts + 1;
     struct record record;
-    enum status status = wire_decode_record(&record, event->as.record.body);
+    enum status status = STATUS_OK;
+    if (c->collecting.parts == 0 && !has_doubled(c)) {
+        return STATUS_OK;
+    }
+    status = wire_decode_record(&record, event->as.record.body);
     if (status != STATUS_OK) {
         return status;
     }
     bool *refused = calloc(room, sizeof *refused);
-    for (size_t i = 0; refused != NULL && i < c->cohort.count; i++) {
-        const struct member *member = &c->cohort.member[i];
-        if (member->part > 0 && !lists(&record, &member->peer)) {
-            refused[member->part] = true;
-        }
-    }
-    for (size_t i = 0; refused != NULL && i < c->cohort.count; i++) {
-        struct member *member = &c->cohort.member[i];
-        if (member->part > 0 && refused[member->part] && lists(&record, &member->peer)) {
-            note_doubled(c, member);
-        }
-    }
     status = refused == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    if (status == STATUS_OK && record.as.round.agent_count > 0) {
+        judge_doubled(c, &record, refused);
+    }
     free(refused);
     record_free(&record);
     return status;
@@ -185,7 +225,7 @@ enum status coordinator_follow(struct coordinator *c, const struct event *event,
     if (c->outcome.rounds_closed == closed_before) {
         return STATUS_OK; /* the job's own record */
     }
-    if (c->collecting.parts > 0 && !c->outcome.failed) {
+    if (!c->outcome.failed) {
         status = find_doubled(c, event);
     }
     if (c->phase == PHASE_OPEN) {

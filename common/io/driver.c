@@ -259,6 +259,15 @@ static void take_cuts(struct driver *driver)
     }
 }
 
+/* A large message on a slow link takes longer than silence is borne: its bytes are a sign of life. */
+static void look_at_link(struct driver *driver)
+{
+    struct event event = {.kind = EVENT_LINK};
+    if (!driver->stopped && endpoint_next_link(driver->options->endpoint, &event.as.link.anew)) {
+        give(driver, &driver->lane[0], event);
+    }
+}
+
 static void tick(struct driver *driver, struct lane *lane)
 {
     const int64_t now_ms = clock_now_ms();
@@ -297,6 +306,7 @@ void driver_turn(struct driver *driver)
     }
     take_messages(driver);
     take_cuts(driver);
+    look_at_link(driver);
     follow_roster(driver);
     follow_files(driver);
     look_at_source(driver);

@@ -115,7 +115,7 @@ struct endpoint_fetches {
 };
 
 /** Coordinator: tells what waits for agents that fetch. */
-void endpoint_fetches(const struct endpoint *endpoint, struct endpoint_fetches *out);
+void endpoint_fetches(struct endpoint *endpoint, struct endpoint_fetches *out);
 
 /** Sends to a peer, at an agent to the coordinator; the bytes are copied. Fails with
  * STATUS_NOT_FOUND (not connected) or STATUS_AGAIN (its queue is full); the message is then lost,
@@ -126,6 +126,10 @@ MUST_USE enum status endpoint_send(struct endpoint *endpoint, const struct peer 
 /** Agent: drops the connection and builds it anew, after 0.25 s to 7.5 s when that has not helped
  * lately. */
 void endpoint_rebuild(struct endpoint *endpoint);
+
+/** Agent: returns whether bytes of the coordinator have come since this was last asked, by a connection under which it was let
+ * in; *anew: that is another one. What is looked at is at most half a second old. */
+bool endpoint_next_link(struct endpoint *endpoint, bool *anew);
 
 /** Agent: returns whether the coordinator's last word was that it does not admit this key. */
 bool endpoint_was_refused(const struct endpoint *endpoint);

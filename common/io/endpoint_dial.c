@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 
 enum { NAME_PERIOD_MS = 30000 };
-enum { DELAY_MS_MIN = 250, DELAY_MS_MAX = 5000, RECONNECT_MS = 250 };
+enum { DELAY_MS_MIN = 250, DELAY_MS_MAX = 5000, RECONNECT_MS = 250, LINK_MS = 500 };
 
 static enum status connect_socket(struct endpoint *endpoint, struct why *why)
 {
@@ -186,7 +186,7 @@ static bool take_event(struct endpoint *endpoint, int64_t now_ms, int event, int
         return false;
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
         side->handshaking = false;
-        side->is_up = true;
+        side->is_up = side->is_new = true;
         side->refused = false;
         side->attempts = 0;
         side->trouble.text[0] = '\0';
@@ -311,6 +311,34 @@ enum status endpoint_dialing_receive(struct endpoint *endpoint, struct endpoint_
         return STATUS_OK;
     }
     return STATUS_AGAIN;
+}
+
+static uint64_t link_bytes(const struct endpoint *endpoint)
+{
+    const struct dialing_side *side = &endpoint->dialing;
+    const struct line *line = endpoint->lines != NULL ? endpoint->lines->own.line : NULL;
+    uint64_t bytes = 0;
+    uint64_t by_line = 0;
+    if (!side->is_up || side->descriptor < 0 || !tcp_bytes_received(&bytes, side->descriptor)) {
+        return 0;
+    }
+    return line != NULL && tcp_bytes_received(&by_line, line_descriptor(line)) ? bytes + by_line
+                                                                               : bytes;
+}
+
+bool endpoint_next_link(struct endpoint *endpoint, bool *anew)
+{
+    struct dialing_side *side = &endpoint->dialing;
+    const int64_t now_ms = clock_now_ms();
+    *anew = !endpoint->listens && side->is_up && side->is_new;
+    if (endpoint->listens || (!*anew && now_ms - side->linked_ms < LINK_MS)) {
+        return false;
+    }
+    const uint64_t before = side->link_bytes;
+    side->link_bytes = link_bytes(endpoint);
+    side->linked_ms = now_ms;
+    side->is_new = false;
+    return *anew || side->link_bytes > before;
 }
 
 const char *endpoint_trouble(const struct endpoint *endpoint)

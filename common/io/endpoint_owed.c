@@ -17,9 +17,13 @@
 
 enum {
     FRAME_BYTES_LARGE = 255, /* a frame of more has a longer head */
-    SEALED_BYTES = 1024, /* more than the records' heads are that the count of a line leaves out */
-    CROSSED_MS = 200,    /* a FETCH and its piece may have crossed so long after this was taken */
-    GIVEN_MS_MAX = 60000 /* what seems to wait longer is given again, whatever the counts say */
+    SEALED_BYTES = 1024,  /* more than the records' heads are that the count of a line leaves out */
+    CROSSED_MS = 200,     /* a FETCH and its piece may have crossed so long after this was taken */
+    GIVEN_MS_MAX = 60000, /* what seems to wait longer is given again, whatever the counts say, */
+    MOVED_BYTES =
+        8 *
+        1024, /* unless so much is taken in each such time: the link is slow. Other messages are less */
+    TOLD_MS = 1000 /* who asks what waits hears what was so at most this long ago */
 };
 
 uint64_t endpoint_owed_by(const struct admitted *admitted)
@@ -36,8 +40,16 @@ static void set_owed(struct endpoint *endpoint, struct admitted *admitted, uint6
     owed->line = line;
 }
 
+void endpoint_owed_hold_up(struct endpoint *endpoint, struct admitted *admitted, bool by_others)
+{
+    struct fetches *fetches = &endpoint->listening.fetches;
+    fetches->held_up = fetches->held_up - admitted->owed.held_up + by_others;
+    admitted->owed.held_up = by_others;
+}
+
 void endpoint_owed_begin(struct endpoint *endpoint, struct admitted *admitted, int descriptor)
 {
+    endpoint_owed_hold_up(endpoint, admitted, false);
     set_owed(endpoint, admitted, 0, 0);
     admitted->owed = (struct owed){.queued = admitted->owed.queued};
     (void)tcp_bytes_acknowledged(&admitted->owed.acknowledged_before, descriptor);
@@ -155,6 +167,10 @@ void endpoint_owed_look_at(struct endpoint *endpoint, struct admitted *admitted,
              line != NULL ? line_owed(line) : 0);
     const uint64_t left = endpoint_owed_by(admitted);
     owed->taken = left < owed->sent ? owed->sent - left : 0;
+    if (owed->taken >= owed->moved + MOVED_BYTES) {
+        owed->moved = owed->taken;
+        owed->moved_ms = now_ms;
+    }
     owed->since_ms = left <= SMALL_BYTES ? now_ms : owed->since_ms;
     for (size_t i = 0; i < PIECES_GIVEN && i < owed->pieces; i++) {
         struct piece_given *piece = &owed->piece[i];
@@ -167,9 +183,10 @@ bool endpoint_owed_has(const struct admitted *admitted, const struct fetched *fe
     const struct owed *owed = &admitted->owed;
     for (size_t i = 0; i < PIECES_GIVEN && i < owed->pieces; i++) {
         const struct piece_given *piece = &owed->piece[i];
+        const int64_t from_ms = piece->sent_ms > owed->moved_ms ? piece->sent_ms : owed->moved_ms;
         if (piece->offset <= fetch->offset &&
             fetch->offset + fetch->length <= piece->offset + piece->length &&
-            now_ms - piece->seen_ms < CROSSED_MS && now_ms - piece->sent_ms < GIVEN_MS_MAX) {
+            now_ms - piece->seen_ms < CROSSED_MS && now_ms - from_ms < GIVEN_MS_MAX) {
             return digest_equal(&owed->of, &fetch->digest);
         }
     }
@@ -189,6 +206,7 @@ void endpoint_owed_look_at_all(struct endpoint *endpoint, int64_t now_ms)
         if (!admitted->connected) {
             set_owed(endpoint, admitted, 0, 0);
             admitted->owed.held_count = 0;
+            endpoint_owed_hold_up(endpoint, admitted, false);
         } else if (endpoint_owed_by(admitted) > 0) {
             endpoint_owed_look_at(endpoint, admitted, now_ms);
         }
@@ -204,9 +222,13 @@ void endpoint_owed_look(struct endpoint *endpoint, int64_t now_ms)
     }
 }
 
-void endpoint_fetches(const struct endpoint *endpoint, struct endpoint_fetches *out)
+void endpoint_fetches(struct endpoint *endpoint, struct endpoint_fetches *out)
 {
     const struct fetches *fetches = &endpoint->listening.fetches;
+    const int64_t now_ms = clock_now_ms();
+    if (now_ms - fetches->looked_ms >= TOLD_MS) {
+        endpoint_owed_look_at_all(endpoint, now_ms);
+    }
     *out = (struct endpoint_fetches){.waiting_bytes = fetches->waiting_bytes,
                                      .agents_waiting = fetches->count,
                                      .held = fetches->held,

@@ -18,6 +18,9 @@ uint64_t endpoint_owed_by(const struct admitted *admitted);
 void endpoint_owed_look_at(struct endpoint *endpoint, struct admitted *admitted, int64_t now_ms);
 void endpoint_owed_look_at_all(struct endpoint *endpoint, int64_t now_ms);
 
+/** Notes whether an agent waits for others. */
+void endpoint_owed_hold_up(struct endpoint *endpoint, struct admitted *admitted, bool by_others);
+
 /** Returns whether a piece was given that is on its way still, or has only just arrived. The agent was looked at just now. */
 bool endpoint_owed_has(const struct admitted *admitted, const struct fetched *fetch,
                        int64_t now_ms);
@@ -25,7 +28,8 @@ bool endpoint_owed_has(const struct admitted *admitted, const struct fetched *fe
 /** Returns the descriptor by which most of what it owes went; -1: none. */
 int endpoint_owed_descriptor(const struct endpoint *endpoint, const struct admitted *admitted);
 
-/** All were looked at: cuts those who do not take what they asked for, once their time for it is over. */
+/** All were looked at: while somebody waits for others, cuts those who do not take what they asked for, once their time for it
+ * is over. */
 void endpoint_takers_judge(struct endpoint *endpoint, int64_t now_ms);
 
 #endif

@@ -56,11 +56,14 @@ struct owed {
     uint64_t sent;                /* by both */
     uint64_t taken;               /* of these, when last looked */
     int64_t since_ms;             /* from then on something was always waiting */
+    uint64_t moved;               /* so much was taken when that was last seen to go on, */
+    int64_t moved_ms;             /* and when that was */
     uint64_t taken_before;  /* so much was taken when a time for it began (endpoint_takers.c) */
     unsigned missed;        /* in so many of these in a row it took too little, */
     uint64_t missed_before; /* and so much was taken before them; */
     unsigned behind;        /* in so many far less than others */
     bool queued;            /* it is in the queue */
+    bool held_up;           /* it waits for others, not for its own share alone */
     size_t held_count;
     struct fetched {
         struct digest digest;
@@ -85,8 +88,10 @@ struct fetches {
     size_t room;
     size_t first;
     size_t count;
-    size_t passed; /* of these, since the last look, that had to wait on */
+    size_t passed;  /* of these, since the last look, that had to wait on */
+    size_t held_up; /* agents that wait for others */
     int64_t looked_ms;
+    int64_t waited_ms;                /* when some did last */
     int64_t judged_ms;                /* when the present time for taking something began */
     uint64_t held;                    /* counters: held back, */
     uint64_t repeated;                /* asked for while it waited or was held, */
@@ -157,11 +162,14 @@ struct dialing_side {
     char addresses[ADDRESS_BYTES]; /* all of them, a blank between two; endpoint->address is one */
     size_t next; /* where the one after it begins; 0 too where there is one alone */
     struct digest coordinator_key;
-    int descriptor;   /* of the present connection; -1 */
-    bool handshaking; /* connected, but not yet let in */
-    bool is_up;       /* let in, */
-    unsigned waiting; /* or so many messages wait for that */
-    bool refused;     /* by the coordinator, since the last success */
+    int descriptor;      /* of the present connection; -1 */
+    bool handshaking;    /* connected, but not yet let in */
+    bool is_up;          /* let in, */
+    bool is_new;         /* and endpoint_next_link has not told so; */
+    uint64_t link_bytes; /* it has told of so many, */
+    int64_t linked_ms;   /* when it looked last */
+    unsigned waiting;    /* or so many messages wait for that */
+    bool refused;        /* by the coordinator, since the last success */
     uint64_t bytes_before;
     int64_t build_at_ms;            /* when the socket is missing: when to make it */
     unsigned attempts;              /* builds since the last success */

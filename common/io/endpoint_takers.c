@@ -1,4 +1,4 @@
-/* Who does not take what it has asked for, while others wait for their turn. Time is cut into spans. An agent for which
+/* Who does not take what it has asked for, while somebody waits for its turn because of others. Time is cut into spans. An agent for which
  * something waited in a whole span is to take 64 KiB in it. It is cut where it takes less, and it is itself the cause:
  *
  * - its machine has closed its window, so that nothing can be sent to it;
@@ -15,7 +15,7 @@ enum {
     PART = 4,
     BEHIND_MAX = 2,
     MISSED_MAX = 8,
-    RESTED_MS = 1000, /* if nobody has waited for so long, a span begins anew */
+    RESTED_MS = 1000, /* if nobody has waited for so long, everything begins anew */
     SIZES = 65        /* numbers of bits that a number of bytes may have */
 };
 
@@ -37,6 +37,16 @@ static void begin_span(struct endpoint *endpoint, int64_t now_ms)
     for (size_t i = 0; i < side->admitted_count; i++) {
         side->admitted[i].owed.taken_before = side->admitted[i].owed.taken;
     }
+}
+
+/* What was so before a rest says nothing. */
+static void begin_anew(struct endpoint *endpoint, int64_t now_ms)
+{
+    struct listening_side *side = &endpoint->listening;
+    for (size_t i = 0; i < side->admitted_count; i++) {
+        side->admitted[i].owed.missed = side->admitted[i].owed.behind = 0;
+    }
+    begin_span(endpoint, now_ms);
 }
 
 static unsigned bits_of(uint64_t number)
@@ -112,10 +122,14 @@ static void judge_one(struct endpoint *endpoint, struct admitted *admitted, uint
 void endpoint_takers_judge(struct endpoint *endpoint, int64_t now_ms)
 {
     struct listening_side *side = &endpoint->listening;
-    const struct fetches *fetches = &side->fetches;
-    if (now_ms - fetches->looked_ms > RESTED_MS) {
-        begin_span(endpoint, now_ms);
+    struct fetches *fetches = &side->fetches;
+    if (fetches->held_up == 0) {
+        return;
     }
+    if (now_ms - fetches->waited_ms > RESTED_MS) {
+        begin_anew(endpoint, now_ms);
+    }
+    fetches->waited_ms = now_ms;
     if (now_ms - fetches->judged_ms <= (int64_t)endpoint->limits.take_ms) {
         return;
     }

@@ -3,7 +3,8 @@
  * is repeated meanwhile adds nothing.
  *
  * Half of what may wait is for agents that have nothing waiting: one that does not take its pieces costs the others one share,
- * and where others wait it has to take some of it in time, or it is cut (endpoint_takers.c). */
+ * and where somebody waits for others it has to take some of it in time, or it is cut (endpoint_takers.c). Who has asked for
+ * more than its share waits for itself: that is nobody else's fault. */
 
 #include "io/endpoint_owed.h"
 
@@ -13,15 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns whether a piece may be made for it; *all: the others are in its way, not what it has asked for itself. */
-static bool fits(struct endpoint *endpoint, struct admitted *admitted, uint32_t length, bool *all)
+/* Returns whether a piece may be made for it, and notes whether the others are in its way, not what it has asked for itself. */
+static bool fits(struct endpoint *endpoint, struct admitted *admitted, uint32_t length)
 {
     const uint64_t most = endpoint->limits.waiting_bytes_max;
     const uint64_t others = endpoint->listening.fetches.waiting_bytes - endpoint_owed_by(admitted);
     const uint64_t own = endpoint_owed_by(admitted);
     const bool first = own <= SMALL_BYTES;
-    *all = others > 0 && others + own + length > (first ? most : most / 2);
-    return !*all && (first || own + length <= SHARE_BYTES);
+    const bool own_fits = first || own + length <= SHARE_BYTES;
+    const bool all_fit = others == 0 || others + own + length <= (first ? most : most / 2);
+    endpoint_owed_hold_up(endpoint, admitted, own_fits && !all_fit);
+    return own_fits && all_fit;
 }
 
 static void queue(struct fetches *fetches, struct admitted *admitted)
@@ -60,10 +63,21 @@ static bool is_held(const struct owed *owed, const struct fetched *fetch)
     return false;
 }
 
+/* Where somebody waits for others, a later one waits behind it, though there may be room for what it asks for. */
+static bool is_given_at_once(struct endpoint *endpoint, struct admitted *admitted, uint32_t length,
+                             int64_t now_ms)
+{
+    struct fetches *fetches = &endpoint->listening.fetches;
+    if (fetches->held_up == 0 && fits(endpoint, admitted, length)) {
+        return true;
+    }
+    endpoint_owed_look_at_all(endpoint, now_ms); /* what others owe is as old as the latest look */
+    return fits(endpoint, admitted, length) && fetches->held_up == 0;
+}
+
 bool endpoint_turns_hold(struct endpoint *endpoint, struct admitted *admitted, struct slice control)
 {
     struct message message;
-    bool all = false;
     if (!wire_is(control, MESSAGE_FETCH) || admitted->entry.token_until_s != 0 ||
         wire_decode(&message, control, (struct slice){NULL, 0}) != STATUS_OK) {
         return false;
@@ -76,15 +90,9 @@ bool endpoint_turns_hold(struct endpoint *endpoint, struct admitted *admitted, s
         endpoint->listening.fetches.repeated++;
         return true;
     }
-    if (admitted->owed.held_count == 0) {
-        if (fits(endpoint, admitted, fetch.length, &all)) {
-            return false;
-        }
-        endpoint_owed_look_at_all(endpoint,
-                                  now_ms); /* what others owe is as old as the latest look */
-        if (fits(endpoint, admitted, fetch.length, &all)) {
-            return false;
-        }
+    if (admitted->owed.held_count == 0 &&
+        is_given_at_once(endpoint, admitted, fetch.length, now_ms)) {
+        return false;
     }
     hold(&endpoint->listening.fetches, admitted, &fetch);
     return true;
@@ -103,6 +111,7 @@ static struct admitted *take_first(struct endpoint *endpoint)
     fetches->count--;
     if (admitted != NULL) {
         admitted->owed.queued = false;
+        endpoint_owed_hold_up(endpoint, admitted, false);
         admitted->owed.held_count = admitted->connected ? admitted->owed.held_count : 0;
     }
     return admitted;
@@ -124,16 +133,15 @@ static struct admitted *next_in_turn(struct endpoint *endpoint)
     struct fetches *fetches = &endpoint->listening.fetches;
     while (endpoint_turns_are_due(endpoint)) {
         struct admitted *admitted = take_first(endpoint);
-        bool all = false;
         if (admitted == NULL || admitted->owed.held_count == 0) {
             continue;
         }
         endpoint_owed_look_at(endpoint, admitted, clock_now_ms());
-        if (fits(endpoint, admitted, admitted->owed.held[0].length, &all)) {
+        if (fits(endpoint, admitted, admitted->owed.held[0].length)) {
             fetches->passed = 0;
             return admitted;
         }
-        if (all && endpoint_owed_by(admitted) <= SMALL_BYTES) {
+        if (admitted->owed.held_up && endpoint_owed_by(admitted) <= SMALL_BYTES) {
             put_back(fetches, admitted);
             fetches->passed = fetches->count; /* until the next look */
         } else {
@@ -184,7 +192,9 @@ void endpoint_turns_admit(struct endpoint *endpoint, struct digest *key, size_t 
     fetches->first = 0;
     fetches->count = count;
     fetches->waiting_bytes = 0;
+    fetches->held_up = 0;
     for (size_t i = 0; i < side->admitted_count; i++) {
         fetches->waiting_bytes += endpoint_owed_by(&side->admitted[i]);
+        fetches->held_up += side->admitted[i].owed.held_up;
     }
 }

@@ -28,7 +28,8 @@ enum event_kind {
     EVENT_MESSAGE, /* a frame from a peer */
     EVENT_ROSTER, /* coordinator: the admitted agents have changed (or are told for the first time) */
     EVENT_CUT,    /* coordinator: a peer broke a limit of the transport, its connection was cut */
-    EVENT_FILE,   /* a file that people edit has changed (or is told for the first time) */
+    EVENT_LINK, /* agent: bytes of the coordinator have come, maybe of a message that is not whole yet */
+    EVENT_FILE,      /* a file that people edit has changed (or is told for the first time) */
     EVENT_COMMITTED, /* the oldest commit not yet answered is durable */
     EVENT_WORKED,    /* the work that EFFECT_WORK asked for is done */
     EVENT_STANDINGS, /* coordinator: how those stand who serve a job together, where that has changed; a collector opens a
@@ -78,6 +79,10 @@ struct event {
         struct {
             struct peer peer;
         } cut;
+        struct {
+            bool
+                anew; /* its connection is another one since the last such event: what was asked for is lost */
+        } link;
         struct {
             const struct peer *peer; /* (count), sorted by name */
             size_t count;

@@ -308,20 +308,46 @@ Test(collection, one_that_leads_no_more_writes_nothing, .init = setup_led, .fini
     collection_close(old);
 }
 
+/* A session that takes the lead, and commits once a statement about how one stands waits for it. In vain it waits for a minute:
+ * then it has changed nothing. */
+static void begin_to_take_the_lead(void)
+{
+    static const char *const steps =
+        "BEGIN; UPDATE hedgerow_lease SET term = term + 1;"
+        " UPDATE hedgerow_standing SET open = 8 WHERE name = 'west';"
+        " DO \\$\\$ BEGIN FOR i IN 1..6000 LOOP PERFORM pg_stat_clear_snapshot();"
+        " IF EXISTS (SELECT 1 FROM pg_stat_activity WHERE query LIKE '%hedgerow_standing%'"
+        " AND pg_backend_pid() = ANY (pg_blocking_pids(pid))) THEN RETURN; END IF;"
+        " PERFORM pg_sleep(0.01); END LOOP; RAISE EXCEPTION 'nobody waits'; END \\$\\$; COMMIT";
+    char line[2048];
+    (void)snprintf(line, sizeof line,
+                   "psql -q -v ON_ERROR_STOP=1 -d '%s' -c \"%s\" >/dev/null 2>&1 &", place, steps);
+    cr_assert_eq(system(line), 0);
+}
+
+/* Returns whether a session has the lease's row. */
+static bool lease_is_locked(void)
+{
+    char line[2048];
+    (void)snprintf(line, sizeof line,
+                   "test -z \"$(psql -qAt -v ON_ERROR_STOP=1 -d '%s' -c \"SELECT 1 FROM"
+                   " hedgerow_lease FOR UPDATE SKIP LOCKED\" 2>&1)\"",
+                   place);
+    return system(line) == 0;
+}
+
 /* The old one has begun its statement and waits for the lease's row, which the next one is about to take. */
 Test(collection, one_that_waits_while_another_takes_the_lead_writes_nothing, .init = setup_led,
      .fini = teardown)
 {
-    char command[2048];
     cr_assert_eq(collection_tell(lead, &(struct standing_of){.ready = 1, .open = 7}, &why),
                  STATUS_OK);
-    (void)snprintf(command, sizeof command,
-                   "psql -q -v ON_ERROR_STOP=1 -d '%s' -c \"BEGIN; UPDATE hedgerow_lease SET term ="
-                   " term + 1; UPDATE hedgerow_standing SET open = 8 WHERE name = 'west';"
-                   " SELECT pg_sleep(1); COMMIT\" >/dev/null 2>&1 &",
-                   place);
-    cr_assert_eq(system(command), 0);
-    (void)poll(NULL, 0, 500);
+    cr_assert_not(lease_is_locked());
+    begin_to_take_the_lead();
+    for (int tries = 0; !lease_is_locked(); tries++) {
+        cr_assert_lt(tries, 600);
+        (void)poll(NULL, 0, 10);
+    }
     cr_expect_eq(collection_tell(lead, &(struct standing_of){.ready = 1, .open = 1}, &why),
                  STATUS_BUSY, "%s", why.text);
     cr_expect_eq(lead_row(lead).open, 7);

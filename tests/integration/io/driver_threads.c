@@ -99,6 +99,7 @@ static enum status agent_step(struct side *side, const struct event *event, stru
     case EVENT_PARTIAL:
     case EVENT_ROSTER:
     case EVENT_CUT:
+    case EVENT_LINK:
     case EVENT_FILE:
     case EVENT_RECORD:
         break;

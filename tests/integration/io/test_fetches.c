@@ -13,6 +13,7 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <zmq.h>
@@ -39,6 +40,7 @@ static struct key_pair agent[AGENTS];
 static char address[ADDRESS_BYTES];
 static char log_path[160];
 static pid_t process;
+static struct endpoint_fetches *counted; /* by the coordinator; shared with it */
 static unsigned lost_one_in; /* pieces are lost at the coordinator; 0: none. Set before it starts */
 static const struct digest model = {{1}};
 static const struct peer to_coordinator = {"coordinator"};
@@ -123,6 +125,7 @@ static _Noreturn void serve(const struct endpoint_limits *limits, const char *ro
         for (int i = 0; i < 64 && endpoint_receive(endpoint, &message) == STATUS_OK; i++) {
             answer(endpoint, &message);
         }
+        endpoint_fetches(endpoint, counted);
     }
 }
 
@@ -151,6 +154,9 @@ static void start(uint64_t waiting_bytes_max, uint32_t take_ms)
     cr_assert_eq(key_pair_generate(&coordinator), STATUS_OK);
     write_roster(roster_path);
     cr_assert_eq(pipe(ends), 0);
+    counted =
+        mmap(NULL, sizeof *counted, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_assert_neq(counted, MAP_FAILED);
     process = quiet_fork();
     if (process == 0) {
         (void)close(ends[0]);
@@ -167,6 +173,7 @@ static void stop(void)
     cr_expect_eq(waitpid(process, &result, WNOHANG), 0, "the coordinator has ended");
     (void)kill(process, SIGKILL);
     (void)waitpid(process, &result, 0);
+    (void)munmap(counted, sizeof *counted);
     scratch_remove(&scratch);
 }
 
@@ -255,8 +262,10 @@ struct honest {
     int64_t hello_ms;
     bool heard;
     bool asks;
-    bool retries;      /* it asks again for what does not come, */
-    unsigned says;     /* and says each FETCH so often */
+    bool retries;   /* it asks again for what does not come, */
+    unsigned says;  /* and says each FETCH so often */
+    uint64_t asked; /* bytes that it asked for, each FETCH counted once however often it is said, */
+    uint64_t fetches;  /* and FETCHes, counted likewise */
     uint64_t received; /* bytes of pieces, also of those that it cannot use */
 };
 
@@ -281,6 +290,8 @@ static void honest_ask(struct honest *honest)
     uint32_t length = 0;
     while (transfer_ask(&honest->transfer, &offset, &length)) {
         const size_t size = pack_fetch(control, offset, length);
+        honest->asked += length;
+        honest->fetches++;
         for (unsigned i = 0; i < honest->says; i++) {
             (void)!endpoint_send(honest->endpoint, &to_coordinator, (struct slice){control, size},
                                  (struct slice){NULL, 0});
@@ -419,18 +430,23 @@ Test(fetches, of_many_that_do_not_read_no_more_waits_than_may)
 /* A piece may have 256 KiB, and a queue of libzmq 16 of them. */
 Test(fetches, one_that_does_not_read_costs_its_share_and_nobody_waits_for_it)
 {
-    enum { HONEST = 4, SHARE_KIB = 512 };
+    enum { HONEST = 4, SHARE_KIB = 512, TAKE_MS = 500 };
     struct honest honest[HONEST];
-    start(0, 60000);
+    start(0, TAKE_MS);
     void *context = zmq_ctx_new();
     void *socket = greedy(context, 0);
     const long before = peak_kib();
     ask_for(socket, 1000, CHUNK_BYTES_MAX);
+    const int64_t asked_ms = clock_now_ms();
     for (size_t i = 0; i < HONEST; i++) {
         honest_start(&honest[i], 1 + i, false);
     }
     honest_connect(honest, HONEST, false);
     (void)honest_fetch(honest, HONEST);
+    while (clock_now_ms() - asked_ms < 4 * TAKE_MS) {
+        (void)usleep(2000); /* it might be cut meanwhile */
+    }
+    cr_expect_eq(counted->agents_waiting, 1, "it waits for itself");
     const long grown = peak_kib() - before;
     cr_log_info("%ld KiB more at the peak", grown);
     cr_expect_lt(grown, SLACK * (HONEST + 2) * SHARE_KIB, "%ld KiB", grown);
@@ -473,12 +489,22 @@ Test(fetches, of_those_with_lines_no_piece_is_lost_either)
     expect_served_in_turn(true);
 }
 
-/* All ask twice for each piece, and again for what does not come soon: most of it waits for its turn. Returns how much they
- * received for each byte that they needed. */
-static double fetch_impatiently(size_t count, uint64_t waiting_bytes_max, bool lines)
+/* What agents asked for and were sent, and the FETCHes that the coordinator found to add nothing. */
+struct spent {
+    double times; /* as much as they asked for, a FETCH that is said twice counted once */
+    uint64_t fetches;
+    uint64_t repeated;
+};
+
+/* All ask twice for each piece, and again for what does not come soon: most of it waits for its turn. On a machine that is busy
+ * an agent may ask again for what has come and was not looked at yet: so what they were sent is measured by what they asked for,
+ * not by what they needed. That nothing is sent twice that waits is for unit/common/io/owed, which has a clock of its own. */
+static struct spent fetch_impatiently(size_t count, uint64_t waiting_bytes_max, bool lines)
 {
     static struct honest honest[AGENTS];
+    struct spent spent = {0};
     uint64_t received = 0;
+    uint64_t asked = 0;
     start(waiting_bytes_max, 60000);
     for (size_t i = 0; i < count; i++) {
         honest_start(&honest[i], i, lines);
@@ -488,30 +514,77 @@ static double fetch_impatiently(size_t count, uint64_t waiting_bytes_max, bool l
     honest_connect(honest, count, lines);
     (void)honest_fetch(honest, count);
     cr_expect_eq(count_logged("pieces-not-taken"), 0);
+    spent.repeated = counted->repeated;
     for (size_t i = 0; i < count; i++) {
         received += honest[i].received;
+        asked += honest[i].asked;
+        spent.fetches += honest[i].fetches;
         honest_end(&honest[i]);
     }
     stop();
-    return (double)received / (double)(count * MODEL_BYTES);
+    spent.times = (double)received / (double)asked;
+    cr_log_info("%.3f times as much as they asked for; %.3f times as much as they needed; of %zu "
+                "FETCHes, each said twice, %zu added nothing",
+                spent.times, (double)received / (double)(count * MODEL_BYTES),
+                (size_t)spent.fetches, (size_t)spent.repeated);
+    return spent;
+}
+
+/* A second saying may come so late on a busy machine that its piece had come and was given up: of ten FETCHes one may. */
+static void expect_no_piece_twice(struct spent spent)
+{
+    cr_expect_leq(spent.times, 1.1, "%.3f", spent.times);
+    cr_expect_geq(10 * spent.repeated, 9 * spent.fetches, "%zu of %zu", (size_t)spent.repeated,
+                  (size_t)spent.fetches);
 }
 
 Test(fetches, that_are_doubled_and_repeated_while_they_wait_cost_no_piece_twice)
 {
-    const double times = fetch_impatiently(AGENTS, 512 * 1024, false);
-    cr_log_info("%.3f times as much as they needed", times);
-    cr_expect_leq(times, 1.1, "%.3f", times);
+    expect_no_piece_twice(fetch_impatiently(AGENTS, 512 * 1024, false));
 }
 
 Test(fetches, of_those_with_lines_that_are_doubled_and_repeated_cost_no_piece_twice_either)
 {
-    const double times = fetch_impatiently(24, 512 * 1024, true);
-    cr_log_info("%.3f times as much as they needed", times);
-    cr_expect_leq(times, 1.1, "%.3f", times);
+    expect_no_piece_twice(fetch_impatiently(24, 512 * 1024, true));
 }
 
 Test(fetches, of_pieces_that_are_lost_are_answered_when_they_are_repeated)
 {
     lost_one_in = 11;
-    cr_log_info("%.3f times as much as they needed", fetch_impatiently(8, 512 * 1024, false));
+    (void)fetch_impatiently(8, 512 * 1024, false);
+}
+
+/* Returns whether a link is told of within a while, and as which. */
+static bool hears_of_link(struct honest *honest, bool *anew)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    bool hears = false;
+    while (!hears && clock_now_ms() < until_ms) {
+        honest_turn(honest);
+        hears = endpoint_next_link(honest->endpoint, anew);
+        (void)usleep(2000);
+    }
+    return hears;
+}
+
+/* So that an agent on a narrow link does not take a piece that comes for silence. */
+Test(fetches, are_told_of_what_comes_and_of_a_connection_that_is_new)
+{
+    struct honest honest;
+    bool anew = false;
+    start(0, 60000);
+    honest_start(&honest, 0, false);
+    cr_expect(hears_of_link(&honest, &anew) && anew);
+    honest_connect(&honest, 1, false);
+    (void)honest_fetch(&honest, 1);
+    cr_expect(hears_of_link(&honest, &anew) && !anew, "pieces came by the same one");
+    for (int64_t from_ms = clock_now_ms(); clock_now_ms() - from_ms < 1200;) {
+        honest_turn(&honest);
+        (void)usleep(2000);
+    }
+    cr_expect_not(endpoint_next_link(honest.endpoint, &anew), "nothing came since");
+    endpoint_rebuild(honest.endpoint);
+    cr_expect(hears_of_link(&honest, &anew) && anew);
+    honest_end(&honest);
+    stop();
 }

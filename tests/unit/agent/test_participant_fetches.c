@@ -57,16 +57,71 @@ Test(participant_fetches, agents_that_ask_together_do_not_do_so_again)
     cr_expect_gt(apart, AGENTS / 2, "%zu of %d", apart, AGENTS); /* the seeds are fixed */
 }
 
+static void link(bool anew)
+{
+    step(&(struct event){.kind = EVENT_LINK, .as.link.anew = anew});
+}
+
+static bool is_silent(void)
+{
+    return strstr(bench.said, "coordinator-silent") != NULL;
+}
+
+/* In the step that builds it anew there is no connection. */
 Test(participant_fetches, a_connection_that_is_built_anew_is_asked_soon)
 {
     begin_to_fetch(3);
     for (int i = 0; i < ASKS; i++) {
         (void)wait_for_fetch();
     }
-    while (strstr(bench.said, "coordinator-silent") == NULL) {
+    size_t before = bench.fetches;
+    while (!is_silent()) {
+        before = bench.fetches;
         wait_until(bench.machine.wake_ms(bench.machine.self));
     }
-    cr_expect_leq(wait_for_fetch(), 3 * FIRST_MS, "it asked at once, and waits twice as long");
+    cr_expect_eq(bench.fetches, before, "it would be lost");
+    cr_expect_leq(wait_for_fetch(), FIRST_MS + FIRST_MS / 2);
+    end();
+}
+
+/* A coordinator that began anew, or cut it: the transport has built it. */
+Test(participant_fetches, a_connection_that_others_have_built_is_asked_at_once)
+{
+    begin_to_fetch(3);
+    for (int i = 0; i < ASKS; i++) {
+        (void)wait_for_fetch();
+    }
+    const size_t before = bench.fetches;
+    link(false);
+    cr_expect_eq(bench.fetches, before);
+    link(true);
+    cr_expect_eq(bench.fetches, before + 1);
+    cr_expect_leq(wait_for_fetch(), FIRST_MS + FIRST_MS / 2);
+    ask_and_wait(0);
+    cr_assert_eq(bench.offers, 1);
+    const size_t whole = bench.fetches;
+    link(true);
+    cr_expect_eq(bench.fetches, whole, "it has what it asked for");
+    end();
+}
+
+/* A piece takes long on a narrow link, and so does all that comes behind it. */
+Test(participant_fetches, bytes_of_a_piece_are_a_sign_of_life)
+{
+    enum { PART_MS = 400000 };
+    begin_to_fetch(3);
+    for (int i = 0; i < 10; i++) {
+        wait_until(bench.now_ms + PART_MS);
+        link(false);
+    }
+    cr_expect_not(is_silent());
+    ask_and_wait(0);
+    cr_assert_eq(bench.offers, 1, "it has all of it");
+    for (int i = 0; i < 10; i++) {
+        wait_until(bench.now_ms + PART_MS);
+        link(false);
+    }
+    cr_expect(is_silent(), "it awaits nothing that is large");
     end();
 }
 

@@ -39,40 +39,100 @@ Test(round_doubled, nobody_counts_twice)
     team_end();
 }
 
-/* Agents of one name at two coordinators: their collector finds out which of its agents that is, and asks it no more. So the
- * others of its list count again. */
-Test(round_doubled, an_agent_on_two_lists_is_found)
+static const struct peer twins[] = {{"agent-1"}, {"agent-2"}};
+
+static struct member *twin(void)
+{
+    struct member *member = cohort_find(&team[1].coordinator->cohort, &twins[0]);
+    cr_assert_not_null(member);
+    return member;
+}
+
+/* Agent-1 is of the one that leads, too: collector east has agent-1 and agent-2. */
+static void begin_with_twins(void)
 {
     team_begin();
-    team[1].first = 1; /* agent-1 and agent-2: agent-1 is of the one that leads, too */
+    team[1].first = 1;
     team_restart(1);
     team_greet();
+}
+
+/* A round in which east's agents answer, agent-1 only if `asked` says that it is asked. At the one that leads agent-0 answers,
+ * and agent-1 if `there`; else it is not waited for any longer. Returns how many agents of east's parts count. */
+static size_t pass_round(uint32_t round, bool asked, bool there)
+{
+    const int64_t word_of[] = {team_word(1, round), team_word(2, round)};
+    cr_assert_eq(team[1].invite.as.invite.round, round, "agent-2 is asked");
+    cr_expect_eq(twin()->standing == STANDING_SILENT, asked, "round %u", round);
+    cr_expect(!there || team_answer(0, 1));
+    cr_expect(team_answer(0, 0));
+    for (size_t agent = !asked; agent < 2; agent++) {
+        central_offer_whole(&team[1], agent, &word_of[agent], &word_of[agent], 1);
+    }
+    team_hand_in(1);
+    const size_t counted = team[0].coordinator->collecting.agent_count;
+    cr_expect(team_answer(2, 0) && team_answer(2, 1));
+    team_hand_in(2);
+    if (team[0].coordinator->outcome.rounds_closed == round) {
+        central_wait(&team[0], TEAM_DEADLINE_MS);
+        team[1].now_ms = team[2].now_ms = team[0].now_ms;
+    }
+    cr_assert_eq(team[0].coordinator->outcome.rounds_closed, round + 1);
+    team_follow(1);
+    team_follow(2);
+    return counted;
+}
+
+static void list(size_t i, const struct peer *peer, size_t count)
+{
+    central_tell(&team[i], (struct event){.kind = EVENT_ROSTER, .as.roster = {peer, count}});
+}
+
+/* Agents of one name at two coordinators: their collector finds out which of its agents that is, and asks it no more. So the
+ * others of its list count again. A list that changes elsewhere does not change that; one without its name does. */
+Test(round_doubled, an_agent_on_two_lists_is_found)
+{
+    static const struct peer more[] = {{"agent-1"}, {"agent-2"}, {"agent-9"}};
+    begin_with_twins();
     for (uint32_t round = 0; round < TEAM_ROUNDS; round++) {
-        const bool found = round >= 2;
-        const int64_t word_of[] = {team_word(1, round), team_word(2, round)};
-        cr_expect(team_answer(0, 1) && team_answer(0, 0));
-        const uint32_t invited = team[1].invite.as.invite.round;
-        cr_assert_eq(invited, round, "agent-2 is asked");
-        for (size_t agent = found; agent < 2; agent++) {
-            central_offer_whole(&team[1], agent, &word_of[agent], &word_of[agent], 1);
-        }
-        team_hand_in(1);
-        cr_expect_eq(team[0].coordinator->collecting.agent_count, found, "round %u", round);
-        cr_expect(team_answer(2, 0) && team_answer(2, 1));
-        team_hand_in(2);
-        cr_assert_eq(team[0].coordinator->outcome.rounds_closed, round + 1);
-        team_follow(1);
-        team_follow(2);
+        list(1, more, 2 + round % 2);
+        list(1, more, 2);
+        cr_expect_eq(pass_round(round, round < 2, true), round >= 2, "round %u", round);
     }
     cr_expect_eq(team_check_rounds(), 2 * 4 + 3 * 5);
-    struct member *twice = cohort_find(&team[1].coordinator->cohort, &(struct peer){"agent-1"});
-    cr_assert_not_null(twice);
-    cr_expect_eq(twice->doubled, 2);
-    const struct peer list[] = {{"agent-1"}, {"agent-2"}};
-    central_tell(&team[1], (struct event){.kind = EVENT_ROSTER, .as.roster = {list, 2}});
-    cr_expect_eq(cohort_find(&team[1].coordinator->cohort, &list[0])->doubled, 0,
-                 "a changed list is tried anew");
-    cr_expect_eq(cohort_find(&team[1].coordinator->cohort, &list[1])->doubled, 0);
+    cr_expect_eq(twin()->doubled, 2);
+    list(1, &twins[1], 1);
+    list(1, twins, 2);
+    cr_expect_eq(twin()->doubled, 0, "it was off the list, and is tried anew");
+    team_end();
+}
+
+/* The list of the one that leads is mended, and east's does not change: the name is in no round in which east does not ask. */
+Test(round_doubled, an_agent_that_is_taken_off_the_other_list_is_asked_again)
+{
+    static const struct peer left = {"agent-0"};
+    begin_with_twins();
+    cr_expect_eq(pass_round(0, true, true), 0);
+    cr_expect_eq(pass_round(1, true, true), 0);
+    cr_expect_eq(pass_round(2, false, true), 1);
+    cr_expect_eq(twin()->doubled, 2, "the other one still has it");
+    list(0, &left, 1);
+    cr_expect_eq(pass_round(3, false, false), 1);
+    cr_expect_eq(twin()->doubled, 0);
+    cr_expect_eq(pass_round(4, true, false), 2);
+    cr_expect_eq(team_check_rounds(), 2 * 4 + 5 + 4 + 5);
+    team_end();
+}
+
+/* One that moves from one coordinator to another while a round is open is no twin, however often it does. */
+Test(round_doubled, an_agent_that_moves_now_and_then_is_asked_on)
+{
+    begin_with_twins();
+    for (uint32_t round = 0; round < TEAM_ROUNDS; round++) {
+        const bool moves = round % 2 == 0;
+        cr_expect_eq(pass_round(round, true, moves), moves ? 0 : 2, "round %u", round);
+        cr_expect_eq(twin()->doubled, moves);
+    }
     team_end();
 }
 

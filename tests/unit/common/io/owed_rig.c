@@ -4,24 +4,23 @@
 #include "protocol/wire.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CONNECTIONS = 1024, TRIES = 2000 };
+enum { CONNECTIONS = 1024 };
 
 static const struct digest model = {{1}};
 static int64_t shift_ms;
+static const struct rig *present;
 bool rig_closed;
 
 int64_t __real_clock_now_ms(void);
 int64_t __wrap_clock_now_ms(void);
 bool __wrap_tcp_window_is_closed(int descriptor);
+bool __wrap_tcp_bytes_acknowledged(uint64_t *bytes, int descriptor);
 
 int64_t __wrap_clock_now_ms(void)
 {
@@ -32,6 +31,17 @@ bool __wrap_tcp_window_is_closed(int descriptor)
 {
     cr_assert_geq(descriptor, 0);
     return rig_closed;
+}
+
+bool __wrap_tcp_bytes_acknowledged(uint64_t *bytes, int descriptor)
+{
+    size_t i = 0;
+    while (i < RIG_AGENTS && present->admitted[i].descriptor != descriptor) {
+        i++;
+    }
+    cr_assert_lt(i, RIG_AGENTS);
+    *bytes = present->agent[i].taken;
+    return true;
 }
 
 void rig_wait(int64_t ms)
@@ -48,16 +58,12 @@ static void connect_to(int listener, struct rig *rig, size_t i)
 {
     struct sockaddr_in at = {0};
     socklen_t size = sizeof at;
-    static const int small = 8192; /* else the kernel takes it all */
     struct admitted *admitted = &rig->admitted[i];
     cr_assert_eq(getsockname(listener, (struct sockaddr *)&at, &size), 0);
     rig->agent[i].end = socket(AF_INET, SOCK_STREAM, 0);
-    cr_assert_eq(setsockopt(rig->agent[i].end, SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
     cr_assert_eq(connect(rig->agent[i].end, (struct sockaddr *)&at, sizeof at), 0);
     admitted->descriptor = accept(listener, NULL, NULL);
     cr_assert(admitted->descriptor >= 0 && admitted->descriptor < CONNECTIONS);
-    cr_assert_eq(fcntl(admitted->descriptor, F_SETFL, O_NONBLOCK), 0);
-    cr_assert_eq(fcntl(rig->agent[i].end, F_SETFL, O_NONBLOCK), 0);
     admitted->entry.key.byte[0] = (uint8_t)i;
     (void)snprintf(admitted->name, sizeof admitted->name, "a%zu", i);
     admitted->connected = true;
@@ -76,6 +82,7 @@ void rig_init(struct rig *rig, uint64_t waiting_bytes_max, uint32_t take_ms)
     struct listening_side *side = &rig->endpoint.listening;
     struct digest *key = calloc(RIG_AGENTS + 1, sizeof *key);
     *rig = (struct rig){.endpoint = {.listens = true}};
+    present = rig;
     rig->endpoint.limits.waiting_bytes_max = waiting_bytes_max;
     rig->endpoint.limits.take_ms = take_ms;
     side->admitted = rig->admitted;
@@ -103,21 +110,6 @@ void rig_free(struct rig *rig)
     free(rig->endpoint.listening.fetches.key);
 }
 
-/* As much as the kernel has room for. */
-static void push(struct rig *rig, size_t i)
-{
-    static const uint8_t zeros[64 * 1024];
-    struct rig_agent *agent = &rig->agent[i];
-    while (agent->unsent > 0) {
-        const size_t most = agent->unsent < sizeof zeros ? (size_t)agent->unsent : sizeof zeros;
-        const ssize_t gone = send(rig->admitted[i].descriptor, zeros, most, MSG_NOSIGNAL);
-        if (gone <= 0) {
-            return;
-        }
-        agent->unsent -= (uint64_t)gone;
-    }
-}
-
 void rig_give(struct rig *rig, size_t i, uint64_t offset, uint32_t length)
 {
     static const uint8_t zeros[CHUNK_BYTES_MAX];
@@ -130,10 +122,9 @@ void rig_give(struct rig *rig, size_t i, uint64_t offset, uint32_t length)
     endpoint_owed_sent(&rig->endpoint, admitted,
                        (struct slice){control, wire_encode(control, &piece)},
                        (struct slice){zeros, length});
-    rig->agent[i].unsent += admitted->owed.given - before;
+    rig->agent[i].sent += admitted->owed.given - before;
     rig->agent[i].pieces++;
     rig->agent[i].offset = offset;
-    push(rig, i);
 }
 
 bool rig_fetch(struct rig *rig, size_t i, uint64_t offset, uint32_t length)
@@ -153,20 +144,9 @@ bool rig_fetch(struct rig *rig, size_t i, uint64_t offset, uint32_t length)
 
 uint64_t rig_take(struct rig *rig, size_t i, uint64_t bytes)
 {
-    static uint8_t some[64 * 1024];
-    uint64_t taken = 0;
-    for (int tries = 0; taken < bytes && tries < TRIES; tries++) {
-        const size_t most = bytes - taken < sizeof some ? (size_t)(bytes - taken) : sizeof some;
-        push(rig, i);
-        const ssize_t came = recv(rig->agent[i].end, some, most, 0);
-        taken += came > 0 ? (uint64_t)came : 0;
-        if (came <= 0) {
-            if (rig->agent[i].unsent == 0) {
-                break;
-            }
-            (void)poll(NULL, 0, 1);
-        }
-    }
+    struct rig_agent *agent = &rig->agent[i];
+    const uint64_t taken = bytes < agent->sent - agent->taken ? bytes : agent->sent - agent->taken;
+    agent->taken += taken;
     return taken;
 }
 

@@ -1,5 +1,6 @@
-/* owed_rig.h - a coordinator's end without a loop: agents at connections of the loopback, what they were sent and have taken,
- * and a clock that the test moves. */
+/* owed_rig.h - a coordinator's end without a loop: agents with connections by which nothing goes, what they were sent and have
+ * taken, and a clock that the test moves. A kernel acknowledges when and how much it likes: here it is what an agent takes, at
+ * once. integration/io/test_fetches has real connections. */
 
 #ifndef TESTS_UNIT_OWED_RIG_H
 #define TESTS_UNIT_OWED_RIG_H
@@ -10,7 +11,8 @@ enum { RIG_AGENTS = 8 };
 
 struct rig_agent {
     int end;         /* its end of the connection */
-    uint64_t unsent; /* bytes that the coordinator's end has for it, and the kernel does not */
+    uint64_t sent;   /* bytes, so far, */
+    uint64_t taken;  /* and so many of them it took and acknowledged */
     uint64_t pieces; /* so many it was given */
     uint64_t offset; /* of the latest */
 };

@@ -69,6 +69,23 @@ Test(owed, what_a_connection_has_lost_comes_again_at_once)
     rig_free(&rig);
 }
 
+/* A narrow link, of which this agent has a small part: what it was given comes, but slowly. */
+Test(owed, what_is_taken_slowly_is_not_sent_twice)
+{
+    rig_init(&rig, ALL, TAKE_MS);
+    for (uint64_t i = 0; i < 3; i++) {
+        rig_give(&rig, 0, i * LARGE, LARGE);
+    }
+    for (int i = 0; i < 6; i++) {
+        cr_assert_eq(rig_take(&rig, 0, PIECE / 2), PIECE / 2);
+        rig_wait(40 * SECOND_MS);
+        cr_expect_not(rig_fetch(&rig, 0, 2 * LARGE, LARGE), "look %d", i);
+    }
+    rig_wait(61 * SECOND_MS);
+    cr_expect(rig_fetch(&rig, 0, 2 * LARGE, LARGE), "it comes no more");
+    rig_free(&rig);
+}
+
 /* Whatever the counts say: a piece does not wait for ever. */
 Test(owed, what_seems_to_wait_for_a_minute_comes_again)
 {
@@ -219,7 +236,36 @@ Test(owed, who_takes_enough_in_each_span_is_not_cut_for_others_that_take_more)
     rig_free(&rig);
 }
 
-Test(owed, nobody_is_cut_while_nobody_waits)
+/* Agent 7 goes, so that nobody waits, and asks again after a while. */
+static void rest(void)
+{
+    rig.admitted[TAKERS + 1].connected = false;
+    rig_wait(500);
+    rig_turn(&rig);
+    cr_assert_eq(counted().agents_waiting, 0);
+    rig_wait(2 * SECOND_MS);
+    rig_turn(&rig);
+    rig.admitted[TAKERS + 1].connected = true;
+    cr_assert_not(rig_fetch(&rig, TAKERS + 1, 0, LARGE));
+    rig_turn(&rig);
+}
+
+Test(owed, what_was_so_before_a_rest_cuts_nobody)
+{
+    static const uint64_t much[TAKERS] = {40000, 40000, 40000, 0, 40000, 40000};
+    begin_spans();
+    span(much);
+    rest();
+    span(much);
+    cr_expect_eq(counted().not_taken, 0, "it was behind once since");
+    span(much);
+    cr_expect_eq(counted().not_taken, 1);
+    cr_expect(is_cut(3));
+    rig_free(&rig);
+}
+
+/* Agent 7 has asked for more than its share: it waits for itself alone. Those who are slow need not pay for that. */
+Test(owed, nobody_is_cut_while_nobody_waits_for_others)
 {
     static const uint64_t none[TAKERS] = {0};
     rig_init(&rig, ALL, TAKE_MS);
@@ -227,8 +273,47 @@ Test(owed, nobody_is_cut_while_nobody_waits)
     for (size_t i = 0; i < TAKERS; i++) {
         rig_give(&rig, i, 0, LARGE);
     }
-    span(none);
-    span(none);
-    cr_expect_eq(counted().not_taken, 0);
+    uint64_t offset = 0;
+    while (rig_fetch(&rig, TAKERS + 1, offset, LARGE)) {
+        offset += LARGE;
+    }
+    cr_assert_eq(counted().agents_waiting, 1);
+    for (int i = 0; i < 3; i++) {
+        span(none);
+        cr_expect_eq(counted().not_taken, 0);
+        cr_expect_eq(counted().agents_waiting, 1);
+    }
+    rig_free(&rig);
+}
+
+/* Agent 1 needs more room than there is, and agent 2, who came later, less. */
+Test(owed, who_asks_for_little_does_not_come_before_those_who_wait)
+{
+    rig_init(&rig, 3 * LARGE, TAKE_MS);
+    rig_give(&rig, 0, 0, LARGE);
+    rig_give(&rig, 0, LARGE, LARGE);
+    cr_assert_not(rig_fetch(&rig, 1, 0, 2 * LARGE));
+    cr_expect_not(rig_fetch(&rig, 2, 0, PIECE));
+    rig_wait(SECOND_MS);
+    rig_turn(&rig);
+    cr_expect_eq(rig.agent[1].pieces + rig.agent[2].pieces, 0);
+    (void)rig_take(&rig, 0, ALL);
+    rig_wait(SECOND_MS);
+    rig_turn(&rig);
+    cr_expect_eq(rig.agent[1].pieces, 1);
+    cr_expect_eq(rig.agent[2].pieces, 1);
+    rig_free(&rig);
+}
+
+/* Also while nobody waits, and nobody looks for that reason. */
+Test(owed, what_has_arrived_is_told_as_waiting_no_longer)
+{
+    rig_init(&rig, ALL, TAKE_MS);
+    cr_assert(rig_fetch(&rig, 0, 0, LARGE));
+    cr_expect_gt(counted().waiting_bytes, PIECE);
+    (void)rig_take(&rig, 0, ALL);
+    rig_wait(SECOND_MS);
+    rig_turn(&rig);
+    cr_expect_eq(counted().waiting_bytes, 0);
     rig_free(&rig);
 }
