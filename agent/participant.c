@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So many times the silence that is borne, bytes alone are a sign of life: what carries them may have died and trickle. */
+enum { LINK_PATIENCE = 32 };
+
 static enum status on_record(struct participant *p, const struct event *event)
 {
     struct record record;
@@ -145,6 +148,7 @@ static enum status on_message(struct participant *p, const struct event *event,
         return STATUS_OK;
     }
     p->heard_ms = event->now_ms;
+    p->whole_ms = event->now_ms;
     p->patience_ms = p->options.silence_ms;
     switch (message.kind) {
     case MESSAGE_WELCOME:
@@ -199,7 +203,9 @@ static enum status on_link(struct participant *p, const struct event *event,
     if (!transfer_is_active(&p->fetch)) {
         return STATUS_OK;
     }
-    p->heard_ms = event->now_ms;
+    if (event->now_ms - p->whole_ms < LINK_PATIENCE * (int64_t)p->options.silence_ms) {
+        p->heard_ms = event->now_ms;
+    }
     if (!event->as.link.anew) {
         return STATUS_OK;
     }
@@ -267,6 +273,7 @@ static enum status act(struct participant *p, const struct event *event, struct 
         job_begin_day(p);
         p->started = true;
         p->heard_ms = event->now_ms;
+        p->whole_ms = event->now_ms;
         p->hello_ms = event->now_ms;
         if (p->wiped != 0) { /* a death may have come between the forgetting and the overwriting */
             status = stale_add(&p->stale, p->wiped, true);

@@ -180,6 +180,7 @@ struct participant {
 
     int64_t hello_ms; /* when the next HELLO is due */
     int64_t heard_ms; /* when the last valid frame came, or while it fetches bytes of one */
+    int64_t whole_ms; /* when the last valid frame came */
     int64_t
         patience_ms; /* the silence that is borne: twice silence_ms on a connection on which nothing came yet */
     bool approvals_known; /* a person's decisions were told at least once */

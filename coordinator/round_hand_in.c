@@ -154,15 +154,13 @@ static void note_doubled(struct coordinator *c, struct member *member)
     }
 }
 
-static void note_single(struct coordinator *c, struct member *member)
+/* Another one may have missed that round alone: then the next part that is refused is enough. */
+static void note_absent(struct coordinator *c, struct member *member)
 {
-    if (member->doubled >= DOUBLED_MAX) {
-        log_event(c->options.log, LOG_INFO, "agent-once", member->peer.name,
-                  "a round was closed without this name: no other coordinator of this job counts "
-                  "it any more, and collector %s asks it again",
-                  c->options.collector);
-    }
-    member->doubled = 0;
+    log_event(c->options.log, LOG_INFO, "agent-once", member->peer.name,
+              "a round was closed without this name: collector %s asks it again",
+              c->options.collector);
+    member->doubled = DOUBLED_MAX - 1;
 }
 
 /* A part counts whole or not at all. If a round has some of its names and others not, then not the part counted: those names
@@ -172,6 +170,7 @@ static void judge_doubled(struct coordinator *c, const struct record *record, bo
 {
     for (size_t i = 0; i < c->cohort.count; i++) {
         const struct member *member = &c->cohort.member[i];
+        CHECK(member->part <= c->collecting.parts);
         if (member->part > 0 && !lists(record, &member->peer)) {
             refused[member->part] = true;
         }
@@ -181,8 +180,10 @@ static void judge_doubled(struct coordinator *c, const struct record *record, bo
         const bool has = (member->part > 0 || member->doubled > 0) && lists(record, &member->peer);
         if (member->part > 0 && has && refused[member->part]) {
             note_doubled(c, member);
-        } else if (member->part > 0 ? has : member->doubled >= DOUBLED_MAX && !has) {
-            note_single(c, member);
+        } else if (member->part > 0 && has) {
+            member->doubled = 0; /* its answer here counts */
+        } else if (member->part == 0 && member->doubled >= DOUBLED_MAX && !has) {
+            note_absent(c, member);
         }
     }
 }
@@ -239,6 +240,9 @@ enum status coordinator_follow(struct coordinator *c, const struct event *event,
         coordinator_enter(c, PHASE_FOLLOWING);
     }
     collecting_begin_round(&c->collecting);
+    for (size_t i = 0; i < c->cohort.count; i++) {
+        c->cohort.member[i].part = 0; /* parts of the next round are numbered anew */
+    }
     coordinator_end_if_over(c, event->now_ms);
     coordinator_tell_all(c, TELL_RELEASE);
     return status;

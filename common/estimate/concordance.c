@@ -319,7 +319,7 @@ static struct table1_figure index_of(const struct pooled *pooled)
         widen(&out, &index);
     }
     const double length = out.estimate.high - out.estimate.low;
-    return length > length_most ? figure_refused(length / length_most) : out;
+    return length > length_most ? figure_refused(NAN) : out;
 }
 
 struct table1_figure concordance_index(const struct concordance_cells *cells, size_t group)
@@ -361,11 +361,27 @@ size_t concordance_plan(const struct table1_public *known)
     return bins;
 }
 
+struct asked_of_group {
+    const struct table1_public *known;
+    size_t bins;
+};
+
+static bool has_index(double records, const void *of)
+{
+    const struct asked_of_group *asked = of;
+    struct table1_public with = *asked->known;
+    struct pooled even;
+    with.records = records * (double)with.groups;
+    plan_group(&even, &with, asked->bins);
+    return !isnan(index_of(&even).estimate.value);
+}
+
 double concordance_expect(double *group, const struct table1_public *known, size_t bins)
 {
+    const struct asked_of_group asked = {known, bins};
     struct pooled even;
     plan_group(&even, known, bins);
     const struct table1_figure index = index_of(&even);
-    *group = known->records / (double)known->groups * index.factor;
+    *group = cells_fewest_records(has_index, &asked);
     return (index.estimate.high - index.estimate.low) / 2;
 }

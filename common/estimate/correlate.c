@@ -168,7 +168,7 @@ struct table1_figure correlate_pair(const struct correlate *all, size_t i, size_
     const struct judged judged = judged_of(all, i, j);
     const struct correlate_ends *ends = &judged.ends;
     if (ends->high - ends->low > length_most) {
-        return figure_refused((ends->high - ends->low) / length_most);
+        return figure_refused(NAN); /* neither epsilon nor records shorten it by a known factor */
     }
     return (struct table1_figure){.estimate = {.value = fmin(fmax(judged.r, -1), 1),
                                                .low = ends->low,
@@ -191,8 +191,8 @@ struct table1_figure correlate_size(const struct correlate *all)
                      .high = NAN,
                      .noise = sd_of_size(all),
                      .sampling = sqrt(fmax(n * (1 - share), 0))},
-        .noise_low = fmax(all->records - bar, 0),
-        .noise_high = fmin(all->records + bar, all->moments->records),
+        .noise_low = fmin(fmax(all->records - bar, 0), n),
+        .noise_high = fmax(fmin(all->records + bar, all->moments->records), n),
     };
 }
 

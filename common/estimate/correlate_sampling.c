@@ -161,8 +161,8 @@ struct correlate_ends correlate_ends_of(const struct correlate *all,
     const double bar = ESTIMATE_Z_NOISE * sqrt(noise);
     return (struct correlate_ends){.low = fmin(fmax(last_kept(&inversion, -1), -1), value),
                                    .high = fmax(fmin(last_kept(&inversion, 1), 1), value),
-                                   .noise_low = fmax(pair->r - bar, -1),
-                                   .noise_high = fmin(pair->r + bar, 1),
+                                   .noise_low = fmin(fmax(pair->r - bar, -1), value),
+                                   .noise_high = fmax(fmin(pair->r + bar, 1), value),
                                    .noise = sqrt(noise),
                                    .sampling = sqrt(sampling)};
 }

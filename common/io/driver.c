@@ -304,9 +304,9 @@ void driver_turn(struct driver *driver)
     if (worker_collect(driver->worker)) {
         give(driver, &driver->lane[0], (struct event){.kind = EVENT_WORKED});
     }
+    look_at_link(driver); /* a new connection comes before what it carries */
     take_messages(driver);
     take_cuts(driver);
-    look_at_link(driver);
     follow_roster(driver);
     follow_files(driver);
     look_at_source(driver);

@@ -15,6 +15,9 @@
 enum { NAME_PERIOD_MS = 30000 };
 enum { DELAY_MS_MIN = 250, DELAY_MS_MAX = 5000, RECONNECT_MS = 250, LINK_MS = 500 };
 
+/* Fewer bytes of a piece are no sign of life: they may be a trickle of what has long been on its way. */
+enum { LINK_BYTES_LEAST = 1024 };
+
 static enum status connect_socket(struct endpoint *endpoint, struct why *why)
 {
     int events = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED |
@@ -334,11 +337,12 @@ bool endpoint_next_link(struct endpoint *endpoint, bool *anew)
     if (endpoint->listens || (!*anew && now_ms - side->linked_ms < LINK_MS)) {
         return false;
     }
-    const uint64_t before = side->link_bytes;
-    side->link_bytes = link_bytes(endpoint);
+    const uint64_t bytes = link_bytes(endpoint);
+    const bool is_more = bytes >= side->link_bytes + LINK_BYTES_LEAST;
+    side->link_bytes = *anew || is_more || bytes < side->link_bytes ? bytes : side->link_bytes;
     side->linked_ms = now_ms;
     side->is_new = false;
-    return *anew || side->link_bytes > before;
+    return *anew || is_more;
 }
 
 const char *endpoint_trouble(const struct endpoint *endpoint)

@@ -193,12 +193,12 @@ bool endpoint_owed_has(const struct admitted *admitted, const struct fetched *fe
     return false;
 }
 
-void endpoint_owed_look_at_all(struct endpoint *endpoint, int64_t now_ms)
+static bool look_at_all(struct endpoint *endpoint, int64_t now_ms)
 {
     struct listening_side *side = &endpoint->listening;
     struct fetches *fetches = &side->fetches;
     if (now_ms - fetches->looked_ms < SAMPLE_MS) {
-        return;
+        return false;
     }
     fetches->passed = 0;
     for (size_t i = 0; i < side->admitted_count; i++) {
@@ -211,8 +211,15 @@ void endpoint_owed_look_at_all(struct endpoint *endpoint, int64_t now_ms)
             endpoint_owed_look_at(endpoint, admitted, now_ms);
         }
     }
-    endpoint_takers_judge(endpoint, now_ms);
-    fetches->looked_ms = now_ms;
+    return true;
+}
+
+void endpoint_owed_look_at_all(struct endpoint *endpoint, int64_t now_ms)
+{
+    if (look_at_all(endpoint, now_ms)) {
+        endpoint_takers_judge(endpoint, now_ms);
+        endpoint->listening.fetches.looked_ms = now_ms;
+    }
 }
 
 void endpoint_owed_look(struct endpoint *endpoint, int64_t now_ms)
@@ -226,8 +233,9 @@ void endpoint_fetches(struct endpoint *endpoint, struct endpoint_fetches *out)
 {
     const struct fetches *fetches = &endpoint->listening.fetches;
     const int64_t now_ms = clock_now_ms();
-    if (now_ms - fetches->looked_ms >= TOLD_MS) {
-        endpoint_owed_look_at_all(endpoint, now_ms);
+    if (fetches->count == 0 && now_ms - fetches->looked_ms >= TOLD_MS &&
+        look_at_all(endpoint, now_ms)) { /* judges nobody: who asks for figures cuts no agent */
+        endpoint->listening.fetches.looked_ms = now_ms;
     }
     *out = (struct endpoint_fetches){.waiting_bytes = fetches->waiting_bytes,
                                      .agents_waiting = fetches->count,

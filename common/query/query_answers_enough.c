@@ -86,7 +86,9 @@ void query_say_enough(char *note, size_t bytes, const struct answering *answerin
     const double records = needed(answering);
     const size_t used = strlen(note);
     CHECK(used < bytes);
-    if (isfinite(records)) {
+    /* Where there are as many already, it is something else that is missing. */
+    const bool has_them = is_of_all && records <= (double)answering->run->record_count;
+    if (isfinite(records) && !has_them) {
         (void)snprintf(note + used, bytes - used, "; by the noise, %s%.0f records would do",
                        is_of_all                ? ""
                        : kind == QUERY_CROSSTAB ? "a row of about "
