@@ -417,7 +417,9 @@ Test(fetches, of_many_that_do_not_read_no_more_waits_than_may)
     const long grown = peak_kib() - before;
     cr_log_info("%ld KiB more at the peak, %ld KiB in the kernel", grown, kernel);
     cr_expect_lt(grown, SLACK * 4 * LIMIT_MIB * KIB_PER_MIB, "%ld KiB", grown);
-    cr_expect_lt(kernel, (LIMIT_MIB + 1) * KIB_PER_MIB, "%ld KiB", kernel);
+    /* What was given to those who are cut is there until libzmq has closed their connections: at most as much again. Without a limit it is
+     * ten times as much (21 MiB). */
+    cr_expect_lt(kernel, (2 * LIMIT_MIB + 1) * KIB_PER_MIB, "%ld KiB", kernel);
     cr_expect_gt(count_logged("pieces-not-taken a"), 0, "nobody was cut");
     honest_end(&honest);
     for (size_t i = 0; i < AGENTS - 1; i++) {
