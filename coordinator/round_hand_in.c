@@ -101,6 +101,15 @@ void coordinator_end_if_over(struct coordinator *c, int64_t now_ms)
     }
 }
 
+/* Parts of the next round are numbered anew. */
+static void forget_parts(struct coordinator *c)
+{
+    c->collecting.parts = 0;
+    for (size_t i = 0; i < c->cohort.count; i++) {
+        c->cohort.member[i].part = 0;
+    }
+}
+
 void coordinator_handed_in(struct coordinator *c, int64_t now_ms)
 {
     const struct record *part = &c->committing;
@@ -124,6 +133,7 @@ void coordinator_handed_in(struct coordinator *c, int64_t now_ms)
     if (!stays) {
         aggregate_free(&c->aggregate);
         cohort_forget_answers(&c->cohort);
+        forget_parts(c); /* its round was closed before: the next record is of another one */
     }
     coordinator_enter(c, stays ? PHASE_OPEN : PHASE_FOLLOWING);
     coordinator_end_if_over(c, now_ms);
@@ -240,9 +250,7 @@ enum status coordinator_follow(struct coordinator *c, const struct event *event,
         coordinator_enter(c, PHASE_FOLLOWING);
     }
     collecting_begin_round(&c->collecting);
-    for (size_t i = 0; i < c->cohort.count; i++) {
-        c->cohort.member[i].part = 0; /* parts of the next round are numbered anew */
-    }
+    forget_parts(c);
     coordinator_end_if_over(c, event->now_ms);
     coordinator_tell_all(c, TELL_RELEASE);
     return status;

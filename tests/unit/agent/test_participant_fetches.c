@@ -18,10 +18,10 @@ static int64_t wait_for_fetch(void)
     return bench.now_ms - began_ms;
 }
 
-static void begin_to_fetch(uint64_t seed)
+static void begin_to_fetch(int64_t later_ms)
 {
     init();
-    seeded_random_init(&bench.seeded, seed);
+    bench.now_ms += later_ms;
     const struct message invite = invitation(0);
     say(&invite, (struct slice){0});
     cr_assert_eq(bench.fetches, 1);
@@ -48,13 +48,14 @@ Test(participant_fetches, agents_that_ask_together_do_not_do_so_again)
     int64_t waited_ms[AGENTS];
     size_t apart = 0;
     for (uint64_t i = 0; i < AGENTS; i++) {
-        begin_to_fetch(3 + i);
+        begin_to_fetch((int64_t)i);
         (void)wait_for_fetch();
         waited_ms[i] = wait_for_fetch();
         end();
         apart += i > 0 && waited_ms[i] != waited_ms[i - 1];
     }
-    cr_expect_gt(apart, AGENTS / 2, "%zu of %d", apart, AGENTS); /* the seeds are fixed */
+    cr_expect_gt(apart, AGENTS / 2, "%zu of %d", apart,
+                 AGENTS); /* they began a millisecond apart */
 }
 
 static void link(bool anew)
@@ -122,6 +123,31 @@ Test(participant_fetches, bytes_of_a_piece_are_a_sign_of_life)
         link(false);
     }
     cr_expect(is_silent(), "it awaits nothing that is large");
+    end();
+}
+
+/* A path that lets a few bytes through, and never a whole message, is given up. */
+Test(participant_fetches, bytes_alone_are_no_sign_of_life_for_ever)
+{
+    enum { PART_MS = 400000 };
+    begin_to_fetch(3);
+    for (int i = 0; i < 400 && !is_silent(); i++) {
+        wait_until(bench.now_ms + PART_MS);
+        link(false);
+    }
+    cr_expect(is_silent());
+    end();
+}
+
+/* A seeded generator gives the same noise, however often a piece is asked for. */
+Test(participant_fetches, asking_again_takes_nothing_from_the_noise)
+{
+    begin_to_fetch(3);
+    struct seeded_random before = bench.seeded;
+    for (int i = 0; i < ASKS; i++) {
+        (void)wait_for_fetch();
+    }
+    cr_expect_eq(seeded_random_word(&bench.seeded), seeded_random_word(&before));
     end();
 }
 
