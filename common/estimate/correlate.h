@@ -80,7 +80,8 @@ struct correlate_public {
  * and are not correlated, as in correlate_expect. */
 size_t correlate_plan(const struct correlate_public *known);
 
-/** Tells half of an interval's width to expect, NAN: none; and the fewest records that have one. */
+/** Tells half of the length that correlate_pair's interval is expected to have, NAN: none; and the fewest records of which half of
+ * such pairs have one. */
 double correlate_expect(double *records, const struct correlate_public *known, size_t parts);
 
 #endif

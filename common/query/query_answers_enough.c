@@ -89,10 +89,13 @@ void query_say_enough(char *note, size_t bytes, const struct answering *answerin
     /* Where there are as many already, it is something else that is missing. */
     const bool has_them = is_of_all && records <= (double)answering->run->record_count;
     if (isfinite(records) && !has_them) {
-        (void)snprintf(note + used, bytes - used, "; by the noise, %s%.0f records would do",
+        (void)snprintf(note + used, bytes - used, "; by the noise, %s%.0f records would do%s",
                        is_of_all                ? ""
                        : kind == QUERY_CROSSTAB ? "a row of about "
                                                 : "a group of about ",
-                       ceil(records));
+                       ceil(records),
+                       kind == QUERY_SURVIVAL      ? " if half of them die"
+                       : kind == QUERY_CONCORDANCE ? " if a fifth of them have the event"
+                                                   : "");
     }
 }
