@@ -43,6 +43,7 @@ struct central {
     struct digest shown[CENTRAL_AGENTS]; /* that HELLO names */
     size_t shows;                        /* asked for so far */
     uint32_t records[CENTRAL_AGENTS];    /* that an agent's answers look at, of a job of shares */
+    bool is_slow; /* what it commits is not durable before central_committed */
     bool finished;
     int exit_code;
 };
@@ -71,6 +72,8 @@ void central_init_shared(struct central *bench, const char *stages, size_t first
 void central_follow(struct central *bench);
 /** Gives the machine an event that is none of the above. */
 void central_tell(struct central *bench, struct event event);
+/** What a slow one has committed is durable, and it is slow no more. */
+void central_committed(struct central *bench);
 
 /** The program ends and begins anew from its journal. Returns the first status that is not OK. */
 enum status central_restart(struct central *bench);

@@ -182,6 +182,35 @@ Test(round_doubled, a_part_that_is_late_makes_nobody_a_twin)
     team_end();
 }
 
+/* East's part is durable only when its round has been closed without it. The next round, of which east has no part, is not judged
+ * by it. */
+Test(round_doubled, a_part_that_is_durable_too_late_is_forgotten)
+{
+    begin_with_twins();
+    const int64_t word_of[] = {team_word(1, 0), team_word(2, 0)};
+    team[1].is_slow = true;
+    for (size_t agent = 0; agent < 2; agent++) {
+        central_offer_whole(&team[1], agent, &word_of[agent], &word_of[agent], 1);
+    }
+    cr_assert_eq(team[1].kept_count, 1);
+    for (uint32_t round = 0; round < 2; round++) {
+        cr_expect(team_answer(0, 0) && team_answer(0, 1) && team_answer(2, 0) && team_answer(2, 1));
+        team_hand_in(2);
+        central_wait(&team[0], TEAM_DEADLINE_MS);
+        team[1].now_ms = team[2].now_ms = team[0].now_ms;
+        cr_assert_eq(team[0].coordinator->outcome.rounds_closed, round + 1);
+        team_follow(2);
+        team_follow(1);
+        cr_expect_eq(team[1].coordinator->outcome.rounds_closed, round + 1);
+        if (round == 0) {
+            central_committed(&team[1]);
+        }
+        cr_expect_eq(twin()->part, 0);
+        cr_expect_eq(twin()->doubled, 0, "round %u", round);
+    }
+    team_end();
+}
+
 /* A part that is refused, and rounds that its agents miss, do not outlast their causes. */
 Test(round_doubled, a_collector_with_answers_is_waited_for)
 {
