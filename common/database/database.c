@@ -67,39 +67,82 @@ enum status database_check(const char *url, struct why *why)
         why_set(why, "has a password; remedy: put it into a file that PGPASSFILE names, or let the "
                      "server admit this account by a certificate or as its peer");
         status = STATUS_INVALID;
+    } else if (option_of(option, "service") != NULL) {
+        why_set(why,
+                "names a service of libpq's; remedy: write its host, port and name instead, as "
+                "what is written here decides whether the server must show a certificate");
+        status = STATUS_INVALID;
     }
     PQconninfoFree(option);
     PQfreemem(words);
     return status;
 }
 
-void database_describe(char *out, size_t size, const char *url)
+/* What a connection is made of: the URL, and behind it what libpq takes from the environment. */
+struct target {
+    PQconninfoOption *url;
+    PQconninfoOption *rest;
+};
+
+static struct target target_of(const char *url)
 {
-    PQconninfoOption *option = PQconninfoParse(url, NULL);
-    const char *host = option == NULL ? NULL : option_of(option, "host");
-    const char *name = option == NULL ? NULL : option_of(option, "dbname");
-    (void)snprintf(out, size, "database %s at %s", name == NULL ? "(the default one)" : name,
-                   host == NULL ? "this machine" : host);
-    PQconninfoFree(option);
+    return (struct target){PQconninfoParse(url, NULL), PQconndefaults()};
 }
 
-/* A folder is a socket's; names of this machine need no certificate. */
-static bool is_here(const char *host)
+static void target_free(struct target *target)
+{
+    PQconninfoFree(target->url);
+    PQconninfoFree(target->rest);
+}
+
+static const char *target_option(const struct target *target, const char *keyword)
+{
+    const char *of_url = target->url == NULL ? NULL : option_of(target->url, keyword);
+    return of_url != NULL || target->rest == NULL ? of_url : option_of(target->rest, keyword);
+}
+
+void database_describe(char *out, size_t size, const char *url)
+{
+    struct target target = target_of(url);
+    const char *name = target.url == NULL ? NULL : option_of(target.url, "dbname");
+    const char *host = target_option(&target, "host");
+    host = host == NULL ? target_option(&target, "hostaddr") : host;
+    (void)snprintf(out, size, "database %s at %s", name == NULL ? "(the default one)" : name,
+                   host == NULL ? "this machine" : host);
+    target_free(&target);
+}
+
+/* One of a list: a folder is a socket's; names and addresses of this machine need no certificate. */
+static bool is_here(const char *host, size_t bytes)
 {
     static const char *const here[] = {"", "localhost", "127.0.0.1", "::1"};
-    bool found = host == NULL || host[0] == '/' || host[0] == '@';
+    bool found = bytes > 0 && (host[0] == '/' || host[0] == '@');
     for (size_t i = 0; !found && i < sizeof here / sizeof here[0]; i++) {
-        found = strcmp(host, here[i]) == 0;
+        found = strlen(here[i]) == bytes && memcmp(host, here[i], bytes) == 0;
     }
     return found;
 }
 
-static bool needs_certificate(const char *url)
+/* hosts: a list with commas, or NULL. */
+static bool are_here(const char *hosts)
 {
-    PQconninfoOption *option = PQconninfoParse(url, NULL);
-    const bool needs = option != NULL && option_of(option, "sslmode") == NULL &&
-                       !is_here(option_of(option, "host"));
-    PQconninfoFree(option);
+    while (hosts != NULL) {
+        const size_t bytes = strcspn(hosts, ",");
+        if (!is_here(hosts, bytes)) {
+            return false;
+        }
+        hosts = hosts[bytes] == ',' ? hosts + bytes + 1 : NULL;
+    }
+    return true;
+}
+
+bool database_needs_certificate(const char *url)
+{
+    struct target target = target_of(url);
+    const bool is_said = target.url != NULL && option_of(target.url, "sslmode") != NULL;
+    const bool needs = !is_said && !(are_here(target_option(&target, "host")) &&
+                                     are_here(target_option(&target, "hostaddr")));
+    target_free(&target);
     return needs;
 }
 
@@ -140,7 +183,7 @@ static void ignore_notice(UNUSED void *self, UNUSED const PGresult *notice)
 enum status database_open(struct database **out, const char *url, struct why *why)
 {
     const char *const keyword[] = {"dbname", "application_name",
-                                   needs_certificate(url) ? "sslmode" : NULL, NULL};
+                                   database_needs_certificate(url) ? "sslmode" : NULL, NULL};
     const char *const value[] = {url, "hedgerow-coordinator", "verify-full", NULL};
     /* A statement whose asker is gone ends soon, and a transaction never stays open. */
     static const char manners[] =

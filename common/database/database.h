@@ -18,16 +18,19 @@ struct pg_result; /* libpq's, an answer */
 /** Whether a place for a journal is a database: it begins with postgresql:// or postgres://. */
 bool database_is_named(const char *place);
 
-/** Checks a URL before anything is opened. Fails with STATUS_INVALID: it is malformed, or it has a password, which does not
- * belong into a file of settings. */
+/** Checks a URL before anything is opened. Fails with STATUS_INVALID: it is malformed, has a password, which does not belong into a
+ * file of settings, or names a service, whose file decides where the server is. */
 MUST_USE enum status database_check(const char *url, struct why *why);
 
 /** Writes the URL's server and name, without anything else, for messages. */
 void database_describe(char *out, size_t size, const char *url);
 
+/** Returns whether the server has to show a certificate for its name: the URL says no sslmode, and a host or an address of it, or of
+ * PGHOST and PGHOSTADDR where it has none, is none of this machine. */
+bool database_needs_certificate(const char *url);
+
 /**
- * Connects within some seconds. A server on another machine must show a certificate that fits its name, unless the URL says
- * another sslmode.
+ * Connects within some seconds. What database_needs_certificate says has to be, or nothing is sent.
  *
  * Fails with STATUS_INVALID (the URL), STATUS_AGAIN (no server answers, or it does not admit us: why repeats its words),
  * STATUS_NO_MEMORY.

@@ -414,21 +414,3 @@ Test(journal_shared, of_several_that_begin_at_once_one_leads, .init = setup_shar
     }
     cr_expect_eq(leaders, 1);
 }
-
-Test(database, urls_are_judged_before_they_are_used)
-{
-    cr_expect_eq(database_check("postgresql://host/name", &why), STATUS_OK, "%s", why.text);
-    cr_expect_eq(database_check("postgresql://user:secret@host/name", &why), STATUS_INVALID);
-    cr_expect_not_null(strstr(why.text, "PGPASSFILE"), "%s", why.text);
-    cr_expect_null(strstr(why.text, "secret"));
-    cr_expect_eq(database_check("postgresql://host/name?nonsense=1", &why), STATUS_INVALID);
-    cr_expect_not_null(strstr(why.text, "nonsense"), "%s", why.text);
-}
-
-Test(database, a_server_that_is_away_is_told)
-{
-    struct database *database = NULL;
-    cr_expect_eq(database_open(&database, "postgresql:///name?host=/nowhere", &why), STATUS_AGAIN);
-    cr_expect_not_null(strstr(why.text, "database name at /nowhere"), "%s", why.text);
-    cr_expect_null(database);
-}
