@@ -248,22 +248,41 @@ static uint64_t shares_delta(const struct job *job, const struct stage *stage)
     return mechanism_sigma_delta(job->honest, count * reach_of(job, stage).rounds);
 }
 
-static enum status stage_set_sigma(const struct drafting *drafting)
+/* The sigma that this stage's limit leaves beside the charges of all others. */
+static enum status stage_set_sigma(const struct drafting *drafting, struct stage *own)
 {
     struct job *job = drafting->job;
     struct charge fixed[JOB_STAGES_MAX];
     struct schedule schedule = {.limit = {job->epsilon_micro, job->delta_atto}, .fixed = fixed};
-    struct stage *found = NULL;
     struct why why = {{0}};
 
     for (size_t i = 0; i < job->stage_count; i++) {
         struct stage *stage = &job->stage[i];
-        if (!waits_for_sigma(stage)) {
+        if (stage != own) {
             struct charge *charge = &fixed[schedule.fixed_count++];
             *charge = stage->charge;
             charge->count = charge_count(charge) * reach_passes(job, stage, stage->rounds);
             charge->pass = (struct digest){{1}};
             charge->row_count = 1;
+        }
+    }
+    schedule.count = reach_passes(job, own, own->rounds);
+    schedule.sampling_nano = charge_sampling_nano(&own->charge);
+    schedule.delta_atto = own->charge.delta_atto = shares_delta(job, own);
+    if (schedule_sigma(&own->charge.sigma_micro, &schedule, &why) != STATUS_OK) {
+        return stage_refuse(drafting, (size_t)(own - job->stage), "noise", why.text);
+    }
+    return STATUS_OK;
+}
+
+/* own: out, the one stage whose Gaussian noise takes what the others leave; NULL: there is none. */
+static enum status find_gaussian(struct stage **own, const struct drafting *drafting)
+{
+    struct job *job = drafting->job;
+    struct stage *found = NULL;
+
+    for (size_t i = 0; i < job->stage_count; i++) {
+        if (!waits_for_sigma(&job->stage[i])) {
             continue;
         }
         if (found != NULL) {
@@ -278,18 +297,29 @@ static enum status stage_set_sigma(const struct drafting *drafting)
                                 "is gaussian in a second stage, and one takes all that is left: "
                                 "write laplace here or there");
         }
-        found = stage;
+        found = &job->stage[i];
     }
-    if (found == NULL) {
-        return STATUS_OK;
-    }
-    schedule.count = reach_passes(job, found, found->rounds);
-    schedule.sampling_nano = charge_sampling_nano(&found->charge);
-    schedule.delta_atto = found->charge.delta_atto = shares_delta(job, found);
-    if (schedule_sigma(&found->charge.sigma_micro, &schedule, &why) != STATUS_OK) {
-        return stage_refuse(drafting, (size_t)(found - job->stage), "noise", why.text);
-    }
+    *own = found;
     return STATUS_OK;
+}
+
+/* Sigma, and then what is planned by it. A plan may make an answer longer: a longer sum of shares lacks more of Gaussian noise.
+ * That is so little that the plan stays. */
+static enum status plan_by_noise(const struct drafting *drafting)
+{
+    struct job *job = drafting->job;
+    struct stage *own = NULL;
+    enum status status = find_gaussian(&own, drafting);
+    if (status == STATUS_OK && own != NULL) {
+        status = stage_set_sigma(drafting, own);
+    }
+    for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
+        const struct task_text *text = task_text(job->stage[i].task);
+        status = text->plan != NULL ? text->plan(drafting, i) : STATUS_OK;
+    }
+    return status == STATUS_OK && own != NULL && shares_delta(job, own) > own->charge.delta_atto
+               ? stage_set_sigma(drafting, own)
+               : status;
 }
 
 /* A stage without a share takes what the others leave: there is one such stage, and they leave something. */
@@ -372,12 +402,5 @@ enum status job_stages_build(const struct drafting *drafting)
     }
     job_take_shares(drafting->job, job_records_min(drafting->job));
     status = stage_set_draws(drafting);
-    if (status == STATUS_OK) {
-        status = stage_set_sigma(drafting);
-    }
-    for (size_t i = 0; i < draft->stage_count && status == STATUS_OK; i++) {
-        const struct task_text *text = task_text(drafting->job->stage[i].task);
-        status = text->plan != NULL ? text->plan(drafting, i) : STATUS_OK;
-    }
-    return status;
+    return status == STATUS_OK ? plan_by_noise(drafting) : status;
 }

@@ -51,6 +51,7 @@ assert charges and all(c["event"]["mechanism"] == "discrete_gaussian" and 0 < c[
 runs_with_delta moments-gaussian 'task: statistics, lambdas: [0.01], batch: 1254, noise: gaussian, grid_bits: 16'
 runs_with_delta steps-gaussian 'task: update, loss: logistic, rounds: 3, batch: 300, clip: 1, rate: 1, noise: gaussian, grid_bits: 16'
 runs_with_delta question-gaussian 'task: query, queries: ["count: age >= 70", "mean: age"], batch: 1254, noise: gaussian, grid_bits: 10'
+runs_with_delta paper-gaussian 'task: query, noise: gaussian, batch: 1254, grid_bits: 10, queries: ["table1: [age, sex, kappa] by death", "survival: time age event death by sex, to 90", "evaluate: age for death, cut at 74", "correlate: [age, kappa, sex]"]'
 runs_with_delta itself-gaussian 'task: learn'
 runs candidate 'task: select, candidates: {stumps: [age, kappa], thresholds: 4}, batch: 1254, share: 1'
 runs kernels 'task: predict, loss: squared, lambdas: [0.05], kernel: {kind: gaussian, gamma: 1}, points: [[55, F, 1999, 1, 1, 1, "0"], [85, M, 1999, 2, 2, 1, "1"]], share: 1, grid_bits: 16'

@@ -154,3 +154,27 @@ Test(job_masked, gaussian_noise_is_shared_out_at_the_price_of_the_sums_delta)
     }
     job_free(&job);
 }
+
+/* How many numbers a planned question has depends on sigma. The delta is that of the answer as it was planned: an agent sends
+ * none that it does not pay for. */
+Test(job_masked, a_planned_answer_is_paid_for_whole)
+{
+    static const char *const question[] = {"table1: [a]", "survival: time a event y, to 1",
+                                           "evaluate: a for y, cut at 0.5", "count: a >= 0"};
+    size_t longer = 0;
+    for (size_t i = 0; i < sizeof question / sizeof question[0]; i++) {
+        char stage[160];
+        (void)snprintf(
+            stage, sizeof stage,
+            "task: query, queries: [\"%s\"], batch: 5000, noise: gaussian, grid_bits: 10",
+            question[i]);
+        cr_assert_eq(parse("distributed", "delta: 0.00001", "minimum: 5, dishonest: 2", stage),
+                     STATUS_OK, "%s: %s", question[i], why.text);
+        const size_t count = round_answer_count(&job, &job.stage[0], 0, 0);
+        cr_expect_geq(job.stage[0].charge.delta_atto, mechanism_sigma_delta(3, count), "%s: %zu",
+                      question[i], count);
+        longer += count > 20;
+    }
+    cr_expect_geq(longer, 2);
+    job_free(&job);
+}
