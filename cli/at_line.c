@@ -1,15 +1,18 @@
-/* The line to the desk: one question at a time, asked again until its answer comes. */
+/* The line to the desk: one question at a time, asked again until its answer comes. A key has one line. Whoever hears that another
+ * command of this operator wants it hangs up for a moment, so that several take turns. */
 
 #include "cli/at.h"
 
 #include "crypto/random.h"
 #include "desk/view.h"
 #include "io/clock.h"
+#include "protocol/wire.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPEAT_MS = 2000, TURN_MS = 100, PATIENCE_MS = 30000 };
+enum { REPEAT_MS = 2000, TURN_MS = 100, PATIENCE_MS = 30000, GIVE_WAY_MS = 1500 };
 
 /* Numbers begin anywhere, so that no answer to an earlier command is taken for one of this. */
 static enum status draw_number(uint64_t *number)
@@ -50,18 +53,30 @@ void at_hang_up(struct at *at)
     at->endpoint = NULL;
 }
 
+enum heard { NOTHING, ANSWER, ANOTHER_ASKS };
+
+static bool is_challenge(const struct endpoint_message *from)
+{
+    struct message message;
+    return wire_decode(&message, from->control, from->payload) == STATUS_OK &&
+           message.kind == MESSAGE_CHALLENGE;
+}
+
 /* Takes the answer to the latest question; others are of questions that were asked again, and answered by then. */
-static bool take_answer(struct at *at, struct told *told, struct slice *payload)
+static enum heard hear(struct at *at, struct told *told, struct slice *payload)
 {
     struct endpoint_message from;
-    while (endpoint_receive(at->endpoint, &from) == STATUS_OK) {
+    enum heard heard = NOTHING;
+    while (heard != ANSWER && endpoint_receive(at->endpoint, &from) == STATUS_OK) {
         if (told_decode(told, from.control, from.payload) == STATUS_OK &&
             told->number == at->number) {
             *payload = from.payload;
-            return true;
+            heard = ANSWER;
+        } else if (is_challenge(&from)) {
+            heard = ANOTHER_ASKS;
         }
     }
-    return false;
+    return heard;
 }
 
 /* A sentence of the coordinator's, without what would command the terminal. */
@@ -90,6 +105,13 @@ static enum exit_code give_up(const struct at *at, struct why *why)
     return EXIT_CODE_UNREACHABLE;
 }
 
+static enum status give_way(struct at *at, const struct key_pair *key, struct why *why)
+{
+    at_hang_up(at);
+    (void)poll(NULL, 0, GIVE_WAY_MS);
+    return open_line(at, key, why);
+}
+
 enum exit_code at_ask(struct at *at, const struct key_pair *key, int patience_ms,
                       const struct ask *ask, struct slice text, struct desk_answer *answer,
                       struct why *why)
@@ -105,10 +127,19 @@ enum exit_code at_ask(struct at *at, const struct key_pair *key, int patience_ms
         return exit_code_of(status);
     }
     numbered.number = ++at->number;
-    const size_t size = ask_encode(control, &numbered);
+    size_t size = ask_encode(control, &numbered);
     const int64_t until_ms = clock_now_ms() + patience_ms;
     int64_t asked_ms = clock_now_ms() - REPEAT_MS;
-    while (!take_answer(at, &told, &payload)) {
+    for (enum heard heard = NOTHING; (heard = hear(at, &told, &payload)) != ANSWER;) {
+        if (heard == ANOTHER_ASKS) {
+            status = give_way(at, key, why);
+            if (status != STATUS_OK) {
+                return exit_code_of(status);
+            }
+            numbered.number = ++at->number;
+            size = ask_encode(control, &numbered);
+            asked_ms = clock_now_ms() - REPEAT_MS;
+        }
         const int64_t now_ms = clock_now_ms();
         if (now_ms >= until_ms || endpoint_was_refused(at->endpoint)) {
             return give_up(at, why);

@@ -304,6 +304,25 @@ def roles(make, programs, keys):
     office.remote("maria", "jobs", code=6)
 
 
+def together(make, programs, keys):
+    """Several commands of one operator at once: a key has one line, so they take turns. Nobody is cut for that."""
+    office = make_office(make, programs, keys)
+    office.start(agents=False)
+    office.enrol("maria")
+    number = office.ask("maria", "submit", office.job("waits", minimum=9))["number"]
+    watching = [subprocess.Popen(office.words("watch", number), env=office.environment("maria"),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
+    fed.wait_until(lambda: office.federation.event("coordinator", "operator-watch", "maria"), "somebody watches")
+    for _ in range(3):
+        expect(office.ask("maria", "status", number)["number"] == number, "status beside two watches")
+    office.remote("maria", "cancel", number)
+    for one in watching:
+        said = one.communicate(timeout=fed.PATIENCE_S)[1]
+        expect(one.returncode == 4, f"watch of a cancelled job ended with {one.returncode}: {said}")
+    for event in ("connection-replaced", "key-in-use"):
+        expect(not office.federation.event("coordinator", event, "maria"), f"{event} for one operator's commands")
+
+
 def cuts(make, programs, keys, count):
     """The line is cut before and behind any byte: jobs are in the queue once, results whole."""
     office = make_office(make, programs, keys)
@@ -486,7 +505,7 @@ def main():
     with fed.temporary_folder() as folder:
         keys = fed.make_keys(options.programs, folder / "keys", AGENTS + 1)
         common = {"programs": options.programs, "keys": keys}
-        cases = [(case.__name__, case, common) for case in (walk, roles)]
+        cases = [(case.__name__, case, common) for case in (walk, roles, together)]
         cases += [("cuts", cuts, {**common, "count": options.cuts}), ("kills", kills, {**common, "count": options.kills})]
         cases = [one for one in cases if options.only in one[0]]
         failed = fed.run_cases(cases, options.at_once) if cases else 0
