@@ -29,7 +29,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { SIGMAS = 8, TERMS = 10, BLOCK_VALUES = 512 };
+enum {
+    SIGMAS = 8,
+    TERMS = 10,
+    BLOCK_VALUES = 512, /* drawn at a time; what a seed gives depends on it */
+    LONG_VALUES = 16384,
+    LONG_BLOCK_VALUES = 1024 /* of a long vector */
+};
 
 /* k^2/(2 sigma^2) as a quotient, both initialised. */
 static void quotient_of(mpz_t above, mpz_t below, struct noise_scale sigma, uint128 k)
@@ -208,11 +214,12 @@ void noise_gaussian_part(struct noise_scale *part, struct noise_scale sigma, uin
 enum status noise_gaussian_add(const struct noise_gaussian *noise, const struct random *random,
                                int64_t *values, size_t count)
 {
-    uint64_t drawn[BLOCK_VALUES];
+    uint64_t drawn[LONG_BLOCK_VALUES];
+    const size_t most = count < LONG_VALUES ? BLOCK_VALUES : LONG_BLOCK_VALUES;
     enum status status = STATUS_OK;
 
-    for (size_t done = 0; done < count && status == STATUS_OK; done += BLOCK_VALUES) {
-        size_t block = count - done < BLOCK_VALUES ? count - done : BLOCK_VALUES;
+    for (size_t done = 0; done < count && status == STATUS_OK; done += most) {
+        size_t block = count - done < most ? count - done : most;
         status = noise_table_draw(&noise->table, random, drawn, block);
         for (size_t i = 0; status == STATUS_OK && i < block; i++) {
             values[done + i] = (int64_t)((uint64_t)values[done + i] + drawn[i]);
@@ -221,7 +228,7 @@ enum status noise_gaussian_add(const struct noise_gaussian *noise, const struct 
     if (status != STATUS_OK) {
         memset(values, 0, count * sizeof *values); /* part of it may be without noise */
     }
-    bytes_wipe(drawn, sizeof drawn);
+    bytes_wipe(drawn, most * sizeof *drawn);
     return status;
 }
 

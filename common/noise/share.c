@@ -17,7 +17,13 @@
 
 #include <string.h>
 
-enum { SCALES = 32, OCTAVE_BITS = 2, BLOCK_VALUES = 256 };
+enum {
+    SCALES = 32,
+    OCTAVE_BITS = 2,
+    BLOCK_VALUES = 256, /* drawn at a time; what a seed gives depends on it */
+    LONG_VALUES = 16384,
+    LONG_BLOCK_VALUES = 1024 /* of a long vector */
+};
 
 /* k + plus, rounded towards `toward`. */
 static void set_sum(mpfr_t out, uint128 k, unsigned plus, mpfr_rnd_t toward)
@@ -135,11 +141,12 @@ void noise_share_free(struct noise_share *noise)
 enum status noise_share_add(const struct noise_share *noise, const struct random *random,
                             int64_t *values, size_t count)
 {
-    uint64_t drawn[2 * BLOCK_VALUES];
+    uint64_t drawn[2 * LONG_BLOCK_VALUES];
+    const size_t most = count < LONG_VALUES ? BLOCK_VALUES : LONG_BLOCK_VALUES;
     enum status status = STATUS_OK;
 
-    for (size_t done = 0; done < count && status == STATUS_OK; done += BLOCK_VALUES) {
-        size_t block = count - done < BLOCK_VALUES ? count - done : BLOCK_VALUES;
+    for (size_t done = 0; done < count && status == STATUS_OK; done += most) {
+        size_t block = count - done < most ? count - done : most;
         status = noise_table_draw(&noise->table, random, drawn, 2 * block);
         for (size_t i = 0; status == STATUS_OK && i < block; i++) {
             uint64_t share = drawn[2 * i] - drawn[2 * i + 1];
@@ -149,7 +156,7 @@ enum status noise_share_add(const struct noise_share *noise, const struct random
     if (status != STATUS_OK) {
         memset(values, 0, count * sizeof *values); /* part of it may be without noise */
     }
-    bytes_wipe(drawn, sizeof drawn);
+    bytes_wipe(drawn, 2 * most * sizeof *drawn);
     return status;
 }
 

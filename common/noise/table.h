@@ -19,7 +19,8 @@ enum {
     TABLE_BINS_MAX = 4094,  /* 12 bits of the first word choose a cell at most */
     TABLE_UNIT_BITS = 62,   /* probabilities are in units of 2^-62 */
     TABLE_NARROW_BITS = 52, /* coefficients of 32 bits are in units of 2^-52 */
-    TABLE_PRECISION = 128   /* of what a shape expands */
+    TABLE_PRECISION = 128,  /* of what a shape expands */
+    TABLE_LONG = 1024       /* a call for so many values asks for more words at once */
 };
 
 /* A distribution: f(k) > 0, non-increasing, the same factor left out everywhere. */
@@ -59,13 +60,21 @@ struct noise_cell {
     uint32_t bin[2];
 };
 
+struct noise_row; /* table_row.h */
+struct noise_rest;
+struct noise_table_kernel; /* table_kernel.h */
+
 struct noise_table {
-    struct noise_bin *bin;   /* (bins + 2): the last two are the tail and immediate rejection */
+    struct noise_bin *bin; /* (bins + 2): the last two are the tail and immediate rejection */
+    struct noise_row
+        *row; /* (bins + 2), the same for kernels that work on several trials at once */
+    struct noise_rest *rest; /* (bins + 2), in row's memory */
     uint64_t *mass;          /* (bins + 2): of the 2^64 words; adds up to 2^64 */
     struct noise_cell *cell; /* (2^cell_bits) */
     size_t bins;
     unsigned cell_bits;
-    mpfr_t factor; /* K of table.c; a binary fraction, exact */
+    mpfr_t factor;                           /* K of table.c; a binary fraction, exact */
+    const struct noise_table_kernel *kernel; /* the fastest that this processor has */
     struct noise_shape shape;
 };
 

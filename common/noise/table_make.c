@@ -9,11 +9,12 @@
  *   t^2:             rounded down by less than 1; the sum of n |c[n]| is below 16 * 2^62, so 16
  *   the evaluation:  each of 15 steps rounds down by less than 4 units
  *
- * 9 wide coefficients: 27 units. 7 narrow ones, whose units are 2^10 times as large: 21 * 2^10. 2^15
- * covers the last three rows. K is chosen last, so that the masses fill 2^64 but for 2^20 words and
- * what their rounding up costs. */
+ * 16 coefficients: 48 units. 7 of them are kept in units that are 2^10 times as large, rounding
+ * down: 7 * 2^10. 2^15 covers the last three rows. table_row.c makes rows of the coefficients
+ * before that, with errors of its own. K is chosen last, so that the masses fill 2^64 but for 2^20
+ * words and what their rounding up costs. */
 
-#include "noise/table.h"
+#include "noise/table_kernel.h"
 #include "noise/whole.h"
 
 #include "base/check.h"
@@ -21,11 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_BITS = 64, FIXED_POINT_ERROR = 1 << 15, SPARE_BITS = 20 };
+enum { WORD_BITS = 64, FIXED_POINT_ERROR = 1 << 15, EXACT_ERROR = 48, SPARE_BITS = 20 };
 
 /* What is only needed until the table is made. */
 struct draft {
     mpfr_t *upper; /* (bins + 1): f <= upper in the bin; the last is the tail's, at its start */
+    int64_t (*exact)[TABLE_TERMS]; /* (bins + 1): the polynomials, in units of 2^-62 */
     mpfr_t term[TABLE_TERMS];
     mpfr_t value;
     mpfr_t part;
@@ -43,6 +45,11 @@ static size_t count_bins(const struct noise_shape *shape, uint64_t *end)
     return bins;
 }
 
+static size_t rounded_up(size_t bytes)
+{
+    return (bytes + ROW_BYTES - 1) / ROW_BYTES * ROW_BYTES;
+}
+
 static enum status allocate(struct noise_table *table, struct draft *draft, size_t bins)
 {
     table->bins = bins;
@@ -54,15 +61,21 @@ static enum status allocate(struct noise_table *table, struct draft *draft, size
     table->bin = calloc(bins + 2, sizeof *table->bin);
     table->mass = calloc(cells, sizeof *table->mass);
     table->cell = calloc(cells, sizeof *table->cell);
+    table->row = aligned_alloc(ROW_BYTES, rounded_up(noise_rows_bytes(bins)));
     draft->upper = calloc(bins + 1, sizeof *draft->upper);
-    if (table->bin == NULL || table->mass == NULL || table->cell == NULL || draft->upper == NULL) {
+    draft->exact = calloc(bins + 1, sizeof *draft->exact);
+    if (table->bin == NULL || table->mass == NULL || table->cell == NULL || table->row == NULL ||
+        draft->upper == NULL || draft->exact == NULL) {
         free(table->bin);
         free(table->mass);
         free(table->cell);
+        free(table->row);
         free(draft->upper);
+        free(draft->exact);
         memset(table, 0, sizeof *table);
         return STATUS_NO_MEMORY;
     }
+    table->rest = (struct noise_rest *)(void *)(table->row + bins + 2);
     mpfr_init2(table->factor, WORD_BITS);
     mpfr_inits2(TABLE_PRECISION, draft->value, draft->part, NULL);
     for (size_t n = 0; n < TABLE_TERMS; n++) {
@@ -84,6 +97,7 @@ static void draft_clear(struct draft *draft, size_t bins)
         mpfr_clear(draft->upper[b]);
     }
     free(draft->upper);
+    free(draft->exact);
 }
 
 /* value * 2^bits to the nearest. */
@@ -115,13 +129,7 @@ static void make_bin(struct noise_table *table, struct draft *draft, size_t b, u
     }
     for (size_t n = 0; n < TABLE_TERMS; n++) {
         mpfr_div(draft->part, draft->term[n], draft->upper[b], MPFR_RNDN);
-        if (n < TABLE_TERMS_WIDE) {
-            bin->wide[n] = to_units(draft->part, TABLE_UNIT_BITS);
-        } else {
-            int64_t narrow = to_units(draft->part, TABLE_NARROW_BITS);
-            CHECK(narrow >= INT32_MIN && narrow <= INT32_MAX);
-            bin->narrow[n - TABLE_TERMS_WIDE] = (int32_t)narrow;
-        }
+        draft->exact[b][n] = to_units(draft->part, TABLE_UNIT_BITS);
     }
     mpfr_mul(draft->upper[b], draft->upper[b], draft->value, MPFR_RNDU);
     /* The bound of f is at least f at the centre: what is divided by it is not wrong by more. */
@@ -173,12 +181,19 @@ static void scale_bin(struct noise_table *table, struct draft *draft, size_t b)
     mpfr_mul_2ui(draft->part, draft->part, TABLE_UNIT_BITS, MPFR_RNDD);
     int64_t factor = mpfr_get_si(draft->part, MPFR_RNDD);
     CHECK(factor >= 0 && factor <= INT64_C(1) << TABLE_UNIT_BITS);
-    for (size_t n = 0; n < TABLE_TERMS_WIDE; n++) {
-        bin->wide[n] = (int64_t)((int128)bin->wide[n] * factor >> TABLE_UNIT_BITS);
+    for (size_t n = 0; n < TABLE_TERMS; n++) {
+        const int64_t exact = (int64_t)((int128)draft->exact[b][n] * factor >> TABLE_UNIT_BITS);
+        draft->exact[b][n] = exact;
+        if (n < TABLE_TERMS_WIDE) {
+            bin->wide[n] = exact;
+        } else {
+            const int64_t narrow = exact >> (TABLE_UNIT_BITS - TABLE_NARROW_BITS);
+            CHECK(narrow >= INT32_MIN && narrow <= INT32_MAX);
+            bin->narrow[n - TABLE_TERMS_WIDE] = (int32_t)narrow;
+        }
     }
-    for (size_t n = 0; n < TABLE_TERMS - TABLE_TERMS_WIDE; n++) {
-        bin->narrow[n] = (int32_t)((int128)bin->narrow[n] * factor >> TABLE_UNIT_BITS);
-    }
+    noise_row_fill(&table->row[b], &table->rest[b], bin, draft->exact[b],
+                   (double)(bin->margin - FIXED_POINT_ERROR + EXACT_ERROR) * 0x1p-62);
 }
 
 /* Walker's alias table: every outcome with less than a cell's worth gets a cell of its own, filled
@@ -223,6 +238,17 @@ static void make_tail(struct noise_table *table, struct draft *draft, uint64_t e
     mpfr_set_prec(draft->value, TABLE_PRECISION);
     table->shape.enclose(table->shape.self, end, draft->value, draft->upper[table->bins]);
     tail[1].wide[0] = -half; /* no word is below, and none is near */
+    noise_row_tail(&table->row[table->bins], &table->rest[table->bins], tail);
+    noise_row_refuse(&table->row[table->bins + 1], &table->rest[table->bins + 1]);
+}
+
+static const struct noise_table_kernel *fastest_kernel(void)
+{
+    const struct noise_table_kernel *kernel = &noise_table_plain;
+    for (size_t i = 0; noise_table_kernel_at(i) != NULL; i++) {
+        kernel = noise_table_kernel_at(i);
+    }
+    return kernel;
 }
 
 enum status noise_table_make(struct noise_table *table, const struct noise_shape *shape)
@@ -241,6 +267,7 @@ enum status noise_table_make(struct noise_table *table, const struct noise_shape
     }
     CHECK(shape->terms > TABLE_TERMS_WIDE && shape->terms <= TABLE_TERMS);
     table->shape = *shape;
+    table->kernel = fastest_kernel();
     for (size_t b = 0; b < bins; b++) {
         make_bin(table, &draft, b, start);
         start += UINT64_C(1) << table->bin[b].size_bits;
@@ -273,6 +300,7 @@ void noise_table_free(struct noise_table *table)
         mpfr_clear(table->factor);
     }
     free(table->bin);
+    free(table->row);
     free(table->mass);
     free(table->cell);
     memset(table, 0, sizeof *table);

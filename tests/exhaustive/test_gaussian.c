@@ -2,7 +2,8 @@
  *
  * Where every bin is one number, the first word of a trial matters through two intervals for each
  * cell, the second not at all, and the third through three intervals for each sign: surely
- * accepted, open, surely refused. every_choice walks through every combination; each has an exact
+ * accepted, open, surely refused. Where they end depends on the kernel, and each is walked through.
+ * every_choice walks through every combination; each has an exact
  * integer weight, so that the tally of an outcome is its probability per trial times 2^128, a lower
  * bound that lacks only what the exact path decides. The same outcome's probability is known from
  * the enclosures that the exact path decides by, tail included; the tally must reach it up to what
@@ -13,6 +14,7 @@
  * not. */
 
 #include "noise/gaussian.h"
+#include "noise/table_kernel.h"
 #include "tests/support/every_choice.h"
 
 #include <criterion/criterion.h>
@@ -70,11 +72,17 @@ static size_t choose_bin(struct every_word *every, uint64_t *word)
 /* The third word, when the polynomial is c0: 62 bits, a bit without meaning, and the sign. */
 static void choose_fraction(struct every_word *every, size_t bin, uint64_t *word)
 {
-    const struct noise_bin *row = &every->table->bin[bin];
-    int64_t edge = row->wide[0];
+    const struct noise_table *table = every->table;
+    const bool plain = table->kernel == &noise_table_plain;
+    int64_t edge =
+        plain ? table->bin[bin].wide[0]
+              : table->row[bin].term[0] * (INT64_C(1) << (TABLE_UNIT_BITS - ROW_UNIT_BITS));
     bool above = every_choice_of(&every->choice, 2) == 1;
     bool negative = every_choice_of(&every->choice, 2) == 1;
-    int64_t margin = (int64_t)row->margin;
+    int64_t margin = (int64_t)table->bin[bin].margin;
+    if (!plain) {
+        margin = table->rest[bin].margin * (INT64_C(1) << (TABLE_UNIT_BITS - ROW_MARGIN_BITS));
+    }
     int64_t first = above ? edge + margin + 1 : 0; /* surely refused, surely accepted */
     int64_t size = above ? (INT64_C(1) << 62) - first : edge - margin;
     if (bin == every->table->bins + 1) { /* refused whatever the third word is */
@@ -174,16 +182,19 @@ static bool has_weights(const struct tally *tally, const struct noise_gaussian *
 
 enum fault { RIGHT, LOW_HEIGHT, POLYNOMIAL, OTHER_SIGMA, SIGN };
 
-static bool holds(struct noise_scale sigma, bool last, enum fault fault)
+static bool holds(size_t kernel, struct noise_scale sigma, bool last, enum fault fault)
 {
     static struct tally tally;
     struct noise_gaussian noise;
     cr_assert_eq(noise_gaussian_init(&noise, sigma), STATUS_OK);
     cr_assert_eq(noise.table.bin[noise.table.bins - 1].size_bits, 0);
+    noise.table.kernel = noise_table_kernel_at(kernel);
     if (fault == LOW_HEIGHT) { /* what would be above 1 is lost */
         noise.table.bin[0].wide[0] -= INT64_C(1) << 40;
+        noise.table.row[0].term[0] -= INT64_C(1) << 28;
     } else if (fault == POLYNOMIAL) {
         noise.table.bin[1].wide[0] += 2 * (int64_t)noise.table.bin[1].margin;
+        noise.table.row[1].term[0] += 2 * (int64_t)noise.table.rest[1].margin;
     } else if (fault == SIGN) {
         noise.table.shape.both_sides = false;
     }
@@ -201,20 +212,24 @@ static bool holds(struct noise_scale sigma, bool last, enum fault fault)
 Test(gaussian, every_outcome_has_the_weight_of_the_formula)
 {
     static const struct noise_scale sigmas[] = {{1, 16}, {1, 4}, {1, 2}, {1, 1}, {22, 7}, {7, 1}};
-    for (size_t i = 0; i < sizeof sigmas / sizeof sigmas[0]; i++) {
-        cr_expect(holds(sigmas[i], false, RIGHT), "sigma %zu", i);
-        cr_expect(holds(sigmas[i], true, RIGHT), "sigma %zu", i);
+    for (size_t k = 0; noise_table_kernel_at(k) != NULL; k++) {
+        for (size_t i = 0; i < sizeof sigmas / sizeof sigmas[0]; i++) {
+            cr_expect(holds(k, sigmas[i], false, RIGHT), "kernel %zu, sigma %zu", k, i);
+            cr_expect(holds(k, sigmas[i], true, RIGHT), "kernel %zu, sigma %zu", k, i);
+        }
     }
 }
 
 Test(gaussian, every_planted_fault_is_caught)
 {
     static const struct noise_scale sigma = {3, 2};
-    cr_expect(holds(sigma, false, RIGHT));
-    cr_expect_not(holds(sigma, false, LOW_HEIGHT));
-    cr_expect_not(holds(sigma, false, POLYNOMIAL));
-    cr_expect_not(holds(sigma, false, OTHER_SIGMA));
-    cr_expect_not(holds(sigma, false, SIGN));
+    for (size_t k = 0; noise_table_kernel_at(k) != NULL; k++) {
+        cr_expect(holds(k, sigma, false, RIGHT));
+        cr_expect_not(holds(k, sigma, false, LOW_HEIGHT), "kernel %zu", k);
+        cr_expect_not(holds(k, sigma, false, POLYNOMIAL), "kernel %zu", k);
+        cr_expect_not(holds(k, sigma, false, OTHER_SIGMA), "kernel %zu", k);
+        cr_expect_not(holds(k, sigma, false, SIGN), "kernel %zu", k);
+    }
 }
 
 /* The probability, per trial, of every outcome up to REACH: of the table's bins by what they

@@ -49,7 +49,7 @@ BEGIN {
     foreign["journal.pb-c.h"] = "^common/protocol/wire"
     foreign["yaml.h"] = "^common/config/"
     foreign["jansson.h"] = "^common/(json/|desk/|http/facts|learn/model|report/|io/log_sink)|^(cli|agent|coordinator)/"
-    foreign["immintrin.h"] = "^common/noise/laplace_kernel_"
+    foreign["immintrin.h"] = "^common/noise/(laplace|table)_kernel_"
     foreign["mpfr.h"] = "^common/(noise|account)/"
     foreign["gmp.h"] = "^common/(noise|account)/"
     foreign["cblas.h"] = "^common/learn/"

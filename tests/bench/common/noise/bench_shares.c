@@ -1,27 +1,46 @@
 /* bench_shares.c - nanoseconds per Polya share and per discrete Gaussian value, with what preparing
- * them costs, beside discrete Laplace noise and the keystream they are drawn from.
+ * them costs, beside discrete Laplace noise and the keystream they are drawn from. Shares and
+ * Gaussian values are drawn by the fastest kernel of the processor, and by the plain one.
  *
  *     bench_shares
  *
  * Every figure is the median of RUNS runs, in the process's own time, which take turns, so that a
- * loaded machine loads all of them alike; the least of them stands beside it. The last column is the
- * least as a multiple of discrete Laplace noise's. Prints a table; checks nothing. Use an optimised build and an idle machine. */
+ * loaded machine loads all of them alike; the least of them stands beside it. The last column is
+ * the least as a multiple of discrete Laplace noise's. Prints a table; checks nothing. Use an
+ * optimised build and an idle machine. */
 
 #include "base/check.h"
 #include "crypto/random.h"
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
 #include "noise/share.h"
+#include "noise/table_kernel.h"
 #include "tests/support/bench_clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { VALUES = 1 << 17, RUNS = 15, SCALES = 4 };
-enum { KEYSTREAM, LAPLACE, GAUSSIAN, SHARE_3, SHARE_100, SUBJECTS };
+enum {
+    KEYSTREAM,
+    LAPLACE,
+    GAUSSIAN,
+    SHARE_3,
+    SHARE_100,
+    PLAIN_GAUSSIAN,
+    PLAIN_SHARE_3,
+    PLAIN_SHARE_100,
+    SUBJECTS
+};
 
-static const char *const subject_name[SUBJECTS] = {"keystream word", "laplace", "gaussian",
-                                                   "share, h = 3", "share, h = 100"};
+static const char *const subject_name[SUBJECTS] = {"keystream word",
+                                                   "laplace",
+                                                   "gaussian",
+                                                   "share, h = 3",
+                                                   "share, h = 100",
+                                                   "gaussian, plain",
+                                                   "share, h = 3, plain",
+                                                   "share, h = 100, plain"};
 
 static const struct {
     const char *name;
@@ -39,10 +58,17 @@ struct prepared {
     struct noise_share share[2];
 };
 
-static void draw(const struct prepared *prepared, const struct random *random, int64_t *values,
+static void draw(struct prepared *prepared, const struct random *random, int64_t *values,
                  size_t subject)
 {
     enum status status = STATUS_OK;
+    const struct noise_table_kernel *fastest = prepared->gaussian.table.kernel;
+    if (subject >= PLAIN_GAUSSIAN) {
+        prepared->gaussian.table.kernel = &noise_table_plain;
+        prepared->share[0].table.kernel = &noise_table_plain;
+        prepared->share[1].table.kernel = &noise_table_plain;
+        subject -= PLAIN_GAUSSIAN - GAUSSIAN;
+    }
     if (subject == KEYSTREAM) {
         status = random_fill(random, values, VALUES * sizeof *values);
     } else if (subject == LAPLACE) {
@@ -52,6 +78,9 @@ static void draw(const struct prepared *prepared, const struct random *random, i
     } else {
         status = noise_share_draw(&prepared->share[subject - SHARE_3], random, values, VALUES);
     }
+    prepared->gaussian.table.kernel = fastest;
+    prepared->share[0].table.kernel = fastest;
+    prepared->share[1].table.kernel = fastest;
     CHECK(status == STATUS_OK);
 }
 
@@ -88,7 +117,7 @@ static void measure(const struct random *random, int64_t *values, size_t scale)
         qsort(figure[subject], RUNS, sizeof(double), compare_doubles);
     }
     for (size_t subject = 0; subject < SUBJECTS; subject++) {
-        printf("%-8s %-16s %8.2f (%7.2f) ns %10.2f ms %7.2f\n", scales[scale].name,
+        printf("%-8s %-21s %8.2f (%7.2f) ns %10.2f ms %7.2f\n", scales[scale].name,
                subject_name[subject], figure[subject][RUNS / 2], figure[subject][0], ms[subject],
                figure[subject][0] / figure[LAPLACE][0]);
     }
@@ -103,7 +132,7 @@ int main(void)
     int64_t *values = calloc(VALUES, sizeof *values);
     CHECK(source != NULL && values != NULL);
     struct random random = random_source_interface(source);
-    printf("%-8s %-16s %8s (%7s)    %10s    %7s\n", "scale", "", "median", "least", "to prepare",
+    printf("%-8s %-21s %8s (%7s)    %10s    %7s\n", "scale", "", "median", "least", "to prepare",
            "laplace");
     for (size_t i = 0; i < SCALES; i++) {
         measure(&random, values, i);

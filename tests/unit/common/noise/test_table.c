@@ -4,6 +4,7 @@
 
 #include "noise/gaussian.h"
 #include "noise/share.h"
+#include "noise/table_kernel.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -171,6 +172,13 @@ static size_t bytes_of(const struct noise_table *table)
     return (table->bins + 2) * sizeof *table->bin + (sizeof *table->cell << table->cell_bits);
 }
 
+/* With rows in place of bins there is room for a block's words and values, and where these go. */
+static size_t bytes_of_block(const struct noise_table *table)
+{
+    return noise_rows_bytes(table->bins) + (sizeof *table->cell << table->cell_bits) +
+           (TABLE_TRIAL_WORDS + 2) * TABLE_TRIALS_MAX * sizeof(uint64_t);
+}
+
 Test(table, every_table_fits_into_a_first_cache_of_32_KiB)
 {
     for (unsigned bits = 0; bits <= 40; bits += 4) {
@@ -181,6 +189,8 @@ Test(table, every_table_fits_into_a_first_cache_of_32_KiB)
         cr_assert_eq(noise_share_init(&share, scale, 3), STATUS_OK);
         cr_expect_leq(bytes_of(&gaussian.table), 32 * 1024, "sigma 2^%u", bits);
         cr_expect_leq(bytes_of(&share.table), 32 * 1024, "scale 2^%u", bits);
+        cr_expect_leq(bytes_of_block(&gaussian.table), 32 * 1024, "sigma 2^%u", bits);
+        cr_expect_leq(bytes_of_block(&share.table), 32 * 1024, "scale 2^%u", bits);
         noise_gaussian_free(&gaussian);
         noise_share_free(&share);
     }
