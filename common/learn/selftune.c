@@ -25,6 +25,14 @@ static bool is_count(double x)
     return isfinite(x) && x >= 1;
 }
 
+double selftune_shortened(const double *state, const struct selftune *stage)
+{
+    const size_t width = stage->output_count * (stage->feature_count + 1);
+    const double steep = state[selftune_shown_count(stage) + width + stage->feature_count];
+    return stage->output_count == 1 ? selftune_between(steep, 1, (double)stage->feature_count + 1)
+                                    : 1;
+}
+
 /* The rows, whose columns vary as those of u do. */
 static enum status make_standin(struct standin *standin, const struct selftune *stage,
                                 const double *scale)
@@ -72,6 +80,7 @@ enum status selftune_begin(double *state, const struct selftune *stage)
     for (size_t j = 0; j < d; j++) {
         parts.scale[j] = 1;
     }
+    *parts.steep = 1;
     return selftune_show_clip(&parts, stage);
 }
 
@@ -96,6 +105,7 @@ static void hold(struct selftune_parts *parts, const struct selftune *stage)
     for (size_t j = 0; j < parts->d; j++) {
         parts->scale[j] = selftune_between(parts->scale[j], SELFTUNE_SCALE_LEAST, 1);
     }
+    *parts->steep = selftune_between(*parts->steep, 1, d + 1);
     *parts->done = selftune_between(floor(*parts->done), 0, stage->steps);
 }
 
@@ -139,6 +149,14 @@ static void learn(struct selftune_parts *parts, size_t output, double curvature,
     }
 }
 
+/* How much steeper than in white columns the loss is taken to be. */
+static double steepness(const struct selftune_parts *parts, const struct selftune *stage)
+{
+    return stage->output_count == 1         ? *parts->steep
+           : stage->sight == SIGHT_PRODUCTS ? STEEP_WHITE
+                                            : STEEP_MANY;
+}
+
 /* V becomes the next iterate, and what was V stands among those before it. */
 static enum status step(struct selftune_parts *parts, const struct selftune *stage,
                         struct standin *standin, const struct selftune_release *release)
@@ -164,10 +182,7 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
     for (size_t i = 0; i < width; i++) {
         const double curvature = h[i / row];
         ridge[i] = s2 / (curvature * parts->prior[i]) + RIDGE_LEAST;
-        if (m > 1) {
-            ridge[i] +=
-                ((stage->sight == SIGHT_PRODUCTS ? STEEP_WHITE : STEEP_MANY) - 1) * curvature;
-        }
+        ridge[i] += (steepness(parts, stage) - 1) * curvature;
     }
     memcpy(v, parts->v, width * sizeof *v);
     const enum status status = standin_move(v, standin, g, clip, ridge);
@@ -249,7 +264,7 @@ void selftune_model(double *w, const double *state, const struct selftune *stage
     const size_t d = stage->feature_count;
     const size_t width = stage->output_count * (d + 1);
     const double *v = state + 1;
-    const double *done = state + selftune_shown_count(stage) + width + d;
+    const double *done = state + selftune_shown_count(stage) + width + d + 1;
     const double count = selftune_between(floor(*done), 1, (double)selftune_window(stage));
     double mean[SELFTUNE_FEATURES_MAX + 1];
     for (size_t o = 0; o < stage->output_count; o++) {

@@ -14,6 +14,10 @@
  * gradients of all classes. Every further release is the sum of the gradients (p - y) u of all scores,
  * each record's clipped to norm C.
  *
+ * Where two classes have sums, the look also says how alike columns are at least: those that go with the label go with one another.
+ * Steps that took such columns to be white would overshoot, so one or two of them are made shorter. The mean of the last iterates
+ * of more calms them.
+ *
  * Where classes have sums, the look also says which columns matter. Each number of the model has a variance of its own that is
  * still to be learned (Pv), and a column of which little is to be learned is scaled down in W: it adds less to a gradient's norm,
  * so to the clip, so to the noise on all columns.
@@ -161,6 +165,9 @@ void selftune_model(double *w, const double *state, const struct selftune *stage
  * part  in      0 .. 1
  */
 void selftune_weaken(double *w, const double *state, const struct selftune *stage, double part);
+
+/** Returns how many times shorter the steps are because the look says that columns are alike: 1 if it does not. */
+double selftune_shortened(const double *state, const struct selftune *stage);
 
 /**
  * Computes u = ((z - mu) W, 1).

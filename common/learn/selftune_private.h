@@ -29,6 +29,8 @@ struct selftune_parts {
     double *
         prior; /* (m, D) Pv: variance of what is still to be learned of each number of V, if scale were 1 */
     double *scale; /* (d) of W: what whitens a column is multiplied by it */
+    double *
+        steep; /* (1) of two classes: the loss is taken to be that much steeper than in white columns */
     double *done;
     double *past; /* (window - 1, m, D) */
 };

@@ -1,5 +1,5 @@
 /* selftune_state.c - the state of classes, in this order: C (1), V (m, D), if the stage looks mu (d) and W (d, d) or (d); then
- * Pv (m, D), scale (d), steps done (1), and the iterates before V that the mean may need, the latest first. Here is how long
+ * Pv (m, D), scale (d), steep (1), steps done (1), and the iterates before V that the mean may need, the latest first. Here is how long
  * it is, and whether one that was shown can be used. */
 
 #include "base/check.h"
@@ -25,7 +25,8 @@ struct selftune_parts selftune_parts_of(double *state, const struct selftune *st
     }
     parts.prior = state + selftune_shown_count(stage);
     parts.scale = parts.prior + parts.width;
-    parts.done = parts.scale + d;
+    parts.steep = parts.scale + d;
+    parts.done = parts.steep + 1;
     parts.past = parts.done + 1;
     return parts;
 }
@@ -88,7 +89,7 @@ size_t selftune_class_count(const struct selftune *stage)
 size_t selftune_state_count(const struct selftune *stage)
 {
     const size_t width = stage->output_count * (stage->feature_count + 1);
-    return selftune_shown_count(stage) + width + stage->feature_count + 1 +
+    return selftune_shown_count(stage) + width + stage->feature_count + 2 +
            (selftune_window(stage) - 1) * width;
 }
 

@@ -107,7 +107,8 @@ def shrink(x, var):
 
 
 def class_look(out, n, d, rng, z, y, noise, gaussian, squares):
-    """A look at each class's sums: mu, W, V, Pv (D), and the scale of columns (d), which W and V contain."""
+    """A look at each class's sums: mu, W, V, Pv (D), the scale of columns (d), which W and V contain, and the steepness of the
+    loss in steps after it."""
     sd, held = noise / n, np.zeros(2)
     nz = norms(z, gaussian)
     reach = 0.35 * math.sqrt(d) if gaussian else 0.3 * d
@@ -151,7 +152,9 @@ def class_look(out, n, d, rng, z, y, noise, gaussian, squares):
     own = unsure + 0.3 * model ** 2
     prior = 0.9 * own + 0.1 * own.mean()
     scale = np.maximum(np.sqrt(prior / prior.max()), 0.05)
-    return mu, np.diag(scale / np.sqrt(var)), model / scale, np.append(prior, own.mean()), scale
+    alike = math.sqrt(np.clip(x @ x / 2, 1, max(1, d / 2))) if out["steps"] < 3 else 1.0
+    return mu, np.diag(scale / np.sqrt(var)), model / scale, np.append(prior, own.mean()), scale, alike
+
 
 def whitening(n, d, mean, tri, deviation):
     s = deviation / n
@@ -170,7 +173,7 @@ def whitening(n, d, mean, tri, deviation):
     return mu, (e / np.sqrt(w)) @ e.T
 
 
-def step(s_in, v0, c, rel, s, pv_prior, scale, gaussian, expected=True):
+def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True):
     n, width = s_in.shape
     p, nu = sig(s_in @ v0), norms(s_in, gaussian)
     h = (p * (1 - p)).mean()
@@ -179,7 +182,7 @@ def step(s_in, v0, c, rel, s, pv_prior, scale, gaussian, expected=True):
     g = rel - (gm if expected else 0)
     wt = ((1 - p) * np.minimum(1, c / np.maximum((1 - p) * nu, 1e-300))
           + p * np.minimum(1, c / np.maximum(p * nu, 1e-300)))
-    l2, tries = s * s / (h * pv_prior) + 1e-4, 0
+    l2, tries = s * s / (h * pv_prior) + 1e-4 + (steep - 1) * h, 0
     while True:
         v, target, tries = v0.copy(), s_in.T @ (wt * p) / n - g, tries + 1
         for _ in range(30):
@@ -198,17 +201,21 @@ def step(s_in, v0, c, rel, s, pv_prior, scale, gaussian, expected=True):
     return v, 1 / (1 / pv_prior + (h * np.append(scale, 1) / s) ** 2) + 0.3 / d * drift, tries
 
 
-def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noise=None):
+def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noise=None, alike=False):
     rng, s_in = np.random.default_rng(seed), standin(d)
     root = rng.normal(size=(d, d)) / math.sqrt(d) * 0.4
     z = np.clip(rng.normal(size=(n, d)) @ root + 0.2 * rng.normal(size=d), -1, 1)
     y = (rng.random(n) < sig(z @ rng.normal(0, 3, d) - 0.7)).astype(float)
+    if alike:  # all columns go with one number, and so does the label
+        cause = rng.normal(size=n)
+        z = np.clip(0.45 * np.outer(cause, rng.choice([-1, 1], d)) + 0.15 * rng.normal(size=(n, d)), -1, 1)
+        y = (rng.random(n) < sig(4 * cause - 0.5)).astype(float)
     moments_noise = noise if moments_noise is None else moments_noise
     out = dict(name=name, features=d, sight=sight, gaussian=gaussian, steps=k, quantile=q, records=n,
                deviation=noise, count_deviation=4.0, moments_deviation=moments_noise)
     counts = np.array([(y == 0).sum(), (y == 1).sum()], float) + rng.laplace(0, 4 / math.sqrt(2), 2)
     out["count"] = list(counts)
-    v, prior, scale = np.zeros(d + 1), np.full(d + 1, 3 / d), np.ones(d)
+    v, prior, scale, steep = np.zeros(d + 1), np.full(d + 1, 3 / d), np.ones(d), 1.0
     b0 = intercept(n, counts, 4.0)
     if sight == "products":
         out["sum"] = list(z.sum(0) + rng.normal(0, moments_noise, d))
@@ -216,7 +223,7 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
         out["product"] = list((z.T @ z)[iu] + rng.normal(0, moments_noise, len(iu[0])))
         mu, w = whitening(n, d, np.array(out["sum"]), np.array(out["product"]), moments_noise)
     else:
-        mu, w, v[:-1], prior, scale = class_look(out, n, d, rng, z, y, moments_noise, gaussian, sight == "squares")
+        mu, w, v[:-1], prior, scale, steep = class_look(out, n, d, rng, z, y, moments_noise, gaussian, sight == "squares")
     v[-1] = b0
     s_in = s_in * np.append(scale, 1)
     shown = w.ravel() if sight == "products" else np.diag(w)
@@ -230,7 +237,7 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
         r *= np.minimum(1, c / np.maximum(np.abs(r) * norms(u, gaussian), 1e-300))
         rel = u.T @ r * factor + rng.normal(0, noise, d + 1)
         out["gradients"].append(list(rel))
-        args = (s_in, v, c, rel / n, noise / n, prior, scale, gaussian)
+        args = (s_in, v, c, rel / n, noise / n, prior, scale, steep, gaussian)
         planted = step(*args[:3], rel / n, *args[4:], expected=False)[0]
         v, prior, tries = step(*args)
         out["tries"].append(tries)
@@ -252,6 +259,9 @@ CASES = [
     case("sums alone", 6, "sums", False, 0, 0.3, 900, 60.0, 10),
     case("squares", 5, "squares", False, 2, 0.3, 2000, 15.0, 11),
     case("squares alone, L2", 3, "squares", True, 0, 0.3, 700, 8.0, 12),
+    case("columns that are alike", 10, "sums", False, 2, 0.3, 2000, 20.0, 14, alike=True),
+    case("columns that are alike, squares, L2", 12, "squares", True, 1, 0.3, 1500, 10.0, 15, alike=True),
+    case("columns that are alike, three steps", 7, "sums", False, 3, 0.3, 1500, 20.0, 16, alike=True),
     case("one column", 1, "products", False, 1, 0.3, 500, 5.0, 5),
     case("a large gradient", 3, "products", False, 2, 0.3, 2000, 1.0, 6, 40.0),
     case("a huge gradient", 3, "products", True, 4, 0.3, 2000, 1.0, 7, 1e9),

@@ -151,6 +151,8 @@ static enum status close(struct closing *closing)
     return STATUS_OK;
 }
 
+#define SHORTENED_LEAST 1.05 /* of which it is worth to tell */
+
 /* The experts, in this order: learn_expert_count() of them. */
 static const struct variant {
     double part;  /* of the model, about the records' mean */
@@ -233,7 +235,7 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     return status == STATUS_OK && last ? add_models(outcome, job, stage) : status;
 }
 
-static enum status describe(struct outcome_round *round, UNUSED const struct outcome *outcome,
+static enum status describe(struct outcome_round *round, const struct outcome *outcome,
                             const struct job *job, const struct stage *stage,
                             const struct record *record)
 {
@@ -253,9 +255,16 @@ static enum status describe(struct outcome_round *round, UNUSED const struct out
                             own->is_number ? "" : "counts, ", what, own->tune.feature_count,
                             own->is_number ? " and the label" : "");
     }
-    return closing_note(round, "; ", "step %u of %u%s",
-                        within + (own->tune.sight != SIGHT_NONE ? 0 : 1), own->tune.steps,
-                        own->is_number ? ", with the sum of misses" : "");
+    const enum status status = closing_note(
+        round, "; ", "step %u of %u%s", within + (own->tune.sight != SIGHT_NONE ? 0 : 1),
+        own->tune.steps, own->is_number ? ", with the sum of misses" : "");
+    const double shortened = own->is_number ? 1 : selftune_shortened(outcome->state, &own->tune);
+    return status != STATUS_OK || within + 1 < stage->rounds || shortened <= SHORTENED_LEAST
+               ? status
+               : closing_note(round, "; ",
+                              "columns that tell the classes apart are alike, so steps were %.2g "
+                              "times shorter",
+                              shortened);
 }
 
 const struct task_close task_close_learn = {

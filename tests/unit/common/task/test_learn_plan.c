@@ -1,0 +1,149 @@
+/* What the constants of `learn`'s plan (common/task/learn/text.c) buy: each plan beside the one that its constant rules out, with
+ * the same epsilon, on the rehearsal's made-up tables (learn/rehearsal.h). Fixed seeds: every run has the same figures. A constant that
+ * bought nothing would be ahead by 5 standard errors in one of 3 10^6 choices of them. */
+
+#include "job/terms.h"
+#include "task/learn/stage.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_BYTES = 8192 };
+
+/* A plan, and the job whose plan it is. */
+struct case_of {
+    const char *name;
+    size_t columns;
+    uint64_t records; /* of each of five agents */
+    const char *trust;
+    const char *delta;
+    double epsilon;
+    enum selftune_sight sight;
+    uint32_t steps;
+    enum selftune_sight other; /* what it is compared with */
+    uint32_t other_steps;
+    size_t tables;
+};
+
+static void parse(struct job *job, const struct case_of *wanted, double epsilon)
+{
+    char text[TEXT_BYTES];
+    char columns[TEXT_BYTES / 2];
+    int size = 0;
+    struct why why = {{0}};
+    for (size_t j = 0; j < wanted->columns; j++) {
+        size += snprintf(columns + size, sizeof columns - (size_t)size,
+                         "%s{column: c%zu, centre: 0, half_width: 1}", j == 0 ? "" : ", ", j);
+    }
+    (void)snprintf(text, sizeof text,
+                   "hedgerow: 1\njob: toy\ndata:\n"
+                   "  label: {column: y, positive: \"1\", negative: \"0\"}\n  features: [%s]\n"
+                   "privacy: {unit: record, neighbours: replace_one, trust: %s, epsilon: %.6f, "
+                   "delta: %s}\n"
+                   "cohort: {minimum: 5, records: %d, join_deadline_s: 1, deadline_s: 1}\nstages:\n"
+                   "  - {task: learn}\n",
+                   columns, wanted->trust, epsilon, wanted->delta, (int)wanted->records);
+    cr_assert(job_parse(job, (struct slice){text, strlen(text)}, "toy", &why) == STATUS_OK, "%s",
+              why.text);
+}
+
+/* Fills the job at that epsilon and its rehearsal. */
+static void plan(struct rehearsal *out, struct job *job, const struct case_of *wanted,
+                 double epsilon)
+{
+    struct why why = {{0}};
+    const struct terms_size size = {.agents = 5, .records = wanted->records};
+    parse(job, wanted, epsilon);
+    cr_assert(terms_rehearse(out, job, 0, size, &why) == STATUS_OK, "%s", why.text);
+}
+
+static void weigh_noise(struct rehearsal *out, double factor)
+{
+    out->look_count *= factor;
+    out->look_kept *= factor;
+    out->look_sum *= factor;
+    out->look_product *= factor;
+    out->step *= factor;
+}
+
+/* The other plan at the case's epsilon. Its look is that of the case, or that of the job with the nearest epsilon which looks so.
+ * Laplace noise is as 1/epsilon and the rounds, Gaussian noise as their root. */
+static void plan_other(struct rehearsal *out, struct job *job, const struct case_of *wanted)
+{
+    const bool gaussian = strcmp(wanted->delta, "0") != 0;
+    double at = wanted->epsilon;
+    plan(out, job, wanted, at);
+    for (int turn = 1; out->tune.sight != wanted->other; turn++) {
+        job_free(job);
+        cr_assert(turn < 100 && !gaussian, "%s: no job looks so", wanted->name);
+        at = wanted->epsilon * pow(1.1, turn % 2 == 0 ? turn / 2 : -turn / 2 - 1);
+        plan(out, job, wanted, at);
+    }
+    const double rounds = (1.0 + wanted->other_steps) / (1 + out->tune.steps);
+    weigh_noise(out, gaussian ? sqrt(rounds) : rounds * at / wanted->epsilon);
+    if (out->tune.steps == 0) { /* its own has no step: agents' Laplace noise of a clip's double */
+        out->step = 2 * sqrt(2.0 * out->noises) * (1.0 + wanted->other_steps) / wanted->epsilon;
+    }
+    out->tune.steps = wanted->other_steps;
+}
+
+static void compare(const struct case_of *wanted)
+{
+    struct job job[2];
+    struct rehearsal plans[2];
+    double sum = 0;
+    double squares = 0;
+    plan(&plans[0], &job[0], wanted, wanted->epsilon);
+    cr_assert(plans[0].tune.sight == wanted->sight && plans[0].tune.steps == wanted->steps,
+              "%s: %u steps after sight %d", wanted->name, plans[0].tune.steps,
+              (int)plans[0].tune.sight);
+    plan_other(&plans[1], &job[1], wanted);
+    for (size_t t = 0; t < wanted->tables; t++) {
+        struct rehearsal_answer answer[2];
+        cr_assert(rehearsal_play(answer, plans, 2, 1, 1000 * t) == STATUS_OK);
+        const double more = answer[1].lost.mean - answer[0].lost.mean;
+        sum += more;
+        squares += more * more;
+    }
+    const double n = (double)wanted->tables;
+    const double error = sqrt((squares / n - sum / n * (sum / n)) / (n - 1));
+    cr_assert(sum / n > 5 * error, "%s: %.4f (%.4f)", wanted->name, sum / n, error);
+    job_free(&job[0]);
+    job_free(&job[1]);
+}
+
+#define LOCAL_4   "local", "0", 4
+#define LOCAL_1   "local", "0", 1
+#define LOCAL_0_3 "local", "0", 0.3
+#define GAUSS_1   "local", "0.00001", 1
+
+Test(learn_plan, products_pay_where_their_noise_is_small)
+{
+    compare(
+        &(struct case_of){"squares", 7, 1260, LOCAL_4, SIGHT_PRODUCTS, 3, SIGHT_SQUARES, 2, 80});
+    compare(&(struct case_of){"products", 7, 1260, LOCAL_0_3, SIGHT_SQUARES, 2, SIGHT_PRODUCTS, 2,
+                              260});
+}
+
+Test(learn_plan, steps_after_products_are_few_where_noise_is_large)
+{
+    compare(
+        &(struct case_of){"one step", 7, 1260, LOCAL_4, SIGHT_PRODUCTS, 3, SIGHT_PRODUCTS, 1, 60});
+    compare(
+        &(struct case_of){"8 steps", 7, 1260, LOCAL_1, SIGHT_PRODUCTS, 2, SIGHT_PRODUCTS, 8, 100});
+}
+
+Test(learn_plan, steps_after_sums_pay_where_columns_are_few)
+{
+    compare(&(struct case_of){"no step", 8, 123, LOCAL_1, SIGHT_SUMS, 1, SIGHT_SUMS, 0, 130});
+    compare(&(struct case_of){"a step", 57, 736, LOCAL_1, SIGHT_SUMS, 0, SIGHT_SUMS, 1, 220});
+}
+
+Test(learn_plan, gaussian_steps_are_many)
+{
+    compare(
+        &(struct case_of){"3 steps", 7, 1260, GAUSS_1, SIGHT_PRODUCTS, 8, SIGHT_PRODUCTS, 3, 300});
+    compare(&(struct case_of){"one step", 57, 736, GAUSS_1, SIGHT_SUMS, 4, SIGHT_SUMS, 1, 40});
+}
