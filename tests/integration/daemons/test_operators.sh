@@ -241,6 +241,20 @@ fits_80
 prints 'NOT READY'
 says_not sixtythree
 
+# A label in another spelling makes every record the negative class, and a column in another unit tells nothing:
+# a warning in place of PASSED, on this screen, and the same exit code.
+sed -E '2,$s/^(([^,]*,){9})([01]),/\1\3.0,/; 2,$s/^([0-9.]+),/\11000,/' one/records.csv >one/odd.csv
+expect 6 "$agent" check --config one/odd.yml --timeout 1
+prints 'data         WARNING none of 3000 cells of the label "death" is "1"; line 2 has "1.0": all count as "0"'
+prints 'data         WARNING 3000 of 3000 numbers of column "age" are outside 50 to 98: another unit?'
+prints 'data         note    3000 records; the agent joins'
+says_not 'data         PASSED'
+fits_80
+sed '2,$s/^\(\([^,]*,\)\{9\}\)[^,]*,/\1'"$canary"',/' one/records.csv >one/odd.csv
+expect 6 "$agent" check --config one/odd.yml --timeout 1
+prints 'is "1"; line 2 has another text: all count as "0"'
+says_not "$canary"
+
 # Without a job the dictionary alone says what is odd, of all its columns and not of those that a job reads.
 sed '7s/^[^,]*,[^,]*,/sixtythree,unsaid,/; 8s/^[^,]*,/,/; 9s/^[^,]*,/-9000,/; 10s/^[^,]*,/"71,5",/' \
     one/records.csv >one/odd.csv
