@@ -136,29 +136,6 @@ static enum status check_records(struct site *site, const struct job *job, size_
     return status;
 }
 
-uint64_t site_epsilon_used(const struct balance *balance)
-{
-    return balance->spent.epsilon_micro == UINT64_MAX
-               ? filter_epsilon(&balance->filter, &balance->spent)
-               : balance->spent.epsilon_micro;
-}
-
-uint64_t site_epsilon_left(const struct balance *balance)
-{
-    const uint64_t limit = balance->filter.limit.epsilon_micro;
-    const uint64_t spent = site_epsilon_used(balance);
-    return limit > spent ? limit - spent : 0;
-}
-
-/* Whether everything that the job asks for still fits into one of the site's allowances. */
-static bool is_enough(const struct ledger *ledger, enum allowance allowance, const struct job *job)
-{
-    const struct balance balance = ledger_balance(ledger, allowance);
-    const struct cost whole = round_cost(job, &balance.filter, job_round_count(job));
-    const struct cost sums = cost_add(balance.spent, whole);
-    return !balance.limited || filter_admits(&balance.filter, &sums);
-}
-
 /* What is left may be less than a job costs: the agent would join, and decline when it runs out. A
  * job that has begun is partly paid, so this is told and not judged. */
 static bool check_budget(const struct site *site, const struct job *job)
@@ -181,7 +158,7 @@ static bool check_budget(const struct site *site, const struct job *job)
     }
     bool good = daemon_report("budget", status, &why);
     for (unsigned i = 0; good && i < ALLOWANCE_COUNT; i++) {
-        if (!is_enough(ledger, (enum allowance)i, job)) {
+        if (!site_affords(ledger, (enum allowance)i, job)) {
             decimal_format(text, sizeof text, job->epsilon_micro, EPSILON_DECIMALS);
             daemon_note("budget",
                         "the job costs up to %s: unless it has begun here, its rounds are "
@@ -200,19 +177,6 @@ static bool check_slot(const struct site *site, const struct job *job, double sp
     const enum status status =
         capacity_check_slot(speed, site->policy.answer_slot_ms, job,
                             dictionary_records(&site->dictionary, &job->schema), &why);
-static bool check_data(struct site *site, const struct job *job, size_t *warned)
-{
-    struct why why = {{0}};
-    size_t own = 0;
-    const enum status status = check_records(site, job, &own, &why);
-    *warned += own;
-    if (status == STATUS_OK && own > 0) {
-        daemon_note("data", "%s", why.text);
-        return true;
-    }
-    return daemon_report("data", status, &why);
-}
-
     return daemon_report("slot", status, &why);
 }
 
@@ -234,6 +198,19 @@ static void tell_of_columns(const struct site *site, const struct job *job)
             }
         }
     }
+}
+
+static bool check_data(struct site *site, const struct job *job, size_t *warned)
+{
+    struct why why = {{0}};
+    size_t own = 0;
+    const enum status status = check_records(site, job, &own, &why);
+    *warned += own;
+    if (status == STATUS_OK && own > 0) {
+        daemon_note("data", "%s", why.text);
+        return true;
+    }
+    return daemon_report("data", status, &why);
 }
 
 /* forbidden out: whether the job would be declined: the policy does not allow it, or it does not fit. */
@@ -308,7 +285,6 @@ static bool check_masks(struct site *site)
     struct why why = {{0}};
     if (!policy_allows_masks(&site->policy)) {
         return true;
-    size_t warned = 0;
     }
     enum status status = site_read_peers(site, &why);
     if (status == STATUS_OK) {
@@ -332,6 +308,7 @@ int main_check(const struct arguments *arguments)
     struct why why = {{0}};
     bool reached = false;
     bool forbidden = false;
+    size_t warned = 0;
     bool keys;
     bool good;
 
