@@ -167,7 +167,8 @@ const struct job_plan *job_answer_under(const struct job_answer *answer, enum jo
 /** Returns the plan under the trust that this job's is compared with first; NULL likewise. */
 const struct job_plan *job_answer_rival(const struct job_answer *answer);
 
-/** Returns the job's own plan, or its rival where less of its noise drowns. */
+/** Returns the job's own plan, or its rival where less of its noise drowns; NULL where a stage plans itself another way under the
+ * rival, so that their noise cannot be compared. */
 const struct job_plan *job_answer_better(const struct job_answer *answer);
 
 /* Operations a second, for the slots that are advised: a machine of the slow kind. */

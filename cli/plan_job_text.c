@@ -248,7 +248,13 @@ static void print_trusts(const struct job_answer *answer)
     }
     print_other_minimum(answer);
     print_prices(answer);
-    if (job_answer_rival(answer) != NULL) {
+    if (better == NULL) {
+        (void)putchar('\n');
+        wrap_print(
+            stdout, 0, 0,
+            "Under the other trust this job releases other numbers. So their noise cannot be "
+            "compared.");
+    } else if (job_answer_rival(answer) != NULL) {
         (void)putchar('\n');
         wrap_print(stdout, 0, 0, "Trust %s has less noise for its signal here. %s.",
                    job_plan_trust(better),
