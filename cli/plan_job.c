@@ -110,7 +110,7 @@ const struct command command_plan_job = {
         "  --records N  of each agent, at least (what the job says, or its stages need)\n"
         "  --json       the same as one object\n\n"
         "The object: job, unit, trust, agents, records; price and limit {epsilon, delta}, admitted;\n"
-        "burden, the largest of all; coordinator_bytes, about the memory that the\n"
+        "weak, epsilon is above 10; burden, the largest of all; coordinator_bytes, about the memory that the\n"
         "coordinator takes; other_trust, the same without advice, or null beside the sentence\n"
         "no_other_trust; better_trust, null where they cannot be compared; trusts, each with trust,\n"
         "trusted (who, with what), messages, round_trips and commits of a round with one site, dishonest, noise of each stage (one standard\n"

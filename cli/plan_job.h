@@ -61,6 +61,11 @@ MUST_USE enum status job_plan_make(struct job_plan *plan, const struct job_sourc
                                    const struct job_changes *changes, struct why *why);
 void job_plan_free(struct job_plan *plan);
 
+enum { PLAN_EPSILON_WEAK = 10 };
+
+/** Returns whether the job's epsilon is above PLAN_EPSILON_WEAK: a record is then hardly protected. */
+bool job_plan_is_weak(const struct job_plan *plan);
+
 /** Returns the line of a stage whose noise weighs most beside what it hides; NULL without one. */
 const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stage);
 

@@ -189,9 +189,9 @@ static json_t *plan_json(const struct job_answer *answer, const struct job_plan 
                      "agents", (json_int_t)plan->size.agents, "records",
                      (json_int_t)plan->size.records, "price", price_json(plan->price), "limit",
                      price_json((struct price){job->epsilon_micro, job->delta_atto}), "admitted",
-                     (int)plan->admitted, "burden", json_number(job_plan_noise_to_signal(plan)),
-                     "coordinator_bytes", json_number(job_plan_coordinator_bytes(plan)), "stages",
-                     stages);
+                     (int)plan->admitted, "weak", (int)job_plan_is_weak(plan), "burden",
+                     json_number(job_plan_noise_to_signal(plan)), "coordinator_bytes",
+                     json_number(job_plan_coordinator_bytes(plan)), "stages", stages);
 }
 
 /* What each trust asks for and how much noise it leaves: a short row each. */

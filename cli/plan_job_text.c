@@ -295,6 +295,16 @@ enum status job_answer_print(const struct job_answer *answer)
                plan->admitted ? "" : ". NO LEDGER WILL ADMIT IT");
     (void)printf("the coordinator takes about %.3g MB of memory\n",
                  job_plan_coordinator_bytes(plan) / 1e6);
+    if (job_plan_is_weak(plan)) {
+        (void)putchar('\n');
+        wrap_print(
+            stdout, 0, 2,
+            "WARNING: privacy.epsilon %.6g hardly protects a record: what is released may be "
+            "e^%.6g times as likely with it as with another one in its place. 1 is usual; stay "
+            "at or below %d.",
+            (double)job->epsilon_micro * 1e-6, (double)job->epsilon_micro * 1e-6,
+            (int)PLAN_EPSILON_WEAK);
+    }
     print_trusts(answer);
     for (size_t i = 0; i < job->stage_count; i++) {
         print_warning(answer, i);

@@ -166,7 +166,7 @@ assert not fit["drowned"] and not losses["drowned"] and fit["advice"] == [] and 
 assert well["other_trust"]["trust"] == "central" and well["better_trust"] == "central"
 assert 16e6 < well["coordinator_bytes"] < 18e6, well["coordinator_bytes"]
 # Every key is there, also where it is null, and --help tells of each.
-keys = {"job", "unit", "trust", "agents", "records", "price", "limit", "admitted", "burden", "coordinator_bytes", "stages"}
+keys = {"job", "unit", "trust", "agents", "records", "price", "limit", "admitted", "weak", "burden", "coordinator_bytes", "stages"}
 assert set(well) == keys | {"other_trust", "better_trust", "trusts"} and set(well["other_trust"]) == keys, set(well)
 # Three trusts: central has one noise, local one a site, distributed one for every h of them. The fit has a model of
 # its own for each site, which local trust alone releases.
@@ -203,6 +203,15 @@ for stage in drowned["stages"]:
 # Noise is inverse to epsilon.
 assert math.isclose(drowned["stages"][1]["releases"][0]["noise"], 50 * losses["releases"][0]["noise"], rel_tol=1e-6)
 PY
+# An epsilon that hides nothing is named.
+for epsilon in 10 11 1000; do
+    sed "s/epsilon: 1 /epsilon: $epsilon /" "$job" >"$work/weak.yml"
+    expect 0 "$hedgerow" plan job "$work/weak.yml" --agents 5
+    fits weak
+    if [ $epsilon = 10 ]; then says_not WARNING; else tells "WARNING: privacy.epsilon $epsilon hardly protects a record"; fi
+done
+expect 0 "$hedgerow" plan job "$work/weak.yml" --agents 5 --json
+grep -q '"weak": true' "$work/out" || fault 'weak is missing in JSON'
 # Four classes, three narrow numbers and two categories, as `init job` writes them: the result of this job is near the largest
 # class. With three agents the trusts look at other sums, so their noise is not compared.
 cat >"$work/stage.yml" <<'YML'
