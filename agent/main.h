@@ -6,6 +6,7 @@
 
 #include "agent/policy.h"
 #include "agent/source.h"
+#include "base/decimal.h"
 #include "config/settings.h"
 #include "crypto/key.h"
 #include "dictionary/dictionary.h"
@@ -96,6 +97,23 @@ uint64_t site_epsilon_left(const struct balance *balance);
 
 /** Returns what is used up of it, which may be more. */
 uint64_t site_epsilon_used(const struct balance *balance);
+
+/** Returns site_epsilon_left, and what the charges' own delta leaves. */
+struct price site_left(const struct balance *balance);
+
+enum { SITE_PRICE_BYTES = 2 * DECIMAL_TEXT_BYTES + 32 };
+
+/** Writes "epsilon 1, delta 0". */
+void site_price_text(char text[static SITE_PRICE_BYTES], struct price price);
+
+/** Answers whether an allowance has room for all that one run of a job asks for. An allowance that the policy does not
+ * have has room. */
+bool site_affords(const struct ledger *ledger, enum allowance allowance, const struct job *job);
+
+/** Decides whether the ledger can pay for one run of a job that the policy allows and that has not begun here. Fails with
+ * STATUS_REFUSED; why says what it costs, what is left, and what to do. Privacy: reads charges alone. */
+MUST_USE enum status site_check_budget(const struct ledger *ledger, const struct policy *policy,
+                                       const struct job *job, struct why *why);
 
 /** Writes where the decisions on jobs are. */
 void site_approvals_path(const struct site *site, char path[static SETTINGS_PATH_BYTES + 96]);

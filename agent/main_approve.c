@@ -81,10 +81,14 @@ static enum status print_text(const struct desk *desk, const struct waiting_job 
 }
 
 enum status desk_approve(struct desk *desk, const struct policy *policy,
-                         const struct waiting_job *waiting, uint32_t runs, struct why *why)
+                         const struct ledger *ledger, const struct waiting_job *waiting,
+                         uint32_t runs, struct why *why)
 {
     const struct approval decision = {.text = waiting->digest, .runs = waiting->runs_before + runs};
     enum status status = policy_check_job(policy, &waiting->job, why);
+    if (status == STATUS_OK) {
+        status = site_check_budget(ledger, policy, &waiting->job, why);
+    }
     return status == STATUS_OK ? desk_decide(desk, &decision, why) : status;
 }
 
@@ -100,10 +104,15 @@ enum status desk_reject(struct desk *desk, const struct digest *text, const char
     return desk_decide(desk, &decision, why);
 }
 
-static enum status approve(struct desk *desk, const struct waiting_job *waiting,
-                           const struct arguments *arguments, struct why *why)
+static enum status approve_of(struct desk *desk, const struct ledger *ledger,
+                              const struct waiting_job *waiting, const struct arguments *arguments,
+                              struct why *why)
 {
-    enum status status = policy_check_job(&desk->site->policy, &waiting->job, why);
+    const struct policy *policy = &desk->site->policy;
+    enum status status = policy_check_job(policy, &waiting->job, why);
+    if (status == STATUS_OK) {
+        status = site_check_budget(ledger, policy, &waiting->job, why);
+    }
     if (status != STATUS_OK) {
         return status; /* before a person is asked */
     }
@@ -115,11 +124,23 @@ static enum status approve(struct desk *desk, const struct waiting_job *waiting,
         (void)puts("not approved: it goes on waiting; `" PROGRAM " reject` declines it");
         return STATUS_OK;
     }
-    status = desk_approve(desk, &desk->site->policy, waiting, (uint32_t)arguments->runs, why);
+    status = desk_approve(desk, policy, ledger, waiting, (uint32_t)arguments->runs, why);
     if (status == STATUS_OK && !arguments->json) {
         (void)printf("approved for %u run%s: a running agent joins within a second\n",
                      (unsigned)arguments->runs, arguments->runs == 1 ? "" : "s");
     }
+    return status;
+}
+
+static enum status approve(struct desk *desk, const struct waiting_job *waiting,
+                           const struct arguments *arguments, struct why *why)
+{
+    struct ledger *ledger = NULL;
+    enum status status = site_ledger(desk->site, &ledger, why);
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND) { /* or nothing was spent */
+        status = approve_of(desk, ledger, waiting, arguments, why);
+    }
+    ledger_free(ledger);
     return status;
 }
 

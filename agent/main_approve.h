@@ -89,11 +89,12 @@ MUST_USE enum status desk_decide(struct desk *desk, const struct approval *decis
  * what a person wrote about them. NULL without memory. */
 json_t *desk_jobs_json(const struct desk *desk, const struct ledger *ledger);
 
-/** Decide as `approve` and `reject` do. policy: as it is now; runs: how many more; words: a person's, 1 to APPROVAL_WHY_BYTES - 1
- * plain letters. Fail as desk_decide, or with STATUS_REFUSED or STATUS_INVALID where the policy or the words do not allow it. */
+/** Decide as `approve` and `reject` do. policy: as it is now; ledger: likewise; runs: how many more; words: a person's, 1 to
+ * APPROVAL_WHY_BYTES - 1 plain letters. Fail as desk_decide, or with STATUS_REFUSED or STATUS_INVALID where the policy, what
+ * is left for one run, or the words do not allow it. */
 MUST_USE enum status desk_approve(struct desk *desk, const struct policy *policy,
-                                  const struct waiting_job *waiting, uint32_t runs,
-                                  struct why *why);
+                                  const struct ledger *ledger, const struct waiting_job *waiting,
+                                  uint32_t runs, struct why *why);
 MUST_USE enum status desk_reject(struct desk *desk, const struct digest *text, const char *words,
                                  struct why *why);
 
@@ -108,6 +109,10 @@ MUST_USE enum status approve_show(const struct site *site, const struct waiting_
 
 /** Returns the same but for what is left, which the caller frees; NULL without memory. */
 json_t *approve_plan_json(const struct site *site, const struct waiting_job *waiting);
+
+/** Returns why the ledger cannot pay for a run of the job: a string, or null where it can. */
+json_t *approve_short_json(const struct ledger *ledger, const struct policy *policy,
+                           const struct job *job);
 
 /** Prints the same of all as one JSON document. Fails likewise. */
 MUST_USE enum status approve_json(const struct site *site, const struct waiting_job *waiting,

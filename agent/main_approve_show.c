@@ -14,17 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PRICE_BYTES = 2 * DECIMAL_TEXT_BYTES + 32 };
-
-static void price_text(char text[static PRICE_BYTES], struct price price)
-{
-    char epsilon[DECIMAL_TEXT_BYTES];
-    char delta[DECIMAL_TEXT_BYTES];
-    decimal_format(epsilon, sizeof epsilon, price.epsilon_micro, EPSILON_DECIMALS);
-    decimal_format(delta, sizeof delta, price.delta_atto, DELTA_DECIMALS);
-    (void)snprintf(text, PRICE_BYTES, "epsilon %s, delta %s", epsilon, delta);
-}
-
 /* The records that this site admits to. A share counts no more of them than the job lets count. */
 static struct terms_size size_of(const struct site *site, const struct job *job)
 {
@@ -45,8 +34,8 @@ static enum status print_stage(const struct site *site, const struct job *job, s
     if (status != STATUS_OK) {
         return status;
     }
-    char price[PRICE_BYTES];
-    price_text(price, terms.price);
+    char price[SITE_PRICE_BYTES];
+    site_price_text(price, terms.price);
     (void)putchar('\n');
     wrap_print(stdout, 0, 4, "  stage %zu: %s, %s; %s noise; %u charge%s, %s by itself", index + 1,
                task_name(stage->task), strategy_name(stage->strategy), terms.mechanism,
@@ -140,22 +129,43 @@ static json_t *question_notes_json(const struct job *job, const struct stage *st
     return list;
 }
 
+/* An allowance of the policy, and what is left of it. */
+static void print_left(const struct ledger *ledger, enum allowance allowance, const char *of)
+{
+    const struct balance balance = ledger_balance(ledger, allowance);
+    char left[SITE_PRICE_BYTES];
+    if (balance.limited) {
+        site_price_text(left, site_left(&balance));
+        wrap_print(stdout, 0, 4, "  left of %s: %s", of, left);
+    }
+}
+
 static enum status print_cost(const struct site *site, const struct job *job, struct why *why)
 {
     struct ledger *ledger = NULL;
-    char left[DECIMAL_TEXT_BYTES];
-    char price[PRICE_BYTES];
+    struct why short_of = {{0}};
+    char window[64];
+    char price[SITE_PRICE_BYTES];
     enum status status = site_ledger(site, &ledger, why);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
         ledger_free(ledger);
         return status;
     }
-    const struct balance total = ledger_balance(ledger, ALLOWANCE_TOTAL);
-    price_text(price, (struct price){job->epsilon_micro, job->delta_atto});
-    decimal_format(left, sizeof left, site_epsilon_left(&total), EPSILON_DECIMALS);
+    site_price_text(price, (struct price){job->epsilon_micro, job->delta_atto});
     wrap_print(stdout, 0, 4, "  it may cost this site %s, for any one %s", price,
                job_unit_name(job->unit));
-    (void)printf("  left of the policy's total: epsilon %s\n", left);
+    (void)snprintf(window, sizeof window, "what any %" PRIu32 " days may cost",
+                   site->policy.allowance_days);
+    print_left(ledger, ALLOWANCE_TOTAL, "the policy's total");
+    print_left(ledger, ALLOWANCE_WINDOW, window);
+    if (site->policy.job_epsilon_micro > 0) {
+        site_price_text(
+            price, (struct price){site->policy.job_epsilon_micro, site->policy.job_delta_atto});
+        wrap_print(stdout, 0, 4, "  the policy allows each job %s (job_epsilon)", price);
+    }
+    if (site_check_budget(ledger, &site->policy, job, &short_of) != STATUS_OK) {
+        wrap_print(stdout, 0, 4, "  NOT ENOUGH: %s", short_of.text);
+    }
     ledger_free(ledger);
     return STATUS_OK;
 }
@@ -228,10 +238,21 @@ json_t *approve_plan_json(const struct site *site, const struct waiting_job *wai
                      "notes", notes_json(site, job), "stages", stages);
 }
 
-static json_t *waiting_json(const struct site *site, const struct waiting_job *waiting, double left)
+json_t *approve_short_json(const struct ledger *ledger, const struct policy *policy,
+                           const struct job *job)
 {
+    struct why why = {{0}};
+    return site_check_budget(ledger, policy, job, &why) == STATUS_OK ? json_null()
+                                                                     : json_string(why.text);
+}
+
+static json_t *waiting_json(const struct site *site, const struct waiting_job *waiting,
+                            const struct ledger *ledger)
+{
+    const struct balance total = ledger_balance(ledger, ALLOWANCE_TOTAL);
     json_t *json = approve_plan_json(site, waiting);
-    json_put(&json, "epsilon_left", json_real(left));
+    json_put(&json, "epsilon_left", json_real((double)site_epsilon_left(&total) * 1e-6));
+    json_put(&json, "not_enough", approve_short_json(ledger, &site->policy, &waiting->job));
     json_put(&json, "runs_before", json_integer((json_int_t)waiting->runs_before));
     return json;
 }
@@ -243,10 +264,8 @@ enum status approve_json(const struct site *site, const struct waiting_job *wait
     json_t *list = json_array();
     enum status status = site_ledger(site, &ledger, why);
     if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
-        const struct balance total = ledger_balance(ledger, ALLOWANCE_TOTAL);
-        const double left = (double)site_epsilon_left(&total) * 1e-6;
         for (size_t i = 0; i < count; i++) {
-            json_add(&list, waiting_json(site, &waiting[i], left));
+            json_add(&list, waiting_json(site, &waiting[i], ledger));
         }
         status = list != NULL ? STATUS_OK : STATUS_NO_MEMORY;
     }

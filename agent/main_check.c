@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "base/exit_code.h"
 #include "describe/describe.h"
+#include "describe/warnings.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
 #include "io/journal.h"
@@ -40,10 +41,21 @@ static const char *name_of(const void *dictionary, size_t column)
     return ((const struct dictionary *)dictionary)->column[column].name;
 }
 
+static void warn_of_table(const char *text)
+{
+    daemon_warn("table", "%s", text);
+}
+
+static void warn_of_data(const char *text)
+{
+    daemon_warn("data", "%s", text);
+}
+
 /* What the dictionary says beside what the file has. Counts are shown to the site's own operator here,
  * and written to no log; no exit code depends on them. */
-static bool check_dictionary(struct site *site)
+static bool check_dictionary(struct site *site, size_t *warned)
 {
+    struct warnings warnings = {.say = warn_of_table};
     struct why why = {{0}};
     struct dataset data = {0};
     bool good = daemon_report("dictionary", site_read_dictionary(site, &why), &why);
@@ -70,15 +82,35 @@ static bool check_dictionary(struct site *site)
     }
     if (good) {
         cells_show(stdout, "table        note    ", &data, name_of, &site->dictionary);
+        warnings_of_dictionary(&warnings, &data, &site->dictionary);
     }
+    *warned += warnings.count;
     dataset_free(&data);
     return good;
 }
 
-/* Counts are shown to the site's own operator here, and written to no log; no exit code depends on
- * them. */
-static enum status check_records(struct site *site, const struct job *job, struct why *why)
+static enum status warn_of_label(struct warnings *warnings, const struct site *site,
+                                 const struct label *label, struct why *why)
 {
+    const struct dataset_options options = {.separator = site->dictionary.separator,
+                                            .line_bytes = site->dictionary.line_bytes,
+                                            .row_count = (size_t)site->dictionary.record_count};
+    const char *path = site->settings.data;
+    FILE *file = NULL;
+    enum status status = table_open(&file, path, why);
+    if (status == STATUS_OK) {
+        status = warnings_of_label(warnings, file, path, label, &options, why);
+        (void)fclose(file);
+    }
+    return status;
+}
+
+/* Counts are shown to the site's own operator here, and written to no log; no exit code depends on
+ * them. warned: how many cells or columns a person should look at before a job. */
+static enum status check_records(struct site *site, const struct job *job, size_t *warned,
+                                 struct why *why)
+{
+    struct warnings warnings = {.say = warn_of_data};
     struct dataset data = {0};
     struct source source = site_source(site);
     const uint64_t admitted = dictionary_records(&site->dictionary, &job->schema);
@@ -89,6 +121,10 @@ static enum status check_records(struct site *site, const struct job *job, struc
     }
     if (status == STATUS_OK) {
         cells_show(stdout, "data         note    ", &data, schema_name_of, &job->schema);
+        warnings_of_columns(&warnings, &data, &job->schema);
+        status = warn_of_label(&warnings, site, &job->schema.label, why);
+    }
+    if (status == STATUS_OK) {
         why_set(why,
                 "%zu records; the agent joins %llu ms after it began to read them, as long as that "
                 "may take by public numbers",
@@ -96,30 +132,8 @@ static enum status check_records(struct site *site, const struct job *job, struc
                 (unsigned long long)source.longest_ms(source.self, &job->schema));
     }
     dataset_free(&data);
+    *warned += warnings.count;
     return status;
-}
-
-uint64_t site_epsilon_used(const struct balance *balance)
-{
-    return balance->spent.epsilon_micro == UINT64_MAX
-               ? filter_epsilon(&balance->filter, &balance->spent)
-               : balance->spent.epsilon_micro;
-}
-
-uint64_t site_epsilon_left(const struct balance *balance)
-{
-    const uint64_t limit = balance->filter.limit.epsilon_micro;
-    const uint64_t spent = site_epsilon_used(balance);
-    return limit > spent ? limit - spent : 0;
-}
-
-/* Whether everything that the job asks for still fits into one of the site's allowances. */
-static bool is_enough(const struct ledger *ledger, enum allowance allowance, const struct job *job)
-{
-    const struct balance balance = ledger_balance(ledger, allowance);
-    const struct cost whole = round_cost(job, &balance.filter, job_round_count(job));
-    const struct cost sums = cost_add(balance.spent, whole);
-    return !balance.limited || filter_admits(&balance.filter, &sums);
 }
 
 /* What is left may be less than a job costs: the agent would join, and decline when it runs out. A
@@ -144,7 +158,7 @@ static bool check_budget(const struct site *site, const struct job *job)
     }
     bool good = daemon_report("budget", status, &why);
     for (unsigned i = 0; good && i < ALLOWANCE_COUNT; i++) {
-        if (!is_enough(ledger, (enum allowance)i, job)) {
+        if (!site_affords(ledger, (enum allowance)i, job)) {
             decimal_format(text, sizeof text, job->epsilon_micro, EPSILON_DECIMALS);
             daemon_note("budget",
                         "the job costs up to %s: unless it has begun here, its rounds are "
@@ -186,9 +200,22 @@ static void tell_of_columns(const struct site *site, const struct job *job)
     }
 }
 
+static bool check_data(struct site *site, const struct job *job, size_t *warned)
+{
+    struct why why = {{0}};
+    size_t own = 0;
+    const enum status status = check_records(site, job, &own, &why);
+    *warned += own;
+    if (status == STATUS_OK && own > 0) {
+        daemon_note("data", "%s", why.text);
+        return true;
+    }
+    return daemon_report("data", status, &why);
+}
+
 /* forbidden out: whether the job would be declined: the policy does not allow it, or it does not fit. */
 static bool check_job_and_data(struct site *site, const char *job_path, double speed,
-                               bool *forbidden)
+                               bool *forbidden, size_t *warned)
 {
     struct why why = {{0}};
     struct job job = {0};
@@ -212,8 +239,7 @@ static bool check_job_and_data(struct site *site, const char *job_path, double s
         if (daemon_report("dictionary/job", judge_data(&site->dictionary, &job, &why), &why)) {
             tell_of_columns(site, &job);
             *forbidden = !check_slot(site, &job, speed) || *forbidden;
-            status = check_records(site, &job, &why);
-            good = daemon_report("data", status, &why) && good;
+            good = check_data(site, &job, warned) && good;
         } else {
             *forbidden = true;
         }
@@ -282,6 +308,7 @@ int main_check(const struct arguments *arguments)
     struct why why = {{0}};
     bool reached = false;
     bool forbidden = false;
+    size_t warned = 0;
     bool keys;
     bool good;
 
@@ -292,14 +319,16 @@ int main_check(const struct arguments *arguments)
     good = daemon_report("policy", site_read_policy(&site, &why), &why);
     good = good && check_masks(&site);
     good = good && check_state(&site);
-    good = good && check_dictionary(&site);
-    good = good && check_job_and_data(&site, arguments->job, speed, &forbidden);
+    good = good && check_dictionary(&site, &warned);
+    good = good && check_job_and_data(&site, arguments->job, speed, &forbidden, &warned);
     keys = daemon_report("keys", site_read_keys(&site, &why), &why);
     if (keys) {
         reached = daemon_report("coordinator", reach(&site, arguments, &why), &why);
     }
     site_free(&site);
-    (void)puts(good && !forbidden && reached ? "PASSED" : "NOT READY");
+    (void)puts(!good || forbidden || !reached ? "NOT READY"
+               : warned > 0                   ? "PASSED, but read the WARNINGs above"
+                                              : "PASSED");
     if (!good || !keys) {
         return EXIT_CODE_INPUT;
     }

@@ -4,6 +4,7 @@
 #include "agent/main_face.h"
 
 #include "base/log.h"
+#include "io/clock.h"
 #include "json/json_text.h"
 
 #include <stdio.h>
@@ -92,7 +93,8 @@ static enum status decide(struct face *face, const struct waiting_job *waiting,
     now->settings = face->site->settings;
     enum status status = site_read_policy(now, why);
     if (status == STATUS_OK) {
-        status = desk_approve(face->desk, &now->policy, waiting, 1, why);
+        const struct participant_view view = participant_look(face->participant, clock_wall_ms());
+        status = desk_approve(face->desk, &now->policy, view.ledger, waiting, 1, why);
     }
     free(now);
     return status;

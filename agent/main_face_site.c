@@ -59,7 +59,7 @@ static json_t *runs_json(const struct desk *desk)
 }
 
 /* Made once for each text: the price of a plan takes as long as the job is. */
-static json_t *waiting_json(struct desk *desk)
+static json_t *waiting_json(struct desk *desk, const struct ledger *ledger)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < desk->count; i++) {
@@ -74,6 +74,8 @@ static json_t *waiting_json(struct desk *desk)
                                              : json_pack("{s:s, s:s}", "digest", waiting->hex,
                                                          "name", waiting->job.name);
         json_put(&plan, "runs_before", json_integer((json_int_t)waiting->runs_before));
+        json_put(&plan, "not_enough",
+                 approve_short_json(ledger, &desk->site->policy, &waiting->job));
         json_add(&list, plan);
     }
     return list;
@@ -129,8 +131,8 @@ char *site_face_json(void *self, unsigned *code)
         face->site->settings.http.approve, "budget", allowance_json(&total), "window",
         allowance_json(&window), "window_days", (json_int_t)face->site->policy.allowance_days,
         "spending", spending_json(&face->spending), "runs", runs_json(face->desk), "waiting",
-        waiting_json(face->desk), "jobs", desk_jobs_json(face->desk, view.ledger), "unread",
-        (json_int_t)face->desk->unread_count, "dictionary",
+        waiting_json(face->desk, view.ledger), "jobs", desk_jobs_json(face->desk, view.ledger),
+        "unread", (json_int_t)face->desk->unread_count, "dictionary",
         dictionary_json(&face->site->dictionary));
     char *text = json_text(root, 0, 12);
     json_decref(root);

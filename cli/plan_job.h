@@ -61,6 +61,11 @@ MUST_USE enum status job_plan_make(struct job_plan *plan, const struct job_sourc
                                    const struct job_changes *changes, struct why *why);
 void job_plan_free(struct job_plan *plan);
 
+enum { PLAN_EPSILON_WEAK = 10 };
+
+/** Returns whether the job's epsilon is above PLAN_EPSILON_WEAK: a record is then hardly protected. */
+bool job_plan_is_weak(const struct job_plan *plan);
+
 /** Returns the line of a stage whose noise weighs most beside what it hides; NULL without one. */
 const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stage);
 
@@ -167,7 +172,8 @@ const struct job_plan *job_answer_under(const struct job_answer *answer, enum jo
 /** Returns the plan under the trust that this job's is compared with first; NULL likewise. */
 const struct job_plan *job_answer_rival(const struct job_answer *answer);
 
-/** Returns the job's own plan, or its rival where less of its noise drowns. */
+/** Returns the job's own plan, or its rival where less of its noise drowns; NULL where a stage plans itself another way under the
+ * rival, so that their noise cannot be compared. */
 const struct job_plan *job_answer_better(const struct job_answer *answer);
 
 /* Operations a second, for the slots that are advised: a machine of the slow kind. */

@@ -9,6 +9,7 @@
 #include "json/json_text.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *job_plan_trust(const struct job_plan *plan)
 {
@@ -27,11 +28,30 @@ const struct job_plan *job_answer_rival(const struct job_answer *answer)
     return job_answer_under(answer, trust_of(&answer->plan.job)->rival);
 }
 
+/* A learn stage plans itself, and may release other numbers under another trust: their noise is then beside another
+ * signal. */
+static bool is_alike(const struct job_plan *a, const struct job_plan *b)
+{
+    bool alike = true;
+    for (size_t i = 0; alike && i < a->job.stage_count; i++) {
+        const struct terms_line *one = job_plan_worst(a, i);
+        const struct terms_line *other = job_plan_worst(b, i);
+        alike = a->job.stage[i].task != TASK_LEARN || one == NULL || other == NULL ||
+                strcmp(one->what, other->what) == 0;
+    }
+    return alike;
+}
+
 const struct job_plan *job_answer_better(const struct job_answer *answer)
 {
     const struct job_plan *rival = job_answer_rival(answer);
-    return rival != NULL &&
-                   job_plan_noise_to_signal(rival) < job_plan_noise_to_signal(&answer->plan)
+    if (rival == NULL) {
+        return &answer->plan;
+    }
+    if (!is_alike(rival, &answer->plan)) {
+        return NULL;
+    }
+    return job_plan_noise_to_signal(rival) < job_plan_noise_to_signal(&answer->plan)
                ? rival
                : &answer->plan;
 }
@@ -164,14 +184,14 @@ static json_t *plan_json(const struct job_answer *answer, const struct job_plan 
     for (size_t i = 0; i < job->stage_count; i++) {
         json_add(&stages, stage_json(answer, plan, i));
     }
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o}", "job", job->name,
-                     "unit", job_unit_name(job->unit), "trust", job_plan_trust(plan), "agents",
-                     (json_int_t)plan->size.agents, "records", (json_int_t)plan->size.records,
-                     "price", price_json(plan->price), "limit",
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:b, s:b, s:o, s:o, s:o}", "job",
+                     job->name, "unit", job_unit_name(job->unit), "trust", job_plan_trust(plan),
+                     "agents", (json_int_t)plan->size.agents, "records",
+                     (json_int_t)plan->size.records, "price", price_json(plan->price), "limit",
                      price_json((struct price){job->epsilon_micro, job->delta_atto}), "admitted",
-                     (int)plan->admitted, "burden", json_number(job_plan_noise_to_signal(plan)),
-                     "coordinator_bytes", json_number(job_plan_coordinator_bytes(plan)), "stages",
-                     stages);
+                     (int)plan->admitted, "weak", (int)job_plan_is_weak(plan), "burden",
+                     json_number(job_plan_noise_to_signal(plan)), "coordinator_bytes",
+                     json_number(job_plan_coordinator_bytes(plan)), "stages", stages);
 }
 
 /* What each trust asks for and how much noise it leaves: a short row each. */
@@ -206,7 +226,9 @@ enum status job_answer_json(const struct job_answer *answer)
         json_put(&object, "no_other_trust",
                  json_string(answer->none[trust_of(&answer->plan.job)->rival].text));
     }
-    json_put(&object, "better_trust", json_string(job_plan_trust(job_answer_better(answer))));
+    const struct job_plan *better = job_answer_better(answer);
+    json_put(&object, "better_trust",
+             better != NULL ? json_string(job_plan_trust(better)) : json_null());
     json_put(&object, "trusts", trusts_json(answer));
     return command_print_json(object);
 }

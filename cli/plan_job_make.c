@@ -28,6 +28,11 @@ void job_plan_free(struct job_plan *plan)
     memset(plan, 0, sizeof *plan);
 }
 
+bool job_plan_is_weak(const struct job_plan *plan)
+{
+    return plan->job.epsilon_micro > (uint64_t)PLAN_EPSILON_WEAK * 1000000;
+}
+
 const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stage)
 {
     const struct terms *terms = &plan->stage[stage];

@@ -248,7 +248,13 @@ static void print_trusts(const struct job_answer *answer)
     }
     print_other_minimum(answer);
     print_prices(answer);
-    if (job_answer_rival(answer) != NULL) {
+    if (better == NULL) {
+        (void)putchar('\n');
+        wrap_print(
+            stdout, 0, 0,
+            "Under the other trust this job releases other numbers. So their noise cannot be "
+            "compared.");
+    } else if (job_answer_rival(answer) != NULL) {
         (void)putchar('\n');
         wrap_print(stdout, 0, 0, "Trust %s has less noise for its signal here. %s.",
                    job_plan_trust(better),
@@ -289,6 +295,16 @@ enum status job_answer_print(const struct job_answer *answer)
                plan->admitted ? "" : ". NO LEDGER WILL ADMIT IT");
     (void)printf("the coordinator takes about %.3g MB of memory\n",
                  job_plan_coordinator_bytes(plan) / 1e6);
+    if (job_plan_is_weak(plan)) {
+        (void)putchar('\n');
+        wrap_print(
+            stdout, 0, 2,
+            "WARNING: privacy.epsilon %.6g hardly protects a record: what is released may be "
+            "e^%.6g times as likely with it as with another one in its place. 1 is usual; stay "
+            "at or below %d.",
+            (double)job->epsilon_micro * 1e-6, (double)job->epsilon_micro * 1e-6,
+            (int)PLAN_EPSILON_WEAK);
+    }
     print_trusts(answer);
     for (size_t i = 0; i < job->stage_count; i++) {
         print_warning(answer, i);

@@ -7,7 +7,9 @@
 
 #include "base/check.h"
 #include "base/decimal.h"
+#include "base/wrap.h"
 #include "config/config.h"
+#include "describe/warnings.h"
 #include "learn/csv.h"
 #include "learn/table.h"
 
@@ -197,6 +199,27 @@ static enum status read_streams(struct simulation_plan *plan, struct why *why)
     return status;
 }
 
+static void warn(const char *text)
+{
+    wrap_print(stderr, 0, 4, "WARNING: %s", text);
+}
+
+/* Tells of cells that the job can make nothing of. */
+static enum status warn_of_data(const struct simulation_plan *plan, const struct dataset *data,
+                                struct why *why)
+{
+    struct warnings warnings = {.say = warn};
+    FILE *file = NULL;
+    warnings_of_columns(&warnings, data, &plan->job.schema);
+    enum status status = table_open(&file, plan->data, why);
+    if (status == STATUS_OK) {
+        status = warnings_of_label(&warnings, file, plan->data, &plan->job.schema.label,
+                                   &(struct dataset_options){.use = DATASET_LEARN}, why);
+        (void)fclose(file);
+    }
+    return status;
+}
+
 /* Reads the whole table once, as the agents will, but for a stream's unit; says what they will make of its
  * cells when all have the same columns. */
 static enum status check_data(struct simulation_plan *plan, const char *column, struct why *why)
@@ -218,6 +241,7 @@ static enum status check_data(struct simulation_plan *plan, const char *column, 
     }
     if (status == STATUS_OK && column == NULL) {
         cells_show(stderr, "note: ", &data, schema_name_of, &schema);
+        status = warn_of_data(plan, &data, why);
     }
     plan->record_count = data.record_count;
     dataset_free(&data);

@@ -100,6 +100,7 @@ function decisionButtons(job, budget) {
     const button = element("button", approves ? "Approve \u2026" : "Reject \u2026");
     button.type = "button";
     button.setAttribute("aria-label", (approves ? "Approve " : "Reject ") + job.name);
+    button.disabled = approves && job.not_enough !== null;
     button.onclick = () => askPerson(job, budget, approves);
     host.append(button, " ");
   }
@@ -134,7 +135,7 @@ function waitingCard(job, site) {
   }
   const price = element("p", `It may cost this site epsilon ${epsilon(job.epsilon)}`
     + (job.delta > 0 ? ` and delta ${job.delta}` : "") + `, for any one ${job.unit}. Left of the policy's total: epsilon ${epsilon(budget.left)}`
-    + (job.epsilon > budget.left ? ", which is not enough for all of it." : "."));
+    + (job.not_enough === null ? "." : `. Not enough: ${job.not_enough}.`));
   price.className = "price";
   const part = bar(job.epsilon, Math.max(budget.left, 1e-9), `Price of ${job.name}, of what is left`);
   const asks = element("p", `It asks of this site, of ${job.records} records or more, together with ${plural(job.agents, "institution")} or more that have as many:`);

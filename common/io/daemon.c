@@ -212,15 +212,31 @@ bool daemon_report(const char *question, enum status status, struct why *why)
     return good;
 }
 
-void daemon_note(const char *question, const char *format, ...)
+static void remark(const char *question, const char *kind, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
+
+static void remark(const char *question, const char *kind, const char *format, va_list arguments)
 {
     char text[WRAP_BYTES];
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    const int used = printf("%-12s %-7s ", question, kind);
+    wrap_print(stdout, used, REPORT_INDENT, "%s", text);
+}
+
+void daemon_note(const char *question, const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
+    remark(question, "note", format, arguments);
     va_end(arguments);
-    const int used = printf("%-12s note    ", question);
-    wrap_print(stdout, used, REPORT_INDENT, "%s", text);
+}
+
+void daemon_warn(const char *question, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    remark(question, "WARNING", format, arguments);
+    va_end(arguments);
 }
 
 enum { PATH_BYTES = 4096 };

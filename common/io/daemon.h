@@ -94,6 +94,10 @@ bool daemon_report(const char *question, enum status status, struct why *why);
 void daemon_note(const char *question, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** The same with "WARNING" in place of "note". */
+void daemon_warn(const char *question, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* A file that `init` writes: its text is malloc'd, and freed by daemon_init. */
 struct daemon_file {
     const char *name;

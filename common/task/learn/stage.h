@@ -50,6 +50,9 @@ struct learn_stage {
 #define LEARN_LONG                                                                                 \
     6.0 /* a model of this length is as sure as noise lets one be; steps are of 3 at most */
 
+#define LEARN_LONG_MANY                                                                            \
+    1.5 /* of several classes, whose models are shorter: where the noise is as long, half of what they gain is lost */
+
 /** Returns how long the noise of a Newton step is, at the start and in a model's units, where each number of a gradient of
  * length 1 has noise 1; of several classes that of one. */
 static inline double learn_step_length(const struct learn_stage *own)

@@ -166,7 +166,7 @@ assert not fit["drowned"] and not losses["drowned"] and fit["advice"] == [] and 
 assert well["other_trust"]["trust"] == "central" and well["better_trust"] == "central"
 assert 16e6 < well["coordinator_bytes"] < 18e6, well["coordinator_bytes"]
 # Every key is there, also where it is null, and --help tells of each.
-keys = {"job", "unit", "trust", "agents", "records", "price", "limit", "admitted", "burden", "coordinator_bytes", "stages"}
+keys = {"job", "unit", "trust", "agents", "records", "price", "limit", "admitted", "weak", "burden", "coordinator_bytes", "stages"}
 assert set(well) == keys | {"other_trust", "better_trust", "trusts"} and set(well["other_trust"]) == keys, set(well)
 # Three trusts: central has one noise, local one a site, distributed one for every h of them. The fit has a model of
 # its own for each site, which local trust alone releases.
@@ -202,6 +202,64 @@ for stage in drowned["stages"]:
     assert all(advice["enough"] == (advice["burden"] <= 1) for advice in stage["advice"])
 # Noise is inverse to epsilon.
 assert math.isclose(drowned["stages"][1]["releases"][0]["noise"], 50 * losses["releases"][0]["noise"], rel_tol=1e-6)
+PY
+# An epsilon that hides nothing is named.
+for epsilon in 10 11 1000; do
+    sed "s/epsilon: 1 /epsilon: $epsilon /" "$job" >"$work/weak.yml"
+    expect 0 "$hedgerow" plan job "$work/weak.yml" --agents 5
+    fits weak
+    if [ $epsilon = 10 ]; then says_not WARNING; else tells "WARNING: privacy.epsilon $epsilon hardly protects a record"; fi
+done
+expect 0 "$hedgerow" plan job "$work/weak.yml" --agents 5 --json
+grep -q '"weak": true' "$work/out" || fault 'weak is missing in JSON'
+# Four classes, three narrow numbers and two categories, as `init job` writes them: the result of this job is near the largest
+# class. With three agents the trusts look at other sums, so their noise is not compared.
+cat >"$work/stage.yml" <<'YML'
+hedgerow: 1
+job: stage
+data:
+  label: {column: stage, classes: [I, II, III, IV]}
+  features:
+    - {column: age, centre: 59, half_width: 41}
+    - {column: sex, categories: [F, M]}
+    - {column: crp, centre: 50, half_width: 50}
+    - {column: albumin, centre: 35, half_width: 25}
+    - {column: ward, categories: [Cardiology, Internal, Surgery, Other]}
+privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}
+cohort: {minimum: 3, records: 320, join_deadline_s: 60, deadline_s: 30}
+stages: [{task: learn}]
+YML
+expect 0 "$hedgerow" plan job "$work/stage.yml" --agents 5
+fits stage
+tells 'WARNING: the noise of stage 1 drowns its signal (the sums of 8 columns of each of 4 classes)'
+tells "the noise on the classes' means is as large as their usual distance"
+says_not 'less noise for its signal'
+expect 0 "$hedgerow" plan job "$work/stage.yml" --agents 3 --json
+cp "$work/out" "$work/stage.json"
+expect 0 "$hedgerow" plan job "$work/stage.yml" --agents 5 --json
+cp "$work/out" "$work/five.json"
+expect 0 "$hedgerow" plan job "$root/compose/tumours/learn.yml" --agents 5 --json
+cp "$work/out" "$work/tumours.json"
+sed 's/epsilon: 1,/epsilon: 10,/' "$work/stage.yml" >"$work/rich.yml"
+expect 0 "$hedgerow" plan job "$work/rich.yml" --agents 5 --json
+cp "$work/out" "$work/rich.json"
+expect 0 "$hedgerow" plan job "$work/stage.yml" --agents 3
+tells 'Under the other trust this job releases other numbers. So their noise cannot be compared.'
+says_not 'less noise for its signal'
+python3 - "$work" <<'PY' || fault 'what is said of the noise of learn'
+import json, pathlib, sys
+read = lambda name: json.loads((pathlib.Path(sys.argv[1]) / f"{name}.json").read_text())
+three, five, tumours, rich = (read(name) for name in ("stage", "five", "tumours", "rich"))
+assert three["better_trust"] is None, three["better_trust"]
+assert three["stages"][0]["releases"][2]["what"] != three["other_trust"]["stages"][0]["releases"][2]["what"]
+sums = five["stages"][0]["releases"][2]
+# A record of eight values keeps 2.4 of the norm 5.84: noise on a class's mean 0.103, on a score 0.206; the means are 0.117 apart.
+assert abs(sums["burden"] / (sums["noise"] * 4 * 5.84 / 2.4 * 4.02 ** 0.5 / (0.09 * 1.7 ** 0.5)) - 1) < 1e-9, sums
+assert 1.5 < sums["burden"] < 2, sums
+# Thirty numbers: 9 of 8.4, so all of a record is kept, and a class has half of the records.
+own = tumours["stages"][0]["releases"][2]
+assert abs(own["burden"] - 4 * own["noise"]) < 1e-9 and tumours["burden"] < 1 and tumours["better_trust"] == "central", own
+assert rich["burden"] < 0.5, rich["burden"] # whose result is within a point of the model without privacy
 PY
 
 # Under central trust a play is drawn: no noise is on it, and what privacy adds is regret.

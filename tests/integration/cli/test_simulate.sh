@@ -212,6 +212,11 @@ says 'no column "aeg", which the job names; did you mean "age"?'
 sed '9s/^[^,]*,/"old",/' "$root/compose/hospitals/flchain.csv" >"$work/bad.csv"
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/bad.csv" --agents 50
 says 'unlisted first in line 9'
+# Nor does a label in another spelling pass in silence, or a column in another unit.
+sed -E '2,$s/^(([^,]*,){9})([01]),/\1\3.0,/; 2,$s/^([0-9.]+),/\11000,/' "$root/compose/hospitals/flchain.csv" >"$work/dotted.csv"
+expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/dotted.csv" --agents 50
+says 'cells of the label "death" is "1"; line 2 has'
+says 'numbers of column "age" are outside 50 to 98: another'
 # A bad --out is told before the data are read: no note about a cell stands before the refusal.
 expect 3 "$hedgerow" simulate "$job" --out "$work/no/d" --data "$work/bad.csv"
 says 'make the folder above it'

@@ -241,6 +241,20 @@ fits_80
 prints 'NOT READY'
 says_not sixtythree
 
+# A label in another spelling makes every record the negative class, and a column in another unit tells nothing:
+# a warning in place of PASSED, on this screen, and the same exit code.
+sed -E '2,$s/^(([^,]*,){9})([01]),/\1\3.0,/; 2,$s/^([0-9.]+),/\11000,/' one/records.csv >one/odd.csv
+expect 6 "$agent" check --config one/odd.yml --timeout 1
+prints 'data         WARNING none of 3000 cells of the label "death" is "1"; line 2 has "1.0": all count as "0"'
+prints 'data         WARNING 2999 of 3000 numbers of column "age" are outside 50 to 98: another unit?'
+prints 'data         note    3000 records; the agent joins'
+says_not 'data         PASSED'
+fits_80
+sed '2,$s/^\(\([^,]*,\)\{9\}\)[^,]*,/\1'"$canary"',/' one/records.csv >one/odd.csv
+expect 6 "$agent" check --config one/odd.yml --timeout 1
+prints 'is "1"; line 2 has another text: all count as "0"'
+says_not "$canary"
+
 # Without a job the dictionary alone says what is odd, of all its columns and not of those that a job reads.
 sed '7s/^[^,]*,[^,]*,/sixtythree,unsaid,/; 8s/^[^,]*,/,/; 9s/^[^,]*,/-9000,/; 10s/^[^,]*,/"71,5",/' \
     one/records.csv >one/odd.csv
@@ -526,6 +540,28 @@ PY
 expect 5 "$agent" approve --config two/agent.yml </dev/null
 prints 'a batch is a share'
 prints "note: by_site: each site's own noisy answer"
+
+# A price that is not left is refused before the question, also with --yes: at least 1 of 1.5 is spent.
+rm two/state/waiting/*.yml
+sed -e 's/tasks: .*/&\nallowance_epsilon: 1.2\nallowance_days: 30\njob_epsilon: 1.1/' two/policy.yml >two/small.yml
+sed 's/policy.yml/small.yml/' two/agent.yml >two/small-agent.yml
+{ cat office/job.yml; echo '# once more'; } >once-more.yml
+cp once-more.yml "two/state/waiting/$(sha256sum once-more.yml | cut -c 1-64).yml"
+chmod 600 two/small.yml two/small-agent.yml two/state/waiting/*.yml
+expect 5 "$agent" approve --config two/agent.yml --yes
+says 'this job costs epsilon 1, delta 0, and epsilon 0.'
+says 'reject it, or raise epsilon in the policy'
+prints 'NOT ENOUGH: this job costs epsilon 1'
+expect 5 "$agent" approve --config two/agent.yml --json --yes
+grep -q '"not_enough": "this job costs epsilon 1' "$work/out" || fault 'not_enough is missing in JSON'
+sed -i 's/^epsilon: .*/epsilon: 9/' two/small.yml
+expect 5 "$agent" approve --config two/small-agent.yml --yes
+says 'for any 30 days epsilon 0.'
+prints 'left of what any 30 days may cost: epsilon 0.'
+prints 'the policy allows each job epsilon 1.1, delta 0 (job_epsilon)'
+sed -i '/^allowance/d' two/small.yml
+expect 0 "$agent" approve --config two/small-agent.yml --yes
+prints 'approved for 1 run'
 
 # A second signal, from a supervisor or a person without patience, takes neither result nor exit code.
 sed 's/join_deadline_s: 60 /join_deadline_s: 1 /' "$job" >office/short.yml

@@ -125,7 +125,7 @@ def faulty_tables(make, programs):
             expect(not told, f"the coordinator's log says of {name}: {told}")
             expect(not journals_mention(federation, name), f"the coordinator's journal mentions {name}")
         for name in [*LAWFUL, *ODD]:
-            for words in ("clamp", "bounds", "outside", "unlisted", "column", "unfit"):
+            for words in ("clamp", "bounds", "outside", "unlisted", "column", "cells", "unfit"):
                 expect(words not in federation.said(name), f"{name}'s log tells of its cells: {words}")
         result = federation.result()
         expect([r["agents"] for r in result["rounds"]] == [joining] * 2, f"rounds: {result['rounds']}")

@@ -22,7 +22,8 @@ SITE = {
     "": {"approve", "budget", "window", "window_days", "spending", "runs", "waiting", "jobs", "unread", "dictionary"},
     "budget": {"limit", "used", "left", "sum"},
     "runs": {"number", "id", "digest", "job"},
-    "waiting": {"digest", "name", "text", "trust", "promise", "unit", "agents", "records", "epsilon", "delta", "notes", "stages", "runs_before"},
+    "waiting": {"digest", "name", "text", "trust", "promise", "unit", "agents", "records", "epsilon", "delta", "notes", "stages", "runs_before",
+                "not_enough"},  # by charges, the policy and the job's text
     "jobs": {"digest", "job", "state", "epsilon", "epsilon_paid", "runs", "runs_approved", "answers"},
     "dictionary": {"records", "columns"},
 }
@@ -232,6 +233,32 @@ def a_decision_at_the_page(make, programs):
     secrets_stay(federation, session)
 
 
+def a_price_that_is_not_left(make, programs):
+    """What the ledger cannot pay for is not approved, at the page or by the command; with more it is."""
+    federation = with_queue(make, programs, http=APPROVE, epsilon=1.5)
+    federation.start_agent("site-1")
+    place = port_of(federation, "site-1")
+    submit(federation, "first")
+    job = wait_state(place, "first", "waiting")["waiting"][0]
+    expect(job["not_enough"] is None, f"not enough of 1.5: {job['not_enough']}")
+    agent(federation, "approve", "--yes")
+    wait_state(place, "first", "done")
+    submit(federation, "second")
+    job = wait_state(place, "second", "waiting")["waiting"][0]
+    expect("this job costs epsilon 1, delta 0, and epsilon 0.5" in (job["not_enough"] or ""), f"{job}")
+    session = enter(federation, place)
+    expect_refused(place, wish(session, job), 422, "a price that is not left")
+    said = " ".join(agent(federation, "approve", "--yes", code=5).split())
+    expect("left of the policy's total: epsilon 0.5" in said and "NOT ENOUGH" in said, f"approve: {said}")
+    expect("reject it, or raise epsilon in the policy" in said and "approved for" not in said, f"approve: {said}")
+    expect(len(approvals(federation)) == 1, f"approved: {approvals(federation)}")
+    policy = federation.folder / "site-1" / "policy.yml"
+    policy.write_text(policy.read_text().replace("epsilon: 1.5", "epsilon: 2"))
+    fed.wait_until(lambda: (site(place) or {"waiting": [job]})["waiting"][0]["not_enough"] is None, "2 is not enough for twice 1")
+    expect(post(place, "/api/decide", wish(session, job)) == (200, {"done": "approved"}), "the person's yes")
+    wait_state(place, "second", "done")
+
+
 def secrets_stay(federation, session):
     """Neither the log nor the state folder has what opens the page."""
     for path in federation.folder.rglob("*"):
@@ -338,7 +365,7 @@ def floods_of_guesses_delay_no_round(make, programs):
 def main():
     options = fed.options()
     cases = [(function.__name__, function, {"programs": options.programs})
-             for function in (same_as_commands_also_after_a_kill, a_decision_at_the_page, tickets, nobody_decides_unless_said,
+             for function in (same_as_commands_also_after_a_kill, a_decision_at_the_page, a_price_that_is_not_left, tickets, nobody_decides_unless_said,
                               floods_of_guesses_delay_no_round) if options.only in function.__name__]
     return fed.run_cases(cases, at_once=2)
 

@@ -187,6 +187,35 @@ Test(rules, what_is_private_does_not_overfit)
     cr_assert(rule_concentration(&bound, NAN, 1, NULL) == STATUS_INVALID);
 }
 
+/* One record, one of 2^20 values, all alike likely. The learner answers each other value with weight 1 and the record's with
+ * e^epsilon: epsilon-DP to the last bit. A loss of 1 where the answer is the record's value. Returns the gap, and G. */
+static double remembered(double epsilon, double *mean)
+{
+    const double values = 0x1p20;
+    *mean = 1 / values;
+    return exp(epsilon) / (exp(epsilon) + values - 1) - *mean;
+}
+
+/* No learner overfits more than one that remembers: it comes within half a per cent of the bound, so no smaller constant holds. */
+Test(rules, a_learner_that_remembers_reaches_the_bound)
+{
+    struct stated bound;
+    double most = 0;
+    for (int step = 1; step <= 125; step++) {
+        const double epsilon = 0.01 * step;
+        double mean;
+        const double gap = remembered(epsilon, &mean);
+        cr_assert(rule_concentration(&bound, mean, epsilon, NULL) == STATUS_OK);
+        cr_assert(gap <= bound.value, "epsilon %g", epsilon);
+        most = fmax(most, gap / bound.value);
+    }
+    cr_assert(most > 0.995, "at most %g of the bound", most);
+    /* Beyond its range the statement is false. */
+    double mean;
+    const double gap = remembered(1.26, &mean);
+    cr_assert(gap > 2 * mean * 1.26);
+}
+
 /* tests/vectors/planner.json, command erm */
 Test(rules, sensitivities_take_known_values)
 {
