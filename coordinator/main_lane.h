@@ -39,6 +39,7 @@ struct run {
     const char *config; /* the settings' path */
     struct shelf shelf;
     bool stays; /* the settings name a queue */
+    struct queue_followed followed; /* its list */
     struct stay stay;
 };
 
