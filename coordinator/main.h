@@ -39,7 +39,7 @@ struct office {
     struct key_pair key;
     struct jobs *jobs; /* a queue's in a database, kept: queue_open makes it; or NULL */
     uint32_t number;   /* of the queue's job that was read; 0: it is the settings' one */
-    char *text; /* the job's, owned */
+    char *text;        /* the job's, owned */
     size_t text_size;
     struct job job;
 };

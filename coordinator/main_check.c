@@ -3,7 +3,7 @@
 #include "base/exit_code.h"
 #include "coordinator/main.h"
 #include "coordinator/main_collect.h"
-#include "coordinator/main_queue.h"
+#include "coordinator/main_queue_place.h"
 #include "database/journal_place.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"

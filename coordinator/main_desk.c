@@ -305,7 +305,8 @@ static enum status open_desk(struct desk *desk, struct why *why)
         status = queue_open(&desk->office, why);
     }
     if (status == STATUS_AGAIN && queue_is_shared(&desk->office)) { /* each question tries again */
-        log_event(&desk->daemon.log, LOG_WARN, "database-away", NULL, "%s; trying again", why->text);
+        log_event(&desk->daemon.log, LOG_WARN, "database-away", NULL, "%s; trying again",
+                  why->text);
         status = STATUS_OK;
     }
     if (status == STATUS_OK) {

@@ -2,6 +2,7 @@
  * have released none. */
 
 #include "coordinator/main_face.h"
+#include "coordinator/main_queue_place.h"
 
 #include "base/log.h"
 #include "database/journal_place.h"

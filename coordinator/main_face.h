@@ -10,7 +10,11 @@
 #include "io/journal_watch.h"
 #include "page/page_host.h"
 
-enum { FACE_ROUNDS = 32, FACE_JOBS = 16, FACE_FILES = 3 }; /* that the page lists, the latest ones */
+enum {
+    FACE_ROUNDS = 32,
+    FACE_JOBS = 16,
+    FACE_FILES = 3
+}; /* that the page lists, the latest ones */
 
 struct face_round {
     int64_t wall_ms;

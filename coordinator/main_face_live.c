@@ -2,6 +2,7 @@
  * some, evenly spread; and the files of finished jobs. All of it is released. */
 
 #include "coordinator/main_face.h"
+#include "coordinator/main_queue_place.h"
 #include "coordinator/publish.h"
 
 #include "report/result.h"

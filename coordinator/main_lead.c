@@ -15,7 +15,9 @@ static int signal_that_came(void)
     sigset_t came;
     (void)sigemptyset(&came);
     (void)sigpending(&came);
-    return sigismember(&came, SIGTERM) == 1 ? SIGTERM : sigismember(&came, SIGINT) == 1 ? SIGINT : 0;
+    return sigismember(&came, SIGTERM) == 1  ? SIGTERM
+           : sigismember(&came, SIGINT) == 1 ? SIGINT
+                                             : 0;
 }
 
 enum status lead_await(const struct lead_options *options, int *signal, struct why *why)

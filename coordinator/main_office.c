@@ -33,8 +33,7 @@ enum { REPORT_FROM_BYTES_MAX = 4 * 1024 * 1024 }; /* of result.json: other jobs 
 static enum status check_url(const char *place, const char *key, const char *path, struct why *why)
 {
     struct why cause = {""};
-    const enum status status =
-        journal_is_shared(place) ? database_check(place, &cause) : STATUS_OK;
+    const enum status status = journal_is_shared(place) ? database_check(place, &cause) : STATUS_OK;
     if (status != STATUS_OK) {
         why_set(why, "%s: %s %s", path, key, cause.text);
     }

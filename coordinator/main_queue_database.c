@@ -21,8 +21,7 @@ enum { COPY_BYTES = 64 * 1024 };
 static enum status open_base(struct office *office, struct why *why)
 {
     struct jobs *jobs = office->jobs;
-    enum status status =
-        jobs == NULL ? jobs_new(&jobs, office->settings.jobs, why) : STATUS_OK;
+    enum status status = jobs == NULL ? jobs_new(&jobs, office->settings.jobs, why) : STATUS_OK;
     office->jobs = jobs;
     return status == STATUS_OK ? jobs_ready(jobs, why) : status;
 }
@@ -224,8 +223,7 @@ static enum status read_followed(void *self, char **text, size_t *size, struct w
 
 static void follow(struct queue_followed *followed, const struct office *office, uint32_t number)
 {
-    *followed =
-        (struct queue_followed){.read = read_followed, .office = office, .number = number};
+    *followed = (struct queue_followed){.read = read_followed, .office = office, .number = number};
     if (number == 0) {
         describe(followed->path, office);
     } else {
@@ -271,9 +269,10 @@ static enum status copy_result(int file, const struct office *office, uint32_t n
     enum status status = room != NULL ? STATUS_OK : STATUS_NO_MEMORY;
     for (int64_t at = 0; status == STATUS_OK && at < size;) {
         size_t got = 0;
-        status = jobs_read_result(office->jobs, room, &got, COPY_BYTES, number, name, (uint64_t)at,
-                                  why);
-        if (status == STATUS_OK && (got == 0 || pwrite(file, room, got, (off_t)at) != (ssize_t)got)) {
+        status =
+            jobs_read_result(office->jobs, room, &got, COPY_BYTES, number, name, (uint64_t)at, why);
+        if (status == STATUS_OK &&
+            (got == 0 || pwrite(file, room, got, (off_t)at) != (ssize_t)got)) {
             why_set(why, "%s of job %" PRIu32 " cannot be copied", name, number);
             status = STATUS_IO;
         }

@@ -1,12 +1,11 @@
 /* The queue's folder. Every step here may be the last one of its program: a job's folder appears by a rename, a file in it
  * by another, and what a death leaves behind begins with a dot. */
 
-#include "coordinator/main_queue_store.h"
+#include "coordinator/main_queue_folder.h"
 
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/owned.h"
-#include "config/config.h"
 #include "io/clock.h"
 
 #include <errno.h>
@@ -25,21 +24,20 @@ enum {
     NUMBER_MAX = 999999999,
     TRIES_MAX = 1000,
     PATH_ROOM = 32,
-    SUBMITTED_BYTES = 2 * QUEUE_BY_BYTES,
-    SETTLED_MS = 1000
+    SUBMITTED_BYTES = 2 * QUEUE_BY_BYTES
 };
 
-static void path_of(char path[static QUEUE_PATH_BYTES], const struct office *office, uint32_t number,
-                const char *name)
+void folder_path(char path[static QUEUE_PATH_BYTES], const struct office *office, uint32_t number,
+                 const char *name)
 {
     (void)snprintf(path, QUEUE_PATH_BYTES, "%s/%" PRIu32 "%s%s", office->settings.jobs, number,
                    name[0] != '\0' ? "/" : "", name);
 }
 
-static bool holds(const struct office *office, uint32_t number, const char *name)
+bool folder_holds(const struct office *office, uint32_t number, const char *name)
 {
     char path[QUEUE_PATH_BYTES];
-    path_of(path, office, number, name);
+    folder_path(path, office, number, name);
     return access(path, F_OK) == 0;
 }
 
@@ -49,22 +47,22 @@ static void mark_path(char path[static QUEUE_PATH_BYTES], const struct office *o
     (void)snprintf(path, QUEUE_PATH_BYTES, "%s/.begun.%" PRIu32, office->settings.jobs, number);
 }
 
-static bool was_begun(const struct office *office, uint32_t number)
+bool folder_was_begun(const struct office *office, uint32_t number)
 {
     char path[QUEUE_PATH_BYTES];
     mark_path(path, office, number);
     return access(path, F_OK) == 0;
 }
 
-static enum status mark_begun(const struct office *office, uint32_t number, struct why *why)
+enum status folder_mark_begun(const struct office *office, uint32_t number, struct why *why)
 {
     char path[QUEUE_PATH_BYTES];
     mark_path(path, office, number);
-    return was_begun(office, number) ? STATUS_OK
-                                           : file_write(path, (struct slice){"", 0}, 0400, why);
+    return folder_was_begun(office, number) ? STATUS_OK
+                                            : file_write(path, (struct slice){"", 0}, 0400, why);
 }
 
-static enum status open_folder(struct office *office, struct why *why)
+enum status folder_open(struct office *office, struct why *why)
 {
     const char *path = office->settings.jobs;
     struct stat about;
@@ -111,8 +109,7 @@ static int by_number(const void *a, const void *b)
     return left->number < right->number ? -1 : left->number > right->number ? 1 : 0;
 }
 
-static enum status list_folder(struct queue_list *list, const struct office *office,
-                               struct why *why)
+enum status folder_list(struct queue_list *list, const struct office *office, struct why *why)
 {
     *list = (struct queue_list){.count = 0};
     enum status status = folder_names(&list->names, &list->names_size, office->settings.jobs, why);
@@ -129,9 +126,10 @@ static enum status list_folder(struct queue_list *list, const struct office *off
         const size_t size = strcspn(name, "\n");
         const uint32_t number = number_of(name, size);
         if (number > 0) {
-            list->entry[list->count++] = (struct queue_entry){.number = number,
-                                                              .begun = was_begun(office, number),
-                                                              .over = holds(office, number, "end")};
+            list->entry[list->count++] =
+                (struct queue_entry){.number = number,
+                                     .begun = folder_was_begun(office, number),
+                                     .over = folder_holds(office, number, "end")};
         }
         name += size + 1;
     }
@@ -190,14 +188,14 @@ static enum status commit_new(uint32_t *number, const struct office *office, con
     char path[QUEUE_PATH_BYTES];
     for (int i = 0; i < TRIES_MAX; i++) { /* two commands may have found the same number free */
         struct queue_list list;
-        enum status status = list_folder(&list, office, why);
+        enum status status = folder_list(&list, office, why);
         if (status != STATUS_OK) {
             return status;
         }
         *number = list.count > 0 ? list.entry[list.count - 1].number + 1 : 1;
         queue_list_free(&list);
         while (*number <= NUMBER_MAX &&
-               was_begun(office, *number)) { /* of a job that was removed */
+               folder_was_begun(office, *number)) { /* of a job that was removed */
             (*number)++;
         }
         if (*number > NUMBER_MAX) {
@@ -205,7 +203,7 @@ static enum status commit_new(uint32_t *number, const struct office *office, con
                 why, "%s: no number is free behind %d; remedy: remove the folder that has it",
                 office->settings.jobs, (int)NUMBER_MAX);
         }
-        path_of(path, office, *number, "");
+        folder_path(path, office, *number, "");
         if (rename(folder, path) == 0) {
             status = sync_folder(office->settings.jobs, why);
             if (status != STATUS_OK) {
@@ -226,7 +224,7 @@ static enum status commit_new(uint32_t *number, const struct office *office, con
     return STATUS_IO;
 }
 
-static enum status add(uint32_t *number, const struct office *office,
+enum status folder_add(uint32_t *number, const struct office *office,
                        const struct queue_submission *submission, struct why *why)
 {
     char folder[QUEUE_PATH_BYTES];
@@ -257,7 +255,7 @@ static bool is_of(const struct office *office, uint32_t number, const struct que
     size_t size = 0;
     struct why ignored = {{0}};
     *same = false;
-    path_of(path, office, number, "submitted");
+    folder_path(path, office, number, "submitted");
     if (file_read(&text, &size, path, SUBMITTED_BYTES, &ignored) != STATUS_OK) {
         return false;
     }
@@ -273,13 +271,13 @@ static bool is_of(const struct office *office, uint32_t number, const struct que
     return own;
 }
 
-static enum status find(uint32_t *number, size_t *open_count, const struct office *office,
+enum status folder_find(uint32_t *number, size_t *open_count, const struct office *office,
                         const struct queue_actor *actor, const char *by, struct why *why)
 {
     struct queue_list list;
     *number = 0;
     *open_count = 0;
-    enum status status = list_folder(&list, office, why);
+    enum status status = folder_list(&list, office, why);
     for (size_t i = 0; status == STATUS_OK && i < list.count; i++) {
         bool same = false;
         if (is_of(office, list.entry[i].number, actor, by, &same)) {
@@ -290,265 +288,3 @@ static enum status find(uint32_t *number, size_t *open_count, const struct offic
     queue_list_free(&list);
     return status;
 }
-
-/* The first line of a file for people; "" where it cannot be read, which decides nothing. */
-static void read_signed(char line[static QUEUE_BY_BYTES], const struct office *office,
-                        uint32_t number, const char *name)
-{
-    char path[QUEUE_PATH_BYTES];
-    char *text = NULL;
-    size_t size = 0;
-    struct why why = {{0}};
-    size_t used = 0;
-    path_of(path, office, number, name);
-    if (config_load_owned(&text, &size, path, &why) == STATUS_OK) {
-        while (used < size && used < QUEUE_BY_BYTES - 1 && text[used] >= ' ' && text[used] <= '~') {
-            line[used] = text[used];
-            used++;
-        }
-    }
-    line[used] = '\0';
-    if (used == 0 && size > 0) { /* as the machine that follows `cancel` takes it */
-        (void)snprintf(line, QUEUE_BY_BYTES, "an operator");
-    }
-    free(text);
-}
-
-static enum status no_job(const struct office *office, uint32_t number, struct why *why)
-{
-    why_set(why, "there is no job %" PRIu32 " in %s: `jobs` lists them", number,
-            office->settings.jobs);
-    return STATUS_NOT_FOUND;
-}
-
-static enum status peek(struct queue_kept *kept, const struct office *office, uint32_t number,
-                        struct why *why)
-{
-    *kept = (struct queue_kept){.over = false};
-    if (!holds(office, number, "")) {
-        return no_job(office, number, why);
-    }
-    kept->begun = was_begun(office, number);
-    kept->over = holds(office, number, "end");
-    kept->journal = holds(office, number, "state/journal.db");
-    read_signed(kept->submitted, office, number, "submitted");
-    if (holds(office, number, "cancel")) {
-        read_signed(kept->cancel, office, number, "cancel");
-    }
-    return STATUS_OK;
-}
-
-static enum status text_of(char **text, size_t *size, const struct office *office, uint32_t number,
-                           struct why *why)
-{
-    char path[QUEUE_PATH_BYTES];
-    if (!holds(office, number, "")) {
-        return no_job(office, number, why);
-    }
-    path_of(path, office, number, "job.yml");
-    return config_load_owned(text, size, path, why);
-}
-
-/* open_folder has refused a folder whose paths would not fit. */
-static void set_path(char out[static SETTINGS_PATH_BYTES], const struct office *office,
-                     uint32_t number, const char *name)
-{
-    char path[QUEUE_PATH_BYTES];
-    path_of(path, office, number, name);
-    memcpy(out, path, SETTINGS_PATH_BYTES - 1);
-    out[SETTINGS_PATH_BYTES - 1] = '\0';
-}
-
-static void place(struct office *office, uint32_t number)
-{
-    set_path(office->settings.state, office, number, "state");
-    set_path(office->settings.out, office, number, "out");
-    set_path(office->settings.job, office, number, "job.yml");
-}
-
-static enum status cancel(const struct office *office, uint32_t number, const char *line,
-                          struct why *why)
-{
-    char path[QUEUE_PATH_BYTES];
-    char text[QUEUE_BY_BYTES + 1];
-    (void)snprintf(text, sizeof text, "%s\n", line);
-    path_of(path, office, number, "cancel");
-    return file_write(path, (struct slice){text, strlen(text)}, 0400, why);
-}
-
-static enum status cancelled(char **text, size_t *size, const struct office *office,
-                             uint32_t number, struct why *why)
-{
-    char path[QUEUE_PATH_BYTES];
-    *text = NULL;
-    *size = 0;
-    path_of(path, office, number, "cancel");
-    return access(path, F_OK) == 0 ? config_load_owned(text, size, path, why) : STATUS_OK;
-}
-
-static enum status read_end(char **text, size_t *size, char name[static QUEUE_PATH_BYTES],
-                            const struct office *office, uint32_t number, struct why *why)
-{
-    path_of(name, office, number, "end");
-    return config_load_owned(text, size, name, why);
-}
-
-static enum status put_end(const struct office *office, uint32_t number, struct slice text,
-                           struct why *why)
-{
-    char path[QUEUE_PATH_BYTES];
-    path_of(path, office, number, "end");
-    return file_write(path, text, 0400, why);
-}
-
-static void follow(struct queue_followed *followed, const struct office *office, uint32_t number)
-{
-    *followed = (struct queue_followed){.office = office, .number = number};
-    if (number == 0) {
-        (void)snprintf(followed->path, sizeof followed->path, "%s", office->settings.jobs);
-    } else {
-        path_of(followed->path, office, number, "cancel");
-    }
-}
-
-static int64_t changed_ms(const struct office *office, uint32_t number, const char *name)
-{
-    char path[QUEUE_PATH_BYTES];
-    struct stat about;
-    path_of(path, office, number, name);
-    return stat(path, &about) == 0
-               ? (int64_t)about.st_mtim.tv_sec * 1000 + about.st_mtim.tv_nsec / 1000000
-               : 0;
-}
-
-/* What changed a moment ago may change again within one tick of the file system's clock. */
-static enum status stamp(struct queue_stamp *out, const struct office *office, uint32_t number,
-                         UNUSED struct why *why)
-{
-    static const char *const name[] = {"state/journal.db", "state/journal.db-wal", ""};
-    const int64_t settled_ms = clock_wall_ms() - SETTLED_MS;
-    *out = (struct queue_stamp){.settled = true};
-    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
-        out->of[i] = changed_ms(office, number, name[i]);
-        out->settled = out->settled && out->of[i] < settled_ms;
-    }
-    return STATUS_OK;
-}
-
-static void results(char path[static QUEUE_PATH_BYTES], const struct office *office,
-                    uint32_t number)
-{
-    path_of(path, office, number, "out");
-}
-
-static enum status result_open(int *file, uint64_t *size, const struct office *office,
-                               uint32_t number, const char *name, struct why *why)
-{
-    char path[QUEUE_PATH_BYTES];
-    char within[24];
-    struct stat about;
-    (void)snprintf(within, sizeof within, "out/%.16s", name);
-    path_of(path, office, number, within);
-    *file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (*file < 0 && errno == ENOENT) {
-        return STATUS_NOT_FOUND;
-    }
-    if (*file >= 0 && (fstat(*file, &about) != 0 || !S_ISREG(about.st_mode))) {
-        (void)close(*file);
-        *file = -1;
-        errno = EINVAL;
-    }
-    if (*file < 0) {
-        why_file(why, path, "read", errno);
-        return STATUS_IO;
-    }
-    *size = (uint64_t)about.st_size;
-    return STATUS_OK;
-}
-
-static enum status result_size(int64_t *size, const struct office *office, uint32_t number,
-                               const char *name, struct why *why)
-{
-    int file = -1;
-    uint64_t bytes = 0;
-    const enum status status = result_open(&file, &bytes, office, number, name, why);
-    if (file >= 0) {
-        (void)close(file);
-    }
-    *size = status == STATUS_OK ? (int64_t)bytes : -1;
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
-static enum status result_read(void *to, size_t *got, size_t room, const struct office *office,
-                               uint32_t number, const char *name, uint64_t offset, struct why *why)
-{
-    int file = -1;
-    uint64_t size = 0;
-    *got = 0;
-    enum status status = result_open(&file, &size, office, number, name, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    const ssize_t count = pread(file, to, room, (off_t)offset);
-    if (count < 0) {
-        why_file(why, name, "read", errno);
-        status = STATUS_IO;
-    }
-    *got = count > 0 ? (size_t)count : 0;
-    (void)close(file);
-    return status;
-}
-
-static void describe(char text[static QUEUE_PATH_BYTES], const struct office *office)
-{
-    (void)snprintf(text, QUEUE_PATH_BYTES, "%s", office->settings.jobs);
-}
-
-static void no_close(UNUSED struct office *office)
-{
-}
-
-/* Of two programs on one folder the journals' locks keep one out of each job. */
-static enum status lead(UNUSED const struct office *office, UNUSED struct why *why)
-{
-    return STATUS_OK;
-}
-
-static void unlead(UNUSED const struct office *office)
-{
-}
-
-static bool is_lost(UNUSED const struct office *office)
-{
-    return false;
-}
-
-static struct journal_part part(UNUSED const struct office *office)
-{
-    return (struct journal_part){.job = 0};
-}
-
-const struct queue_store queue_in_folder = {.open = open_folder,
-                                            .close = no_close,
-                                            .describe = describe,
-                                            .lead = lead,
-                                            .unlead = unlead,
-                                            .is_lost = is_lost,
-                                            .part = part,
-                                            .list = list_folder,
-                                            .peek = peek,
-                                            .text = text_of,
-                                            .add = add,
-                                            .find = find,
-                                            .place = place,
-                                            .mark_begun = mark_begun,
-                                            .cancel = cancel,
-                                            .cancelled = cancelled,
-                                            .read_end = read_end,
-                                            .put_end = put_end,
-                                            .follow = follow,
-                                            .stamp = stamp,
-                                            .results = results,
-                                            .result_size = result_size,
-                                            .result_read = result_read,
-                                            .result_open = result_open};

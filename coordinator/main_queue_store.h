@@ -4,7 +4,7 @@
 #ifndef COORDINATOR_MAIN_QUEUE_STORE_H
 #define COORDINATOR_MAIN_QUEUE_STORE_H
 
-#include "coordinator/main_queue.h"
+#include "coordinator/main_queue_place.h"
 
 /* A submission on its way in. */
 struct queue_submission {

@@ -45,15 +45,15 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
         .self = &run->lane[0], .make = lane_make, .unmake = lane_unmake};
     struct driver_file file[DRIVER_LANES_MAX];
     void *lane[DRIVER_LANES_MAX];
-    struct driver_options driver = {
-        .log = &run->daemon.log,
-        .roster_path = run->office.settings.agents,
-        .operators_path = run->office.settings.operators.list,
-        .file = file,
-        .file_count = run->stays ? DRIVER_LANES_MAX : 0,
-        .source = collect_is_shared(&run->office) ? &run->collect.source : NULL,
-        .lost = is_shared(run) ? lane_is_lost : NULL,
-        .lost_self = run};
+    struct driver_options driver = {.log = &run->daemon.log,
+                                    .roster_path = run->office.settings.agents,
+                                    .operators_path = run->office.settings.operators.list,
+                                    .file = file,
+                                    .file_count = run->stays ? DRIVER_LANES_MAX : 0,
+                                    .source = collect_is_shared(&run->office) ? &run->collect.source
+                                                                              : NULL,
+                                    .lost = is_shared(run) ? lane_is_lost : NULL,
+                                    .lost_self = run};
     enum status status = endpoint_listen(&driver.endpoint, &options, why);
 
     *listens = status == STATUS_OK;
@@ -108,8 +108,8 @@ static void stand_by(void *self, int64_t wait_ms)
     desk_child_look(&run->desk);
 }
 
-/* Waits until there is something to do here; signal: what ended the waiting before, or 0. */
-static enum status await_turn(struct run *run, int *signal, struct why *why)
+/* Waits until there is something to do here, or a signal says that there is not. */
+static enum status await_turn(struct run *run, struct why *why)
 {
     const struct lead_options options = {.attempt = run->stays ? lead_queue : open_led,
                                          .self = run,
@@ -117,25 +117,23 @@ static enum status await_turn(struct run *run, int *signal, struct why *why)
                                          .what = run->stays ? "the queue" : "the job",
                                          .wait = stand_by,
                                          .wait_self = run};
-    *signal = 0;
     if (collect_is_collector(&run->office)) {
         return collect_await(&run->collect, face_stand_by, &run->face, why);
     }
-    return is_shared(run) ? lead_await(&options, signal, why) : STATUS_OK;
+    return is_shared(run) ? lead_await(&options, &run->signal, why) : STATUS_OK;
 }
 
 /* A coordinator that stands by does not listen for agents: they find the one that leads. */
 static enum status lead_and_serve(struct run *run, int *exit_code, struct why *why)
 {
     bool listens = false;
-    int signal = 0;
     enum status status;
     do {
-        status = await_turn(run, &signal, why);
-        if (status == STATUS_OK && signal == 0) {
+        status = await_turn(run, why);
+        if (status == STATUS_OK && run->signal == 0) {
             status = serve(run, &listens, exit_code, why);
         } else if (status == STATUS_OK) {
-            *exit_code = signal == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_OK;
+            *exit_code = run->signal == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_OK;
         }
         journal_close(&run->led);
         collect_leave(&run->collect);
@@ -249,7 +247,7 @@ int main_run(const struct arguments *arguments)
     if (status == STATUS_OK) {
         status = drive(run, &exit_code, &why);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && run->signal == 0) {
         status = run->stays                           ? file_all(run, &why)
                  : collect_is_collector(&run->office) ? STATUS_OK
                                                       : publish(run, arguments, &exit_code, &why);

@@ -15,12 +15,14 @@ enum status job_schema_find(char own[static JOB_SCHEMA_OWN_BYTES], struct databa
     const struct slice name =
         status == STATUS_OK ? database_bytes(answer, 0, 0) : (struct slice){NULL, 0};
     if (status == STATUS_OK && name.size == 0) {
-        status = why_refuse(why, "it has no schema for the queue; remedy: a search_path whose first "
-                                 "schema is there");
+        status =
+            why_refuse(why, "it has no schema for the queue; remedy: a search_path whose first "
+                            "schema is there");
     } else if (status == STATUS_OK &&
                (name.size >= JOB_SCHEMA_OWN_BYTES || memchr(name.data, '"', name.size) != NULL)) {
-        status = why_refuse(why, "the name of its schema has a quotation mark, or more than %d bytes; "
-                                 "remedy: a schema with another name",
+        status = why_refuse(why,
+                            "the name of its schema has a quotation mark, or more than %d bytes; "
+                            "remedy: a schema with another name",
                             JOB_SCHEMA_OWN_BYTES - 1);
     } else if (status == STATUS_OK) {
         memcpy(own, name.data, name.size);
@@ -32,8 +34,8 @@ enum status job_schema_find(char own[static JOB_SCHEMA_OWN_BYTES], struct databa
 
 void job_schema_name(char name[static JOB_SCHEMA_BYTES], const char *own, uint32_t job)
 {
-    (void)snprintf(name, JOB_SCHEMA_BYTES, "\"%.*s_job_%" PRIu32 "\"", JOB_SCHEMA_OWN_BYTES - 1, own,
-                   job);
+    (void)snprintf(name, JOB_SCHEMA_BYTES, "\"%.*s_job_%" PRIu32 "\"", JOB_SCHEMA_OWN_BYTES - 1,
+                   own, job);
 }
 
 enum status job_schema_enter(struct database *database, uint32_t job, bool make, struct why *why)

@@ -253,15 +253,16 @@ enum status jobs_put_result(struct jobs *jobs, uint32_t number, const char *name
     for (size_t at = 0; at < bytes.size && status == STATUS_OK; at += JOBS_PIECE_BYTES) {
         const size_t left = bytes.size - at;
         const size_t size = left < JOBS_PIECE_BYTES ? left : JOBS_PIECE_BYTES;
-        const struct database_value value[] = {
-            jobs_number(jobs->term), jobs_number(number), jobs_words(name),
-            jobs_number((int64_t)piece++), jobs_bytes((struct slice){data + at, size})};
-        status = perform(jobs,
-                         HELD ", done AS (INSERT INTO hedgerow_result"
-                              " SELECT $2, convert_from($3, 'UTF8'), $4, $5 FROM held"
-                              " ON CONFLICT (job, name, piece) DO UPDATE SET bytes = excluded.bytes)"
-                              " SELECT count(*) FROM held",
-                         value, 5, why);
+        const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
+                                               jobs_words(name), jobs_number((int64_t)piece++),
+                                               jobs_bytes((struct slice){data + at, size})};
+        status =
+            perform(jobs,
+                    HELD ", done AS (INSERT INTO hedgerow_result"
+                         " SELECT $2, convert_from($3, 'UTF8'), $4, $5 FROM held"
+                         " ON CONFLICT (job, name, piece) DO UPDATE SET bytes = excluded.bytes)"
+                         " SELECT count(*) FROM held",
+                    value, 5, why);
     }
     return status == STATUS_OK ? cut_result(jobs, number, name, piece, why) : status;
 }
@@ -292,10 +293,10 @@ enum status jobs_add(struct jobs *jobs, uint32_t *number, const struct jobs_new_
         return status;
     }
     id = job->id == NULL ? id : *job->id;
-    const struct database_value value[] = {
-        jobs_bytes(job->text), jobs_words(job->submitter),
-        jobs_bytes((struct slice){id.byte, DIGEST_BYTES}), jobs_words(job->submitted),
-        jobs_number(JOBS_NUMBER_MAX)};
+    const struct database_value value[] = {jobs_bytes(job->text), jobs_words(job->submitter),
+                                           jobs_bytes((struct slice){id.byte, DIGEST_BYTES}),
+                                           jobs_words(job->submitted),
+                                           jobs_number(JOBS_NUMBER_MAX)};
     status = jobs_ask(jobs, &answer,
                       "WITH next AS (UPDATE hedgerow_queue SET last = last + 1 WHERE last < $5"
                       " AND NOT EXISTS (SELECT FROM hedgerow_job"

@@ -50,8 +50,8 @@ struct journal_part jobs_part(const struct jobs *jobs, uint32_t number);
 struct jobs_row {
     uint32_t number;
     bool begun;
-    bool over;    /* it has an end */
-    bool journal; /* not of a list */
+    bool over;                       /* it has an end */
+    bool journal;                    /* not of a list */
     char submitted[JOBS_LINE_BYTES]; /* not of a list */
     char cancel[JOBS_LINE_BYTES];    /* not of a list; "" */
 };
@@ -73,9 +73,9 @@ MUST_USE enum status jobs_end(struct jobs *jobs, char **text, size_t *size, uint
 
 /* A submission. */
 struct jobs_new_job {
-    const char *submitter;     /* who: with id the same for one submission alone */
-    const struct digest *id;   /* NULL: one is drawn */
-    const char *submitted;     /* a line for people */
+    const char *submitter;   /* who: with id the same for one submission alone */
+    const struct digest *id; /* NULL: one is drawn */
+    const char *submitted;   /* a line for people */
     struct slice text;
 };
 

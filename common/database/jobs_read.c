@@ -135,12 +135,11 @@ enum status jobs_find(struct jobs *jobs, uint32_t *number, size_t *open, const c
     const struct database_value value[] = {jobs_words(submitter),
                                            jobs_bytes((struct slice){id->byte, DIGEST_BYTES})};
     struct pg_result *answer = NULL;
-    enum status status =
-        jobs_ask(jobs, &answer,
-                 "SELECT coalesce(max(number) FILTER (WHERE submission = $2), 0),"
-                 " count(*) FILTER (WHERE ending IS NULL) FROM hedgerow_job"
-                 " WHERE submitter = convert_from($1, 'UTF8')",
-                 value, 2, why);
+    enum status status = jobs_ask(jobs, &answer,
+                                  "SELECT coalesce(max(number) FILTER (WHERE submission = $2), 0),"
+                                  " count(*) FILTER (WHERE ending IS NULL) FROM hedgerow_job"
+                                  " WHERE submitter = convert_from($1, 'UTF8')",
+                                  value, 2, why);
     *number = status == STATUS_OK ? (uint32_t)database_number(answer, 0, 0) : 0;
     *open = status == STATUS_OK ? (size_t)database_number(answer, 0, 1) : 0;
     database_answer_free(answer);
@@ -171,9 +170,9 @@ enum status jobs_stamp(struct jobs *jobs, int64_t stamp[static 2], uint32_t numb
     stamp[0] = stamp[1] = 0;
     enum status status = jobs_look(jobs, &row, number, why);
     if (status == STATUS_OK) {
-        status = jobs_ask(jobs, &answer,
-                          "SELECT xmin::text::bigint FROM hedgerow_job WHERE number = $1", &value,
-                          1, why);
+        status =
+            jobs_ask(jobs, &answer, "SELECT xmin::text::bigint FROM hedgerow_job WHERE number = $1",
+                     &value, 1, why);
     }
     if (status == STATUS_OK) {
         stamp[0] = database_number(answer, 0, 0);
