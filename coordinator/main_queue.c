@@ -60,11 +60,6 @@ enum status queue_lead(const struct office *office, struct why *why)
     return queue_store_of(office)->lead(office, why);
 }
 
-void queue_unlead(const struct office *office)
-{
-    queue_store_of(office)->unlead(office);
-}
-
 bool queue_is_lost(const struct office *office)
 {
     return queue_store_of(office)->is_lost(office);

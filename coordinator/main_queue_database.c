@@ -42,11 +42,6 @@ static enum status lead(const struct office *office, struct why *why)
     return jobs_lead(office->jobs, why);
 }
 
-static void unlead(const struct office *office)
-{
-    jobs_unlead(office->jobs);
-}
-
 static bool is_lost(const struct office *office)
 {
     return jobs_is_lost(office->jobs);
@@ -313,7 +308,6 @@ const struct queue_store queue_in_database = {.shared = true,
                                               .close = close_base,
                                               .describe = describe,
                                               .lead = lead,
-                                              .unlead = unlead,
                                               .is_lost = is_lost,
                                               .part = part,
                                               .list = list,

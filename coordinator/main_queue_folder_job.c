@@ -240,10 +240,6 @@ static enum status lead(UNUSED const struct office *office, UNUSED struct why *w
     return STATUS_OK;
 }
 
-static void unlead(UNUSED const struct office *office)
-{
-}
-
 static bool is_lost(UNUSED const struct office *office)
 {
     return false;
@@ -258,7 +254,6 @@ const struct queue_store queue_in_folder = {.open = folder_open,
                                             .close = no_close,
                                             .describe = describe,
                                             .lead = lead,
-                                            .unlead = unlead,
                                             .is_lost = is_lost,
                                             .part = part,
                                             .list = folder_list,

@@ -7,7 +7,7 @@
 #include "coordinator/main_queue.h"
 #include "database/journal_place.h"
 
-/** Answers for the queue's place: a folder, which is made when missing, or a database, whose tables are. queue_close ends it.
+/** Answers for the queue's place: a folder, which is made when missing, or a database, whose tables are. queue_close ends it, and gives the lead back.
  * Fails with STATUS_INVALID (the settings name none; others may change it; it is another's), STATUS_IO, STATUS_AGAIN (the
  * database does not answer; each later question tries it again). */
 MUST_USE enum status queue_open(struct office *office, struct why *why);
@@ -22,8 +22,6 @@ void queue_describe(char text[static QUEUE_PATH_BYTES], const struct office *off
 /** Takes the lead of a queue that several coordinators share, where nobody has it; of a folder there is one, by its journals'
  * locks. Fails with STATUS_BUSY (why names who leads), STATUS_AGAIN. */
 MUST_USE enum status queue_lead(const struct office *office, struct why *why);
-/** Gives it back. No journal of a job is open. */
-void queue_unlead(const struct office *office);
 /** Whether another one leads by now, or may. */
 bool queue_is_lost(const struct office *office);
 

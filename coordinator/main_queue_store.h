@@ -20,7 +20,6 @@ struct queue_store {
     void (*close)(struct office *office);
     void (*describe)(char text[static QUEUE_PATH_BYTES], const struct office *office);
     enum status (*lead)(const struct office *office, struct why *why);
-    void (*unlead)(const struct office *office);
     bool (*is_lost)(const struct office *office);
     struct journal_part (*part)(const struct office *office);
 

@@ -57,10 +57,16 @@ enum status jobs_new(struct jobs **out, const char *url, struct why *why)
     return STATUS_OK;
 }
 
+static void unlead(struct jobs *jobs)
+{
+    lease_free(jobs->lease);
+    jobs->lease = NULL;
+}
+
 void jobs_free(struct jobs *jobs)
 {
     if (jobs != NULL) {
-        jobs_unlead(jobs);
+        unlead(jobs);
         database_close(jobs->database);
         free(jobs->followed);
         free(jobs);
@@ -158,7 +164,7 @@ enum status jobs_ready(struct jobs *jobs, struct why *why)
 enum status jobs_lead(struct jobs *jobs, struct why *why)
 {
     struct why cause = {""};
-    jobs_unlead(jobs);
+    unlead(jobs);
     enum status status = jobs_ready(jobs, why);
     if (status == STATUS_OK) {
         status = lease_take(&jobs->lease, &jobs->term, jobs->database, jobs->url, &cause);
@@ -169,12 +175,6 @@ enum status jobs_lead(struct jobs *jobs, struct why *why)
     }
     jobs->follow_ms = 0;
     return status;
-}
-
-void jobs_unlead(struct jobs *jobs)
-{
-    lease_free(jobs->lease);
-    jobs->lease = NULL;
 }
 
 bool jobs_is_lost(const struct jobs *jobs)

@@ -34,11 +34,8 @@ void jobs_free(struct jobs *jobs);
 /** Connects, and makes the tables where they are missing. */
 MUST_USE enum status jobs_ready(struct jobs *jobs, struct why *why);
 
-/** Takes the lead, where nobody has it. */
+/** Takes the lead, where nobody has it; gives back what it had before. No journal of a job may be open. */
 MUST_USE enum status jobs_lead(struct jobs *jobs, struct why *why);
-
-/** Gives it back; does nothing where it was not taken. No journal of a job may be open. */
-void jobs_unlead(struct jobs *jobs);
 
 /** Whether another one leads by now, or may; or nobody does here. */
 bool jobs_is_lost(const struct jobs *jobs);

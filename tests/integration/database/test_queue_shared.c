@@ -42,7 +42,7 @@ Test(queue_shared, one_leads_and_the_others_are_told_who, .init = bench_begin_sh
     cr_expect_eq(bench_seen(1).state, QUEUE_WAITING);
     cr_assert_eq(queue_cancel(&second, 1, &account, &why), STATUS_OK, "and cancel");
     cr_expect_eq(queue_mark_begun(&second, 1, &why), STATUS_BUSY, "and begins nothing");
-    queue_unlead(&office);
+    queue_close(&office);
     cr_expect_eq(queue_lead(&second, &why), STATUS_OK, "closing gives the lead back: %s", why.text);
     queue_close(&second);
 }
