@@ -284,7 +284,9 @@ static void add_queue(struct facts *facts, struct face *face)
     }
     for (size_t i = list.count; i-- > 0;) {
         const uint32_t number = list.entry[i].number;
-        waiting += running(face, number) != NULL || list.entry[i].over ? 0 : 1;
+        const bool runs = running(face, number) != NULL ||
+                          (face->stands_by && list.entry[i].begun); /* where another one leads */
+        waiting += runs || list.entry[i].over ? 0 : 1;
         if (list.count - i <= FACE_JOBS) {
             char digits[NUMBER_BYTES];
             char rounds[2 * NUMBER_BYTES];

@@ -7,8 +7,8 @@
 #include "coordinator/main_queue.h"
 #include "database/journal_place.h"
 
-/** Answers for the queue's place: a folder, which is made when missing, or a database, whose tables are. queue_close ends it, and gives the lead back.
- * Fails with STATUS_INVALID (the settings name none; others may change it; it is another's), STATUS_IO, STATUS_AGAIN (the
+/** Answers for the queue's place: a folder, which is made when missing, or a database, whose tables are. queue_close ends it,
+ * and gives the lead back. Fails with STATUS_INVALID (the settings name none; others may change it; it is another's), STATUS_IO, STATUS_AGAIN (the
  * database does not answer; each later question tries it again). */
 MUST_USE enum status queue_open(struct office *office, struct why *why);
 void queue_close(struct office *office);
@@ -45,6 +45,7 @@ struct queue_stamp {
     bool settled; /* a later change changes it: it has not been made too close to the last one */
 };
 
+/** Fails with STATUS_NOT_FOUND where the store can tell. */
 MUST_USE enum status queue_stamp(struct queue_stamp *stamp, const struct office *office,
                                  uint32_t number, struct why *why);
 

@@ -372,6 +372,11 @@ def pages(make, programs):
     expect(files[0] == files[1] and all(code == 200 for code, _ in files[0]), "results at the pages")
     expect(json.loads(files[1][0][1])["job"] == "first", "another job's result")
     expect(test_face.ask(places[1], "/results/2/result.json")[0] == 404, "a job that is not there")
+    team.submit(0, "second")
+    team.until(1, 2, "running")
+    for place in places:  # the one that stands by sees that it runs elsewhere
+        fed.wait_until(lambda place=place: ("2", "running") in [(row["number"], row["state"]) for row in test_face.status(place)["queue"]]
+                       and test_face.status(place)["jobs_waiting"] == 0, "the page tells of the second job")
     team.stop()
 
 
