@@ -23,7 +23,7 @@
 
 #define PROGRAM "hedgerow-coordinator"
 
-enum { PUBLISH_TRIES = 60, PUBLISH_PAUSE_MS = 1000 };
+enum { PUBLISH_TRIES = 60, PUBLISH_PAUSE_MS = 1000, AGAIN_PAUSE_MS = 500 };
 
 /* Whether other coordinators share the job, or the queue. */
 static bool is_shared(const struct run *run)
@@ -137,6 +137,9 @@ static enum status lead_and_serve(struct run *run, int *exit_code, struct why *w
         }
         journal_close(&run->led);
         collect_leave(&run->collect);
+        if (run->stays && status == STATUS_AGAIN) { /* it may answer, and refuse the same again */
+            stand_by(run, AGAIN_PAUSE_MS);
+        }
     } while (is_shared(run) && listens && lead_is_lost(status));
     return status;
 }

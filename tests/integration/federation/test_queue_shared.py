@@ -274,6 +274,42 @@ def planted(make, programs):
     fed.must_fail("answers to a job that was cancelled", check_site, team, team.federation.names[0], {job: "second" for job in answered})
 
 
+def damaged(make, programs):
+    """A journal that is damaged, or gone, stops its own job alone; also where another coordinator takes over meanwhile."""
+    team = Team(make, programs, f"damaged_{os.getpid()}")
+    team.start_all()
+    first = team.submit(0, "first")
+    fed.wait_until(lambda: team.records(first) >= 2, "the first job has two records")
+    with held_up(team, first) as (old, term):
+        team.running[old].kill()
+        schema = f"{team.schema}_job_{first}"
+        ask(team.url, f"DROP TRIGGER stays ON {schema}.hedgerow_record; UPDATE {schema}.hedgerow_record"
+                      " SET chain = decode(repeat('00', 32), 'hex') WHERE sequence = 2; SELECT 1")
+        wait_successor(team, term)
+    other = team.federation.wait_event(team.name(1 - old), "job-set-aside")
+    expect(other["job"] == first and "database hedgerow at" in other["text"], f"what is told: {other}")
+    team.start(old)
+    third = team.submit(old, "third")
+    team.until(old, third, "done")
+    gone = team.submit(old, "second")
+    team.until(1 - old, gone, "running")
+    ask(team.url, f"DROP SCHEMA {team.schema}_job_{gone} CASCADE; SELECT 1")
+    term = team.term()
+    team.running[1 - old].kill()
+    wait_successor(team, term)
+    fed.wait_until(lambda: [entry for entry in team.federation.events(team.name(old)) if entry["event"] == "job-unreadable" and entry.get("job") == gone],
+                   "the job whose journal is gone is passed over")
+    expect("its journal is gone" in team.status(old, gone)["because"], f"the job: {team.status(old, gone)}")
+    expect(team.records(gone) == 0, "it has begun again")
+    last = team.submit(old, "third")
+    team.until(old, last, "done")
+    for site in team.federation.names:  # for all but the damaged job, and that as far as it came
+        spent = team.federation.ledger(site)["spent"]["epsilon"]
+        expect(2 <= spent <= 3, f"{site} has spent {spent}")
+    team.running.pop(1 - old)
+    team.stop()
+
+
 def operator(team, name):
     home = team.federation.folder / f"home-{name}"
     home.mkdir(mode=0o700, exist_ok=True)
@@ -429,7 +465,7 @@ def main():
         print("no DATABASE_URL: run this under tests/support/postgres")
         return 77
     common = {"programs": options.programs}
-    cases = [(one.__name__, one, common) for one in (planted, desks, pages, refusals)]
+    cases = [(one.__name__, one, common) for one in (planted, damaged, desks, pages, refusals)]
     every = [[kill], [stop], [cut], [server], [kill, stop], [stop, cut], [server, kill], [cut, stop, kill]]
     for seed in range(options.first, options.first + options.seeds):
         ways = every[seed % len(every)]
