@@ -32,10 +32,14 @@ struct arguments {
     uint64_t seed;
 };
 
+struct jobs;
+
 struct office {
     struct coordinator_settings settings;
     struct key_pair key;
-    char *text; /* the job's, owned */
+    struct jobs *jobs; /* a queue's in a database, kept: queue_open makes it; or NULL */
+    uint32_t number;   /* of the queue's job that was read; 0: it is the settings' one */
+    char *text;        /* the job's, owned */
     size_t text_size;
     struct job job;
 };
@@ -46,8 +50,12 @@ MUST_USE enum status office_read_settings(struct office *office, const char *pat
 MUST_USE enum status office_has_operators(const struct office *office, struct why *why);
 /** Reads the coordinator's key. */
 MUST_USE enum status office_read_key(struct office *office, struct why *why);
+/** Returns one with the same settings and queue, and no job. */
+struct office office_like(const struct office *office);
 /** Reads and parses the job. */
 MUST_USE enum status office_read_job(struct office *office, struct why *why);
+/** Parses the job whose text it has. */
+MUST_USE enum status office_parse_job(struct office *office, struct why *why);
 void office_free(struct office *office);
 
 /** Makes the folder for the results: before a job begins, for what it spends cannot be had back.
@@ -75,10 +83,17 @@ MUST_USE enum status office_look_rounds(const struct office *office, struct job_
                                         void (*show)(void *self, const struct record *round),
                                         void *self, struct why *why);
 
-/** Writes result.json and model.json from the journal into the folder the settings name; the model
- * only of a job that did not fail. end: out. Fails with STATUS_AGAIN while the job is not over. */
-MUST_USE enum status office_publish(const struct office *office, bool seeded, uint64_t seed,
-                                    struct job_end *end, struct why *why);
+/* Where results go; put replaces a file of that name. */
+struct office_shelf {
+    enum status (*put)(void *self, const char *name, struct slice bytes, struct why *why);
+    void *self;
+};
+
+/** Writes result.json and model.json from the journal into the folder the settings name, or onto a shelf, where it is not
+ * NULL; the model only of a job that did not fail. end: out. Fails with STATUS_AGAIN while the job is not over. */
+MUST_USE enum status office_publish(const struct office *office, const struct office_shelf *shelf,
+                                    bool seeded, uint64_t seed, struct job_end *end,
+                                    struct why *why);
 
 /** Holds the job that was read to the settings' limits. Fails with STATUS_INVALID. */
 MUST_USE enum status office_judge(const struct office *office, struct why *why);

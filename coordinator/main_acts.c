@@ -1,6 +1,5 @@
 #include "coordinator/main_acts_private.h"
 
-#include "base/file.h"
 #include "io/clock.h"
 #include "io/roster.h"
 #include "job/round.h"
@@ -11,15 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define PROGRAM "hedgerow-coordinator"
 
 enum {
     PAGE_BYTES = 48 * 1024, /* of a list: one more row fits into a frame */
     PAGE_ROUNDS = 64,
-    PAGE_AGENTS = 128,
-    SETTLED_MS = 1000
+    PAGE_AGENTS = 128
 };
 
 static json_t *text_or_null(const char *text)
@@ -32,7 +29,7 @@ json_t *acts_job_json(const struct acts *acts, const struct queue_job *job)
 {
     char folder[QUEUE_PATH_BYTES] = "";
     if (acts->operator_name == NULL) {
-        queue_path(folder, acts->office, job->number, "out");
+        queue_results(folder, acts->office, job->number);
     }
     return json_pack(
         "{s:I, s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:s, s:o, s:o, s:o, s:o, s:o}", "number",
@@ -62,11 +59,9 @@ static enum status answer_job(json_t **out, const struct acts *acts, uint32_t nu
 static enum status answer_again(json_t **out, const struct acts *acts, uint32_t number,
                                 struct slice text, struct why *why)
 {
-    char path[QUEUE_PATH_BYTES];
     char *there = NULL;
     size_t size = 0;
-    queue_path(path, acts->office, number, "job.yml");
-    enum status status = file_read(&there, &size, path, ASK_PAYLOAD_BYTES_MAX, why);
+    enum status status = queue_text(&there, &size, acts->office, number, why);
     if (status == STATUS_OK && (size != text.size || memcmp(there, text.data, size) != 0)) {
         status =
             why_refuse(why, "job %" PRIu32 " was submitted with this id and another text", number);
@@ -84,7 +79,7 @@ static enum status answer_again(json_t **out, const struct acts *acts, uint32_t 
 /* The text is read as at the coordinator's start: what is refused there is refused here. */
 static enum status judge_text(const struct acts *acts, struct slice text, struct why *why)
 {
-    struct office own = {.settings = acts->office->settings};
+    struct office own = office_like(acts->office);
     (void)snprintf(own.settings.job, sizeof own.settings.job, "job.yml");
     enum status status = job_parse(&own.job, text, own.settings.job, why);
     if (status == STATUS_OK) {
@@ -118,6 +113,9 @@ static enum status answer_submit(json_t **out, const struct acts *acts, const st
     if (status == STATUS_OK) {
         status = queue_add(&number, acts->office, &actor, text, why);
     }
+    if (status == STATUS_EXISTS) { /* it came by another desk */
+        return answer_again(out, acts, number, text, why);
+    }
     return status == STATUS_OK ? answer_job(out, acts, number, why) : status;
 }
 
@@ -144,10 +142,10 @@ static enum status answer_jobs(json_t **out, const struct acts *acts, uint64_t f
     for (size_t i = 0; i < list.count && status == STATUS_OK && more == 0; i++) {
         struct queue_job job;
         struct why because = {{0}};
-        if (list.number[i] <= from) {
+        if (list.entry[i].number <= from) {
             continue;
         }
-        const enum status one = queue_look(&job, acts->office, list.number[i], &because);
+        const enum status one = queue_look(&job, acts->office, list.entry[i].number, &because);
         bool room = true;
         if (one == STATUS_NO_MEMORY) {
             status = one;
@@ -158,7 +156,7 @@ static enum status answer_jobs(json_t **out, const struct acts *acts, uint64_t f
         } else {
             room = add_row(&jobs, &used, acts_job_json(acts, &job));
         }
-        more = room ? 0 : list.number[i];
+        more = room ? 0 : list.entry[i].number;
     }
     queue_list_free(&list);
     if (status == STATUS_OK) {
@@ -200,38 +198,23 @@ static void add_round(void *self, const struct record *record)
                        record->as.round.duration_ms / 1000.0, "closed", closed));
 }
 
-static int64_t changed_ms(const struct acts *acts, uint32_t number, const char *name)
-{
-    char path[QUEUE_PATH_BYTES];
-    struct stat about;
-    queue_path(path, acts->office, number, name);
-    return stat(path, &about) == 0
-               ? (int64_t)about.st_mtim.tv_sec * 1000 + about.st_mtim.tv_nsec / 1000000
-               : 0;
-}
-
-/* Watchers ask each second; the journal is read when it, or the job's folder, has changed. What changed a moment ago may
- * change again within one tick of the file system's clock, and is not kept. */
+/* Watchers ask each second; the journal is read when the job has changed. A stamp that is not settled is not kept. */
 static enum status look_if_changed(struct queue_job *job, const struct acts *acts, uint32_t number,
                                    struct why *why)
 {
     struct acts_memory *memory = acts->memory;
-    struct acts_memory now = {.number = number,
-                              .changed_ms = {changed_ms(acts, number, "state/journal.db"),
-                                             changed_ms(acts, number, "state/journal.db-wal"),
-                                             changed_ms(acts, number, "")}};
-    const int64_t settled_ms = clock_wall_ms() - SETTLED_MS;
+    struct acts_memory now = {.number = number};
+    enum status status = queue_stamp(&now.stamp, acts->office, number, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (memory != NULL && memory->number == number &&
-        memcmp(memory->changed_ms, now.changed_ms, sizeof now.changed_ms) == 0) {
+        memcmp(memory->stamp.of, now.stamp.of, sizeof now.stamp.of) == 0) {
         *job = memory->job;
         return STATUS_OK;
     }
-    const enum status status = queue_look(job, acts->office, number, why);
-    bool settled = status == STATUS_OK;
-    for (size_t i = 0; i < sizeof now.changed_ms / sizeof now.changed_ms[0]; i++) {
-        settled = settled && now.changed_ms[i] < settled_ms;
-    }
-    if (memory != NULL && settled) {
+    status = queue_look(job, acts->office, number, why);
+    if (memory != NULL && status == STATUS_OK && now.stamp.settled) {
         now.job = *job;
         *memory = now;
     }
@@ -242,8 +225,10 @@ static enum status look_if_changed(struct queue_job *job, const struct acts *act
 static enum status answer_wait(json_t **out, const struct acts *acts, uint32_t number,
                                struct why *why)
 {
-    if (queue_holds(acts->office, number, "end") || !queue_holds(acts->office, number, "")) {
-        return answer_job(out, acts, number, why);
+    struct queue_kept kept;
+    const enum status status = queue_peek(&kept, acts->office, number, why);
+    if (status != STATUS_OK || kept.over) {
+        return status == STATUS_OK ? answer_job(out, acts, number, why) : status;
     }
     *out = json_pack("{s:{s:I, s:n}}", "job", "number", (json_int_t)number, "ended");
     return STATUS_OK;
@@ -253,7 +238,7 @@ static enum status answer_wait(json_t **out, const struct acts *acts, uint32_t n
 static enum status answer_watch(json_t **out, const struct acts *acts, const struct ask *ask,
                                 struct why *why)
 {
-    struct office own = {.settings = acts->office->settings};
+    struct office own = office_like(acts->office);
     struct rounds rounds = {.job = &own.job, .from = ask->from, .list = json_array()};
     struct queue_job job;
     struct job_end end;
@@ -391,5 +376,6 @@ enum exit_code acts_ask(void *self, const struct ask *ask, struct slice text,
     } else if (why->text[0] == '\0') {
         why_set(why, "%s", status_text(status));
     }
-    return exit_code_of(status);
+    /* A queue in a database that does not answer now. */
+    return status == STATUS_AGAIN ? EXIT_CODE_UNREACHABLE : exit_code_of(status);
 }

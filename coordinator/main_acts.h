@@ -1,22 +1,22 @@
-/* main_acts.h - what the questions of protocol/ask.h do to the queue's folder. The local commands and the desk both ask here. */
+/* main_acts.h - what the questions of protocol/ask.h do to the queue. The local commands and the desk both ask here. */
 
 #ifndef COORDINATOR_MAIN_ACTS_H
 #define COORDINATOR_MAIN_ACTS_H
 
-#include "coordinator/main_queue.h"
+#include "coordinator/main_queue_place.h"
 #include "desk/desk.h"
 
 enum { ACTS_OPEN_MAX = 64 }; /* jobs of one operator that are not over */
 
-/* What the latest watched job had come to, and when its files had changed last. Starts zeroed. */
+/* What the latest watched job had come to, and when it had changed last. Starts zeroed. */
 struct acts_memory {
     uint32_t number;
-    int64_t changed_ms[3];
+    struct queue_stamp stamp;
     struct queue_job job;
 };
 
 struct acts {
-    const struct office *office; /* its settings; queue_open has answered for the folder */
+    const struct office *office; /* its settings; queue_open has answered for the queue */
     const char
         *operator_name; /* who asks through the desk; NULL: the account that runs the command */
     const char *list;   /* what AGENTS shows: the allow-list's file */

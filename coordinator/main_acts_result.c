@@ -4,78 +4,46 @@
 #include "crypto/digest.h"
 #include "json/json_text.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { DIGEST_ROOM = 64 * 1024 };
 
 /* By their number in the protocol. */
 static const char *const result_file[ASK_FILES_MAX] = {"result.json", "model.json"};
 
-static void result_path(char path[static QUEUE_PATH_BYTES], const struct acts *acts,
-                        uint32_t number, uint32_t file)
-{
-    char name[32];
-    (void)snprintf(name, sizeof name, "out/%s", result_file[file]);
-    queue_path(path, acts->office, number, name);
-}
-
-/* Opens a file of a result; there: out, false where the job left none of that name. */
-static enum status open_result(int *file, bool *there, const char *path, struct why *why)
-{
-    struct stat about;
-    *file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    *there = *file >= 0 || errno != ENOENT;
-    if (*file >= 0 && (fstat(*file, &about) != 0 || !S_ISREG(about.st_mode))) {
-        (void)close(*file);
-        *file = -1;
-        errno = EINVAL;
-    }
-    if (*file < 0 && *there) {
-        why_file(why, path, "read", errno);
-        return STATUS_IO;
-    }
-    return STATUS_OK;
-}
-
 static enum status add_file(json_t **list, const struct acts *acts, uint32_t number, uint32_t file,
                             struct why *why)
 {
     static uint8_t room[DIGEST_ROOM];
-    char path[QUEUE_PATH_BYTES];
     char hex[2 * DIGEST_BYTES + 1];
     struct digest_stream stream;
     struct digest digest;
-    json_int_t bytes = 0;
-    ssize_t got = 1;
-    int opened = -1;
-    bool there = false;
-    result_path(path, acts, number, file);
-    const enum status status = open_result(&opened, &there, path, why);
-    if (status != STATUS_OK || !there) {
+    int64_t bytes = -1;
+    size_t got = 1;
+    const char *name = result_file[file];
+    enum status status = queue_result_size(&bytes, acts->office, number, name, why);
+    if (status != STATUS_OK || bytes < 0) {
         return status;
     }
-    digest_stream_init(&stream);
-    while (got > 0) {
-        got = read(opened, room, sizeof room);
-        digest_stream_add(&stream, room, got > 0 ? (size_t)got : 0);
-        bytes += got > 0 ? got : 0;
-    }
-    digest_stream_end(&stream, &digest);
-    (void)close(opened);
-    if (got < 0 || bytes > DESK_RESULT_BYTES_MAX) {
-        why_set(why, "%s cannot be read, or is larger than 1 GiB", path);
+    if (bytes > DESK_RESULT_BYTES_MAX) {
+        why_set(why, "%s of job %" PRIu32 " is larger than 1 GiB", name, number);
         return STATUS_IO;
     }
+    digest_stream_init(&stream);
+    for (bytes = 0; status == STATUS_OK && got > 0; bytes += (int64_t)got) {
+        status = queue_result_read(room, &got, sizeof room, acts->office, number, name,
+                                   (uint64_t)bytes, why);
+        got = status == STATUS_OK ? got : 0;
+        digest_stream_add(&stream, room, got);
+    }
+    digest_stream_end(&stream, &digest);
+    if (status != STATUS_OK) {
+        return status;
+    }
     hex_encode(hex, digest.byte, DIGEST_BYTES);
-    json_add(list,
-             json_pack("{s:I, s:I, s:s}", "file", (json_int_t)file, "bytes", bytes, "sha256", hex));
+    json_add(list, json_pack("{s:I, s:I, s:s}", "file", (json_int_t)file, "bytes",
+                             (json_int_t)bytes, "sha256", hex));
     return STATUS_OK;
 }
 
@@ -110,24 +78,17 @@ enum status acts_result(json_t **out, const struct acts *acts, const struct ask 
 enum status acts_read(struct desk_answer *answer, const struct acts *acts, const struct ask *ask,
                       struct why *why)
 {
-    char path[QUEUE_PATH_BYTES];
-    int opened = -1;
-    bool there = false;
-    if (!queue_holds(acts->office, ask->job, "end")) {
-        return why_refuse(why, "job %" PRIu32 " has no result", ask->job);
+    struct queue_kept kept;
+    enum status status = queue_peek(&kept, acts->office, ask->job, why);
+    if (status == STATUS_OK && !kept.over) {
+        status = why_refuse(why, "job %" PRIu32 " has no result", ask->job);
     }
-    result_path(path, acts, ask->job, ask->file);
-    enum status status = open_result(&opened, &there, path, why);
-    if (status != STATUS_OK || !there) {
-        return status == STATUS_OK ? STATUS_NOT_FOUND : status;
-    }
-    answer->data = malloc(ASK_PAYLOAD_BYTES_MAX);
-    status = answer->data != NULL ? STATUS_OK : STATUS_NO_MEMORY;
     if (status == STATUS_OK) {
-        const ssize_t got = pread(opened, answer->data, ASK_PAYLOAD_BYTES_MAX, (off_t)ask->from);
-        answer->size = got > 0 ? (size_t)got : 0;
-        status = got >= 0 ? STATUS_OK : STATUS_IO;
+        answer->data = malloc(ASK_PAYLOAD_BYTES_MAX);
+        status = answer->data != NULL ? STATUS_OK : STATUS_NO_MEMORY;
     }
-    (void)close(opened);
-    return status;
+    return status == STATUS_OK
+               ? queue_result_read(answer->data, &answer->size, ASK_PAYLOAD_BYTES_MAX, acts->office,
+                                   ask->job, result_file[ask->file], ask->from, why)
+               : status;
 }

@@ -3,7 +3,7 @@
 #include "base/exit_code.h"
 #include "coordinator/main.h"
 #include "coordinator/main_collect.h"
-#include "coordinator/main_queue.h"
+#include "coordinator/main_queue_place.h"
 #include "database/journal_place.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
@@ -64,8 +64,7 @@ static void note_queue_memory(struct office *office, const struct queue_list *li
     }
     for (size_t i = 0; i < list->count; i++) {
         struct why why = {{0}};
-        if (queue_holds(office, list->number[i], "end") ||
-            queue_take(office, list->number[i], &why) != STATUS_OK) {
+        if (list->entry[i].over || queue_take(office, list->entry[i].number, &why) != STATUS_OK) {
             continue;
         }
         const struct work_fleet fleet = fleet_of(count_asked(office, peer, count), count);
@@ -158,11 +157,12 @@ static bool check_queue(struct office *office, struct roster *roster)
         status = queue_list(&list, office, &why);
     }
     for (size_t i = 0; i < list.count; i++) {
-        left += queue_holds(office, list.number[i], "end") ? 0 : 1;
+        left += list.entry[i].over ? 0 : 1;
     }
     if (status == STATUS_OK) {
-        why_set(&why, "%s: %zu jobs, of which %zu are not over", office->settings.jobs, list.count,
-                left);
+        char place[QUEUE_PATH_BYTES];
+        queue_describe(place, office);
+        why_set(&why, "%s: %zu jobs, of which %zu are not over", place, list.count, left);
     }
     const bool jobs = daemon_report("jobs", status, &why);
     const bool good = check_roster(office, roster) && jobs;
@@ -244,6 +244,7 @@ int main_check(const struct arguments *arguments)
     }
     (void)puts(good ? "PASSED" : "NOT READY");
     free(roster);
+    queue_close(&office);
     office_free(&office);
     return good ? EXIT_CODE_OK : EXIT_CODE_INPUT;
 }

@@ -1,4 +1,4 @@
-/* `hedgerow-coordinator desk`: answers operators' questions from the queue's folder, one after another. */
+/* `hedgerow-coordinator desk`: answers operators' questions from the queue, one after another. */
 
 #include "coordinator/main_desk.h"
 
@@ -304,6 +304,11 @@ static enum status open_desk(struct desk *desk, struct why *why)
     if (status == STATUS_OK) {
         status = queue_open(&desk->office, why);
     }
+    if (status == STATUS_AGAIN && queue_is_shared(&desk->office)) { /* each question tries again */
+        log_event(&desk->daemon.log, LOG_WARN, "database-away", NULL, "%s; trying again",
+                  why->text);
+        status = STATUS_OK;
+    }
     if (status == STATUS_OK) {
         status = office_read_key(&desk->office, why);
     }
@@ -346,6 +351,7 @@ int main_desk(const struct arguments *arguments)
         (void)close(desk->signals);
     }
     exit_code = daemon_end(&desk->daemon, PROGRAM, exit_code, status, &why);
+    queue_close(&desk->office);
     office_free(&desk->office);
     return exit_code;
 }

@@ -1,5 +1,5 @@
 /* main_desk.h - the desk: a process of its own beside the coordinator's, which serves operators from other machines. Both meet
- * in the queue's folder and in the lists alone: no message, flood or death of the desk reaches a round. */
+ * in the queue and in the lists alone: no message, flood or death of the desk reaches a round. */
 
 #ifndef COORDINATOR_MAIN_DESK_H
 #define COORDINATOR_MAIN_DESK_H
@@ -18,10 +18,15 @@ struct desk_child {
     int64_t due_ms;
 };
 
-/** Starts the desk where the settings have one, and puts itself into the driver's options: a desk that has ended is started
- * again. config: kept; the settings' path. */
+/** Starts the desk where the settings have one. config: kept; the settings' path. */
 void desk_child_begin(struct desk_child *child, const struct office *office, const struct log *log,
-                      const char *config, struct driver_options *driver);
+                      const char *config);
+
+/** Puts itself into the driver's options: a desk that has ended is started again. */
+void desk_child_join(struct desk_child *child, struct driver_options *driver);
+
+/** Does the same while no driver runs, where it is called again and again. */
+void desk_child_look(struct desk_child *child);
 
 /** Ends it. */
 void desk_child_end(struct desk_child *child);

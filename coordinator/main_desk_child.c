@@ -85,7 +85,7 @@ static void look(void *self, int64_t now_ms)
 }
 
 void desk_child_begin(struct desk_child *child, const struct office *office, const struct log *log,
-                      const char *config, struct driver_options *driver)
+                      const char *config)
 {
     if (office->settings.operators.listen[0] == '\0') {
         return;
@@ -93,9 +93,22 @@ void desk_child_begin(struct desk_child *child, const struct office *office, con
     *child = (struct desk_child){.log = log, .config = config};
     child->guest = (struct driver_guest){
         .self = child, .descriptor = no_descriptor, .due_ms = due, .run = look};
-    driver->guest[1] = &child->guest;
     start(child);
     child->due_ms = clock_now_ms() + LOOK_MS;
+}
+
+void desk_child_join(struct desk_child *child, struct driver_options *driver)
+{
+    if (child->config != NULL) {
+        driver->guest[1] = &child->guest;
+    }
+}
+
+void desk_child_look(struct desk_child *child)
+{
+    if (child->config != NULL) {
+        look(child, clock_now_ms());
+    }
 }
 
 void desk_child_end(struct desk_child *child)

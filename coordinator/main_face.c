@@ -2,6 +2,7 @@
  * have released none. */
 
 #include "coordinator/main_face.h"
+#include "coordinator/main_queue_place.h"
 
 #include "base/log.h"
 #include "database/journal_place.h"
@@ -222,6 +223,18 @@ struct face_run *face_shown(struct face *face)
     return shown;
 }
 
+static void look_for_files(struct face_job *kept, const struct face *face)
+{
+    struct why ignored = {{0}};
+    for (size_t i = 0; face_results[i] != NULL; i++) {
+        int64_t size = -1;
+        kept->file[i] = kept->job.filed &&
+                        queue_result_size(&size, face->office, kept->job.number, face_results[i],
+                                          &ignored) == STATUS_OK &&
+                        size >= 0;
+    }
+}
+
 /* What the journal of a job that runs says is the machine's to tell: the file would be read whole at every look. */
 static void look_at_job(struct queue_job *job, struct face *face, uint32_t number)
 {
@@ -242,7 +255,8 @@ static void look_at_job(struct queue_job *job, struct face *face, uint32_t numbe
         if (queue_look(&kept->job, face->office, number, &ignored) != STATUS_OK) {
             kept->job = (struct queue_job){.number = number};
         }
-        kept->looked_ms = now_ms;
+        look_for_files(kept, face);
+        kept->looked_ms = clock_now_ms();
     }
     *job = kept->job;
 }
@@ -250,11 +264,10 @@ static void look_at_job(struct queue_job *job, struct face *face, uint32_t numbe
 static void add_results(struct facts *facts, const struct face *face, const struct queue_job *job,
                         const char *digits)
 {
+    const struct face_job *kept = &face->listed[job->number % FACE_JOBS];
     for (size_t i = 0; job->filed && face_results[i] != NULL; i++) {
-        char name[HTTP_NAME_BYTES];
         const char *const label[] = {digits, job->name, face_results[i]};
-        (void)snprintf(name, sizeof name, "out/%s", face_results[i]);
-        if (queue_holds(face->office, job->number, name)) {
+        if (kept->file[i]) {
             facts_add(facts, ROW_RESULTS, 1, label);
         }
     }
@@ -270,9 +283,10 @@ static void add_queue(struct facts *facts, struct face *face)
         return;
     }
     for (size_t i = list.count; i-- > 0;) {
-        const uint32_t number = list.number[i];
-        waiting +=
-            running(face, number) != NULL || queue_holds(face->office, number, "end") ? 0 : 1;
+        const uint32_t number = list.entry[i].number;
+        const bool runs = running(face, number) != NULL ||
+                          (face->stands_by && list.entry[i].begun); /* where another one leads */
+        waiting += runs || list.entry[i].over ? 0 : 1;
         if (list.count - i <= FACE_JOBS) {
             char digits[NUMBER_BYTES];
             char rounds[2 * NUMBER_BYTES];
@@ -322,7 +336,8 @@ static struct facts *look(void *self)
                                         .bytes_in = counts->bytes_in,
                                         .bytes_out = counts->bytes_out,
                                         .journal_bytes =
-                                            journal_is_shared(face->office->settings.state)
+                                            journal_is_shared(face->office->settings.state) ||
+                                                    queue_is_shared(face->office)
                                                 ? FACTS_UNKNOWN
                                                 : journal_size(face->office->settings.state)};
     struct facts *facts = facts_new(family, sizeof family / sizeof family[0]);

@@ -10,7 +10,11 @@
 #include "io/journal_watch.h"
 #include "page/page_host.h"
 
-enum { FACE_ROUNDS = 32, FACE_JOBS = 16 }; /* that the page lists, the latest ones */
+enum {
+    FACE_ROUNDS = 32,
+    FACE_JOBS = 16,
+    FACE_FILES = 3
+}; /* that the page lists, the latest ones */
 
 struct face_round {
     int64_t wall_ms;
@@ -22,6 +26,7 @@ struct face_round {
 /* What was found of a job of the queue, and when. */
 struct face_job {
     struct queue_job job;
+    bool file[FACE_FILES]; /* of its results that are there, as face_results names them */
     int64_t looked_ms;
 };
 

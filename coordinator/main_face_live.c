@@ -2,22 +2,20 @@
  * some, evenly spread; and the files of finished jobs. All of it is released. */
 
 #include "coordinator/main_face.h"
+#include "coordinator/main_queue_place.h"
 #include "coordinator/publish.h"
 
 #include "report/result.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { NUMBER_DIGITS_MAX = 9 };
 
-const char *const face_results[] = {"result.json", "report.html", "model.json", NULL};
+const char *const face_results[FACE_FILES + 1] = {"result.json", "report.html", "model.json", NULL};
 
 /* What it cost up to a round is not summed up for a drawing; models are for the result. */
 static void leave_out(struct result *result)
@@ -97,23 +95,18 @@ int face_open_result(void *self, const char *behind, uint64_t *size,
                      char name[static HTTP_NAME_BYTES])
 {
     const struct face *face = self;
-    char path[QUEUE_PATH_BYTES];
-    char within[HTTP_NAME_BYTES];
-    struct stat about;
+    struct queue_kept kept;
+    struct why ignored = {{0}};
     uint32_t number = 0;
+    int opened = -1;
     const char *file = parse(&number, behind);
+    *size = 0;
     if (file == NULL || face->office->settings.jobs[0] == '\0' ||
-        !queue_holds(face->office, number, "end")) {
+        queue_peek(&kept, face->office, number, &ignored) != STATUS_OK || !kept.over) {
         return -1;
     }
-    (void)snprintf(within, sizeof within, "out/%s", file);
     (void)snprintf(name, HTTP_NAME_BYTES, "job-%" PRIu32 "-%s", number, file);
-    queue_path(path, face->office, number, within);
-    const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (opened >= 0 && (fstat(opened, &about) != 0 || !S_ISREG(about.st_mode))) {
-        (void)close(opened);
-        return -1;
-    }
-    *size = opened >= 0 ? (uint64_t)about.st_size : 0;
-    return opened;
+    return queue_result_open(&opened, size, face->office, number, file, &ignored) == STATUS_OK
+               ? opened
+               : -1;
 }

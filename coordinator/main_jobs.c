@@ -1,5 +1,5 @@
 /* `hedgerow-coordinator submit`, `jobs`, `status`, `watch`, `result` and `cancel`: the queue, while the coordinator runs or
- * not. All that passes between them and it are files in the queue's folder. `agents list` asks in the same way. */
+ * not. All that passes between them and it stands in the queue. `agents list` asks in the same way. */
 
 #include "coordinator/main.h"
 #include "coordinator/main_acts.h"
@@ -38,12 +38,15 @@ static int with_acts(const struct arguments *arguments, bool queue, bool operato
                             operators ? office.settings.operators.list : office.settings.agents};
     const struct desk_port port = {
         .self = &acts, .program = PROGRAM, .look_ms = LOOK_MS, .ask = acts_ask};
-    int code = status == STATUS_OK ? (int)run(&port, &request, &why) : (int)exit_code_of(status);
+    int code = status == STATUS_OK      ? (int)run(&port, &request, &why)
+               : status == STATUS_AGAIN ? (int)EXIT_CODE_UNREACHABLE
+                                        : (int)exit_code_of(status);
     (void)fflush(stdout);
     if (status != STATUS_OK || why.text[0] != '\0') {
         (void)fprintf(stderr, PROGRAM ": %s\n",
                       why.text[0] != '\0' ? why.text : status_text(status));
     }
+    queue_close(&office);
     office_free(&office);
     return code;
 }

@@ -1,6 +1,6 @@
 #include "coordinator/main_lane.h"
 
-#include "config/config.h"
+#include "coordinator/main_lead.h"
 #include "database/journal_place.h"
 #include "io/roster.h"
 #include "job/round.h"
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PROGRAM "hedgerow-coordinator"
 
@@ -95,13 +94,15 @@ static void drop_cancel(struct lane *lane)
 /* A new journal in the place of one that somebody took away meanwhile would begin the job again, and have it paid again. */
 static enum status check_journal(const struct lane *lane, struct why *why)
 {
+    char place[QUEUE_PATH_BYTES];
     const uint32_t number = lane->job->number;
-    if (!queue_was_begun(lane->office, number) ||
-        queue_holds(lane->office, number, "state/journal.db")) {
-        return STATUS_OK;
+    struct queue_kept kept;
+    const enum status status = queue_peek(&kept, lane->office, number, why);
+    if (status != STATUS_OK || !kept.begun || kept.journal) {
+        return status;
     }
-    why_set(why, "job %u has begun, and its journal is gone from %s", (unsigned)number,
-            lane->office->settings.state);
+    queue_describe(place, lane->office);
+    why_set(why, "job %u has begun, and its journal is gone from %s", (unsigned)number, place);
     return STATUS_CORRUPT;
 }
 
@@ -110,10 +111,9 @@ static enum status check_journal(const struct lane *lane, struct why *why)
 static enum status begin_of_queue(struct lane *lane, struct why *why)
 {
     enum status status = queue_mark_begun(lane->office, lane->job->number, why);
-    if (status == STATUS_OK && access(lane->job->cancel, F_OK) == 0) {
-        status = config_load_owned(&lane->cancel, &lane->cancel_size, lane->job->cancel, why);
-    }
-    return status;
+    return status == STATUS_OK ? queue_cancelled(&lane->cancel, &lane->cancel_size, lane->office,
+                                                 lane->job->number, why)
+                               : status;
 }
 
 static enum status make_job(struct lane *lane, struct machine *machine, struct journal *journal,
@@ -121,8 +121,10 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
 {
     struct run *run = lane->run;
     const struct office *office = lane->office;
-    const struct journal_options journal_options = {.place = office->settings.state,
-                                                    .kind = "coordinator"};
+    const struct journal_options journal_options = {
+        .place = office->settings.state,
+        .kind = "coordinator",
+        .part = lane->job != NULL ? queue_part(office) : (struct journal_part){.job = 0}};
     struct coordinator_options options = {.job = &office->job,
                                           .text = {office->text, office->text_size},
                                           .random = &run->daemon.random,
@@ -150,7 +152,9 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
         journal_close(journal);
         return status;
     }
-    status = office_make_out(office, why); /* it may be inside the journal's folder */
+    if (office->settings.out[0] != '\0') { /* it may be inside the journal's folder */
+        status = office_make_out(office, why);
+    }
     if (status == STATUS_OK && lane->job != NULL) {
         status = begin_of_queue(lane, why);
     }
@@ -188,6 +192,10 @@ static bool is_idle(const struct lane *lane)
 enum status lane_make(void *self, struct machine *machine, struct journal *journal, struct why *why)
 {
     struct lane *lane = self;
+    if (lane->run->stays && queue_is_lost(&lane->run->office)) {
+        why_set(why, "another coordinator leads the queue, or may");
+        return STATUS_BUSY;
+    }
     return is_idle(lane) ? make_idle(lane->run, machine, journal)
                          : make_job(lane, machine, journal, why);
 }
@@ -246,7 +254,7 @@ enum status lane_choose(struct run *run, struct why *why)
 }
 
 /* A job is over, or cannot go on, or the queue has changed. A journal that is damaged or gone, and results that cannot be
- * written, stop their own job alone. */
+ * written, stop their own job alone. Where the queue is in a database that is away, or another coordinator's, all stop. */
 static enum status next(void *self, enum status ended, bool *more, struct why *why)
 {
     struct lane *lane = self;
@@ -256,7 +264,7 @@ static enum status next(void *self, enum status ended, bool *more, struct why *w
     bool is_aside = false;
     if (status == STATUS_OK && job != NULL) {
         status = stay_file(&run->stay, job, why);
-        is_aside = status != STATUS_OK && status != STATUS_NO_MEMORY;
+        is_aside = status != STATUS_OK && status != STATUS_NO_MEMORY && !lead_is_lost(status);
     }
     if ((is_aside || stay_is_damage(status)) && job != NULL) {
         status = stay_set_aside(&run->stay, job, status, why);
@@ -292,20 +300,30 @@ static size_t lane_of(void *self, const struct peer *peer)
 bool lane_is_lost(void *self)
 {
     const struct run *run = self;
-    return run->own.self != NULL && journal_is_lost(&run->own);
+    return run->stays ? queue_is_lost(&run->office)
+                      : run->own.self != NULL && journal_is_lost(&run->own);
+}
+
+/* How the driver is told of it. */
+static struct driver_file file_of(struct queue_followed *followed, enum followed which)
+{
+    return (struct driver_file){
+        .path = followed->path, .which = which, .read = followed->read, .self = followed};
 }
 
 void lane_follow_queue(struct run *run, struct driver_factory *factory,
                        struct driver_file file[static DRIVER_LANES_MAX], void **lane)
 {
-    file[0] = (struct driver_file){
-        .path = run->office.settings.jobs, .which = FOLLOWED_JOBS, .folder = true};
+    queue_follow(&run->followed, &run->office, 0);
+    file[0] = file_of(&run->followed, FOLLOWED_JOBS);
+    file[0].folder = true;
     lane[0] = &run->lane[0];
     for (size_t i = 1; i < DRIVER_LANES_MAX; i++) {
-        file[i] = (struct driver_file){.path = run->lane[i].job->cancel,
-                                       .which = FOLLOWED_CANCEL,
-                                       .optional = true,
-                                       .lane = i};
+        struct queue_followed *cancel = &run->lane[i].job->cancel;
+        cancel->read = run->followed.read; /* what is followed changes with the job, how does not */
+        file[i] = file_of(cancel, FOLLOWED_CANCEL);
+        file[i].optional = true;
+        file[i].lane = i;
         lane[i] = &run->lane[i];
     }
     *factory = (struct driver_factory){.self = run,

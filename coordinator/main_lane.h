@@ -37,8 +37,10 @@ struct run {
     struct face face;
     struct desk_child desk;
     const char *config; /* the settings' path */
+    int signal;         /* that ended the waiting for the lead; 0: none */
     struct shelf shelf;
-    bool stays; /* the settings name a queue */
+    bool stays;                     /* the settings name a queue */
+    struct queue_followed followed; /* its list */
     struct stay stay;
 };
 

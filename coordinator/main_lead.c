@@ -1,6 +1,6 @@
 #include "coordinator/main_lead.h"
 
-#include "database/journal_place.h"
+#include <signal.h>
 
 enum { LOOK_MS = 500 };
 
@@ -9,26 +9,42 @@ bool lead_is_lost(enum status status)
     return status == STATUS_BUSY || status == STATUS_AGAIN;
 }
 
-enum status lead_await(struct journal *journal, const char *place, const struct log *log,
-                       void (*wait)(void *self, int64_t wait_ms), void *wait_self, struct why *why)
+/* Signals are held back for the driver's loop, which does not run meanwhile. */
+static int signal_that_came(void)
 {
-    const struct journal_options options = {.place = place, .kind = "coordinator"};
-    enum status told = STATUS_OK;
-    enum status status = journal_open(journal, &options, why);
+    sigset_t came;
+    (void)sigemptyset(&came);
+    (void)sigpending(&came);
+    return sigismember(&came, SIGTERM) == 1  ? SIGTERM
+           : sigismember(&came, SIGINT) == 1 ? SIGINT
+                                             : 0;
+}
 
+enum status lead_await(const struct lead_options *options, int *signal, struct why *why)
+{
+    enum status told = STATUS_OK;
+    enum status status = options->attempt(options->self, why);
+
+    *signal = 0;
     while (lead_is_lost(status)) {
         if (status != told && status == STATUS_BUSY) {
-            log_event(log, LOG_INFO, "standing-by", NULL,
+            log_event(options->log, LOG_INFO, "standing-by", NULL,
                       "%s; this one takes over when that one falls silent", why->text);
         } else if (status != told) {
-            log_event(log, LOG_WARN, "database-away", NULL, "%s; trying again", why->text);
+            log_event(options->log, LOG_WARN, "database-away", NULL, "%s; trying again", why->text);
         }
         told = status;
-        wait(wait_self, LOOK_MS);
-        status = journal_open(journal, &options, why);
+        options->wait(options->wait_self, LOOK_MS);
+        *signal = signal_that_came();
+        if (*signal != 0) {
+            log_event(options->log, LOG_INFO, "stopping", NULL, "asked to stop");
+            return STATUS_OK;
+        }
+        status = options->attempt(options->self, why);
     }
     if (status == STATUS_OK) {
-        log_event(log, LOG_INFO, "leading", NULL, "this coordinator leads the job");
+        log_event(options->log, LOG_INFO, "leading", NULL, "this coordinator leads %s",
+                  options->what);
     }
     return status;
 }

@@ -29,6 +29,17 @@
 
 enum { REPORT_FROM_BYTES_MAX = 4 * 1024 * 1024 }; /* of result.json: other jobs wait meanwhile */
 
+/* What is a folder is judged where it is opened. */
+static enum status check_url(const char *place, const char *key, const char *path, struct why *why)
+{
+    struct why cause = {""};
+    const enum status status = journal_is_shared(place) ? database_check(place, &cause) : STATUS_OK;
+    if (status != STATUS_OK) {
+        why_set(why, "%s: %s %s", path, key, cause.text);
+    }
+    return status;
+}
+
 enum status office_read_settings(struct office *office, const char *path, struct why *why)
 {
     char *text = NULL;
@@ -40,14 +51,8 @@ enum status office_read_settings(struct office *office, const char *path, struct
             coordinator_settings_parse(&office->settings, (struct slice){text, size}, path, why);
     }
     free(text);
-    if (status == STATUS_OK && journal_is_shared(office->settings.state)) {
-        struct why cause = {""};
-        status = database_check(office->settings.state, &cause);
-        if (status != STATUS_OK) {
-            why_set(why, "%s: state %s", path, cause.text);
-        }
-    }
-    return status;
+    status = status == STATUS_OK ? check_url(office->settings.state, "state", path, why) : status;
+    return status == STATUS_OK ? check_url(office->settings.jobs, "jobs", path, why) : status;
 }
 
 enum status office_has_operators(const struct office *office, struct why *why)
@@ -66,13 +71,20 @@ enum status office_read_key(struct office *office, struct why *why)
 
 enum status office_read_job(struct office *office, struct why *why)
 {
-    enum status status =
+    const enum status status =
         config_load_owned(&office->text, &office->text_size, office->settings.job, why);
-    if (status == STATUS_OK) {
-        status = job_parse(&office->job, (struct slice){office->text, office->text_size},
-                           office->settings.job, why);
-    }
-    return status;
+    return status == STATUS_OK ? office_parse_job(office, why) : status;
+}
+
+enum status office_parse_job(struct office *office, struct why *why)
+{
+    return job_parse(&office->job, (struct slice){office->text, office->text_size},
+                     office->settings.job, why);
+}
+
+struct office office_like(const struct office *office)
+{
+    return (struct office){.settings = office->settings, .jobs = office->jobs};
 }
 
 void office_free(struct office *office)
@@ -121,16 +133,22 @@ static enum status visit(void *self, uint64_t sequence, struct slice body, struc
     return status;
 }
 
-static enum status write_text(const struct office *office, const char *name, const char *text,
-                              struct why *why)
+/* Into the folder of the results. */
+static enum status put_file(void *self, const char *name, struct slice bytes, struct why *why)
 {
     char path[SETTINGS_PATH_BYTES + 32];
-    (void)snprintf(path, sizeof path, "%s/%s", office->settings.out, name);
-    return file_write(path, (struct slice){text, strlen(text)}, 0644, why);
+    (void)snprintf(path, sizeof path, "%s/%s", (const char *)self, name);
+    return file_write(path, bytes, 0644, why);
+}
+
+static enum status put_text(const struct office_shelf *shelf, const char *name, const char *text,
+                            struct why *why)
+{
+    return shelf->put(shelf->self, name, (struct slice){text, strlen(text)}, why);
 }
 
 /* The result for people, as `hedgerow report` draws it; a result of millions of numbers is no page. */
-static enum status write_report(const struct office *office, const struct result *result,
+static enum status write_report(const struct office_shelf *shelf, const struct result *result,
                                 size_t result_bytes, struct why *why)
 {
     char *page = NULL;
@@ -139,13 +157,13 @@ static enum status write_report(const struct office *office, const struct result
     }
     enum status status = html_report(&page, result);
     if (status == STATUS_OK) {
-        status = write_text(office, "report.html", page, why);
+        status = put_text(shelf, "report.html", page, why);
     }
     free(page);
     return status;
 }
 
-static enum status write_results(const struct office *office, const struct replay *replay,
+static enum status write_results(const struct office_shelf *shelf, const struct replay *replay,
                                  const struct publish_options *options, struct why *why)
 {
     struct result result;
@@ -160,10 +178,10 @@ static enum status write_results(const struct office *office, const struct repla
         status = result_to_json(&result_text, &result);
     }
     if (status == STATUS_OK) {
-        status = write_text(office, "result.json", result_text, why);
+        status = put_text(shelf, "result.json", result_text, why);
     }
     if (status == STATUS_OK) {
-        status = write_report(office, &result, strlen(result_text), why);
+        status = write_report(shelf, &result, strlen(result_text), why);
     }
     if (status == STATUS_OK && !replay->outcome.failed) {
         status = publish_model(&model, &replay->outcome, options);
@@ -171,7 +189,7 @@ static enum status write_results(const struct office *office, const struct repla
             status = model_to_json(&model_text, &model);
         }
         if (status == STATUS_OK) {
-            status = write_text(office, "model.json", model_text, why);
+            status = put_text(shelf, "model.json", model_text, why);
         }
         status = status == STATUS_NOT_FOUND ? STATUS_OK : status; /* no stage made a model */
     }
@@ -234,9 +252,7 @@ static enum status replay_journal(struct replay *replay, const struct office *of
     replay->job = &office->job;
     digest_sha256(&replay->text, &(struct slice){office->text, office->text_size}, 1);
     outcome_init(&replay->outcome, &office->job, history ? OUTCOME_KEEPS : OUTCOME_FORGETS);
-    const enum status status =
-        journal_read(office->settings.state, "coordinator", visit, replay, why);
-    return status == STATUS_AGAIN ? STATUS_IO : status; /* a database is away, not the job's end */
+    return journal_read(office->settings.state, office->number, "coordinator", visit, replay, why);
 }
 
 enum status office_look_rounds(const struct office *office, struct job_end *end,
@@ -255,11 +271,17 @@ enum status office_look(const struct office *office, struct job_end *end, struct
     return office_look_rounds(office, end, NULL, NULL, why);
 }
 
-enum status office_publish(const struct office *office, bool seeded, uint64_t seed,
-                           struct job_end *end, struct why *why)
+enum status office_publish(const struct office *office, const struct office_shelf *shelf,
+                           bool seeded, uint64_t seed, struct job_end *end, struct why *why)
 {
+    char folder[SETTINGS_PATH_BYTES];
+    const struct office_shelf out = {put_file, folder};
     struct replay replay = {.show = NULL};
+    memcpy(folder, office->settings.out, sizeof folder);
     enum status status = replay_journal(&replay, office, true, why);
+    if (status == STATUS_AGAIN) { /* a database is away, which is not the job's end */
+        status = STATUS_IO;
+    }
     if (status == STATUS_OK && !replay.outcome.finished) {
         status = STATUS_AGAIN;
     }
@@ -269,7 +291,7 @@ enum status office_publish(const struct office *office, bool seeded, uint64_t se
                                           .seed = seed,
                                           .seconds =
                                               (double)(replay.last_ms - replay.first_ms) / 1000.0};
-        status = write_results(office, &replay, &options, why);
+        status = write_results(shelf == NULL ? &out : shelf, &replay, &options, why);
     }
     *end = end_of(&replay);
     outcome_free(&replay.outcome);
@@ -281,12 +303,15 @@ enum status office_publish(const struct office *office, bool seeded, uint64_t se
  * mark guards against that, and a database has none. */
 static enum status judge_place(const struct office *office, struct why *why)
 {
-    return journal_is_shared(office->settings.state) && trust_of(&office->job)->exact_answers
+    const bool queue = journal_is_shared(office->settings.jobs);
+    return (queue || journal_is_shared(office->settings.state)) &&
+                   trust_of(&office->job)->exact_answers
                ? why_refuse(why,
                             "%s: under trust %s the journal cannot be in a database, which may be "
-                            "put back to an older state; remedy: a folder as `state`, or another "
+                            "put back to an older state; remedy: a folder as `%s`, or another "
                             "trust",
-                            office->settings.job, trust_of(&office->job)->name)
+                            office->settings.job, trust_of(&office->job)->name,
+                            queue ? "jobs" : "state")
                : STATUS_OK;
 }
 

@@ -1,354 +1,227 @@
-/* The queue's folder. Every step here may be the last one of its program: a job's folder appears by a rename, a file in it
- * by another, and what a death leaves behind begins with a dot. */
+/* The door of the queue: who acts, what keeps the queue, and what is the same for both. */
 
-#include "coordinator/main_queue.h"
+#include "coordinator/main_queue_store.h"
 
-#include "base/file.h"
-#include "base/folder.h"
-#include "base/owned.h"
 #include "io/clock.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define OPERATOR   "operator "
-#define SUBMISSION "submission "
+#define OPERATOR "operator "
 
-enum {
-    NUMBER_DIGITS = 9,
-    NUMBER_MAX = 999999999,
-    TRIES_MAX = 1000,
-    PATH_ROOM = 32,
-    SUBMITTED_BYTES = 2 * QUEUE_BY_BYTES
-};
-
-void queue_path(char path[static QUEUE_PATH_BYTES], const struct office *office, uint32_t number,
-                const char *name)
+static bool is_any(UNUSED const char *place)
 {
-    (void)snprintf(path, QUEUE_PATH_BYTES, "%s/%" PRIu32 "%s%s", office->settings.jobs, number,
-                   name[0] != '\0' ? "/" : "", name);
+    return true;
 }
 
-bool queue_holds(const struct office *office, uint32_t number, const char *name)
-{
-    char path[QUEUE_PATH_BYTES];
-    queue_path(path, office, number, name);
-    return access(path, F_OK) == 0;
-}
+/* By the settings' `jobs`: the first whose place it is. */
+static const struct {
+    bool (*is)(const char *place);
+    const struct queue_store *store;
+} kept_by[] = {{journal_is_shared, &queue_in_database}, {is_any, &queue_in_folder}};
 
-static void mark_path(char path[static QUEUE_PATH_BYTES], const struct office *office,
-                      uint32_t number)
+const struct queue_store *queue_store_of(const struct office *office)
 {
-    (void)snprintf(path, QUEUE_PATH_BYTES, "%s/.begun.%" PRIu32, office->settings.jobs, number);
-}
-
-bool queue_was_begun(const struct office *office, uint32_t number)
-{
-    char path[QUEUE_PATH_BYTES];
-    mark_path(path, office, number);
-    return access(path, F_OK) == 0;
-}
-
-enum status queue_mark_begun(const struct office *office, uint32_t number, struct why *why)
-{
-    char path[QUEUE_PATH_BYTES];
-    mark_path(path, office, number);
-    return queue_was_begun(office, number) ? STATUS_OK
-                                           : file_write(path, (struct slice){"", 0}, 0400, why);
-}
-
-enum status queue_open(const struct office *office, struct why *why)
-{
-    const char *path = office->settings.jobs;
-    struct stat about;
-    if (path[0] == '\0') {
-        return why_refuse(why, "the settings name one job (`job`) and no queue; remedy: write "
-                               "`jobs: jobs` in place of `job`, `state` and `out`");
+    size_t which = 0;
+    while (!kept_by[which].is(office->settings.jobs)) {
+        which++;
     }
-    if (strlen(path) + PATH_ROOM > SETTINGS_PATH_BYTES) {
-        return why_refuse(why, "the path of `jobs` is too long: %s", path);
-    }
-    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-        why_file(why, path, "made", errno);
-        return STATUS_IO;
-    }
-    enum status status = owned_folder(&about, path, why);
-    if (status == STATUS_OK &&
-        about.st_uid != geteuid()) { /* root's own: what it makes is lost to the service */
-        status =
-            why_refuse(why, "%s belongs to root; remedy: chown it to the service's account", path);
-    }
-    return status;
+    return kept_by[which].store;
 }
 
-/* 1, 2, ... as they are written: no zero first, nothing behind. */
-static uint32_t number_of(const char *name, size_t size)
+enum status queue_open(struct office *office, struct why *why)
 {
-    uint32_t number = 0;
-    if (size == 0 || size > NUMBER_DIGITS || name[0] == '0') {
-        return 0;
-    }
-    for (size_t i = 0; i < size; i++) {
-        if (name[i] < '0' || name[i] > '9') {
-            return 0;
-        }
-        number = number * 10 + (uint32_t)(name[i] - '0');
-    }
-    return number;
+    return office->settings.jobs[0] == '\0'
+               ? why_refuse(why, "the settings name one job (`job`) and no queue; remedy: write "
+                                 "`jobs: jobs` in place of `job`, `state` and `out`")
+               : queue_store_of(office)->open(office, why);
 }
 
-static int by_number(const void *a, const void *b)
+void queue_close(struct office *office)
 {
-    const uint32_t left = *(const uint32_t *)a;
-    const uint32_t right = *(const uint32_t *)b;
-    return left < right ? -1 : left > right ? 1 : 0;
+    queue_store_of(office)->close(office);
+}
+
+bool queue_is_shared(const struct office *office)
+{
+    return queue_store_of(office)->shared;
+}
+
+void queue_describe(char text[static QUEUE_PATH_BYTES], const struct office *office)
+{
+    queue_store_of(office)->describe(text, office);
+}
+
+enum status queue_lead(const struct office *office, struct why *why)
+{
+    return queue_store_of(office)->lead(office, why);
+}
+
+bool queue_is_lost(const struct office *office)
+{
+    return queue_store_of(office)->is_lost(office);
+}
+
+struct journal_part queue_part(const struct office *office)
+{
+    return queue_store_of(office)->part(office);
 }
 
 enum status queue_list(struct queue_list *list, const struct office *office, struct why *why)
 {
-    *list = (struct queue_list){.count = 0};
-    enum status status = folder_names(&list->names, &list->names_size, office->settings.jobs, why);
-    if (status != STATUS_OK) {
-        return status == STATUS_NOT_FOUND ? STATUS_IO : status;
-    }
-    list->number =
-        calloc(list->names_size / 2 + 1, sizeof *list->number); /* a name has two bytes or more */
-    if (list->number == NULL) {
-        queue_list_free(list);
-        return STATUS_NO_MEMORY;
-    }
-    for (const char *name = list->names; *name != '\0';) {
-        const size_t size = strcspn(name, "\n");
-        const uint32_t number = number_of(name, size);
-        if (number > 0) {
-            list->number[list->count++] = number;
-        }
-        name += size + 1;
-    }
-    qsort(list->number, list->count, sizeof *list->number, by_number);
-    return STATUS_OK;
+    return queue_store_of(office)->list(list, office, why);
 }
 
 void queue_list_free(struct queue_list *list)
 {
-    free(list->number);
+    free(list->entry);
     free(list->names);
     *list = (struct queue_list){.count = 0};
 }
 
-/* No account's name has a blank, so none reads as an operator's. */
-static void sign(char line[static QUEUE_BY_BYTES], const struct queue_actor *actor)
+enum status queue_peek(struct queue_kept *kept, const struct office *office, uint32_t number,
+                       struct why *why)
+{
+    return queue_store_of(office)->peek(kept, office, number, why);
+}
+
+enum status queue_text(char **text, size_t *size, const struct office *office, uint32_t number,
+                       struct why *why)
+{
+    return queue_store_of(office)->text(text, size, office, number, why);
+}
+
+/* Who it is, without a time. No account's name has a blank, so none reads as an operator's. */
+static void name_actor(char by[static QUEUE_BY_BYTES], const struct queue_actor *actor)
 {
     char room[4096];
-    char when[CLOCK_TEXT_BYTES];
     struct passwd entry;
     struct passwd *found = NULL;
-    clock_text(when, clock_wall_ms());
     if (actor->name != NULL) {
-        (void)snprintf(line, QUEUE_BY_BYTES, OPERATOR "%s at %s\n", actor->name, when);
+        (void)snprintf(by, QUEUE_BY_BYTES, OPERATOR "%s", actor->name);
     } else if (getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found != NULL &&
                strlen(found->pw_name) < 64) {
-        (void)snprintf(line, QUEUE_BY_BYTES, "%s at %s\n", found->pw_name, when);
+        (void)snprintf(by, QUEUE_BY_BYTES, "%s", found->pw_name);
     } else {
-        (void)snprintf(line, QUEUE_BY_BYTES, "account %lu at %s\n", (unsigned long)geteuid(), when);
+        (void)snprintf(by, QUEUE_BY_BYTES, "account %lu", (unsigned long)geteuid());
     }
 }
 
-static enum status sync_folder(const char *path, struct why *why)
+static void sign(char line[static QUEUE_BY_BYTES], const char *by)
 {
-    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool good = folder >= 0 && fsync(folder) == 0;
-    if (!good) {
-        why_file(why, path, "written", errno);
-    }
-    if (folder >= 0) {
-        (void)close(folder);
-    }
-    return good ? STATUS_OK : STATUS_IO;
-}
-
-static enum status write_new(const char *folder, const struct queue_actor *actor, struct slice text,
-                             struct why *why)
-{
-    char path[QUEUE_PATH_BYTES + 32];
-    char line[SUBMITTED_BYTES];
-    sign(line, actor);
-    if (actor->submission != NULL) {
-        char hex[2 * DIGEST_BYTES + 1];
-        hex_encode(hex, actor->submission->byte, DIGEST_BYTES);
-        const size_t used = strlen(line);
-        (void)snprintf(line + used, sizeof line - used, SUBMISSION "%s\n", hex);
-    }
-    (void)snprintf(path, sizeof path, "%s/job.yml", folder);
-    enum status status = file_write(path, text, 0400, why);
-    if (status == STATUS_OK) {
-        (void)snprintf(path, sizeof path, "%s/submitted", folder);
-        status = file_write(path, (struct slice){line, strlen(line)}, 0400, why);
-    }
-    return status;
-}
-
-static void drop_new(const char *folder)
-{
-    static const char *const name[] = {"job.yml", "submitted"};
-    char path[QUEUE_PATH_BYTES + 32];
-    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s", folder, name[i]);
-        (void)unlink(path);
-    }
-    (void)rmdir(folder);
-}
-
-/* Gives the folder the first number that is free behind all that are taken. */
-static enum status commit_new(uint32_t *number, const struct office *office, const char *folder,
-                              struct why *why)
-{
-    char path[QUEUE_PATH_BYTES];
-    for (int i = 0; i < TRIES_MAX; i++) { /* two commands may have found the same number free */
-        struct queue_list list;
-        enum status status = queue_list(&list, office, why);
-        if (status != STATUS_OK) {
-            return status;
-        }
-        *number = list.count > 0 ? list.number[list.count - 1] + 1 : 1;
-        queue_list_free(&list);
-        while (*number <= NUMBER_MAX &&
-               queue_was_begun(office, *number)) { /* of a job that was removed */
-            (*number)++;
-        }
-        if (*number > NUMBER_MAX) {
-            return why_refuse(
-                why, "%s: no number is free behind %d; remedy: remove the folder that has it",
-                office->settings.jobs, (int)NUMBER_MAX);
-        }
-        queue_path(path, office, *number, "");
-        if (rename(folder, path) == 0) {
-            status = sync_folder(office->settings.jobs, why);
-            if (status != STATUS_OK) {
-                why_set(why,
-                        "job %" PRIu32 " is in the queue, but a power failure might lose it: "
-                        "%s cannot be flushed; remedy: look with `jobs` before you submit it "
-                        "again",
-                        *number, office->settings.jobs);
-            }
-            return status;
-        }
-        if (errno != EEXIST && errno != ENOTEMPTY) {
-            why_file(why, path, "made", errno);
-            return STATUS_IO;
-        }
-    }
-    why_set(why, "%s: no number is free", office->settings.jobs);
-    return STATUS_IO;
+    char when[CLOCK_TEXT_BYTES];
+    clock_text(when, clock_wall_ms());
+    (void)snprintf(line, QUEUE_BY_BYTES, "%.*s at %s",
+                   QUEUE_BY_BYTES - CLOCK_TEXT_BYTES - (int)sizeof " at ", by, when);
 }
 
 enum status queue_add(uint32_t *number, const struct office *office,
                       const struct queue_actor *actor, struct slice text, struct why *why)
 {
-    char folder[QUEUE_PATH_BYTES];
-    (void)snprintf(folder, sizeof folder, "%s/.new.XXXXXX", office->settings.jobs);
-    if (mkdtemp(folder) == NULL) {
-        why_file(why, office->settings.jobs, "written", errno);
-        return STATUS_IO;
-    }
-    enum status status = write_new(folder, actor, text, why);
-    if (status == STATUS_OK) {
-        status = commit_new(number, office, folder, why);
-    }
-    if (status != STATUS_OK) {
-        drop_new(folder); /* does nothing to one that has its number */
-    }
-    return status;
-}
-
-/* Returns whether the file `submitted` of a job names the operator; and whether it has the submission. */
-static bool is_of(const struct office *office, uint32_t number, const struct queue_actor *actor,
-                  bool *same)
-{
-    char path[QUEUE_PATH_BYTES];
     char by[QUEUE_BY_BYTES];
-    char line[SUBMITTED_BYTES];
-    char hex[2 * DIGEST_BYTES + 1];
-    char *text = NULL;
-    size_t size = 0;
-    struct why ignored = {{0}};
-    *same = false;
-    queue_path(path, office, number, "submitted");
-    if (file_read(&text, &size, path, SUBMITTED_BYTES, &ignored) != STATUS_OK) {
-        return false;
-    }
-    (void)snprintf(by, sizeof by, OPERATOR "%s at ", actor->name);
-    const bool own = strncmp(text, by, strlen(by)) == 0;
-    const char *second = strchr(text, '\n');
-    if (own && second != NULL && actor->submission != NULL) {
-        hex_encode(hex, actor->submission->byte, DIGEST_BYTES);
-        (void)snprintf(line, sizeof line, "\n" SUBMISSION "%s\n", hex);
-        *same = strcmp(second, line) == 0;
-    }
-    free(text);
-    return own;
+    char line[QUEUE_BY_BYTES];
+    const struct queue_submission submission = {actor, by, line, text};
+    name_actor(by, actor);
+    sign(line, by);
+    return queue_store_of(office)->add(number, office, &submission, why);
 }
 
 enum status queue_find(uint32_t *number, size_t *open, const struct office *office,
                        const struct queue_actor *actor, struct why *why)
 {
-    struct queue_list list;
-    *number = 0;
-    *open = 0;
-    enum status status = queue_list(&list, office, why);
-    for (size_t i = 0; status == STATUS_OK && i < list.count; i++) {
-        bool same = false;
-        if (is_of(office, list.number[i], actor, &same)) {
-            *open += queue_holds(office, list.number[i], "end") ? 0 : 1;
-            *number = same ? list.number[i] : *number;
-        }
-    }
-    queue_list_free(&list);
-    return status;
-}
-
-/* queue_open has refused a folder whose paths would not fit. */
-static void set_path(char out[static SETTINGS_PATH_BYTES], const struct office *office,
-                     uint32_t number, const char *name)
-{
-    char path[QUEUE_PATH_BYTES];
-    queue_path(path, office, number, name);
-    memcpy(out, path, SETTINGS_PATH_BYTES - 1);
-    out[SETTINGS_PATH_BYTES - 1] = '\0';
+    char by[QUEUE_BY_BYTES];
+    name_actor(by, actor);
+    return queue_store_of(office)->find(number, open, office, actor, by, why);
 }
 
 enum status queue_take(struct office *office, uint32_t number, struct why *why)
 {
-    char path[QUEUE_PATH_BYTES];
     job_free(&office->job);
     free(office->text);
     office->text = NULL;
     office->text_size = 0;
-    queue_path(path, office, number, "");
-    if (access(path, F_OK) != 0) {
-        why_set(why, "there is no job %" PRIu32 " in %s: `jobs` lists them", number,
-                office->settings.jobs);
-        return STATUS_NOT_FOUND;
-    }
-    set_path(office->settings.state, office, number, "state");
-    set_path(office->settings.out, office, number, "out");
-    set_path(office->settings.job, office, number, "job.yml");
-    return office_read_job(office, why);
+    office->number = number;
+    queue_store_of(office)->place(office, number);
+    const enum status status = queue_text(&office->text, &office->text_size, office, number, why);
+    return status == STATUS_OK ? office_parse_job(office, why) : status;
+}
+
+enum status queue_mark_begun(const struct office *office, uint32_t number, struct why *why)
+{
+    return queue_store_of(office)->mark_begun(office, number, why);
 }
 
 enum status queue_cancel(const struct office *office, uint32_t number,
                          const struct queue_actor *actor, struct why *why)
 {
-    char path[QUEUE_PATH_BYTES];
+    char by[QUEUE_BY_BYTES];
     char line[QUEUE_BY_BYTES];
-    sign(line, actor);
-    queue_path(path, office, number, "cancel");
-    return file_write(path, (struct slice){line, strlen(line)}, 0400, why);
+    name_actor(by, actor);
+    sign(line, by);
+    return queue_store_of(office)->cancel(office, number, line, why);
+}
+
+enum status queue_cancelled(char **text, size_t *size, const struct office *office, uint32_t number,
+                            struct why *why)
+{
+    return queue_store_of(office)->cancelled(text, size, office, number, why);
+}
+
+void queue_follow(struct queue_followed *followed, const struct office *office, uint32_t number)
+{
+    queue_store_of(office)->follow(followed, office, number);
+}
+
+enum status queue_stamp(struct queue_stamp *stamp, const struct office *office, uint32_t number,
+                        struct why *why)
+{
+    return queue_store_of(office)->stamp(stamp, office, number, why);
+}
+
+void queue_results(char path[static QUEUE_PATH_BYTES], const struct office *office, uint32_t number)
+{
+    queue_store_of(office)->results(path, office, number);
+}
+
+/* Results on their way to a store that has them itself. */
+struct going {
+    const struct office *office;
+    uint32_t number;
+};
+
+static enum status put_result(void *self, const char *name, struct slice bytes, struct why *why)
+{
+    const struct going *going = self;
+    return queue_store_of(going->office)
+        ->put_result(going->office, going->number, name, bytes, why);
+}
+
+enum status queue_publish(const struct office *office, uint32_t number, bool seeded, uint64_t seed,
+                          struct job_end *end, struct why *why)
+{
+    struct going going = {office, number};
+    const struct office_shelf shelf = {put_result, &going};
+    const bool own = queue_store_of(office)->put_result != NULL;
+    return office_publish(office, own ? &shelf : NULL, seeded, seed, end, why);
+}
+
+enum status queue_result_size(int64_t *size, const struct office *office, uint32_t number,
+                              const char *name, struct why *why)
+{
+    return queue_store_of(office)->result_size(size, office, number, name, why);
+}
+
+enum status queue_result_read(void *to, size_t *got, size_t room, const struct office *office,
+                              uint32_t number, const char *name, uint64_t offset, struct why *why)
+{
+    return queue_store_of(office)->result_read(to, got, room, office, number, name, offset, why);
+}
+
+enum status queue_result_open(int *file, uint64_t *size, const struct office *office,
+                              uint32_t number, const char *name, struct why *why)
+{
+    return queue_store_of(office)->result_open(file, size, office, number, name, why);
 }

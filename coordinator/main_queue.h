@@ -1,4 +1,5 @@
-/* main_queue.h - the queue of settings key `jobs`: a folder with a folder for each job, by number.
+/* main_queue.h - the queue of settings key `jobs`: a folder, or a PostgreSQL database that several coordinators share. Where it
+ * lies is main_queue_store.h's business. In a folder each job has a folder of its own, by number:
  *
  *   jobs/7/job.yml     its text, as it was submitted: what runs is this
  *   jobs/7/submitted   who submitted it, and when: a line; of an operator's submission its id: another
@@ -9,7 +10,11 @@
  *   jobs/.begun.7      it has begun: it never begins again, and nor does its number, whatever becomes of the folder
  *
  * A job's folder appears whole, by one rename. The journal decides what a job has come to; `end` says that nothing is left
- * to be done for it, and saves reading the journal. Whoever may write into the folder is an operator. */
+ * to be done for it, and saves reading the journal. Whoever may write into the folder is an operator. In a database the same
+ * stands in tables (database/jobs.h), and one coordinator leads the queue.
+ *
+ * What reads or changes a queue in a database fails with STATUS_AGAIN too where that does not answer; and what the leader alone
+ * may do, with STATUS_BUSY where another one leads by now. */
 
 #ifndef COORDINATOR_MAIN_QUEUE_H
 #define COORDINATOR_MAIN_QUEUE_H
@@ -26,7 +31,7 @@ struct queue_job {
     uint32_t number;
     enum queue_state state;
     bool begun;                  /* its journal has it; not told of a filed one */
-    bool filed;                  /* `end` is there */
+    bool filed;                  /* it has an end */
     bool stuck;                  /* it can neither begin nor go on: because tells why */
     char name[QUEUE_NAME_BYTES]; /* as its text says; "" where that cannot be read */
     char submitted[QUEUE_BY_BYTES];
@@ -40,30 +45,42 @@ struct queue_job {
     char because[RECORD_CAUSE_BYTES]; /* of a failed or a stuck job; "" */
 };
 
-/* The queue as it is: what a look at its folder found. */
+/* A job in a list. */
+struct queue_entry {
+    uint32_t number;
+    bool begun; /* it has begun, whatever has become of its journal */
+    bool over;  /* and filed: it has an end */
+};
+
+/* The queue as it is: what a look at it found. */
 struct queue_list {
-    uint32_t *number; /* (count) ascending, owned */
+    struct queue_entry *entry; /* (count) by number, owned */
     size_t count;
-    char *names; /* (names_size) what the folder holds, owned */
+    char *names; /* (names_size) what changes with the list, as the driver is told it; owned */
     size_t names_size;
 };
 
-/** Answers for the queue's folder, which is made when missing. Fails with STATUS_INVALID (the settings name none; others
- * may change it), STATUS_IO. */
-MUST_USE enum status queue_open(const struct office *office, struct why *why);
+/* What is kept of a job beside its text. */
+struct queue_kept {
+    bool begun;
+    bool over;
+    bool journal;                   /* it has one */
+    char submitted[QUEUE_BY_BYTES]; /* who and when; "" where that cannot be read */
+    char cancel[QUEUE_BY_BYTES];    /* likewise; "": nobody has */
+};
 
-/** Looks at the folder; what is no job's is passed over. Fails with STATUS_IO, STATUS_NO_MEMORY. */
+/** Looks at the queue; what is no job is passed over. Fails with STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status queue_list(struct queue_list *list, const struct office *office,
                                 struct why *why);
 void queue_list_free(struct queue_list *list);
 
-/** Writes a path in a job's folder. */
-void queue_path(char path[static QUEUE_PATH_BYTES], const struct office *office, uint32_t number,
-                const char *name);
+/** Reads what is kept of a job. Fails with STATUS_NOT_FOUND. */
+MUST_USE enum status queue_peek(struct queue_kept *kept, const struct office *office,
+                                uint32_t number, struct why *why);
 
-/** Answers whether a job's folder holds a file of that name; of "": whether there is such a job. One that holds `end` is
- * over and filed. */
-bool queue_holds(const struct office *office, uint32_t number, const char *name);
+/** Reads a job's text as it was submitted. text: out, malloc'd. Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_NO_MEMORY. */
+MUST_USE enum status queue_text(char **text, size_t *size, const struct office *office,
+                                uint32_t number, struct why *why);
 
 /* Who acts: an operator whose key the desk has checked; else the account that runs the command. */
 struct queue_actor {
@@ -71,7 +88,8 @@ struct queue_actor {
     const struct digest *submission; /* of queue_add; NULL: it has none */
 };
 
-/** Takes a job's text into the queue: durable when it returns, with its submission. Fails with STATUS_IO, STATUS_NO_MEMORY. */
+/** Takes a job's text into the queue: durable when it returns, with its submission. Fails with STATUS_IO, STATUS_NO_MEMORY;
+ * with STATUS_EXISTS where the submission came meanwhile by another way: number is its job's. */
 MUST_USE enum status queue_add(uint32_t *number, const struct office *office,
                                const struct queue_actor *actor, struct slice text, struct why *why);
 
@@ -83,9 +101,6 @@ MUST_USE enum status queue_find(uint32_t *number, size_t *open, const struct off
 /** Reads a job into office, in the place of the one before: text, journal and results. Fails with STATUS_NOT_FOUND (no such
  * number), STATUS_INVALID, STATUS_IO, STATUS_NO_MEMORY; office then has no job. */
 MUST_USE enum status queue_take(struct office *office, uint32_t number, struct why *why);
-
-/** Answers whether a job of that number has ever begun. */
-bool queue_was_begun(const struct office *office, uint32_t number);
 
 /** Keeps for ever that a job has begun: durable when it returns. Fails with STATUS_IO. */
 MUST_USE enum status queue_mark_begun(const struct office *office, uint32_t number,
@@ -104,9 +119,19 @@ MUST_USE enum status queue_look(struct queue_job *job, const struct office *offi
  * latest. Below 0: not known. */
 double queue_seconds_left(uint32_t rounds, uint32_t planned, int64_t first_ms, int64_t last_ms);
 
-/** Asks for a job's end: durable when it returns. Fails with STATUS_IO. */
+/** Asks for a job's end: durable when it returns. Fails with STATUS_IO, and with STATUS_INVALID where a database says that it
+ * is over. */
 MUST_USE enum status queue_cancel(const struct office *office, uint32_t number,
                                   const struct queue_actor *actor, struct why *why);
+
+/** Reads who has cancelled a job, as the driver tells it the machine. text: out, malloc'd; empty while nobody has. Fails with
+ * STATUS_IO, STATUS_NO_MEMORY. */
+MUST_USE enum status queue_cancelled(char **text, size_t *size, const struct office *office,
+                                     uint32_t number, struct why *why);
+
+/** Writes the results of the job that office holds from its journal, as office_publish does, to where they are kept. */
+MUST_USE enum status queue_publish(const struct office *office, uint32_t number, bool seeded,
+                                   uint64_t seed, struct job_end *end, struct why *why);
 
 /** Files a job that is over; CHECKs that it is. Fails with STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status queue_file(const struct office *office, const struct queue_job *job,

@@ -1,10 +1,9 @@
-/* What has come of a job of the queue, by its text, its journal and the file `end`. */
+/* What has come of a job of the queue, by its text, its journal and its end. */
 
 #include "base/check.h"
 #include "base/decimal.h"
-#include "base/file.h"
 #include "config/keys.h"
-#include "coordinator/main_queue.h"
+#include "coordinator/main_queue_store.h"
 #include "io/clock.h"
 #include "job/round.h"
 
@@ -24,7 +23,7 @@ const char *queue_state_name(enum queue_state state)
     return state_choice(state);
 }
 
-/* The file `end`: written and read here alone. */
+/* The text of an end: written and read here alone. */
 /* clang-format off */
 #define KEY_OF struct queue_job
 static const struct config_key end_keys[] = {
@@ -43,39 +42,16 @@ static const struct config_key end_keys[] = {
 #undef KEY_OF
 /* clang-format on */
 
-/* The first line of a file that sign wrote; "" where it cannot be read, which decides nothing. */
-static void read_signed(char line[static QUEUE_BY_BYTES], const struct office *office,
-                        uint32_t number, const char *name)
-{
-    char path[QUEUE_PATH_BYTES];
-    char *text = NULL;
-    size_t size = 0;
-    struct why why = {{0}};
-    size_t used = 0;
-    queue_path(path, office, number, name);
-    if (config_load_owned(&text, &size, path, &why) == STATUS_OK) {
-        while (used < size && used < QUEUE_BY_BYTES - 1 && text[used] >= ' ' && text[used] <= '~') {
-            line[used] = text[used];
-            used++;
-        }
-    }
-    line[used] = '\0';
-    if (used == 0 && size > 0) { /* as the machine that follows `cancel` takes it */
-        (void)snprintf(line, QUEUE_BY_BYTES, "an operator");
-    }
-    free(text);
-}
-
 static enum status read_end(struct queue_job *job, const struct office *office, struct why *why)
 {
-    char path[QUEUE_PATH_BYTES];
+    char name[QUEUE_PATH_BYTES];
     char *text = NULL;
     size_t size = 0;
     struct config *config = NULL;
-    queue_path(path, office, job->number, "end");
-    enum status status = config_load_owned(&text, &size, path, why);
+    enum status status =
+        queue_store_of(office)->read_end(&text, &size, name, office, job->number, why);
     if (status == STATUS_OK) {
-        status = config_open(&config, (struct slice){text, size}, path, why);
+        status = config_open(&config, (struct slice){text, size}, name, why);
     }
     if (status == STATUS_OK) {
         status = config_read(config, job, end_keys, why);
@@ -85,13 +61,11 @@ static enum status read_end(struct queue_job *job, const struct office *office, 
     return status;
 }
 
-static void read_asked(struct queue_job *job, const struct office *office, uint32_t number)
+static void take_asked(struct queue_job *job, const struct queue_kept *kept, uint32_t number)
 {
     *job = (struct queue_job){.number = number, .seconds_left = -1};
-    read_signed(job->submitted, office, number, "submitted");
-    if (queue_holds(office, number, "cancel")) {
-        read_signed(job->cancel, office, number, "cancel");
-    }
+    memcpy(job->submitted, kept->submitted, sizeof job->submitted);
+    memcpy(job->cancel, kept->cancel, sizeof job->cancel);
 }
 
 /* What a mean round took so far, for each that is left. Nothing is known before the first one was closed. */
@@ -134,7 +108,12 @@ static void tell_end(struct queue_job *job, const struct office *office, const s
 void queue_tell(struct queue_job *job, const struct office *office, uint32_t number,
                 const struct job_end *end)
 {
-    read_asked(job, office, number);
+    struct queue_kept kept;
+    struct why ignored = {{0}};
+    if (queue_peek(&kept, office, number, &ignored) != STATUS_OK) {
+        kept = (struct queue_kept){.over = false}; /* who submitted it decides nothing */
+    }
+    take_asked(job, &kept, number);
     tell_end(job, office, end);
 }
 
@@ -147,27 +126,27 @@ static void tell_stuck(struct queue_job *job, bool begun, const char *because)
 }
 
 /* From the text and the journal. */
-static enum status judge(struct queue_job *job, struct office *own, struct why *why)
+static enum status judge(struct queue_job *job, struct office *own, const struct queue_kept *kept,
+                         struct why *why)
 {
-    const bool begun =
-        queue_was_begun(own, job->number) || queue_holds(own, job->number, "state/journal.db");
-    struct job_end end;
+    const bool begun = kept->begun || kept->journal;
+    struct job_end end = {.begun = false};
     enum status status = queue_take(own, job->number, why);
-    if (status == STATUS_NO_MEMORY || status == STATUS_NOT_FOUND) {
+    if (status == STATUS_NO_MEMORY || status == STATUS_NOT_FOUND || status == STATUS_AGAIN) {
         return status;
     }
     if (status != STATUS_OK) { /* the journal cannot be read without it */
         tell_stuck(job, begun, why->text);
         return STATUS_OK;
     }
-    if (queue_was_begun(own, job->number) && !queue_holds(own, job->number, "state/journal.db")) {
+    if (kept->begun && !kept->journal) {
         (void)snprintf(job->name, sizeof job->name, "%s", own->job.name);
         tell_stuck(job, true,
                    "it has begun, and its journal is gone: bring the journal back, or cancel the "
                    "job; to run it anew, and pay again, submit it again");
         return STATUS_OK;
     }
-    status = office_look(own, &end, why);
+    status = kept->journal ? office_look(own, &end, why) : STATUS_OK;
     if (status == STATUS_FOREIGN) {
         (void)snprintf(job->name, sizeof job->name, "%s", own->job.name);
         tell_stuck(job, true,
@@ -187,26 +166,25 @@ static enum status judge(struct queue_job *job, struct office *own, struct why *
 enum status queue_look(struct queue_job *job, const struct office *office, uint32_t number,
                        struct why *why)
 {
+    struct queue_kept kept;
     *job = (struct queue_job){.number = number, .seconds_left = -1};
-    if (!queue_holds(office, number, "")) {
-        why_set(why, "there is no job %" PRIu32 " in %s: `jobs` lists them", number,
-                office->settings.jobs);
-        return STATUS_NOT_FOUND;
+    enum status status = queue_peek(&kept, office, number, why);
+    if (status != STATUS_OK) {
+        return status;
     }
-    read_asked(job, office, number);
-    if (queue_holds(office, number, "end")) {
+    take_asked(job, &kept, number);
+    if (kept.over) {
         job->filed = true;
         return read_end(job, office, why);
     }
-    struct office own = {.settings = office->settings};
-    enum status status = judge(job, &own, why);
+    struct office own = office_like(office);
+    status = judge(job, &own, &kept, why);
     office_free(&own);
     return status;
 }
 
 enum status queue_file(const struct office *office, const struct queue_job *job, struct why *why)
 {
-    char path[QUEUE_PATH_BYTES];
     char when[CLOCK_TEXT_BYTES];
     char epsilon[2][DECIMAL_TEXT_BYTES];
     char delta[2][DECIMAL_TEXT_BYTES];
@@ -238,8 +216,8 @@ enum status queue_file(const struct office *office, const struct queue_job *job,
     (void)fprintf(out, "ended: \"%s\"\n", when);
     enum status status = fclose(out) == 0 ? STATUS_OK : STATUS_NO_MEMORY;
     if (status == STATUS_OK) {
-        queue_path(path, office, job->number, "end");
-        status = file_write(path, (struct slice){text, size}, 0400, why);
+        status =
+            queue_store_of(office)->put_end(office, job->number, (struct slice){text, size}, why);
     }
     free(text);
     return status;

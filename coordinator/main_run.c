@@ -18,11 +18,19 @@
 #endif
 
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #define PROGRAM "hedgerow-coordinator"
 
-enum { PUBLISH_TRIES = 60, PUBLISH_PAUSE_MS = 1000 };
+enum { PUBLISH_TRIES = 60, PUBLISH_PAUSE_MS = 1000, AGAIN_PAUSE_MS = 500 };
+
+/* Whether other coordinators share the job, or the queue. */
+static bool is_shared(const struct run *run)
+{
+    return run->stays ? queue_is_shared(&run->office)
+                      : journal_is_shared(run->office.settings.state);
+}
 
 /* Listens and runs machines until the end, or until another coordinator leads. */
 static enum status serve(struct run *run, bool *listens, int *exit_code, struct why *why)
@@ -37,15 +45,15 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
         .self = &run->lane[0], .make = lane_make, .unmake = lane_unmake};
     struct driver_file file[DRIVER_LANES_MAX];
     void *lane[DRIVER_LANES_MAX];
-    struct driver_options driver = {
-        .log = &run->daemon.log,
-        .roster_path = run->office.settings.agents,
-        .operators_path = run->office.settings.operators.list,
-        .file = file,
-        .file_count = run->stays ? DRIVER_LANES_MAX : 0,
-        .source = collect_is_shared(&run->office) ? &run->collect.source : NULL,
-        .lost = journal_is_shared(run->office.settings.state) ? lane_is_lost : NULL,
-        .lost_self = run};
+    struct driver_options driver = {.log = &run->daemon.log,
+                                    .roster_path = run->office.settings.agents,
+                                    .operators_path = run->office.settings.operators.list,
+                                    .file = file,
+                                    .file_count = run->stays ? DRIVER_LANES_MAX : 0,
+                                    .source = collect_is_shared(&run->office) ? &run->collect.source
+                                                                              : NULL,
+                                    .lost = is_shared(run) ? lane_is_lost : NULL,
+                                    .lost_self = run};
     enum status status = endpoint_listen(&driver.endpoint, &options, why);
 
     *listens = status == STATUS_OK;
@@ -56,51 +64,99 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
     driver.observe = kill_at_observe;
 #endif
     if (run->stays) {
+        char place[QUEUE_PATH_BYTES];
+        queue_describe(place, &run->office);
         lane_follow_queue(run, &factory, file, lane);
         log_event(&run->daemon.log, LOG_INFO, "coordinator-started", NULL,
-                  "queue %s, listening on %s", run->office.settings.jobs,
-                  endpoint_address(driver.endpoint));
+                  "queue %s, listening on %s", place, endpoint_address(driver.endpoint));
     } else {
         log_event(&run->daemon.log, LOG_INFO, "coordinator-started", NULL,
                   "job \"%s\", listening on %s", run->office.job.name,
                   endpoint_address(driver.endpoint));
         lane_warn_of_questions(&run->lane[0]);
     }
-    desk_child_begin(&run->desk, &run->office, &run->daemon.log, run->config, &driver);
+    desk_child_join(&run->desk, &driver);
     face_join(&run->face, &driver);
     status = driver_run(&driver, &factory, exit_code, why);
-    desk_child_end(&run->desk);
     face_part(&run->face);
     endpoint_free(driver.endpoint);
     return status;
 }
 
-/* A coordinator that stands by does not listen for agents: they find the one that leads. Its page says so. */
+static enum status open_led(void *self, struct why *why)
+{
+    struct run *run = self;
+    const struct journal_options options = {.place = run->office.settings.state,
+                                            .kind = "coordinator"};
+    return journal_open(&run->led, &options, why);
+}
+
+/* Who takes the lead of a queue sees first what it has come to. */
+static enum status lead_queue(void *self, struct why *why)
+{
+    struct run *run = self;
+    stay_forget(&run->stay);
+    const enum status status = queue_lead(&run->office, why);
+    return status == STATUS_OK ? lane_choose(run, why) : status;
+}
+
+/* Its page says that it stands by, and its desk is open. */
+static void stand_by(void *self, int64_t wait_ms)
+{
+    struct run *run = self;
+    face_stand_by(&run->face, wait_ms);
+    desk_child_look(&run->desk);
+}
+
+/* Waits until there is something to do here, or a signal says that there is not. */
+static enum status await_turn(struct run *run, struct why *why)
+{
+    const struct lead_options options = {.attempt = run->stays ? lead_queue : open_led,
+                                         .self = run,
+                                         .log = &run->daemon.log,
+                                         .what = run->stays ? "the queue" : "the job",
+                                         .wait = stand_by,
+                                         .wait_self = run};
+    if (collect_is_collector(&run->office)) {
+        return collect_await(&run->collect, face_stand_by, &run->face, why);
+    }
+    return is_shared(run) ? lead_await(&options, &run->signal, why) : STATUS_OK;
+}
+
+/* A coordinator that stands by does not listen for agents: they find the one that leads. */
+static enum status lead_and_serve(struct run *run, int *exit_code, struct why *why)
+{
+    bool listens = false;
+    enum status status;
+    do {
+        status = await_turn(run, why);
+        if (status == STATUS_OK && run->signal == 0) {
+            status = serve(run, &listens, exit_code, why);
+        } else if (status == STATUS_OK) {
+            *exit_code = run->signal == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_OK;
+        }
+        journal_close(&run->led);
+        collect_leave(&run->collect);
+        if (run->stays && status == STATUS_AGAIN) { /* it may answer, and refuse the same again */
+            stand_by(run, AGAIN_PAUSE_MS);
+        }
+    } while (is_shared(run) && listens && lead_is_lost(status));
+    return status;
+}
+
 static enum status drive(struct run *run, int *exit_code, struct why *why)
 {
-    const bool shared = journal_is_shared(run->office.settings.state);
-    bool listens = false;
-    enum status status = shared ? office_judge(&run->office, why) : STATUS_OK;
-
+    enum status status =
+        is_shared(run) && !run->stays ? office_judge(&run->office, why) : STATUS_OK;
     if (status == STATUS_OK) {
         status = face_open(&run->face, &run->office, &run->daemon.log, why);
     }
     if (status != STATUS_OK) {
         return status;
     }
-    do {
-        if (collect_is_collector(&run->office)) {
-            status = collect_await(&run->collect, face_stand_by, &run->face, why);
-        } else if (shared) {
-            status = lead_await(&run->led, run->office.settings.state, &run->daemon.log,
-                                face_stand_by, &run->face, why);
-        }
-        if (status == STATUS_OK) {
-            status = serve(run, &listens, exit_code, why);
-        }
-        journal_close(&run->led);
-        collect_leave(&run->collect);
-    } while (shared && listens && lead_is_lost(status));
+    desk_child_begin(&run->desk, &run->office, &run->daemon.log, run->config);
+    status = lead_and_serve(run, exit_code, why);
+    desk_child_end(&run->desk);
     face_close(&run->face);
     return status;
 }
@@ -111,12 +167,12 @@ static enum status publish(const struct run *run, const struct arguments *argume
 {
     struct job_end end;
     enum status status =
-        office_publish(&run->office, arguments->seeded, arguments->seed, &end, why);
+        office_publish(&run->office, NULL, arguments->seeded, arguments->seed, &end, why);
     for (int i = 0;
          status == STATUS_IO && journal_is_shared(run->office.settings.state) && i < PUBLISH_TRIES;
          i++) { /* the database may be away just now */
         (void)poll(NULL, 0, PUBLISH_PAUSE_MS);
-        status = office_publish(&run->office, arguments->seeded, arguments->seed, &end, why);
+        status = office_publish(&run->office, NULL, arguments->seeded, arguments->seed, &end, why);
     }
     if (status == STATUS_AGAIN) {
         log_event(&run->daemon.log, LOG_INFO, "coordinator-stopped", NULL,
@@ -150,18 +206,21 @@ static enum status find_job(struct run *run, const struct arguments *arguments, 
 #ifdef HEDGEROW_OBSERVED
     run->stay.observe = kill_at_observe;
 #endif
-    enum status status = queue_open(&run->office, why);
+    const enum status status = queue_open(&run->office, why);
+    if (is_shared(run)) { /* one that is away is tried again, and whoever leads chooses */
+        return status == STATUS_AGAIN ? STATUS_OK : status;
+    }
     return status == STATUS_OK ? lane_choose(run, why) : status;
 }
 
-/* After a signal: jobs whose end is in their journals. */
+/* After a signal: jobs whose end is in their journals. Whoever leads next files what cannot be filed here. */
 static enum status file_all(struct run *run, struct why *why)
 {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < STAY_JOBS_MAX && status == STATUS_OK; i++) {
         status = stay_file(&run->stay, &run->stay.job[i], why);
     }
-    return status;
+    return lead_is_lost(status) ? STATUS_OK : status;
 }
 
 int main_run(const struct arguments *arguments)
@@ -191,13 +250,14 @@ int main_run(const struct arguments *arguments)
     if (status == STATUS_OK) {
         status = drive(run, &exit_code, &why);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && run->signal == 0) {
         status = run->stays                           ? file_all(run, &why)
                  : collect_is_collector(&run->office) ? STATUS_OK
                                                       : publish(run, arguments, &exit_code, &why);
     }
     exit_code = daemon_end(&run->daemon, PROGRAM, exit_code, status, &why);
     stay_free(&run->stay);
+    queue_close(&run->office);
     office_free(&run->office);
     return exit_code;
 }

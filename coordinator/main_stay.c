@@ -37,38 +37,63 @@ static void give_up(struct stay_job *job)
 {
     office_free(&job->office);
     job->number = 0;
-    job->cancel[0] = '\0';
+    job->cancel.path[0] = '\0';
 }
 
-enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why)
+/* Whether somebody has taken a job away. Where that cannot be told it is there. */
+static bool is_removed(const struct stay_job *job)
 {
+    struct queue_kept kept;
+    struct why ignored = {{0}};
+    return queue_peek(&kept, &job->office, job->number, &ignored) == STATUS_NOT_FOUND;
+}
+
+/* over: out, whether the job is. */
+static enum status publish(struct stay *stay, const struct stay_job *job, bool *over,
+                           struct why *why)
+{
+    char place[QUEUE_PATH_BYTES];
     struct job_end end;
     struct queue_job told;
-    if (job->number == 0) {
+    enum status status =
+        queue_publish(&job->office, job->number, stay->seeded, stay->seed, &end, why);
+    *over = status != STATUS_AGAIN;
+    if (status == STATUS_AGAIN) {
         return STATUS_OK;
     }
-    observe(stay);
-    enum status status = office_publish(&job->office, stay->seeded, stay->seed, &end, why);
-    if (status == STATUS_NOT_FOUND && !queue_holds(&job->office, job->number, "")) {
-        log_event(stay->log, LOG_ERROR, "job-removed", NULL,
-                  "job %" PRIu32 ": its folder was removed while it ran; it has no result",
-                  job->number);
-        give_up(job);
-        return STATUS_OK;
+    if (status == STATUS_IO && queue_is_shared(&job->office)) {
+        return STATUS_AGAIN; /* the database is away; nothing is wrong with the job */
     }
     if (status == STATUS_OK) {
+        queue_results(place, &job->office, job->number);
         log_event(stay->log, LOG_INFO, "result-written", NULL,
                   "result.json, report.html and the model, if there is one, are in %s",
-                  job->office.settings.out);
+                  place[0] != '\0' ? place : "the database");
         observe(stay);
         queue_tell(&told, &job->office, job->number, &end);
         status = file_job(stay, &told, why);
         observe(stay);
     }
-    if (status == STATUS_OK) {
+    return status;
+}
+
+enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why)
+{
+    if (job->number == 0) {
+        return STATUS_OK;
+    }
+    bool over = true;
+    observe(stay);
+    enum status status = publish(stay, job, &over, why);
+    if (status == STATUS_NOT_FOUND && is_removed(job)) {
+        log_event(stay->log, LOG_ERROR, "job-removed", NULL,
+                  "job %" PRIu32 " was removed while it ran; it has no result", job->number);
+        status = STATUS_OK;
+    }
+    if (status == STATUS_OK && over) {
         give_up(job);
     }
-    return status == STATUS_AGAIN ? STATUS_OK : status;
+    return status;
 }
 
 bool stay_is_damage(enum status status)
@@ -85,11 +110,14 @@ enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status 
         return status;
     }
     if (stay_is_damage(status)) {
+        char place[QUEUE_PATH_BYTES];
+        queue_describe(place, &job->office);
         log_event_fields(
             stay->log, LOG_ERROR, "job-set-aside", field, 1,
             "job %" PRIu32 " cannot go on, its journal is damaged or gone (%s), and its agents are "
             "free for other jobs; remedy: bring back the latest whole copy of %s, and start again",
-            job->number, status_text(status), job->office.settings.state);
+            job->number, status_text(status),
+            queue_is_shared(&job->office) ? place : job->office.settings.state);
     } else {
         log_event_fields(stay->log, LOG_ERROR, "job-set-aside", field, 1,
                          "job %" PRIu32 " is over, and its results cannot be written: %s; remedy: "
@@ -162,7 +190,7 @@ static void begin(struct stay *stay, const struct queue_job *job, const struct o
     }
     place->number = job->number;
     place->office = *own;
-    queue_path(place->cancel, own, job->number, "cancel");
+    queue_follow(&place->cancel, &place->office, job->number);
     log_event(stay->log, LOG_INFO, "job-taken", NULL, "job %" PRIu32 " \"%s\", submitted by %s, %s",
               job->number, own->job.name, job->submitted, job->begun ? "goes on" : "begins");
 }
@@ -170,7 +198,7 @@ static void begin(struct stay *stay, const struct queue_job *job, const struct o
 static enum status take(struct stay *stay, struct waiting *waiting, const struct queue_job *job,
                         struct why *why)
 {
-    struct office own = {.settings = stay->office->settings};
+    struct office own = office_like(stay->office);
     const enum status status = queue_take(&own, job->number, why);
     if (status == STATUS_OK && is_free(stay, waiting, &own.job)) {
         begin(stay, job, &own);
@@ -179,11 +207,11 @@ static enum status take(struct stay *stay, struct waiting *waiting, const struct
     if (status == STATUS_OK) {
         waiting->job[waiting->count++] = own.job;
         own.job = (struct job){.stage_count = 0};
-    } else if (status != STATUS_NO_MEMORY) {
+    } else if (status != STATUS_NO_MEMORY && status != STATUS_AGAIN) {
         pass_over(stay, job->number, why->text);
     }
     office_free(&own);
-    return status == STATUS_NO_MEMORY ? status : STATUS_OK;
+    return status == STATUS_NO_MEMORY || status == STATUS_AGAIN ? status : STATUS_OK;
 }
 
 /* A job that can neither begin nor go on keeps nobody from the others. What cannot be looked at beside its journal is
@@ -192,8 +220,13 @@ static enum status consider(struct stay *stay, struct waiting *waiting, uint32_t
                             struct why *why)
 {
     struct queue_job job;
-    struct why ignored = {{0}};
-    const bool seen = queue_look(&job, stay->office, number, &ignored) == STATUS_OK;
+    struct why cause = {{0}};
+    const enum status looked = queue_look(&job, stay->office, number, &cause);
+    const bool seen = looked == STATUS_OK;
+    if (looked == STATUS_AGAIN) { /* a database is away, and no fault of the job's */
+        *why = cause;
+        return looked;
+    }
     if (seen && job.stuck && job.cancel[0] != '\0') {
         char because[RECORD_CAUSE_BYTES];
         (void)snprintf(because, sizeof because, "cancelled by %s; %.*s", job.cancel,
@@ -236,10 +269,10 @@ enum status stay_choose(struct stay *stay, struct why *why)
     for (int begun = 1; begun >= 0; begun--) {
         for (size_t i = 0; i < stay->list.count && status == STATUS_OK && has_room(stay, &waiting);
              i++) {
-            const uint32_t number = stay->list.number[i];
-            if (!queue_holds(stay->office, number, "end") && !runs(stay, number) &&
-                !is_aside(stay, number) && queue_was_begun(stay->office, number) == (begun == 1)) {
-                status = consider(stay, &waiting, number, why);
+            const struct queue_entry entry = stay->list.entry[i];
+            if (!entry.over && !runs(stay, entry.number) && !is_aside(stay, entry.number) &&
+                entry.begun == (begun == 1)) {
+                status = consider(stay, &waiting, entry.number, why);
             }
         }
     }
@@ -249,10 +282,17 @@ enum status stay_choose(struct stay *stay, struct why *why)
     return status;
 }
 
-void stay_free(struct stay *stay)
+void stay_forget(struct stay *stay)
 {
     for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
-        office_free(&stay->job[i].office);
+        give_up(&stay->job[i]);
     }
+    stay->aside_count = 0;
+    stay->refused = 0;
+}
+
+void stay_free(struct stay *stay)
+{
+    stay_forget(stay);
     queue_list_free(&stay->list);
 }

@@ -3,7 +3,7 @@
 #ifndef COORDINATOR_MAIN_STAY_H
 #define COORDINATOR_MAIN_STAY_H
 
-#include "coordinator/main_queue.h"
+#include "coordinator/main_queue_place.h"
 
 enum { STAY_JOBS_MAX = SETTINGS_JOBS_MAX }; /* each on a lane of the driver */
 
@@ -13,7 +13,7 @@ enum { STAY_ASIDE_MAX = 64 };
 struct stay_job {
     uint32_t number; /* 0: none runs here */
     struct office office;
-    char cancel[QUEUE_PATH_BYTES]; /* the job's file; "" */
+    struct queue_followed cancel; /* whether it is cancelled; its path is "" where none runs */
 };
 
 struct stay {
@@ -39,7 +39,8 @@ struct stay {
 MUST_USE enum status stay_choose(struct stay *stay, struct why *why);
 
 /** Publishes and files a job that ran, if it is over, and gives up its place; where it is not over it keeps the place. Fails
- * with STATUS_IO, STATUS_NO_MEMORY, STATUS_CORRUPT (its journal is damaged). */
+ * with STATUS_IO, STATUS_NO_MEMORY, STATUS_CORRUPT (its journal is damaged); of a queue in a database with STATUS_AGAIN and
+ * STATUS_BUSY in the place of STATUS_IO. */
 MUST_USE enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why);
 
 /** Whether a status says that a job's journal is damaged or gone. */
@@ -50,6 +51,9 @@ bool stay_is_damage(enum status status);
  * set aside already that something else is wrong. */
 MUST_USE enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status status,
                                     struct why *why);
+
+/** Forgets which jobs run and which are set aside: another coordinator may lead them meanwhile. */
+void stay_forget(struct stay *stay);
 
 /** Returns how many jobs run. */
 size_t stay_count(const struct stay *stay);

@@ -77,7 +77,8 @@ static const struct config_key coordinator_keys[] = {
     KEY_TEXT("out", out, REQUIRED_UNLESS("jobs", "out"),
         DOC("The folder for result.json and model.json, made when missing.")),
     KEY_TEXT("jobs", jobs, OPTIONAL("jobs"),
-        DOC("In place of state, job and out: the folder of the queue, for a coordinator that stays.")),
+        DOC("In place of state, job and out: the folder of the queue, for a coordinator that stays. Or "
+            "postgresql://HOST/DATABASE, which several coordinators share.")),
     KEY_WHOLE("jobs_at_once", jobs_at_once, 1, SETTINGS_JOBS_MAX, DEFAULT("8", "8"),
         DOC("Beside jobs: how many may run at the same time, where they ask different agents.")),
     KEY_TABLE("operators", operators, operators_keys,
@@ -197,12 +198,13 @@ static enum status check_lines(const struct config *config,
 }
 
 /* A URL of another kind would be taken for a folder, and made. */
-static enum status check_state(const struct config *config, const char *state, struct why *why)
+static enum status check_place(const struct config *config, const char *key, const char *place,
+                               struct why *why)
 {
-    return !settings_is_url(state) || strncmp(state, "postgresql://", 13) == 0 ||
-                   strncmp(state, "postgres://", 11) == 0
+    return !settings_is_url(place) || strncmp(place, "postgresql://", 13) == 0 ||
+                   strncmp(place, "postgres://", 11) == 0
                ? STATUS_OK
-               : config_refuse(config, why, "state",
+               : config_refuse(config, why, key,
                                "is neither a folder nor postgresql://HOST/DATABASE");
 }
 
@@ -236,7 +238,10 @@ enum status coordinator_settings_parse(struct coordinator_settings *settings, st
         status = settings_check_address(config, settings->listen, "listen", why);
     }
     if (status == STATUS_OK) {
-        status = check_state(config, settings->state, why);
+        status = check_place(config, "state", settings->state, why);
+    }
+    if (status == STATUS_OK) {
+        status = check_place(config, "jobs", settings->jobs, why);
     }
     if (status == STATUS_OK) {
         status = settings_check_http(config, &settings->http, why);
@@ -261,7 +266,7 @@ enum status coordinator_settings_parse(struct coordinator_settings *settings, st
             {settings_is_url(settings->state) ? NULL : settings->state, "state"},
             {settings->job, "job"},
             {settings->out, "out"},
-            {settings->jobs, "jobs"},
+            {settings_is_url(settings->jobs) ? NULL : settings->jobs, "jobs"},
         };
         status = settings_resolve(config, item, sizeof item / sizeof item[0], path, why);
     }

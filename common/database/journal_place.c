@@ -17,10 +17,11 @@ enum status journal_open(struct journal *out, const struct journal_options *opti
                                              : journal_sqlite_open(out, &folder, why);
 }
 
-enum status journal_read(const char *place, const char *kind, journal_visit *visit,
+enum status journal_read(const char *place, uint32_t job, const char *kind, journal_visit *visit,
                          void *visit_self, struct why *why)
 {
-    const struct journal_options options = {.place = place, .kind = kind, .read_only = true};
+    const struct journal_options options = {
+        .place = place, .kind = kind, .read_only = true, .part = {.job = job}};
     struct journal journal = {0};
     enum status status = journal_open(&journal, &options, why);
     if (status == STATUS_OK) {

@@ -10,10 +10,21 @@
 
 #include <stdbool.h>
 
+struct lease;
+
+/* A job of a queue in a database (jobs.h) has its journal in a schema of its own. Its statements carry the term of the queue's
+ * lease. */
+struct journal_part {
+    uint32_t job;        /* its number; 0: the place has one journal, with a lease of its own */
+    struct lease *lease; /* kept; not read where it is opened to read */
+    int64_t term;
+};
+
 struct journal_options {
     const char *place; /* a folder, made when missing, 0700; or postgresql://... */
     const char *kind;  /* "coordinator": another program's is never taken for it */
     bool read_only;    /* beside a running program */
+    struct journal_part part;
 };
 
 /** Whether a place is a database. */
@@ -38,10 +49,10 @@ bool journal_is_lost(const struct journal *journal);
  * has to find the same term (collection.h). */
 int64_t journal_term(const struct journal *journal);
 
-/** Opens a place's journal beside a program that may be running, reads every record and closes it.
- * Fails as opening and `each` do. */
-MUST_USE enum status journal_read(const char *place, const char *kind, journal_visit *visit,
-                                  void *visit_self, struct why *why);
+/** Opens a place's journal beside a program that may be running, reads every record and closes it. job: of a queue in a
+ * database, or 0. Fails as opening and `each` do. */
+MUST_USE enum status journal_read(const char *place, uint32_t job, const char *kind,
+                                  journal_visit *visit, void *visit_self, struct why *why);
 
 /** Tries whether a place can serve as a journal's: as journal_folder_try, or asks the database. */
 MUST_USE enum status journal_try(const char *place, struct why *why);

@@ -7,12 +7,19 @@
  * Opening raises the term. Every statement that writes takes the lease's row first and goes on only if the term is still its
  * own. So a leader that was stopped and wakes up writes nothing, whatever its clock says: `until` decides alone who may
  * try to lead. The same settles a commit whose outcome is unknown. Opening again waits for the row, so the old statement has
- * either ended, and its record is there, or has yet to begin, and will find another term. */
+ * either ended, and its record is there, or has yet to begin, and will find another term.
+ *
+ * The journals of a queue's jobs (jobs.h) have the queue's lease in common: hedgerow_lease is the queue's, and record and blob
+ * are in a schema of the job's, which stands first in the search path of the journal's connection. Opening one of them does
+ * not raise the term. So a commit whose outcome is unknown makes the lease doubtful (lease_doubt): whoever led has to take the
+ * lead anew, which raises it. */
 
 #include "database/journal_shared_private.h"
 
 #include "base/check.h"
 #include "crypto/digest.h"
+#include "database/job_schema.h"
+#include "database/jobs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,25 +32,26 @@ enum { VERSION = 1 };
     " WHERE term = $1 RETURNING 1)"
 
 /* Two coordinators may begin at once: the first makes the tables while the second waits. */
+#define LOCKED "DO $$ BEGIN PERFORM pg_advisory_xact_lock(7522713, 1);"
+#define RECORDS                                                                                    \
+    " CREATE TABLE hedgerow_record (sequence bigint PRIMARY KEY, body bytea NOT NULL,"             \
+    " blob_bytes bigint NOT NULL, blob_digest bytea NOT NULL, chain bytea NOT NULL);"              \
+    " CREATE TABLE hedgerow_blob (sequence bigint PRIMARY KEY, bytes bytea NOT NULL);"             \
+    " ALTER TABLE hedgerow_record ALTER body SET STORAGE EXTERNAL;"                                \
+    " ALTER TABLE hedgerow_blob ALTER bytes SET STORAGE EXTERNAL;"                                 \
+    " CREATE FUNCTION hedgerow_stays() RETURNS trigger LANGUAGE plpgsql AS"                        \
+    " 'BEGIN RAISE EXCEPTION ''a journal is append-only''; END';"                                  \
+    " CREATE TRIGGER stays BEFORE UPDATE OR DELETE OR TRUNCATE ON hedgerow_record"                 \
+    " EXECUTE FUNCTION hedgerow_stays();"                                                          \
+    " CREATE TRIGGER unchanged BEFORE UPDATE OR TRUNCATE ON hedgerow_blob"                         \
+    " EXECUTE FUNCTION hedgerow_stays();"
+
 static const char schema[] =
-    "DO $$ BEGIN"
-    " PERFORM pg_advisory_xact_lock(7522713, 1);"
-    " IF to_regclass('hedgerow_lease') IS NULL THEN"
-    " CREATE TABLE hedgerow_lease (one boolean PRIMARY KEY DEFAULT true CHECK (one),"
-    " kind text NOT NULL, version bigint NOT NULL, term bigint NOT NULL, holder text NOT NULL,"
-    " until timestamptz NOT NULL);"
-    " CREATE TABLE hedgerow_record (sequence bigint PRIMARY KEY, body bytea NOT NULL,"
-    " blob_bytes bigint NOT NULL, blob_digest bytea NOT NULL, chain bytea NOT NULL);"
-    " CREATE TABLE hedgerow_blob (sequence bigint PRIMARY KEY, bytes bytea NOT NULL);"
-    " ALTER TABLE hedgerow_record ALTER body SET STORAGE EXTERNAL;"
-    " ALTER TABLE hedgerow_blob ALTER bytes SET STORAGE EXTERNAL;"
-    " CREATE FUNCTION hedgerow_stays() RETURNS trigger LANGUAGE plpgsql AS"
-    " 'BEGIN RAISE EXCEPTION ''a journal is append-only''; END';"
-    " CREATE TRIGGER stays BEFORE UPDATE OR DELETE OR TRUNCATE ON hedgerow_record"
-    " EXECUTE FUNCTION hedgerow_stays();"
-    " CREATE TRIGGER unchanged BEFORE UPDATE OR TRUNCATE ON hedgerow_blob"
-    " EXECUTE FUNCTION hedgerow_stays();"
-    " END IF; END $$";
+    LOCKED " IF to_regclass('hedgerow_lease') IS NULL THEN"
+           " CREATE TABLE hedgerow_lease (" LEASE_COLUMNS ");" RECORDS " END IF; END $$";
+/* In a job's schema, which stands first in the path. */
+static const char schema_of_job[] =
+    LOCKED " IF to_regclass('hedgerow_record') IS NULL THEN" RECORDS " END IF; END $$";
 
 static struct database_value bytes(struct slice value)
 {
@@ -75,14 +83,18 @@ static enum status perform(struct journal_shared *journal, const char *statement
     struct pg_result *answer = NULL;
     struct why why = {""};
     enum status status = database_ask(journal->database, &answer, statement, value, count, &why);
+    const bool is_led_by_another = status == STATUS_OK && database_number(answer, 0, 0) != 1;
 
     if (status != STATUS_OK) {
         why_set(&journal->trouble, "%s: %s", journal->place, why.text);
-    } else if (database_number(answer, 0, 0) != 1) {
+    } else if (is_led_by_another) {
         status = journal_shared_led_by_another(journal);
     }
     database_answer_free(answer);
     journal->refuses = status != STATUS_OK;
+    if (journal->job > 0 && (status == STATUS_UNKNOWN_OUTCOME || is_led_by_another)) {
+        lease_doubt(journal->lease);
+    }
     return status;
 }
 
@@ -164,28 +176,12 @@ static void end(void *self)
 {
     struct journal_shared *journal = self;
     if (journal != NULL) {
-        lease_free(journal->lease); /* first: it gives the lease back */
+        if (journal->job == 0) {
+            lease_free(journal->lease); /* first: it gives the lease back */
+        }
         database_close(journal->database);
         free(journal);
     }
-}
-
-/* A server that does not wait for its disk would lose what it has acknowledged. */
-static enum status check_durable(struct journal_shared *journal, struct why *why)
-{
-    static const char statement[] =
-        "SELECT (current_setting('fsync')::bool AND current_setting('full_page_writes')::bool"
-        " AND current_setting('synchronous_commit') NOT IN ('off', 'local'))::int::bigint";
-    struct pg_result *answer = NULL;
-    enum status status = database_ask(journal->database, &answer, statement, NULL, 0, why);
-
-    if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
-        why_set(why, "it does not make a commit durable before it acknowledges it; remedy: fsync, "
-                     "full_page_writes and synchronous_commit on in postgresql.conf");
-        status = STATUS_INVALID;
-    }
-    database_answer_free(answer);
-    return status;
 }
 
 /* Whose journal is it, and of which version? */
@@ -213,12 +209,16 @@ static enum status recognise(struct journal_shared *journal, const char *kind, s
     return status;
 }
 
-/* Makes the tables where they are missing, with a lease that nobody holds. */
+/* Makes the tables where they are missing, with a lease that nobody holds: a job's of a queue alone, which has the lease. A
+ * server that does not wait for its disk would lose what it has acknowledged. */
 static enum status prepare(struct journal_shared *journal, const char *kind, struct why *why)
 {
     const struct database_value value[] = {text(kind), journal_shared_number(VERSION)};
-    enum status status = check_durable(journal, why);
+    enum status status = database_is_durable(journal->database, why);
 
+    if (status == STATUS_OK && journal->job > 0) {
+        return database_ask(journal->database, NULL, schema_of_job, NULL, 0, why);
+    }
     if (status == STATUS_OK) {
         status = database_ask(journal->database, NULL, schema, NULL, 0, why);
     }
@@ -237,7 +237,9 @@ static enum status is_begun(struct journal_shared *journal, struct why *why)
     struct pg_result *answer = NULL;
     enum status status = database_ask(
         journal->database, &answer,
-        "SELECT (to_regclass('hedgerow_lease') IS NOT NULL)::int::bigint", NULL, 0, why);
+        journal->job > 0 ? "SELECT (to_regclass('hedgerow_record') IS NOT NULL)::int::bigint"
+                         : "SELECT (to_regclass('hedgerow_lease') IS NOT NULL)::int::bigint",
+        NULL, 0, why);
     if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
         why_set(why, "there is no journal in it yet");
         status = STATUS_NOT_FOUND;
@@ -266,15 +268,23 @@ static enum status find_end(struct journal_shared *journal, struct why *why)
 static enum status open_all(struct journal_shared *journal, const struct journal_options *options,
                             struct why *why)
 {
+    const struct journal_part *part = &options->part;
     enum status status = database_open(&journal->database, options->place, why);
 
+    journal->job = part->job;
+    if (status == STATUS_OK && part->job > 0) {
+        status = job_schema_enter(journal->database, part->job, !options->read_only, why);
+    }
     if (status == STATUS_OK) {
         status = options->read_only ? is_begun(journal, why) : prepare(journal, options->kind, why);
     }
     if (status == STATUS_OK) {
-        status = recognise(journal, options->kind, why);
+        status = recognise(journal, part->job > 0 ? JOBS_KIND : options->kind, why);
     }
-    if (status == STATUS_OK && !options->read_only) {
+    if (status == STATUS_OK && part->job > 0 && !options->read_only) {
+        journal->lease = part->lease;
+        journal->term = part->term;
+    } else if (status == STATUS_OK && !options->read_only) {
         status =
             lease_take(&journal->lease, &journal->term, journal->database, options->place, why);
     }

@@ -14,6 +14,7 @@ enum { JOURNAL_SHARED_PLACE_BYTES = 128 };
 struct journal_shared {
     struct database *database;
     struct lease *lease; /* NULL when read-only */
+    uint32_t job;        /* of a queue, whose lease it is then; 0: it has its own */
     int64_t term;
     bool refuses; /* after a doubt: only a new opening tells what is there */
     char place[JOURNAL_SHARED_PLACE_BYTES];

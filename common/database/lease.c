@@ -21,6 +21,7 @@ struct lease {
     struct lease_keeper *keeper;
     pthread_mutex_t mutex;
     bool taken;         /* guarded by mutex: the row has another term */
+    bool doubted;       /* likewise: lease_doubt was called */
     int64_t renewed_ms; /* likewise: when the latest renewal that succeeded was asked for */
 };
 
@@ -118,9 +119,17 @@ static void take_turn(void *self, bool goes_on)
 bool lease_is_lost(struct lease *lease)
 {
     (void)pthread_mutex_lock(&lease->mutex);
-    const bool lost = lease->taken || clock_now_ms() - lease->renewed_ms > LEASE_MS;
+    const bool lost =
+        lease->taken || lease->doubted || clock_now_ms() - lease->renewed_ms > LEASE_MS;
     (void)pthread_mutex_unlock(&lease->mutex);
     return lost;
+}
+
+void lease_doubt(struct lease *lease)
+{
+    (void)pthread_mutex_lock(&lease->mutex);
+    lease->doubted = true;
+    (void)pthread_mutex_unlock(&lease->mutex);
 }
 
 enum status lease_take(struct lease **out, int64_t *term, struct database *database,

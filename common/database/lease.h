@@ -13,6 +13,10 @@
 struct lease;
 
 /* How long a leader that falls silent keeps the others out; and how often it says that it is there. */
+#define LEASE_COLUMNS                                                                              \
+    "one boolean PRIMARY KEY DEFAULT true CHECK (one), kind text NOT NULL,"                        \
+    " version bigint NOT NULL, term bigint NOT NULL, holder text NOT NULL,"                        \
+    " until timestamptz NOT NULL"
 #define LEASE_LENGTH "interval '6 seconds'"
 enum { LEASE_MS = 6000, LEASE_RENEWAL_MS = 1500 };
 
@@ -29,6 +33,10 @@ MUST_USE enum status lease_take(struct lease **out, int64_t *term, struct databa
 
 /** Whether somebody else leads by now, or may: the term has changed, or the lease could not be renewed in time. */
 bool lease_is_lost(struct lease *lease);
+
+/** Has lease_is_lost answer that it is, from now on: what a statement under its term has come to is not known. Whoever takes
+ * the lead then has a later term, and finds out. */
+void lease_doubt(struct lease *lease);
 
 /** Does nothing on NULL. */
 void lease_free(struct lease *lease);

@@ -51,6 +51,10 @@ struct driver_factory {
  * path may change between two machines. */
 struct driver_file {
     const char *path; /* kept; "": nothing is followed */
+    /** Reads the text from elsewhere; path is then a name alone, and optional and folder say nothing. It must not block for
+     * long. NULL: path is read. text: out, malloc'd. */
+    enum status (*read)(void *self, char **text, size_t *size, struct why *why);
+    void *self;
     enum followed which;
     bool optional; /* it need not be there: then its text is empty */
     bool folder;   /* its text is the names in it (base/folder.h) */

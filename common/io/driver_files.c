@@ -22,6 +22,9 @@ static enum status read_file(char **text, size_t *size, const struct driver_file
 {
     *text = NULL;
     *size = 0;
+    if (file->read != NULL) {
+        return file->read(file->self, text, size, why);
+    }
     if (file->optional && is_absent(file->path)) {
         return STATUS_OK;
     }

@@ -1,9 +1,11 @@
 /* The contract of a journal, whatever keeps it: a folder, or, where DATABASE_URL names one (tests/support/postgres), a
- * database. What a database adds - a lease with a term - is tested below, and skipped over a folder. */
+ * database; with JOURNAL_OF_JOB=1 as the journal of a queue's job there. What a database adds - a lease with a term - is tested
+ * below, and skipped over a folder and of a job, whose lease is the queue's (test_queue_shared.c). */
 
 #include "database/journal_place.h"
 
 #include "database/database.h"
+#include "database/jobs.h"
 #include "scratch.h"
 #include "tests/support/journal_seen.h"
 #include "tests/support/quiet_fork.h"
@@ -20,6 +22,7 @@ static char place[URL_BYTES];
 static bool shared;
 static struct why why;
 static struct journal journal;
+static struct jobs *jobs; /* the queue, where the journal is of a job of it */
 
 static void psql(const char *command)
 {
@@ -44,11 +47,19 @@ static void find_place(void)
     } else {
         snprintf(place, sizeof place, "%s", scratch.folder);
     }
+    if (shared && getenv("JOURNAL_OF_JOB") != NULL) {
+        cr_assert_eq(jobs_new(&jobs, place, &why), STATUS_OK);
+        cr_assert_eq(jobs_lead(jobs, &why), STATUS_OK, "%s", why.text);
+    }
 }
 
 static enum status open_kind(struct journal *out, const char *kind, bool read_only)
 {
-    const struct journal_options options = {.place = place, .kind = kind, .read_only = read_only};
+    const struct journal_options options = {.place = place,
+                                            .kind = kind,
+                                            .read_only = read_only,
+                                            .part = jobs != NULL ? jobs_part(jobs, 7)
+                                                                 : (struct journal_part){.job = 0}};
     why.text[0] = '\0';
     return journal_open(out, &options, &why);
 }
@@ -65,10 +76,20 @@ static void setup(void)
     cr_assert_eq(open_kind(&journal, "coordinator", false), STATUS_OK, "%s", why.text);
 }
 
+/* With a lease of its own. */
 static void setup_shared(void)
 {
-    if (getenv("DATABASE_URL") == NULL) {
-        cr_skip("a folder has no lease");
+    if (getenv("DATABASE_URL") == NULL || getenv("JOURNAL_OF_JOB") != NULL) {
+        cr_skip("a folder has no lease, and a job the queue's");
+    }
+    setup();
+}
+
+/* Whose kind, and whose holder, are its own. */
+static void setup_alone(void)
+{
+    if (getenv("JOURNAL_OF_JOB") != NULL) {
+        cr_skip("they are the queue's");
     }
     setup();
 }
@@ -76,6 +97,8 @@ static void setup_shared(void)
 static void teardown(void)
 {
     journal_close(&journal);
+    jobs_free(jobs);
+    jobs = NULL;
     scratch_remove(&scratch);
 }
 
@@ -142,7 +165,7 @@ Test(journal_place, a_visit_can_end_the_reading, .init = setup, .fini = teardown
     cr_expect_eq(put(&journal, "three", NULL, 0), STATUS_OK);
 }
 
-Test(journal_place, a_second_holder_is_told_who_holds_it, .init = setup, .fini = teardown)
+Test(journal_place, a_second_holder_is_told_who_holds_it, .init = setup_alone, .fini = teardown)
 {
     char holder[32];
     snprintf(holder, sizeof holder, "process %ld", (long)getpid());
@@ -179,7 +202,7 @@ Test(journal_place, a_reader_of_nothing_is_told_so, .init = find_place, .fini = 
     cr_expect_eq(open_kind(&reader, "coordinator", true), STATUS_NOT_FOUND, "%s", why.text);
 }
 
-Test(journal_place, another_kinds_journal_is_refused, .init = setup, .fini = teardown)
+Test(journal_place, another_kinds_journal_is_refused, .init = setup_alone, .fini = teardown)
 {
     journal_close(&journal);
     cr_expect_eq(open_kind(&journal, "agent", false), STATUS_INVALID);

@@ -57,6 +57,8 @@ KINDS = {
         "podFailurePolicy": {"rules": [{"action": TEXT, "onPodConditions": [{"type": TEXT, "status": TEXT}],
                                         "onExitCodes": {"containerName": TEXT, "operator": TEXT, "values": [WHOLE]}}]},
         "template": {"metadata": {"labels": ANY}, "spec": POD}}},
+    "apps/v1/Deployment": {"metadata": META, "spec": {"replicas": WHOLE, "selector": LABELS, "strategy": {"type": TEXT},
+        "template": {"metadata": {"labels": ANY}, "spec": POD}}},
 }
 
 
@@ -90,6 +92,13 @@ def of_kind(objects, kind):
     return found
 
 
+def workload(objects):
+    """What runs the coordinators: of one job a Job, of a queue a Deployment."""
+    found = [one for one in objects if one["kind"] in ("Job", "Deployment")]
+    expect(len(found) == 1, "not one workload")
+    return found[0]
+
+
 def check_container(container):
     name = container["name"]
     context = container["securityContext"]
@@ -99,7 +108,7 @@ def check_container(container):
 
 
 def check_promises(objects):
-    job = of_kind(objects, "Job")[0]
+    job = workload(objects)
     pod = job["spec"]["template"]["spec"]
     context = pod["securityContext"]
     expect(context["runAsNonRoot"] is True and context["runAsUser"] > 0 and context["seccompProfile"]["type"] == "RuntimeDefault", "runs as root, or unconfined")
@@ -115,7 +124,11 @@ def check_promises(objects):
     for probe, path in (("startupProbe", "/healthz"), ("livenessProbe", "/healthz"), ("readinessProbe", "/readyz")):
         get = main[probe]["httpGet"]
         expect(get["path"] == path and get["scheme"] == "HTTPS" and get["port"] in ports, f"{probe}: {get}")
-    expect(job["spec"]["parallelism"] >= 2 and "completions" not in job["spec"], "not two that share one job")
+    if job["kind"] == "Job":
+        expect(job["spec"]["parallelism"] >= 2 and "completions" not in job["spec"], "not two that share one job")
+    else:
+        expect(job["spec"]["replicas"] >= 2 and job["spec"]["strategy"] == {"type": "Recreate"} and pod["restartPolicy"] == "Always"
+               and job["spec"]["selector"]["matchLabels"].items() <= job["spec"]["template"]["metadata"]["labels"].items(), "not two that share one queue")
     labels = job["spec"]["template"]["metadata"]["labels"]
     for service in of_kind(objects, "Service"):
         expect(service["spec"]["selector"].items() <= labels.items(), "the service finds no pod")
@@ -134,10 +147,13 @@ def check_settings(objects, programs):
     """The settings are the program's: a name that it does not know would be found at the first start alone."""
     data = of_kind(objects, "ConfigMap")[0]["data"]
     settings = yaml.safe_load(data["coordinator.yml"])
-    main = of_kind(objects, "Job")[0]["spec"]["template"]["spec"]["containers"][0]
+    main = workload(objects)["spec"]["template"]["spec"]["containers"][0]
     ports = {one["name"]: one["containerPort"] for one in main["ports"]}
     expect(settings["listen"].endswith(f":{ports['agents']}") and settings["http"]["listen"].endswith(f":{ports['https']}"), "the settings' ports")
-    expect(settings["state"].startswith("postgresql://") and "@" in settings["state"] and ":" not in settings["state"].split("@")[0][13:], "a password in the settings")
+    place = settings["state" if workload(objects)["kind"] == "Job" else "jobs"]
+    expect(place.startswith("postgresql://") and "@" in place and ":" not in place.split("@")[0][13:], "a password in the settings")
+    desk = settings.get("operators", {}).get("listen")
+    expect(desk is None or desk.endswith(f":{ports['operators']}"), "the desk's port")
     hosts = {header["value"] for probe in ("startupProbe", "livenessProbe", "readinessProbe") for header in main[probe]["httpGet"]["httpHeaders"]}
     expect(hosts <= set(settings["http"]["names"].split()), f"probes ask for {hosts}")
     limit = main["resources"]["limits"]["memory"]
@@ -168,7 +184,7 @@ def check(objects):
 
 def must_fail(sentence, objects, change):
     spoiled = copy.deepcopy(objects)
-    change(of_kind(spoiled, "Job")[0]["spec"]["template"]["spec"], spoiled)
+    change(workload(spoiled)["spec"]["template"]["spec"], spoiled)
     try:
         check(spoiled)
     except Wrong:
@@ -211,10 +227,15 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--programs", required=True, type=pathlib.Path)
     options = parser.parse_args()
-    objects = [one for path in sorted((ROOT / "deploy").glob("*.yml")) for one in yaml.safe_load_all(path.read_text()) if one is not None]
-    check(objects)
-    self_test(objects)
-    check_settings(objects, options.programs)
+    paths = sorted((ROOT / "deploy").glob("*.yml"))
+    objects = []
+    for path in paths:
+        own = [one for one in yaml.safe_load_all(path.read_text()) if one is not None]
+        check(own)
+        self_test(own)
+        check_settings(own, options.programs)
+        objects += own
+    expect({workload([one])["kind"] for one in objects if one["kind"] in ("Job", "Deployment")} == {"Job", "Deployment"}, "a job and a queue")
     modules = os.environ.get("HEDGEROW_KUBERNETES", "")
     if modules and shutil.which("node"):
         check_types(objects, pathlib.Path(modules))

@@ -442,6 +442,31 @@ Test(driver, makes_the_machine_that_takes_the_place_of_one_that_has_finished)
     cr_expect_eq(exit_code, 3, "of the last one");
 }
 
+static enum status read_elsewhere(void *self, char **text, size_t *size, struct why *reason)
+{
+    int *reads = self;
+    if (++*reads == 1) {
+        why_set(reason, "it is away");
+        return STATUS_AGAIN;
+    }
+    *text = strdup("told");
+    *size = strlen(*text);
+    return STATUS_OK;
+}
+
+/* What lies elsewhere than in a file is read by a function. Where that fails, what was told before stays. */
+Test(driver, follows_what_is_read_by_a_function)
+{
+    int reads = 0;
+    const struct driver_file file = {
+        .path = "elsewhere", .which = FOLLOWED_JOBS, .read = read_elsewhere, .self = &reads};
+    memset(&world, 0, sizeof world);
+    machines_left = 0;
+    cr_assert_eq(run_after_another(&file, 1, end_on_file), STATUS_OK, "%s", why.text);
+    cr_expect_str_eq(world.heard, "|SF+");
+    cr_expect_eq(reads, 2, "it was away at first");
+}
+
 Test(driver, ends_when_there_is_no_next_machine)
 {
     const struct driver_file file = {.path = "/", .which = FOLLOWED_JOBS, .folder = true};

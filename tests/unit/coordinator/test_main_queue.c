@@ -1,15 +1,14 @@
-/* The queue's folder: what submissions, cancellations and ends leave in it, also half of them, and what others put there. */
+/* The queue's folder: what others, and deaths, leave in it. What a queue does in a folder and in a database alike is tested in
+ * tests/integration/database/test_queue_place.c. */
 
 #include "base/file.h"
 #include "coordinator/main_stay.h"
 
 #include <criterion/criterion.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const char TEXT[] =
@@ -89,54 +88,11 @@ static struct queue_job seen(uint32_t number)
     return job;
 }
 
-Test(main_queue, numbers_jobs_and_keeps_their_bytes)
+static bool is_over(uint32_t number)
 {
-    cr_expect_eq(add(), 1);
-    cr_expect_eq(add(), 2);
-    cr_assert_eq(queue_take(&office, 2, &why), STATUS_OK, "%s", why.text);
-    cr_expect(office.text_size == sizeof TEXT - 1 &&
-              memcmp(office.text, TEXT, sizeof TEXT - 1) == 0);
-    const struct queue_job job = seen(1);
-    cr_expect_eq(job.state, QUEUE_WAITING);
-    cr_expect_str_eq(job.name, "waiting");
-    cr_expect_eq(job.planned, 2);
-    cr_expect_eq(job.price.epsilon_micro, 1000000);
-    cr_expect_not_null(strstr(job.submitted, " at 20"));
-    cr_expect_eq(queue_take(&office, 3, &why), STATUS_NOT_FOUND);
-    cr_expect_null(office.text, "the job before is gone");
-}
-
-/* Two operators at a time: no number is given twice, and no job is lost. */
-Test(main_queue, gives_each_number_once)
-{
-    enum { OPERATORS = 4, EACH = 8 };
-    struct queue_list list;
-    for (int i = 0; i < OPERATORS; i++) {
-        const pid_t child = fork();
-        cr_assert_geq(child, 0);
-        for (int j = 0; child == 0 && j <= EACH; j++) {
-            uint32_t number;
-            if (j == EACH) {
-                _exit(0);
-            }
-            if (queue_add(&number, &office, &account, (struct slice){TEXT, sizeof TEXT - 1},
-                          &why) != STATUS_OK) {
-                _exit(1);
-            }
-        }
-    }
-    for (int i = 0; i < OPERATORS; i++) {
-        int result = 0;
-        cr_assert_gt(wait(&result), 0);
-        cr_assert(WIFEXITED(result) && WEXITSTATUS(result) == 0);
-    }
-    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK);
-    cr_assert_eq(list.count, OPERATORS * EACH);
-    for (size_t i = 0; i < list.count; i++) {
-        cr_expect_eq(list.number[i], i + 1);
-        cr_expect_eq(seen(list.number[i]).state, QUEUE_WAITING);
-    }
-    queue_list_free(&list);
+    struct queue_kept kept;
+    cr_assert_eq(queue_peek(&kept, &office, number, &why), STATUS_OK, "%s", why.text);
+    return kept.over;
 }
 
 /* Deaths of a submission leave a folder that begins with a dot; others leave what they like. */
@@ -202,39 +158,6 @@ Test(main_queue, tells_of_texts_that_cannot_be_read)
     }
 }
 
-Test(main_queue, cancels_before_the_beginning)
-{
-    const uint32_t number = add();
-    cr_assert_eq(queue_cancel(&office, number, &account, &why), STATUS_OK);
-    const struct queue_job job = seen(number);
-    cr_expect_eq(job.state, QUEUE_CANCELLED);
-    cr_expect_not_null(strstr(job.because, "before it began"), "%s", job.because);
-    cr_expect_not(job.filed);
-}
-
-Test(main_queue, files_an_end_that_comes_back)
-{
-    struct queue_job job = seen(add());
-    job.state = QUEUE_FAILED;
-    job.rounds = 1;
-    job.spent = (struct price){1500000, 7};
-    (void)snprintf(job.because, sizeof job.because, "a \"word\", a \\ and: # a colon");
-    cr_expect_not(queue_holds(&office, 1, "end"));
-    cr_assert_eq(queue_file(&office, &job, &why), STATUS_OK, "%s", why.text);
-    cr_expect(queue_holds(&office, 1, "end"));
-    const struct queue_job again = seen(1);
-    cr_expect(again.filed && again.state == QUEUE_FAILED && again.rounds == 1 &&
-              again.planned == 2);
-    cr_expect(again.spent.epsilon_micro == 1500000 && again.spent.delta_atto == 7);
-    cr_expect_eq(again.price.epsilon_micro, 1000000);
-    cr_expect_str_eq(again.because, job.because);
-    cr_expect_not_null(strstr(again.ended, "20"));
-    memset(job.because, 'x', sizeof job.because - 1); /* the longest cause that a record has */
-    job.because[sizeof job.because - 1] = '\0';
-    cr_assert_eq(queue_file(&office, &job, &why), STATUS_OK, "%s", why.text);
-    cr_expect_str_eq(seen(1).because, job.because);
-}
-
 Test(main_queue, refuses_an_end_that_it_did_not_write)
 {
     static const char *const text[] = {"", "hedgerow: 1\n", "hedgerow: 1\nstate: perhaps\n",
@@ -267,10 +190,10 @@ Test(main_queue, chooses_the_first_that_is_not_over)
     cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
     cr_expect_eq(stay.job[0].number, 4);
     cr_expect_eq(stay_count(&stay), 1, "job 5 asks the same agents");
-    cr_expect_not_null(strstr(stay.job[0].cancel, "/jobs/4/cancel"));
+    cr_expect_not_null(strstr(stay.job[0].cancel.path, "/jobs/4/cancel"));
     cr_expect_not_null(strstr(stay.job[0].office.settings.state, "/jobs/4/state"));
-    cr_expect(queue_holds(&office, 2, "end"), "what was cancelled before it began is over");
-    cr_expect_not(queue_holds(&office, 3, "end"), "nobody has decided on it");
+    cr_expect(is_over(2), "what was cancelled before it began is over");
+    cr_expect_not(is_over(3), "nobody has decided on it");
     cr_expect_not_null(strstr(said, "job-unreadable job 3 is passed over"), "%s", said);
     said[0] = '\0';
     cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
@@ -286,148 +209,6 @@ Test(main_queue, chooses_the_first_that_is_not_over)
     cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
     cr_expect_eq(stay_count(&stay), 0);
     cr_expect_not_null(strstr(said, "message_mb_max"), "%s", said);
-    stay_free(&stay);
-}
-
-/* Adds a job that asks these agents; "": all. */
-static uint32_t add_asking(const char *agents)
-{
-    char text[sizeof TEXT + 128];
-    uint32_t number = 0;
-    const char *at = strstr(TEXT, "minimum: 2,");
-    (void)snprintf(text, sizeof text, "%.*sminimum: 1, agents: [%s],%s", (int)(at - TEXT), TEXT,
-                   agents, at + strlen("minimum: 2,"));
-    cr_assert_eq(queue_add(&number, &office, &account, (struct slice){text, strlen(text)}, &why),
-                 STATUS_OK, "%s", why.text);
-    return number;
-}
-
-/* The numbers of the jobs that run, sorted, as digits. */
-static const char *running(const struct stay *stay)
-{
-    static char digits[STAY_JOBS_MAX + 1];
-    size_t count = 0;
-    for (uint32_t number = 1; number <= 9; number++) {
-        for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
-            if (stay->job[i].number == number) {
-                digits[count++] = (char)('0' + number);
-            }
-        }
-    }
-    digits[count] = '\0';
-    return digits;
-}
-
-static void choose(struct stay *stay, const char *expected)
-{
-    cr_assert_eq(stay_choose(stay, &why), STATUS_OK, "%s", why.text);
-    cr_expect_str_eq(running(stay), expected);
-}
-
-static void end_job(struct stay *stay, uint32_t number)
-{
-    struct queue_job over = seen(number);
-    over.state = QUEUE_DONE;
-    cr_assert_eq(queue_file(&office, &over, &why), STATUS_OK);
-    for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
-        if (stay->job[i].number == number) {
-            office_free(&stay->job[i].office);
-            stay->job[i].number = 0;
-        }
-    }
-}
-
-/* At the same time run those that ask different agents. None overtakes one that waits for an agent of its. */
-Test(main_queue, lets_jobs_run_beside_each_other)
-{
-    static struct stay stay;
-    stay = (struct stay){.office = &office, .log = &heard};
-    (void)add_asking("north, south"); /* 1 */
-    (void)add_asking("south, west");  /* 2 waits for 1 */
-    (void)add_asking("west, east");   /* 3 would be free, and waits behind 2 */
-    (void)add_asking("far");          /* 4 */
-    (void)add();                      /* 5 asks everybody */
-    (void)add_asking("away");         /* 6 waits behind 5 */
-    choose(&stay, "14");
-    choose(&stay, "14");
-    end_job(&stay, 4);
-    choose(&stay, "1");
-    end_job(&stay, 1);
-    choose(&stay, "2");
-    end_job(&stay, 2);
-    choose(&stay, "3");
-    end_job(&stay, 3);
-    choose(&stay, "5");
-    end_job(&stay, 5);
-    choose(&stay, "6");
-    stay_free(&stay);
-}
-
-/* Those that have begun come first after a start, whatever their numbers; and never more than the settings say. */
-Test(main_queue, resumes_what_has_begun_first)
-{
-    static struct stay stay;
-    stay = (struct stay){.office = &office, .log = &heard};
-    static const char *const agents[] = {"a", "b", "c", "d", "e"};
-    for (size_t i = 0; i < 5; i++) {
-        (void)add_asking(agents[i]);
-    }
-    choose(&stay, "123");
-    stay_free(&stay);
-    stay = (struct stay){.office = &office, .log = &heard};
-    cr_assert_eq(queue_mark_begun(&office, 5, &why), STATUS_OK);
-    cr_assert_eq(queue_cancel(&office, 5, &account, &why), STATUS_OK);
-    make("4/state"); /* it has begun, and so has its journal, which holds nothing yet */
-    put("4/state/journal.db", "");
-    cr_assert_eq(queue_mark_begun(&office, 4, &why), STATUS_OK);
-    choose(&stay, "124");
-    cr_expect(queue_holds(&office, 5, "end"), "it can go nowhere, and is cancelled");
-    stay_free(&stay);
-}
-
-/* A removal that was cut short, a journal that is gone, a number that is free again: nothing begins, and is paid, twice. */
-Test(main_queue, never_begins_a_job_again)
-{
-    static struct stay stay;
-    stay = (struct stay){.office = &office, .log = &heard};
-    char path[256];
-    cr_assert_eq(add(), 1);
-    cr_expect_eq(seen(1).state, QUEUE_WAITING);
-    cr_assert_eq(queue_mark_begun(&office, 1, &why), STATUS_OK, "%s", why.text);
-    cr_assert_eq(queue_mark_begun(&office, 1, &why), STATUS_OK, "it is marked already");
-    struct queue_job job = seen(1);
-    cr_expect(job.stuck && job.begun && job.state == QUEUE_RUNNING);
-    cr_expect_not_null(strstr(job.because, "its journal is gone"), "%s", job.because);
-    cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
-    cr_expect_eq(stay_count(&stay), 0);
-    cr_expect_not_null(strstr(said, "job 1 is passed over"), "%s", said);
-    cr_assert_eq(queue_cancel(&office, 1, &account, &why), STATUS_OK);
-    cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
-    job = seen(1);
-    cr_expect(job.filed && job.state == QUEUE_CANCELLED);
-    cr_expect_not_null(strstr(job.because, "; it has begun"), "%s", job.because);
-    (void)snprintf(path, sizeof path, "rm -r %s/jobs/1", folder);
-    cr_assert_eq(system(path), 0);
-    cr_expect_eq(add(), 2, "a number that had a job that began");
-    stay_free(&stay);
-}
-
-/* What an operator cancels although nothing can be done with it, is over. */
-Test(main_queue, files_what_is_stuck_and_cancelled)
-{
-    static struct stay stay;
-    stay = (struct stay){.office = &office, .log = &heard};
-    cr_assert_eq(add(), 1);
-    cr_assert_eq(add(), 2);
-    put("1/job.yml", "hedgerow: 1\n");
-    make("1/state");
-    put("1/state/journal.db", "");
-    cr_assert_eq(queue_cancel(&office, 1, &account, &why), STATUS_OK);
-    cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
-    cr_expect_eq(stay.job[0].number, 2);
-    const struct queue_job job = seen(1);
-    cr_expect(job.filed && job.state == QUEUE_CANCELLED, "%s", queue_state_name(job.state));
-    cr_expect_not_null(strstr(job.because, "cancelled by "), "%s", job.because);
     stay_free(&stay);
 }
 

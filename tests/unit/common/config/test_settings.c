@@ -315,6 +315,18 @@ Test(settings, of_a_coordinator_name_one_job_or_a_queue)
                  "%s", why.text);
     cr_expect_str_eq(s.jobs, "/etc/h/jobs");
     cr_expect(s.job[0] == '\0' && s.state[0] == '\0' && s.out[0] == '\0');
+    (void)snprintf(text, sizeof text, "%sjobs: \"postgresql://host/name\"\n", queue);
+    cr_assert_eq(coordinator_settings_parse(&s, slice_of(text), "/etc/h/c.yml", &why), STATUS_OK,
+                 "%s", why.text);
+    cr_expect_str_eq(s.jobs, "postgresql://host/name", "a database is no path");
+    (void)snprintf(text, sizeof text, "%sjobs: \"mysql://host/name\"\n", queue);
+    cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "jobs: is neither a folder nor postgresql://HOST/DATABASE"),
+                       "%s", why.text);
+    (void)snprintf(text, sizeof text, "%sjobs: \"postgresql://host/name\"\ncollectors: east\n",
+                   queue);
+    cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "and one `job`"), "%s", why.text);
     (void)snprintf(text, sizeof text, "%sjobs: jobs\n", coordinator_text);
     cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_INVALID);
     cr_expect_not_null(strstr(why.text, "has both \"state\" and \"jobs\": remove one"), "%s",

@@ -1,0 +1,338 @@
+/* A queue in PostgreSQL:
+ *
+ *   hedgerow_lease     one row, as a journal's: who leads the queue
+ *   hedgerow_queue     one row: the latest number that was given
+ *   hedgerow_job       number, text, who submitted it; who cancelled it; whether it has begun; how it ended
+ *   hedgerow_result    job, name, piece, bytes: the files of its results, in pieces of 1 MiB
+ *   NAME_job_7.*       the journal of job 7, in a schema of its own (job_schema.h, journal_shared.c)
+ *
+ * A submission has an id of its own, which the database keeps once: a statement whose outcome is unknown is performed again.
+ * So is every other one here, and none does more the second time. What the leader alone may do finds its term in the lease's
+ * row, and holds that row until it is committed. */
+
+#include "database/jobs_private.h"
+
+#include "crypto/random.h"
+#include "io/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { VERSION = 1 };
+
+static const char schema[] =
+    "DO $$ BEGIN"
+    " PERFORM pg_advisory_xact_lock(7522713, 1);"
+    " IF to_regclass('hedgerow_lease') IS NULL THEN"
+    " CREATE TABLE hedgerow_lease (" LEASE_COLUMNS ");"
+    " INSERT INTO hedgerow_lease (kind, version, term, holder, until)"
+    " VALUES ('" JOBS_KIND "', 1, 0, '', '-infinity');"
+    " CREATE TABLE hedgerow_queue (one boolean PRIMARY KEY DEFAULT true CHECK (one),"
+    " last bigint NOT NULL);"
+    " INSERT INTO hedgerow_queue (last) VALUES (0);"
+    " CREATE TABLE hedgerow_job (number bigint PRIMARY KEY, text bytea NOT NULL,"
+    " submitter text NOT NULL, submission bytea NOT NULL, submitted text NOT NULL,"
+    " cancel text, begun boolean NOT NULL DEFAULT false, ending bytea,"
+    " UNIQUE (submitter, submission));"
+    " CREATE TABLE hedgerow_result (job bigint, name text, piece bigint, bytes bytea NOT NULL,"
+    " PRIMARY KEY (job, name, piece));"
+    " ALTER TABLE hedgerow_result ALTER bytes SET STORAGE EXTERNAL;"
+    " END IF; END $$";
+
+/* The first value is the term. */
+#define HELD "WITH held AS (SELECT FROM hedgerow_lease WHERE term = $1 FOR SHARE)"
+
+enum status jobs_new(struct jobs **out, const char *url, struct why *why)
+{
+    struct jobs *jobs = calloc(1, sizeof *jobs);
+    *out = NULL;
+    if (jobs == NULL || strlen(url) >= sizeof jobs->url) {
+        why_set(why, "no memory for the queue, or its URL is too long");
+        free(jobs);
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(jobs->url, url, strlen(url));
+    database_describe(jobs->place, sizeof jobs->place, url);
+    *out = jobs;
+    return STATUS_OK;
+}
+
+static void unlead(struct jobs *jobs)
+{
+    lease_free(jobs->lease);
+    jobs->lease = NULL;
+}
+
+void jobs_free(struct jobs *jobs)
+{
+    if (jobs != NULL) {
+        unlead(jobs);
+        database_close(jobs->database);
+        free(jobs->followed);
+        free(jobs);
+    }
+}
+
+/* Whose is it, and of which version? */
+static enum status recognise(struct jobs *jobs, struct why *why)
+{
+    struct pg_result *answer = NULL;
+    enum status status = database_ask(jobs->database, &answer,
+                                      "SELECT kind, version FROM hedgerow_lease", NULL, 0, why);
+    if (status == STATUS_OK) {
+        const struct slice kind = database_bytes(answer, 0, 0);
+        if (kind.size != strlen(JOBS_KIND) || memcmp(kind.data, JOBS_KIND, kind.size) != 0) {
+            status = why_refuse(why, "it has the journal of one job; remedy: give the queue a "
+                                     "database of its own");
+        } else if (database_number(answer, 0, 1) != VERSION) {
+            why_set(why,
+                    "its queue has version %lld, this program knows %d; remedy: use the hedgerow "
+                    "that wrote it, or a later one",
+                    (long long)database_number(answer, 0, 1), (int)VERSION);
+            status = STATUS_UNSUPPORTED;
+        }
+    }
+    database_answer_free(answer);
+    return status;
+}
+
+static void disconnect(struct jobs *jobs)
+{
+    database_close(jobs->database);
+    jobs->database = NULL;
+}
+
+static enum status connect(struct jobs *jobs, struct why *why)
+{
+    if (jobs->database != NULL) {
+        return STATUS_OK;
+    }
+    enum status status = database_open(&jobs->database, jobs->url, why);
+    if (status == STATUS_OK) {
+        status = job_schema_find(jobs->own, jobs->database, why);
+    }
+    if (status == STATUS_OK) {
+        status = database_is_durable(jobs->database, why);
+    }
+    if (status == STATUS_OK) {
+        status = database_ask(jobs->database, NULL, schema, NULL, 0, why);
+    }
+    if (status == STATUS_OK) {
+        status = recognise(jobs, why);
+    }
+    if (status != STATUS_OK) {
+        disconnect(jobs);
+    }
+    return status;
+}
+
+/* What the server says of itself is told with its name, once. */
+static enum status tell(const struct jobs *jobs, enum status status, const struct why *cause,
+                        struct why *why)
+{
+    if (status != STATUS_OK && strncmp(cause->text, jobs->place, strlen(jobs->place)) == 0) {
+        why_set(why, "%s", cause->text);
+    } else if (status != STATUS_OK) {
+        why_set(why, "%s: %s", jobs->place, cause->text);
+    }
+    return status == STATUS_IO || status == STATUS_UNKNOWN_OUTCOME ? STATUS_AGAIN : status;
+}
+
+enum status jobs_ask(struct jobs *jobs, struct pg_result **answer, const char *statement,
+                     const struct database_value *value, size_t count, struct why *why)
+{
+    struct why cause = {""};
+    enum status status = STATUS_UNKNOWN_OUTCOME;
+    for (int i = 0; i < 2 && status == STATUS_UNKNOWN_OUTCOME; i++) {
+        status = connect(jobs, &cause);
+        if (status != STATUS_OK) {
+            break;
+        }
+        status = database_ask(jobs->database, answer, statement, value, count, &cause);
+        if (status == STATUS_UNKNOWN_OUTCOME) {
+            disconnect(jobs);
+        }
+    }
+    return tell(jobs, status, &cause, why);
+}
+
+enum status jobs_ready(struct jobs *jobs, struct why *why)
+{
+    return jobs_ask(jobs, NULL, "SELECT 1", NULL, 0, why);
+}
+
+enum status jobs_lead(struct jobs *jobs, struct why *why)
+{
+    struct why cause = {""};
+    unlead(jobs);
+    enum status status = jobs_ready(jobs, why);
+    if (status == STATUS_OK) {
+        status = lease_take(&jobs->lease, &jobs->term, jobs->database, jobs->url, &cause);
+        if (status == STATUS_UNKNOWN_OUTCOME) {
+            disconnect(jobs);
+        }
+        status = tell(jobs, status, &cause, why);
+    }
+    jobs->follow_ms = 0;
+    return status;
+}
+
+bool jobs_is_lost(const struct jobs *jobs)
+{
+    return jobs->lease == NULL || lease_is_lost(jobs->lease);
+}
+
+struct journal_part jobs_part(const struct jobs *jobs, uint32_t number)
+{
+    return (struct journal_part){.job = number, .lease = jobs->lease, .term = jobs->term};
+}
+
+static enum status led_by_another(const struct jobs *jobs, struct why *why)
+{
+    why_set(why, "%s: another coordinator leads by now; nothing was written", jobs->place);
+    return STATUS_BUSY;
+}
+
+/* Performs a statement that begins with HELD and answers with how many lease rows it held. */
+static enum status perform(struct jobs *jobs, const char *statement,
+                           const struct database_value *value, size_t count, struct why *why)
+{
+    struct pg_result *answer = NULL;
+    if (jobs->lease == NULL) {
+        return led_by_another(jobs, why);
+    }
+    enum status status = jobs_ask(jobs, &answer, statement, value, count, why);
+    if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
+        status = led_by_another(jobs, why);
+    }
+    database_answer_free(answer);
+    return status;
+}
+
+enum status jobs_mark_begun(struct jobs *jobs, uint32_t number, struct why *why)
+{
+    const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number)};
+    return perform(jobs,
+                   HELD ", done AS (UPDATE hedgerow_job SET begun = true"
+                        " WHERE number = $2 AND EXISTS (SELECT FROM held))"
+                        " SELECT count(*) FROM held",
+                   value, 2, why);
+}
+
+enum status jobs_put_end(struct jobs *jobs, uint32_t number, struct slice text, struct why *why)
+{
+    const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
+                                           jobs_bytes(text)};
+    return perform(jobs,
+                   HELD ", done AS (UPDATE hedgerow_job SET ending = $3"
+                        " WHERE number = $2 AND EXISTS (SELECT FROM held))"
+                        " SELECT count(*) FROM held",
+                   value, 3, why);
+}
+
+/* One that is there may have been longer. */
+static enum status cut_result(struct jobs *jobs, uint32_t number, const char *name, uint64_t pieces,
+                              struct why *why)
+{
+    const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
+                                           jobs_words(name), jobs_number((int64_t)pieces)};
+    return perform(jobs,
+                   HELD ", done AS (DELETE FROM hedgerow_result WHERE job = $2"
+                        " AND name = convert_from($3, 'UTF8') AND piece >= $4"
+                        " AND EXISTS (SELECT FROM held))"
+                        " SELECT count(*) FROM held",
+                   value, 4, why);
+}
+
+enum status jobs_put_result(struct jobs *jobs, uint32_t number, const char *name,
+                            struct slice bytes, struct why *why)
+{
+    const uint8_t *data = bytes.data;
+    uint64_t piece = 0;
+    enum status status = STATUS_OK;
+    for (size_t at = 0; at < bytes.size && status == STATUS_OK; at += JOBS_PIECE_BYTES) {
+        const size_t left = bytes.size - at;
+        const size_t size = left < JOBS_PIECE_BYTES ? left : JOBS_PIECE_BYTES;
+        const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
+                                               jobs_words(name), jobs_number((int64_t)piece++),
+                                               jobs_bytes((struct slice){data + at, size})};
+        status =
+            perform(jobs,
+                    HELD ", done AS (INSERT INTO hedgerow_result"
+                         " SELECT $2, convert_from($3, 'UTF8'), $4, $5 FROM held"
+                         " ON CONFLICT (job, name, piece) DO UPDATE SET bytes = excluded.bytes)"
+                         " SELECT count(*) FROM held",
+                    value, 5, why);
+    }
+    return status == STATUS_OK ? cut_result(jobs, number, name, piece, why) : status;
+}
+
+static enum status draw(struct digest *id, struct why *why)
+{
+    struct random_source *source = random_source_new();
+    enum status status = STATUS_NO_RANDOM;
+    if (source != NULL) {
+        const struct random random = random_source_interface(source);
+        status = random_fill(&random, id->byte, DIGEST_BYTES);
+    }
+    random_source_free(source);
+    if (status != STATUS_OK) {
+        why_set(why, "the operating system's random source cannot be read");
+    }
+    return status;
+}
+
+enum status jobs_add(struct jobs *jobs, uint32_t *number, const struct jobs_new_job *job,
+                     struct why *why)
+{
+    struct digest id = {{0}};
+    struct pg_result *answer = NULL;
+    size_t open = 0;
+    enum status status = job->id == NULL ? draw(&id, why) : STATUS_OK;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    id = job->id == NULL ? id : *job->id;
+    const struct database_value value[] = {jobs_bytes(job->text), jobs_words(job->submitter),
+                                           jobs_bytes((struct slice){id.byte, DIGEST_BYTES}),
+                                           jobs_words(job->submitted),
+                                           jobs_number(JOBS_NUMBER_MAX)};
+    status = jobs_ask(jobs, &answer,
+                      "WITH next AS (UPDATE hedgerow_queue SET last = last + 1 WHERE last < $5"
+                      " AND NOT EXISTS (SELECT FROM hedgerow_job"
+                      " WHERE submitter = convert_from($2, 'UTF8') AND submission = $3)"
+                      " RETURNING last)"
+                      " INSERT INTO hedgerow_job (number, text, submitter, submission, submitted)"
+                      " SELECT last, $1, convert_from($2, 'UTF8'), $3, convert_from($4, 'UTF8')"
+                      " FROM next ON CONFLICT (submitter, submission) DO NOTHING RETURNING number",
+                      value, 5, why);
+    const bool added = status == STATUS_OK && database_rows(answer) == 1;
+    *number = added ? (uint32_t)database_number(answer, 0, 0) : 0;
+    database_answer_free(answer);
+    if (status != STATUS_OK || added) {
+        return status;
+    }
+    status = jobs_find(jobs, number, &open, job->submitter, &id, why);
+    if (status == STATUS_OK && *number == 0) {
+        return why_refuse(why, "%s: no number is free behind %d; remedy: another database",
+                          jobs->place, (int)JOBS_NUMBER_MAX);
+    }
+    return status == STATUS_OK && job->id != NULL ? STATUS_EXISTS : status;
+}
+
+enum status jobs_cancel(struct jobs *jobs, uint32_t number, const char *line, struct why *why)
+{
+    const struct database_value value[] = {jobs_number(number), jobs_words(line)};
+    struct pg_result *answer = NULL;
+    enum status status =
+        jobs_ask(jobs, &answer,
+                 "UPDATE hedgerow_job SET cancel = coalesce(cancel, convert_from($2, 'UTF8'))"
+                 " WHERE number = $1 AND ending IS NULL RETURNING number",
+                 value, 2, why);
+    if (status == STATUS_OK && database_rows(answer) != 1) {
+        status = why_refuse(why, "job %u is over, or not there: there is nothing to cancel",
+                            (unsigned)number);
+    }
+    database_answer_free(answer);
+    return status;
+}

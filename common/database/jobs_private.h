@@ -1,0 +1,47 @@
+/* jobs_private.h - what jobs.c, which connects, leads and changes, and jobs_read.c share. */
+
+#ifndef DATABASE_JOBS_PRIVATE_H
+#define DATABASE_JOBS_PRIVATE_H
+
+#include "database/database.h"
+#include "database/job_schema.h"
+#include "database/jobs.h"
+#include "database/lease.h"
+
+#include <string.h>
+
+enum { JOBS_URL_BYTES = 1024, JOBS_PLACE_BYTES = 128 };
+
+struct jobs {
+    char url[JOBS_URL_BYTES];
+    char place[JOBS_PLACE_BYTES]; /* for messages */
+    char own[JOB_SCHEMA_OWN_BYTES];
+    struct database *database; /* NULL: there is no connection now */
+    struct lease *lease;       /* NULL: this one does not lead */
+    int64_t term;
+    char *followed;     /* what jobs_follow told last, owned */
+    int64_t follow_ms;  /* when it asks again */
+    enum status follow; /* what came of it last, */
+    struct why because; /* and why */
+};
+
+static inline struct database_value jobs_number(int64_t value)
+{
+    return (struct database_value){.number = value, .is_number = true};
+}
+
+static inline struct database_value jobs_bytes(struct slice value)
+{
+    return (struct database_value){.bytes = {value.data != NULL ? value.data : "", value.size}};
+}
+
+static inline struct database_value jobs_words(const char *words)
+{
+    return jobs_bytes((struct slice){words, strlen(words)});
+}
+
+/** Asks as jobs.h says. Every statement does the same again when it is performed twice. */
+MUST_USE enum status jobs_ask(struct jobs *jobs, struct pg_result **answer, const char *statement,
+                              const struct database_value *value, size_t count, struct why *why);
+
+#endif

@@ -1,0 +1,330 @@
+/* The queue in a PostgreSQL database (database/jobs.h): every program that shares it reads and writes there, and nothing lies
+ * on the machine of the one that leads. */
+
+#define _GNU_SOURCE /* memfd_create */
+
+#include "coordinator/main_queue_store.h"
+
+#include "database/database.h"
+#include "database/jobs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { COPY_BYTES = 64 * 1024 };
+
+static enum status open_base(struct office *office, struct why *why)
+{
+    struct jobs *jobs = office->jobs;
+    enum status status = jobs == NULL ? jobs_new(&jobs, office->settings.jobs, why) : STATUS_OK;
+    office->jobs = jobs;
+    return status == STATUS_OK ? jobs_ready(jobs, why) : status;
+}
+
+static void close_base(struct office *office)
+{
+    jobs_free(office->jobs);
+    office->jobs = NULL;
+}
+
+static void describe(char text[static QUEUE_PATH_BYTES], const struct office *office)
+{
+    database_describe(text, QUEUE_PATH_BYTES, office->settings.jobs);
+}
+
+static enum status lead(const struct office *office, struct why *why)
+{
+    return jobs_lead(office->jobs, why);
+}
+
+static bool is_lost(const struct office *office)
+{
+    return jobs_is_lost(office->jobs);
+}
+
+static struct journal_part part(const struct office *office)
+{
+    return jobs_part(office->jobs, office->number);
+}
+
+static enum status list(struct queue_list *out, const struct office *office, struct why *why)
+{
+    struct jobs_row *row = NULL;
+    size_t count = 0;
+    *out = (struct queue_list){.count = 0};
+    enum status status = jobs_list(office->jobs, &row, &count, why);
+    if (status == STATUS_OK) {
+        out->entry = calloc(count + 1, sizeof *out->entry);
+        out->names = malloc(JOBS_SUMMARY_BYTES);
+        status = out->entry != NULL && out->names != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+    }
+    if (status == STATUS_OK) {
+        jobs_summary(out->names, row, count);
+        out->names_size = strlen(out->names);
+        for (size_t i = 0; i < count; i++) {
+            out->entry[i] = (struct queue_entry){row[i].number, row[i].begun, row[i].over};
+        }
+        out->count = count;
+    } else {
+        queue_list_free(out);
+    }
+    free(row);
+    return status;
+}
+
+_Static_assert((int)JOBS_LINE_BYTES == (int)QUEUE_BY_BYTES, "a line fits into the other");
+
+static enum status peek(struct queue_kept *kept, const struct office *office, uint32_t number,
+                        struct why *why)
+{
+    struct jobs_row row;
+    const enum status status = jobs_look(office->jobs, &row, number, why);
+    *kept = (struct queue_kept){.begun = row.begun, .over = row.over, .journal = row.journal};
+    memcpy(kept->submitted, row.submitted, sizeof kept->submitted);
+    memcpy(kept->cancel, row.cancel, sizeof kept->cancel);
+    return status;
+}
+
+static enum status text_of(char **text, size_t *size, const struct office *office, uint32_t number,
+                           struct why *why)
+{
+    return jobs_text(office->jobs, text, size, number, why);
+}
+
+static enum status add(uint32_t *number, const struct office *office,
+                       const struct queue_submission *submission, struct why *why)
+{
+    struct why cause = {""};
+    const struct jobs_new_job job = {.submitter = submission->by,
+                                     .id = submission->actor->submission,
+                                     .submitted = submission->line,
+                                     .text = submission->text};
+    const enum status status = jobs_add(office->jobs, number, &job, &cause);
+    if (status == STATUS_AGAIN) {
+        why_set(why,
+                "%s; whether the job is in the queue is not known; remedy: look with `jobs` before "
+                "you submit it again",
+                cause.text);
+    } else if (status != STATUS_OK) {
+        *why = cause;
+    }
+    return status;
+}
+
+static enum status find(uint32_t *number, size_t *open_count, const struct office *office,
+                        const struct queue_actor *actor, const char *by, struct why *why)
+{
+    return jobs_find(office->jobs, number, open_count, by, actor->submission, why);
+}
+
+static void name_text(char name[static QUEUE_PATH_BYTES], const struct office *office,
+                      uint32_t number, const char *what)
+{
+    char where[QUEUE_PATH_BYTES];
+    describe(where, office);
+    (void)snprintf(name, QUEUE_PATH_BYTES, "%s of job %" PRIu32 " in %.*s", what, number,
+                   QUEUE_PATH_BYTES - 64, where);
+}
+
+static void place(struct office *office, uint32_t number)
+{
+    char name[QUEUE_PATH_BYTES];
+    memcpy(office->settings.state, office->settings.jobs, sizeof office->settings.state);
+    office->settings.out[0] = '\0';
+    name_text(name, office, number, "the text");
+    (void)snprintf(office->settings.job, sizeof office->settings.job, "%.*s",
+                   (int)sizeof office->settings.job - 1, name);
+}
+
+static enum status mark_begun(const struct office *office, uint32_t number, struct why *why)
+{
+    return jobs_mark_begun(office->jobs, number, why);
+}
+
+static enum status cancel(const struct office *office, uint32_t number, const char *line,
+                          struct why *why)
+{
+    return jobs_cancel(office->jobs, number, line, why);
+}
+
+static enum status copy_of(char **text, size_t *size, const char *from, size_t from_size)
+{
+    *size = from_size;
+    *text = malloc(from_size + 1);
+    if (*text == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(*text, from, from_size);
+    (*text)[from_size] = '\0';
+    return STATUS_OK;
+}
+
+static enum status cancelled(char **text, size_t *size, const struct office *office,
+                             uint32_t number, struct why *why)
+{
+    struct jobs_row row;
+    *text = NULL;
+    *size = 0;
+    const enum status status = jobs_look(office->jobs, &row, number, why);
+    return status == STATUS_OK && row.cancel[0] != '\0'
+               ? copy_of(text, size, row.cancel, strlen(row.cancel))
+               : status;
+}
+
+static enum status read_end(char **text, size_t *size, char name[static QUEUE_PATH_BYTES],
+                            const struct office *office, uint32_t number, struct why *why)
+{
+    name_text(name, office, number, "the end");
+    return jobs_end(office->jobs, text, size, number, why);
+}
+
+static enum status put_end(const struct office *office, uint32_t number, struct slice text,
+                           struct why *why)
+{
+    return jobs_put_end(office->jobs, number, text, why);
+}
+
+/* The first line is the list's; behind it stand those that were cancelled. */
+static enum status read_followed(void *self, char **text, size_t *size, struct why *why)
+{
+    const struct queue_followed *followed = self;
+    const char *told = NULL;
+    char prefix[16];
+    const enum status status = jobs_follow(followed->office->jobs, &told, why);
+    *text = NULL;
+    *size = 0;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const char *line = told;
+    size_t length = strcspn(line, "\n") + 1;
+    const size_t head = (size_t)snprintf(prefix, sizeof prefix, "%" PRIu32 " ", followed->number);
+    if (followed->number == 0) {
+        return copy_of(text, size, line, length);
+    }
+    for (line += length; *line != '\0'; line += length) {
+        length = strcspn(line, "\n") + 1;
+        if (strncmp(line, prefix, head) == 0) {
+            return copy_of(text, size, line + head, length - head - 1);
+        }
+    }
+    return STATUS_OK;
+}
+
+static void follow(struct queue_followed *followed, const struct office *office, uint32_t number)
+{
+    *followed = (struct queue_followed){.read = read_followed, .office = office, .number = number};
+    if (number == 0) {
+        describe(followed->path, office);
+    } else {
+        name_text(followed->path, office, number, "the cancellation");
+    }
+}
+
+static enum status stamp(struct queue_stamp *out, const struct office *office, uint32_t number,
+                         struct why *why)
+{
+    *out = (struct queue_stamp){.settled = true};
+    return jobs_stamp(office->jobs, out->of, number, why);
+}
+
+static void results(char path[static QUEUE_PATH_BYTES], UNUSED const struct office *office,
+                    UNUSED uint32_t number)
+{
+    path[0] = '\0';
+}
+
+static enum status put_result(const struct office *office, uint32_t number, const char *name,
+                              struct slice bytes, struct why *why)
+{
+    return jobs_put_result(office->jobs, number, name, bytes, why);
+}
+
+static enum status result_size(int64_t *size, const struct office *office, uint32_t number,
+                               const char *name, struct why *why)
+{
+    return jobs_result_size(office->jobs, size, number, name, why);
+}
+
+static enum status result_read(void *to, size_t *got, size_t room, const struct office *office,
+                               uint32_t number, const char *name, uint64_t offset, struct why *why)
+{
+    return jobs_read_result(office->jobs, to, got, room, number, name, offset, why);
+}
+
+static enum status copy_result(int file, const struct office *office, uint32_t number,
+                               const char *name, int64_t size, struct why *why)
+{
+    char *room = malloc(COPY_BYTES);
+    enum status status = room != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+    for (int64_t at = 0; status == STATUS_OK && at < size;) {
+        size_t got = 0;
+        status =
+            jobs_read_result(office->jobs, room, &got, COPY_BYTES, number, name, (uint64_t)at, why);
+        if (status == STATUS_OK &&
+            (got == 0 || pwrite(file, room, got, (off_t)at) != (ssize_t)got)) {
+            why_set(why, "%s of job %" PRIu32 " cannot be copied", name, number);
+            status = STATUS_IO;
+        }
+        at += (int64_t)got;
+    }
+    free(room);
+    return status;
+}
+
+/* A file in memory: this machine's disk may be one that cannot be written. */
+static enum status result_open(int *file, uint64_t *size, const struct office *office,
+                               uint32_t number, const char *name, struct why *why)
+{
+    int64_t bytes = -1;
+    *file = -1;
+    *size = 0;
+    enum status status = jobs_result_size(office->jobs, &bytes, number, name, why);
+    if (status != STATUS_OK || bytes < 0) {
+        return status == STATUS_OK ? STATUS_NOT_FOUND : status;
+    }
+    *file = memfd_create("result", MFD_CLOEXEC);
+    if (*file < 0) {
+        why_file(why, name, "copied", errno);
+        return STATUS_IO;
+    }
+    status = copy_result(*file, office, number, name, bytes, why);
+    if (status != STATUS_OK) {
+        (void)close(*file);
+        *file = -1;
+        return status;
+    }
+    *size = (uint64_t)bytes;
+    return STATUS_OK;
+}
+
+const struct queue_store queue_in_database = {.shared = true,
+                                              .open = open_base,
+                                              .close = close_base,
+                                              .describe = describe,
+                                              .lead = lead,
+                                              .is_lost = is_lost,
+                                              .part = part,
+                                              .list = list,
+                                              .peek = peek,
+                                              .text = text_of,
+                                              .add = add,
+                                              .find = find,
+                                              .place = place,
+                                              .mark_begun = mark_begun,
+                                              .cancel = cancel,
+                                              .cancelled = cancelled,
+                                              .read_end = read_end,
+                                              .put_end = put_end,
+                                              .follow = follow,
+                                              .stamp = stamp,
+                                              .results = results,
+                                              .put_result = put_result,
+                                              .result_size = result_size,
+                                              .result_read = result_read,
+                                              .result_open = result_open};

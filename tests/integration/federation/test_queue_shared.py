@@ -1,0 +1,487 @@
+"""test_queue_shared.py - two coordinators share a queue in PostgreSQL, and the one that leads is disturbed in the middle of a job.
+
+Three jobs: the first is disturbed, the second waits for a site that never comes and is cancelled, the third ends. The leader is
+killed, or stopped for longer than its lease and woken again; connections are cut, or the server dies and comes back. Whatever
+happens, each job runs once: its journal has every round once and in order, each site has one paid answer to each round and none
+besides, the cancelled job stays cancelled, and both coordinators tell the same queue and hand out the same results. Runs under
+tests/support/postgres, which gives DATABASE_URL and POSTGRES_FOLDER.
+
+More, by hand: tests/support/postgres python3 -B tests/integration/federation/test_queue_shared.py --programs build/gcc/bin
+--seeds 100 --first 1000
+"""
+
+import collections
+import contextlib
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.parse
+
+import federation as fed
+import journals
+import test_face
+from federation import expect
+from test_takeover import ask, psql, restart
+
+COORDINATORS = 2
+AGENTS = 3
+FITS = 5
+LOSSES = 2
+ROUNDS = FITS + LOSSES
+SLOT_MS = 400  # a fit's answer waits for it, so that a job lasts long enough to be disturbed
+TAKEOVER_S = 10
+NOTICED_S = 3  # a submission is seen within a second, where the machine has time for it
+STATES = {"first": "done", "second": "cancelled", "third": "done"}
+SUSPICIOUS = {"job-set-aside", "job-unreadable", "job-removed", "answer-forged", "offer-changed", "invitation-differs", "budget-exhausted"}
+
+
+def text_of(name, trust="local"):
+    """The second job waits for one site more than there is."""
+    text = fed.job_text(minimum=AGENTS + (name == "second"), fits=FITS, rounds=LOSSES).replace("job: trial", f"job: {name}")
+    text = text.replace("patience_s: 60", "patience_s: 600").replace("join_deadline_s: 120", "join_deadline_s: 600")
+    if trust == "central":
+        text = text.replace("trust: local", "trust: central").replace("own: true, ", "").replace("minimum: 3", "minimum: 3\n  records: 30")
+    return text
+
+
+class Team:
+    """A federation whose coordinators, 0 and 1, share a key, two lists and a queue. Each has a desk and a page."""
+
+    def __init__(self, make, programs, schema):
+        self.schema = schema
+        self.url = f"{os.environ['DATABASE_URL']}&options={urllib.parse.quote('-csearch_path=' + schema)}"
+        ask(self.url, f"CREATE SCHEMA IF NOT EXISTS {schema}; SELECT 1")
+        self.federation = make(programs, agents=AGENTS, policy=fed.policy_text(epsilon=9, answer_slot_ms=SLOT_MS), linger_s=2,
+                               agent_settings="", lines=True)
+        self.running = {}
+        self.agents = {}
+        host, port = self.federation.address.rsplit(":", 1)
+        addresses = [f"{host}:{int(port) + 20000 * i}" for i in range(COORDINATORS)]
+        self.desks = [f"{host}:{8311 + i}" for i in range(COORDINATORS)]
+        self.federation.address = " ".join(addresses)
+        for name in self.federation.names:
+            self.federation.write_site(name)
+        for i, address in enumerate(addresses):
+            self.settings(i).write_text(
+                f'hedgerow: 1\nlisten: "{address}"\nkey: key\nagents: agents\njobs: "{self.url}"\nlinger_s: 2\n'
+                f'operators: {{listen: "{self.desks[i]}", list: operators}}\nhttp: {{listen: "127.0.0.1:0"}}\n'
+                f"log: {self.federation.log_settings}\n")
+
+    def name(self, i):
+        return f"coordinator-{i}"
+
+    def settings(self, i):
+        return self.federation.office / f"coordinator-{i}.yml"
+
+    def start(self, i, program="hedgerow-coordinator", **environment):
+        self.running[i] = self.federation.start(self.name(i), self.federation.command(
+            program, "run", "--config", self.settings(i)), **environment)
+
+    def start_all(self):
+        """The first coordinator leads."""
+        self.start(0)
+        self.federation.wait_event(self.name(0), "leading")
+        self.start(1)
+        self.federation.wait_event(self.name(1), "standing-by")
+        self.agents = {name: self.federation.start_agent(name) for name in self.federation.names}
+
+    def command(self, i, *words, code=0):
+        """At the machine of coordinator i, which may lead or not, or be dead."""
+        got, said = self.federation.tool("hedgerow-coordinator", *words, "--config", self.settings(i))
+        expect(code is None or got == code, f"{' '.join(map(str, words))} ended with {got}, not {code}: {said}")
+        return said if code is not None else (got, said)
+
+    def patient(self, i, *words):
+        """The same where the server may be away just now."""
+        return fed.wait_until(lambda: [said for got, said in [self.command(i, *words, code=None)] if got == 0],
+                              f"{' '.join(map(str, words))} is answered")[0]
+
+    def file(self, name, **options):
+        path = self.federation.folder / f"{name}.yml"
+        path.write_text(text_of(name, **options))
+        return path
+
+    def submit(self, i, name):
+        return json.loads(self.command(i, "submit", self.file(name), "--json"))["number"]
+
+    def status(self, i, number):
+        return json.loads(self.patient(i, "status", number, "--json"))
+
+    def until(self, i, number, state):
+        def reached():
+            now = self.status(i, number)
+            return now["state"] == state and (now["ended"] or state == "running")
+        fed.wait_until(reached, f"job {number} is {state}")
+
+    def records(self, number):
+        said = psql(self.url, f"SELECT count(*) FROM {self.schema}_job_{number}.hedgerow_record")
+        return int(said) if said else 0
+
+    def leader(self):
+        """Who leads by the lease's row, in a list; [] where nobody does now."""
+        said = psql(self.url, "SELECT holder FROM hedgerow_lease WHERE until > clock_timestamp()")
+        return [i for i, process in self.running.items() if said and said.strip().endswith(f"process {process.popen.pid}")]
+
+    def term(self):
+        said = psql(self.url, "SELECT term FROM hedgerow_lease")
+        return int(said) if said else None
+
+    def stop(self):
+        """Also one that stands by ends with SIGTERM, and well."""
+        for i, process in self.running.items():
+            process.signal(signal.SIGTERM)
+            expect(process.wait() == 0, f"coordinator {i} did not end well after SIGTERM")
+
+
+@contextlib.contextmanager
+def held_up(team, number):
+    """No round of that job closes meanwhile: an agent stands still, in the middle of whatever it did."""
+    agent = team.agents[team.federation.names[0]]
+    agent.signal(signal.SIGSTOP)
+    try:
+        fed.in_time(team.records(number) <= ROUNDS, "the job was over before it could be disturbed")
+        yield fed.wait_until(team.leader, "somebody leads")[0], fed.wait_until(team.term, "the lease has a term")
+    finally:
+        agent.signal(signal.SIGCONT)
+
+
+def wait_successor(team, term):
+    fed.wait_until(lambda: (team.term() or 0) > term, "another one leads", seconds=60)
+
+
+def kill(team, number):
+    """kill -9 of the leader; it comes back as one that stands by."""
+    with held_up(team, number) as (old, term):
+        team.running[old].kill()
+        since = time.monotonic()
+        wait_successor(team, term)
+        fed.in_time(time.monotonic() - since < TAKEOVER_S, f"a takeover took {time.monotonic() - since:.1f} s")
+    team.start(old)
+
+
+def stop(team, number):
+    """The leader is stopped for longer than its lease. It wakes up as if it led, while rounds close elsewhere."""
+    with held_up(team, number) as (old, term):
+        team.running[old].signal(signal.SIGSTOP)
+        wait_successor(team, term)
+    time.sleep(1)
+    team.running[old].signal(signal.SIGCONT)
+
+
+def cut(team, _):
+    """The server ends every connection."""
+    for _ in range(5):
+        psql(team.url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                       " WHERE application_name = 'hedgerow-coordinator'")
+        time.sleep(0.2)
+
+
+def server(team, _):
+    """The server dies and recovers."""
+    restart(team)
+
+
+def rounds_of(team, number):
+    rows = ask(team.url, f"SELECT encode(body, 'hex') FROM {team.schema}_job_{number}.hedgerow_record ORDER BY sequence").split()
+    return [journals.record(bytes.fromhex(row)) for row in rows]
+
+
+def check(team, numbers, order=lambda records: records):
+    """The journals of jobs and agents, and what both coordinators tell. order: what a planted fault changes."""
+    tables = [json.loads(team.patient(i, "jobs", "--json"))["jobs"] for i in range(COORDINATORS)]
+    expect(tables[0] == tables[1], f"two machines tell another queue: {tables}")
+    table = {job["job"]: job for job in tables[0]}
+    expect({name: table[name]["state"] for name in table} == STATES and len(tables[0]) == 3, f"the queue says {tables[0]}")
+    expect({name: table[name]["number"] for name in table} == numbers, f"the numbers are {table}")
+    ran = {}
+    for name, number in numbers.items():
+        records = order(rounds_of(team, number))
+        kinds = [record["kind"] for record in records]
+        wanted = 1 if name == "second" else ROUNDS
+        expect(kinds == ["job"] + ["round"] * wanted, f"{name}: its journal holds {kinds}")
+        expect([one["round"] for one in records[1:]] == list(range(wanted)), f"{name}: rounds {records[1:]}")
+        ran[records[0]["job"]] = name
+        if name == "second":
+            expect(records[1].get("failed") and b"cancelled by " in records[1]["cause"], f"the cancellation: {records[1]}")
+            continue
+        expect(all(sorted(one["agents"]) == team.federation.names and not one.get("failed") for one in records[1:]), f"{name}: who answered")
+        outs = [team.federation.folder / f"{name}-{i}-{time.monotonic_ns()}" for i in range(COORDINATORS)]
+        for i, out in enumerate(outs):
+            team.patient(i, "result", number, "--out", out)
+        texts = [(out / "result.json").read_text() for out in outs]
+        expect(texts[0] == texts[1] and json.loads(texts[0])["job"] == name, f"{name}: two machines have other results")
+        expect((outs[0] / "model.json").read_bytes() == (outs[1] / "model.json").read_bytes(), f"{name}: another model")
+    expect(len(ran) == 3, f"jobs under one name: {ran}")
+    for site in team.federation.names:
+        check_site(team, site, ran)
+    for i in range(COORDINATORS):
+        odd = {entry["event"] for entry in team.federation.events(team.name(i))} & SUSPICIOUS
+        expect(not odd, f"{team.name(i)}'s log has {odd}")
+
+
+def check_site(team, site, ran):
+    answers = collections.defaultdict(list)
+    for _, record, _ in journals.read(team.federation.folder / site / "state"):
+        if record["kind"] == "answer":
+            expect(record["job"] in ran, f"{site} answered a job that the queue does not know")
+            answers[ran[record["job"]]].append(record["round"])
+    expect(dict(answers) == {"first": list(range(ROUNDS)), "third": list(range(ROUNDS))}, f"{site} has answered {dict(answers)}")
+    expect(team.federation.ledger(site)["spent"]["epsilon"] == 2, f"{site} has not spent what the two jobs cost")
+
+
+def carry_out(team, at, ways, dice):
+    """at: how far the first job is when the first disturbance comes."""
+    numbers = {"first": team.submit(1, "first"), "second": team.submit(0, "second")}  # one leads, the other does not
+    for i, way in zip(at, ways):
+        fed.wait_until(lambda i=i: team.records(numbers["first"]) >= i, f"the first job has {i} records")
+        time.sleep(dice.uniform(0, SLOT_MS / 1000))
+        way(team, numbers["first"])
+    numbers["third"] = json.loads(team.patient(dice.randrange(COORDINATORS), "submit", team.file("third"), "--json"))["number"]
+    team.until(0, numbers["second"], "running")
+    team.patient(1, "cancel", numbers["second"])
+    for name, state in STATES.items():
+        team.until(dice.randrange(COORDINATORS), numbers[name], state)
+    return numbers
+
+
+def case(make, programs, seed, ways):
+    dice = random.Random(seed)
+    team = Team(make, programs, f"queue_{seed}")
+    team.start_all()
+    numbers = carry_out(team, sorted(dice.sample(range(2, FITS), len(ways))), ways, dice)
+    team.stop()
+    check(team, numbers)
+
+
+def planted(make, programs):
+    """Would the checks notice a round that is lost, doubled or out of order, an answer too many, or a job that nobody knows?"""
+    team = Team(make, programs, "queue_planted")
+    team.start_all()
+    numbers = carry_out(team, [], [], random.Random(1))
+    team.stop()
+    check(team, numbers)
+    fed.must_fail("a round is lost", check, team, numbers, lambda rows: rows[:3] + rows[4:])
+    fed.must_fail("a round is doubled", check, team, numbers, lambda rows: rows[:3] + rows[2:])
+    fed.must_fail("two rounds are swapped", check, team, numbers, lambda rows: rows[:2] + rows[3:4] + rows[2:3] + rows[4:])
+    fed.must_fail("a job that nobody submitted", check_site, team, team.federation.names[0], {})
+    answered = {record["job"] for _, record, _ in journals.read(team.federation.folder / team.federation.names[0] / "state")
+                if record["kind"] == "answer"}
+    fed.must_fail("answers to a job that was cancelled", check_site, team, team.federation.names[0], {job: "second" for job in answered})
+
+
+def damaged(make, programs):
+    """A journal that is damaged, or gone, stops its own job alone; also where another coordinator takes over meanwhile."""
+    team = Team(make, programs, f"damaged_{os.getpid()}")
+    team.start_all()
+    first = team.submit(0, "first")
+    fed.wait_until(lambda: team.records(first) >= 2, "the first job has two records")
+    with held_up(team, first) as (old, term):
+        team.running[old].kill()
+        schema = f"{team.schema}_job_{first}"
+        ask(team.url, f"DROP TRIGGER stays ON {schema}.hedgerow_record; UPDATE {schema}.hedgerow_record"
+                      " SET chain = decode(repeat('00', 32), 'hex') WHERE sequence = 2; SELECT 1")
+        wait_successor(team, term)
+    other = team.federation.wait_event(team.name(1 - old), "job-set-aside")
+    expect(other["job"] == first and "database hedgerow at" in other["text"], f"what is told: {other}")
+    team.start(old)
+    third = team.submit(old, "third")
+    team.until(old, third, "done")
+    gone = team.submit(old, "second")
+    team.until(1 - old, gone, "running")
+    ask(team.url, f"DROP SCHEMA {team.schema}_job_{gone} CASCADE; SELECT 1")
+    term = team.term()
+    team.running[1 - old].kill()
+    wait_successor(team, term)
+    fed.wait_until(lambda: [entry for entry in team.federation.events(team.name(old)) if entry["event"] == "job-unreadable" and entry.get("job") == gone],
+                   "the job whose journal is gone is passed over")
+    expect("its journal is gone" in team.status(old, gone)["because"], f"the job: {team.status(old, gone)}")
+    expect(team.records(gone) == 0, "it has begun again")
+    last = team.submit(old, "third")
+    team.until(old, last, "done")
+    for site in team.federation.names:  # for all but the damaged job, and that as far as it came
+        spent = team.federation.ledger(site)["spent"]["epsilon"]
+        expect(2 <= spent <= 3, f"{site} has spent {spent}")
+    team.running.pop(1 - old)
+    team.stop()
+
+
+def operator(team, name):
+    home = team.federation.folder / f"home-{name}"
+    home.mkdir(mode=0o700, exist_ok=True)
+    kept = {key: value for key, value in os.environ.items() if key != "XDG_CONFIG_HOME"}
+    return {**kept, "HOME": str(home)}, home / ".config" / "hedgerow" / "office.yml"
+
+
+def remote(team, name, *words, code=0):
+    environment, _ = operator(team, name)
+    done = subprocess.run(team.federation.command("hedgerow", "--at", "office", *words), env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=fed.PATIENCE_S, check=False)
+    said = done.stdout.decode() + done.stderr.decode()
+    expect(done.returncode == code, f"{name}: {' '.join(map(str, words))} ended with {done.returncode}, not {code}: {said}")
+    return done.stdout.decode()
+
+
+def move(team, name, i):
+    """The operator's command goes to the desk of another machine from now on."""
+    _, path = operator(team, name)
+    path.write_text(re.sub(r'^address:.*$', f'address: "{team.desks[i]}"', path.read_text(), flags=re.MULTILINE))
+
+
+def names(team, i):
+    return [job["job"] for job in json.loads(team.patient(i, "jobs", "--json"))["jobs"]]
+
+
+def desks(make, programs):
+    """Each machine has a desk, whether it leads or not. A submission whose leader and desk died before they answered is repeated at the
+    other machine's, and is in the queue once."""
+    team = Team(make, programs, f"desks_{os.getpid()}")
+    team.start(0, "hedgerow-coordinator-killed", HEDGEROW_KILL_AT="desk-acted:2")
+    team.federation.wait_event(team.name(0), "leading")
+    team.start(1)
+    team.federation.wait_event(team.name(1), "standing-by")
+    token = team.federation.folder / "maria.token"
+    team.command(0, "operators", "add", "maria", "--token", token, "--address", team.desks[0])
+    remote(team, "maria", "enrol", "--token", token)
+    environment, _ = operator(team, "maria")
+    lost = subprocess.Popen(team.federation.command("hedgerow", "--at", "office", "submit", team.file("second")), env=environment,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    team.federation.wait_event(team.name(0), "desk-ended")  # by itself, once it had acted (the first act was the enrolment's question)
+    team.running[0].kill()
+    lost.kill()
+    said = lost.communicate()[0]
+    expect(b"job " not in said, f"the first submission was answered: {said}")
+    expect(names(team, 1) == ["second"], f"the desk acted: {names(team, 1)}")
+    move(team, "maria", 1)
+    again = json.loads(remote(team, "maria", "submit", team.file("second"), "--json"))
+    expect(again["number"] == 1 and names(team, 1) == ["second"], f"a submission that came again: {again}, {names(team, 1)}")
+    other = json.loads(remote(team, "maria", "submit", team.file("second"), "--json"))
+    expect(other["number"] == 2, f"the same file, once its number was told, is another job: {other}")
+    fed.wait_until(team.leader, "the other one leads")
+    team.start(0)
+    fed.wait_until(lambda: team.leader() == [1], "the second one leads")
+    move(team, "maria", 0)  # where nobody leads
+    for name in team.federation.names:
+        team.federation.start_agent(name)
+    team.until(0, 1, "running")
+    for number in (1, 2):
+        remote(team, "maria", "cancel", number)
+        team.until(1, number, "cancelled")
+    status = json.loads(remote(team, "maria", "status", 1, "--json"))
+    expect(status["cancel"].startswith("operator maria at ") and status["submitted"].startswith("operator maria at "), f"who did it: {status}")
+    said = remote(team, "maria", "submit", team.file("first"), "--stream")
+    expect(len(re.findall(r"^  (?:fit|losses) +\d/7 ", said, re.MULTILINE)) == ROUNDS, f"the rounds at a desk that does not lead: {said}")
+    for i in range(COORDINATORS):
+        move(team, "maria", i)
+        remote(team, "maria", "result", 3, "--out", team.federation.folder / f"desk-{i}")
+    expect((team.federation.folder / "desk-0" / "result.json").read_text() == (team.federation.folder / "desk-1" / "result.json").read_text(),
+           "two desks have other results")
+    team.stop()
+
+
+def pages(make, programs):
+    """Each page tells of the queue and has the results. One that stands by is healthy and not ready."""
+    team = Team(make, programs, f"pages_{os.getpid()}")
+    team.start_all()
+    places = [test_face.port_of(team.federation, team.name(i)) for i in range(COORDINATORS)]
+    said = [test_face.ask(place, "/readyz")[:2] for place in places]
+    expect(said == [(200, "ok\n"), (503, "standing by\n")], f"who is ready: {said}")
+    number = team.submit(1, "first")
+    since = time.monotonic()
+    team.federation.wait_event(team.name(0), "job-taken")
+    fed.in_time(time.monotonic() - since < NOTICED_S, f"the leader saw the job after {time.monotonic() - since:.1f} s")
+    team.until(1, number, "done")
+
+    def tells(place):
+        page = test_face.status(place)
+        return ([(row["number"], row["state"], row["job"]) for row in page["queue"]] == [("1", "done", "first")] and page["jobs_waiting"] == 0
+                and sorted(row["file"] for row in page["results"]) == ["model.json", "report.html", "result.json"])
+    for place in places:
+        fed.wait_until(lambda place=place: tells(place), "the page tells of the job")
+        expect("journal_bytes" not in test_face.metrics(place), "the size of a journal that is not here")
+        expect(test_face.metrics(place)["jobs_waiting"] is not None, "the queue's figure")
+    files = [[test_face.ask(place, f"/results/1/{name}")[:2] for name in ("result.json", "model.json", "report.html")] for place in places]
+    expect(files[0] == files[1] and all(code == 200 for code, _ in files[0]), "results at the pages")
+    expect(json.loads(files[1][0][1])["job"] == "first", "another job's result")
+    expect(test_face.ask(places[1], "/results/2/result.json")[0] == 404, "a job that is not there")
+    team.submit(0, "second")
+    team.until(1, 2, "running")
+    for place in places:  # the one that stands by sees that it runs elsewhere
+        fed.wait_until(lambda place=place: ("2", "running") in [(row["number"], row["state"]) for row in test_face.status(place)["queue"]]
+                       and test_face.status(place)["jobs_waiting"] == 0, "the page tells of the second job")
+    team.stop()
+
+
+def refusals(make, programs):
+    """What an operator may get wrong."""
+    team = Team(make, programs, f"refusals_{os.getpid()}")
+    said = team.command(0, "submit", team.file("first", trust="central"), code=3)
+    expect("put back to an older state" in said and "a folder as `jobs`" in said, f"trust central: {said}")
+    expect(names(team, 0) == [], "a job that was refused is in the queue")
+    team.command(0, "check", code=0)
+    expect("no job 1" in team.command(0, "status", 1, code=3), "a job that is not there")
+    settings = team.settings(0).read_text()
+    for text, code, because in ((settings.replace("postgresql://", "mysql://"), 3, "jobs"),
+                                (settings.replace("postgresql://hedgerow@", "postgresql://hedgerow:secret@"), 3, "PGPASSFILE"),
+                                (settings + "collector: east\n", 3, "collector"),
+                                (re.sub(r"host=[^&\"]*", "host=/nowhere", settings), 6, "database hedgerow at /nowhere")):
+        expect(text != settings, "nothing was changed")
+        team.settings(0).write_text(text)
+        said = team.command(0, "jobs", code=code)
+        expect(because in said and "secret" not in said, f"{because}: {said}")
+    team.settings(0).write_text(settings)
+    # A database that has one job's journal, and the other way round.
+    one = team.federation.office / "coordinator.yml"
+    one.write_text(re.sub(r"^jobs: .*$", f'state: "{team.url}"\njob: job.yml\nout: out', re.sub(r"^operators:.*\n", "", settings, flags=re.MULTILINE),
+                          flags=re.MULTILINE))
+    code, said = team.federation.tool("hedgerow-coordinator", "run", "--config", one)
+    expect(code == 3 and "another program (queue)" in said, f"one job in a queue's database: {code} {said}")
+    ask(team.url, "UPDATE hedgerow_lease SET kind = 'coordinator'; SELECT 1")
+    expect("database of its own" in team.command(0, "jobs", code=3), "a queue in a job's database")
+    ask(team.url, "UPDATE hedgerow_lease SET kind = 'queue', version = 2; SELECT 1")
+    expect("version 2" in team.command(0, "jobs", code=3), "a later version")
+    ask(team.url, "UPDATE hedgerow_lease SET version = 1; SELECT 1")
+
+
+def away(make, programs):
+    """A database that is away at the start, and while nothing runs: it is tried again, and said once."""
+    team = Team(make, programs, f"away_{os.getpid()}")
+    settings = team.settings(0).read_text()
+    team.settings(0).write_text(re.sub(r"host=[^&\"]*", "host=/nowhere", settings))
+    team.start(0)
+    team.federation.wait_event(team.name(0), "database-away")
+    team.running[0].signal(signal.SIGTERM)
+    expect(team.running[0].wait() == 0, "one that waits for a database did not end after SIGTERM")
+    team.settings(0).write_text(settings)
+    team.start_all()
+    server(team, 0)
+    number = json.loads(team.patient(1, "submit", team.file("first"), "--json"))["number"]
+    team.until(0, number, "done")
+    team.stop()
+
+
+def main():
+    options = fed.options(at_once=(2, "federations at a time"), seeds=(6, "disturbed queues"), first=(0, "the first seed"))
+    if "DATABASE_URL" not in os.environ:
+        print("no DATABASE_URL: run this under tests/support/postgres")
+        return 77
+    common = {"programs": options.programs}
+    cases = [(one.__name__, one, common) for one in (planted, damaged, desks, pages, refusals)]
+    alone = [(away.__name__, away, common)]  # what these do to the server strikes every federation
+    every = [[kill], [stop], [cut], [server], [kill, stop], [stop, cut], [server, kill], [cut, stop, kill]]
+    for seed in range(options.first, options.first + options.seeds):
+        ways = every[seed % len(every)]
+        (alone if server in ways or cut in ways else cases).append((f"seed {seed}: {' '.join(way.__name__ for way in ways)}", case, {**common, "seed": seed, "ways": ways}))
+    code = 0
+    for group, at_once in ((cases, options.at_once), (alone, 1)):
+        chosen = [one for one in group if options.only in one[0]]
+        code = max(code, fed.run_cases(chosen, at_once=at_once) if chosen else 0)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
