@@ -23,13 +23,55 @@ static bool parse_runs(uint32_t *runs, const char *text, size_t size)
     return size > 0 && value <= APPROVAL_RUNS_MAX;
 }
 
+/* Letters that a terminal or a page acts upon, or that nobody sees: controls, lines' ends, marks of direction, and those that
+ * are no letters. */
+static bool is_plain(uint32_t letter)
+{
+    static const uint32_t refused[][2] = {
+        {0, 0x1f},          {0x7f, 0x9f},          {0xad, 0xad},     {0x61c, 0x61c},
+        {0x180e, 0x180e},   {0x200b, 0x200f},      {0x2028, 0x202e}, {0x2060, 0x206f},
+        {0xd800, 0xdfff},   {0xfdd0, 0xfdef},      {0xfeff, 0xfeff}, {0xfff0, 0xfffb},
+        {0xe0000, 0xe0fff}, {0x110000, UINT32_MAX}};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        if (letter >= refused[i][0] && letter <= refused[i][1]) {
+            return false;
+        }
+    }
+    return (letter & 0xfffe) != 0xfffe;
+}
+
+/* Returns the bytes of the letter that UTF-8 has here, in its one form, where it is plain; else 0. */
+static size_t plain_letter(const char *text)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const uint8_t first = (uint8_t)text[0];
+    const size_t size = first < 0x80             ? 1
+                        : (first & 0xe0) == 0xc0 ? 2
+                        : (first & 0xf0) == 0xe0 ? 3
+                        : (first & 0xf8) == 0xf0 ? 4
+                                                 : 0;
+    uint32_t letter = size == 1 ? first : first & (0x7fU >> size);
+    for (size_t i = 1; i < size; i++) {
+        const uint8_t byte = (uint8_t)text[i];
+        if ((byte & 0xc0) != 0x80) { /* the 0 behind the text, too */
+            return 0;
+        }
+        letter = letter << 6 | (byte & 0x3fU);
+    }
+    return size > 0 && letter >= least[size] && is_plain(letter) ? size : 0;
+}
+
 bool approval_why_is_valid(const char *why)
 {
     size_t size = 0;
-    while (why[size] >= ' ' && why[size] <= '~' && size < APPROVAL_WHY_BYTES) {
-        size++;
+    while (why[size] != '\0' && size < APPROVAL_WHY_BYTES) {
+        const size_t letter = plain_letter(why + size);
+        if (letter == 0) {
+            return false;
+        }
+        size += letter;
     }
-    return why[size] == '\0' && size < APPROVAL_WHY_BYTES;
+    return size < APPROVAL_WHY_BYTES;
 }
 
 static bool parse_line(struct approval *out, const char *line, size_t size)

@@ -38,7 +38,7 @@ MUST_USE enum status approvals_parse(struct approvals *out, struct slice text, c
 /** Returns the decision on a text, or NULL. */
 const struct approval *approvals_find(const struct approvals *approvals, const struct digest *text);
 
-/** Answers whether a person's words can stand in the list: one line, printable, shorter than APPROVAL_WHY_BYTES. */
+/** Answers whether a person's words can stand in the list: one line of UTF-8 that can be seen, shorter than APPROVAL_WHY_BYTES. */
 bool approval_why_is_valid(const char *why);
 
 /** Puts a decision in the place of an earlier one on the same text. Fails with STATUS_NO_MEMORY when the list is full. */

@@ -97,7 +97,9 @@ enum status desk_reject(struct desk *desk, const struct digest *text, const char
 {
     struct approval decision = {.text = *text, .runs = 0};
     if (words[0] == '\0' || !approval_why_is_valid(words)) {
-        return why_refuse(why, "the words why take one line of 1 to %d plain letters",
+        return why_refuse(why,
+                          "the words why take one line of 1 to %d bytes of UTF-8, without control "
+                          "letters",
                           APPROVAL_WHY_BYTES - 1);
     }
     (void)snprintf(decision.why, sizeof decision.why, "%s", words);

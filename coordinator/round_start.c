@@ -11,6 +11,31 @@
 
 static const char JOB_LABEL[] = "hedgerow job 1";
 
+/* What agents have to come back after a restart, though the job's time to wait for them is over: its first round may be
+ * under way, and paid for. */
+enum { RETURN_MS = 30000 };
+
+static void keep_time(struct coordinator *c, const struct record *record)
+{
+    if (record->kind == RECORD_JOB) {
+        c->begun_wall_ms = record->wall_ms;
+    }
+    if (record->wall_ms > c->known_wall_ms) {
+        c->known_wall_ms = record->wall_ms;
+    }
+}
+
+/* Of the time that the job waits for agents, counted from its beginning. A clock that was set back has nothing to say: the
+ * latest time in the journal has passed in any case. */
+static int64_t join_left_ms(const struct coordinator *c, int64_t wall_ms)
+{
+    const int64_t whole_ms = c->options.job->join_deadline_ms;
+    const int64_t least_ms = whole_ms < RETURN_MS ? whole_ms : RETURN_MS;
+    const int64_t known_ms = wall_ms > c->known_wall_ms ? wall_ms : c->known_wall_ms;
+    const int64_t over_ms = c->begun_wall_ms >= 0 ? known_ms - c->begun_wall_ms : 0;
+    return over_ms > whole_ms - least_ms ? least_ms : whole_ms - over_ms;
+}
+
 enum status coordinator_on_record(struct coordinator *c, const struct event *event)
 {
     struct record record;
@@ -29,6 +54,9 @@ enum status coordinator_on_record(struct coordinator *c, const struct event *eve
             coordinator_restore_masks(c, &record, event->as.record.sequence, event->as.record.blob);
     } else {
         status = outcome_add(&c->outcome, c->options.job, &record, event->as.record.blob);
+    }
+    if (status == STATUS_OK) {
+        keep_time(c, &record);
     }
     if (status == STATUS_OK && record.kind == RECORD_ROUND) {
         status = coordinator_forget_masks(c, record.as.round.round);
@@ -97,7 +125,7 @@ enum status coordinator_on_start(struct coordinator *c, const struct event *even
     if (c->outcome.rounds_closed == 0 ||
         c->cancelled_by[0] != '\0') { /* no round opens: it may be what cannot */
         coordinator_enter(c, PHASE_JOINING);
-        c->deadline_ms = event->now_ms + c->options.job->join_deadline_ms;
+        c->deadline_ms = event->now_ms + join_left_ms(c, event->wall_ms);
         return STATUS_OK;
     }
     log_event(c->options.log, LOG_INFO, "job-resumed", NULL,

@@ -108,10 +108,12 @@ struct coordinator {
     uint8_t open[MASKS_OPEN_BYTES_MAX]; /* what a step sends */
     struct digest invitation;           /* of the open round */
     int64_t opened_ms;
-    int64_t deadline_ms; /* of PHASE_JOINING, PHASE_OPEN and PHASE_OVER */
-    bool late;           /* the open round is past its deadline, and below its minimum */
-    int64_t stepped_ms;  /* the time of the latest event */
-    int64_t told_ms;     /* of coordinator_tell_joining: when, and what */
+    int64_t deadline_ms;   /* of PHASE_JOINING, PHASE_OPEN and PHASE_OVER */
+    bool late;             /* the open round is past its deadline, and below its minimum */
+    int64_t stepped_ms;    /* the time of the latest event */
+    int64_t begun_wall_ms; /* when the journal says that the job began; and the latest time in it */
+    int64_t known_wall_ms;
+    int64_t told_ms; /* of coordinator_tell_joining: when, and what */
     size_t told_ready;
     size_t told_seen;
     size_t told_admitted;

@@ -263,6 +263,22 @@ static enum exit_code look_again(json_t **answer, const struct desk_port *port,
     return desk_ask(answer, port, ask, (struct slice){NULL, 0}, why);
 }
 
+/* What becomes of a job that an operator has cancelled. */
+static const char *what_follows(const json_t *job, const char *state)
+{
+    const bool running = strcmp(state, "running") == 0;
+    if (is_filed(job)) {
+        return "cancelled; what sites have paid stays paid (`status` shows it)";
+    }
+    if (!running && !json_is_true(json_object_get(job, "begun"))) {
+        return "it has not begun, and it will not begin";
+    }
+    return running ? "it has begun; a coordinator that runs ends it before its next round; what "
+                     "sites have paid stays paid (`status` shows it)"
+                   : "it had begun, and has ended: no round follows; its agents are being told; "
+                     "what sites have paid stays paid (`status` shows it)";
+}
+
 /* A running coordinator files the job within a second or two; else it goes on waiting for one. */
 static enum exit_code tell_cancelled(const struct desk_port *port, uint32_t number, bool json,
                                      json_t **answer, struct why *why)
@@ -293,13 +309,7 @@ static enum exit_code tell_cancelled(const struct desk_port *port, uint32_t numb
     if (json) {
         return desk_print(job, false);
     }
-    wrap_print(
-        stdout, 0, 0, "job %u: %s", (unsigned)number,
-        is_filed(job) ? "cancelled; what sites have paid stays paid (`status` shows it)"
-        : strcmp(state, "running") != 0
-            ? "it will not begin; or, if it has just begun, it ends before its next round"
-            : "a coordinator that runs ends it before its next round; what sites have paid stays "
-              "paid (`status` shows it)");
+    wrap_print(stdout, 0, 0, "job %u: %s", (unsigned)number, what_follows(job, state));
     return EXIT_CODE_OK;
 }
 

@@ -410,6 +410,10 @@ expect 3 "$agent" approve --config two/agent.yml --json
 says "this text is passed over; remedy: delete two/state/waiting/$broken.yml"
 grep -q "\"digest\": \"$more\"" "$work/out" || fault 'one broken text hides the others'
 expect 3 "$agent" approve --config two/agent.yml --yes "${broken:0:8}"
+expect 0 "$agent" reject --config two/agent.yml "${more:0:8}" --why 'nicht über unsere Patienten'
+expect 3 "$agent" jobs --config two/agent.yml
+prints 'because: nicht über unsere Patienten'
+expect 3 "$agent" reject --config two/agent.yml "${more:0:8}" --why "$(printf '\xe2\x80\xaeabc')"
 expect 0 "$agent" reject --config two/agent.yml "${more:0:8}" --why 'not about our patients'
 says "$broken"
 expect 3 "$agent" reject --config two/agent.yml "${more:0:8}" --why "$(printf 'two\nlines')"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the walk of docs/WALK command by command, each machine in a folder of its own: what a newcomer
+# Runs the walk by hand of docs/WALK command by command, each machine in a folder of its own: what a newcomer
 # types has to lead to a result. Commands that stay (enrol, run) go on beside those of the other machine.
 . "$(dirname "$0")/../cli/common.sh"
 PATH=$work/bin:$programs:$PATH
@@ -62,7 +62,7 @@ while IFS= read -r line; do
     else
         command+=$'\n'$line
     fi
-done < <(sed -n '/^## From two bare machines/,$p' "$root/docs/WALK.md" | grep '^        ')
+done < <(sed -n '/^## By hand/,$p' "$root/docs/WALK.md" | grep '^        ')
 perform "$machine" "$command"
 settle coordinator
 [ "$count" -ge 17 ] || fault "only $count commands were found"

@@ -130,7 +130,8 @@ def carry_out(federation, kills, steps=False):
     expect(list(number.values()) == [1, 2, 3], f"the jobs' numbers are {number}")
     lives.until(lambda: status(federation, number["second"])["state"] == "running", "the second job has begun")
     lives.until(lambda: status(federation, number["first"])["ended"], "the first job is filed")
-    command(federation, "cancel", number["second"])
+    said = command(federation, "cancel", number["second"])
+    expect("not begin" not in said, f"the cancellation of what runs: {said}")
     for name in JOBS:
         lives.until(lambda name=name: status(federation, number[name])["ended"], f"the {name} job is filed")
     lives.stop()
@@ -256,7 +257,8 @@ def commands(make, programs, keys):
         first = submit(federation, "first")
         expect("no result yet" in command(federation, "result", first, "--out", federation.folder / "r", code=3),
                "a result before the end")
-        command(federation, "cancel", first)
+        said = command(federation, "cancel", first)
+        expect("it has not begun, and it will not begin" in said, f"the cancellation of what has not begun: {said}")
         expect(status(federation, first)["state"] == "cancelled", "what has not begun is cancelled at once")
         expect("is over" in command(federation, "cancel", first, code=3), "a second cancellation")
         third = submit(federation, "third")

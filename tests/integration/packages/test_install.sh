@@ -1,12 +1,17 @@
 #!/bin/bash
-# test_install.sh BUILD - the packages on three bare Debians: a coordinator and two sites, two commands each, from
-# apt to a result. The services run as their units say (as_service.py). Then what happens to a ledger and a
-# journal: an upgrade keeps both, removal keeps them, a purge says what is lost and deletes them.
+# test_install.sh BUILD - the walk of docs/WALK.md on three bare Debians, a coordinator and two sites: every command is
+# read from the page. The second site does what the page says for the first one. The services run as their units say
+# (as_service.py). Then what happens to a ledger and a journal: an upgrade keeps both, removal keeps them, a purge says
+# what is lost and deletes them.
+#
+# Two kinds of command cannot run as they are: scripts/packages has made the packages already (scripts/test calls it
+# with another preset), and scp has no second machine, so it copies from root to root.
 #
 # The bare root (scripts/bare-root, with the libraries that the packages need) is kept in BUILD, and made anew when
 # the packages need others. Only root can make one.
 # shellcheck disable=SC2016 # what another shell or perl expands
 . "$(dirname "$0")/common.sh"
+. "$here/walk.sh"
 [ "$(id -u)" -eq 0 ] || { echo 'skipped: only root can make a bare root'; exit 77; }
 export DEBIAN_FRONTEND=noninteractive
 host=127.$((100 + $$ / 65536 % 50)).$(($$ / 256 % 256)).$(($$ % 256))
@@ -29,7 +34,7 @@ in_root() { # MACHINE COMMAND...
     shift
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive chroot "$work/$machine" "$@"
 }
-command_of() { # MACHINE COMMAND...: one of the two commands of a machine
+command_of() { # MACHINE COMMAND...: one that has to end well
     local machine=$1
     in_root "$@" >"$work/$machine.said" 2>&1 || die "$* ended with $?: $(tail -n 20 "$work/$machine.said")"
 }
@@ -81,89 +86,93 @@ for machine in coordinator $sites; do
     mkdir "$work/$machine" && tar -xf "$bare" -C "$work/$machine" || exit 1
     ! in_root "$machine" sh -c 'command -v hedgerow' || die 'the bare root is not bare'
 done
-cp "$build"/packages/hedgerow{,-coordinator}_*.deb "$work/coordinator/tmp/"
-for site in $sites; do cp "$build"/packages/hedgerow{,-agent}_*.deb "$work/$site/tmp/"; done
 say 'three machines'
 
-# The first command of each machine.
-command_of coordinator sh -c 'apt-get install -y /tmp/hedgerow_*.deb /tmp/hedgerow-coordinator_*.deb' &
-for site in $sites; do command_of "$site" sh -c 'apt-get install -y /tmp/hedgerow_*.deb /tmp/hedgerow-agent_*.deb' & done
-for _ in 1 2 3; do wait -n || exit 1; done
-for place in 'coordinator hedgerow-coordinator' 'hospital-1 hedgerow-agent'; do
-    read -r machine name <<<"$place"
-    mode_is "$machine" "/etc/$name" "root:$name 750"
-    mode_is "$machine" "/var/lib/$name" "$name:$name 700"
-    [ "$(in_root "$machine" getent passwd "$name" | cut -d: -f6,7)" = "/var/lib/$name:/usr/sbin/nologin" ] ||
-        fault "the account $name"
-    [ ! -e "$work/$machine/etc/systemd/system/multi-user.target.wants/$name.service" ] ||
-        fault "$name is enabled before it has settings"
-done
-say 'installed'
-
-# What people write: a job, and each site's policy, dictionary and records. The three machines share a network, so
-# the coordinator gets an address of this test's own.
-cat >"$work/coordinator/root/job.yml" <<'JOB'
-hedgerow: 1
-job: first
-data:
-  label: {column: died, positive: "1", negative: "0"}
-  features:
-    - {column: age, centre: 60, half_width: 40}
-privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}
-cohort: {minimum: 2, deadline_s: 60, join_deadline_s: 120}
-stages:
-  - {task: fit, loss: logistic, lambdas: [0.1], share: 1}
-JOB
-sed -i "s/0\.0\.0\.0:7310/$host:$port/" "$work/coordinator/etc/hedgerow-coordinator/coordinator.yml"
-echo "http: {listen: \"$host:7390\"}" >>"$work/coordinator/etc/hedgerow-coordinator/coordinator.yml"
-for site in $sites; do
-    home=$work/$site/root
-    cat >"$home/policy.yml" <<'POLICY'
-hedgerow: 1
-epsilon: 2
-delta: 0
-cohort_minimum: 2
-tasks: [fit]
-trust: [local]
-message_mb_max: 64
-answer_slot_ms: 1000
-POLICY
-    (echo age,died; for i in $(seq 400); do echo "$((20 + i % 60)),$((i % 60 > 30))"; done) >"$work/$site/srv/records.csv"
-    in_root "$site" hedgerow-agent describe /srv/records.csv >"$home/data.yml" 2>"$work/said" || die 'describe'
-done
-
-# The second command of each machine, and what systemd does then.
-in_root coordinator sh -c "cd /root && hedgerow-coordinator-setup --job job.yml --address tcp://$host:$port $sites" \
-    >"$work/coordinator.said" 2>&1 || die "setup: $(tail "$work/coordinator.said")"
-mode_is coordinator /etc/hedgerow-coordinator/key 'hedgerow-coordinator:hedgerow-coordinator 600'
-mode_is coordinator /root/hospital-1.token 'root:root 600'
-start coordinator hedgerow-coordinator
-for site in $sites; do
-    mv "$work/coordinator/root/$site.token" "$work/$site/root/"
-    in_root "$site" sh -c "cd /root && hedgerow-agent-setup --token $site.token --data /srv/records.csv \
-        --dictionary data.yml --policy policy.yml" >"$work/$site.said" 2>&1 || die "setup: $(tail "$work/$site.said")"
-    grep -q PASSED "$work/$site.said" || fault "$site: nothing was checked"
-    mode_is "$site" /etc/hedgerow-agent/key 'hedgerow-agent:hedgerow-agent 600'
-    echo "http: {listen: \"$host:739${site#hospital-}\"}" >>"$work/$site/etc/hedgerow-agent/agent.yml"
-    start "$site" hedgerow-agent
-done
-say 'set up'
+is_installed() {
+    local place machine name
+    for place in 'coordinator hedgerow-coordinator' 'hospital-1 hedgerow-agent'; do
+        read -r machine name <<<"$place"
+        mode_is "$machine" "/etc/$name" "root:$name 750"
+        mode_is "$machine" "/var/lib/$name" "$name:$name 700"
+        [ "$(in_root "$machine" getent passwd "$name" | cut -d: -f6,7)" = "/var/lib/$name:/usr/sbin/nologin" ] ||
+            fault "the account $name"
+        [ ! -e "$work/$machine/etc/systemd/system/multi-user.target.wants/$name.service" ] ||
+            fault "$name is enabled before it has settings"
+    done
+}
+# The three machines share a network, so the coordinator gets an address of this test's own, and each machine a port
+# for HTTP. A service starts with what setup wrote, as no systemd runs here.
+begin_service() { # MACHINE
+    case $1 in
+    coordinator)
+        mode_is coordinator /etc/hedgerow-coordinator/key 'hedgerow-coordinator:hedgerow-coordinator 600'
+        mode_is coordinator /root/hospital-1.token 'root:root 600'
+        mode_is coordinator /etc/hedgerow-coordinator/coordinator.yml 'root:root 644'
+        sed -i "s/0\.0\.0\.0:$port/$host:$port/" "$work/coordinator/etc/hedgerow-coordinator/coordinator.yml"
+        echo "http: {listen: \"$host:7390\"}" >>"$work/coordinator/etc/hedgerow-coordinator/coordinator.yml"
+        start coordinator hedgerow-coordinator
+        ;;
+    *)
+        grep -q PASSED "$work/$1.said" || fault "$1: nothing was checked"
+        mode_is "$1" /etc/hedgerow-agent/key 'hedgerow-agent:hedgerow-agent 600'
+        echo "http: {listen: \"$host:739${1#hospital-}\"}" >>"$work/$1/etc/hedgerow-agent/agent.yml"
+        start "$1" hedgerow-agent
+        ;;
+    esac
+}
 # The port for HTTP works in a service, too.
-for look in 'coordinator 7390' 'hospital-1 7391' 'hospital-2 7392'; do
-    read -r machine http <<<"$look"
-    await "$machine" http-listening
-    python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=60).read().decode())' \
-        "http://$host:$http/metrics" >"$work/said" 2>&1
-    grep -q '^hedgerow_' "$work/said" ||
-        fault "$machine shows no figures: $(tail -n 2 "$work/said")"
+show_figures() {
+    local look machine http
+    for look in 'coordinator 7390' 'hospital-1 7391' 'hospital-2 7392'; do
+        read -r machine http <<<"$look"
+        await "$machine" http-listening
+        python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=60).read().decode())' \
+            "http://$host:$http/metrics" >"$work/said" 2>&1
+        grep -q '^hedgerow_' "$work/said" ||
+            fault "$machine shows no figures: $(tail -n 2 "$work/said")"
+    done
+}
+# A command of the page, in root's folder.
+perform() { # MACHINE COMMAND
+    local command=${2//hedgerow.example.org/$host} to files
+    case $command in
+    scripts/packages)
+        mkdir -p "$work/coordinator/root/build/release/packages"
+        cp "$build"/packages/hedgerow{,-agent,-coordinator}_*.deb "$work/coordinator/root/build/release/packages/"
+        ;;
+    scp\ *)
+        to=${command##* }
+        files=${command#scp }
+        # shellcheck disable=SC2086
+        (cd "$work/$1/root" && cp ${files% *} "$work/${to%:}/root/") || die "$command"
+        ;;
+    *'hedgerow-agent approve '*)
+        await "$1" job-waiting
+        echo y | timeout 120 script -qec "env -i PATH=$PATH LC_ALL=C chroot $work/$1 $command" /dev/null \
+            >"$work/$1.said" 2>&1 || die "approve: $(tail -n 3 "$work/$1.said")"
+        grep -q 'approved for 1 run' "$work/$1.said" || fault "$1: nobody was asked for a yes"
+        ;;
+    *) command_of "$1" timeout 600 sh -c "cd /root && $command" ;;
+    esac
+    [[ $command != hedgerow-*-setup* ]] || begin_service "$1"
+}
+read_walk "$root/docs/WALK.md"
+for i in "${!walk_command[@]}"; do
+    machine=${walk_machine[i]}
+    command=${walk_command[i]}
+    [[ $command != 'hedgerow-agent-setup '* ]] || is_installed
+    [[ $command != *' watch 1 '* ]] || show_figures
+    # With a second site, the job asks both, and each does the same.
+    case $command in
+    'cat >job.yml'*) command=${command/minimum: 1/minimum: 2} ;;
+    hedgerow-coordinator-setup\ *) command="$command hospital-2" ;;
+    esac
+    perform "$machine" "$command"
+    [[ $machine != hospital-1 && $command != scp\ * ]] || perform "${machine/hospital-1/hospital-2}" "${command//hospital-1/hospital-2}"
 done
-for site in $sites; do
-    await "$site" job-waiting
-    as_agent "$site" approve --yes >"$work/said" 2>&1 || die "approve: $(tail -n 3 "$work/said")"
-done
-ended coordinator 0
-result=/var/lib/hedgerow-coordinator/job-1/out
-in_root coordinator hedgerow report $result/result.json --out /root/report.html || fault 'no report'
+result=/var/lib/hedgerow-coordinator/jobs/1/out
+kill -0 "${service[coordinator]}" || fault 'the service has ended with the job'
+stop coordinator
 for file in "$result/model.json" /root/report.html; do [ -s "$work/coordinator$file" ] || fault "no $file"; done
 for site in $sites; do
     stop "$site"
@@ -200,7 +209,7 @@ rm -f "$work/hospital-1/var/lib/hedgerow-agent/probe"
 
 # An upgrade: the same programs under a later version.
 later() { # MACHINE NAME
-    dpkg-deb -R "$work/$1/tmp/$2"_*.deb "$work/later" || exit 1
+    dpkg-deb -R "$build/packages/$2"_*.deb "$work/later" || exit 1
     sed -i 's/^Version: .*/Version: 99/; s/hedgerow (= [^)]*)/hedgerow (= 99)/' "$work/later/DEBIAN/control"
     dpkg-deb -b -Znone --root-owner-group "$work/later" "$work/$1/tmp/later-$2.deb" >/dev/null
     rm -r "$work/later"

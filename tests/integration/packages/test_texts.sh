@@ -70,6 +70,11 @@ for name in hedgerow hedgerow-agent hedgerow-coordinator hedgerow-agent-setup he
         fi
     done <"$work/commands"
 
+    # What stands before a command is offered where a command is.
+    while IFS= read -r option; do
+        grep -qxF -- "$name|$option" "$work/by-bash" || fault "not completed: $name $option"
+    done < <("$path" --help | sed -n '/^usage/,/^$/s/^ *[a-z-]* \(--[a-z]*\) NAME COMMAND.*/\1/p')
+
     # Each option, where the program takes it.
     while IFS= read -r context; do
         read -ra words <<<"$context"
@@ -100,5 +105,6 @@ for name in hedgerow hedgerow-agent hedgerow-coordinator hedgerow-agent-setup he
     done < <(cat "$work/options"; cut -d'|' -f2 "$work/by-bash" | grep -v '^--\(help\|version\)$')
     say "$name: $(wc -l <"$work/contexts") contexts, $(wc -l <"$work/by-bash") words, $asked options tried"
 done
+grep -qxF 'hedgerow|--at' < <(echo hedgerow | bash "$work/ask.bash" "$usr" hedgerow) || fault 'hedgerow --at is not completed'
 [ -z "$(ls -A "$work/folder")" ] || fault "the programs wrote $(ls "$work/folder")"
 finish

@@ -78,7 +78,21 @@ Test(approval, reasons_are_one_plain_line)
     large[APPROVAL_WHY_BYTES] = '\0';
     cr_expect_not(approval_why_is_valid(large));
     cr_expect(approval_why_is_valid("no: # 1"));
+    static const char *const plain[] = {"\xc3\xbc", "\xce\xb5 > 1", "\xe4\xb8\x8d",
+                                        "\xf0\x9f\x99\x82", "\xf4\x8f\xbf\xbd"};
+    static const char *const bad[] = {"\xc2\x85",         "\xc2\x9b",     "\xe2\x80\xa8",
+                                      "\xe2\x80\xae",     "\xef\xbb\xbf", "\xed\xa0\x80",
+                                      "\xc0\xaf",         "\xe0\x80\xaf", "\xc3",
+                                      "\xe4\xb8",         "\xfc",         "\x80",
+                                      "\xf4\x90\x80\x80", "\xef\xbf\xbe", "\xf0\x9f\xbf\xbe",
+                                      "\xf0\x80\x80\xaf", "\xff",         "a\xc3z"};
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+        cr_expect(approval_why_is_valid(plain[i]), "%zu", i);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cr_expect_not(approval_why_is_valid(bad[i]), "%zu", i);
+    }
     cr_expect_not(approval_why_is_valid("two\nlines"));
     cr_expect_not(approval_why_is_valid("a\tb"));
-    cr_expect_not(approval_why_is_valid("caf\xc3\xa9"));
+    cr_expect(approval_why_is_valid("caf\xc3\xa9"));
 }

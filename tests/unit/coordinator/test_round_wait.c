@@ -265,3 +265,45 @@ Test(round_wait, while_agents_join_the_log_says_who_is_missing)
     cr_assert(waiting_said(&rig, "job-failed", "site-01 (present, but not ready)"));
     waiting_free(&rig);
 }
+
+/* What a restart, after so long, says of the time that is left. */
+static bool waits_more(struct waiting *rig, int64_t after_ms, const char *words)
+{
+    (void)waiting_run(rig, 1, after_ms);
+    cr_assert_not(rig->finished, "%s", rig->said);
+    waiting_rerun(rig);
+    waiting_list(rig, rig->agent_count);
+    (void)waiting_run(rig, 1, 10);
+    return waiting_said(rig, "waiting-for-agents", words);
+}
+
+Test(round_wait, a_restart_does_not_lengthen_the_wait_for_agents)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 2, "minimum: 2, join_deadline_s: 600, deadline_s: 10", false);
+    rig.agent[1].ready = false;
+    cr_assert(waits_more(&rig, 240000, "it waits 360 s more"), "%s", rig.said);
+    cr_assert(waits_more(&rig, 59990, "it waits 300 s more"), "%s", rig.said);
+    for (int i = 0; i < 14; i++) {
+        (void)waits_more(&rig, 20000, "");
+    }
+    (void)waiting_run(&rig, 1, 31000);
+    cr_assert(rig.round_count == 1 && rig.round[0].as.round.failed, "it waits beyond its time: %s",
+              rig.said);
+    waiting_free(&rig);
+}
+
+/* Back by a day: the job has its own time at most. Ahead by a day: those that were there can come back. */
+Test(round_wait, a_clock_that_was_set_is_bounded_both_ways)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 2, "minimum: 2, join_deadline_s: 600, deadline_s: 10", false);
+    rig.agent[1].ready = false;
+    rig.wall_ms = -86400000;
+    cr_assert(waits_more(&rig, 240000, "it waits 600 s more"), "%s", rig.said);
+    rig.wall_ms = 86400000;
+    cr_assert(waits_more(&rig, 10000, "it waits 30 s more"), "%s", rig.said);
+    rig.agent[1].ready = true;
+    cr_assert(waiting_run(&rig, 1, 20000), "%s", rig.said);
+    waiting_free(&rig);
+}

@@ -97,6 +97,7 @@ static void perform(struct waiting *rig)
                     memcpy(rig->blob, effect->as.commit.blob.data, rig->blob_bytes);
                 }
             } else {
+                rig->begun_wall_ms = record.wall_ms;
                 record_free(&record);
             }
         }
@@ -111,6 +112,7 @@ static void perform(struct waiting *rig)
 static void step(struct waiting *rig, struct event *event)
 {
     event->now_ms = rig->now_ms;
+    event->wall_ms = rig->wall_ms + rig->now_ms;
     effects_clear(&rig->effects);
     cr_assert_eq(rig->machine.step(rig->machine.self, event, &rig->effects), STATUS_OK);
     perform(rig);
@@ -270,7 +272,7 @@ static void begin(struct waiting *rig)
     for (size_t i = 0; i < rig->agent_count; i++) {
         peer[i] = peer_of(i);
     }
-    if (rig->round_count == 0) {
+    if (rig->commits == 0) {
         step(rig, &(struct event){.kind = EVENT_START});
         step(rig, &roster);
     }
@@ -308,7 +310,7 @@ void waiting_rerun(struct waiting *rig)
 {
     uint8_t *body = NULL;
     size_t size = 0;
-    struct record job = {.kind = RECORD_JOB};
+    struct record job = {.kind = RECORD_JOB, .wall_ms = rig->begun_wall_ms};
     struct event event = {.kind = EVENT_RECORD};
 
     job.as.job.job = rig->coordinator->outcome.job_name;
@@ -325,12 +327,15 @@ void waiting_rerun(struct waiting *rig)
     event.as.record.body = (struct slice){body, size};
     step(rig, &event);
     free(body);
-    cr_assert_eq(wire_encode_record(&body, &size, &rig->round[rig->round_count - 1]), STATUS_OK);
-    event.as.record.sequence = 2;
-    event.as.record.body = (struct slice){body, size};
-    event.as.record.blob = (struct slice){rig->blob, rig->blob_bytes};
-    step(rig, &event);
-    free(body);
+    if (rig->round_count > 0) {
+        cr_assert_eq(wire_encode_record(&body, &size, &rig->round[rig->round_count - 1]),
+                     STATUS_OK);
+        event.as.record.sequence = 2;
+        event.as.record.body = (struct slice){body, size};
+        event.as.record.blob = (struct slice){rig->blob, rig->blob_bytes};
+        step(rig, &event);
+        free(body);
+    }
     step(rig, &(struct event){.kind = EVENT_START});
 }
 

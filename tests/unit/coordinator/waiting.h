@@ -45,6 +45,8 @@ struct waiting {
     struct machine machine;
     struct effects effects;
     int64_t now_ms;
+    int64_t wall_ms;       /* of the wall's clock, at now_ms 0 */
+    int64_t begun_wall_ms; /* what the first record says */
     size_t agent_count;
     struct waiting_agent agent[WAITING_AGENTS_MAX];
     struct digest job_id;
@@ -82,7 +84,7 @@ void waiting_cut(struct waiting *rig, size_t agent);
 /** An operator cancels the job, or nobody has: the text of the followed file. */
 void waiting_cancel(struct waiting *rig, const char *by);
 
-/** Ends the coordinator and begins another from the latest round's record. */
+/** Ends the coordinator and begins another from the latest round's record; or from the job's alone. */
 void waiting_rerun(struct waiting *rig);
 
 /** Returns whether a round's outcome names that agent; whether the log says both words in one line. */

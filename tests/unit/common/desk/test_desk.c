@@ -223,3 +223,36 @@ Test(desk, how_a_job_ended_is_the_exit_code)
         cr_expect_eq(desk_watch(&port, &request, &why), item[i].code, "%zu", i);
     }
 }
+
+Test(desk, a_cancellation_says_whether_the_job_had_begun)
+{
+    static const struct {
+        const char *json;
+        const char *words;
+    } item[] = {
+        {"{\"job\": {\"state\": \"cancelled\", \"ended\": \"now\"}}", "job 12: cancelled; what"},
+        {"{\"job\": {\"state\": \"cancelled\", \"begun\": false}}", "it will not begin"},
+        {"{\"job\": {\"state\": \"cancelled\", \"begun\": true}}", "it had begun, and has ended"},
+        {"{\"job\": {\"state\": \"running\"}}",
+         "before its next round"}, /* of an older coordinator */
+    };
+    for (size_t i = 0; i < sizeof item / sizeof item[0]; i++) {
+        struct play play = {.json = item[i].json};
+        struct desk_port port = port_of(&play);
+        port.look_ms = 1000; /* it looks for two seconds */
+        const struct desk_request request = {.job = "12"};
+        cr_assert_eq(desk_cancel(&port, &request, &why), EXIT_CODE_OK, "%zu", i);
+    }
+    static char said[2048];
+    (void)fflush(stdout);
+    const size_t used = fread(said, 1, sizeof said - 1, cr_get_redirected_stdout());
+    for (size_t i = 0; i < used; i++) {
+        said[i] = said[i] == '\n' ? ' ' : said[i]; /* lines are broken at 80 columns */
+    }
+    const char *at = said;
+    for (size_t i = 0; i < sizeof item / sizeof item[0] && at != NULL; i++) {
+        at = strstr(at, item[i].words);
+        cr_assert_not_null(at, "%zu: %s", i, said);
+        at++;
+    }
+}
