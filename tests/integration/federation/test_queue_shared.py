@@ -53,7 +53,7 @@ class Team:
     """A federation whose coordinators, 0 and 1, share a key, two lists and a queue. Each has a desk and a page."""
 
     def __init__(self, make, programs, schema):
-        self.schema = schema
+        self.schema = schema = f"{schema}_{time.monotonic_ns()}"  # a case that came too late is tried again in an empty one
         self.url = f"{os.environ['DATABASE_URL']}&options={urllib.parse.quote('-csearch_path=' + schema)}"
         ask(self.url, f"CREATE SCHEMA IF NOT EXISTS {schema}; SELECT 1")
         self.federation = make(programs, agents=AGENTS, policy=fed.policy_text(epsilon=9, answer_slot_ms=SLOT_MS), linger_s=2,
