@@ -166,6 +166,7 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
     const double noise = selftune_held(release->deviation / release->record_count);
     const double s2 = noise * noise * (m > 1 ? 1 - 1 / (double)m : 1);
     double h[SELFTUNE_OUTPUTS_MAX];
+    CHECK(width > 0);
     double *g = calloc(3 * width, sizeof *g);
     if (g == NULL) {
         return STATUS_NO_MEMORY;
