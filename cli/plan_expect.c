@@ -11,6 +11,7 @@
 #include "json/json_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,58 @@ static void print_figure(const struct rehearsal_figure *figure, const char *gap)
     (void)printf("%s%-22s", gap, text);
 }
 
+/* The row of the same trust and the next smaller epsilon, or NULL. */
+static const struct job_expected_row *row_before(const struct job_expected *expected, size_t row)
+{
+    for (size_t i = row; i-- > 0;) {
+        if (strcmp(expected->row[i].trust, expected->row[row].trust) == 0) {
+            return &expected->row[i];
+        }
+    }
+    return NULL;
+}
+
+/* All rows are played on the same tables with the same draws, so a row that loses more than one of less epsilon has another
+ * plan: fewer or more steps, or another look. */
+static void print_turns(const struct job_expected *expected)
+{
+    const struct job_expected_row *worst = NULL;
+    const struct job_expected_row *other = NULL;
+    double most = JOB_ENOUGH;
+    for (size_t i = 0; i < expected->count; i++) {
+        const struct job_expected_row *before = row_before(expected, i);
+        const double more =
+            before == NULL ? 0 : expected->row[i].answer.lost.mean - before->answer.lost.mean;
+        if (more > most) {
+            most = more;
+            worst = &expected->row[i];
+            other = before;
+        }
+    }
+    if (worst != NULL) {
+        wrap_print(
+            stdout, 0, 0,
+            "Under trust %s these tables lose more at epsilon %.6g than at %.6g. The noise is "
+            "smaller, but the stage plans its look and its steps by epsilon, and they suit "
+            "these tables less.",
+            worst->trust, (double)worst->epsilon_micro / 1e6, (double)other->epsilon_micro / 1e6);
+    }
+}
+
+/* How far the figure of this job depends on which tables were made up. */
+static void print_error(const struct job_expected *expected)
+{
+    for (size_t i = 0; i < expected->count; i++) {
+        const struct rehearsal_answer *answer = &expected->row[i].answer;
+        if (expected->row[i].is_own && isfinite(answer->lost.error)) {
+            wrap_print(stdout, 0, 0,
+                       "This job's %.1f points lost are a mean over %zu tables: other tables would "
+                       "move it by %.1f (one standard error).",
+                       PERCENT * answer->lost.mean, answer->tables, PERCENT * answer->lost.error);
+        }
+    }
+}
+
 /* "roughly 20000 records of each agent", or that there is none. */
 static void say_enough(char text[static PLAN_ADVICE_BYTES], const struct job_enough_of *enough,
                        const char *what)
@@ -245,13 +298,15 @@ void job_expected_print(const struct job_expected *expected)
         stdout, 0, 0,
         "How well a label can be told at all differs more than what privacy costs: go by the "
         "points lost.");
+    print_error(expected);
+    print_turns(expected);
     print_enough(expected);
 }
 
 static json_t *figure_json(const struct rehearsal_figure *figure)
 {
-    return json_pack("{s:f, s:f, s:f}", "mean", figure->mean, "low", figure->low, "high",
-                     figure->high);
+    return json_pack("{s:f, s:f, s:f, s:o}", "mean", figure->mean, "low", figure->low, "high",
+                     figure->high, "error", json_number(figure->error));
 }
 
 static json_t *enough_json(const struct job_enough_of *enough)

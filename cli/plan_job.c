@@ -123,7 +123,7 @@ const struct command command_plan_job = {
         "most; slot_ms, the answer_slot_ms that will do at 10^9 operations a second (`hedgerow-agent check\n"
         "--job` measures a site's own speed), null where an answer needs no slot; drowned; notes;\n"
         "expected, with tables, without_privacy and plans, each with epsilon, trust, accuracy and lost,\n"
-        "which have mean, low and high, and half_a_point: least, the records of each agent or the agents\n"
+        "which have mean, low, high and error, and half_a_point: least, the records of each agent or the agents\n"
         "that would lose half a point on half of the tables (null: none up to most, that were tried); or null, of a\n"
         "learn stage beside the reason no_expected; advice, each with change, noise, burden, enough;\n"
         "releases, each with what, unit, noise (one standard deviation), bar (95 % stay within), burden\n"

@@ -191,6 +191,11 @@ static struct rehearsal_figure figure_of(double *x, const struct shown *shown, s
     }
     qsort(x, count, sizeof *x, rehearsal_by_size);
     const double median = quantile_of(x, count, 0.5);
+    double squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double off = x[i] - sum / (double)count;
+        squares += off * off;
+    }
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < CHANCES; j++) {
             x[i * CHANCES + j] = shown[i].mean + chance[j] * shown[i].deviation;
@@ -203,7 +208,8 @@ static struct rehearsal_figure figure_of(double *x, const struct shown *shown, s
     return (struct rehearsal_figure){.mean = sum / (double)count,
                                      .low = quantile_of(x, CHANCES * count, edge),
                                      .high = quantile_of(x, CHANCES * count, 1 - edge),
-                                     .median = median};
+                                     .median = median,
+                                     .error = sqrt(squares / (n * (n - 1)))};
 }
 
 /* A quarter of the learner's stand-in rows: the figures differ by less than those of other tables do. */

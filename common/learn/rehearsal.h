@@ -48,6 +48,8 @@ struct rehearsal {
 struct rehearsal_figure {
     double mean, low, high;
     double median; /* of the tables' means */
+    double
+        error; /* the mean's standard error: other tables of the prior move it so far; NAN of one table */
 };
 
 struct rehearsal_answer {

@@ -125,3 +125,37 @@ Test(plan_expect, says_what_half_a_point_takes_and_blames_the_size_for_no_more)
         cr_expect(strstr(text, way[i].not_said) == NULL, "%zu: %s", i, text);
     }
 }
+
+/* A row of a rehearsal of four tables. */
+static struct job_expected_row row_of(const char *trust, uint64_t micro, double lost)
+{
+    return (struct job_expected_row){
+        .trust = trust,
+        .epsilon_micro = micro,
+        .is_own = micro == 1000000,
+        .answer = {.tables = 4, .lost = {.mean = lost, .error = 0.021}}};
+}
+
+Test(plan_expect, says_where_more_epsilon_loses_more_and_how_sure_a_mean_is)
+{
+    char text[4096];
+    struct job_expected expected = {.count = 4};
+    expected.row[0] = row_of("local", 300000, 0.036);
+    expected.row[1] = row_of("central", 300000, 0.043);
+    expected.row[2] = row_of("local", 1000000, 0.070);
+    expected.row[3] = row_of("central", 1000000, 0.047);
+    expected.row[3].is_own = false;
+    print(text, sizeof text, &expected);
+    cr_expect(strstr(text, "Under trust local these tables lose more at epsilon 1 than at 0.3.") !=
+                  NULL,
+              "%s", text);
+    cr_expect(strstr(text,
+                     "This job's 7.0 points lost are a mean over 4 tables: other tables would "
+                     "move it by 2.1") != NULL,
+              "%s", text);
+    /* Less than half a point, as between the rows of central, is nothing; nor is another trust's row. */
+    expected.row[2].answer.lost.mean = 0.037;
+    expected.row[0].answer.lost.mean = 0.050;
+    print(text, sizeof text, &expected);
+    cr_expect(strstr(text, "these tables lose more") == NULL, "%s", text);
+}

@@ -7,7 +7,7 @@
 #include <criterion/new/assert.h>
 #include <string.h>
 
-enum { TABLES = 12, MANY_TABLES = 30 };
+enum { TABLES = 12, MANY_TABLES = 30, SEEDS = 40 };
 
 /* Three numbers, a category of two, one of three, and a column with an indicator: 9 features. */
 static void fill(struct schema *schema, struct column *column)
@@ -143,6 +143,30 @@ Test(rehearsal, bands_hold_the_chance_of_who_is_held_out)
     const struct rehearsal_answer few = played(&plan, 7);
     cr_assert(lt(dbl, few.lost.low, many.lost.low - 0.0005));
     cr_assert(eq(dbl, few.free.mean, many.free.mean));
+}
+
+/* The means of other seeds differ from each other by as much as the error says. Without the root of the number of tables, or with
+ * the number in its place, the variances would be 12 times apart. */
+Test(rehearsal, tells_how_far_other_tables_move_a_mean)
+{
+    struct schema schema;
+    struct column column[6];
+    struct rehearsal plan;
+    fill(&schema, column);
+    plan = quiet(&schema, true);
+    plan.step = 0.05;
+    double sum = 0;
+    double squares = 0;
+    double said = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        const struct rehearsal_answer answer = played(&plan, seed);
+        sum += answer.lost.mean;
+        squares += answer.lost.mean * answer.lost.mean;
+        said += answer.lost.error * answer.lost.error / SEEDS;
+    }
+    const double own = (squares - sum * sum / SEEDS) / (SEEDS - 1);
+    cr_log_info("the error said %g, seen %g", sqrt(said), sqrt(own));
+    cr_assert(own < 4 * said && said < 4 * own);
 }
 
 /* A table has 2000 rows of 30 columns. What the model without privacy learns from so few is their chance; of a job of many
