@@ -28,7 +28,7 @@ const struct job_plan *job_answer_rival(const struct job_answer *answer)
     return job_answer_under(answer, trust_of(&answer->plan.job)->rival);
 }
 
-/* A learn stage plans itself, and may release other numbers under another trust: their noise is then beside another
+/* A stage that plans itself may release other numbers under another trust: their noise is then beside another
  * signal. */
 static bool is_alike(const struct job_plan *a, const struct job_plan *b)
 {
@@ -36,7 +36,7 @@ static bool is_alike(const struct job_plan *a, const struct job_plan *b)
     for (size_t i = 0; alike && i < a->job.stage_count; i++) {
         const struct terms_line *one = job_plan_worst(a, i);
         const struct terms_line *other = job_plan_worst(b, i);
-        alike = a->job.stage[i].task != TASK_LEARN || one == NULL || other == NULL ||
+        alike = !task_bounds(a->job.stage[i].task)->plans_itself || one == NULL || other == NULL ||
                 strcmp(one->what, other->what) == 0;
     }
     return alike;

@@ -108,6 +108,7 @@ struct task_bounds {
     enum round_input input;
     bool is_drawn;      /* where answers are exact: round.h */
     bool draws_means;   /* a drawn round of a unit above a record counts as its mean */
+    bool plans_itself;  /* by epsilon and sizes: under another trust it may release other numbers */
     bool rounds_differ; /* in their bounds; else all are as the first */
 
     /* The time depends on public numbers alone: no branch and no address by a value, and only where

@@ -308,6 +308,7 @@ static size_t experts_changed(const struct stage *stage)
 }
 
 const struct task_bounds task_bounds_learn = {.input = INPUT_STATE,
+                                              .plans_itself = true,
                                               .rounds_differ = true,
                                               .helps = HELP_RECORDS | HELP_FEATURES,
                                               .input_of = input_of,
