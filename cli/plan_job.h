@@ -61,6 +61,9 @@ MUST_USE enum status job_plan_make(struct job_plan *plan, const struct job_sourc
                                    const struct job_changes *changes, struct why *why);
 void job_plan_free(struct job_plan *plan);
 
+/** Returns what stands before a line's bar: a bound holds, an interval's width is expected under what the line assumes. */
+const char *job_plan_bar_word(const struct terms_line *line);
+
 /** Returns the line of a stage whose noise weighs most beside what it hides; NULL without one. */
 const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stage);
 

@@ -9,6 +9,7 @@
 
 #include "config/config.h"
 #include "job/trust.h"
+#include "report/result.h"
 #include "task/task.h"
 
 #include <inttypes.h>
@@ -26,6 +27,11 @@ void job_plan_free(struct job_plan *plan)
     }
     job_free(&plan->job);
     memset(plan, 0, sizeof *plan);
+}
+
+const char *job_plan_bar_word(const struct terms_line *line)
+{
+    return result_what_is_expected(line->what) ? "about" : "at most";
 }
 
 const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stage)
@@ -150,8 +156,8 @@ static double weigh(struct job_advice *advice, const struct job_trial *trial,
             const bool drawn = !isfinite(worst->noise);
             noise_to_signal = worst->noise_to_signal;
             (void)snprintf(advice->figure, sizeof advice->figure, "%s %.3g %.100s",
-                           drawn ? "at most" : "+-", drawn ? worst->bar : worst->noise,
-                           worst->unit);
+                           drawn ? job_plan_bar_word(worst) : "+-",
+                           drawn ? worst->bar : worst->noise, worst->unit);
         }
         const size_t used = strlen(advice->change);
         if (changed->size.records > trial->plan->size.records && changes->size.records == 0) {

@@ -53,6 +53,24 @@ static enum status describe_rest(struct terms *terms, const struct query *query,
     return STATUS_OK;
 }
 
+/* How many events there are, which a refusal may be for. */
+static enum status describe_events(struct terms *terms, const struct query *query,
+                                   const struct regress_design *design, double variance)
+{
+    const double m = (double)query->cell_count;
+    const double outcomes = (double)design->outcomes;
+    const double events = query->family == REGRESS_LOGISTIC ? 1 : (double)design->intervals;
+    const double own = (m - 1) / outcomes * events;
+    struct terms_line *line = terms_add_line(terms);
+    if (line == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)snprintf(line->what, sizeof line->what, "%s: the number of events", query->text);
+    (void)snprintf(line->unit, sizeof line->unit, "records");
+    line->noise = sqrt(variance * own * (1 - own / m));
+    return STATUS_OK;
+}
+
 enum status query_terms_regress(struct terms *terms, const struct query *query,
                                 const struct query_noise *noise, double step, double records)
 {
@@ -92,7 +110,14 @@ enum status query_terms_regress(struct terms *terms, const struct query *query,
     line->noise_to_signal = isnan(expected.half) ? 2 : expected.half;
     line->measure = query->family == REGRESS_LINEAR ? "half of the interval is half of the range"
                                                     : "half of the interval is 1";
-    return describe_rest(terms, query, &regress.design,
-                         &(struct table1_public){
-                             .records = records, .groups = 1, .variance = deviation * deviation});
+    const bool has_events = query->family == REGRESS_LOGISTIC || query->family == REGRESS_HAZARD;
+    const enum status status =
+        has_events ? describe_events(terms, query, &regress.design, deviation * deviation)
+                   : STATUS_OK;
+    return status != STATUS_OK
+               ? status
+               : describe_rest(terms, query, &regress.design,
+                               &(struct table1_public){.records = records,
+                                                       .groups = 1,
+                                                       .variance = deviation * deviation});
 }
