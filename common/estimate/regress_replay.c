@@ -175,7 +175,7 @@ static void set_exact(struct replaying *out, struct margins *margins,
 {
     const size_t outcomes = cells->design->outcomes;
     const size_t count = regress_points(cells->design) * outcomes;
-    double records[REGRESS_POINTS_MAX];
+    double records[REGRESS_POINTS_MAX] = {0};
     set_points(records, margins, cells);
     memset(out->exact, 0, cells->m * sizeof *out->exact);
     out->all = 0;
@@ -205,18 +205,18 @@ void regress_replay(struct regress_replay *out, const struct regress_fit *fit, c
         return;
     }
     set_exact(&asked, &margins, fit->cells);
-    for (double factor = 1; factor * step <= REGRESS_REPLAY_MOST && left > 0; factor *= step) {
-        bool is_given[REGRESS_TERMS_MAX + 1];
+    double factor = 1;
+    while (factor * step <= REGRESS_REPLAY_MOST && left > 0) {
+        bool is_given[REGRESS_TERMS_MAX + 1] = {false};
         for (size_t i = 0; i < count; i++) {
             is_given[i] = isnan(out->factor[i]);
         }
-        if (!replay(is_given, &asked, factor)) {
-            continue;
-        }
-        for (size_t i = 0; i < count; i++) {
+        const bool is_any = replay(is_given, &asked, factor);
+        for (size_t i = 0; i < count && is_any; i++) {
             /* A step more, as the released cells are themselves by chance what they are. */
             out->factor[i] = !is_given[i] ? out->factor[i] : factor > 1 ? factor * step : 1;
             left -= is_given[i] ? 1 : 0;
         }
+        factor *= step;
     }
 }
