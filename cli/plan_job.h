@@ -66,6 +66,9 @@ enum { PLAN_EPSILON_WEAK = 10 };
 /** Returns whether the job's epsilon is above PLAN_EPSILON_WEAK: a record is then hardly protected. */
 bool job_plan_is_weak(const struct job_plan *plan);
 
+/** Returns what stands before a line's bar: a bound holds, an interval's width is expected under what the line assumes. */
+const char *job_plan_bar_word(const struct terms_line *line);
+
 /** Returns the line of a stage whose noise weighs most beside what it hides; NULL without one. */
 const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stage);
 

@@ -9,6 +9,7 @@
 
 #include "config/config.h"
 #include "job/trust.h"
+#include "report/result.h"
 #include "task/task.h"
 
 #include <inttypes.h>
@@ -31,6 +32,11 @@ void job_plan_free(struct job_plan *plan)
 bool job_plan_is_weak(const struct job_plan *plan)
 {
     return plan->job.epsilon_micro > (uint64_t)PLAN_EPSILON_WEAK * 1000000;
+}
+
+const char *job_plan_bar_word(const struct terms_line *line)
+{
+    return result_what_is_expected(line->what) ? "about" : "at most";
 }
 
 const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stage)
@@ -155,8 +161,8 @@ static double weigh(struct job_advice *advice, const struct job_trial *trial,
             const bool drawn = !isfinite(worst->noise);
             noise_to_signal = worst->noise_to_signal;
             (void)snprintf(advice->figure, sizeof advice->figure, "%s %.3g %.100s",
-                           drawn ? "at most" : "+-", drawn ? worst->bar : worst->noise,
-                           worst->unit);
+                           drawn ? job_plan_bar_word(worst) : "+-",
+                           drawn ? worst->bar : worst->noise, worst->unit);
         }
         const size_t used = strlen(advice->change);
         if (changed->size.records > trial->plan->size.records && changes->size.records == 0) {

@@ -87,8 +87,9 @@ static void print_stage(const struct job_plan *plan, size_t index)
         } else if (!isfinite(line->bar)) {
             (void)snprintf(noise, sizeof noise, "no answer%s", drowned);
         } else {
-            (void)snprintf(noise, sizeof noise, "at most %.3g %s%s%s", line->bar, line->unit,
-                           isfinite(terms->regret) ? "" : " (95 %)", drowned);
+            (void)snprintf(noise, sizeof noise, "%s %.3g %s%s%s", job_plan_bar_word(line),
+                           line->bar, line->unit, isfinite(terms->regret) ? "" : " (95 %)",
+                           drowned);
         }
         const char *what = command_part(stdout, 2, &question, line->what,
                                         i + 1 < terms->line_count ? line[1].what : NULL);
@@ -160,7 +161,8 @@ static const char *noise_cell(char text[static CELL_BYTES], const struct job_pla
     } else if (worst != NULL && !isfinite(worst->bar)) {
         (void)snprintf(text, CELL_BYTES, "no answer: not enough data at this epsilon");
     } else if (worst != NULL) {
-        (void)snprintf(text, CELL_BYTES, "at most %.3g %.40s", worst->bar, worst->unit);
+        (void)snprintf(text, CELL_BYTES, "%s %.3g %.40s", job_plan_bar_word(worst), worst->bar,
+                       worst->unit);
     }
     return text;
 }

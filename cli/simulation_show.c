@@ -162,7 +162,10 @@ static void show_releases(FILE *out, const struct result *result)
             (void)snprintf(noise, sizeof noise, "no answer");
         } else {
             (void)snprintf(noise, sizeof noise, "%s %.3g %s%s",
-                           release->bar > 0 ? "at most" : "none,", release->bar, release->unit,
+                           !(release->bar > 0)                      ? "none,"
+                           : result_what_is_expected(release->what) ? "about"
+                                                                    : "at most",
+                           release->bar, release->unit,
                            result_release_is_bar(release) ? " (95 %)" : "");
         }
         const bool last = i + 1 == result->release_count || release[1].stage != release->stage;

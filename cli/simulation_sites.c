@@ -8,7 +8,7 @@
 
 enum { LABEL_WIDTH = 26 };
 
-/* "0.0188  -0.0233 to 0.0608"; an end that is not known has none. */
+/* "0.0188  -0.0233 to 0.0608"; an end that is not known has none, and there may be no interval. */
 static void show_interval(FILE *out, const char *label, double value, double low, double high)
 {
     char number[32] = "";
@@ -23,7 +23,10 @@ static void show_interval(FILE *out, const char *label, double value, double low
     if (isfinite(high)) {
         (void)snprintf(to, sizeof to, "%.4g", high);
     }
-    (void)fprintf(out, "    %-*s %9s  %s to %s", LABEL_WIDTH, label, number, from, to);
+    (void)fprintf(out, "    %-*s %9s", LABEL_WIDTH, label, number);
+    if (isfinite(low) || isfinite(high)) {
+        (void)fprintf(out, "  %s to %s", from, to);
+    }
 }
 
 static void show_all(FILE *out, const struct result_effect *effect)

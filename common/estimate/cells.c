@@ -117,8 +117,7 @@ static double next_unit(uint64_t *state)
     return ((double)(z >> 11) + 0.5) * 0x1p-53;
 }
 
-/* Two normal variables. */
-static void next_normals(double *out, uint64_t *state)
+void cells_normals(double *out, uint64_t *state)
 {
     const double radius = sqrt(-2 * log(next_unit(state)));
     const double angle = 2 * 3.14159265358979323846 * next_unit(state);
@@ -191,7 +190,7 @@ double band_width(const double *factor, size_t n)
         most[draw] = 0;
         for (size_t k = 0; k < n; k++) {
             if (k % 2 == 0) {
-                next_normals(z, &state);
+                cells_normals(z, &state);
             }
             for (size_t i = k; i < n; i++) {
                 sum[i] += column[k * n + i] * z[k % 2];

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define ESTIMATE_Z 1.959963984540054 /* the normal distribution's 97.5 % point */
 
@@ -47,6 +48,9 @@ void cells_solve(const double *factor, double *x, size_t n);
 /** Returns the fewest records with which something is given, within a twentieth; NAN: not even 2^30 do. is_given: whether it is with so
  * many; of: what else it asks, handed on. */
 double cells_fewest_records(bool (*is_given)(double records, const void *of), const void *of);
+
+/** Writes the next two normal variables of a sequence: for integrals, never for noise. out: (2); state: in/out, any number first */
+void cells_normals(double *out, uint64_t *state);
 
 /** Returns c so that P(max |Z_i| <= c) = 96 % for normal Z with the covariance `factor` is of, each over its own deviation:
  * from 2,000 draws of a fixed seed. A band of 95 % has the hundredth for the noise, whose tails are heavier. factor: (n, n). 2.0 at least. */

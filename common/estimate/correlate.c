@@ -60,6 +60,15 @@ static double sd_of_size(const struct correlate *all)
     return 2 * sqrt(correlate_noise(all));
 }
 
+bool correlate_is_flat(const struct correlate *all, size_t i)
+{
+    static const double deviations = 3;
+    static const double planned = 1.0 / 9; /* values that spread by a sixth of [-1, 1] */
+    const double variance = all->covariance[i][i];
+    const double doubt = deviations * correlate_noise_of_variance(all, i);
+    return all->records > 0 && variance <= fmax(doubt, 1e-9) && variance + doubt < planned / 4;
+}
+
 /* How much more is needed, for each of the rules. What only noise can have made is not counted: there are no more records than
  * all, and no column varies more than one whose values are all at the ends of its range. */
 static double factor_of(const struct correlate *all, size_t i, size_t j)
@@ -163,7 +172,8 @@ struct table1_figure correlate_pair(const struct correlate *all, size_t i, size_
 {
     const double factor = factor_of(all, i, j);
     if (!(factor < 1)) {
-        return figure_refused(factor);
+        return figure_refused(correlate_is_flat(all, i) || correlate_is_flat(all, j) ? NAN
+                                                                                     : factor);
     }
     const struct judged judged = judged_of(all, i, j);
     const struct correlate_ends *ends = &judged.ends;

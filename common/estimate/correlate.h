@@ -21,6 +21,8 @@
 
 #include "estimate/table1.h"
 
+#include <stdbool.h>
+
 enum {
     CORRELATE_COLUMNS_MAX = 16,
     CORRELATE_PARTS_MAX = 32,
@@ -64,6 +66,10 @@ struct table1_figure correlate_size(const struct correlate *all);
  * given where the interval is longer than 1.8.
  */
 struct table1_figure correlate_pair(const struct correlate *all, size_t i, size_t j);
+
+/** Answers whether a column hardly varies: no more of its variance was found than 3 deviations of its noise, and with as much more
+ * it would be below a quarter of what values have that spread by a sixth of the range. Then no factor is known. */
+bool correlate_is_flat(const struct correlate *all, size_t i);
 
 /** Returns the p-value of the test that the correlation is 0; NAN where correlate_pair gives none. With one part of the
  * hypothesis that the columns are independent: a sample's variance is then 1/n. With more at least 0.05 where the interval of

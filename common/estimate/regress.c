@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "estimate/cells.h"
 #include "estimate/regress_score.h"
+#include "estimate/regress_weights.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,9 +41,8 @@ size_t regress_terms(const struct regress_design *design)
     return design->intervals + regress_slopes(design);
 }
 
-/* eta: (intervals) */
-static void set_eta(double *eta, const struct regress_design *design, const double *b,
-                    const struct regress_point *point)
+void regress_set_eta(double *eta, const struct regress_design *design, const double *b,
+                     const struct regress_point *point)
 {
     const size_t slopes = regress_slopes(design);
     double sum = 0;
@@ -79,75 +79,18 @@ static void add_point(double *u, double *h, const struct regress_design *design,
     }
 }
 
-/* Records of each level of each predictor, at least what noise alone may show: (predictors, REGRESS_LEVELS_MAX). */
-static void sum_levels(double *sum, const struct regress_cells *cells)
+/* A slope that is left out stays at 0, and moves no other. */
+static void keep_out(double *u, struct regress_fit *fit)
 {
-    const struct regress_design *design = cells->design;
-    const double *cell = cells->cell;
-    const double count = (double)(regress_points(design) * design->outcomes);
-    struct regress_point point;
-    memset(sum, 0, REGRESS_PREDICTORS_MAX * REGRESS_LEVELS_MAX * sizeof *sum);
-    regress_point_first(&point, design);
-    do {
-        double own = 0;
-        for (size_t y = 0; y < design->outcomes; y++) {
-            own += *cell++;
+    const size_t n = fit->terms;
+    for (size_t a = 0; a < n; a++) {
+        for (size_t c = 0; c <= a; c++) {
+            if (fit->is_out[a] || fit->is_out[c]) {
+                fit->factor[a * n + c] = a == c ? 1 : 0;
+            }
         }
-        for (size_t i = 0; i < design->predictors; i++) {
-            sum[i * REGRESS_LEVELS_MAX + point.level[i]] += own;
-        }
-    } while (regress_point_next(&point, design));
-    for (size_t i = 0; i < design->predictors; i++) {
-        const double noise = sqrt(cells->variance * count / (double)design->predictor[i].levels);
-        for (size_t k = 0; k < design->predictor[i].levels; k++) {
-            double *own = &sum[i * REGRESS_LEVELS_MAX + k];
-            *own = fmax(*own, noise);
-        }
+        u[a] = fit->is_out[a] ? 0 : u[a];
     }
-}
-
-/* What noise is worth in records of a point, where slopes are 0: a record's curvature is h, the noise's variance v t. */
-static double worth_of_noise(const struct regress_fit *fit, const double *sum)
-{
-    const struct regress_design *design = fit->cells->design;
-    const struct regress_asked asked = {design, fit->leaving};
-    double all = 0, h = 0, t = 0;
-    for (size_t y = 0; y < design->outcomes; y++) {
-        struct regress_score one;
-        double score = 0;
-        regress_score(&one, &asked, fit->b, y);
-        for (size_t i = 0; i < one.count; i++) {
-            h += fmax(sum[y], 0) * one.curve[i];
-            score += one.score[i];
-        }
-        t += score * score;
-        all += fmax(sum[y], 0);
-    }
-    return fit->cells->variance * t * all / h;
-}
-
-/* A point counts by its records over them and the noise: n/(n + v t/h). Its number of records is taken from each predictor's
- * levels as if these were independent, which has little of the point's own noise in it. */
-static void set_weights(struct regress_fit *fit, const double *outcomes)
-{
-    const struct regress_design *design = fit->cells->design;
-    const double worth = worth_of_noise(fit, outcomes);
-    double sum[REGRESS_PREDICTORS_MAX * REGRESS_LEVELS_MAX];
-    double all = 0;
-    double *weight = fit->weight;
-    struct regress_point point;
-    sum_levels(sum, fit->cells);
-    for (size_t y = 0; y < design->outcomes; y++) {
-        all += outcomes[y];
-    }
-    regress_point_first(&point, design);
-    do {
-        double records = all;
-        for (size_t i = 0; i < design->predictors; i++) {
-            records *= sum[i * REGRESS_LEVELS_MAX + point.level[i]] / all;
-        }
-        *weight++ = worth > 0 ? records / (records + worth) : 1;
-    } while (regress_point_next(&point, design));
 }
 
 /* U and H at fit->b, H in fit->factor. */
@@ -164,7 +107,7 @@ static void derive(double *u, struct regress_fit *fit)
     do {
         double eta[REGRESS_INTERVALS_MAX];
         struct regress_score sum = {.count = design->intervals};
-        set_eta(eta, design, fit->b, &point);
+        regress_set_eta(eta, design, fit->b, &point);
         for (size_t y = 0; y < design->outcomes; y++, cell++) {
             struct regress_score one;
             regress_score(&one, &asked, eta, y);
@@ -176,16 +119,7 @@ static void derive(double *u, struct regress_fit *fit)
         weight++;
         add_point(u, fit->factor, design, &point, &sum);
     } while (regress_point_next(&point, design));
-}
-
-/* How many records have each outcome. */
-static void sum_outcomes(double *sum, const struct regress_cells *cells)
-{
-    const size_t outcomes = cells->design->outcomes;
-    memset(sum, 0, outcomes * sizeof *sum);
-    for (size_t c = 0; c < regress_points(cells->design) * outcomes; c++) {
-        sum[c % outcomes] += cells->cell[c];
-    }
+    keep_out(u, fit);
 }
 
 static double mean_outcome(const struct regress_design *design, const double *sum)
@@ -255,13 +189,13 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
     double sum[REGRESS_OUTCOMES_MAX];
     *out = (struct regress_fit){.cells = cells, .terms = regress_terms(design)};
     CHECK(out->terms <= REGRESS_TERMS_MAX && design->outcomes <= REGRESS_OUTCOMES_MAX);
-    sum_outcomes(sum, cells);
+    regress_sum_outcomes(sum, cells);
     out->mean_noise = mean_noise(cells, sum);
     if (!(out->mean_noise <= mean_noise_most)) {
         return;
     }
     start(out, sum);
-    set_weights(out, sum);
+    regress_set_weights(out, sum);
     for (int i = 0; i < STEPS_MAX && isfinite(out->b[0]); i++) {
         double largest = 0;
         derive(u, out);
@@ -322,8 +256,8 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     do {
         double eta[REGRESS_INTERVALS_MAX];
         double along[REGRESS_INTERVALS_MAX] = {0}; /* A'z_i */
-        set_eta(eta, design, fit->b, &point);
-        set_eta(along, design, a, &point);
+        regress_set_eta(eta, design, fit->b, &point);
+        regress_set_eta(along, design, a, &point);
         for (size_t y = 0; y < design->outcomes; y++, cell++) {
             struct regress_score one;
             double moves = 0;
@@ -365,7 +299,7 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
 {
     struct table1_figure out = {
         .estimate = {NAN, NAN, NAN, NAN, NAN}, .noise_low = NAN, .noise_high = NAN, .factor = NAN};
-    if (!fit->is_solved) {
+    if (!fit->is_solved || regress_lacks(fit, weight) != REGRESS_LACKS_NOTHING) {
         return out;
     }
     const struct moved moved = moved_by(fit, weight);

@@ -78,6 +78,14 @@ size_t regress_points(const struct regress_design *design);
 size_t regress_slopes(const struct regress_design *design);
 size_t regress_terms(const struct regress_design *design);
 
+/* Why a coefficient is left out of a fit. */
+enum regress_lack {
+    REGRESS_LACKS_NOTHING,
+    REGRESS_LACKS_RECORDS, /* no record was found in its category */
+    REGRESS_LACKS_FIRST,   /* none in the category to which it is compared */
+    REGRESS_LACKS_LEVELS   /* they were found in one of the predictor's levels alone */
+};
+
 struct regress_fit {
     const struct regress_cells *cells;
     size_t terms;
@@ -86,17 +94,27 @@ struct regress_fit {
     double weight[REGRESS_POINTS_MAX]; /* of each point */
     double leaving
         [REGRESS_INTERVALS_MAX]; /* (intervals) of hazards, the share of those who do not die that leaves, of all points */
-    double b[REGRESS_TERMS_MAX];                          /* (terms) */
+    bool is_out[REGRESS_TERMS_MAX];            /* (terms) is 0, and moves no other */
+    enum regress_lack lack[REGRESS_TERMS_MAX]; /* (terms) of a slope */
+    enum regress_lack lack_of_first; /* of the baselines, where a first category is empty */
+    double b[REGRESS_TERMS_MAX];     /* (terms) */
     double factor[REGRESS_TERMS_MAX * REGRESS_TERMS_MAX]; /* (terms, terms) Cholesky's, of H */
 };
 
 /**
  * Solves U(b) = 0 by Newton's steps. is_solved is false where noise leaves H without an inverse, or the steps do not end.
  *
+ * Two things are left out, and their records count for nothing: a category whose records are not above 2 deviations of their noise,
+ * where a third of an even one would be; and of a predictor of which one level alone has records above 3 deviations, the others.
+ * The other coefficients are those of the other records.
+ *
  * Keeps cells. Sources: McCullagh and Nelder 1989; Prentice and Gloeckler 1978 (grouped hazards). Deviation: as many leave
  * an interval alive as did of all records, at times that are even over it, while they count a censored record for half of it.
  */
 void regress_solve(struct regress_fit *out, const struct regress_cells *cells);
+
+/** Returns why a sum of weight (terms) and b is left out. */
+enum regress_lack regress_lacks(const struct regress_fit *fit, const double *weight);
 
 /** Returns the sum of weight (terms) and b: value, interval, deviations. There is no interval of the noise alone: without noise the
  * weights are others, and the coefficients a little, too. Not given where the fit is not solved, or by the rule above. */
@@ -104,6 +122,36 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
 
 /** Returns the p-value of the test that a figure of regress_figure is 0; NAN: not given. */
 double regress_test(const struct table1_figure *figure);
+
+/** Returns how few of a predictor's levels hold nine in ten of the records, as released. */
+size_t regress_levels_of_most(const struct regress_cells *cells, size_t predictor);
+
+/** Returns the p-value of the test that outcomes follow the model over a predictor's levels; NAN: none. It takes b as known, and
+ * rejects less often than it says. Source: a score test of one more term for each level, with the sandwich's variance. */
+double regress_misfit(const struct regress_fit *fit, size_t predictor);
+
+enum { REGRESS_REPLAY_MOST = 100 };
+
+/** With how much less noise coefficients that are not given would be. */
+struct regress_replay {
+    double factor
+        [REGRESS_TERMS_MAX]; /* (count) times the epsilon, or the records; NAN: none is found up to the most;
+                                             1: it is not the noise that is missing */
+    bool is_even; /* the levels of a predictor are hidden, and records taken as even over them */
+    bool is_event_assumed; /* events are hidden, and a fifth taken to have it */
+    bool has_no_records;   /* none is found in which nothing is missing */
+    bool has_few_events;   /* fewer than a fifth, and not above their noise: nothing is found */
+    double events_most;    /* at most so many events, 97.5 %; of a regression on events */
+};
+
+/** Finds it of each sum of weight (count, REGRESS_TERMS_MAX) and b, by solving the design again on cells like those released. A
+ * factor is one with which they are given in each of 8 draws of the noise. Cost: of a coefficient that is not found some 30 times
+ * regress_solve's. */
+void regress_replay(struct regress_replay *out, const struct regress_fit *fit, const double *weight,
+                    size_t count);
+
+/** Writes the shares of the outcomes that a plan assumes: share (outcomes). */
+void regress_expect_outcomes(double *share, const struct regress_design *design);
 
 /** What is expected where records lie evenly over the points, slopes are 0, and a fifth have the event; a number's
  * outcomes spread by a sixth of their range. */

@@ -11,7 +11,7 @@
 static const double factor_most = 0.5;
 
 /* The share of each outcome where slopes are 0. */
-static void expect_outcomes(double *share, const struct regress_design *design)
+void regress_expect_outcomes(double *share, const struct regress_design *design)
 {
     static const double event = 0.2;
     const size_t k = design->intervals;
@@ -49,7 +49,7 @@ static struct table1_figure expect_sum(const struct regress_design *design, cons
     const struct regress_cells cells = {design, cell, count + 1, variance};
     struct regress_fit fit;
     CHECK(count <= REGRESS_CELLS_MAX && design->outcomes <= REGRESS_OUTCOMES_MAX);
-    expect_outcomes(share, design);
+    regress_expect_outcomes(share, design);
     for (size_t c = 0; c < count; c++) {
         cell[c] = records / (double)points * share[c % design->outcomes];
     }

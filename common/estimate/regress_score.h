@@ -15,6 +15,10 @@ struct regress_point {
 void regress_point_first(struct regress_point *point, const struct regress_design *design);
 bool regress_point_next(struct regress_point *point, const struct regress_design *design);
 
+/** Writes the baselines and x'slopes together: eta (intervals). */
+void regress_set_eta(double *eta, const struct regress_design *design, const double *b,
+                     const struct regress_point *point);
+
 /* With z_i = (unit vector of baseline i, x): s = sum of score[i] z_i, h = sum of curve[i] z_i z_i'. */
 struct regress_score {
     size_t count; /* baselines that the cell moves: the first ones */

@@ -9,8 +9,6 @@
 #include <string.h>
 
 static const double deviation_most = 0.35;
-static const double deaths_least = 10;
-static const double deaths_over_noise = 2;
 static const struct estimate unknown = {NAN, NAN, NAN, NAN, NAN};
 
 static const double *cells_of(const struct survival_cells *cells, size_t group)
@@ -108,8 +106,9 @@ void survival_group_fill(struct survival_group *out, const struct survival_cells
         so_far[j] = 1;
         const double noise = sqrt(variance_of(cells, so_far));
         deaths += death[j];
-        out->given[j] = survival_deviation(out, j) < deviation_most && deaths > deaths_least &&
-                        deaths > deaths_over_noise * noise;
+        out->given[j] = survival_deviation(out, j) < deviation_most &&
+                        deaths > SURVIVAL_DEATHS_LEAST &&
+                        deaths > SURVIVAL_DEATHS_OVER_NOISE * noise;
     }
 }
 

@@ -31,6 +31,10 @@ enum {
     SURVIVAL_RELEASED_MAX = SURVIVAL_CELLS_MAX + SURVIVAL_GROUPS_MAX * (SURVIVAL_INTERVALS_MAX + 1)
 };
 
+/* Of a point: more deaths so far, and more of their noise's deviations. */
+#define SURVIVAL_DEATHS_LEAST             10.0
+#define SURVIVAL_DEATHS_OVER_NOISE        2.0
+
 #define SURVIVAL_CELLS(groups, intervals) ((groups) * (2 * (intervals) + 1) + 1)
 
 struct survival_cells {

@@ -34,6 +34,9 @@ void query_answer_name(struct query_answer *answer, const struct query *query, c
 /** Returns the variance of the noise on a cell of the released sum; unit: records^2. */
 double query_cell_variance(const struct query_run *run);
 
+/** Returns how many records a group needs by the noise alone, or a cross table's row; where there are none, all. NAN: no number is known. */
+double query_records_needed(const struct answering *answering);
+
 /** Appends to a note how many records would do by the noise alone; nothing where that is not known. */
 void query_say_enough(char *note, size_t bytes, const struct answering *answering);
 

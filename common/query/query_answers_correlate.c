@@ -25,6 +25,20 @@ static void say_how(struct query_answer *answer, const struct query *query)
     }
 }
 
+/* What of a pair hardly varies, in place of a number. */
+static void say_flat(struct query_answer *answer, const struct correlate *all, size_t i, size_t j,
+                     const struct query *query)
+{
+    const size_t flat = correlate_is_flat(all, i) ? i : j;
+    if (isnan(answer->value) && correlate_is_flat(all, flat)) {
+        (void)snprintf(
+            answer->note, sizeof answer->note,
+            "not enough data for this question at this epsilon: %s hardly varies over its "
+            "public range; a narrower range would help, if it varies at all",
+            query->variable[flat].column.name);
+    }
+}
+
 static void tell_pair(struct query_answer *answer, const struct answering *answering,
                       const struct correlate *all, size_t i, size_t j)
 {
@@ -43,6 +57,8 @@ static void tell_pair(struct query_answer *answer, const struct answering *answe
     (void)snprintf(part, sizeof part, "%s with %s", first, second);
     query_answer_name(&answer[0], query, part);
     table_tell(&answer[1], answering, &test, "p-value");
+    say_flat(&answer[0], all, i, j, query);
+    say_flat(&answer[1], all, i, j, query);
     answer[1].value = p;             /* however small */
     for (size_t k = 0; k < 2; k++) { /* its place in a matrix */
         (void)snprintf(answer[k].variable, sizeof answer[k].variable, "%s", first);

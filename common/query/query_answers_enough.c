@@ -36,8 +36,7 @@ static double of_table1(const struct query *query, const struct table1_public *k
     return most;
 }
 
-/* Of a group, or a cross table's row; where there are none of all. NAN: no number is known. */
-static double needed(const struct answering *answering)
+double query_records_needed(const struct answering *answering)
 {
     const struct query *query = answering->query;
     const double variance = query_cell_variance(answering->run);
@@ -83,7 +82,7 @@ void query_say_enough(char *note, size_t bytes, const struct answering *answerin
 {
     const enum query_kind kind = answering->query->kind;
     const bool is_of_all = kind == QUERY_CORRELATE || kind == QUERY_PCA;
-    const double records = needed(answering);
+    const double records = query_records_needed(answering);
     const size_t used = strlen(note);
     CHECK(used < bytes);
     /* Where there are as many already, it is something else that is missing. */

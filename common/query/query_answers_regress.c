@@ -1,5 +1,6 @@
 /* query_answers_regress.c - the coefficients of a regression, as rates of what they mean, and their tests. */
 
+#include "query/query_answers_regress.h"
 #include "base/check.h"
 #include "estimate/cells.h"
 #include "query/query_answers.h"
@@ -53,11 +54,14 @@ static struct table1_figure counted(double value, double cells, double m, double
                                   .noise_high = fmax(0, value + ESTIMATE_Z_NOISE * noise)};
 }
 
+static const double misfit_least = 0.001; /* a p-value below it is told */
+
 struct telling {
     const struct answering *answering;
     struct query_regress regress;
     struct regress_fit fit;
-    double factor;                    /* where the fit cannot be solved */
+    const struct regress_cells *cells;
+    struct regress_replay replay;     /* of every term, and the intercept behind them */
     double weight[REGRESS_TERMS_MAX]; /* of the figure that is told */
 };
 
@@ -91,9 +95,8 @@ static size_t tell_counts(struct query_answer *answer, const struct answering *a
     return 2;
 }
 
-/* A figure whose unit is `unit` times larger and whose value is `added` more; its factor where there is no fit. */
-static struct table1_figure in_unit(struct table1_figure figure, const struct telling *telling,
-                                    double unit, double added)
+/* A figure whose unit is `unit` times larger and whose value is `added` more. */
+static struct table1_figure in_unit(struct table1_figure figure, double unit, double added)
 {
     double *const member[] = {&figure.estimate.value, &figure.estimate.low, &figure.estimate.high};
     for (size_t i = 0; i < sizeof member / sizeof *member; i++) {
@@ -101,7 +104,7 @@ static struct table1_figure in_unit(struct table1_figure figure, const struct te
     }
     figure.estimate.noise *= unit;
     figure.estimate.sampling *= unit;
-    figure.factor = isnan(figure.factor) ? telling->factor : figure.factor;
+    figure.factor = NAN; /* what would do is told by say_lack */
     return figure;
 }
 
@@ -126,9 +129,26 @@ static void place(struct query_answer *answer, const struct telling *telling, co
     query_answer_name(answer, query, part);
 }
 
-static size_t tell_slope(struct query_answer *answer, const struct telling *telling,
-                         const struct table1_figure *figure, const char *variable, const char *row)
+/* What is missing, or how many times the epsilon would do. at: the term, or all terms for the intercept */
+static void say_lack(struct query_answer *answer, const struct telling *telling, size_t at)
 {
+    const struct regress_fit *fit = &telling->fit;
+    const struct regress_lacking lacking = {
+        .why = at < fit->terms ? fit->lack[at] : fit->lack_of_first,
+        .replay = &telling->replay,
+        .factor = telling->replay.factor[at],
+    };
+    if (isnan(answer->value)) {
+        regress_say_lack(answer, telling->answering->query, &lacking);
+    }
+}
+
+static size_t tell_slope(struct query_answer *answer, const struct telling *telling,
+                         const struct table1_figure *figure, const struct regress_slope *named,
+                         size_t at)
+{
+    const char *variable = named->variable;
+    const char *row = named->row;
     const struct answering *answering = telling->answering;
     const struct query *query = answering->query;
     const double p = regress_test(figure);
@@ -147,6 +167,9 @@ static size_t tell_slope(struct query_answer *answer, const struct telling *tell
     table_tell(&answer[count], answering, &test, "p-value");
     answer[count].value = p; /* however small */
     place(&answer[count++], telling, variable, row, "p-value");
+    for (size_t i = 0; i < count; i++) {
+        say_lack(&answer[i], telling, at);
+    }
     return count;
 }
 
@@ -178,24 +201,29 @@ void regress_slope_of(struct regress_slope *out, const struct query *query,
 }
 
 /* slope: its first one */
-static size_t tell_variable(struct query_answer *answer, struct telling *telling,
-                            const struct query_variable *variable, size_t slope)
+static size_t tell_variable(struct query_answer *answer, struct telling *telling, size_t index,
+                            size_t slope)
 {
+    const struct query_variable *variable = &telling->answering->query->variable[index];
     const bool is_number = variable->column.kind == COLUMN_NUMBER;
     size_t count = 0;
     for (size_t k = 0; k < regress_slopes_of(variable); k++) {
         struct regress_slope named;
-        double *weight = &telling->weight[telling->regress.design.intervals + slope + k];
+        const size_t at = telling->regress.design.intervals + slope + k;
+        double *weight = &telling->weight[at];
         regress_slope_of(&named, telling->answering->query, variable, k);
         *weight = 1;
         const struct table1_figure figure =
-            in_unit(regress_figure(&telling->fit, telling->weight), telling, named.unit, 0);
+            in_unit(regress_figure(&telling->fit, telling->weight), named.unit, 0);
         *weight = 0;
-        if (is_number && !isnan(figure.estimate.value)) {
-            (void)snprintf(answer[count].note, sizeof answer[count].note,
-                           "of %s rounded to %zu levels", named.variable, variable->levels);
+        struct query_answer *first = &answer[count];
+        count += tell_slope(first, telling, &figure, &named, at);
+        for (; is_number && !isnan(figure.estimate.value) && first < &answer[count]; first++) {
+            regress_say_rounded(
+                first, variable, named.variable,
+                &(struct regress_rounded){regress_levels_of_most(telling->cells, index),
+                                          regress_misfit(&telling->fit, index) < misfit_least});
         }
-        count += tell_slope(&answer[count], telling, &figure, named.variable, named.row);
     }
     return count;
 }
@@ -223,12 +251,32 @@ static void tell_intercept(struct query_answer *answer, struct telling *telling)
     const bool is_linear = query->family == REGRESS_LINEAR;
     query_regress_intercept(telling->weight, query);
     const struct table1_figure figure =
-        in_unit(regress_figure(&telling->fit, telling->weight), telling, outcome_unit(query),
+        in_unit(regress_figure(&telling->fit, telling->weight), outcome_unit(query),
                 is_linear ? (query->low + query->high) / 2 : 0);
     table_tell(answer, telling->answering, &figure, "coefficient");
     place(answer, telling, "(intercept)", "all at 0", "coefficient");
+    say_lack(answer, telling, telling->fit.terms);
     for (size_t i = 0; i < REGRESS_TERMS_MAX; i++) {
         telling->weight[i] = 0;
+    }
+}
+
+/* Of what is not given alone. */
+static void replay(struct telling *telling)
+{
+    double weight[REGRESS_TERMS_MAX + 1][REGRESS_TERMS_MAX] = {{0}};
+    const size_t terms = telling->fit.terms;
+    bool is_all = true;
+    for (size_t i = 0; i < terms; i++) {
+        weight[i][i] = 1;
+    }
+    query_regress_intercept(weight[terms], telling->answering->query);
+    const bool has_intercept = telling->answering->query->family != REGRESS_HAZARD;
+    for (size_t i = telling->regress.design.intervals; i < terms + (has_intercept ? 1U : 0U); i++) {
+        is_all = is_all && !isnan(regress_figure(&telling->fit, weight[i]).estimate.value);
+    }
+    if (!is_all) {
+        regress_replay(&telling->replay, &telling->fit, &weight[0][0], terms + 1);
     }
 }
 
@@ -244,15 +292,12 @@ void answer_regress(struct query_answer *answer, const struct answering *answeri
     query_regress_design(&telling.regress, query);
     const struct regress_cells cells = {&telling.regress.design, cell, query->cell_count, variance};
     regress_solve(&telling.fit, &cells);
-    telling.factor = fmax(
-        regress_expect(&telling.regress.design, 0, (double)answering->run->record_count, variance)
-            .factor,
-        2); /* it was not enough, whatever was expected */
+    telling.cells = &cells;
+    replay(&telling);
     answer += tell_counts(answer, answering, &cells);
     for (size_t i = 0; i < query->variable_count; i++) {
-        const struct query_variable *variable = &query->variable[i];
-        answer += tell_variable(answer, &telling, variable, slope);
-        slope += regress_slopes_of(variable);
+        answer += tell_variable(answer, &telling, i, slope);
+        slope += regress_slopes_of(&query->variable[i]);
     }
     if (query->family != REGRESS_HAZARD) {
         tell_intercept(answer, &telling);

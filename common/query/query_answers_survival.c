@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 double query_cell_variance(const struct query_run *run)
 {
@@ -66,9 +67,57 @@ static void set_answer(struct query_answer *answer, const struct answering *answ
     (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit);
 }
 
-/* Why there is no figure, and what would do. */
+/* Why a group has no curve though it has as many records as the noise asks for: deaths, as survival.h has it. */
+static bool say_few_deaths(char *note, size_t bytes, const struct survival_cells *cells,
+                           size_t group)
+{
+    const size_t half = (cells->intervals + 1) / 2; /* of the points, which a curve needs */
+    const double *own = cells->cell + group * (2 * cells->intervals + 1);
+    const double needed = fmax(SURVIVAL_DEATHS_LEAST,
+                               SURVIVAL_DEATHS_OVER_NOISE * sqrt(cells->variance * (double)half));
+    const size_t used = strlen(note);
+    double deaths = 0;
+    for (size_t j = 0; j < half; j++) {
+        deaths += own[j];
+    }
+    if (!(deaths <= needed)) {
+        return false;
+    }
+    (void)snprintf(note + used, bytes - used,
+                   ": too few events: about %.0f in the first half of the time, and more than %.0f "
+                   "are needed",
+                   fmax(deaths, 0), ceil(needed));
+    return true;
+}
+
+static double records_of(const struct survival_cells *cells, size_t group)
+{
+    const size_t count = 2 * cells->intervals + 1;
+    double sum = 0;
+    for (size_t k = 0; k < count; k++) {
+        sum += cells->cell[group * count + k];
+    }
+    return sum;
+}
+
+/* What a group lacks: records, for which the noise alone says how many would do; else deaths, or records late in time. */
+static void say_lack(char *note, size_t bytes, const struct answering *answering,
+                     const struct survival_cells *cells, size_t group)
+{
+    const double needed = query_records_needed(answering);
+    const size_t used = strlen(note);
+    if (!(records_of(cells, group) >= needed)) {
+        query_say_enough(note, bytes, answering);
+    } else if (!say_few_deaths(note, bytes, cells, group)) {
+        (void)snprintf(note + used, bytes - used,
+                       ": too few records are still under observation late in the time, for this "
+                       "noise; an earlier end would do");
+    }
+}
+
+/* Why there is no figure, and what would do. group: the one that has none */
 static void say_too_few(struct query_answer *answer, const struct answering *answering,
-                        const struct survival_cells *cells)
+                        const struct survival_cells *cells, size_t group)
 {
     const double epsilon = survival_epsilon_factor(cells);
     const double records = survival_records_factor(cells);
@@ -86,8 +135,19 @@ static void say_too_few(struct query_answer *answer, const struct answering *ans
     (void)snprintf(answer->note, sizeof answer->note,
                    "not enough data for this question at this epsilon%s", more);
     if (isnan(epsilon) && isnan(records)) {
-        query_say_enough(answer->note, sizeof answer->note, answering);
+        say_lack(answer->note, sizeof answer->note, answering, cells, group);
     }
+}
+
+/* The first group without a curve, or without a mean; the last where all have one. */
+static size_t first_without(const struct survival *survival, size_t groups)
+{
+    size_t g = 0;
+    while (g + 1 < groups && survival->curve[g].shown > 0 &&
+           !isnan(survival->curve[g].mean.value)) {
+        g++;
+    }
+    return g;
 }
 
 /* As what the counts were released, and what the other way would have done to the noise, or does. */
@@ -154,7 +214,7 @@ static void answer_medians(struct query_answer *answer, const struct answering *
                    query_group_name(query, 0));
     query_answer_name(answer, query, part);
     if (!are_shown) {
-        say_too_few(answer, answering, cells);
+        say_too_few(answer, answering, cells, survival->curve[0].shown > 0 ? group : 0);
     } else if (isnan(answer->value)) {
         (void)snprintf(answer->note, sizeof answer->note, "a curve stays above one half up to %.6g",
                        query->end);
@@ -178,7 +238,7 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
         survival_name_median(median->name, query, g);
         survival_name_mean(mean->name, query, g);
         if (curve->shown == 0) {
-            say_too_few(median, answering, cells);
+            say_too_few(median, answering, cells, g);
         } else if (curve->median_beyond) {
             (void)snprintf(median->note, sizeof median->note,
                            "the curve stays above one half up to %.6g", query->end);
@@ -187,7 +247,7 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
                            query->edge[0]);
         }
         if (isnan(curve->mean.value)) {
-            say_too_few(mean, answering, cells);
+            say_too_few(mean, answering, cells, g);
         } else {
             say_release(mean, answering, cells);
         }
@@ -208,7 +268,7 @@ void answer_survival(struct query_answer *answer, const struct answering *answer
         set_answer(answer, answering, &survival.mean_difference[g], query->column.name);
         survival_name_difference(answer->name, query, g);
         if (isnan(survival.mean_difference[g].value)) {
-            say_too_few(answer, answering, &cells);
+            say_too_few(answer, answering, &cells, isnan(survival.curve[0].mean.value) ? 0 : g);
         }
         answer_medians(++answer, answering, &survival, &cells, g);
         answer++;
@@ -218,7 +278,7 @@ void answer_survival(struct query_answer *answer, const struct answering *answer
         set_answer(answer, answering, &p, "p-value");
         query_answer_name(answer, query, "log-rank test that the groups do not differ");
         if (isnan(p.value)) {
-            say_too_few(answer, answering, &cells);
+            say_too_few(answer, answering, &cells, first_without(&survival, cells.groups));
         } else {
             (void)snprintf(answer->note, sizeof answer->note,
                            "chi-squared %.4g with %zu degree%s of freedom; its reference "

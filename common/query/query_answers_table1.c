@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double chance = 1.2; /* at a factor itself chance shows every other figure */
+
 enum { NUMBER_FIGURES = 6 }; /* mean, deviation, median, two quartiles, missing */
 
 size_t table_columns(const struct query *query)
@@ -76,7 +78,7 @@ void table_tell(struct query_answer *answer, const struct answering *answering,
             const size_t used = strlen(answer->note);
             (void)snprintf(answer->note + used, sizeof answer->note - used,
                            "; %.3g times the epsilon, or the records, would do",
-                           ceil(100 * figure->factor) / 100);
+                           ceil(10 * chance * figure->factor) / 10);
         } else {
             query_say_enough(answer->note, sizeof answer->note, answering);
         }
@@ -99,6 +101,12 @@ static size_t tell_number(struct query_answer *answer, const struct table1 *tabl
         table_tell(&answer[i], table->answering, &figure[i],
                    i + 1 == NUMBER_FIGURES ? "records" : unit);
         table_place(&answer[i], query, unit, names[i], group);
+        if (isnan(answer[i].value) && isfinite(figure[i].factor) && !query->steps_are_asked) {
+            /* With more epsilon more steps are planned, which have more noise. */
+            const size_t used = strlen(answer[i].note);
+            (void)snprintf(answer[i].note + used, sizeof answer[i].note - used, " in %zu steps",
+                           variable->levels);
+        }
     }
     if (!isnan(answer[0].value)) {
         (void)snprintf(answer[0].note, sizeof answer[0].note, "values are clamped to %.6g .. %.6g",
@@ -161,17 +169,35 @@ void table1_set_blocks(struct table1 *table)
                  (double)answering->run->record_count);
 }
 
+/* Where noise made the groups more than there are records, or one of them less than none, they do not add up. */
+static void tell_sizes(struct query_answer *answer, const struct table1 *table)
+{
+    const struct query *query = table->answering->query;
+    const size_t columns = table_columns(query);
+    double sum = 0;
+    for (size_t group = 0; group < columns; group++) {
+        const struct table1_figure size = table1_size(&table->sizes, group);
+        table_tell(&answer[group], table->answering, &size, "records");
+        table_place(&answer[group], query, "", "records", group);
+        sum += group + 1 < columns ? answer[group].value : 0;
+    }
+    struct query_answer *all = &answer[columns - 1];
+    if (columns > 1 && fabs(sum - all->value) > 0.05) {
+        (void)snprintf(all->note, sizeof all->note,
+                       "the groups add up to %.6g: noise is cut off where it makes fewer than no "
+                       "records, or more than there are",
+                       sum);
+    }
+}
+
 void answer_table1(struct query_answer *answer, const struct answering *answering)
 {
     const struct query *query = answering->query;
     const size_t columns = table_columns(query);
     struct table1 table = {.answering = answering};
     table1_set_blocks(&table);
-    for (size_t group = 0; group < columns; group++, answer++) {
-        const struct table1_figure size = table1_size(&table.sizes, group);
-        table_tell(answer, answering, &size, "records");
-        table_place(answer, query, "", "records", group);
-    }
+    tell_sizes(answer, &table);
+    answer += columns;
     for (size_t i = 0; i < query->variable_count; i++) {
         const struct query_variable *variable = &query->variable[i];
         for (size_t group = 0; group < columns; group++) {

@@ -177,6 +177,12 @@ static void note_missing(struct query_effect *effect, const struct joining *join
             "; by the noise, a site of about %.0f records in cells that are alike would do",
             ceil(needed));
     }
+    if (effect->all.sites >= BETWEEN_SITES_MIN) {
+        (void)snprintf(effect->note, sizeof effect->note,
+                       "%zu of %zu sites have not enough data at this epsilon and are left out%s",
+                       joining->sites->count - effect->all.sites, joining->sites->count, more);
+        return;
+    }
     (void)snprintf(effect->note, sizeof effect->note,
                    "%zu of %zu sites have enough data for this question at this epsilon: fewer "
                    "than %d sites are not joined%s",
@@ -190,7 +196,7 @@ static void note_all_missing(struct query_effect *effect, size_t effects,
     double needed = NAN;
     size_t known = effects; /* the effect that needed is of */
     for (size_t i = 0; i < effects; i++) {
-        if (effect[i].all.sites >= BETWEEN_SITES_MIN || effect[i].is_apart) {
+        if (effect[i].all.sites == joining->sites->count || effect[i].is_apart) {
             continue;
         }
         if (known == effects || !query_between_needs_alike(query, known, i)) {
@@ -198,6 +204,39 @@ static void note_all_missing(struct query_effect *effect, size_t effects,
             known = i;
         }
         note_missing(&effect[i], joining, needed);
+    }
+}
+
+bool query_between_is_confirmed(const struct query *query, const struct query_noise *noise)
+{
+    return !noise->is_gaussian &&
+           (query->kind != QUERY_REGRESS || query->family == REGRESS_LOGISTIC);
+}
+
+/* The estimates stand, without what `study intervals` has not shown to hold. */
+static void withhold(struct query_effect *effect, struct between_site *site, size_t effects,
+                     const struct joining *joining)
+{
+    const size_t count = joining->sites->count;
+    for (size_t i = 0; i < effects; i++) {
+        struct between *all = &effect[i].all;
+        const size_t used = strlen(effect[i].note);
+        double *const figure[] = {&all->low,    &all->high,     &all->error,
+                                  &all->spread, &all->share,    &all->statistic,
+                                  &all->p,      &all->next_low, &all->next_high};
+        for (size_t k = 0; k < sizeof figure / sizeof figure[0]; k++) {
+            *figure[k] = NAN;
+        }
+        for (size_t k = 0; k < count; k++) {
+            site[i * count + k].low = NAN;
+            site[i * count + k].high = NAN;
+        }
+        (void)snprintf(effect[i].note + used, sizeof effect[i].note - used,
+                       "%sno intervals and no tests: hedgerow study intervals has not confirmed "
+                       "those by site %s",
+                       used > 0 ? "; " : "",
+                       joining->sites->noise.is_gaussian ? "with noise: gaussian"
+                                                         : "of regressions that are not logistic");
     }
 }
 
@@ -219,6 +258,9 @@ enum status query_between(struct query_effect *effect, struct between_site *site
         }
         if (status == STATUS_OK) {
             note_all_missing(effect, effects, &joining);
+            if (!query_between_is_confirmed(joining.query, &sites->noise)) {
+                withhold(effect, site, effects, &joining);
+            }
         }
         effect += effects;
         site += effects * sites->count;

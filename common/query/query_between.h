@@ -43,6 +43,9 @@ size_t query_effect_count(const struct query *query);
 double query_between_need(const struct query *query, size_t effect, double variance,
                           double records);
 
+/** Answers whether studies have shown that the question's intervals by site hold under this noise. Else estimates are told alone. */
+bool query_between_is_confirmed(const struct query *query, const struct query_noise *noise);
+
 /** Answers whether two effects of a question need as many records for the same reason: the search for that number is slow. */
 bool query_between_needs_alike(const struct query *query, size_t a, size_t b);
 

@@ -35,13 +35,16 @@ function forestCell(scale, parts) {
 function siteMarks(s, scale) {
   if (!known(s.value)) { return []; }
   const side = known(s.weight) ? 4 + 14 * Math.sqrt(s.weight) : 4, half = (-side / 2).toFixed(1);
-  return [el("line", { class: "reach", x1: inPercent(lowEnd(s, scale)), x2: inPercent(highEnd(s, scale)), y1: "50%", y2: "50%" }),
-    el("rect", { class: known(s.weight) ? "told" : "left-out", x: inPercent(scale.at(s.value)), y: "50%", width: side.toFixed(1),
-      height: side.toFixed(1), transform: "translate(" + half + " " + half + ")" })];
+  const reach = !known(s.low) && !known(s.high) ? [] : [el("line", { class: "reach", x1: inPercent(lowEnd(s, scale)), x2: inPercent(highEnd(s, scale)), y1: "50%", y2: "50%" })];
+  return reach.concat([el("rect", { class: known(s.weight) ? "told" : "left-out", x: inPercent(scale.at(s.value)), y: "50%", width: side.toFixed(1),
+      height: side.toFixed(1), transform: "translate(" + half + " " + half + ")" })]);
 }
 
-/* Stretched from end to end, its middle at the mean. */
+/* Stretched from end to end, its middle at the mean; a square where there is no interval. */
 function diamond(effect, scale) {
+  if (!known(effect.low) && !known(effect.high)) {
+    return el("rect", { class: "told", x: inPercent(scale.at(effect.value)), y: "50%", width: "10", height: "10", transform: "translate(-5 -5)" });
+  }
   const from = lowEnd(effect, scale), width = highEnd(effect, scale) - from;
   const middle = width > 0 ? 100 * (scale.at(effect.value) - from) / width : 50;
   return el("svg", { x: inPercent(from), y: "20%", width: inPercent(width), height: "60%", viewBox: "0 0 100 100",
@@ -49,7 +52,7 @@ function diamond(effect, scale) {
 }
 
 function rangeText(low, high, digits) {
-  return (known(low) ? figure(low, digits) : "\u2026") + " to " + (known(high) ? figure(high, digits) : "\u2026");
+  return !known(low) && !known(high) ? "" : (known(low) ? figure(low, digits) : "\u2026") + " to " + (known(high) ? figure(high, digits) : "\u2026");
 }
 
 const SHORT_NAME = 17; /* a name that is no longer stands in one line */
@@ -105,7 +108,7 @@ function emptyCard(effects) {
 function siteTableCard(effects) {
   const notes = effects.map((e) => e.note).filter((note, i, all) => note && all.indexOf(note) === i);
   const text = (e, v) => !known(v) ? "\u2013" : e.unit === "share" ? percent(v) : general(v, 4);
-  const cell = (e, s) => el("td", {}, text(e, s.value), known(s.value) ? [el("br"), el("small", {}, text(e, s.low) + " to " + text(e, s.high))] : []);
+  const cell = (e, s) => el("td", {}, text(e, s.value), known(s.low) || known(s.high) ? [el("br"), el("small", {}, text(e, s.low) + " to " + text(e, s.high))] : []);
   const heads = sitesOf(effects[0]).map((s) => [s.site, el("br"), el("small", {}, fixed(s.records, 0) + " records")])
     .concat([["mean over sites"], ["I\u00b2"], ["p, all alike"]]);
   return el("figure", { class: "card wide" }, el("figcaption", {}, el("h3", {}, effects[0].table + ", by site")),

@@ -148,11 +148,12 @@ function answerTable() {
 
 function releaseTable() {
   const first = (cell) => ({ cell: (r, i) => i === 0 || releases[i - 1].stage !== r.stage ? cell(r) : "" });
+  const expected = /: (half of|the same of|the log-rank test|the chi-squared test) /; /* a width, not a bound: result_what_is_expected */
   const noise = (r) => {
     const ninetyFive = !known(r.noise) && known(r.bar) && r.task !== "losses"; /* the bar of a play is a mean */
     if (!known(r.noise) && !known(r.bar)) { return "no answer"; }
     return (known(r.noise) ? "\u00b1 " + general(r.noise, 3) + " "
-      : (r.bar > 0 ? "at most " : "none, ") + general(r.bar, 3) + " ") + r.unit + (ninetyFive ? " (95 %)" : "");
+      : (r.bar > 0 ? (expected.test(r.what) ? "about " : "at most ") : "none, ") + general(r.bar, 3) + " ") + r.unit + (ninetyFive ? " (95 %)" : "");
   };
   table("releases", columnsOf("releases", {
     stage: first((r) => (r.stage + 1) + " " + r.task), noise: { cell: noise },

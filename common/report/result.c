@@ -159,6 +159,17 @@ void result_free(struct result *result)
     }
 }
 
+bool result_what_is_expected(const char *what)
+{
+    static const char *const begins[] = {": half of ", ": the same of ", ": the log-rank test ",
+                                         ": the chi-squared test "};
+    bool is = false;
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        is = is || strstr(what, begins[i]) != NULL;
+    }
+    return is;
+}
+
 bool result_release_is_bar(const struct result_release *release)
 {
     return !isfinite(release->noise) && isfinite(release->bar) &&

@@ -260,6 +260,9 @@ MUST_USE enum status result_reserve_forecasts(struct result *result, size_t coun
 /** Whether `bar` is what holds with 95 %; that of a play is a mean, what privacy adds to its regret. */
 bool result_release_is_bar(const struct result_release *release);
 
+/** Answers whether a release's bar is what is expected of an interval or a test, and no bound. what: as in a release */
+bool result_what_is_expected(const char *what);
+
 /** Returns the standard error of `accuracy`, a share of the records held out; NAN where unknown. */
 double result_accuracy_error(const struct result *result);
 

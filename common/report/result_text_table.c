@@ -76,8 +76,30 @@ static void write_number(char text[static CELL_BYTES], const struct result_answe
     }
 }
 
+/* A p-value has no interval, so that its group has no column for one. */
+static bool has_interval(const struct block *block, size_t group)
+{
+    return strcmp(block->first[group].unit, "p-value") != 0;
+}
+
+static size_t columns_of(const struct block *block)
+{
+    size_t columns = 1;
+    for (size_t g = 0; g < block->groups; g++) {
+        columns += has_interval(block, g) ? 2 : 1;
+    }
+    return columns;
+}
+
+static void label_of(char label[static LABEL_BYTES], const struct result_answer *answer)
+{
+    (void)snprintf(label, LABEL_BYTES, "%s%s%s", answer->variable,
+                   answer->variable[0] == '\0' ? "" : ", ", answer->figure);
+}
+
 /* A count's interval is of the noise alone: all records there are were counted. NULL: this row has no such figure. */
-static void put_figure(FILE *out, const struct layout *layout, const struct result_answer *answer)
+static void put_figure(FILE *out, const struct layout *layout, const struct result_answer *answer,
+                       bool with_interval)
 {
     char value[CELL_BYTES] = "";
     char low[CELL_BYTES] = "";
@@ -87,7 +109,7 @@ static void put_figure(FILE *out, const struct layout *layout, const struct resu
     const double to = answer == NULL ? NAN : is_count(answer) ? answer->high : answer->total_high;
     if (layout->is_raw) {
         const double number[3] = {answer == NULL ? NAN : answer->value, from, to};
-        for (size_t i = 0; i < 3; i++) {
+        for (size_t i = 0; i < (with_interval ? 3 : 1); i++) {
             (void)fputs(layout->between, out);
             if (isfinite(number[i])) {
                 (void)fprintf(out, "%.*g", layout->digits, number[i]);
@@ -105,8 +127,10 @@ static void put_figure(FILE *out, const struct layout *layout, const struct resu
     }
     (void)fputs(layout->between, out);
     layout->put(out, value[0] == '\0' && answer != NULL ? "not enough data" : value);
-    (void)fputs(layout->between, out);
-    layout->put(out, interval);
+    if (with_interval) {
+        (void)fputs(layout->between, out);
+        layout->put(out, interval);
+    }
 }
 
 static void put_head(FILE *out, const struct layout *layout, const struct block *block)
@@ -117,6 +141,9 @@ static void put_head(FILE *out, const struct layout *layout, const struct block 
         const char *name = block->first[g].group;
         (void)fputs(layout->between, out);
         layout->put(out, name[0] == '\0' ? "value" : name);
+        if (!has_interval(block, g)) {
+            continue;
+        }
         (void)fputs(layout->between, out);
         layout->put(out, layout->is_raw ? "from" : "95 % interval");
         if (layout->is_raw) {
@@ -124,12 +151,69 @@ static void put_head(FILE *out, const struct layout *layout, const struct block 
             layout->put(out, "to");
         }
     }
-    (void)fputs(layout->is_raw ? ",\"epsilon\",\"delta\",\"private\"" : "", out);
+    (void)fputs(layout->is_raw ? ",\"epsilon\",\"delta\",\"private\",\"note\"" : "", out);
     (void)fputs(layout->close, out);
-    for (size_t i = 0; layout->is_ruled && i <= 2 * block->groups; i++) {
+    for (size_t i = 0; layout->is_ruled && i < columns_of(block); i++) {
         (void)fputs(i == 0 ? "|---" : "|---:", out);
     }
     (void)fputs(layout->is_ruled ? "|\n" : layout->rule, out);
+}
+
+/* How many answers before this one have its note. */
+static size_t same_before(const struct block *block, size_t at)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < at; i++) {
+        count += strcmp(block->first[i].note, block->first[at].note) == 0 ? 1 : 0;
+    }
+    return count;
+}
+
+/* Below the table, each note once: what a figure is of, or what a missing one lacks. */
+static void put_notes(FILE *out, const struct layout *layout, const struct block *block)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        const struct result_answer *answer = &block->first[i];
+        char label[LABEL_BYTES];
+        char more[CELL_BYTES] = "";
+        size_t others = 0;
+        if (answer->note[0] == '\0' || same_before(block, i) > 0) {
+            continue;
+        }
+        for (size_t j = i + 1; j < block->count; j++) {
+            others += strcmp(block->first[j].note, answer->note) == 0 ? 1 : 0;
+        }
+        if (others > 0) {
+            (void)snprintf(more, sizeof more, " and %zu more", others);
+        }
+        label_of(label, answer);
+        layout->put(out, label);
+        layout->put(out, answer->group[0] == '\0' ? "" : ", ");
+        layout->put(out, answer->group);
+        layout->put(out, more);
+        layout->put(out, ": ");
+        layout->put(out, answer->note);
+        (void)fputs("\n\n", out);
+    }
+}
+
+/* The notes of a row in its last cell, each once. */
+static void put_notes_of_row(FILE *out, const struct layout *layout, const struct block *block,
+                             const struct result_answer *row)
+{
+    enum { NOTES_MOST = 4 };
+    char text[NOTES_MOST * RESULT_TEXT_BYTES] = "";
+    for (size_t g = 0; g < block->groups; g++) {
+        const struct result_answer *answer = in_group(block, row, g);
+        const size_t used = strlen(text);
+        if (answer != NULL && answer->note[0] != '\0' && strstr(text, answer->note) == NULL &&
+            used + RESULT_TEXT_BYTES + 2 < sizeof text) {
+            (void)snprintf(text + used, RESULT_TEXT_BYTES + 2, "%s%s", used > 0 ? "; " : "",
+                           answer->note);
+        }
+    }
+    (void)fputs(layout->between, out);
+    layout->put(out, text);
 }
 
 static void put_block(FILE *out, const struct layout *layout, const struct result *result,
@@ -142,7 +226,7 @@ static void put_block(FILE *out, const struct layout *layout, const struct resul
         (void)fputs("\n\n", out);
     }
     (void)fputs(layout->begin, out);
-    for (size_t i = 0; layout->begin[0] != '\0' && i <= 2 * block->groups; i++) {
+    for (size_t i = 0; layout->begin[0] != '\0' && i < columns_of(block); i++) {
         (void)fputs(i == 0 ? "l" : "r", out);
     }
     (void)fputs(layout->ready, out);
@@ -153,20 +237,23 @@ static void put_block(FILE *out, const struct layout *layout, const struct resul
         if (strcmp(answer->group, block->first->group) != 0) {
             continue;
         }
-        (void)snprintf(label, sizeof label, "%s%s%s", answer->variable,
-                       answer->variable[0] == '\0' ? "" : ", ", answer->figure);
+        label_of(label, answer);
         (void)fputs(layout->open, out);
         layout->put(out, label);
         for (size_t g = 0; g < block->groups; g++) {
-            put_figure(out, layout, in_group(block, answer, g));
+            put_figure(out, layout, in_group(block, answer, g), has_interval(block, g));
         }
         if (layout->is_raw) {
             (void)fprintf(out, ",%.17g,%.17g,%s", result->privacy.epsilon, result->privacy.delta,
                           result->private ? "true" : "false");
+            put_notes_of_row(out, layout, block, answer);
         }
         (void)fputs(layout->close, out);
     }
     (void)fputs(layout->end, out);
+    if (!layout->is_raw) {
+        put_notes(out, layout, block);
+    }
 }
 
 void result_put_tables(FILE *out, const struct layout *layout, const struct result *result)

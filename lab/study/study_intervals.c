@@ -194,6 +194,7 @@ static enum status run_kind(double *worst, struct rare *rare, struct study *stud
             continue;
         }
         setting.runs = kind->runs_times * runs;
+        setting.is_short = runs < RUNS;
         setting.seed = (request->seed * KINDS + kind_at) * 1000 + i;
         setting.planted = request->planted ? kind->planted : 1;
         intervals_told_clear(&told);
@@ -231,7 +232,7 @@ enum status study_intervals(struct study *study, const struct study_request *req
                                           "log-rank rejects", "width over no noise, true cells"};
     const size_t runs = request->runs == 0 ? RUNS : request->runs;
     bool is_known = false;
-    /* Short runs, of a test, are allowed what chance may do: four standard errors of the larger studies' half. */
+    /* Short runs, of a test, are allowed what chance may do: four standard errors of the larger studies' half; widths: theirs. */
     const double allowed = runs >= RUNS ? 0 : 4 * sqrt(0.05 * 0.95 / ((double)runs / 2));
 
     (void)snprintf(study->title, sizeof study->title, "Do intervals hold the truth?");

@@ -26,6 +26,7 @@ struct intervals_setting {
     size_t sites;     /* of a study between sites; there site_records 0: of unequal size */
     bool has_spread;  /* there: sites differ */
     size_t runs;
+    bool is_short; /* chance is allowed for, as runs are too few to show that the bounds hold */
     uint64_t seed;
     double planted; /* of the noise, the share that the analysis is told; 1 but in tests */
 };
@@ -148,6 +149,7 @@ struct intervals_width {
     double released;
     double exact;
     double logarithms; /* of released */
+    double squares;    /* of these */
     uint64_t count;
     double
         by_true; /* that the true cells give with the same noise admitted; 0: each release has its own */
@@ -162,7 +164,8 @@ void intervals_add_width(struct intervals_width *width, double released, double 
 double intervals_over_exact(const struct intervals_width *width);
 double intervals_over_true(const struct intervals_width *width);
 
-/** Takes a setting's width over that of the true cells, if nine in ten of what was asked are shown. */
+/** Takes a setting's width over that of the true cells, if nine in ten of what was asked are shown. Of a short run it is the least that
+ * chance leaves possible, four standard errors less. */
 void intervals_take_width(struct intervals_told *told, size_t claim,
                           const struct intervals_width *width, size_t asked);
 

@@ -130,11 +130,20 @@ void intervals_take(struct intervals_told *told, size_t claim, const struct inte
     }
 }
 
+/* Of the logarithm of their geometric mean. NAN of one alone, which is not taken then. */
+static double width_error(const struct intervals_width *width)
+{
+    const double count = (double)width->count;
+    const double mean = width->logarithms / count;
+    return sqrt(fmax(width->squares / count - mean * mean, 0) / (count - 1));
+}
+
 void intervals_take_width(struct intervals_told *told, size_t claim,
                           const struct intervals_width *width, size_t asked)
 {
     if ((double)width->count >= width_shown_least * (double)asked) {
-        take(told, claim, intervals_over_true(width), width->count);
+        const double chance = told->setting->is_short ? 4 * width_error(width) : 0;
+        take(told, claim, intervals_over_true(width) * exp(-chance), width->count);
     }
 }
 
@@ -143,6 +152,7 @@ void intervals_add_width(struct intervals_width *width, double released, double 
     if (isfinite(released) && isfinite(exact)) {
         width->released += released;
         width->logarithms += log(released);
+        width->squares += log(released) * log(released);
         width->exact += exact;
         width->count++;
     }

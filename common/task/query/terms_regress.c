@@ -53,6 +53,29 @@ static enum status describe_rest(struct terms *terms, const struct query *query,
     return STATUS_OK;
 }
 
+static bool has_events(const struct query *query)
+{
+    return query->family == REGRESS_LOGISTIC || query->family == REGRESS_HAZARD;
+}
+
+/* How many events there are, which a refusal may be for. */
+static enum status describe_events(struct terms *terms, const struct query *query,
+                                   const struct regress_design *design, double variance)
+{
+    const double m = (double)query->cell_count;
+    const double outcomes = (double)design->outcomes;
+    const double events = query->family == REGRESS_LOGISTIC ? 1 : (double)design->intervals;
+    const double own = (m - 1) / outcomes * events;
+    struct terms_line *line = terms_add_line(terms);
+    if (line == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)snprintf(line->what, sizeof line->what, "%s: the number of events", query->text);
+    (void)snprintf(line->unit, sizeof line->unit, "records");
+    line->noise = sqrt(variance * own * (1 - own / m));
+    return STATUS_OK;
+}
+
 enum status query_terms_regress(struct terms *terms, const struct query *query,
                                 const struct query_noise *noise, double step, double records)
 {
@@ -62,11 +85,9 @@ enum status query_terms_regress(struct terms *terms, const struct query *query,
     struct query_regress regress;
     char needed[64];
     struct terms_line *cell = terms_add_line(terms);
-    struct terms_line *line = cell != NULL ? terms_add_line(terms) : NULL;
-    if (line == NULL) {
+    if (cell == NULL) {
         return STATUS_NO_MEMORY;
     }
-    cell = line - 1;
     query_regress_design(&regress, query);
     const struct regress_expected expected =
         regress_expect(&regress.design, 0, records, deviation * deviation);
@@ -75,16 +96,20 @@ enum status query_terms_regress(struct terms *terms, const struct query *query,
     (void)snprintf(cell->unit, sizeof cell->unit, "records");
     cell->noise = deviation;
     cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
+    const enum status status =
+        has_events(query) ? describe_events(terms, query, &regress.design, deviation * deviation)
+                          : STATUS_OK;
+    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
+    if (line == NULL) {
+        return STATUS_NO_MEMORY;
+    }
     say_needed(needed, regress_fewest(&regress.design, 0, deviation * deviation, 1));
     (void)snprintf(
         line->what, sizeof line->what,
         "%s: half of the 95 %% interval of %s%s, if records are even over %zu points%s; %s",
         query->text, first->column.name,
         is_number ? " over half of its range" : "'s second category",
-        regress_points(&regress.design),
-        query->family == REGRESS_LOGISTIC || query->family == REGRESS_HAZARD
-            ? " and a fifth have the event"
-            : "",
+        regress_points(&regress.design), has_events(query) ? " and a fifth have the event" : "",
         needed);
     (void)snprintf(line->unit, sizeof line->unit, "coefficient");
     line->bar = query->family == REGRESS_LINEAR ? expected.half * (query->high - query->low) / 2

@@ -30,6 +30,7 @@ struct asking {
     double deviation; /* of the noise on a cell; unit: records */
     double records;
     size_t sites;
+    bool is_confirmed; /* else there are no intervals */
 };
 
 static void fill(struct terms_line *line, const struct site_half *own, double half)
@@ -41,8 +42,27 @@ static void fill(struct terms_line *line, const struct site_half *own, double ha
     line->measure = "half of the interval is a fifth of the range";
 }
 
+/* One line in place of two. */
+static enum status add_unconfirmed(const struct asking *asking, const struct site_half *own)
+{
+    struct terms_line *line = terms_add_line(asking->terms);
+    if (line == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)snprintf(line->what, sizeof line->what,
+                   "%s: one site's interval of %s%s, which no study has confirmed: the estimate "
+                   "stands alone",
+                   asking->query->text, own->of, own->more);
+    fill(line, own, NAN);
+    line->noise_to_signal = 0;
+    return STATUS_OK;
+}
+
 static enum status add(const struct asking *asking, const struct site_half *own)
 {
+    if (!asking->is_confirmed) {
+        return add_unconfirmed(asking, own);
+    }
     const char *text = asking->query->text;
     char needed[64] = "no site is large enough";
     struct terms_line *line = terms_add_line(asking->terms);
@@ -217,8 +237,9 @@ enum status query_terms_site(struct terms *terms, const struct query *query,
                              const struct query_noise *noise, double step,
                              const struct terms_sites *sites)
 {
-    const struct asking asking = {terms, query, step * query_noise_deviation(noise), sites->records,
-                                  sites->count};
+    const struct asking asking = {
+        terms,          query,        step * query_noise_deviation(noise),
+        sites->records, sites->count, query_between_is_confirmed(query, noise)};
     const enum query_kind kind = query->kind;
     return kind == QUERY_SURVIVAL  ? of_survival(&asking)
            : kind == QUERY_REGRESS ? of_regress(&asking)

@@ -7,6 +7,27 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Of a group that has a tenth of all records, as groups are seldom alike. */
+static enum status describe_small(struct terms *terms, const struct query *query,
+                                  const struct survival_public *known)
+{
+    struct survival_public small = *known;
+    small.records = known->records * (double)known->groups / 10;
+    const struct survival_expected expected = survival_expect(&small, query->intervals);
+    const struct query_half half[] = {
+        {"share at the end in a group of a tenth of the records, if half die", "share",
+         "half of the interval is a tenth", expected.survival, TERMS_TENTH, expected.group, true},
+        {"mean up to the end in such a group", query->column.name,
+         "half of the interval is a tenth of the time", expected.mean * query->end,
+         TERMS_TENTH * query->end, expected.group, true},
+    };
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < sizeof half / sizeof half[0] && status == STATUS_OK; i++) {
+        status = query_add_half(terms, query, &half[i]);
+    }
+    return status;
+}
+
 /* The band, the median, the differences of two groups that are alike, and what the test finds: where there are two groups. */
 static enum status describe_rest(struct terms *terms, const struct query *query,
                                  const struct survival_expected *expected, double records)
@@ -90,9 +111,11 @@ enum status query_terms_survival(struct terms *terms, const struct query *query,
     cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES) / part;
     char group[64];
     query_say_group(group, expected.group);
-    (void)snprintf(share->what, sizeof share->what,
-                   "%s: half of the share's 95 %% interval at the end, if half die; %s",
-                   query->text, group);
+    (void)snprintf(
+        share->what, sizeof share->what,
+        "%s: half of the share's 95 %% interval at the end, if half die, none are censored "
+        "and groups are alike; %s",
+        query->text, group);
     (void)snprintf(share->unit, sizeof share->unit, "share");
     share->bar = expected.survival;
     share->noise_to_signal = isnan(expected.survival) ? 2 : expected.survival / TERMS_TENTH;
@@ -103,5 +126,6 @@ enum status query_terms_survival(struct terms *terms, const struct query *query,
     mean->bar = expected.mean * query->end;
     mean->noise_to_signal = isnan(expected.mean) ? 2 : expected.mean / TERMS_TENTH;
     mean->measure = "half of the interval is a tenth of the time";
-    return describe_rest(terms, query, &expected, records);
+    const enum status status = describe_rest(terms, query, &expected, records);
+    return status == STATUS_OK && known.groups > 1 ? describe_small(terms, query, &known) : status;
 }

@@ -21,13 +21,39 @@ static enum status describe_spread(struct terms *terms, const struct query *quer
          expected->deviation.group, true},
         {"median, likewise", unit, measure, expected->median.half * range, most,
          expected->median.group, false},
-        {"upper quartile, likewise", unit, measure, expected->quartile.half * range, most,
+        {"either quartile, likewise", unit, measure, expected->quartile.half * range, most,
          expected->quartile.group, true}};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof half / sizeof half[0] && status == STATUS_OK; i++) {
         status = query_add_half(terms, query, &half[i]);
     }
     return status;
+}
+
+/* Of a group that has a tenth of all records, as groups are seldom alike. */
+static enum status describe_small(struct terms *terms, const struct query *query,
+                                  const struct query_variable *variable, double records,
+                                  double deviation)
+{
+    const bool is_number = variable->column.kind == COLUMN_NUMBER;
+    const size_t groups = query_groups(query);
+    const struct table1_expected expected =
+        table1_expect(&(struct table1_public){.records = records * (double)groups / 10,
+                                              .groups = groups,
+                                              .variance = deviation * deviation},
+                      is_number, variable->levels);
+    const struct table1_half *own = is_number ? &expected.mean : &expected.share;
+    const double range = is_number ? variable->step[variable->levels - 1] - variable->step[0] : 1;
+    return query_add_half(
+        terms, query,
+        &(struct query_half){.of = is_number ? "mean in a group of a tenth of the records"
+                                             : "share in a group of a tenth of the records",
+                             .unit = is_number ? variable->column.name : "share",
+                             .measure = "half of the interval is a tenth of the range",
+                             .width = own->half * range,
+                             .most = TERMS_TENTH * range,
+                             .group = own->group,
+                             .is_beside = true});
 }
 
 /* Of each variable the answer that needs most: a share, or a mean; groups alike. */
@@ -71,8 +97,11 @@ enum status query_terms_table1(struct terms *terms, const struct query *query,
         line->noise_to_signal = isnan(main->half) ? 2 : main->half / TERMS_TENTH;
         line->measure = is_number ? "half of the interval is a tenth of the range"
                                   : "half of the interval is a tenth";
-        const enum status status =
+        enum status status =
             is_number ? describe_spread(terms, query, variable, &expected) : STATUS_OK;
+        if (status == STATUS_OK && query_groups(query) > 1) {
+            status = describe_small(terms, query, variable, records, deviation);
+        }
         if (status != STATUS_OK) {
             return status;
         }

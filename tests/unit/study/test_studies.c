@@ -79,6 +79,15 @@ Test(studies, intervals_hold_the_truth_and_with_half_the_noise_admitted_they_do_
     cr_assert(judge(study_intervals, (struct study_request){.rounds = 200, .runs = 245}) == 83);
 }
 
+/* Forty runs show what they can: of widths, too, chance is allowed for. */
+Test(studies, short_runs_allow_widths_what_chance_does)
+{
+    const struct study_request request = {.rounds = 200, .runs = 40, .only = "crosstab"};
+    struct study *study = run(study_intervals, request, false);
+    cr_expect(study_holds(study));
+    free(study);
+}
+
 /* Against exact sums of binomial chances; and what a judgement of 400 answers finds: an interval that holds in 93.5 % fails one time in
  * a thousand, one that holds in 95 % one time in 370,000, one that holds in 88 % four times in five. */
 Test(studies, limits_are_what_chance_leaves_possible)

@@ -158,3 +158,31 @@ Test(correlate_question, components_follow_from_the_same_cells)
     }
     query_set_free(&set);
 }
+
+/* A column that is the same for all: no epsilon would do, and none is named, whatever the noise makes of it. */
+Test(correlate_question, names_no_factor_for_a_column_that_hardly_varies)
+{
+    const char *const text[] = {"correlate: [age, sex]"};
+    struct query_set set;
+    struct query_run run;
+    static struct query_answer answer[4];
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    for (int noise = -2; noise <= 2; noise++) {
+        int64_t sum[CELLS] = {0};
+        for (uint64_t i = 0; i < 1000; i++) {
+            add(sum, &set.query[0], 74, i % 2 == 0 ? 1 : 0, i);
+        }
+        sum[3] += noise * ONE; /* of the age's squares */
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &(struct query_noise){.scale = ONE, .draws = 1}, 1000);
+        query_run_answers(answer, &run);
+        for (size_t k = 1; k < 3; k++) {
+            cr_expect(isnan(answer[k].value));
+            cr_expect(strstr(answer[k].note, "age hardly varies") != NULL, "%d: %s", noise,
+                      answer[k].note);
+            cr_expect(strstr(answer[k].note, "would do") == NULL, "%d: %s", noise, answer[k].note);
+        }
+        query_run_free(&run);
+    }
+    query_set_free(&set);
+}

@@ -15,7 +15,7 @@ static struct query_effect effect[EFFECTS];
 static struct between_site site[EFFECTS][SITES];
 
 /* Cells in records: histogram 2, table 5, count 1, mean 1. */
-static void join(double noise_scale)
+static void join_under(struct query_noise noise)
 {
     static const char *const texts[] = {"histogram: sex", "crosstab: sex x death",
                                         "count: age > 60", "mean: age"};
@@ -29,12 +29,14 @@ static void join(double noise_scale)
             row[i][1 + j] = cells[j] << BITS;
         }
     }
-    const struct query_sites sites = {.set = &set,
-                                      .row = row[0],
-                                      .count = SITES,
-                                      .noise = {.scale = ldexp(noise_scale, BITS), .draws = 1}};
+    const struct query_sites sites = {.set = &set, .row = row[0], .count = SITES, .noise = noise};
     cr_assert_eq(query_between(effect, site[0], &sites), STATUS_OK);
     query_set_free(&set);
+}
+
+static void join(double noise_scale)
+{
+    join_under((struct query_noise){.scale = ldexp(noise_scale, BITS), .draws = 1});
 }
 
 Test(query_between, effects_are_those_of_each_sites_own_cells)
@@ -192,6 +194,54 @@ Test(query_between, medians_are_told_of_each_site_and_not_joined)
         cr_expect(told[j].all.sites == SITES - 1 && isnan(told[j].all.value));
         cr_expect(strstr(told[j].note, "sites are not joined") != NULL, "%s", told[j].note);
     }
-    cr_expect(isfinite(told[2].all.value) && told[2].note[0] == '\0');
+    cr_expect(isfinite(told[2].all.value));
+    cr_expect(strstr(told[2].note, "1 of 4 sites have not enough data at this epsilon and are left "
+                                   "out; by the noise, a site of about ") == told[2].note,
+              "%s", told[2].note);
     query_set_free(&set);
+}
+
+/* What no study has confirmed: the estimates are those that Laplace noise leaves, and nothing else is told. */
+Test(query_between, gaussian_noise_has_estimates_without_intervals)
+{
+    double value[2];
+    join(0.5);
+    value[0] = effect[0].all.value;
+    value[1] = site[0][1].value;
+    cr_assert(!isnan(effect[0].all.low) && !isnan(effect[0].all.p) && effect[0].note[0] == '\0');
+    join_under(
+        (struct query_noise){.is_gaussian = true, .scale = ldexp(0.5 * sqrt(2), BITS), .draws = 1});
+    cr_expect_float_eq(effect[0].all.value, value[0], 1e-9);
+    cr_expect_float_eq(site[0][1].value, value[1], 1e-9);
+    for (size_t e = 0; e < EFFECTS; e++) {
+        const struct between *all = &effect[e].all;
+        cr_expect(isnan(all->low) && isnan(all->high) && isnan(all->p) && isnan(all->spread) &&
+                  isnan(all->next_low) && isnan(all->error));
+        for (size_t i = 0; i < SITES; i++) {
+            cr_expect(isnan(site[e][i].low) && isnan(site[e][i].high));
+        }
+        cr_expect(strstr(effect[e].note, "has not confirmed those by site with noise: gaussian") !=
+                      NULL,
+                  "%s", effect[e].note);
+    }
+}
+
+Test(query_between, of_regressions_the_logistic_one_alone_has_intervals_by_site)
+{
+    static const struct {
+        const char *text;
+        bool is_confirmed;
+    } asked[] = {{"regress: death ~ sex", true},
+                 {"regress: age ~ sex", false},
+                 {"regress: counts age ~ sex", false},
+                 {"regress: time age event death ~ sex, to 98", false},
+                 {"survival: time age event death by sex, to 98 in 4 intervals", true}};
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        const struct query_noise laplace = {.scale = 1, .draws = 1};
+        const struct query_noise gaussian = {.is_gaussian = true, .scale = 1, .draws = 1};
+        cr_assert_eq(query_set_init(&set, &asked[i].text, 1, BITS, &toy_names, NULL), STATUS_OK);
+        cr_expect(query_between_is_confirmed(&set.query[0], &laplace) == asked[i].is_confirmed);
+        cr_expect(!query_between_is_confirmed(&set.query[0], &gaussian));
+        query_set_free(&set);
+    }
 }

@@ -121,7 +121,7 @@ Test(regress_question, answers_from_its_cells)
         sum[2 * point + 1] = events * ONE;
     }
     for (int noisy = 0; noisy < 2; noisy++) {
-        const double scale = noisy == 0 ? 1e-9 : 200;
+        const double scale = noisy == 0 ? 1e-9 : 100;
         cr_assert(query_run_init(&run, &set) == STATUS_OK);
         query_run_observe(&run, sum, &(struct query_noise){.scale = scale * ONE, .draws = 1}, 400);
         cr_assert(query_run_answer_count(&set) == 3 + 2 * 3);
@@ -178,4 +178,81 @@ Test(regress_question, tells_slopes_in_the_file_s_unit)
     cr_expect(fabs(answer[3].value - (74 - slope * 1.05)) < 1e-6, "%g", answer[3].value);
     query_run_free(&run);
     query_set_free(&set);
+}
+
+/* One release of a logistic regression: records and events at each point, of levels of the age by two categories. */
+static void answer_points(struct query_answer *answer, const char *question, const double *records,
+                          const double *events, size_t points, double scale)
+{
+    const char *const text[] = {question};
+    struct query_set set;
+    struct query_run run;
+    uint64_t all = 0;
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    memset(sum, 0, sizeof sum);
+    for (size_t point = 0; point < points; point++) {
+        sum[2 * point] = (int64_t)(records[point] - events[point]) * ONE;
+        sum[2 * point + 1] = (int64_t)events[point] * ONE;
+        all += (uint64_t)records[point];
+    }
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, sum, &(struct query_noise){.scale = scale * ONE, .draws = 1}, all);
+    query_run_answers(answer, &run);
+    query_run_free(&run);
+    query_set_free(&set);
+}
+
+enum { AGE = 2, SEX = 5, INTERCEPT = 8 }; /* coefficients of age + sex */
+
+Test(regress_question, tells_the_rest_where_a_column_has_one_level)
+{
+    static const double records[] = {500, 0, 500, 0, 500, 0};
+    static const double events[] = {100, 0, 150, 0, 200, 0};
+    static struct query_answer answer[16];
+    answer_points(answer, "regress: death ~ age + sex in 3 levels", records, events, 6, 1);
+    cr_expect(!isnan(answer[AGE].value) && answer[AGE].total_low > 0);
+    for (size_t i = SEX; i <= INTERCEPT; i++) {
+        cr_expect(i == INTERCEPT || isnan(answer[i].value));
+        cr_expect(strstr(answer[i].note, "would do") == NULL, "%s", answer[i].note);
+    }
+    cr_expect(strstr(answer[SEX].note, "one of its levels alone") != NULL, "%s", answer[SEX].note);
+    cr_expect(!isnan(answer[INTERCEPT].value), "of the first category, which is there");
+}
+
+Test(regress_question, says_that_events_are_few_and_names_no_factor)
+{
+    static const double records[] = {500, 500, 500, 500, 500, 500};
+    static const double events[] = {40, -30, 20, -15, -10, 5}; /* of a few, behind noise */
+    static struct query_answer answer[16];
+    answer_points(answer, "regress: death ~ age + sex in 3 levels", records, events, 6, 30);
+    cr_expect(isnan(answer[AGE].value));
+    cr_expect(strstr(answer[AGE].note, "too few events: at most") != NULL, "%s", answer[AGE].note);
+    cr_expect(strstr(answer[AGE].note, "would do") == NULL, "%s", answer[AGE].note);
+}
+
+/* Of creatinine's kind: nine in ten records lie in two levels of five, and events rise towards both ends. */
+Test(regress_question, warns_where_levels_say_little_of_values)
+{
+    static const double narrow[] = {60, 2000, 2000, 100, 60};
+    static const double bent[] = {50, 400, 600, 80, 55};
+    static const double even[] = {800, 800, 800, 800, 800};
+    static const double straight[] = {119, 183, 269, 376, 490}; /* a logistic curve's */
+    static struct query_answer answer[16];
+    answer_points(answer, "regress: death ~ age in 5 levels", narrow, bent, 5, 1);
+    cr_expect(strstr(answer[AGE].note, "of age rounded to 5 levels over 50 to 98, nine in ten "
+                                       "records in 2: too few") != NULL,
+              "%s", answer[AGE].note);
+    cr_expect(strstr(answer[AGE].note, "do not follow the model") != NULL, "%s", answer[AGE].note);
+    answer_points(answer, "regress: death ~ age in 5 levels", even, straight, 5, 1);
+    cr_expect_str_eq(answer[AGE].note,
+                     "of age rounded to 5 levels over 50 to 98, nine in ten records in 5");
+}
+
+Test(regress_question, says_that_nothing_is_there)
+{
+    static const double records[] = {0, 0, 0, 0, 0, 0};
+    static struct query_answer answer[16];
+    answer_points(answer, "regress: death ~ age + sex in 3 levels", records, records, 6, 1);
+    cr_expect(strstr(answer[AGE].note, "no record was found in which") != NULL, "%s",
+              answer[AGE].note);
 }

@@ -218,3 +218,29 @@ Test(survival_question, answers_from_its_cells)
     query_run_free(&run);
     query_set_free(&set);
 }
+
+/* 400 records in each group, of which few die: records are not what is missing. */
+Test(survival_question, says_that_events_are_few_where_records_are_many)
+{
+    static const char *const text[] = {
+        "survival: time age event death by sex, to 80 in 4 intervals"};
+    static struct query_answer answer[16];
+    struct query_set set;
+    struct query_run run;
+    int64_t sum[QUERY_CELLS_MAX] = {0};
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    for (size_t g = 0; g < 2; g++) {
+        sum[g * (2 * K + 1)] = -ONE; /* of none, behind noise */
+        sum[g * (2 * K + 1) + 2 * K] = 401 * ONE;
+    }
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, sum, &(struct query_noise){.scale = ONE, .draws = 1}, 800);
+    query_run_answers(answer, &run);
+    cr_assert(isnan(answer[0].value));
+    cr_expect(strstr(answer[0].note, ": too few events: about 0 in the first half of the time, and "
+                                     "more than 10 are needed") != NULL,
+              "%s", answer[0].note);
+    cr_expect(strstr(answer[0].note, "a group of about") == NULL, "%s", answer[0].note);
+    query_run_free(&run);
+    query_set_free(&set);
+}

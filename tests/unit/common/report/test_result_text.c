@@ -5,6 +5,7 @@
 #include "example_result.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 
 static char *written(const struct result *result, enum result_format format)
@@ -161,6 +162,48 @@ Test(result_text, lays_a_table_1_out_by_group_in_each_format)
     cr_expect(strstr(text, "\\begin{tabular}{lrrrr}\n") != NULL, "%s", text);
     cr_expect(strstr(text, "age, mean & 61.25 & 45.94 to 76.56 & 91.88 & 68.91 to 114.8 \\\\\n") !=
               NULL);
+    free(text);
+    result.point_count = EXAMPLE_POINTS;
+    result_free(&result);
+}
+
+/* As a regression's: the second group are p-values, which have no interval; what figures are of, and what a missing one lacks,
+ * goes with the table. */
+Test(result_text, tells_notes_and_gives_p_values_no_interval)
+{
+    struct result result = example_result();
+    example_table1(&result);
+    result.point_count = 0;
+    for (size_t i = 0; i < result.answer_count; i++) {
+        struct result_answer *answer = &result.answer[i];
+        if (strcmp(answer->group, "dead") == 0) {
+            (void)snprintf(answer->unit, sizeof answer->unit, "p-value");
+        }
+        if (strcmp(answer->figure, "mean") == 0) {
+            (void)snprintf(answer->note, sizeof answer->note, "of <age> rounded to 5 levels");
+        }
+        if (isnan(answer->value)) {
+            (void)snprintf(answer->note, sizeof answer->note, "3 times would do");
+        }
+    }
+    char *text = written(&result, RESULT_MARKDOWN);
+    cr_expect(strstr(text, "|  | alive | 95 % interval | dead |\n|---|---:|---:|---:|\n") != NULL,
+              "%s", text);
+    cr_expect(strstr(text, "| age, mean | 61.25 | 45.94 to 76.56 | 91.88 |\n") != NULL, "%s", text);
+    cr_expect(
+        strstr(text, "\n\nage, mean, alive and 1 more: of &lt;age&gt; rounded to 5 levels\n") !=
+            NULL,
+        "%s", text);
+    cr_expect(strstr(text, "\n\nage, standard deviation, dead: 3 times would do\n") != NULL, "%s",
+              text);
+    free(text);
+    text = written(&result, RESULT_LATEX);
+    cr_expect(strstr(text, "\\begin{tabular}{lrrr}\n") != NULL, "%s", text);
+    cr_expect(strstr(text, "rounded to 5 levels") != NULL);
+    free(text);
+    text = written(&result, RESULT_CSV);
+    cr_expect(strstr(text, ",\"private\",\"note\"\n") != NULL, "%s", text);
+    cr_expect(strstr(text, ",\"of <age> rounded to 5 levels\"\n") != NULL, "%s", text);
     free(text);
     result.point_count = EXAMPLE_POINTS;
     result_free(&result);

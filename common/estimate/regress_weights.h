@@ -1,0 +1,27 @@
+/* regress_weights.h - how much a point of a regression counts, and what is left out of it. Inside regress alone. */
+
+#ifndef ESTIMATE_REGRESS_WEIGHTS_H
+#define ESTIMATE_REGRESS_WEIGHTS_H
+
+#include "estimate/regress.h"
+
+/** Writes how many records have each outcome: sum (outcomes). */
+void regress_sum_outcomes(double *sum, const struct regress_cells *cells);
+
+/** What is released of a predictor's levels. */
+struct regress_levels {
+    double sum[REGRESS_LEVELS_MAX];    /* (levels) unit: records */
+    double noise;                      /* the deviation of each */
+    bool is_found[REGRESS_LEVELS_MAX]; /* whether its records are above what noise alone may show */
+    bool
+        is_alone; /* one level alone is found, and the others are empty as far as noise lets it be told */
+    bool is_told; /* whether it can be said of a level that it is empty */
+};
+
+/** Writes it of each predictor: level (predictors). */
+void regress_sum_levels(struct regress_levels *level, const struct regress_cells *cells);
+
+/** Sets fit's weights from cells and the outcomes' sums, and what is left out. */
+void regress_set_weights(struct regress_fit *fit, const double *outcomes);
+
+#endif

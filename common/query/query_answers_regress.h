@@ -1,0 +1,29 @@
+/* query_answers_regress.h - what a regression's coefficients are said with. Inside query alone. */
+
+#ifndef QUERY_QUERY_ANSWERS_REGRESS_H
+#define QUERY_QUERY_ANSWERS_REGRESS_H
+
+#include "query/query_answers.h"
+
+/* Why a coefficient is not given. */
+struct regress_lacking {
+    enum regress_lack why;
+    const struct regress_replay *replay;
+    double factor; /* NAN: none was found */
+};
+
+/** Appends to a refusal what is missing, or how many times the epsilon, or the records, was found to do. */
+void regress_say_lack(struct query_answer *answer, const struct query *query,
+                      const struct regress_lacking *lacking);
+
+/* How a number was rounded. */
+struct regress_rounded {
+    size_t levels_of_most; /* that hold nine in ten records */
+    bool is_bent;          /* outcomes do not follow the model over its levels */
+};
+
+/** Writes what the coefficient is of, and what warns of it. */
+void regress_say_rounded(struct query_answer *answer, const struct query_variable *variable,
+                         const char *name, const struct regress_rounded *rounded);
+
+#endif

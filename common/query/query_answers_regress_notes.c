@@ -1,0 +1,101 @@
+/* query_answers_regress_notes.c - why a coefficient is not given, and what one that is given is of. */
+
+#include "query/query_answers_regress.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((format(printf, 2, 3))) static void append(struct query_answer *answer,
+                                                         const char *format, ...)
+{
+    const size_t used = strlen(answer->note);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(answer->note + used, sizeof answer->note - used, format, arguments);
+    va_end(arguments);
+}
+
+/* How many levels numbers have, as more epsilon plans more of them; 0: there is no number, or they were asked for. */
+static size_t planned_levels(const struct query *query)
+{
+    size_t levels = 0;
+    for (size_t i = 0; i < query->variable_count && !query->steps_are_asked; i++) {
+        const struct query_variable *variable = &query->variable[i];
+        levels = variable->column.kind == COLUMN_NUMBER ? variable->levels : levels;
+    }
+    return levels;
+}
+
+static void say_factor(struct query_answer *answer, const struct query *query,
+                       const struct regress_lacking *lacking)
+{
+    const struct regress_replay *replay = lacking->replay;
+    const size_t levels = planned_levels(query);
+    const char *even = replay->is_even ? "records are even over the levels" : "";
+    const char *events = replay->is_event_assumed ? "a fifth have the event" : "";
+    const char *both = replay->is_even && replay->is_event_assumed ? " and " : "";
+    append(answer, "; ");
+    if (replay->is_even || replay->is_event_assumed) {
+        append(answer, "if %s%s%s, ", even, both, events);
+    }
+    append(answer, "%.2g times the epsilon, or the records, would do", lacking->factor);
+    if (levels > 0) {
+        append(answer, " in %zu levels", levels);
+    }
+}
+
+void regress_say_lack(struct query_answer *answer, const struct query *query,
+                      const struct regress_lacking *lacking)
+{
+    const struct regress_replay *replay = lacking->replay;
+    switch (lacking->why) {
+    case REGRESS_LACKS_RECORDS:
+        append(answer, ": no record was found in this category, as far as the noise lets it be "
+                       "told; the other coefficients are told without it");
+        return;
+    case REGRESS_LACKS_FIRST:
+        append(answer, ": no record was found in the category to which the others are compared");
+        return;
+    case REGRESS_LACKS_LEVELS:
+        append(answer, ": a column has records in one of its levels alone, as far as the noise "
+                       "lets it be told; the other columns are told without it");
+        return;
+    case REGRESS_LACKS_NOTHING:
+        break;
+    }
+    if (replay->has_no_records) {
+        append(answer, ": no record was found in which nothing is missing");
+    } else if (replay->has_few_events) {
+        append(answer, ": too few events: at most %.0f, which the noise hides",
+               ceil(replay->events_most));
+    } else if (lacking->factor <= 1) {
+        append(answer, replay->is_even || replay->is_event_assumed
+                           ? ": the noise hides how many records, or events, there are"
+                           : ": the columns may tell each other, or the outcome");
+    } else if (!isnan(lacking->factor)) {
+        say_factor(answer, query, lacking);
+    } else {
+        append(answer, "; no number up to %d times the epsilon, or the records, was found to do",
+               REGRESS_REPLAY_MOST);
+    }
+}
+
+void regress_say_rounded(struct query_answer *answer, const struct query_variable *variable,
+                         const char *name, const struct regress_rounded *rounded)
+{
+    const size_t few = rounded->levels_of_most;
+    const struct column *column = &variable->column;
+    const double low = predicate_value(column, column->centre - column->half_width);
+    const double high = predicate_value(column, column->centre + column->half_width);
+    append(answer, "of %s rounded to %zu levels over %.6g to %.6g, nine in ten records in %zu",
+           name, variable->levels, low, high, few);
+    if (5 * few <= 2 * variable->levels) {
+        append(answer, ": too few to tell much of the values themselves; a narrower range would");
+    }
+    if (rounded->is_bent) {
+        append(answer, "; outcomes do not follow the model over these levels, so that the "
+                       "coefficient depends on the levels and on the noise");
+    }
+}
