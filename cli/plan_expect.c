@@ -222,12 +222,12 @@ static void print_error(const struct job_expected *expected)
     }
 }
 
-/* "roughly 20000 records of each agent", or that there is none. */
+/* "with roughly 20000 records of each agent", or that there is none. */
 static void say_enough(char text[static PLAN_ADVICE_BYTES], const struct job_enough_of *enough,
                        const char *what)
 {
     (void)snprintf(text, PLAN_ADVICE_BYTES, "%s %" PRIu64 " %s",
-                   enough->least > 0 ? "roughly" : "not within",
+                   enough->least > 0 ? "with roughly" : "not even with",
                    enough->least > 0 ? enough->least : enough->most, what);
 }
 
@@ -259,8 +259,8 @@ static void print_enough(const struct job_expected *expected)
     say_enough(records, &enough->records, "records of each agent");
     say_enough(agents, &enough->agents, "agents");
     wrap_print(stdout, 0, 0,
-               "To lose at most half a point on half of the tables, all else as it is: %s "
-               "(cohort.records likewise), or %s (cohort.minimum likewise).",
+               "Losing at most half a point on half of the tables, all else as it is: %s (set "
+               "cohort.records to the same number); %s (set cohort.minimum to the same number).",
                records, agents);
 }
 
@@ -294,10 +294,8 @@ void job_expected_print(const struct job_expected *expected)
     (void)printf("  %-18s  %-22s", "without privacy", "");
     print_figure(&first->free, "");
     (void)putchar('\n');
-    wrap_print(
-        stdout, 0, 0,
-        "How well a label can be told at all differs more than what privacy costs: go by the "
-        "points lost.");
+    wrap_print(stdout, 0, 0,
+               "Accuracy depends mostly on your data. Compare the column 'points lost'.");
     print_error(expected);
     print_turns(expected);
     print_enough(expected);

@@ -19,7 +19,7 @@ enum {
 };
 
 struct describe_options {
-    uint64_t record_count;     /* what the draft admits to; 0: describe_rounded of the rows read */
+    uint64_t record_count;     /* what the draft states; 0: describe_rounded of the rows read */
     bool exact;                /* in place of these two, the rows read: for rehearsals */
     char separator;            /* as csv_new */
     const char *name;          /* of the data set; NULL or "": it gets none */
@@ -55,7 +55,7 @@ MUST_USE enum status describe_table(char **text, struct describe_counts *counts,
 
 /**
  * Counts what a table's cells are beside its dictionary: missing, no number or not among the listed categories,
- * outside low and high. Rows beyond those that the dictionary admits to are not looked at.
+ * outside low and high. Rows beyond those that the dictionary states are not looked at.
  *
  * out   out  counts by the dictionary's columns, wrong_rows, and in record_count all rows of the file; no
  *            record. dataset_free

@@ -99,8 +99,9 @@ enum status query_read_event(struct reading *reading)
                                   : schema->column[index].kind == COLUMN_CATEGORY &&
                                         schema->column[index].category_count == 2;
     if (!has_two) {
-        return reader_refuse(&at_column, "this has not two categories: say which is the event, "
-                                         "such as death == 1");
+        return reader_refuse(&at_column,
+                             "this column does not have two categories: say which is the event, "
+                             "such as death == 1");
     }
     query->event.step[0] =
         (struct predicate_step){.verb = PREDICATE_EQUAL, .column = index, .constant = 1};

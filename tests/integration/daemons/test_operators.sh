@@ -122,7 +122,7 @@ prints 'policy       PASSED'
 echo '# mine' >>fresh/policy.yml
 rm fresh/agent.yml
 expect 7 "$agent" init fresh
-says 'fresh/policy.yml exists, and is never replaced'
+says 'fresh/policy.yml exists already'
 [ ! -e fresh/agent.yml ] && grep -q '# mine' fresh/policy.yml || fault 'init wrote beside or over a file'
 expect 0 "$coordinator" init fresh
 expect 3 "$coordinator" check --config fresh/coordinator.yml

@@ -91,7 +91,7 @@ Test(regress_question, refuses_with_the_place_and_the_remedy)
     refuses("regress: death ~ age + age", "in the question already");
     refuses("regress: death ~ age + log(age)", "in the question already");
     refuses("regress: age ~ sex + age", "does not explain itself");
-    refuses("regress: 'home region' ~ age", "not two categories");
+    refuses("regress: 'home region' ~ age", "this column does not have two categories");
     refuses("regress: death ~ log(kappa)", "log needs a column");
     refuses("regress: death ~ log(sex)", "log needs a column");
     refuses("regress: death ~ log(age", "not closed");
