@@ -19,9 +19,10 @@ static enum status check_records(const struct job_answer *answer, const struct r
 {
     const uint64_t needed = job_records_min(&answer->plan.job);
     if (request->records > 0 && request->records < needed) {
-        return why_refuse(why,
-                          "--records %llu: the job needs %llu of each agent: lower batch or rounds",
-                          (unsigned long long)request->records, (unsigned long long)needed);
+        return why_refuse(why, "--records %llu: the job needs %llu of each agent: lower %s",
+                          (unsigned long long)request->records, (unsigned long long)needed,
+                          needed == answer->plan.job.records_least ? "cohort.records"
+                                                                   : "batch or rounds");
     }
     if (request->agents > 0 && request->agents < answer->plan.job.cohort_min) {
         return why_refuse(why, "--agents %llu: the job wants at least %u (cohort.minimum)",

@@ -122,7 +122,9 @@ enum status query_read_end(struct reading *reading)
         reader_number(reader, &query->end, "the last time should stand here, such as 5000");
     if (status == STATUS_OK && !(query->end > 0 && query->end <= query->high)) {
         reader->token = token;
-        return reader_refuse(reader, "it lies above 0 and inside the column's public range");
+        char remedy[64];
+        (void)snprintf(remedy, sizeof remedy, "it must lie between 0 and %g", query->high);
+        return reader_refuse(reader, remedy);
     }
     return status;
 }

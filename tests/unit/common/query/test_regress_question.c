@@ -87,7 +87,7 @@ Test(regress_question, refuses_with_the_place_and_the_remedy)
 {
     refuses("regress: death + age", "~ between spaces");
     refuses("regress: death ~", "the name of a column");
-    refuses("regress: death ~ age+sex", "no column of that name");
+    refuses("regress: death ~ age+sex", "write a space before and behind + and ~");
     refuses("regress: death ~ age + age", "in the question already");
     refuses("regress: death ~ age + log(age)", "in the question already");
     refuses("regress: age ~ sex + age", "does not explain itself");
