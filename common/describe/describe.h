@@ -28,10 +28,12 @@ struct describe_options {
 
 /* What only the site's person may know. */
 struct describe_counts {
-    uint64_t rows;   /* records that were read */
-    uint64_t commas; /* cells with a decimal comma, which agents do not read as numbers */
-    uint64_t cut;    /* records whose lines are longer than the draft's line_bytes */
-    size_t left;     /* columns that were left out: names that no job can write */
+    uint64_t rows;           /* records that were read */
+    uint64_t commas;         /* cells with a decimal comma, which agents do not read as numbers */
+    uint64_t cut;            /* records whose lines are longer than the draft's line_bytes */
+    size_t left;             /* columns that were left out: names that no job can write */
+    size_t left_first;       /* the first of them, from 1, */
+    const char *left_reason; /* and what is wrong with its name */
 };
 
 /** Returns rows rounded down: to two significant digits, below 100 to one, below 10 to 2. */
@@ -46,7 +48,8 @@ uint64_t describe_rounded(uint64_t rows);
  * file   in   open for reading, at its start; the caller closes it
  * name   in   how messages call the file
  *
- * Fails with STATUS_INVALID (not a table; fewer than two rows), STATUS_IO, STATUS_NO_MEMORY.
+ * Fails with STATUS_INVALID (not a table; fewer than two rows; a name or a text of a draft's column that is not
+ * UTF-8, with its line), STATUS_IO, STATUS_NO_MEMORY.
  * Privacy: kinds and category lists come from the records. The draft is for the site's own person.
  */
 MUST_USE enum status describe_table(char **text, struct describe_counts *counts, FILE *file,
