@@ -257,7 +257,7 @@ void simulation_show(const struct result *result, const struct simulation_reques
         (void)fprintf(out,
                       "  spent: at delta %.3g; left: of the site's own epsilon, at its own delta\n",
                       result->agent[0].delta_spent);
-    } else if (result->agent_count > 0) {
+    } else if (result->agent_count > 0 && isfinite(result->agent[0].epsilon_left)) {
         (void)fprintf(out, "  left: of the epsilon %.6g that each site allows in all\n",
                       result->agent[0].epsilon_spent + result->agent[0].epsilon_left);
     }
