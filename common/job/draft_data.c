@@ -24,7 +24,8 @@ static const char *kernel_choice(unsigned index)
 static const char ranges[] =
     "a job writes a range by its middle and half of its width: of a dictionary's \"low: 18, high: 100\" it has "
     "\"centre: 59, half_width: 41\"";
-static const struct config_foreign dictionary_ranges[] = {{"low", ranges}, {"high", ranges}, {NULL, NULL}};
+static const struct config_foreign dictionary_ranges[] = {
+    {"low", ranges}, {"high", ranges}, {NULL, NULL}};
 
 /* Which of these go together is job_schema's: positive and negative, centre and half_width, or
  * classes. */
