@@ -20,7 +20,7 @@ static const char HELP[] =
     "                  [--job FILE: hold the data against this job] [--timeout SECONDS]\n"
     "  describe DATA.csv\n"
     "                  draft the data dictionary of a table, to standard output [--records N: the\n"
-    "                  number that it admits to, in place of what is there, rounded down]\n"
+    "                  number that it states, in place of what is there, rounded down]\n"
     "                  [--separator comma|semicolon|tab: in place of what the first line shows]\n"
     "  ledger          every charge, and what is left [--json]\n"
     "  jobs            the jobs that this site has seen: waiting, approved, rejected, running or done;\n"

@@ -19,7 +19,7 @@
 struct arguments {
     const char *config;
     const char *table;     /* describe: the records */
-    uint64_t records;      /* describe: how many the draft admits to; 0: rounded down */
+    uint64_t records;      /* describe: how many the draft states; 0: rounded down */
     const char *separator; /* describe: its name; NULL: what the first line shows */
     const char *folder;    /* init */
     const char *job;       /* check: a job to hold the data against */

@@ -119,8 +119,7 @@ static enum status approve_of(struct desk *desk, const struct ledger *ledger,
         return status; /* before a person is asked */
     }
     if (!arguments->yes && isatty(STDIN_FILENO) == 0) {
-        return why_refuse(
-            why, "nobody is asked without a terminal: give --yes once a person has read the above");
+        return why_refuse(why, "this is no terminal: read the text above, then add --yes");
     }
     if (!arguments->yes && !says_yes()) {
         (void)puts("not approved: it goes on waiting; `" PROGRAM " reject` declines it");

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The records that this site admits to. A share counts no more of them than the job lets count. */
+/* The records that this site states. A share counts no more of them than the job lets count. */
 static struct terms_size size_of(const struct site *site, const struct job *job)
 {
     const uint64_t own = dictionary_records(&site->dictionary, &job->schema);

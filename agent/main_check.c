@@ -69,11 +69,17 @@ static bool check_dictionary(struct site *site, size_t *warned)
         status = count_cells(&data, site, &why);
     }
     if (status == STATUS_OK) {
-        why_set(&why, "%zu rows; the dictionary admits to %" PRIu64, data.record_count, admitted);
+        why_set(&why, "%zu rows; the dictionary states %" PRIu64, data.record_count, admitted);
     }
     good = daemon_report("table", status, &why);
-    if (good && data.record_count < admitted) {
-        daemon_note("table", "the dictionary admits to more rows than the table has: the agent "
+    if (good && data.record_count < admitted / 2) {
+        daemon_note("table",
+                    "WARNING: the dictionary states %" PRIu64
+                    " rows and the table has %zu. More than half of the records would be made up "
+                    "of missing values, and every result would be about those. Lower `records`",
+                    admitted, data.record_count);
+    } else if (good && data.record_count < admitted) {
+        daemon_note("table", "the dictionary states more rows than the table has: the agent "
                              "makes up the others of missing values; lower `records`");
     }
     if (good && data.record_count > admitted) {

@@ -64,9 +64,8 @@ int main_describe(const struct arguments *arguments)
                   arguments->table, counts.rows);
     if (counts.left > 0) {
         (void)fprintf(stderr,
-                      PROGRAM ": %zu columns were left out: their names are empty, doubled, longer "
-                              "than %d bytes, or hold control characters\n",
-                      counts.left, SCHEMA_NAME_BYTES - 1);
+                      PROGRAM ": column %zu was left out: %s; columns left out in all: %zu\n",
+                      counts.left_first, counts.left_reason, counts.left);
     }
     if (counts.cut > 0) {
         (void)fprintf(stderr,

@@ -160,14 +160,14 @@ enum status job_on_text(struct participant *p, const struct event *event, struct
     return job_accept_text(p, event, effects);
 }
 
-/* The job was judged by the number of records that the dictionary admits to, and its charges name rows
+/* The job was judged by the number of records that the dictionary states, and its charges name rows
  * up to that number: a source that gives others is not used. */
 static enum status job_check_records(const struct participant *p, struct why *why)
 {
     const uint64_t admitted = dictionary_records(p->options.dictionary, &p->job.schema);
     if (p->work.data.record_count != admitted) {
-        return why_refuse(
-            why, "the source gave another number of records than the dictionary admits to");
+        return why_refuse(why,
+                          "the source gave another number of records than the dictionary states");
     }
     return STATUS_OK;
 }

@@ -34,7 +34,7 @@ static const char *approval_choice(unsigned index)
 /* clang-format off */
 #define KEY_OF struct policy
 static const struct config_key policy_keys[] = {
-    KEY_FIXED("epsilon", epsilon_micro, EPSILON_DECIMALS, 1, 1000000 * EPSILON_MICRO_ONE, REQUIRED("10"),
+    KEY_FIXED("epsilon", epsilon_micro, EPSILON_DECIMALS, 1, 1000000 * EPSILON_MICRO_ONE, REQUIRED("2"),
         DOC("The most these records may ever lose, over all jobs.")),
     KEY_FIXED("delta", delta_atto, DELTA_DECIMALS, 0, DELTA_ATTO_ONE / 10, REQUIRED("0"),
         DOC("The chance that this does not hold; far below one over the number of records. 0 without Gaussian noise.")),

@@ -10,7 +10,7 @@
 #include "learn/schema.h"
 
 struct source {
-    /** Reads the records that the site's dictionary admits to: as many, whatever the file holds.
+    /** Reads the records that the site's dictionary states: as many, whatever the file holds.
      * Fails with STATUS_IO, STATUS_INVALID (the header line lacks a column of the dictionary),
      * STATUS_NO_MEMORY, whatever the schema asks for; why is for the agent's own operator. */
     enum status (*load)(void *self, struct dataset *out, const struct schema *schema,

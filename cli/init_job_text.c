@@ -51,7 +51,9 @@ static void put_number(FILE *out, double number, double range)
     char text[NUMBER_BYTES];
     int digits = 1;
     do {
-        (void)snprintf(text, sizeof text, "%.*g", digits, number);
+        (void)snprintf(text, sizeof text, "%.*g",
+                       fabs(number) < 1e15 && digits < 15 && number == floor(number) ? 15 : digits,
+                       number);
     } while (fabs(strtod(text, NULL) - number) > 1e-12 * range && ++digits <= 17);
     (void)fputs(text, out);
 }
@@ -347,7 +349,7 @@ static enum status judge(const char *text, const struct init_job *asked,
                                    "the job that would be written", &inner);
     if (status == STATUS_INVALID) {
         (void)why_refuse(why, "%s%s", inner.text,
-                         target->kind == LABEL_CLASSES
+                         target->kind == LABEL_CLASSES && strstr(inner.text, "label") != NULL
                              ? "; or --positive VALUE: that class against all others"
                              : "");
     }

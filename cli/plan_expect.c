@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL_BYTES = 48, PERCENT = 100 };
+enum { CELL_BYTES = 48, PERCENT = 100, FIGURE_WIDTH = 22 };
 
 /* Epsilons of the curve: 10^-6. */
 static const uint64_t curve[] = {100000, 300000, 1000000, 3000000, 10000000};
@@ -162,12 +162,13 @@ enum status job_expect(struct job_expected *out, const struct job_source *source
     return status;
 }
 
-static void print_figure(const struct rehearsal_figure *figure, const char *gap)
+/* width: 0 at a line's end. */
+static void print_figure(const struct rehearsal_figure *figure, int width)
 {
     char text[CELL_BYTES];
     (void)snprintf(text, sizeof text, "%.1f (%.1f to %.1f)", PERCENT * figure->mean,
                    PERCENT * figure->low, PERCENT * figure->high);
-    (void)printf("%s%-22s", gap, text);
+    (void)printf("  %-*s", width, text);
 }
 
 /* The row of the same trust and the next smaller epsilon, or NULL. */
@@ -222,12 +223,12 @@ static void print_error(const struct job_expected *expected)
     }
 }
 
-/* "roughly 20000 records of each agent", or that there is none. */
+/* "with roughly 20000 records of each agent", or that there is none. */
 static void say_enough(char text[static PLAN_ADVICE_BYTES], const struct job_enough_of *enough,
                        const char *what)
 {
     (void)snprintf(text, PLAN_ADVICE_BYTES, "%s %" PRIu64 " %s",
-                   enough->least > 0 ? "roughly" : "not within",
+                   enough->least > 0 ? "with roughly" : "not even with",
                    enough->least > 0 ? enough->least : enough->most, what);
 }
 
@@ -259,8 +260,8 @@ static void print_enough(const struct job_expected *expected)
     say_enough(records, &enough->records, "records of each agent");
     say_enough(agents, &enough->agents, "agents");
     wrap_print(stdout, 0, 0,
-               "To lose at most half a point on half of the tables, all else as it is: %s "
-               "(cohort.records likewise), or %s (cohort.minimum likewise).",
+               "Losing at most half a point on half of the tables, all else as it is: %s (set "
+               "cohort.records to the same number); %s (set cohort.minimum to the same number).",
                records, agents);
 }
 
@@ -283,21 +284,20 @@ void job_expected_print(const struct job_expected *expected)
         "fifth of the records would show. Points lost are those that the model without privacy "
         "has more.",
         expected->stage + 1, first->tables);
-    (void)printf("\n  %-8s  %-8s  %-22s%s\n", "epsilon", "trust", "points lost", "accuracy");
+    (void)printf("\n  %-8s  %-8s  %-*s  %s\n", "epsilon", "trust", FIGURE_WIDTH, "points lost",
+                 "accuracy");
     for (size_t i = 0; i < expected->count; i++) {
         const struct job_expected_row *row = &expected->row[i];
         (void)printf("  %-8.6g  %-8s", (double)row->epsilon_micro / 1e6, row->trust);
-        print_figure(&row->answer.lost, "  ");
-        print_figure(&row->answer.accuracy, "");
+        print_figure(&row->answer.lost, FIGURE_WIDTH);
+        print_figure(&row->answer.accuracy, row->is_own ? FIGURE_WIDTH : 0);
         (void)puts(row->is_own ? "<- this job" : "");
     }
-    (void)printf("  %-18s  %-22s", "without privacy", "");
-    print_figure(&first->free, "");
+    (void)printf("  %-18s  %-*s", "without privacy", FIGURE_WIDTH, "");
+    print_figure(&first->free, 0);
     (void)putchar('\n');
-    wrap_print(
-        stdout, 0, 0,
-        "How well a label can be told at all differs more than what privacy costs: go by the "
-        "points lost.");
+    wrap_print(stdout, 0, 0,
+               "Accuracy depends mostly on your data. Compare the column 'points lost'.");
     print_error(expected);
     print_turns(expected);
     print_enough(expected);

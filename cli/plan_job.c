@@ -19,9 +19,10 @@ static enum status check_records(const struct job_answer *answer, const struct r
 {
     const uint64_t needed = job_records_min(&answer->plan.job);
     if (request->records > 0 && request->records < needed) {
-        return why_refuse(why,
-                          "--records %llu: the job needs %llu of each agent: lower batch or rounds",
-                          (unsigned long long)request->records, (unsigned long long)needed);
+        return why_refuse(why, "--records %llu: the job needs %llu of each agent: lower %s",
+                          (unsigned long long)request->records, (unsigned long long)needed,
+                          needed == answer->plan.job.records_least ? "cohort.records"
+                                                                   : "batch or rounds");
     }
     if (request->agents > 0 && request->agents < answer->plan.job.cohort_min) {
         return why_refuse(why, "--agents %llu: the job wants at least %u (cohort.minimum)",
@@ -101,8 +102,8 @@ const struct command command_plan_job = {
         "usage: hedgerow plan job JOB.yml [--agents N] [--records N] [--json]\n\n"
         "Before anything is spent: what every agent will be charged for each stage, the noise on\n"
         "everything that is released, in its own unit, the regret to expect, and the whole price\n"
-        "beside the job's limit. Warns where the noise drowns the signal, the most common mistake,\n"
-        "and says what would help, each suggestion planned as a job of its own. Compares the three\n"
+        "beside the job's limit. Warns where the noise is larger than what it hides, the most common\n"
+        "mistake, and says what would help, each suggestion planned as a job of its own. Compares the three\n"
         "trusts. No record is read. A `learn` stage is rehearsed on made-up tables, which tells what\n"
         "accuracy to expect.\n\n"
         "  JOB.yml      the job, for example compose/hospitals/job.yml\n"

@@ -135,7 +135,7 @@ static bool more_agents(struct job_changes *changes, char words[static PLAN_ADVI
         change(changes, "cohort.minimum=%.0f", agents);
     }
     say(words, "%.0f agents%s", agents,
-        trust_of(&trial->plan->job)->one_noise ? ", cohort.minimum likewise" : "");
+        trust_of(&trial->plan->job)->one_noise ? " (set cohort.minimum to the same number)" : "");
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "base/wrap.h"
 #include "config/config.h"
+#include "describe/describe.h"
 #include "describe/warnings.h"
 #include "learn/csv.h"
 #include "learn/table.h"
@@ -220,6 +221,23 @@ static enum status warn_of_data(const struct simulation_plan *plan, const struct
     return status;
 }
 
+/* A data dictionary will be drafted from each agent's part: what cannot stand in one is told of the table. */
+static enum status check_texts(const struct simulation_plan *plan, const struct schema *schema,
+                               struct why *why)
+{
+    const struct describe_options options = {.only = schema};
+    struct describe_counts counts;
+    char *text = NULL;
+    FILE *file = NULL;
+    enum status status = table_open(&file, plan->data, why);
+    if (status == STATUS_OK) {
+        status = describe_table(&text, &counts, file, plan->data, &options, why);
+        (void)fclose(file);
+    }
+    free(text);
+    return status;
+}
+
 /* Reads the whole table once, as the agents will, but for a stream's unit; says what they will make of its
  * cells when all have the same columns. */
 static enum status check_data(struct simulation_plan *plan, const char *column, struct why *why)
@@ -238,6 +256,9 @@ static enum status check_data(struct simulation_plan *plan, const char *column, 
     if (status == STATUS_OK) {
         status = dataset_read(&data, file, plan->data, &schema,
                               &(struct dataset_options){.use = DATASET_LEARN}, why);
+    }
+    if (status == STATUS_OK && data.record_count >= DICTIONARY_RECORDS_MIN) {
+        status = check_texts(plan, &schema, why);
     }
     if (status == STATUS_OK && column == NULL) {
         cells_show(stderr, "note: ", &data, schema_name_of, &schema);
@@ -276,12 +297,16 @@ static enum status check_shares(struct simulation_plan *plan, struct why *why)
     }
     share = lost == 0 || plan->held_count >= lost + 2 ? share : 0;
     if (share < wanted || share < 2) {
+        char remedy[64] = "--set a smaller batch or share";
+        if (wanted == plan->job.records_least && share >= 2) {
+            (void)snprintf(remedy, sizeof remedy, "--set cohort.records=%zu", share);
+        }
         return why_refuse(
             why,
             "%s: %zu records make %zu for each of %zu agents, after a fifth is held out, but the "
-            "job wants %llu of each: use fewer agents, or --set a smaller batch or share",
+            "job wants %llu of each: use fewer agents, or %s",
             plan->data, plan->record_count, share, plan->agent_count,
-            (unsigned long long)(wanted < 2 ? 2 : wanted));
+            (unsigned long long)(wanted < 2 ? 2 : wanted), remedy);
     }
     return STATUS_OK;
 }

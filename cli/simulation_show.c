@@ -91,6 +91,7 @@ static void show_answers(FILE *out, const struct result *result)
 {
     const bool alike = asks_alike(result);
     struct command_question question = {0};
+    bool is_below_zero = false;
     if (result->answer_count > 0 && alike) {
         (void)fprintf(out, "\n  answers: %.0f records were asked\n", result->answer[0].records);
     }
@@ -103,6 +104,7 @@ static void show_answers(FILE *out, const struct result *result)
         const char *next = i + 1 < result->answer_count ? answer[1].name : NULL;
         const char *name = command_part(out, 2, &question, answer->name, next);
         const int indent = question.bytes > 0 ? 4 : 2;
+        is_below_zero = is_below_zero || (answer->value < 0 && answer->exact >= 0);
         show_answer(out, answer, name, indent);
         if (!alike && isfinite(answer->records)) {
             (void)fprintf(out, "%*sof %.0f records\n", indent + 2, "", answer->records);
@@ -116,6 +118,12 @@ static void show_answers(FILE *out, const struct result *result)
     if (result->answer_count > 0) {
         (void)fputs("  * simulator only: the same question without noise, on the same records\n",
                     out);
+    }
+    if (is_below_zero) {
+        (void)fputs(
+            "  a released number can lie below 0: where the exact one is near 0, noise moves "
+            "it either way\n",
+            out);
     }
     show_notes(out, result);
 }
@@ -252,6 +260,9 @@ void simulation_show(const struct result *result, const struct simulation_reques
         (void)fprintf(out,
                       "  spent: at delta %.3g; left: of the site's own epsilon, at its own delta\n",
                       result->agent[0].delta_spent);
+    } else if (result->agent_count > 0 && isfinite(result->agent[0].epsilon_left)) {
+        (void)fprintf(out, "  left: of the epsilon %.6g that each site allows in all\n",
+                      result->agent[0].epsilon_spent + result->agent[0].epsilon_left);
     }
     if (isfinite(result->regret.bound) && isfinite(result->regret.average) && has_play(result)) {
         (void)fprintf(

@@ -34,7 +34,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
 
 const struct command command_study = {
     .name = "study",
-    .summary = "show the theorems holding, and the corrections mattering",
+    .summary = "test the theorems by simulation",
     .help = "usage: hedgerow study NAME --out DIR [--seed N] [--rounds N] [--runs N]\n"
             "                      [--only KIND] [--compose DIR] [--json]\n\n"
             "Runs one study and judges its claims, each a measured figure beside a bound.\n"

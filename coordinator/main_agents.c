@@ -46,6 +46,29 @@ static enum status role_of(struct role *role, bool operators, const struct offic
     return operators ? office_has_operators(office, why) : STATUS_OK;
 }
 
+/* A token of a name that has a key adds a second one: that is how a lost key is replaced, and it may be a slip. */
+static enum status tell_second_key(const char *list, const char *name, struct why *why)
+{
+    struct roster *roster = calloc(1, sizeof *roster);
+    bool has_key = false;
+    if (roster == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    const enum status status = roster_read(roster, list, why);
+    for (size_t i = 0; status == STATUS_OK && i < roster->count; i++) {
+        has_key = has_key ||
+                  (roster->entry[i].token_until_s == 0 && strcmp(roster->entry[i].name, name) == 0);
+    }
+    free(roster);
+    if (has_key) {
+        (void)printf(
+            "%s has a key already, and this token adds a second one; if the first is lost, "
+            "revoke it by `revoke %s --key HEX`\n",
+            name, name);
+    }
+    return status;
+}
+
 static enum status add_token(const struct office *office, const struct role *role,
                              const struct arguments *arguments, struct why *why)
 {
@@ -86,6 +109,7 @@ static enum status add_token(const struct office *office, const struct role *rol
                      "within %" PRIu64 " hours, for %s that dials %s\n",
                      arguments->name, arguments->token, role->operators ? "operator" : "site",
                      arguments->valid_hours, role->operators ? "a command" : "an agent", address);
+        status = tell_second_key(role->list, arguments->name, why);
     }
     token_wipe(&token);
     return status;

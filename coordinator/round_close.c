@@ -245,7 +245,7 @@ static void describe_model(char *text, size_t size, const struct coordinator *c,
     if (c->outcome.expert_count > 0) {
         (void)snprintf(text, size, "%s", c->outcome.expert[record->as.round.chosen].name);
     } else if (task_close(c->options.job, stage)->keeps_state) {
-        (void)snprintf(text, size, "being learned, step %" PRIu32 " of %" PRIu32, within + 1,
+        (void)snprintf(text, size, "being learned, round %" PRIu32 " of %" PRIu32, within + 1,
                        stage->rounds);
     } else if (makes_models(c->options.job)) {
         (void)snprintf(text, size, "none yet");

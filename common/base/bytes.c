@@ -8,6 +8,40 @@ bool slice_is(struct slice slice, const char *text)
            (slice.size == 0 || memcmp(slice.data, text, slice.size) == 0);
 }
 
+/* How many bytes a letter has that begins with this one; 0: none begins so. The ranges of RFC 3629. */
+static size_t letter_bytes(unsigned char first)
+{
+    return first < 0x80   ? 1
+           : first < 0xc2 ? 0
+           : first < 0xe0 ? 2
+           : first < 0xf0 ? 3
+           : first < 0xf5 ? 4
+                          : 0;
+}
+
+bool slice_is_utf8(struct slice slice)
+{
+    const unsigned char *byte = slice.data;
+    for (size_t i = 0; i < slice.size;) {
+        const unsigned char first = byte[i];
+        const size_t size = letter_bytes(first);
+        if (size == 0 || size > slice.size - i) {
+            return false;
+        }
+        for (size_t j = 1; j < size; j++) {
+            if ((byte[i + j] & 0xc0) != 0x80) {
+                return false;
+            }
+        }
+        if ((first == 0xe0 && byte[i + 1] < 0xa0) || (first == 0xed && byte[i + 1] > 0x9f) ||
+            (first == 0xf0 && byte[i + 1] < 0x90) || (first == 0xf4 && byte[i + 1] > 0x8f)) {
+            return false;
+        }
+        i += size;
+    }
+    return true;
+}
+
 bool digest_equal(const struct digest *a, const struct digest *b)
 {
     unsigned difference = 0;

@@ -20,6 +20,9 @@ struct slice {
 /** Returns whether the bytes are the text's, without its final zero. */
 bool slice_is(struct slice slice, const char *text);
 
+/** Returns whether the bytes are UTF-8 text: none cut off, overlong, a surrogate or beyond U+10FFFF. */
+bool slice_is_utf8(struct slice slice);
+
 /* A SHA-256 digest, or a 32-byte key or identifier. All zero means "none". */
 struct digest {
     uint8_t byte[DIGEST_BYTES];

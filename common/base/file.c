@@ -192,8 +192,7 @@ enum status file_create(const char *path, struct slice text, enum file_kind kind
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file < 0) {
         if (errno == EEXIST) {
-            why_set(why, "%s exists, and is never replaced; remedy: another name, or move it",
-                    path);
+            why_set(why, "%s exists already; choose another name, or move the file", path);
             return STATUS_EXISTS;
         }
         why_file(why, path, "made", errno);

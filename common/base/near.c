@@ -54,14 +54,24 @@ struct near near_to(struct slice text)
     return (struct near){.text = text, .distance = 2 + text.size / 6};
 }
 
+/* "query" for "queries", "model" for "models": one slip. */
+static bool is_singular(struct slice text, const char *name, size_t size)
+{
+    const char *at = text.data;
+    const size_t stem = text.size > 0 && at[text.size - 1] == 'y' ? text.size - 1 : text.size;
+    return text.size > 0 && size == stem + (stem < text.size ? 3 : 1) &&
+           memcmp(at, name, stem) == 0 && strcmp(name + stem, stem < text.size ? "ies" : "s") == 0;
+}
+
 void near_offer(struct near *near, const char *name)
 {
     const size_t size = strlen(name);
     if (near->text.size > NEAR_LETTERS_MAX || size > NEAR_LETTERS_MAX) {
         return;
     }
-    const size_t d = differs_in_case(near->text, name, size)
-                         ? 0
+    const size_t d = differs_in_case(near->text, name, size) ? 0
+                     : is_singular(near->text, name, size)
+                         ? 1
                          : distance(near->text.data, near->text.size, name, size);
     if (d < near->distance) {
         near->name = name;

@@ -50,6 +50,20 @@ static enum status check_version(const struct config *config, struct why *why)
     return STATUS_OK;
 }
 
+/* Whether the first line is that of a table: names between separators, and no key. */
+static bool is_of_a_table(struct slice text)
+{
+    const char *at = text.data;
+    size_t separators = 0;
+    for (size_t i = 0; i < text.size && at[i] != '\n'; i++) {
+        if (strchr("#:[{-", at[i]) != NULL) {
+            return false;
+        }
+        separators += strchr(",;\t", at[i]) != NULL ? 1 : 0;
+    }
+    return separators > 0;
+}
+
 enum status config_open(struct config **out, struct slice text, const char *name, struct why *why)
 {
     *out = NULL;
@@ -61,6 +75,12 @@ enum status config_open(struct config **out, struct slice text, const char *name
     enum status status = tree_parse(&config->tree, text, config->name, why);
     if (status == STATUS_OK) {
         status = check_version(config, why);
+    }
+    if (status == STATUS_INVALID && is_of_a_table(text)) {
+        why_set(why,
+                "%s: line 1 is that of a table of records, and a YAML text that begins with "
+                "`%s: %d` should stand here",
+                config->name, VERSION_KEY, CONFIG_VERSION);
     }
     if (status != STATUS_OK) {
         config_free(config);
@@ -292,17 +312,54 @@ static enum status refuse_unknown(const struct tree *tree, size_t id, const stru
 {
     char problem[SCALAR_PROBLEM_BYTES];
     const char *name[KEYS_MAX];
+    const char *written = tree->node[tree->node[id].key].text;
     size_t count = 0;
     for (; keys[count].name != NULL; count++) {
         name[count] = keys[count].name;
     }
-    scalar_suggest(problem, "is not a key here", tree->node[tree->node[id].key].text, name, count);
+    const struct config_foreign *foreign = keys[count].foreign;
+    for (; foreign != NULL && foreign->name != NULL; foreign++) {
+        if (strcmp(foreign->name, written) == 0) {
+            return tree_refuse_key(tree, why, id, "%s", foreign->remedy);
+        }
+    }
+    scalar_suggest(problem, "is not a key here", written, name, count);
     return tree_refuse_key(tree, why, id, "%s", problem);
+}
+
+/* In braces a comma ends a value: {epsilon: 0,5} has the key "5", and no value behind it. */
+static enum status check_commas(const struct tree *tree, size_t id, const struct config_key *keys,
+                                struct why *why)
+{
+    char problem[SCALAR_PROBLEM_BYTES];
+    size_t before = NO_NODE;
+    for (size_t child = tree->node[id].first; child != NO_NODE; child = tree->node[child].next) {
+        const struct node *value = &tree->node[child];
+        const char *key = tree->node[value->key].text;
+        size_t k = 0;
+        while (before != NO_NODE && keys[k].name != NULL &&
+               strcmp(keys[k].name, tree->node[tree->node[before].key].text) != 0) {
+            k++;
+        }
+        if (before != NO_NODE && keys[k].name != NULL && value->kind == NODE_SCALAR &&
+            value->text[0] == '\0' && tree->node[before].kind == NODE_SCALAR &&
+            scalar_comma(&keys[k], tree->node[before].text, key, problem)) {
+            return tree_refuse_node(tree, why, before, "%s", problem);
+        }
+        before = child;
+    }
+    return STATUS_OK;
 }
 
 static enum status read_table(struct tree *tree, size_t id, struct why *why)
 {
     const struct config_key *keys = tree->node[id].keys;
+    if (tree->node[id].flow) {
+        const enum status commas = check_commas(tree, id, keys, why);
+        if (commas != STATUS_OK) {
+            return commas;
+        }
+    }
     char *target = tree->node[id].target;
     uint64_t seen = 0;
     bool versioned = false;

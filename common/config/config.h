@@ -63,6 +63,13 @@ struct config_key {
     const char *doc;      /* what it is for, in a line, for config_template */
     const char *(*choice)(unsigned index); /* CHOICE, SET: the names, then NULL */
     const struct config_key *keys;         /* TABLE; ROWS: one, of a list */
+    const struct config_foreign *foreign;  /* of the row that ends a table; may be NULL */
+};
+
+/* A key that people write here and that belongs elsewhere. */
+struct config_foreign {
+    const char *name; /* NULL ends the list */
+    const char *remedy;
 };
 
 #define CONFIG_IN(type_, member_)                                                                  \

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { TEMPLATE_BYTES = 16 * 1024 };
 
@@ -84,6 +85,13 @@ void config_put_text(FILE *out, const char *text)
 enum status config_load(char **out, size_t *size, const char *path, struct why *why)
 {
     const enum status status = file_read(out, size, path, CONFIG_TEXT_BYTES_MAX, why);
+    struct stat about;
+    if (status == STATUS_INVALID && stat(path, &about) == 0 && S_ISREG(about.st_mode)) {
+        why_set(why,
+                "%s: larger than %d bytes, and no text that a person writes is: is it a table of "
+                "records?",
+                path, CONFIG_TEXT_BYTES_MAX);
+    }
     return status == STATUS_NOT_FOUND ? STATUS_IO : status; /* whoever asks needs the file */
 }
 

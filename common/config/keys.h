@@ -42,6 +42,8 @@
 #define KEY_ROWS(name_, member_, count_, most_, keys_, ...) \
     KEY_LIST(name_, member_, count_, most_, ROWS, .keys = keys_, __VA_ARGS__)
 #define KEY_END {.name = NULL}
+/* Ends a table, and knows keys of other files by name. */
+#define KEY_END_BUT(foreign_) {.name = NULL, .foreign = (foreign_)}
 
 #define REQUIRED(example_)          .required = true, .example = example_
 #define REQUIRED_UNLESS(other_, example_) .required = true, .unless = (other_), .example = example_

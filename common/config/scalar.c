@@ -51,6 +51,11 @@ void scalar_suggest(char problem[static SCALAR_PROBLEM_BYTES], const char *what,
     (void)problem_set(problem, "%s %s; known here: ", shown(value, text), what);
     for (size_t i = 0; i < count; i++) {
         size_t used = strlen(problem);
+        const size_t mark = i + 1 < count ? sizeof ", ..." : 1;
+        if (used + strlen(name[i]) + 2 + mark > SCALAR_PROBLEM_BYTES) {
+            (void)snprintf(problem + used, SCALAR_PROBLEM_BYTES - used, ", ...");
+            return;
+        }
         (void)snprintf(problem + used, SCALAR_PROBLEM_BYTES - used, "%s%s", i > 0 ? ", " : "",
                        name[i]);
     }
@@ -116,23 +121,53 @@ static bool refuse_quoted(const char *text, char *problem)
                        shown(value, text));
 }
 
-/* Whether the text is a number but for a comma in place of its point. */
-static bool has_decimal_comma(const char *text)
+/* Whether the text is a number but for a comma in place of its point; point: the number. */
+static bool has_comma(char point[static SHOWN_BYTES], const char *text)
 {
-    char copy[SHOWN_BYTES];
     const char *comma = strchr(text, ',');
-    if (comma == NULL || strlen(text) >= sizeof copy) {
+    if (comma == NULL || strlen(text) >= SHOWN_BYTES) {
         return false;
     }
-    (void)snprintf(copy, sizeof copy, "%s", text);
-    copy[comma - text] = '.';
-    return decimal_is_number(copy);
+    (void)snprintf(point, SHOWN_BYTES, "%s", text);
+    point[comma - text] = '.';
+    return decimal_is_number(point);
 }
 
-static bool refuse_comma(const char *text, char *problem)
+/* A whole number's comma stands before thousands: 3.200 would be a little more than 3. point: the number
+ * with a point. */
+static bool refuse_comma(const char *text, char point[static SHOWN_BYTES], bool integer,
+                         char *problem)
 {
     char value[SHOWN_BYTES];
-    return problem_set(problem, "%s has a decimal comma: write a point", shown(value, text));
+    char *behind = strchr(point, '.') + 1;
+    if (!integer) {
+        return problem_set(problem, "%s has a decimal comma: write %s", shown(value, text), point);
+    }
+    if (strlen(behind) == 3) {
+        memmove(behind - 1, behind, strlen(behind) + 1);
+        return problem_set(problem, "%s has a comma: write %s", shown(value, text), point);
+    }
+    return problem_set(problem, "%s has a decimal comma, and is no whole number",
+                       shown(value, text));
+}
+
+bool scalar_comma(const struct config_key *key, const char *text, const char *behind,
+                  char problem[static SCALAR_PROBLEM_BYTES])
+{
+    char whole[2 * SHOWN_BYTES];
+    char point[SHOWN_BYTES];
+    const bool integer = key->type == CONFIG_INTEGER || key->type == CONFIG_PORTION;
+    if ((!integer && key->type != CONFIG_FIXED && key->type != CONFIG_DECIMAL) || key->list ||
+        behind[0] == '\0' || strspn(behind, "0123456789") != strlen(behind) ||
+        !decimal_is_number(text)) {
+        return false;
+    }
+    (void)snprintf(whole, sizeof whole, "%s,%s", text, behind);
+    if (!has_comma(point, whole)) {
+        return false;
+    }
+    (void)refuse_comma(whole, point, integer, problem);
+    return true;
 }
 
 /* INTEGER is FIXED without places, where nothing may be cut off. */
@@ -140,6 +175,7 @@ static bool store_fixed(const struct config_key *key, void *member, const char *
                         char *problem)
 {
     char value[SHOWN_BYTES];
+    char point[SHOWN_BYTES];
     char low[32];
     char high[32];
     uint64_t number = 0;
@@ -148,8 +184,8 @@ static bool store_fixed(const struct config_key *key, void *member, const char *
     if (quoted && decimal_is_number(text)) {
         return refuse_quoted(text, problem);
     }
-    if (has_decimal_comma(text)) {
-        return refuse_comma(text, problem);
+    if (has_comma(point, text)) {
+        return refuse_comma(text, point, integer, problem);
     }
     if (quoted || !decimal_is_number(text)) {
         return problem_set(problem, "%s is not %s: write it like %s", shown(value, text),
@@ -233,12 +269,13 @@ static bool store_decimal(const struct config_key *key, void *member, const char
                           char *problem)
 {
     char value[SHOWN_BYTES];
+    char point[SHOWN_BYTES];
     double number = 0;
     if (quoted && decimal_is_number(text)) {
         return refuse_quoted(text, problem);
     }
-    if (has_decimal_comma(text)) {
-        return refuse_comma(text, problem);
+    if (has_comma(point, text)) {
+        return refuse_comma(text, point, false, problem);
     }
     if (quoted || !decimal_is_number(text)) {
         return problem_set(problem, "%s is not a number: write it like %s", shown(value, text),

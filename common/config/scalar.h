@@ -25,6 +25,11 @@ bool scalar_store(const struct config_key *key, void *member, const char *text, 
 bool scalar_choice(const struct config_key *key, unsigned *index, const char *text,
                    char problem[static SCALAR_PROBLEM_BYTES]);
 
+/** Answers whether a value and the key behind it are the two parts of a number that was written with a
+ * comma, such as 0 and 5; problem as above. */
+bool scalar_comma(const struct config_key *key, const char *text, const char *behind,
+                  char problem[static SCALAR_PROBLEM_BYTES]);
+
 /** Says which of some names a mistyped one was meant to be. name is (count); problem as above. */
 void scalar_suggest(char problem[static SCALAR_PROBLEM_BYTES], const char *what, const char *text,
                     const char *const *name, size_t count);

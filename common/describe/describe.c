@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SAVE "save the table as UTF-8 text"
+
 enum { FIELD_BYTES = 64 }; /* a draft's room for each column, on average */
 
 /* What has been seen of a column so far. */
@@ -45,6 +47,7 @@ static const char HEADER[] =
     "#  - Add to numbers, where it is known without the records: unit: years, low: 0, high: 120\n";
 
 _Static_assert(DESCRIBE_HOLDERS_MIN == 5, "the header says how many");
+_Static_assert(SCHEMA_NAME_BYTES == 64, "wrong_name says how many");
 
 uint64_t describe_rounded(uint64_t rows)
 {
@@ -97,8 +100,23 @@ static size_t line_bytes(size_t columns)
                                                   : wanted;
 }
 
-static enum status take_header(struct survey *survey, const struct csv *csv,
-                               const struct schema *only)
+static void leave_column(struct describe_counts *counts, size_t field, const char *reason)
+{
+    if (counts->left++ == 0) {
+        counts->left_first = field + 1;
+        counts->left_reason = reason;
+    }
+}
+
+static const char *wrong_name(struct slice name)
+{
+    return name.size == 0                   ? "it has no name"
+           : name.size >= SCHEMA_NAME_BYTES ? "its name is longer than 63 bytes"
+                                            : "its name holds control characters";
+}
+
+static enum status take_header(struct survey *survey, const struct csv *csv, const char *name,
+                               const struct schema *only, struct why *why)
 {
     survey->column_count = csv_field_count(csv);
     survey->line_bytes = line_bytes(survey->column_count);
@@ -109,15 +127,19 @@ static enum status take_header(struct survey *survey, const struct csv *csv,
     for (size_t i = 0; i < survey->column_count; i++) {
         struct seen *seen = &survey->column[i];
         if (!can_be_written(csv_field(csv, i))) {
-            survey->counts.left++;
+            leave_column(&survey->counts, i, wrong_name(csv_field(csv, i)));
             continue;
         }
         keep_text(seen->name, csv_field(csv, i));
         seen->listed = is_wanted(only, seen->name);
+        if (seen->listed && !slice_is_utf8(csv_field(csv, i))) {
+            return why_refuse(why, "%s: line 1, column %zu: the name is not UTF-8: " SAVE, name,
+                              i + 1);
+        }
         for (size_t j = 0; j < i && seen->listed; j++) {
             if (strcmp(survey->column[j].name, seen->name) == 0) {
                 seen->listed = false;
-                survey->counts.left++;
+                leave_column(&survey->counts, i, "another column before it has the same name");
             }
         }
     }
@@ -159,7 +181,8 @@ static void take_cell(struct seen *seen, struct slice text, uint64_t *commas)
     }
 }
 
-static enum status take_records(struct survey *survey, struct csv *csv, struct why *why)
+static enum status take_records(struct survey *survey, struct csv *csv, const char *name,
+                                struct why *why)
 {
     bool done = false;
     for (;; survey->counts.rows++) {
@@ -169,6 +192,10 @@ static enum status take_records(struct survey *survey, struct csv *csv, struct w
         }
         survey->counts.cut += csv_raw(csv).size > survey->line_bytes ? 1 : 0;
         for (size_t i = 0; i < survey->column_count && i < csv_field_count(csv); i++) {
+            if (survey->column[i].listed && !slice_is_utf8(csv_field(csv, i))) {
+                return why_refuse(why, "%s: line %zu, column %s: the text is not UTF-8: " SAVE,
+                                  name, csv_line(csv), survey->column[i].name);
+            }
             if (survey->column[i].listed) {
                 take_cell(&survey->column[i], csv_field(csv, i), &survey->counts.commas);
             }
@@ -269,10 +296,10 @@ enum status describe_table(char **text, struct describe_counts *counts, FILE *fi
             name);
     }
     if (status == STATUS_OK) {
-        status = take_header(&survey, csv, options->only);
+        status = take_header(&survey, csv, name, options->only, why);
     }
     if (status == STATUS_OK) {
-        status = take_records(&survey, csv, why);
+        status = take_records(&survey, csv, name, why);
     }
     if (status == STATUS_OK && survey.counts.rows < DICTIONARY_RECORDS_MIN) {
         status = why_refuse(why, "%s: it holds %" PRIu64 " records: at least %d are needed", name,
@@ -333,7 +360,10 @@ static enum status count_cells(struct dataset *out, struct csv *csv, const size_
         if (out->record_count >= dictionary->record_count) {
             continue;
         }
-        out->wrong_rows += csv_field_count(csv) != header_fields || csv_is_broken(csv) ? 1 : 0;
+        if ((csv_field_count(csv) != header_fields || csv_is_broken(csv)) &&
+            out->wrong_rows++ == 0) {
+            out->wrong_line = csv_line(csv);
+        }
         for (size_t i = 0; i < out->column_count; i++) {
             count_cell(&out->counts[i], &dictionary->column[i], csv_field(csv, field_of[i]),
                        csv_line(csv));

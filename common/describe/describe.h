@@ -19,7 +19,7 @@ enum {
 };
 
 struct describe_options {
-    uint64_t record_count;     /* what the draft admits to; 0: describe_rounded of the rows read */
+    uint64_t record_count;     /* what the draft states; 0: describe_rounded of the rows read */
     bool exact;                /* in place of these two, the rows read: for rehearsals */
     char separator;            /* as csv_new */
     const char *name;          /* of the data set; NULL or "": it gets none */
@@ -28,10 +28,12 @@ struct describe_options {
 
 /* What only the site's person may know. */
 struct describe_counts {
-    uint64_t rows;   /* records that were read */
-    uint64_t commas; /* cells with a decimal comma, which agents do not read as numbers */
-    uint64_t cut;    /* records whose lines are longer than the draft's line_bytes */
-    size_t left;     /* columns that were left out: names that no job can write */
+    uint64_t rows;           /* records that were read */
+    uint64_t commas;         /* cells with a decimal comma, which agents do not read as numbers */
+    uint64_t cut;            /* records whose lines are longer than the draft's line_bytes */
+    size_t left;             /* columns that were left out: names that no job can write */
+    size_t left_first;       /* the first of them, from 1, */
+    const char *left_reason; /* and what is wrong with its name */
 };
 
 /** Returns rows rounded down: to two significant digits, below 100 to one, below 10 to 2. */
@@ -46,7 +48,8 @@ uint64_t describe_rounded(uint64_t rows);
  * file   in   open for reading, at its start; the caller closes it
  * name   in   how messages call the file
  *
- * Fails with STATUS_INVALID (not a table; fewer than two rows), STATUS_IO, STATUS_NO_MEMORY.
+ * Fails with STATUS_INVALID (not a table; fewer than two rows; a name or a text of a draft's column that is not
+ * UTF-8, with its line), STATUS_IO, STATUS_NO_MEMORY.
  * Privacy: kinds and category lists come from the records. The draft is for the site's own person.
  */
 MUST_USE enum status describe_table(char **text, struct describe_counts *counts, FILE *file,
@@ -55,7 +58,7 @@ MUST_USE enum status describe_table(char **text, struct describe_counts *counts,
 
 /**
  * Counts what a table's cells are beside its dictionary: missing, no number or not among the listed categories,
- * outside low and high. Rows beyond those that the dictionary admits to are not looked at.
+ * outside low and high. Rows beyond those that the dictionary states are not looked at.
  *
  * out   out  counts by the dictionary's columns, wrong_rows, and in record_count all rows of the file; no
  *            record. dataset_free

@@ -45,7 +45,7 @@ struct dictionary_column {
 struct dictionary {
     char name[SCHEMA_NAME_BYTES]; /* of the data set, by which jobs ask for it; "": it has none */
     char separator;               /* between two fields of the table: as csv_new, never 0 */
-    uint64_t record_count;        /* rows that the site admits to; those beyond are not used */
+    uint64_t record_count;        /* rows that the site states; those beyond are not used */
     size_t line_bytes;            /* longer lines of the table are cut: csv_limit_lines */
     struct dictionary_column *column; /* (column_count) */
     size_t column_count;

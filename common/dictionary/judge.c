@@ -133,7 +133,7 @@ static enum status judge_records(const struct dictionary *dictionary, const stru
     needed = needed > DICTIONARY_RECORDS_MIN ? needed : DICTIONARY_RECORDS_MIN;
     if (admitted < needed) {
         why_set(why,
-                "the job needs %" PRIu64 " records, and the dictionary admits to %" PRIu64
+                "the job needs %" PRIu64 " records, and the dictionary states %" PRIu64
                 " rows, which make %" PRIu64,
                 needed, dictionary->record_count, admitted);
         return STATUS_REFUSED;

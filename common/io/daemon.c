@@ -261,8 +261,7 @@ static enum status check_free(const char *folder, const struct daemon_file *file
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = path_of(path, folder, file[i].name, why);
         if (status == STATUS_OK && lstat(path, &about) == 0) {
-            why_set(why, "%s exists, and is never replaced; remedy: another folder, or move it",
-                    path);
+            why_set(why, "%s exists already; choose another folder, or move the file", path);
             status = STATUS_EXISTS;
         }
     }

@@ -157,10 +157,13 @@ static void explain(struct endpoint *endpoint, int64_t now_ms, int event)
         set_trouble(endpoint, now_ms, "not-a-coordinator", text);
         break;
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-        (void)snprintf(text, sizeof text,
-                       "%s ended the connection before it was encrypted; remedy: check "
-                       "coordinator.public_key, and coordinator.address",
-                       endpoint->address);
+        (void)snprintf(
+            text, sizeof text,
+            "%s ended the connection before it was encrypted; remedy: check "
+            "coordinator.public_key, and coordinator.address; if they are right, this key "
+            "connected too often: it may 8 times at once and then once a second, so "
+            "wait 10 s",
+            endpoint->address);
         set_trouble(endpoint, now_ms, "handshake-failed", text);
         break;
     default:

@@ -115,9 +115,11 @@ static struct zap_answer decide(struct endpoint *endpoint, const struct zap_requ
     if (admitted == NULL) {
         hex_encode(hex, key.byte, KEY_BYTES);
         (void)snprintf(text, sizeof text,
-                       "a key that is not on the list was refused: %s; to admit it: "
+                       "a key that is not on the list was refused: %s; anybody may try one. If %s "
+                       "told you this key by another way, such as the telephone, admit it: "
                        "hedgerow-coordinator %s add NAME --key KEY",
-                       hex, endpoint->operators ? "operators" : "agents");
+                       hex, endpoint->operators ? "an operator" : "a site",
+                       endpoint->operators ? "operators" : "agents");
         return refuse(endpoint, now_ms, "400", "key-refused", address, text);
     }
     if (admitted->entry.token_until_s != 0 &&

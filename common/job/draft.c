@@ -22,6 +22,10 @@ static const char *neighbours_choice(unsigned index)
     return index == 0 ? "replace_one" : NULL;
 }
 
+static const struct config_foreign other_files[] = {
+    {"data_sets", "this is a data dictionary, not a job: `hedgerow init job` makes a job from it"},
+    {NULL, NULL}};
+
 /* clang-format off */
 #define KEY_OF struct draft_privacy
 static const struct config_key privacy_keys[] = {
@@ -58,7 +62,7 @@ const struct config_key draft_keys[] = {
     KEY_TABLE("cohort", cohort, cohort_keys, REQUIRED("{minimum: 3, deadline_s: 30}")),
     KEY_TABLES("stages", stage, stage_count, JOB_STAGES_MAX, draft_stage_keys,
         REQUIRED("[{task: fit, loss: logistic, lambdas: [0.003], share: 1}]")),
-    KEY_END,
+    KEY_END_BUT(other_files),
 };
 #undef KEY_OF
 /* clang-format on */

@@ -21,6 +21,12 @@ static const char *kernel_choice(unsigned index)
     return index < 2 ? kernel_name((enum kernel_kind)(KERNEL_GAUSSIAN + index)) : NULL;
 }
 
+static const char ranges[] =
+    "a job writes a range by its middle and half of its width: of a dictionary's \"low: 18, high: 100\" it has "
+    "\"centre: 59, half_width: 41\"";
+static const struct config_foreign dictionary_ranges[] = {
+    {"low", ranges}, {"high", ranges}, {NULL, NULL}};
+
 /* Which of these go together is job_schema's: positive and negative, centre and half_width, or
  * classes. */
 /* clang-format off */
@@ -33,7 +39,7 @@ static const struct config_key label_keys[] = {
     KEY_NUMBER("half_width", half_width, 1e-100, 1e100, OPTIONAL("25")),
     KEY_TEXTS("classes", class_name, class_count, SCHEMA_CATEGORIES_MAX, OPTIONAL("[low, middle, high]")),
     KEY_TEXT("other", other, OPTIONAL("high")),
-    KEY_END,
+    KEY_END_BUT(dictionary_ranges),
 };
 #undef KEY_OF
 
@@ -47,7 +53,7 @@ static const struct config_key column_keys[] = {
     KEY_TEXTS("categories", category, category_count, SCHEMA_CATEGORIES_MAX, OPTIONAL("[F, M]")),
     KEY_TEXT("other", other, OPTIONAL("M")),
     KEY_FLAG("missing_indicator", missing_indicator, DEFAULT("false", "true")),
-    KEY_END,
+    KEY_END_BUT(dictionary_ranges),
 };
 #undef KEY_OF
 

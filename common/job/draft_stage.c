@@ -90,7 +90,8 @@ void draft_tables_init(struct draft_tables *tables)
         tables->stage_bytes += aligned(text->own_bytes);
         add_keys(tables, &count, text->own, tables->own[task]);
     }
-    for (const struct config_key *key = draft_keys; key->name != NULL; key++) {
+    const struct config_key *key = draft_keys;
+    for (; key->name != NULL; key++) {
         CHECK(roots + 1 < sizeof tables->root / sizeof *tables->root);
         tables->root[roots] = *key;
         if (key->keys == draft_stage_keys) {
@@ -99,6 +100,7 @@ void draft_tables_init(struct draft_tables *tables)
         }
         roots++;
     }
+    tables->root[roots].foreign = key->foreign;
 }
 
 static const unsigned char *stage_at(const struct drafting *drafting, size_t index)

@@ -181,7 +181,7 @@ bool job_has_shares(const struct job *job);
  * an agent that holds job_records_min, for which plays under trust central are planned. Plans and
  * prices do not change: nothing that is charged depends on a share.
  *
- * records  in  what the agent's data dictionary admits to: public. Shares are of at most the job's
+ * records  in  what the agent's data dictionary states: public. Shares are of at most the job's
  *              records_most
  *
  * Fails with STATUS_INVALID when there are too few records, or so many that a round's sums could

@@ -7,7 +7,7 @@
 #include "job/job.h"
 
 struct work_size {
-    uint64_t records; /* of the agent, as many as it admits to */
+    uint64_t records; /* of the agent, as many as its dictionary states */
     size_t agents;    /* whose models may be among the experts */
 };
 

@@ -75,6 +75,7 @@ enum status dataset_concat(struct dataset *out, const struct dataset *const *fro
         for (size_t column = 0; column <= from[i]->column_count; column++) {
             add_counts(&out->counts[column], &from[i]->counts[column]);
         }
+        out->wrong_line = out->wrong_rows == 0 ? from[i]->wrong_line : out->wrong_line;
         out->wrong_rows += from[i]->wrong_rows;
         out->filled_rows += from[i]->filled_rows;
     }
@@ -138,8 +139,8 @@ static void show_column(FILE *stream, const char *prefix, const char *name,
         (void)fprintf(stream, "%s  unlisted first in line %zu\n", prefix, counts->line);
     }
     if (counts->commas > 0) {
-        (void)fprintf(stream, "%s  %zu have a decimal comma: write a point\n", prefix,
-                      counts->commas);
+        (void)fprintf(stream, "%s  %zu %s a decimal comma: write a point\n", prefix, counts->commas,
+                      counts->commas == 1 ? "has" : "have");
     }
 }
 
@@ -149,14 +150,15 @@ void cells_show(FILE *stream, const char *prefix, const struct dataset *data,
     const struct cell_counts total = dataset_count(data);
     if (data->wrong_rows > 0) {
         (void)fprintf(stream,
-                      "%s%zu rows have more or fewer fields than the first\n"
-                      "%s  line, a quote that never closes, or more bytes\n"
-                      "%s  than line_bytes\n",
-                      prefix, data->wrong_rows, prefix, prefix);
+                      "%s%zu %s more or fewer fields than the first\n"
+                      "%*s  line, a quote that never closes, or more bytes\n"
+                      "%*s  than line_bytes; first in line %zu\n",
+                      prefix, data->wrong_rows, data->wrong_rows == 1 ? "row has" : "rows have",
+                      (int)strlen(prefix), "", (int)strlen(prefix), "", data->wrong_line);
     }
     if (data->filled_rows > 0) {
-        (void)fprintf(stream, "%s%zu rows are not in the file: of empty cells\n", prefix,
-                      data->filled_rows);
+        (void)fprintf(stream, "%s%zu %s not in the file: of empty cells\n", prefix,
+                      data->filled_rows, data->filled_rows == 1 ? "row is" : "rows are");
     }
     if (is_plain(&total)) {
         return;

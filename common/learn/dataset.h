@@ -40,6 +40,7 @@ struct dataset {
     struct cell_counts *counts; /* (column_count + 1) the label's are the last; owned */
     size_t wrong_rows;  /* rows with more or fewer fields than the header line, with a quote that
                             never closes, or too long: private as the counts are */
+    size_t wrong_line;  /* of the first of them */
     size_t filled_rows; /* rows of missing cells that were added to make up row_count */
 };
 

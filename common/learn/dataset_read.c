@@ -88,9 +88,11 @@ static enum status read_header(struct reader *reader, struct why *why)
     }
     reader->header_fields = status == STATUS_OK ? csv_field_count(reader->csv) : 0;
     csv_limit_lines(reader->csv, reader->options->line_bytes);
+    const bool is_of_a_model = reader->options->use == DATASET_PREDICT;
     const struct header header = {.csv = reader->csv,
                                   .name = reader->name,
-                                  .asked_by = "the job",
+                                  .asked_by = is_of_a_model ? "the model" : "the job",
+                                  .is_of_a_model = is_of_a_model,
                                   .dictionary = "the data dictionary",
                                   .field_count = reader->header_fields,
                                   .shows_near = reader->options->row_count == DATASET_ALL_ROWS};

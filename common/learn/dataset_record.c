@@ -142,6 +142,7 @@ void reader_take_row(struct reader *reader, struct dataset *out)
     double today = NAN;
     if (!reader->is_over &&
         (csv_field_count(reader->csv) != reader->header_fields || csv_is_broken(reader->csv))) {
+        out->wrong_line = out->wrong_rows == 0 ? csv_line(reader->csv) : out->wrong_line;
         out->wrong_rows++;
     }
     for (size_t i = 0; i < schema->column_count; i++) {

@@ -11,6 +11,8 @@
 
 #define NO_FIELD SIZE_MAX
 
+enum { ASKED_BYTES = 300 };
+
 static bool is_letter(unsigned char byte)
 {
     return byte >= 0x80 || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
@@ -127,14 +129,16 @@ enum status header_need(size_t *field, const struct header *header, const char *
     if (has_other_separator(header, why)) {
         return STATUS_INVALID;
     }
+    char asked[ASKED_BYTES];
+    (void)snprintf(asked, sizeof asked, "%s %s", header->asked_by,
+                   header->is_of_a_model ? "needs" : "names");
     char found[SCHEMA_NAME_BYTES];
     if (find_near(found, header, column)) {
-        return why_refuse(why, "%s: line 1: no column \"%s\", which %s names; did you mean \"%s\"?",
-                          header->name, column, header->asked_by, found);
+        return why_refuse(why, "%s: line 1: no column \"%s\", which %s; did you mean \"%s\"?",
+                          header->name, column, asked, found);
     }
-    return why_refuse(
-        why,
-        "%s: line 1: column %s is missing, which %s names: the first line must name the "
-        "columns, with %ss between them",
-        header->name, column, header->asked_by, csv_separator_name(csv_separator(header->csv)));
+    return why_refuse(why,
+                      "%s: line 1: column %s is missing, which %s: the first line must name the "
+                      "columns, with %ss between them",
+                      header->name, column, asked, csv_separator_name(csv_separator(header->csv)));
 }

@@ -17,6 +17,7 @@ struct header {
     const char *asked_by;   /* what lists the columns: "the job", a dictionary's file name */
     const char *dictionary; /* what a separator is written in: the file's name, if it is known */
     size_t field_count;     /* of the first line */
+    bool is_of_a_model;     /* the columns are what a model needs */
     bool shows_near;        /* a person who holds the table reads the messages: no log does */
 };
 

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { CATEGORIES_BYTES = 200 };
+
 _Static_assert(PREDICATE_DEPTH_MAX < 63, "the truths on the stack are the bits of a word");
 
 /* What waits on the stack of operators, by how closely it binds; a parenthesis binds least. */
@@ -121,7 +123,17 @@ static enum status read_category(struct reader *reader, const struct column *col
             return STATUS_OK;
         }
     }
-    return reader_refuse(reader, "none of the column's categories; name one as the schema does");
+    char list[CATEGORIES_BYTES] = "none of the column's categories: ";
+    for (size_t i = 0; i < column->category_count; i++) {
+        const size_t used = strlen(list);
+        if (used + strlen(column->category[i]) + sizeof ", , ..." > sizeof list) {
+            (void)snprintf(list + used, sizeof list - used, "%s...", i > 0 ? ", " : "");
+            break;
+        }
+        (void)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
+                       column->category[i]);
+    }
+    return reader_refuse(reader, list);
 }
 
 /* Few cells are expected beyond the public range, so a constant there is told. */

@@ -161,8 +161,9 @@ static enum status read_event_or_number(struct reading *reading)
     return status != STATUS_OK || query->family == REGRESS_LINEAR ||
                    query->column.category_count == 2
                ? status
-               : reader_refuse(&at_column, "this has not two categories: say which is the event, "
-                                           "such as death == 1");
+               : reader_refuse(&at_column,
+                               "this column does not have two categories: say which is the event, "
+                               "such as death == 1");
 }
 
 /* A word of the grammar, unless it is the name of what is explained. */

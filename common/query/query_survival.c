@@ -99,8 +99,9 @@ enum status query_read_event(struct reading *reading)
                                   : schema->column[index].kind == COLUMN_CATEGORY &&
                                         schema->column[index].category_count == 2;
     if (!has_two) {
-        return reader_refuse(&at_column, "this has not two categories: say which is the event, "
-                                         "such as death == 1");
+        return reader_refuse(&at_column,
+                             "this column does not have two categories: say which is the event, "
+                             "such as death == 1");
     }
     query->event.step[0] =
         (struct predicate_step){.verb = PREDICATE_EQUAL, .column = index, .constant = 1};
@@ -121,7 +122,9 @@ enum status query_read_end(struct reading *reading)
         reader_number(reader, &query->end, "the last time should stand here, such as 5000");
     if (status == STATUS_OK && !(query->end > 0 && query->end <= query->high)) {
         reader->token = token;
-        return reader_refuse(reader, "it lies above 0 and inside the column's public range");
+        char remedy[64];
+        (void)snprintf(remedy, sizeof remedy, "it must lie between 0 and %g", query->high);
+        return reader_refuse(reader, remedy);
     }
     return status;
 }

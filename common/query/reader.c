@@ -150,6 +150,13 @@ static enum status refuse_column(const struct reader *reader)
     size_t used = 0;
     char hint[NEAR_HINT_BYTES];
     struct near near = near_to(reader->token.text);
+    const char *text = reader->token.text.data;
+    for (size_t i = 1; i + 1 < reader->token.text.size; i++) {
+        if (text[i] == '+' || text[i] == '~') {
+            return reader_refuse(reader,
+                                 "no column of that name: write a space before and behind + and ~");
+        }
+    }
     for (size_t i = 0; i < schema->column_count; i++) {
         near_offer(&near, schema->column[i].name);
     }

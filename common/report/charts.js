@@ -125,12 +125,22 @@ function leading(score, descending, count) {
 }
 function shorter(name) { return name.replace(/lambda /g, "\u03bb ").replace(/threshold /g, ""); }
 
+/* A name that is longer than a narrow picture's half takes two lines, broken at a space near its middle. */
+function labelOf(name, narrow) {
+  var text = shorter(name), half = Math.ceil(text.length / 2);
+  var at = text.lastIndexOf(" ", half);
+  at = at < 1 ? text.indexOf(" ", half) : at;
+  return narrow && text.length > 26 && at > 0 ? [text.slice(0, at), text.slice(at + 1)] : text;
+}
+
 /* Chart.js would cut long names; half of the picture may be theirs. */
-function wide(scale, rows, width) {
+function wide(scale, rows, width, narrow) {
   var g = scale.ctx;
   g.save();
   g.font = Chart.defaults.font.size + "px " + Chart.defaults.font.family;
-  var need = Math.max.apply(null, rows.map(function (r) { return g.measureText(shorter(r.name)).width; }));
+  var need = Math.max.apply(null, rows.map(function (r) {
+    return Math.max.apply(null, [].concat(labelOf(r.name, narrow)).map(function (l) { return g.measureText(l).width; }));
+  }));
   g.restore();
   scale.width = Math.min(need + 14, 0.6 * width);
 }
@@ -158,7 +168,7 @@ function dots(id, rows, lines, format, title, share) {
   draw(id, {
     type: "line",
     data: {
-      labels: rows.map(function (r) { return shorter(r.name); }),
+      labels: rows.map(function (r) { return labelOf(r.name, narrow); }),
       datasets: [{
         data: all, showLine: false, clip: false,
         pointRadius: rows.map(function (r) { return r.kind === "other" ? 4.5 : 7; }), pointHoverRadius: 8,
@@ -170,8 +180,8 @@ function dots(id, rows, lines, format, title, share) {
     options: base({
       indexAxis: "y",
       scales: {
-        x: axis(narrow ? "" : title, { min: low, max: high, ticks: { color: c.soft, autoSkip: false, includeBounds: false, callback: function (v, i, all) { return all.length > 6 && i % 2 > 0 ? "" /* they would touch */ : format === percent ? (100 * v).toFixed(places) + "%" : Number(v).toFixed(places); }, stepSize: step, maxRotation: 0 } }),
-        y: axis("", { afterFit: function (scale) { wide(scale, rows, scale.chart.width); }, ticks: { autoSkip: false, color: rows.map(function (r) { return r.kind === "other" ? c.soft : c[r.kind]; }) }, offset: true })
+        x: axis(narrow ? "" : title, { min: low, max: high, ticks: { color: c.soft, autoSkip: false, includeBounds: false, callback: function (v, i, all) { return all.length > (narrow ? 4 : 6) && i % 2 > 0 ? "" /* they would touch */ : format === percent ? (100 * v).toFixed(places) + "%" : Number(v).toFixed(places); }, stepSize: step, maxRotation: 0 } }),
+        y: axis("", { afterFit: function (scale) { wide(scale, rows, scale.chart.width, narrow); }, ticks: { autoSkip: false, color: rows.map(function (r) { return r.kind === "other" ? c.soft : c[r.kind]; }) }, offset: true })
       },
       plugins: { references: { lines: lines }, whiskers: { axis: "x", errors: rows.map(function (r) { return r.error; }) },
         tooltip: { displayColors: false, callbacks: { label: function (t) { var e = rows[t.dataIndex].error; return format(t.raw) + (known(e) ? " \u00b1 " + format(e) : ""); } } } }

@@ -55,4 +55,26 @@ for text in "$long" "- $long" "1. item"$'\n\n'"    $long"; do
         failed=1
     fi
 done
+
+# Claims, sections and what refers to them.
+rows=$'| C1 | one |\n| C2 | two, section 1 |\n\n**1. First.** As in section\n2, equation (7), sqrt(2).\n\n**2. Second.** See C1 and sections 1 and 2.'
+printf '%s\n' "$rows" >"$work/claims.md"
+printf 'C2, and (PRIVACY, section 2), [PRIVACY.md](PRIVACY.md), section 1\n' >"$work/other.md"
+"$here/sections.sh" "$work/claims.md" "$work/claims.md" "$work/other.md" || { printf 'FAILED: a page with right numbers\n'; failed=1; }
+for text in '**2. Second again.**' '**4. Fourth.**' '| C4 | four |' 'See C3.' 'See section 3.' 'See sections 1 and 3.' 'See (2).' \
+    'See claim 1.' 'Clipped as in 2, those.' 'The same as 2.' '| 1 below |'; do
+    printf '%s\n\n%s\n' "$rows" "$text" >"$work/claims.md"
+    if "$here/sections.sh" "$work/claims.md" "$work/claims.md" >/dev/null; then
+        printf 'FAILED: a wrong number passed: %s\n' "$text"
+        failed=1
+    fi
+done
+printf '%s\n' "$rows" >"$work/claims.md"
+for text in 'See C3.' 'PRIVACY, section 3' '[PRIVACY.md](PRIVACY.md), section 3' 'PRIVACY 2'; do
+    printf '%s\n' "$text" >"$work/other.md"
+    if "$here/sections.sh" "$work/claims.md" "$work/other.md" >/dev/null; then
+        printf 'FAILED: a wrong number passed on another page: %s\n' "$text"
+        failed=1
+    fi
+done
 exit "$failed"

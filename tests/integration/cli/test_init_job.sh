@@ -107,6 +107,9 @@ init 3 --label death --records 7801
 says 'data.yml: the job needs 7801 records'
 init 3 --label death --epsilon 5000
 says 'privacy.epsilon'
+init 3 --label chapter --epsilon 0
+says 'privacy.epsilon: "0" is out of range'
+says_not '--positive'
 init 2 --label death --trust locl
 says 'did you mean "local"?'
 init 2 --label death --epsilon 'one'

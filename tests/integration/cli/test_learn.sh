@@ -148,7 +148,7 @@ expect 0 "$hedgerow" plan job "$work/more.yml"
 prints 'As it is, this job loses at most half a point'
 # Where that is not within what was tried, it is said, and whether the learner itself is why.
 expect 0 "$hedgerow" plan job "$root/compose/tumours/learn.yml"
-tr -s '\n ' ' ' <"$work/out" | grep -qE 'not within 256 agents|This learner itself loses about' || fault 'how many sites would do for the tumours'
+tr -s '\n ' ' ' <"$work/out" | grep -qE 'not even with 256 agents|This learner itself loses about' || fault 'how many sites would do for the tumours'
 # Where nothing is told, why.
 python3 - "$root/compose/hospitals/learn.yml" >"$work/wide.yml" <<'PY'
 import sys

@@ -303,6 +303,29 @@ for wrong in "3 $work/nowhere.yml" "3 $work/bad.yml" "3 $job --records 100" "3 $
     [ ! -s "$work/out" ] || fault "an answer to a wrong request: $wrong"
     [ -s "$work/err" ] || fault "no sentence about: $wrong"
 done
+# What people write in place of a job, or in another file's words, is told with what to write.
+expect 3 "$hedgerow" plan job "$root/compose/hospitals/flchain.csv"
+says 'is it a table of records?'
+head -n 50 "$root/compose/hospitals/flchain.csv" >"$work/few.csv"
+expect 3 "$hedgerow" plan job "$work/few.csv"
+says 'line 1 is that of a table'
+printf 'hedgerow: 1\ndata_sets:\n  - records: 100\n    columns: [{name: age, kind: number}]\n' >"$work/data.yml"
+expect 3 "$hedgerow" plan job "$work/data.yml"
+says 'this is a data dictionary, not a job'
+sed 's/epsilon: 1}/epsilon: 0,5}/; s/half_width: 24/half_width: 24,5/' "$root/compose/hospitals/learn.yml" >"$work/comma.yml"
+expect 3 "$hedgerow" plan job "$work/comma.yml"
+says '"24,5" has a decimal comma: write 24.5'
+sed 's/centre: 74, half_width: 24/low: 50, high: 98/' "$root/compose/hospitals/learn.yml" >"$work/low.yml"
+expect 3 "$hedgerow" plan job "$work/low.yml"
+says '"centre: 59, half_width: 41"'
+sed 's/{task: learn/{query: ["count: age > 70"], task: learn/; s/task: learn *$/&\n    query: ["count: age > 70"]/' \
+    "$root/compose/hospitals/learn.yml" >"$work/query.yml"
+expect 3 "$hedgerow" plan job "$work/query.yml"
+says 'did you mean "queries"?'
+expect 0 "$hedgerow" plan job "$root/compose/hospitals/learn.yml"
+! grep -q ' $' "$work/out" || fault 'blanks at the end of a line'
+expect 3 "$hedgerow" plan job "$root/compose/hospitals/learn.yml" --records 100
+says 'lower cohort.records'
 expect 1 sh -c "'$hedgerow' plan job '$job' --json >/dev/full"
 expect 2 "$hedgerow" plan job
 expect 2 "$hedgerow" plan job "$job" --agents 0

@@ -93,7 +93,7 @@ prints '  learn: looked at counts, means and products of 7 columns'
 # chose among them.
 expect 0 "$hedgerow" simulate "$root/compose/hospitals/update.yml" --out "$work/demo"
 prints 'regret: the choice cost'
-prints '  update         3/8       5      0.6  being learned, step 3 of 4'
+prints '  update         3/8       5      0.6  being learned, round 3 of 4'
 prints '  update         4/8       5      0.8  update, rounds: 4'
 prints '  losses         8/8       5        1  update, rounds: 4'
 ! grep -v "$work" "$work/out" | grep -E '.{81}' || fault "a line of the demo's does not fit 80 columns"
@@ -217,6 +217,13 @@ sed -E '2,$s/^(([^,]*,){9})([01]),/\1\3.0,/; 2,$s/^([0-9.]+),/\11000,/' "$root/c
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/dotted.csv" --agents 50
 says 'cells of the label "death" is "1"; line 2 has'
 says 'numbers of column "age" are outside 50 to 98: another'
+# A text that no data dictionary can hold is named in the table, not in a draft that nobody wrote.
+LC_ALL=C sed $'9s/^\\([^,]*\\),[^,]*,/\\1,"M\xfc",/' "$root/compose/hospitals/flchain.csv" >"$work/latin.csv"
+expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/latin.csv"
+says 'latin.csv: line 9, column sex: the text is not UTF-8: save the table as UTF-8 text'
+# The remedy names a key that the job has.
+expect 3 "$hedgerow" simulate "$root/compose/hospitals/learn.yml" --out "$work/d" --agents 12
+says '--set cohort.records=524'
 # A bad --out is told before the data are read: no note about a cell stands before the refusal.
 expect 3 "$hedgerow" simulate "$job" --out "$work/no/d" --data "$work/bad.csv"
 says 'make the folder above it'

@@ -122,7 +122,7 @@ prints 'policy       PASSED'
 echo '# mine' >>fresh/policy.yml
 rm fresh/agent.yml
 expect 7 "$agent" init fresh
-says 'fresh/policy.yml exists, and is never replaced'
+says 'fresh/policy.yml exists already'
 [ ! -e fresh/agent.yml ] && grep -q '# mine' fresh/policy.yml || fault 'init wrote beside or over a file'
 expect 0 "$coordinator" init fresh
 expect 3 "$coordinator" check --config fresh/coordinator.yml
@@ -132,7 +132,7 @@ expect 7 "$coordinator" init fresh
 # Keys: made here, never replaced, neither half taken for the other.
 for key in office/coordinator one/site two/site; do expect 0 "$hedgerow" keygen --out "$key"; done
 expect 7 "$hedgerow" keygen --out one/site
-says 'never replaced'
+says "exists already"
 cp one/site one/coordinator.pub
 expect 3 "$agent" check --config one/agent.yml --timeout 1
 prints 'holds a secret key'
@@ -232,11 +232,12 @@ sed '7s/^[^,]*,/sixtythree,/; 8s/^[^,]*,/,/; 9s/^[^,]*,/-9000,/; 10s/^[^,]*,/"71
     one/records.csv >one/odd.csv
 sed 's/records.csv/odd.csv/' one/agent.yml >one/odd.yml
 expect 6 "$agent" check --config one/odd.yml --timeout 1
-prints 'data         note    1 rows have more or fewer fields than the first'
+prints 'data         note    1 row has more or fewer fields than the first'
+prints 'first in line 12'
 prints 'data         note    cells of column        missing  unlisted   clamped'
 prints 'data         note    age                          1         2         4'
 prints 'data         note      unlisted first in line 7'
-prints 'data         note      1 have a decimal comma'
+prints 'data         note      1 has a decimal comma'
 fits_80
 prints 'NOT READY'
 says_not sixtythree
@@ -338,6 +339,12 @@ expect 0 "$coordinator" agents add one --token one.token --address "$address" \
 expect 7 "$coordinator" agents add one --token one.token --address "$address" \
     --config office/coordinator.yml
 expect 0 "$coordinator" agents add two --key "$(tail -n 1 two/site.pub)" --config office/coordinator.yml
+# A second key for a name is told, as it may be a slip.
+cp -a office office-twice
+expect 0 "$coordinator" agents add two --token twice.token --address "$address" --config office-twice/coordinator.yml
+prints 'two has a key already, and this token adds a second one'
+expect 0 "$coordinator" agents add three --token three.token --address "$address" --config office-twice/coordinator.yml
+! grep -q 'has a key already' "$work/out" || fault 'a first key is taken for a second one'
 open_to_others office/agents "$coordinator" check --config office/coordinator.yml
 for _ in $(seq 20); do
     expect 6 "$agent" enrol --config one/agent.yml --token one.token --timeout 1

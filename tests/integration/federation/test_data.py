@@ -38,10 +38,10 @@ ODD = {
     "huge": (f"1,1e{CANARY},0\n", ["dose", "0         1         0", "line 2"]),
     "gap": (",1,0\n", ["age", "1         0         6"]),
     "label": (f"4,1,{CANARY}\n", ["ill", "0         1         0", "line 2"]),
-    "ragged": (f"4,1,0,{CANARY}\n", ["1 rows have more or fewer fields"]),
+    "ragged": (f"4,1,0,{CANARY}\n", ["1 row has more or fewer fields", "first in line 2"]),
     "zero-byte": (f"4,1\0{CANARY},0\n", ["dose", "0         1         0", "line 2"]),
-    "quote": (f"\"4,1,{CANARY}\n", ["1 rows", "ill", "1         0         0"]),
-    "long": (None, ["1 rows", "ill", "1         0         0"]),
+    "quote": (f"\"4,1,{CANARY}\n", ["1 row has", "ill", "1         0         0"]),
+    "long": (None, ["1 row has", "ill", "1         0         0"]),
 }
 ODD = {name: (row and HEADER + row + GOOD_LINES, told) for name, (row, told) in ODD.items()}
 ODD["header"] = (HEADER, ["makes up the others"])

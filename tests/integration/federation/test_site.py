@@ -222,6 +222,7 @@ def checks(make, programs):
         agent = federation.start_agent("site-2")
         entry = federation.wait_event("site-2", "handshake-failed")
         expect("public_key" in entry["text"], f"site-2 is not told what to do: {entry}")
+        expect("8 times at once" in entry["text"] and "wait 10 s" in entry["text"], f"site-2 is not told of the limit: {entry}")
         stop(agent)
         stop(coordinator)
 

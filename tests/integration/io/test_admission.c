@@ -5,6 +5,8 @@
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <zmq.h>
 
@@ -37,6 +39,10 @@ Test(admission, an_unknown_key_gets_no_byte_into_the_protocol, .init = start_two
     cr_expect(federation_told(stranger, "agents add"), "%s", endpoint_trouble(stranger));
     cr_expect_eq(federation_round_trip(stranger, 1000), -1);
     cr_expect(federation_logged(&federation, "key-refused", "127.0.0.1", PATIENCE_MS));
+    char command[512];
+    (void)snprintf(command, sizeof command, "grep -q 'If a site told you this key' %s",
+                   federation.log_path);
+    cr_expect_eq(system(command), 0);
     endpoint_free(stranger);
     struct endpoint *honest = federation_dial(&federation, &federation.agent[0]);
     cr_expect_geq(federation_round_trip(honest, PATIENCE_MS), 0);

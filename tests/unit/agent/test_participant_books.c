@@ -36,7 +36,7 @@ Test(participant_books, a_job_that_the_dictionary_has_no_records_for_is_declined
     restart();
     ask_and_wait(0);
     cr_expect(bench.works == 0 && bench.offers == 0 && bench.declines == 1);
-    cr_expect_not_null(strstr(bench.said, "needs 4 records, and the dictionary admits to 3 rows"));
+    cr_expect_not_null(strstr(bench.said, "needs 4 records, and the dictionary states 3 rows"));
     end();
 }
 

@@ -112,7 +112,7 @@ Test(policy, refuses_with_place_and_remedy)
 {
     static const struct policy_case list[] = {
         {"epsilon: 10.0000009\n", "",
-         "policy.yml:1:1: has no \"epsilon\": add it, for example `epsilon: 10`"},
+         "policy.yml:1:1: has no \"epsilon\": add it, for example `epsilon: 2`"},
         {"delta: 1e-6\n", "", "policy.yml:1:1: has no \"delta\": add it, for example `delta: 0`"},
         {"cohort_minimum: 3\n", "",
          "policy.yml:1:1: has no \"cohort_minimum\": add it, for example `cohort_minimum: 3`"},

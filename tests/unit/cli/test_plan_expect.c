@@ -106,14 +106,15 @@ Test(plan_expect, says_what_half_a_point_takes_and_blames_the_size_for_no_more)
     } way[] = {
         {{true, false, 0, {100, 100}, {5, 5}}, "As it is, this job loses at most half", "roughly"},
         {{true, true, 0.001, {4000, 4000}, {0, 256}},
-         "roughly 4000 records of each agent (cohort.records likewise), or not within 256 agents",
+         "with roughly 4000 records of each agent (set cohort.records to the same number); not even "
+         "with 256 agents (set cohort.minimum to the same number)",
          "itself"},
-        {{true, true, 0.001, {0, 9000}, {0, 256}}, "not within 9000 records", "itself"},
+        {{true, true, 0.001, {0, 9000}, {0, 256}}, "not even with 9000 records", "itself"},
         {{true, true, 0.008, {0, 9000}, {0, 256}},
          "This learner itself loses about 0.8 points on half of the tables",
-         "not within"},
+         "not even"},
         {{true, true, 0.008, {4000, 4000}, {0, 256}}, "roughly 4000 records", "itself"},
-        {{false, false, 0, {0, 0}, {0, 0}}, "go by the points lost", "half"},
+        {{false, false, 0, {0, 0}, {0, 0}}, "Compare the column 'points lost'", "half"},
     };
     for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
         char text[4096];

@@ -29,6 +29,27 @@ Test(bytes, a_slice_is_a_text_in_its_whole_length)
     cr_assert_not(slice_is((struct slice){"NA", 2}, "na") || slice_is((struct slice){"N", 2}, "N"));
 }
 
+Test(bytes, utf8_is_told_from_latin_1_and_what_only_looks_like_it)
+{
+    static const char *const good[] = {"",
+                                       "age",
+                                       "gr\303\266\303\237e",
+                                       "\342\202\254",
+                                       "\360\237\230\200",
+                                       "\355\237\277",
+                                       "\364\217\277\277"};
+    static const char *const bad[] = {
+        "M\374nchen",   "\303",         "\342\202",         "\300\200",
+        "\340\237\277", "\355\240\200", "\360\217\277\277", "\364\220\200\200",
+        "\200",         "\377"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        cr_expect(slice_is_utf8((struct slice){good[i], strlen(good[i])}), "%zu", i);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cr_expect_not(slice_is_utf8((struct slice){bad[i], strlen(bad[i])}), "%zu", i);
+    }
+}
+
 Test(bytes, digests_differ_by_any_bit)
 {
     struct digest one = {{0}};

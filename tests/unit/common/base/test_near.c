@@ -6,8 +6,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-static const char *const known[] = {"age",   "sex", "creatinine", "record",
-                                    "round", "rat", "cat",        ""};
+static const char *const known[] = {"age", "sex", "creatinine", "record", "round",
+                                    "rat", "cat", "queries",    ""};
 
 static const struct {
     const char *written, *wanted;
@@ -23,6 +23,7 @@ static const struct {
     {"recrod", "record"},
     {"bat", ""},
     {"rounds", "round"},
+    {"query", "queries"},
     {"patient", ""},
     {"", ""},
     {"hospital", ""},

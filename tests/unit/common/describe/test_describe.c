@@ -137,6 +137,17 @@ Test(describe, refuses_what_is_no_table)
                  STATUS_INVALID);
     cr_assert_str_eq(why.text, "t.csv: it holds 1 records: at least 2 are needed");
     cr_assert_null(text);
+    cr_assert_eq(
+        describe(&text, "a,town\n1,Ulm\n2,M\374nchen\n", &(struct describe_options){0}, &why),
+        STATUS_INVALID);
+    cr_assert_str_eq(
+        why.text,
+        "t.csv: line 3, column town: the text is not UTF-8: save the table as UTF-8 text");
+    cr_assert_eq(describe(&text, "a,gr\366\337e\n1,2\n2,2\n", &(struct describe_options){0}, &why),
+                 STATUS_INVALID);
+    cr_assert_str_eq(
+        why.text, "t.csv: line 1, column 2: the name is not UTF-8: save the table as UTF-8 text");
+    cr_assert_null(text);
 }
 
 Test(describe, finds_the_separator_and_counts_decimal_commas)
@@ -227,6 +238,7 @@ Test(describe, cells_are_counted_by_the_dictionary)
     (void)fclose(file);
     cr_expect_eq(data.record_count, 6);
     cr_expect_eq(data.wrong_rows, 1);
+    cr_expect_gt(data.wrong_line, 1);
     for (size_t i = 0; i < 3; i++) {
         cr_expect_eq(memcmp(&data.counts[i], &wanted[i], sizeof wanted[i]), 0, "column %zu", i);
     }

@@ -41,7 +41,7 @@ static const struct {
 } cases[] = {
     {"records: 1200", "records: 1200", NULL},
     {"records: 1200", "records: 1199",
-     "the job needs 1200 records, and the dictionary admits to 1199 rows, which make 1199"},
+     "the job needs 1200 records, and the dictionary states 1199 rows, which make 1199"},
     {"  - records", "  - name: flchain\n    records", NULL}, /* the job asks for any */
     {"name: age", "name: Age", "the dictionary has no column \"age\"; did you mean \"Age\"?"},
     {"      - {name: kappa, kind: number}\n", "", "the dictionary has no column \"kappa\""},
@@ -111,8 +111,7 @@ Test(judge, of_a_series_counts_the_records_that_its_rows_make)
     cr_assert_eq(judge(series, "1200", "107", &why), STATUS_OK, "%s", why.text);
     cr_assert_eq(judge(series, "1200", "106", &why), STATUS_REFUSED);
     cr_assert_str_eq(
-        why.text,
-        "the job needs 100 records, and the dictionary admits to 106 rows, which make 99");
+        why.text, "the job needs 100 records, and the dictionary states 106 rows, which make 99");
     cr_assert_eq(judge(series, "1200", "3", &why), STATUS_REFUSED);
     cr_assert_eq(judge(series, "{name: age, kind: number}", "{name: age, kind: category}", &why),
                  STATUS_REFUSED, "its days are numbers");

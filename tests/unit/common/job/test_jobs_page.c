@@ -1,5 +1,6 @@
 /* docs/JOBS.md and docs/CHOOSING.md against the reader of jobs: every whole job on the pages is one. In
- * JOBS every task and strategy has an example or a word, and every key is named. */
+ * JOBS every task and strategy has an example or a word, and every key is named. The parts of jobs that
+ * stand indented between its paragraphs are read too, each in a whole job. */
 
 #include "job/draft.h"
 #include "job/job.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_BYTES_MAX = 1 << 18, TABLES_MAX = 64 };
+enum { PAGE_BYTES_MAX = 1 << 18, TABLES_MAX = 64, JOB_BYTES_MAX = 1 << 13, MARGIN = 4 };
 
 static const char fence[] = "\n```yaml\n";
 static const char jobs_path[] = TEST_VECTORS "/../../docs/JOBS.md";
@@ -112,6 +113,151 @@ Test(jobs_page, names_every_strategy_and_every_key)
         }
     }
     cr_assert_gt(table_count, 5);
+}
+
+/* A job of sections that a part of the page may replace. Its columns are those that the parts name. */
+static const struct section {
+    const char *key;
+    const char *indent;
+    const char *text;
+} base_job[] = {
+    {"privacy", "", "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1}\n"},
+    {"cohort", "", "cohort: {minimum: 3, deadline_s: 30}\n"},
+    {"stages", "",
+     "stages:\n  - {task: update, loss: squared, rounds: 4, batch: 60, clip: 1, share: 1, grid_bits: 16, rate: 1}\n"},
+    {"data", "", "data:\n"},
+    {"label", "  ", "  label: {column: death, positive: \"1\", negative: \"0\"}\n"},
+    {"features", "  ",
+     "  features: [{column: age, centre: 74, half_width: 24}, {column: kappa, centre: 5, half_width: 5}, "
+     "{column: sex, categories: [F, M]}]\n"},
+    {"series", "  ", ""},
+    {"map", "  ", ""},
+};
+enum { SECTIONS = sizeof base_job / sizeof base_job[0] };
+
+struct fragment {
+    char text[SECTIONS][JOB_BYTES_MAX / SECTIONS];
+    bool has[SECTIONS];
+};
+
+static size_t section_of(const char *line, size_t size)
+{
+    for (size_t i = 0; i < SECTIONS; i++) {
+        const size_t length = strlen(base_job[i].key);
+        if (size > length && line[length] == ':' && memcmp(line, base_job[i].key, length) == 0) {
+            return i;
+        }
+    }
+    return SECTIONS;
+}
+
+/* The base job with the fragment's sections in place of its own. */
+static bool fragment_is_of_a_job(const struct fragment *fragment, struct why *why)
+{
+    char text[JOB_BYTES_MAX + 64] = "hedgerow: 1\njob: part\n";
+    for (size_t i = 0; i < SECTIONS; i++) {
+        const char *section = fragment->has[i] ? fragment->text[i] : base_job[i].text;
+        cr_assert_lt(strlen(text) + strlen(section), sizeof text);
+        strcat(text,
+               section); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): room is asserted */
+    }
+    struct job job;
+    if (job_parse(&job, (struct slice){text, strlen(text)}, "part", why) != STATUS_OK) {
+        return false;
+    }
+    job_free(&job);
+    return true;
+}
+
+static size_t line_length(const char *line)
+{
+    return strcspn(line, "\n") + 1;
+}
+
+/* Reads the block that begins here: every section once, and a new job where one comes again. Returns how
+ * many jobs its parts made, or 0 with the reason of the first that is none. */
+static size_t block_jobs(const char *at, struct why *why)
+{
+    static struct fragment fragment;
+    memset(&fragment, 0, sizeof fragment);
+    size_t jobs = 0;
+    size_t section = SECTIONS;
+    for (; strncmp(at, "    ", MARGIN) == 0; at += line_length(at)) {
+        const char *line = at + MARGIN;
+        const size_t size = line_length(at) - MARGIN;
+        const size_t begun = section_of(line, size);
+        if (begun < SECTIONS && fragment.has[begun]) {
+            if (!fragment_is_of_a_job(&fragment, why)) {
+                return 0;
+            }
+            jobs++;
+            memset(&fragment, 0, sizeof fragment);
+        }
+        section = begun < SECTIONS ? begun : section;
+        if (section == SECTIONS) {
+            return 0;
+        }
+        char *text = fragment.text[section];
+        const size_t length = strlen(text);
+        cr_assert_lt(length + size + MARGIN, sizeof fragment.text[section]);
+        snprintf(text + length, sizeof fragment.text[section] - length, "%s%.*s",
+                 base_job[section].indent, (int)size, line);
+        fragment.has[section] = true;
+    }
+    return fragment_is_of_a_job(&fragment, why) ? jobs + 1 : 0;
+}
+
+/* The next block of the page that is indented by a margin and follows an empty line, outside fences. */
+static const char *next_block(const char *at, bool *fenced)
+{
+    bool empty = false;
+    for (; *at != '\0'; at += line_length(at)) {
+        *fenced = *fenced != (strncmp(at, "```", 3) == 0);
+        if (!*fenced && empty && strncmp(at, "    ", MARGIN) == 0 && at[MARGIN] != ' ') {
+            return at;
+        }
+        empty = *at == '\n';
+    }
+    return NULL;
+}
+
+Test(jobs_page, has_parts_of_jobs_that_are_parts_of_jobs)
+{
+    const char *page = page_read(jobs_path);
+    bool fenced = false;
+    size_t blocks = 0;
+    for (const char *at = next_block(page, &fenced); at != NULL; at = next_block(at, &fenced)) {
+        struct why why = {{0}};
+        cr_expect_gt(block_jobs(at, &why), 0, "\"%.*s\" is no part of a job: %s",
+                     (int)line_length(at) - 1, at, why.text);
+        blocks++;
+        at += line_length(at);
+    }
+    cr_assert_geq(blocks, 4, "the page has %zu parts", blocks);
+}
+
+/* What a line wrapper did to the page once. */
+Test(jobs_page, would_refuse_a_part_that_was_wrapped)
+{
+    struct why why = {{0}};
+    cr_expect_eq(
+        block_jobs("    map: {kind: fourier, kernel: gaussian, gamma: 1, features: 200, seed: 42}\n"
+                   "    map: {kind: fourier, kernel: gaussian, gamma: 2, features: 20, seed: 4}\n",
+                   &why),
+        2, "%s", why.text);
+    cr_expect_eq(
+        block_jobs("    label: {centre: 12, half_width: 12} series: {column: entries, lags: [1]}\n",
+                   &why),
+        0);
+    cr_expect_eq(
+        block_jobs("    features:\n      - {column: age, centre: 74, half_width: 24}   # clamped\n"
+                   "        to [-1, 1]\n",
+                   &why),
+        0);
+    cr_expect_eq(block_jobs("    mop: {kind: fourier}\n", &why), 0);
+    bool fenced = false;
+    cr_expect_null(
+        next_block("```\n\n    map: in a fence\n```\n\ntext\n    behind text\n", &fenced));
 }
 
 /* What the tests above look for could be missed. */

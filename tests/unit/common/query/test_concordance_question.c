@@ -55,7 +55,7 @@ Test(concordance_question, refuses_with_the_place_and_the_remedy)
 {
     refuses("evaluate: age for time kappa by sex, to 4", "the word event and a column");
     refuses("evaluate: age for time kappa event death by sex", "a comma, to and the last time");
-    refuses("evaluate: age for time kappa event death, to 40", "inside the column's public range");
+    refuses("evaluate: age for time kappa event death, to 40", "it must lie between 0 and");
     refuses("evaluate: age for time age event death, to 80", "the score is not its own time");
     refuses("evaluate: age for time sex event death, to 1", "character 24, \"sex\"");
     refuses("evaluate: age for time kappa event death, to 4 in 5 bins", "4, 6, 8, 10 or 12");

@@ -49,7 +49,7 @@ Test(evaluate_question, refuses_with_the_place_and_the_remedy)
 {
     refuses("evaluate: sex for death", "character 11, \"sex\"");
     refuses("evaluate: age by sex", "the word for and an event");
-    refuses("evaluate: age for kappa", "not two categories");
+    refuses("evaluate: age for kappa", "this column does not have two categories");
     refuses("evaluate: age for death, cut 74", "the word at and a number");
     refuses("evaluate: age for death, cut at 73", "the nearest is 74");
     refuses("evaluate: age for death, cut at 50", "the nearest is 56");

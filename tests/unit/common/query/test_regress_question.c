@@ -87,11 +87,11 @@ Test(regress_question, refuses_with_the_place_and_the_remedy)
 {
     refuses("regress: death + age", "~ between spaces");
     refuses("regress: death ~", "the name of a column");
-    refuses("regress: death ~ age+sex", "no column of that name");
+    refuses("regress: death ~ age+sex", "write a space before and behind + and ~");
     refuses("regress: death ~ age + age", "in the question already");
     refuses("regress: death ~ age + log(age)", "in the question already");
     refuses("regress: age ~ sex + age", "does not explain itself");
-    refuses("regress: 'home region' ~ age", "not two categories");
+    refuses("regress: 'home region' ~ age", "this column does not have two categories");
     refuses("regress: death ~ log(kappa)", "log needs a column");
     refuses("regress: death ~ log(sex)", "log needs a column");
     refuses("regress: death ~ log(age", "not closed");

@@ -71,12 +71,12 @@ Test(survival_question, refuses_with_the_place_and_the_remedy)
     refuses("survival: age", "character 11, \"age\": the word time");
     refuses("survival: time sex event death, to 80", "character 16, \"sex\"");
     refuses("survival: time age death, to 80", "the word event");
-    refuses("survival: time age event 'home region', to 80", "not two categories");
-    refuses("survival: time age event kappa, to 80", "not two categories");
+    refuses("survival: time age event 'home region', to 80", "this column does not have two categories");
+    refuses("survival: time age event kappa, to 80", "this column does not have two categories");
     refuses("survival: time age event death by kappa, to 80", "column of numbers");
     refuses("survival: time age event death", "the text ends here: a comma, to");
-    refuses("survival: time age event death, to 99", "inside the column's public range");
-    refuses("survival: time age event death, to 0", "inside the column's public range");
+    refuses("survival: time age event death, to 99", "it must lie between 0 and 98");
+    refuses("survival: time age event death, to 0", "it must lie between 0 and 98");
     refuses("survival: time age event death, to 80 in 3 intervals", "from 4 to 40");
     refuses("survival: time age event death, to 80 in 5", "the word intervals");
     refuses("survival: time age event death, to 80 by sex", "should end here");
