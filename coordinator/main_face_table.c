@@ -1,0 +1,38 @@
+#include "coordinator/main_face_table.h"
+
+/* clang-format off */
+const struct fact_family face_family[FACE_ROWS] = {
+    [ROW_JOB] = {"job_info", FACT_INFO, "The job", {"job", "id"}, true},
+    [ROW_PHASE] = {"job_phase", FACT_GAUGE, "1 for what the coordinator does with the job", {"phase"}, true},
+    [ROW_STAGE] = {"stage_info", FACT_INFO, "The stage that is under way or next", {"stage"}, true},
+    [ROW_FAILED] = {"job_failed", FACT_GAUGE, "1 once the job has failed", {NULL}, true},
+    [ROW_CLOSED] = {"rounds_closed_total", FACT_COUNTER, "Rounds of the job that were closed and released", {NULL}, true},
+    [ROW_PLANNED] = {"rounds_planned", FACT_GAUGE, "Rounds that the job has", {NULL}, true},
+    [ROW_NEEDED] = {"agents_needed", FACT_GAUGE, "Agents that a round needs: the job's cohort.minimum", {NULL}, true},
+    [ROW_EPSILON_SPENT] = {"epsilon_spent", FACT_GAUGE, "What each record has spent so far in this job", {NULL}, true},
+    [ROW_EPSILON_PLANNED] = {"epsilon_planned", FACT_GAUGE, "The job's epsilon", {NULL}, true},
+    [ROW_DELTA_SPENT] = {"delta_spent", FACT_GAUGE, "What each record has spent so far in this job", {NULL}, true},
+    [ROW_DELTA_PLANNED] = {"delta_planned", FACT_GAUGE, "The job's delta", {NULL}, true},
+    [ROW_LAST_RELEASE] = {"last_release_timestamp_seconds", FACT_GAUGE, "When the latest round was released, in seconds since 1970", {NULL}, true},
+    [ROW_LAST_SECONDS] = {"last_round_seconds", FACT_GAUGE, "How long the latest round took, from its opening to its closing", {NULL}, true},
+    [ROW_SECONDS] = {"round_seconds_total", FACT_COUNTER, "How long all closed rounds took together", {NULL}, true},
+    [ROW_LAST_AGENTS] = {"last_round_agents", FACT_GAUGE, "Agents whose answers the latest round has", {NULL}, true},
+    [ROW_READY] = {"agents_ready", FACT_GAUGE, "Agents of the job that are connected and ready for its rounds", {NULL}, true},
+    [ROW_AGENTS] = {"agents", FACT_GAUGE, "Agents of the allow-list by what they do: in the open round of the job that asks them, or without a job", {"state"}, false},
+    [ROW_AGENT] = {"agent_info", FACT_INFO, "What each agent does", {"agent", "state"}, false},
+    [ROW_COLLECTOR] = {"collector_agents_ready", FACT_GAUGE, "Agents of each collector that are ready; 0 while it says nothing", {"collector"}, true},
+    [ROW_FETCH_BYTES] = {"fetch_waiting_bytes", FACT_GAUGE, "Bytes that were sent to agents and have not reached them, while agents fetch", {NULL}, false},
+    [ROW_FETCH_AGENTS] = {"fetch_waiting_agents", FACT_GAUGE, "Agents that wait for their turn to be sent a piece", {NULL}, false},
+    [ROW_FETCH_HELD] = {"fetches_held_total", FACT_COUNTER, "Pieces that were asked for and had to wait for their turn", {NULL}, false},
+    [ROW_FETCH_REPEATED] = {"fetches_repeated_total", FACT_COUNTER, "Pieces that were asked for again while they waited, and were not sent twice", {NULL}, false},
+    [ROW_FETCH_CUT] = {"fetches_not_taken_total", FACT_COUNTER, "Connections that were cut as their agents did not take their pieces", {NULL}, false},
+    [ROW_LATEST] = {"latest_rounds", FACT_LIST, "The latest rounds, the newest first", {"closed", "round", "stage", "agents", "seconds"}, true},
+    [ROW_LEFT] = {"job_left_seconds", FACT_GAUGE, "How long the rounds that are left take at the pace so far", {NULL}, true},
+    [ROW_REGRET] = {"regret_average", FACT_GAUGE, "What the choice has cost so far: loss a round above the best candidate's, from released losses", {NULL}, true},
+    [ROW_REGRET_BOUND] = {"regret_bound", FACT_GAUGE, "What that is expected to be at most", {NULL}, true},
+    [ROW_WAITING] = {"jobs_waiting", FACT_GAUGE, "Jobs of the queue whose turn has not come", {NULL}, false},
+    [ROW_QUEUE] = {"queue", FACT_LIST, "The latest jobs of the queue, the newest first", {"number", "state", "rounds", "agents", "left", "waits", "job"}, false},
+    [ROW_RESULTS] = {"results", FACT_LIST, "Files of the latest finished jobs, for download", {"number", "job", "file"}, false},
+    FACTS_COMMON(true),
+};
+/* clang-format on */
