@@ -73,11 +73,24 @@ function tell(latest, rounds) {
   label("chart-regret", `Average regret beside its bound by round. ${byId("play-note").textContent}`);
 }
 
+function range(values, digits) {
+  const low = Math.min(...values), high = Math.max(...values);
+  return values.length === 0 ? "" : low === high ? general(low, digits) : general(low, digits) + " to " + general(high, digits);
+}
+
+/* What was released of the kind that a noise is added to: the losses of the latest round over all candidates. Weights of models and
+ * answers to questions are not kept for the page. */
+function signalOf(release) {
+  const rounds = result.rounds.filter((r) => Array.isArray(r.losses) && !r.failed);
+  if (release.unit !== "loss") return "in the results";
+  return rounds.length === 0 ? "not yet" : range(rounds[rounds.length - 1].losses.filter(known), 3);
+}
+
 function noiseTable() {
-  const rows = result.releases.map((r) => [(r.stage + 1) + " " + r.task, r.what,
+  const rows = result.releases.map((r) => [(r.stage + 1) + " " + r.task, r.what, signalOf(r),
     known(r.noise) ? "\u00b1 " + general(r.noise, 3) : known(r.bar) ? "at most " + general(r.bar, 3) : "no answer", r.unit, r.mechanism]);
-  return rows.length === 0 ? [] : section("Noise beside the signal", "What each stage releases, and the noise that is added to it before anybody sees it",
-    ["stage", "released", "noise", "in", "kind of noise"], rows).childNodes;
+  return rows.length === 0 ? [] : section("Noise beside the signal", "What each stage releases, what came of it in the latest round, and the noise in that: one standard deviation. What is not a loss is in the results at the end",
+    ["stage", "released", "signal", "noise", "in", "kind of noise"], rows).childNodes;
 }
 
 function resultLinks(facts) {

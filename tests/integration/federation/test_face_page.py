@@ -250,6 +250,45 @@ def a_reader_picks_a_job(make, programs, browser_program):
         browser.end()
 
 
+NOISE = """JSON.stringify([...document.querySelectorAll("#noise tr")].map((one) => [...one.children].map((cell) => cell.textContent)))"""
+ASKED = """  - {task: query, queries: ["count: age >= 50", "mean: dose"], batch: 10, share: 0.2, grid_bits: 10}
+  - {task: fit, loss: logistic, lambdas: [3, 4, 5], share: 0.1, experts: {own: true, shifts: [0.5]}, tolerance: 0.001, grid_bits: 16}
+"""  # the last stage has slots: so long the page is there to be read
+
+
+def the_signal_stands_beside_its_noise(make, programs, browser_program):
+    """What a losses stage released in its latest round, as result.json has it. Of all else the page says where it will be."""
+    job = fed.job_text(minimum=1, fits=2, rounds=2)
+    federation = make(programs, agents=1, job=job.replace("share: 0.5", "share: 0.3") + ASKED,
+                      policy=fed.policy_text(tasks="[fit, losses, query]", answer_slot_ms=3000))
+    settings = federation.office / "coordinator.yml"
+    settings.write_text(settings.read_text() + 'http: {listen: "127.0.0.1:0"}\n')
+    coordinator = federation.start_coordinator()
+    browser = Browser(browser_program, federation.folder)
+    try:
+        browser.show("http://%s:%d/" % port_of(federation, "coordinator"), 1280, "light")
+        expect({row[2] for row in fed.wait_until(lambda: table_of(browser), "the noise")} == {"not yet", "in the results"}, "a signal before a release")
+        federation.start_agent("site-1")
+        rows = fed.wait_until(lambda: [row for row in table_of(browser) if " to " in row[2]] and table_of(browser), "the losses stand beside their noise")
+        expect(coordinator.wait() == 0, "the coordinator does not end well")
+        result = federation.result()
+        losses = [loss for loss in [one["losses"] for one in result["rounds"] if one["losses"]][-1] if loss is not None]
+        said = [row for row in rows if row[4] == "loss"]
+        expect(len(said) == 1, f"losses: {rows}")
+        low, high = map(float, said[0][2].split(" to "))
+        expect(abs(low - min(losses)) <= 0.006 * abs(low) and abs(high - max(losses)) <= 0.006 * abs(high), f"{said}, {losses}")
+        expect({row[2] for row in rows if row[4] != "loss"} == {"in the results"}, f"what is not a loss: {rows}")
+        expect(not browser.complaints, f"the browser complains: {browser.complaints}")
+    finally:
+        browser.end()
+
+
+def table_of(browser):
+    """The rows of the noise: stage, what is released, signal, noise, unit, kind."""
+    rows = [row for row in json.loads(value(browser, NOISE)) if len(row) == 6]
+    return [row for row in rows if row[0] != "stage"]
+
+
 def shoot(browser, folder, width, theme):
     """For a person's look: the page as a picture."""
     picture = browser.call("Page.captureScreenshot", format="png")["data"]
@@ -353,7 +392,7 @@ def main():
         print("no chromium on PATH: the pages are not opened")
         return SKIPPED
     cases = [(case.__name__, case, {"programs": options.programs, "browser_program": browser})
-             for case in (pages, a_reader_picks_a_job, a_person_decides) if options.only in case.__name__]
+             for case in (pages, a_reader_picks_a_job, the_signal_stands_beside_its_noise, a_person_decides) if options.only in case.__name__]
     axe = os.environ.get("HEDGEROW_AXE", "")
     if axe == "":
         print("HEDGEROW_AXE names no axe.min.js (npm install axe-core): axe-core looks at no page")
