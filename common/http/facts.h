@@ -24,10 +24,9 @@ enum fact_kind {
 struct fact_family {
     const char *name; /* lower case and '_'; "hedgerow_" comes before it in the metrics */
     enum fact_kind kind;
-    const char *help;                   /* a sentence without its end */
+    bool of_job;      /* of each job that runs; one with a number has the label job_number */
+    const char *help; /* a sentence without its end */
     const char *label[FACT_LABELS_MAX]; /* names; those behind the last one are NULL */
-    bool
-        of_job; /* told of each job that runs: where these have numbers, label job_number in the metrics */
 };
 
 struct facts;

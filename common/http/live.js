@@ -130,8 +130,10 @@ function showJobs(facts, shown) {
   shownJobs = key;
   const host = byId("jobs");
   const focus = host.contains(document.activeElement) ? document.activeElement.getAttribute("data-job") : null;
-  const button = (row) => el("button", { type: "button", "data-job": row.number, "aria-pressed": String(row.number === String(shown)),
-    "aria-label": printable(`Show job ${row.number}, ${row.job}`) }, row.number === String(shown) ? "shown" : "show");
+  const button = (row) => {
+    const is = row.number === String(shown), word = is ? "shown" : "show";
+    return el("button", { type: "button", "data-job": row.number, "aria-pressed": String(is), "aria-label": printable(`${word}: job ${row.number}, ${row.job}`) }, word);
+  };
   const lines = rows.map((row) => [row.state === "running" && shown !== null ? button(row) : "", row.number, row.job, row.state + (row.waits === "" ? "" : ", waits " + row.waits),
     row.rounds, row.agents, row.left]);
   const made = rows.length === 0 ? [] : section("Jobs", "The latest jobs of the queue, the newest first. What is below is of the job that is shown",

@@ -21,7 +21,7 @@ def families():
     found = {}
     for path in ("coordinator/main_face_table.c", "agent/main_face.c", "common/http/facts_common.h"):
         text = re.sub(r"\s*\\\n\s*", " ", (ROOT / path).read_text())
-        for name, kind, labels, of_job in re.findall(r'\{"([a-z_]+)", (FACT_[A-Z]+),\s*"[^"]*",\s*\{([^}]*)\}, ([a-z_]+)\}', text):
+        for name, kind, of_job, labels in re.findall(r'\{"([a-z_]+)", (FACT_[A-Z]+), ([a-z_]+),\s*"[^"]*",\s*\{([^}]*)\}\}', text):
             if kind != "FACT_LIST":
                 found.setdefault("hedgerow_" + name, set()).update(re.findall(r'"([a-z_]+)"', labels) + ([] if of_job == "false" else ["job_number"]))
     return found

@@ -220,7 +220,7 @@ def a_reader_picks_a_job(make, programs, browser_program):
         address = "http://%s:%d/" % port_of(office.federation, "coordinator")
         browser.show(address, 1280, "light")
         seen = fed.wait_until(lambda: told_of(browser, "west", False), "the page is of the job that has rounds")
-        expect(seen["pressed"] == ["2"] and seen["buttons"] == ["Show job 2, west", "Show job 1, east"], f"the list: {seen}")
+        expect(seen["pressed"] == ["2"] and seen["buttons"] == ["shown: job 2, west", "show: job 1, east"], f"the list: {seen}")
         fed.wait_until(lambda: "waits for approval: 2 of 3 ready" in json.loads(value(browser, JOBS))["rows"][1]
                        or "waits for agents: 2 of 3 ready" in json.loads(value(browser, JOBS))["rows"][1], f"the job that waits says so: {seen}")
         expect("2 jobs run; this is job 2." in seen["summary"], f"the sentence: {seen['summary']}")

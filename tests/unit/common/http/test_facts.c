@@ -10,14 +10,14 @@
 enum { PLAIN, COUNTED, NAMED, WORDS, ROWS, EACH, EACH_STATE, EACH_ROW };
 
 static const struct fact_family family[] = {
-    [PLAIN] = {"plain", FACT_GAUGE, "A figure", {NULL}, false},
-    [COUNTED] = {"counted_total", FACT_COUNTER, "Back\\slash and\nline", {"way"}, false},
-    [NAMED] = {"named", FACT_GAUGE, "Names", {"phase"}, false},
-    [WORDS] = {"words_info", FACT_INFO, "Words", {"a", "b"}, false},
-    [ROWS] = {"rows", FACT_LIST, "Rows", {"x"}, false},
-    [EACH] = {"each", FACT_GAUGE, "A figure of each job", {NULL}, true},
-    [EACH_STATE] = {"each_state", FACT_GAUGE, "States of each job", {"state"}, true},
-    [EACH_ROW] = {"each_row", FACT_LIST, "Rows of each job", {"x"}, true},
+    [PLAIN] = {"plain", FACT_GAUGE, false, "A figure", {NULL}},
+    [COUNTED] = {"counted_total", FACT_COUNTER, false, "Back\\slash and\nline", {"way"}},
+    [NAMED] = {"named", FACT_GAUGE, false, "Names", {"phase"}},
+    [WORDS] = {"words_info", FACT_INFO, false, "Words", {"a", "b"}},
+    [ROWS] = {"rows", FACT_LIST, false, "Rows", {"x"}},
+    [EACH] = {"each", FACT_GAUGE, true, "A figure of each job", {NULL}},
+    [EACH_STATE] = {"each_state", FACT_GAUGE, true, "States of each job", {"state"}},
+    [EACH_ROW] = {"each_row", FACT_LIST, true, "Rows of each job", {"x"}},
 };
 
 static struct facts *empty(void)
