@@ -1,8 +1,8 @@
 /* What the coordinator's page tells of a job that runs, and of the agents. */
 
 #include "coordinator/main_face_table.h"
+#include "coordinator/main_queue_place.h"
 
-#include "database/journal_place.h"
 #include "io/clock.h"
 #include "io/endpoint.h"
 #include "io/journal.h"
@@ -114,7 +114,7 @@ void face_add_run(struct facts *facts, struct face_run *run, bool rounds)
     add_price(facts, run, view.closed);
     add_course(facts, run, &view);
     add_rounds(facts, run, rounds);
-    if (run->number != 0 && !journal_is_shared(run->state)) {
+    if (run->number != 0 && !queue_is_shared(run->face->office)) {
         facts_set(facts, ROW_COMMON + FACTS_COMMON_JOURNAL, (double)journal_size(run->state));
     }
     facts_of_job(facts, 0);
