@@ -49,17 +49,17 @@ struct timed {
     size_t body_count;
     uint64_t committing;
     int64_t wall_ms;
-    size_t restarts;       /* asked for */
-    unsigned full;         /* so many texts find no room */
-    struct look look;      /* as it was put last */
-    bool forgets;          /* planted: a restart knows of no look */
-    bool full_of_looks;    /* no look can be kept */
-    bool full_of_offers;   /* nor which job is offered */
-    size_t offers;         /* so often that was kept */
-    struct digest offered; /* the latest; none */
-    bool full_of_models;   /* nor the last model */
+    size_t restarts;     /* asked for */
+    unsigned full;       /* so many texts find no room */
+    struct look look;    /* as it was put last */
+    bool forgets;        /* planted: a restart knows of no look */
+    bool full_of_looks;  /* no look can be kept */
+    bool full_of_offers; /* nor which job is offered */
+    bool full_of_models; /* nor the last model */
     bool approvals_followed;
-    size_t waiting; /* texts that were kept for a person */
+    size_t offers;         /* so often it was kept which job is offered, */
+    struct digest offered; /* and which at last; none */
+    size_t waiting;        /* texts that were kept for a person */
     struct digest waiting_text;
     struct log log;
     char logged[4096];  /* the events' names, a space behind each */
