@@ -187,6 +187,28 @@ def dead_jobs_are_over(make, programs):
     same_as_the_commands(federation, shown)
 
 
+def a_coordinator_says_that_a_person_is_waited_for(make, programs):
+    """Its list, its metrics and `status`; and no more once the person has said yes."""
+    federation = with_queue(make, programs, slot_ms=1000)
+    federation.start_agent("site-1")
+    place, own = port_of(federation, "coordinator"), port_of(federation, "site-1")
+    number = submit(federation, "first")
+    wait_state(own, "first", "waiting")
+
+    def waits():
+        return {row["number"]: row["waits"] for row in json.loads(ask(place, "/api/status")[1])["facts"]["queue"]}[str(number)]
+
+    of_job = (("job_number", str(number)),)
+    expect(metrics(place)["agents_ready"][of_job] == 0 and metrics(place)["agents_needed"][of_job] == 1, "who is ready")
+    fed.wait_until(lambda: waits() == "for approval: 0 of 1 ready", f"the list does not say that a person is waited for: {waits()}")
+    said = test_queue.status(federation, number)["waits"]
+    expect(said and "may have to approve" in said, f"status: {said}")
+    agent(federation, "approve", "--yes")
+    fed.wait_until(lambda: waits() == "", "the list says that a person is waited for, who has said yes")
+    fed.wait_until(lambda: test_queue.status(federation, number)["state"] == "done", "the job does not end")
+    expect(test_queue.status(federation, number)["waits"] is None, "a job that is done waits")
+
+
 def phases(place):
     return {dict(labels)["phase"]: value for labels, value in metrics(place)["job_phase"].items()}
 
@@ -413,7 +435,7 @@ def floods_of_guesses_delay_no_round(make, programs):
 def main():
     options = fed.options()
     cases = [(function.__name__, function, {"programs": options.programs})
-             for function in (same_as_commands_also_after_a_kill, dead_jobs_are_over, a_decision_at_the_page, a_price_that_is_not_left, tickets, nobody_decides_unless_said,
+             for function in (same_as_commands_also_after_a_kill, dead_jobs_are_over, a_coordinator_says_that_a_person_is_waited_for, a_decision_at_the_page, a_price_that_is_not_left, tickets, nobody_decides_unless_said,
                               floods_of_guesses_delay_no_round) if options.only in function.__name__]
     return fed.run_cases(cases, at_once=2)
 
