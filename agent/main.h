@@ -12,6 +12,7 @@
 #include "dictionary/dictionary.h"
 #include "dp/ledger.h"
 #include "masks/peers.h"
+#include "protocol/message.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -122,6 +123,9 @@ void site_approvals_path(const struct site *site, char path[static SETTINGS_PATH
  * may wait. */
 bool site_keep_waiting(const struct site *site, const struct digest *digest, struct slice text,
                        struct why *why);
+
+/** Keeps which job the coordinator offers; NULL: none. Returns whether it is kept. */
+bool site_keep_offer(const struct site *site, const struct job_name *job, struct why *why);
 
 /* The commands; each returns the program's exit code. */
 int main_run(const struct arguments *arguments);

@@ -80,15 +80,40 @@ static enum status print_text(const struct desk *desk, const struct waiting_job 
                 : approve_show(desk->site, waiting, why);
 }
 
+static bool is_rejected(const struct desk *desk, const struct waiting_job *waiting)
+{
+    const struct approval *decision = approvals_find(&desk->approvals, &waiting->digest);
+    return decision != NULL && decision->runs == 0;
+}
+
+/* Whether a yes is one: by the policy, by what is left, and for a run that can come. A text that was rejected is declined whenever it is offered,
+ * so a yes to it is for later. */
+static enum status judge_yes(const struct desk *desk, const struct policy *policy,
+                             const struct ledger *ledger, const struct waiting_job *waiting,
+                             struct why *why)
+{
+    enum status status = policy_check_job(policy, &waiting->job, why);
+    if (status == STATUS_OK) {
+        status = site_check_budget(ledger, policy, &waiting->job, why);
+    }
+    if (status == STATUS_OK && !desk_offers(desk, &waiting->digest) &&
+        !is_rejected(desk, waiting)) {
+        status = why_refuse(why,
+                            "%.12s waits no more: the coordinator does not offer it. It failed, "
+                            "was cancelled or has ended, so a yes would be for a run that nobody "
+                            "has submitted yet; remedy: when it is submitted again it waits "
+                            "again: decide then",
+                            waiting->hex);
+    }
+    return status;
+}
+
 enum status desk_approve(struct desk *desk, const struct policy *policy,
                          const struct ledger *ledger, const struct waiting_job *waiting,
                          uint32_t runs, struct why *why)
 {
     const struct approval decision = {.text = waiting->digest, .runs = waiting->runs_before + runs};
-    enum status status = policy_check_job(policy, &waiting->job, why);
-    if (status == STATUS_OK) {
-        status = site_check_budget(ledger, policy, &waiting->job, why);
-    }
+    enum status status = judge_yes(desk, policy, ledger, waiting, why);
     return status == STATUS_OK ? desk_decide(desk, &decision, why) : status;
 }
 
@@ -111,12 +136,16 @@ static enum status approve_of(struct desk *desk, const struct ledger *ledger,
                               struct why *why)
 {
     const struct policy *policy = &desk->site->policy;
-    enum status status = policy_check_job(policy, &waiting->job, why);
-    if (status == STATUS_OK) {
-        status = site_check_budget(ledger, policy, &waiting->job, why);
-    }
+    const bool offered = desk_offers(desk, &waiting->digest);
+    enum status status = judge_yes(desk, policy, ledger, waiting, why);
     if (status != STATUS_OK) {
         return status; /* before a person is asked */
+    }
+    if (!offered && !arguments->json) {
+        (void)printf(
+            "\nThe coordinator does not offer this job now. A yes is for its next %s, which "
+            "begin%s without asking again.\n",
+            arguments->runs == 1 ? "submission" : "submissions", arguments->runs == 1 ? "s" : "");
     }
     if (!arguments->yes && isatty(STDIN_FILENO) == 0) {
         return why_refuse(why, "this is no terminal: read the text above, then add --yes");
@@ -127,8 +156,10 @@ static enum status approve_of(struct desk *desk, const struct ledger *ledger,
     }
     status = desk_approve(desk, policy, ledger, waiting, (uint32_t)arguments->runs, why);
     if (status == STATUS_OK && !arguments->json) {
-        (void)printf("approved for %u run%s: a running agent joins within a second\n",
-                     (unsigned)arguments->runs, arguments->runs == 1 ? "" : "s");
+        (void)printf("approved for %u run%s: %s\n", (unsigned)arguments->runs,
+                     arguments->runs == 1 ? "" : "s",
+                     offered ? "a running agent joins within a second"
+                             : "the job is not offered now, and begins when it is submitted again");
     }
     return status;
 }

@@ -36,12 +36,20 @@ struct desk_run {
     uint32_t latest;           /* 1 + the latest round that was answered; 0: none */
 };
 
+/* What the coordinator offers this site, as the running agent wrote it last. */
+struct desk_offer {
+    bool known;       /* it did */
+    struct digest id; /* none: it offers no job */
+    struct digest text;
+};
+
 /* Starts zeroed but for site. */
 struct desk {
     const struct site *site; /* own, or a running agent's */
     struct site own;
     bool
         in_agent; /* a running one's: it says nothing on standard error and reads no journal for a text */
+    struct desk_offer offer;
     struct approvals approvals;
     char approvals_path[DESK_PATH_BYTES];
     struct waiting_job waiting[WAITING_MAX]; /* (count), also those that were rejected */
@@ -69,7 +77,14 @@ MUST_USE enum status desk_read_journal(struct desk *desk, struct why *why);
 struct desk_run *desk_run_of(const struct desk *desk, const struct digest *id);
 uint32_t desk_runs_of(const struct desk *desk, const struct digest *text);
 
-/** Returns whether a text waits for a person. */
+/** Reads what is offered; a file that is not there, or cannot be read, says nothing. */
+void desk_load_offer(struct desk *desk);
+
+/** Returns whether a text is offered, as far as that is known. */
+bool desk_offers(const struct desk *desk, const struct digest *text);
+
+/** Returns whether nobody has decided on a text, or on another run of it; whether it waits for a person: it is also offered. */
+bool desk_is_undecided(const struct desk *desk, const struct waiting_job *waiting);
 bool desk_waits(const struct desk *desk, const struct waiting_job *waiting);
 
 /** Reads the text of out's digest where it was approved. Returns whether there is one; status says whether it could be read. */

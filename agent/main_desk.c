@@ -61,7 +61,8 @@ static enum status load_approvals(struct approvals *out, const char *path, struc
     return status;
 }
 
-/* Drops a text that was rejected, of those that are kept, where there is no room for another. */
+/* Drops a text where there is no room for another: one that was rejected, or one whose job is over. The new one is offered, so all
+ * others are not. */
 static bool make_room(const struct site *site, const char *folder)
 {
     char path[DESK_PATH_BYTES];
@@ -69,6 +70,7 @@ static bool make_room(const struct site *site, const char *folder)
     struct why why = {{0}};
     struct digest digest;
     struct digest rejected = {{0}};
+    struct digest over = {{0}};
     size_t count = 0;
     struct approvals *approvals = calloc(1, sizeof *approvals);
     DIR *list = opendir(folder);
@@ -79,6 +81,7 @@ static bool make_room(const struct site *site, const char *folder)
             continue;
         }
         count++;
+        over = digest;
         const struct approval *decision = read ? approvals_find(approvals, &digest) : NULL;
         rejected = decision != NULL && decision->runs == 0 ? digest : rejected;
     }
@@ -89,9 +92,9 @@ static bool make_room(const struct site *site, const char *folder)
     if (count < WAITING_MAX) {
         return true;
     }
-    hex_encode(hex, rejected.byte, DIGEST_BYTES);
+    hex_encode(hex, digest_is_none(&rejected) ? over.byte : rejected.byte, DIGEST_BYTES);
     waiting_path(site, path, hex, WAITING);
-    return count == WAITING_MAX && !digest_is_none(&rejected) && unlink(path) == 0;
+    return count == WAITING_MAX && unlink(path) == 0;
 }
 
 bool site_keep_waiting(const struct site *site, const struct digest *digest, struct slice text,
@@ -225,6 +228,7 @@ enum status desk_refresh(struct desk *desk, struct why *why)
     if (status != STATUS_OK) {
         return status;
     }
+    desk_load_offer(desk);
     waiting_path(desk->site, path, "", "");
     desk->unread_count = 0;
     for (size_t i = 0; i < desk->count; i++) {
@@ -279,10 +283,15 @@ void desk_free(struct desk *desk)
     }
 }
 
-bool desk_waits(const struct desk *desk, const struct waiting_job *waiting)
+bool desk_is_undecided(const struct desk *desk, const struct waiting_job *waiting)
 {
     const struct approval *decision = approvals_find(&desk->approvals, &waiting->digest);
     return decision == NULL || (decision->runs > 0 && decision->runs <= waiting->runs_before);
+}
+
+bool desk_waits(const struct desk *desk, const struct waiting_job *waiting)
+{
+    return desk_offers(desk, &waiting->digest) && desk_is_undecided(desk, waiting);
 }
 
 bool desk_load_approved(const struct desk *desk, struct waiting_job *out, enum status *status,

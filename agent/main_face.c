@@ -38,22 +38,22 @@ enum face_fact {
 
 /* clang-format off */
 static const struct fact_family family[] = {
-    [ROW_JOB] = {"job_info", FACT_INFO, "The job that the agent takes part in", {"job", "id"}},
-    [ROW_PHASE] = {"job_phase", FACT_GAUGE, "1 for what the agent does with the job", {"phase"}},
-    [ROW_ROUND_PHASE] = {"round_phase", FACT_GAUGE, "1 for where the round stands. While the records are computed on, and until the public slot of the answer, it stays at working", {"phase"}},
-    [ROW_CONNECTED] = {"connected", FACT_GAUGE, "1 while the coordinator is heard", {NULL}},
-    [ROW_EPSILON_LIMIT] = {"epsilon_limit", FACT_GAUGE, "The policy's epsilon, in total and of any allowance_days", {"allowance"}},
-    [ROW_EPSILON_SPENT] = {"epsilon_spent", FACT_GAUGE, "The sum of the charges' epsilons; without bound after Gaussian noise", {"allowance"}},
-    [ROW_EPSILON_LEFT] = {"epsilon_left", FACT_GAUGE, "What is left of the policy's epsilon", {"allowance"}},
-    [ROW_DELTA_LIMIT] = {"delta_limit", FACT_GAUGE, "The policy's delta", {"allowance"}},
-    [ROW_DELTA_SPENT] = {"delta_spent", FACT_GAUGE, "The sum of the charges' deltas", {"allowance"}},
-    [ROW_DELTA_LEFT] = {"delta_left", FACT_GAUGE, "What is left for the charges' deltas", {"allowance"}},
-    [ROW_JOB_EPSILON_SPENT] = {"job_epsilon_spent", FACT_GAUGE, "The same sum of epsilons for each of the latest jobs", {"id"}},
-    [ROW_JOB_EPSILON_LEFT] = {"job_epsilon_left", FACT_GAUGE, "What is left of the policy's job_epsilon for each of them", {"id"}},
-    [ROW_ANSWERS] = {"answers_total", FACT_COUNTER, "Answers that the journal holds a charge for", {NULL}},
-    [ROW_LAST_ANSWER] = {"last_answer_timestamp_seconds", FACT_GAUGE, "When the latest of them was charged, in seconds since 1970", {NULL}},
-    [ROW_LATEST] = {"latest_answers", FACT_LIST, "What left this site, the latest first: every answer was charged before it left", {"when", "id", "round", "task", "charge", "bytes"}},
-    FACTS_COMMON,
+    [ROW_JOB] = {"job_info", FACT_INFO, false, "The job that the agent takes part in", {"job", "id"}},
+    [ROW_PHASE] = {"job_phase", FACT_GAUGE, false, "1 for what the agent does with the job", {"phase"}},
+    [ROW_ROUND_PHASE] = {"round_phase", FACT_GAUGE, false, "1 for where the round stands. While the records are computed on, and until the public slot of the answer, it stays at working", {"phase"}},
+    [ROW_CONNECTED] = {"connected", FACT_GAUGE, false, "1 while the coordinator is heard", {NULL}},
+    [ROW_EPSILON_LIMIT] = {"epsilon_limit", FACT_GAUGE, false, "The policy's epsilon, in total and of any allowance_days", {"allowance"}},
+    [ROW_EPSILON_SPENT] = {"epsilon_spent", FACT_GAUGE, false, "The sum of the charges' epsilons; without bound after Gaussian noise", {"allowance"}},
+    [ROW_EPSILON_LEFT] = {"epsilon_left", FACT_GAUGE, false, "What is left of the policy's epsilon", {"allowance"}},
+    [ROW_DELTA_LIMIT] = {"delta_limit", FACT_GAUGE, false, "The policy's delta", {"allowance"}},
+    [ROW_DELTA_SPENT] = {"delta_spent", FACT_GAUGE, false, "The sum of the charges' deltas", {"allowance"}},
+    [ROW_DELTA_LEFT] = {"delta_left", FACT_GAUGE, false, "What is left for the charges' deltas", {"allowance"}},
+    [ROW_JOB_EPSILON_SPENT] = {"job_epsilon_spent", FACT_GAUGE, false, "The same sum of epsilons for each of the latest jobs", {"id"}},
+    [ROW_JOB_EPSILON_LEFT] = {"job_epsilon_left", FACT_GAUGE, false, "What is left of the policy's job_epsilon for each of them", {"id"}},
+    [ROW_ANSWERS] = {"answers_total", FACT_COUNTER, false, "Answers that the journal holds a charge for", {NULL}},
+    [ROW_LAST_ANSWER] = {"last_answer_timestamp_seconds", FACT_GAUGE, false, "When the latest of them was charged, in seconds since 1970", {NULL}},
+    [ROW_LATEST] = {"latest_answers", FACT_LIST, false, "What left this site, the latest first: every answer was charged before it left", {"when", "id", "round", "task", "charge", "bytes"}},
+    FACTS_COMMON(false),
 };
 /* clang-format on */
 

@@ -63,14 +63,14 @@ static bool read_wish(struct wish *wish, const char *const value[static HTTP_GIV
     return strcmp(again, runs) == 0 && (wish->approves || strcmp(what, "reject") == 0);
 }
 
-/* The text that the person saw, while it still waits with the same runs behind it: a decision that is sent again, or was made
+/* The text that the person saw, while nobody has decided on it with the same runs behind it: a decision that is sent again, or was made
  * elsewhere in the meantime, finds none. */
 static struct waiting_job *shown(struct face *face, const struct wish *wish)
 {
     for (size_t i = 0; i < face->desk->count; i++) {
         struct waiting_job *waiting = &face->desk->waiting[i];
         if (digest_equal(&waiting->digest, &wish->text)) {
-            return desk_waits(face->desk, waiting) && waiting->plan != NULL &&
+            return desk_is_undecided(face->desk, waiting) && waiting->plan != NULL &&
                            waiting->runs_before == wish->runs_before
                        ? waiting
                        : NULL;

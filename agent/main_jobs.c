@@ -21,8 +21,11 @@ struct seen_text {
     uint32_t latest; /* 1 + the latest round that the latest run's answers reached */
     uint32_t answers;
     uint64_t paid_micro;
-    bool kept;  /* its text lies in `waiting` */
-    bool under; /* its run is the latest that the journal names */
+    bool kept;    /* its text lies in `waiting` */
+    bool offered; /* as far as is known */
+    bool
+        under; /* its run is the latest that the journal names, and is offered as far as is known */
+    bool ended; /* its run is the latest that the journal names, and is offered no more */
 };
 
 struct seen_texts {
@@ -46,12 +49,15 @@ static struct seen_text *add(struct seen_texts *texts, const struct digest *dige
     return &texts->item[texts->count++];
 }
 
-static void take_run(struct seen_text *text, const struct desk_run *run, bool last)
+static void take_run(struct seen_text *text, const struct desk_run *run, const struct desk *desk)
 {
+    const bool last = run + 1 == desk->run + desk->run_count;
+    const bool offered = !desk->offer.known || digest_equal(&desk->offer.id, &run->id);
     text->runs++;
     text->latest = run->latest;
     text->answers += run->answers;
-    text->under = last;
+    text->under = last && offered;
+    text->ended = last && !offered;
     if (run->name[0] != '\0') {
         (void)snprintf(text->name, sizeof text->name, "%s", run->name);
         text->epsilon_micro = run->epsilon_micro;
@@ -87,7 +93,7 @@ static enum status gather(struct seen_texts *texts, const struct desk *desk,
         if (text == NULL) {
             return STATUS_NO_MEMORY;
         }
-        take_run(text, run, i + 1 == desk->run_count);
+        take_run(text, run, desk);
         for (size_t j = 0; j < ledger_job_count(ledger); j++) {
             struct digest id;
             const struct balance balance = ledger_job(ledger, j, &id);
@@ -116,24 +122,26 @@ static enum status gather(struct seen_texts *texts, const struct desk *desk,
             return STATUS_NO_MEMORY;
         }
         text->kept = true;
+        text->offered = desk_offers(desk, &waiting->digest);
         (void)snprintf(text->name, sizeof text->name, "%s", waiting->job.name);
         text->epsilon_micro = waiting->job.epsilon_micro;
     }
     return STATUS_OK;
 }
 
-/* The latest run that has not answered its last round may be under way, or may have failed or been cancelled: the journal of a
- * site does not tell. */
+/* Whether the latest run that has not answered its last round is under way, the journal of a site does not tell, but the offer
+ * does. */
 static const char *state_of(const struct seen_text *text, const struct approval *decision)
 {
     if (decision != NULL && decision->runs == 0) {
         return "rejected";
     }
     if (text->kept && (decision == NULL || decision->runs <= text->runs)) {
-        return "waiting";
+        return text->offered ? "waiting" : "over";
     }
-    if (text->runs > 0 && text->under && (text->rounds == 0 || text->latest < text->rounds)) {
-        return "running";
+    if (text->runs > 0 && (text->under || text->ended) &&
+        (text->rounds == 0 || text->latest < text->rounds)) {
+        return text->under ? "running" : "over";
     }
     return decision != NULL && decision->runs > text->runs ? "approved" : "done";
 }

@@ -121,6 +121,19 @@ static bool keep_look(void *self, const struct look *look)
     return false;
 }
 
+/* For the commands about jobs, and the page. */
+static bool keep_offer(void *self, const struct job_name *job)
+{
+    const struct run *run = self;
+    struct why why = {{0}};
+    const bool kept = site_keep_offer(&run->site, job, &why);
+    if (!kept) {
+        log_event(&run->daemon.log, LOG_WARN, "offer-not-kept", NULL,
+                  "`jobs` may show a job as waiting or running that is over: %s", why.text);
+    }
+    return kept;
+}
+
 /* No file is a first start. */
 static enum status read_look(const struct run *run, struct look *look, struct why *why)
 {
@@ -193,6 +206,7 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
         .model = {keep_model, run},
         .waiting = {keep_waiting, run},
         .looks = {keep_look, run},
+        .offers = {keep_offer, run},
         .approved_text = {run->site.job_text, run->site.job_size},
         .memory_bytes = run->memory_bytes,
         .speed = run->speed,

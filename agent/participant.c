@@ -172,7 +172,7 @@ static enum status on_message(struct participant *p, const struct event *event,
     case MESSAGE_OPEN:
         return legs_on_message(p, event, &message, effects);
     case MESSAGE_ENROLLED: /* a coordinator without a job answers so */
-        return STATUS_OK;
+        return job_on_none(p);
     case MESSAGE_HELLO:
     case MESSAGE_OFFER:
     case MESSAGE_CHUNK:

@@ -11,6 +11,7 @@
 #include "dictionary/dictionary.h"
 #include "masks/site.h"
 #include "protocol/machine.h"
+#include "protocol/message.h"
 
 struct participant;
 
@@ -43,6 +44,13 @@ struct look_sink {
     void *self;
 };
 
+/* Where it is kept which job the coordinator offers this site: what waits or runs besides is over. */
+struct offer_sink {
+    /** job: NULL: none, or it is over. Returns whether it is kept; it is put again until it is. NULL: nowhere. */
+    bool (*put)(void *self, const struct job_name *job);
+    void *self;
+};
+
 /** Reads and writes a look as one line of text. Parsing fails with STATUS_INVALID. */
 enum { LOOK_TEXT_BYTES = 128 };
 MUST_USE enum status look_parse(struct look *look, struct slice text);
@@ -59,6 +67,7 @@ struct participant_options {
     struct text_sink waiting;
     struct look looked; /* as it was put last */
     struct look_sink looks;
+    struct offer_sink offers;
     struct slice
         dictionary_text; /* kept; as the site's person wrote it, shown where the policy says so */
     struct slice

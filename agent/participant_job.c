@@ -124,9 +124,16 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
     const struct job_name *name = &message->as.welcome.job;
 
     if (p->job_phase != JOB_NONE && digest_equal(&name->id, &p->name.id)) {
+        if (!participant_is_computing(p)) {
+            site_note_offer(p, p->job_phase == JOB_OVER ? NULL : name);
+        }
         return STATUS_OK;
     }
-    if (participant_is_deaf(p) || job_is_one_too_many(p, name, event->wall_ms)) {
+    if (participant_is_deaf(p)) {
+        return STATUS_OK;
+    }
+    site_note_offer(p, name);
+    if (job_is_one_too_many(p, name, event->wall_ms)) {
         return STATUS_OK;
     }
     job_leave(p);
@@ -144,6 +151,22 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
     }
     p->fetching = name->text_digest;
     return participant_ask(p, effects);
+}
+
+/* A job that this site has not joined is gone with its offer. One that it has joined may still be told of. */
+enum status job_on_none(struct participant *p)
+{
+    const bool joined = p->job_phase == JOB_READY || p->fetch_final || p->model_owed;
+    if (participant_is_deaf(p)) {
+        return STATUS_OK;
+    }
+    site_note_offer(p, NULL);
+    if (!joined && p->job_phase != JOB_NONE && p->job_phase != JOB_OVER) {
+        log_event(p->options.log, LOG_INFO, "job-gone", p->coordinator.name,
+                  "the coordinator offers the job no more: it failed, was cancelled or has ended");
+        job_leave(p);
+    }
+    return STATUS_OK;
 }
 
 enum status job_on_text(struct participant *p, const struct event *event, struct effects *effects)

@@ -67,6 +67,7 @@ static enum status end_job(struct participant *p, const struct event *event, boo
                            struct effects *effects)
 {
     const bool unfit = p->job_phase == JOB_UNFIT;
+    const bool waited = p->job_phase == JOB_WAITING;
     const bool refused = p->job_phase == JOB_REFUSED;
     bool kept = !p->model_owed;
 
@@ -78,17 +79,20 @@ static enum status end_job(struct participant *p, const struct event *event, boo
     log_event(p->options.log, LOG_INFO, failed ? "job-failed" : "job-ended", NULL, "%s%s",
               failed ? "the job failed: too few agents answered, or an operator cancelled it"
                      : "the job is done",
-              unfit ? "; this agent took no part in it" : "");
+              waited  ? "; it waited for a person until then"
+              : unfit ? "; this agent took no part in it"
+                      : "");
+    site_note_offer(p, NULL);
     enum status status = participant_hello(p, event->now_ms, effects);
     if (status == STATUS_OK && p->options.once) {
         struct effect *finish = effects_add(effects, EFFECT_FINISH);
         if (finish == NULL) {
             return STATUS_NO_MEMORY;
         }
-        finish->as.finish.exit_code = unfit || !kept ? EXIT_CODE_INPUT
-                                      : refused      ? EXIT_CODE_REFUSED
-                                      : failed       ? EXIT_CODE_JOB_FAILED
-                                                     : EXIT_CODE_OK;
+        finish->as.finish.exit_code = unfit || !kept                   ? EXIT_CODE_INPUT
+                                      : refused || (waited && !failed) ? EXIT_CODE_REFUSED
+                                      : failed                         ? EXIT_CODE_JOB_FAILED
+                                                                       : EXIT_CODE_OK;
         p->finished = true;
     }
     return status;
@@ -176,18 +180,20 @@ enum status release_on_message(struct participant *p, const struct event *event,
                                const struct message *message, struct effects *effects)
 {
     uint32_t round = message->as.release.round;
+    const bool ends = message->as.release.failed || message->as.release.last;
     bool held;
     enum status status;
 
     if (!digest_equal(&message->as.release.job, &p->name.id) ||
-        (p->job_phase != JOB_READY && p->job_phase != JOB_REFUSED && p->job_phase != JOB_UNFIT) ||
+        (p->job_phase != JOB_READY && p->job_phase != JOB_REFUSED && p->job_phase != JOB_UNFIT &&
+         !(p->job_phase == JOB_WAITING && ends)) ||
         p->fetch_final || p->model_owed || participant_is_deaf(p)) {
         return STATUS_OK;
     }
     if (p->job_phase != JOB_UNFIT && round >= job_round_count(&p->job)) {
         return STATUS_OK;
     }
-    status = close_round(p, round, message->as.release.failed || message->as.release.last, effects);
+    status = close_round(p, round, ends, effects);
     if (status != STATUS_OK) {
         return status;
     }

@@ -51,6 +51,16 @@ void site_keep_text(struct participant *p, int64_t now_ms)
     participant_keep_later(p, now_ms);
 }
 
+void site_note_offer(struct participant *p, const struct job_name *job)
+{
+    const struct offer_sink *offers = &p->options.offers;
+    const struct digest id = job != NULL ? job->id : (struct digest){{0}};
+    if (offers->put != NULL && !(p->offer_kept && digest_equal(&p->offered, &id))) {
+        p->offer_kept = offers->put(offers->self, job);
+        p->offered = id;
+    }
+}
+
 static void job_wait(struct participant *p, int64_t now_ms)
 {
     char hex[2 * DIGEST_BYTES + 1];

@@ -40,7 +40,9 @@ enum {
  *              |         |    ^      |               REFUSED -> LOADING   a person's later yes
  *              |         v    |      v               UNFIT -> as FETCHING, when the table is looked for again
  *              +------> UNFIT +   REFUSED            UNFIT, REFUSED -> OVER   the last release
- *              +------> WAITING, REFUSED             WAITING, READY -> REFUSED   a person's no */
+ *              +------> WAITING, REFUSED             WAITING, READY -> REFUSED   a person's no
+ *                                                      WAITING -> OVER   the last release
+ *   FETCHING, WAITING, UNFIT, REFUSED -> NONE   the coordinator offers it no more */
 enum job_phase {
     JOB_NONE,     /* no job known */
     JOB_FETCHING, /* its text is on the way */
@@ -141,6 +143,7 @@ struct participant {
     struct approvals offered_approvals; /* in the making */
     int64_t jobs_day;                   /* of jobs_today, since 1970 */
     uint32_t jobs_today;                /* looks at jobs, as far as it is known */
+    struct digest offered;              /* the job that is offered, as it was told last; none */
     struct digest resumes;              /* the job that was looked at last before the start */
     int64_t look_ms; /* JOB_UNFIT because the table is gone: when to look again; 0: not */
     struct dataset data;
@@ -187,6 +190,7 @@ struct participant {
     bool was_shown;
     bool was_present; /* a challenge was answered, or is to be */
     bool looked;      /* at a job, since the start */
+    bool offer_kept;  /* which job is offered */
     bool jobs_limit_told;
     bool approvals_changed; /* and not yet acted on */
     bool policy_changed;    /* a restart is due, between two rounds */
@@ -269,6 +273,8 @@ bool job_is_recorded(const struct participant *p, const struct digest *job);
 MUST_USE enum status job_remember(struct participant *p, const struct job_name *job);
 MUST_USE enum status job_on_welcome(struct participant *p, const struct event *event,
                                     const struct message *message, struct effects *effects);
+/** The coordinator has no job for this site. */
+MUST_USE enum status job_on_none(struct participant *p);
 MUST_USE enum status job_on_text(struct participant *p, const struct event *event,
                                  struct effects *effects);
 MUST_USE enum status job_on_loaded(struct participant *p, const struct event *event,
@@ -300,6 +306,8 @@ void site_on_file(struct participant *p, const struct event *event);
 
 /** Tries again to keep the text of a job that waits. */
 void site_keep_text(struct participant *p, int64_t now_ms);
+/** Keeps which job is offered, where that is another one than before; NULL: none, or it is over. */
+void site_note_offer(struct participant *p, const struct job_name *job);
 
 /** Acts on what site_on_file took, while nothing is computed or committed. */
 MUST_USE enum status site_apply(struct participant *p, const struct event *event,

@@ -16,6 +16,8 @@ enum {
     FACE_FILES = 3
 }; /* that the page lists, the latest ones */
 
+enum { FACE_STAY_MS = 60000, FACE_WAITS_BYTES = 64 };
+
 struct face_round {
     int64_t wall_ms;
     uint32_t round;
@@ -36,16 +38,29 @@ struct face;
 struct face_run {
     struct face *face;
     const struct job *job;
+    const char *state;                     /* where its journal lies */
     const struct coordinator *coordinator; /* NULL: it starts again, or no job runs here */
     uint32_t number;                       /* of the queue's job; 0: there is no queue */
+    int64_t began_ms;                      /* when its machine was made, on the monotonic clock */
     struct journal_watch journal;
     uint64_t duration_ms;                 /* of all closed rounds */
     uint64_t round_count;                 /* that were released */
     struct face_round round[FACE_ROUNDS]; /* a ring: number i is at i modulo FACE_ROUNDS */
     struct price spent;                   /* after spent_rounds */
     uint64_t spent_rounds;
-    int64_t first_ms; /* Unix time of the job's first record, */
-    int64_t last_ms;  /* and of its latest */
+    int64_t first_ms;  /* Unix time of the job's first record, */
+    int64_t last_ms;   /* and of its latest round */
+    int64_t newest_ms; /* and of its latest record of any kind */
+    char *drawn;       /* what the page draws of it, owned; NULL: to be made */
+    char *told;        /* what face_tell_job has told of it, owned; or NULL, */
+    int64_t told_ms;   /* and when: it is made anew after a while, however often it is asked for */
+};
+
+/* What is still told of the job that ended last. */
+struct face_ended {
+    uint32_t number; /* 0: none has ended since the program began */
+    int64_t last_ms; /* Unix time of its latest round; 0: it has none */
+    bool failed;
 };
 
 /* Starts zeroed. */
@@ -55,12 +70,12 @@ struct face {
     bool stands_by;              /* another coordinator leads */
     struct endpoint *endpoint;   /* where agents come in, while a driver runs; or NULL */
     uint64_t version;            /* of what is shown */
+    uint32_t shown;              /* the number of the job that was told of at last */
+    struct face_ended ended;
     struct face_run run[DRIVER_LANES_MAX];
     struct page_host host;
     int64_t started_ms;
     struct face_job listed[FACE_JOBS]; /* of number i at i modulo FACE_JOBS */
-    char *drawn;                       /* what the page draws, owned; NULL: to be made, */
-    const struct face_run *drawn_of;   /* of this job */
 };
 
 /** Begins to listen where the settings say so. log: told the address. Fails like page_host_open. */
@@ -82,22 +97,33 @@ uint64_t face_version(void *self);
 int face_open_result(void *self, const char *behind, uint64_t *size,
                      char name[static HTTP_NAME_BYTES]);
 
-/** The status as JSON, malloc'd; NULL without memory. */
-char *face_status(struct face *face);
+/** The same as face_tell of a job that runs, by its number in digits; NULL where none has that very number, or without memory. */
+char *face_tell_job(void *self, const char *behind);
+
+/** The status as JSON, malloc'd; NULL without memory. shown: the job that its facts tell of; NULL: none runs. */
+char *face_status(struct face *face, const struct face_run *shown);
 
 /** The names of a finished job's files, as the page offers them; behind the last one stands NULL. */
 extern const char *const face_results[];
 
-/** Returns the job that the page tells of: of those that run, the one of the lowest number; NULL. */
+/** Returns the job of that number, if it runs, or NULL. 0: the only one, where there is no queue. */
+struct face_run *face_running(struct face *face, uint32_t number);
+
+/** Returns the job that the page tells of to whoever has picked none: of those that run, the one with the newest record, and one
+ * that has released a round before one that waits for its first. It stays with a job for FACE_STAY_MS: two that run at the same
+ * time do not take turns. NULL: none runs. */
 struct face_run *face_shown(struct face *face);
+
+/** Writes what a job waits for, "for approval: 2 of 3 ready", or "" where it has the agents that it needs. */
+void face_waits(char text[static FACE_WAITS_BYTES], const struct face_run *run);
 
 /** Whether nothing runs, and that is right: a queue that waits for jobs. */
 void face_set_idle(struct face *face, bool idle);
 
 /** A machine was made on this journal, which it has not read yet; or is about to be unmade. lane: of the driver; number: of
- * the queue's job, or 0. */
+ * the queue's job, or 0. state: where the journal lies; it and the job are kept. */
 void face_begin(struct face *face, size_t lane, uint32_t number, const struct job *job,
-                const struct coordinator *coordinator, struct journal *journal);
+                const char *state, const struct coordinator *coordinator, struct journal *journal);
 /** A collector's machine was told a record that was added to the journal. Its blob is not read. */
 void face_hear(void *self, struct slice body); /* self: a struct face */
 void face_pause(struct face *face, size_t lane);

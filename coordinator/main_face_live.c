@@ -5,6 +5,7 @@
 #include "coordinator/main_queue_place.h"
 #include "coordinator/publish.h"
 
+#include "io/clock.h"
 #include "report/result.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_DIGITS_MAX = 9 };
+enum { NUMBER_DIGITS_MAX = 9, TOLD_MS = 500 };
 
 const char *const face_results[FACE_FILES + 1] = {"result.json", "report.html", "model.json", NULL};
 
@@ -47,25 +48,18 @@ static char *draw(const struct face_run *run)
     return text;
 }
 
-char *face_tell(void *self)
+static char *tell(struct face *face, struct face_run *run)
 {
-    struct face *face = self;
     char *out = NULL;
     size_t size = 0;
-    char *status = face_status(face);
-    const struct face_run *shown = face_shown(face);
-    if (shown != face->drawn_of) {
-        free(face->drawn);
-        face->drawn = NULL;
-    }
-    if (face->drawn == NULL && shown != NULL) {
-        face->drawn = draw(shown);
-        face->drawn_of = shown;
+    char *status = face_status(face, run);
+    if (run != NULL && run->drawn == NULL) {
+        run->drawn = draw(run);
     }
     FILE *text = status == NULL ? NULL : open_memstream(&out, &size);
     if (text != NULL) {
         (void)fprintf(text, "{\"status\": %s,\n\"drawn\": %s}", status,
-                      face->drawn != NULL && shown != NULL ? face->drawn : "null");
+                      run != NULL && run->drawn != NULL ? run->drawn : "null");
         if (fclose(text) != 0) {
             free(out);
             out = NULL;
@@ -75,16 +69,49 @@ char *face_tell(void *self)
     return out;
 }
 
+char *face_tell(void *self)
+{
+    struct face *face = self;
+    return tell(face, face_shown(face));
+}
+
+/* A number in the one way to write it. Returns what stands behind it, or NULL. */
+static const char *parse_number(uint32_t *number, const char *text)
+{
+    const size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > NUMBER_DIGITS_MAX || text[0] == '0') {
+        return NULL;
+    }
+    *number = (uint32_t)strtoul(text, NULL, 10);
+    return text + digits;
+}
+
+char *face_tell_job(void *self, const char *behind)
+{
+    struct face *face = self;
+    uint32_t number = 0;
+    const char *rest = parse_number(&number, behind);
+    struct face_run *run = rest != NULL && *rest == '\0' ? face_running(face, number) : NULL;
+    if (run == NULL) {
+        return NULL;
+    }
+    if (run->told == NULL || clock_now_ms() - run->told_ms >= TOLD_MS) {
+        free(run->told);
+        run->told = tell(face, run);
+        run->told_ms = clock_now_ms();
+    }
+    return run->told == NULL ? NULL : strdup(run->told);
+}
+
 /* "7/result.json", and no other way to say it: no path is made of what was asked for. */
 static const char *parse(uint32_t *number, const char *behind)
 {
-    const size_t digits = strspn(behind, "0123456789");
-    if (digits == 0 || digits > NUMBER_DIGITS_MAX || behind[0] == '0' || behind[digits] != '/') {
+    const char *rest = parse_number(number, behind);
+    if (rest == NULL || *rest != '/') {
         return NULL;
     }
-    *number = (uint32_t)strtoul(behind, NULL, 10);
     for (size_t i = 0; face_results[i] != NULL; i++) {
-        if (strcmp(behind + digits + 1, face_results[i]) == 0) {
+        if (strcmp(rest + 1, face_results[i]) == 0) {
             return face_results[i];
         }
     }

@@ -3,6 +3,7 @@
 
 #include "coordinator/main_face.h"
 
+#include "io/clock.h"
 #include "protocol/wire.h"
 
 #include <stdlib.h>
@@ -13,22 +14,30 @@ uint64_t face_version(void *self)
     return face->version;
 }
 
-static void forget_drawn(struct face *face)
+static void forget_drawn(struct face_run *run)
 {
-    free(face->drawn);
-    face->drawn = NULL;
+    free(run->drawn);
+    run->drawn = NULL;
+}
+
+static void forget(struct face_run *run)
+{
+    forget_drawn(run);
+    free(run->told);
+    run->told = NULL;
 }
 
 static void note(void *self, const struct record *record, UNUSED struct slice blob)
 {
     struct face_run *run = self;
     run->face->version++;
+    run->newest_ms = record->wall_ms;
     run->first_ms = record->kind == RECORD_JOB ? record->wall_ms : run->first_ms;
     if (record->kind != RECORD_ROUND || record->as.round.failed) {
         return;
     }
     run->last_ms = record->wall_ms;
-    forget_drawn(run->face);
+    forget_drawn(run);
     run->duration_ms += record->as.round.duration_ms;
     run->round[run->round_count++ % FACE_ROUNDS] =
         (struct face_round){.wall_ms = record->wall_ms,
@@ -69,7 +78,9 @@ void face_stand_by(void *self, int64_t wait_ms)
 void face_close(struct face *face)
 {
     page_host_close(&face->host);
-    forget_drawn(face);
+    for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
+        forget(&face->run[i]);
+    }
 }
 
 void face_set_idle(struct face *face, bool idle)
@@ -80,13 +91,17 @@ void face_set_idle(struct face *face, bool idle)
 
 /* The journal tells all rounds anew. */
 void face_begin(struct face *face, size_t lane, uint32_t number, const struct job *job,
-                const struct coordinator *coordinator, struct journal *journal)
+                const char *state, const struct coordinator *coordinator, struct journal *journal)
 {
     struct face_run *run = &face->run[lane];
     face->version++;
-    forget_drawn(face);
-    *run =
-        (struct face_run){.face = face, .job = job, .coordinator = coordinator, .number = number};
+    forget(run);
+    *run = (struct face_run){.face = face,
+                             .job = job,
+                             .state = state,
+                             .coordinator = coordinator,
+                             .number = number,
+                             .began_ms = clock_now_ms()};
     if (face->host.watch != NULL) {
         run->journal = (struct journal_watch){.note = note, .self = run};
         journal_watch_begin(&run->journal, journal);
@@ -95,6 +110,15 @@ void face_begin(struct face *face, size_t lane, uint32_t number, const struct jo
 
 void face_pause(struct face *face, size_t lane)
 {
+    struct face_run *run = &face->run[lane];
     face->version++;
-    face->run[lane].coordinator = NULL;
+    if (run->coordinator != NULL && run->number != 0) {
+        const struct coordinator_view view = coordinator_look(run->coordinator);
+        if (view.over) {
+            face->ended = (struct face_ended){
+                .number = run->number, .last_ms = run->last_ms, .failed = view.failed};
+        }
+    }
+    run->coordinator = NULL;
+    forget(run);
 }

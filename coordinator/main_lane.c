@@ -177,7 +177,7 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
     run->own = collect_is_collector(office) ? (struct journal){.self = NULL} : *journal;
     *machine = coordinator_machine(lane->coordinator);
     face_begin(&run->face, (size_t)(lane - run->lane), lane->job != NULL ? lane->job->number : 0,
-               &office->job, lane->coordinator, journal);
+               &office->job, office->settings.state, lane->coordinator, journal);
     return STATUS_OK;
 }
 

@@ -56,6 +56,8 @@ struct coordinator_view {
     uint32_t planned;  /* rounds */
     bool failed;       /* the job */
     size_t ready;      /* of its own agents */
+    size_t ready_all;  /* and of those of its collectors */
+    size_t unready;    /* of its own agents: connected once, and not ready */
     uint64_t open;     /* 1 + the round whose answers it takes, or 0 */
     uint64_t settled;  /* a collector: 1 + the round to which it has nothing more to add, or 0 */
     size_t answers;    /* of its own agents, to the open round */

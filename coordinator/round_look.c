@@ -78,6 +78,8 @@ struct coordinator_view coordinator_look(const struct coordinator *coordinator)
         .planned = planned,
         .failed = c->outcome.failed,
         .ready = cohort_count_ready(&c->cohort),
+        .ready_all = coordinator_count_ready(c),
+        .unready = c->cohort.seen > c->cohort.ready ? c->cohort.seen - c->cohort.ready : 0,
         .open = c->phase == PHASE_OPEN ? (uint64_t)closed + 1 : 0,
         .settled = c->phase == PHASE_OPEN && c->collecting.settled ? (uint64_t)closed + 1 : 0,
         .answers = cohort_count(&c->cohort, STANDING_ANSWERED),

@@ -86,6 +86,16 @@ static void print_if(const char *what, const json_t *job, const char *key)
     }
 }
 
+/* A sentence or more. */
+static void print_wrapped(const char *key, const json_t *job)
+{
+    char text[VIEW_TEXT_BYTES];
+    if (view_text(text, job, key)[0] != '\0') {
+        (void)printf("%-10s ", key);
+        wrap_print(stdout, 11, 11, "%s", text);
+    }
+}
+
 static void print_left(const json_t *job)
 {
     const double seconds = view_number(job, "seconds_left");
@@ -115,10 +125,8 @@ void view_job(const json_t *job)
     print_left(job);
     print_price("paid", view_number(job, "epsilon"), view_number(job, "delta"));
     print_price("planned", view_number(job, "epsilon_planned"), view_number(job, "delta_planned"));
-    if (view_text(text, job, "because")[0] != '\0') {
-        (void)printf("%-10s ", "because");
-        wrap_print(stdout, 11, 11, "%s", text);
-    }
+    print_wrapped("waits", job);
+    print_wrapped("because", job);
     if (view_text(text, job, "ended")[0] != '\0') {
         print_if("results", job, "results");
     }

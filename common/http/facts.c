@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "json/json_text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 struct fact {
     size_t row;
+    uint32_t job; /* by number; 0: none */
     double value;
     char label[FACT_LABELS_MAX][FACT_LABEL_BYTES];
 };
@@ -20,6 +22,8 @@ struct facts {
     struct fact *fact; /* (count) */
     size_t count;
     size_t room;
+    uint32_t job;   /* of what is added */
+    uint32_t shown; /* in the JSON */
     bool failed;
 };
 
@@ -90,15 +94,27 @@ static bool make_room(struct facts *facts)
 void facts_add(struct facts *facts, size_t row, double value, const char *const *label)
 {
     CHECK(row < facts->family_count);
+    CHECK(facts->job == 0 || facts->family[row].of_job);
     if (facts->failed || !make_room(facts)) {
         return;
     }
     struct fact *fact = &facts->fact[facts->count++];
     fact->row = row;
+    fact->job = facts->job;
     fact->value = value;
     for (size_t i = 0; i < label_count(&facts->family[row]); i++) {
         copy_label(fact->label[i], label[i]);
     }
+}
+
+void facts_of_job(struct facts *facts, uint32_t number)
+{
+    facts->job = number;
+}
+
+void facts_show_job(struct facts *facts, uint32_t number)
+{
+    facts->shown = number;
 }
 
 void facts_set(struct facts *facts, size_t row, double value)
@@ -179,18 +195,29 @@ static void put_value(struct text *text, double value)
     }
 }
 
+static void put_label(struct text *text, size_t before, const char *name, const char *value)
+{
+    put_text(text, before == 0 ? "{" : ",");
+    put_text(text, name);
+    put_text(text, "=\"");
+    put_escaped(text, value, true);
+    put_text(text, "\"");
+}
+
 static void put_sample(struct text *text, const struct fact_family *family, const struct fact *fact)
 {
+    char number[12];
+    size_t labels = 0;
     put_text(text, "hedgerow_");
     put_text(text, family->name);
-    for (size_t i = 0; i < label_count(family); i++) {
-        put_text(text, i == 0 ? "{" : ",");
-        put_text(text, family->label[i]);
-        put_text(text, "=\"");
-        put_escaped(text, fact->label[i], true);
-        put_text(text, "\"");
+    if (fact->job != 0) {
+        (void)snprintf(number, sizeof number, "%" PRIu32, fact->job);
+        put_label(text, labels++, "job_number", number);
     }
-    put_text(text, label_count(family) > 0 ? "} " : " ");
+    for (size_t i = 0; i < label_count(family); i++) {
+        put_label(text, labels++, family->label[i], fact->label[i]);
+    }
+    put_text(text, labels > 0 ? "} " : " ");
     put_value(text, fact->value);
     put_text(text, "\n");
 }
@@ -252,34 +279,83 @@ static json_t *row_json(const struct fact_family *family, const struct fact *fac
     return row;
 }
 
+/* A family's facts of one job, and of none where `also`; NULL: there are none. */
+static json_t *family_json(const struct facts *facts, size_t row, uint32_t job, bool also)
+{
+    const struct fact_family *family = &facts->family[row];
+    json_t *list = json_array();
+    json_t *single = NULL;
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fact *fact = &facts->fact[i];
+        if (fact->row != row || (fact->job != job && !(also && fact->job == 0))) {
+            continue;
+        }
+        if (label_count(family) > 0) {
+            json_add(&list, row_json(family, fact));
+        } else if (single == NULL) {
+            single = value_json(fact->value);
+        }
+    }
+    if (label_count(family) > 0 && (also || json_array_size(list) > 0)) {
+        return list;
+    }
+    json_decref(list);
+    return single;
+}
+
+static json_t *job_json(const struct facts *facts, uint32_t number)
+{
+    json_t *job = json_object();
+    json_t *values = json_object();
+    for (size_t row = 0; row < facts->family_count; row++) {
+        const bool told = facts->family[row].of_job && facts->family[row].kind != FACT_LIST;
+        json_t *value = told ? family_json(facts, row, number, false) : NULL;
+        if (value != NULL) {
+            json_put(&values, facts->family[row].name, value);
+        }
+    }
+    json_put(&job, "job_number", json_integer(number));
+    json_put(&job, "facts", values);
+    return job;
+}
+
+/* In the order in which they were first told of. */
+static json_t *jobs_json(const struct facts *facts)
+{
+    json_t *jobs = json_array();
+    for (size_t i = 0; i < facts->count; i++) {
+        const uint32_t number = facts->fact[i].job;
+        bool told = number == 0;
+        for (size_t j = i; j-- > 0 && !told;) {
+            told = facts->fact[j].job == number;
+        }
+        if (!told) {
+            json_add(&jobs, job_json(facts, number));
+        }
+    }
+    return jobs;
+}
+
 char *facts_json(const struct facts *facts)
 {
     json_t *root = json_object();
     json_t *values = json_object();
     json_t *help = json_object();
+    bool of_jobs = false;
     for (size_t row = 0; row < facts->family_count; row++) {
         const struct fact_family *family = &facts->family[row];
-        json_t *list = json_array();
-        json_t *single = NULL;
-        for (size_t i = 0; i < facts->count; i++) {
-            if (facts->fact[i].row != row) {
-                continue;
-            }
-            if (label_count(family) > 0) {
-                json_add(&list, row_json(family, &facts->fact[i]));
-            } else if (single == NULL) {
-                single = value_json(facts->fact[i].value);
-            }
-        }
-        if (label_count(family) > 0) {
-            json_put(&values, family->name, list);
-        } else {
-            json_put(&values, family->name, single == NULL ? json_null() : single);
-            json_decref(list);
-        }
+        json_t *value = family_json(facts, row, facts->shown, true);
+        of_jobs = of_jobs || family->of_job;
+        json_put(&values, family->name,
+                 value == NULL && label_count(family) == 0 ? json_null() : value);
         json_put(&help, family->name, json_string(family->help));
     }
     json_put(&root, "facts", values);
+    if (of_jobs) {
+        json_put(&root, "jobs", jobs_json(facts));
+        json_put(&root, "shown",
+                 facts->shown == 0 ? json_null() : json_integer((json_int_t)facts->shown));
+    }
     json_put(&root, "help", help);
     char *text = facts->failed ? NULL : json_text(root, 1, 15);
     json_decref(root);

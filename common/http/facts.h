@@ -9,8 +9,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum { FACT_LABELS_MAX = 6, FACT_LABEL_BYTES = 128, FACTS_MAX = 8192 };
+enum { FACT_LABELS_MAX = 7, FACT_LABEL_BYTES = 128, FACTS_MAX = 8192 };
 
 enum fact_kind {
     FACT_GAUGE,
@@ -23,7 +24,8 @@ enum fact_kind {
 struct fact_family {
     const char *name; /* lower case and '_'; "hedgerow_" comes before it in the metrics */
     enum fact_kind kind;
-    const char *help;                   /* a sentence without its end */
+    bool of_job;      /* of each job that runs; one with a number has the label job_number */
+    const char *help; /* a sentence without its end */
     const char *label[FACT_LABELS_MAX]; /* names; those behind the last one are NULL */
 };
 
@@ -32,6 +34,13 @@ struct facts;
 /** Starts an empty collection of facts of a table (count rows, kept). NULL without memory. */
 struct facts *facts_new(const struct fact_family *family, size_t count);
 void facts_free(struct facts *facts);
+
+/** Says whose the facts of families `of_job` are that are added from now on: of the job of this number; 0: of a program's only
+ * one, or of the program. */
+void facts_of_job(struct facts *facts, uint32_t number);
+
+/** Says which job's facts the JSON has where a program's only one would have its. */
+void facts_show_job(struct facts *facts, uint32_t number);
 
 /** Adds a figure of the family number `row`; label: (as many as the family has) any text, copied, cut at
  * FACT_LABEL_BYTES - 1. Beyond FACTS_MAX, or without memory, nothing can be made of the facts any more. */
@@ -49,7 +58,9 @@ void facts_set_state(struct facts *facts, size_t row, const char *const *name, s
 char *facts_metrics(const struct facts *facts);
 
 /** Returns them as a JSON object, malloc'd: "facts" has a number for a family without labels and a list of rows for
- * one with labels (null: infinite), "help" the tables' sentences. NULL without memory. */
+ * one with labels (null: infinite), "help" the tables' sentences. Of a table with families `of_job`, "jobs" has the facts
+ * of each job with a number, without its lists, and "shown" the number of the one that is in "facts", or null. NULL without
+ * memory. */
 char *facts_json(const struct facts *facts);
 
 #endif

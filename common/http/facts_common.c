@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <math.h>
 
-static const struct fact_family common_rows[] = {FACTS_COMMON};
+static const struct fact_family common_rows[] = {FACTS_COMMON(false)};
 static_assert(sizeof common_rows / sizeof common_rows[0] == FACTS_COMMON_COUNT, "every row");
 
 double facts_epsilon(uint64_t micro)
@@ -25,7 +25,7 @@ void facts_add_common(struct facts *facts, size_t first, const struct facts_comm
     facts_set_of(facts, first + 1, (double)common->bytes_in, "in");
     facts_set_of(facts, first + 1, (double)common->bytes_out, "out");
     if (common->journal_bytes != FACTS_UNKNOWN) {
-        facts_set(facts, first + 2, (double)common->journal_bytes);
+        facts_set(facts, first + FACTS_COMMON_JOURNAL, (double)common->journal_bytes);
     }
     facts_set(facts, first + 3, (double)common->started_ms / 1000);
     facts_add(facts, first + 4, 1, build);

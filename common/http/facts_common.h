@@ -8,15 +8,16 @@
 #include <stdint.h>
 
 /* clang-format off */
-#define FACTS_COMMON \
-    {"messages_total", FACT_COUNTER, "Messages of the protocol since the program's start", {"direction"}}, \
-    {"message_bytes_total", FACT_COUNTER, "Bytes of these messages, before encryption", {"direction"}}, \
-    {"journal_bytes", FACT_GAUGE, "Bytes of the journal on the disk", {NULL}}, \
-    {"start_timestamp_seconds", FACT_GAUGE, "When the program was started, in seconds since 1970", {NULL}}, \
-    {"build_info", FACT_INFO, "The program and its version", {"program", "version"}}
+/* journal_of_job: whether the program has several jobs at once, each with a journal */
+#define FACTS_COMMON(journal_of_job) \
+    {"messages_total", FACT_COUNTER, false, "Messages of the protocol since the program's start", {"direction"}}, \
+    {"message_bytes_total", FACT_COUNTER, false, "Bytes of these messages, before encryption", {"direction"}}, \
+    {"journal_bytes", FACT_GAUGE, journal_of_job, "Bytes of the journal on the disk", {NULL}}, \
+    {"start_timestamp_seconds", FACT_GAUGE, false, "When the program was started, in seconds since 1970", {NULL}}, \
+    {"build_info", FACT_INFO, false, "The program and its version", {"program", "version"}}
 /* clang-format on */
 
-enum { FACTS_COMMON_COUNT = 5 };
+enum { FACTS_COMMON_JOURNAL = 2, FACTS_COMMON_COUNT = 5 };
 
 #define FACTS_UNKNOWN UINT64_MAX /* of a figure that is then left out */
 

@@ -1,5 +1,5 @@
 /* http.h - a few fixed pages for programs and people on this machine, or with TLS and a token on others, served on the program's
- * one thread. No path, cookie or query decides what is shown but the exact paths of the routes, and what a route of files opens. What changes something is a route of its own kind, which says by
+ * one thread. No path, cookie or query decides what is shown but the exact paths of the routes, and what a route of files opens, or one of names finds. What changes something is a route of its own kind, which says by
  * which headers; a body is never read. */
 
 #ifndef HTTP_HTTP_H
@@ -17,7 +17,7 @@
 struct http;
 
 enum {
-    HTTP_ROUTES_MAX = 13,
+    HTTP_ROUTES_MAX = 14,
     HTTP_STREAMS_MAX = 16,         /* listeners and files on their way, of all connections */
     HTTP_STALLED_MS = 5000,        /* of a stream: whoever has not read for so long is cut */
     HTTP_NEWS_BYTES_MAX = 1 << 21, /* of one event; a longer one is not told */
@@ -53,6 +53,10 @@ struct http_route {
     /** Not NULL: path ends with '/', and what stands behind it names a file, which is downloaded. Returns its descriptor, which
      * the caller closes, or -1 where there is none of that very name. name: out, by what the browser keeps it. */
     int (*open)(void *self, const char *behind, uint64_t *size, char name[static HTTP_NAME_BYTES]);
+
+    /** Not NULL: path ends with '/', and what stands behind it names what is shown. Returns it, malloc'd, or NULL where there is none
+     * of that very name, or without memory. */
+    char *(*find)(void *self, const char *behind);
 
     void *self; /* kept; of all these; NULL: that of the options */
 };

@@ -15,7 +15,7 @@ static const struct http_route unknown_route = {.path = ""};
 
 static bool is_path_of(const char *path, const struct http_route *route)
 {
-    return route->open != NULL
+    return route->open != NULL || route->find != NULL
                ? strncmp(path, route->path, strlen(route->path)) == 0 && strpbrk(path, "?%") == NULL
                : strcmp(path, route->path) == 0;
 }
@@ -162,6 +162,28 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, const struct ht
     return result;
 }
 
+static enum MHD_Result answer(struct MHD_Connection *connection, char *text, unsigned code,
+                              const char *type)
+{
+    struct MHD_Response *response =
+        text == NULL ? NULL : new_response(text, strlen(text), MHD_RESPMEM_MUST_FREE, type);
+    if (response == NULL) {
+        return MHD_NO;
+    }
+    const enum MHD_Result result = MHD_queue_response(connection, code, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result find(struct http *http, struct MHD_Connection *connection,
+                            const struct http_route *route, const char *url)
+{
+    static const struct http_verdict none = {404, "There is nothing of that name.\n"};
+    void *self = route->self != NULL ? route->self : http->options.self;
+    char *text = route->find(self, url + strlen(route->path));
+    return text == NULL ? refuse(connection, &none) : answer(connection, text, 200, route->type);
+}
+
 /* An act's answer is for the one who asked. */
 static enum MHD_Result act(struct http *http, struct MHD_Connection *connection,
                            const struct taken *taken)
@@ -174,14 +196,7 @@ static enum MHD_Result act(struct http *http, struct MHD_Connection *connection,
     }
     char *text =
         route->act(route->self != NULL ? route->self : http->options.self, taken->value, &code);
-    struct MHD_Response *response =
-        text == NULL ? NULL : new_response(text, strlen(text), MHD_RESPMEM_MUST_FREE, route->type);
-    if (response == NULL) {
-        return MHD_NO;
-    }
-    const enum MHD_Result result = MHD_queue_response(connection, code, response);
-    MHD_destroy_response(response);
-    return result;
+    return answer(connection, text, code, route->type);
 }
 
 static struct connection *place_of(struct MHD_Connection *connection)
@@ -265,6 +280,9 @@ enum MHD_Result http_on_request(void *self, struct MHD_Connection *connection, c
     }
     if (route->tell != NULL || route->open != NULL) {
         return stream(http, connection, route, url);
+    }
+    if (route->find != NULL) {
+        return find(http, connection, route, url);
     }
     const struct made *made = make(http, route);
     return made->response == NULL ? MHD_NO

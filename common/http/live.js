@@ -13,8 +13,15 @@ function span(seconds) {
   return "about " + Math.round(seconds / size) + " " + unit;
 }
 
+function summaryOf(facts, shown) {
+  const row = facts.queue.find((one) => one.number === String(shown));
+  const run = facts.queue.filter((one) => one.state === "running").length;
+  const of = run > 1 && row ? `${run} jobs run; this is job ${row.number}. ` : "";
+  return of + sentencesOf(facts) + (row && row.waits ? ` It waits ${row.waits}.` : "");
+}
+
 /* What a person wants to know first, in a sentence or two. */
-function summaryOf(facts) {
+function sentencesOf(facts) {
   const job = facts.job_info.length > 0 ? facts.job_info[0].job : null;
   if (job === null) return facts.queue.some((row) => row.state === "waiting") ? "No job runs yet." : "No job runs, and none waits.";
   const closed = facts.rounds_closed_total, planned = facts.rounds_planned, phase = window.present(facts.job_phase);
@@ -66,11 +73,24 @@ function tell(latest, rounds) {
   label("chart-regret", `Average regret beside its bound by round. ${byId("play-note").textContent}`);
 }
 
+function range(values, digits) {
+  const low = Math.min(...values), high = Math.max(...values);
+  return values.length === 0 ? "" : low === high ? general(low, digits) : general(low, digits) + " to " + general(high, digits);
+}
+
+/* What was released of the kind that a noise is added to: the losses of the latest round over all candidates. Weights of models and
+ * answers to questions are not kept for the page. */
+function signalOf(release) {
+  const rounds = result.rounds.filter((r) => Array.isArray(r.losses) && !r.failed);
+  if (release.unit !== "loss") return "in the results";
+  return rounds.length === 0 ? "not yet" : range(rounds[rounds.length - 1].losses.filter(known), 3);
+}
+
 function noiseTable() {
-  const rows = result.releases.map((r) => [(r.stage + 1) + " " + r.task, r.what,
+  const rows = result.releases.map((r) => [(r.stage + 1) + " " + r.task, r.what, signalOf(r),
     known(r.noise) ? "\u00b1 " + general(r.noise, 3) : known(r.bar) ? "at most " + general(r.bar, 3) : "no answer", r.unit, r.mechanism]);
-  return rows.length === 0 ? [] : section("Noise beside the signal", "What each stage releases, and the noise that is added to it before anybody sees it",
-    ["stage", "released", "noise", "in", "kind of noise"], rows).childNodes;
+  return rows.length === 0 ? [] : section("Noise beside the signal", "What each stage releases, what came of it in the latest round, and the noise in that: one standard deviation. What is not a loss is in the results at the end",
+    ["stage", "released", "signal", "noise", "in", "kind of noise"], rows).childNodes;
 }
 
 function resultLinks(facts) {
@@ -101,6 +121,72 @@ function showDrawn(drawn) {
   drawAll();
 }
 
+/* The jobs of the queue: each that runs can be picked. */
+let shownJobs = "";
+function showJobs(facts, shown) {
+  const rows = facts.queue.map((row) => ({ ...row, left: row.left === "" ? "" : span(Number(row.left)) }));
+  const key = JSON.stringify([rows, shown]);
+  if (key === shownJobs) return; // a person may be about to click
+  shownJobs = key;
+  const host = byId("jobs");
+  const focus = host.contains(document.activeElement) ? document.activeElement.getAttribute("data-job") : null;
+  const button = (row) => {
+    const is = row.number === String(shown), word = is ? "shown" : "show";
+    return el("button", { type: "button", "data-job": row.number, "aria-pressed": String(is), "aria-label": printable(`${word}: job ${row.number}, ${row.job}`) }, word);
+  };
+  const lines = rows.map((row) => [row.state === "running" && shown !== null ? button(row) : "", row.number, row.job, row.state + (row.waits === "" ? "" : ", waits " + row.waits),
+    row.rounds, row.agents, row.left]);
+  const made = rows.length === 0 ? [] : section("Jobs", "The latest jobs of the queue, the newest first. What is below is of the job that is shown",
+    ["page", "number", "job", "state", "rounds released", "agents", "time left"], lines).childNodes;
+  keepFocus(host, () => host.replaceChildren(...made));
+  host.querySelectorAll("button").forEach((one) => {
+    one.addEventListener("click", () => pick(Number(one.getAttribute("data-job"))));
+    if (one.getAttribute("data-job") === focus) one.focus({ preventScroll: true });
+  });
+}
+
+/* What the program draws by itself is of one job. Another one that a person picks is asked for whenever there are news, and not
+ * more often than once a second. Once it has ended, the page is back at the one of the program. */
+const ASK_MS = 1000;
+let picked = null, lastTold = null, asks = false, asksAgain = false;
+
+function pick(number) {
+  picked = number;
+  if (lastTold !== null) hearTold(lastTold);
+}
+
+function showTold(told) {
+  show(told.status);
+  showLive(told.status.facts, told.drawn, told.status.shown);
+}
+
+async function askForPicked() {
+  asksAgain = asks;
+  if (asks) return;
+  asks = true;
+  const number = picked;
+  try {
+    const told = await ask("/api/jobs/" + number);
+    if (picked === number) showTold(told);
+  } catch (problem) {
+    if (picked === number && /404/.test(problem.message)) { // it has just ended
+      picked = null;
+      showTold(lastTold);
+    }
+  }
+  setTimeout(() => {
+    asks = false;
+    if (asksAgain && picked !== null) askForPicked();
+  }, ASK_MS);
+}
+
+window.hearTold = function (told) {
+  lastTold = told;
+  if (picked !== null && !told.status.facts.queue.some((row) => row.state === "running" && row.number === String(picked))) picked = null;
+  if (picked === null || picked === told.status.shown) showTold(told);
+  else askForPicked();
+};
+
 let shownLinks = "";
 function showLinks(facts) {
   const key = JSON.stringify(facts.results);
@@ -109,9 +195,10 @@ function showLinks(facts) {
   byId("results").replaceChildren(...resultLinks(facts));
 }
 
-window.showLive = function (facts, drawn) {
-  const text = summaryOf(facts);
+window.showLive = function (facts, drawn, shown = null) {
+  const text = summaryOf(facts, shown);
   if (byId("summary").textContent !== text) byId("summary").textContent = text;
+  showJobs(facts, facts.job_info.length > 0 ? shown : null);
   showLinks(facts);
   showDrawn(drawn);
 };

@@ -8,9 +8,10 @@ const SILENT_MS = 12000; // a program that lives says something every five secon
 
 // Where a name's own words would not do.
 const TITLES = {
-  agent_info: "Agents in the open round",
+  agent_info: "Agents",
   agents: "Agents by state",
   agents_needed: "Agents a round needs",
+  agents_ready: "Agents that are ready",
   answers_total: "Answers charged",
   connected: "Coordinator is heard",
   fetch_waiting_agents: "Agents that wait for pieces",
@@ -36,7 +37,7 @@ const ELSEWHERE = ["build_info", "job_info", "rounds_planned", "epsilon_planned"
 const SITE = typeof showSite === "function";
 const LIVE = typeof showLive === "function";
 if (SITE) ELSEWHERE.push("latest_answers");
-if (LIVE) ELSEWHERE.push("results");
+if (LIVE) ELSEWHERE.push("results", "queue");
 
 // Families with the same label that belong into one table.
 const JOINED = [
@@ -189,6 +190,7 @@ function show(status) {
     if (Array.isArray(facts[join.parts[0]]) && facts[join.parts[0]].length > 0) tables.push(joined(join, facts));
   }
   for (const [name, value] of Object.entries(facts)) {
+    if (name === "job_failed" && value === 0 && facts.job_info.length === 0) continue; // of a job that is over, and did not
     if (ELSEWHERE.includes(name) || inJoins.includes(name) || (name === "delta_spent" && facts.delta_planned === 0)) continue;
     if (!Array.isArray(value)) {
       if (value !== null) cards.push(numberCard(name, value, help[name], facts));
@@ -255,9 +257,7 @@ function listen() {
   source.addEventListener("beat", heard);
   source.onmessage = (event) => {
     heard();
-    const told = JSON.parse(event.data);
-    show(told.status);
-    showLive(told.status.facts, told.drawn);
+    hearTold(JSON.parse(event.data));
     say("Live: this page shows each round as it is released.", false);
   };
 }

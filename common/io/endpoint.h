@@ -105,6 +105,11 @@ MUST_USE enum status endpoint_receive(struct endpoint *endpoint, struct endpoint
  * do. Fails with STATUS_AGAIN when there is none. */
 MUST_USE enum status endpoint_next_cut(struct endpoint *endpoint, struct peer *out);
 
+/** Coordinator: tells of entry number index of the allow-list, by name: several keys may have one name. name: out, "token:NAME"
+ * of a one-time token, borrowed until the next endpoint_admit. Returns false behind the last one. */
+bool endpoint_look(const struct endpoint *endpoint, size_t index, const char **name,
+                   bool *connected);
+
 /* What waits at the coordinator's end for agents that fetch. */
 struct endpoint_fetches {
     uint64_t waiting_bytes;  /* of pieces that were sent and are not acknowledged, */

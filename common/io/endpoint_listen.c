@@ -369,3 +369,15 @@ bool endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
     endpoint_lines_judge(endpoint);
     return true;
 }
+
+bool endpoint_look(const struct endpoint *endpoint, size_t index, const char **name,
+                   bool *connected)
+{
+    const struct listening_side *side = &endpoint->listening;
+    if (index >= side->admitted_count) {
+        return false;
+    }
+    *name = side->by_name[index]->name;
+    *connected = side->by_name[index]->connected;
+    return true;
+}

@@ -24,7 +24,7 @@ AGENT_PERIOD_S = 1.0
 
 # Each family is public, or the site's own ledger. A new one is judged by a person, and then written here.
 COORDINATOR_FAMILIES = {
-    "agent_info", "agents", "agents_needed", "build_info", "collector_agents_ready", "delta_planned", "delta_spent", "epsilon_planned", "epsilon_spent",
+    "agent_info", "agents", "agents_needed", "agents_ready", "build_info", "collector_agents_ready", "delta_planned", "delta_spent", "epsilon_planned", "epsilon_spent",
     "fetch_waiting_agents", "fetch_waiting_bytes", "fetches_held_total", "fetches_not_taken_total", "fetches_repeated_total",
     "job_failed", "job_info", "job_left_seconds", "job_phase", "jobs_waiting", "journal_bytes", "last_release_timestamp_seconds", "last_round_agents",
     "last_round_seconds", "message_bytes_total", "messages_total", "regret_average", "regret_bound", "round_seconds_total", "rounds_closed_total", "rounds_planned",
@@ -34,7 +34,7 @@ AGENT_FAMILIES = {
     "epsilon_spent", "job_epsilon_spent", "job_info", "job_phase", "journal_bytes", "last_answer_timestamp_seconds",
     "message_bytes_total", "messages_total", "round_phase", "start_timestamp_seconds"}
 LISTS = {"latest_rounds": {"closed", "round", "stage", "agents", "seconds"},
-         "queue": {"number", "state", "rounds", "job"},
+         "queue": {"number", "state", "rounds", "agents", "left", "waits", "job"},
          "results": {"number", "job", "file"},
          "latest_answers": {"when", "id", "round", "task", "charge", "bytes"}}
 
@@ -62,10 +62,14 @@ def metrics(place):
     return {name.removeprefix("hedgerow_"): samples for name, (_, samples) in prometheus_text.read(text).items()}
 
 
+def whole_status(place, path="/api/status"):
+    code, text, _ = ask(place, path)
+    expect(code == 200, f"{path} gave {code}")
+    return json.loads(text)
+
+
 def status(place):
-    code, text, _ = ask(place, "/api/status")
-    expect(code == 200, f"/api/status gave {code}")
-    return json.loads(text)["facts"]
+    return whole_status(place)["facts"]
 
 
 def with_http(make, programs, agents=3, where="127.0.0.1:0", slot_ms=SLOT_MS, **more):
@@ -122,6 +126,11 @@ def figures_of_the_coordinator(make, programs):
     if count <= FITS:
         alone = alone - {"regret_average", "regret_bound"}  # no round of losses yet
     expect(set(now) == alone, f"{set(now) ^ alone}")
+    whole = whole_status(place)
+    expect(whole["jobs"] == [] and whole["shown"] is None, "a job with a number where there is no queue")
+    expect(ask(place, "/api/jobs/0")[0] == ask(place, "/api/jobs/1")[0] == 404, "a job by its number")
+    expect(not any(name == "job_number" for samples in now.values() for labels in samples for name, _ in labels), "job_number")
+    expect(now["agents_ready"][()] == 3, f"ready: {now['agents_ready']}")
     expect(set(facts) == COORDINATOR_FAMILIES | {"latest_rounds", "queue", "results"}, f"{set(facts) ^ COORDINATOR_FAMILIES}")
     expect(facts["queue"] == [] and facts["jobs_waiting"] is None, "a queue where there is none")
     expect(now["rounds_closed_total"][()] == facts["rounds_closed_total"] == count, f"{count} rounds: {now}")

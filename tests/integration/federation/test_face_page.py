@@ -3,6 +3,7 @@ beyond the page's width, text has contrast, and no table is out of reach of keys
 
 The browser is driven through its pipe (--remote-debugging-pipe): messages in JSON, each with a zero byte behind it."""
 
+import base64
 import contextlib
 import json
 import os
@@ -14,6 +15,7 @@ import time
 
 import federation as fed
 import test_face_site
+import test_lanes
 from federation import expect, must_fail
 from test_face import port_of
 
@@ -32,7 +34,7 @@ LOOK = """(() => {
     const c = colour(getComputedStyle(at).backgroundColor); if (c.length < 4 || c[3] > 0) return c.slice(0, 3); } return [255, 255, 255]; };
   const contrast = (one) => { const [a, b] = [light(colour(getComputedStyle(one).color).slice(0, 3)), light(ground(one))];
     return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); };
-  const texts = [...document.querySelectorAll("h1, h2, p, dt, dd, th, td, a")];
+  const texts = [...document.querySelectorAll("h1, h2, p, dt, dd, th, td, a, button")];
   return JSON.stringify({ width: innerWidth, wide: root.scrollWidth, text: document.body.innerText, images: document.images.length,
     contrast: Math.min(...texts.map(contrast)), count: texts.length, dark: matchMedia("(prefers-color-scheme: dark)").matches,
     ground: getComputedStyle(document.body).backgroundColor, state: document.getElementById("state").textContent,
@@ -187,6 +189,113 @@ def pages(make, programs, browser_program):
         browser.end()
 
 
+# What the page says of jobs: its title, the sentence, which button is pressed, and what is drawn.
+JOBS = """(() => JSON.stringify({ title: document.title, summary: document.getElementById("summary").textContent,
+  pressed: [...document.querySelectorAll("button[aria-pressed=true]")].map((one) => one.getAttribute("data-job")),
+  buttons: [...document.querySelectorAll("button[data-job]")].map((one) => one.getAttribute("aria-label")),
+  rows: [...document.querySelectorAll("#jobs tbody tr")].map((one) => one.innerText), play: !document.getElementById("play").hidden,
+  focus: document.activeElement.getAttribute("data-job"), noise: document.getElementById("noise").innerText }))()"""
+
+
+def told_of(browser, job, waits):
+    """What the page says once it is of this job."""
+    seen = json.loads(value(browser, JOBS))
+    fine = seen["title"].endswith(": " + job) and ("waits for" in seen["summary"]) == waits
+    return seen if fine else None
+
+
+def a_reader_picks_a_job(make, programs, browser_program):
+    """Two jobs run, and the one of the lower number waits for an agent. The page lists both, draws the one that has rounds, and the
+    other one to whoever picks it: by mouse, and by keys. The choice lasts until that job ends."""
+    with fed.temporary_folder() as folder:
+        keys = fed.make_keys(programs, folder / "keys", test_lanes.AGENTS + 1)
+        office = test_lanes.make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n', slot_ms=2500)
+    office.submit("east", test_lanes.text_of("east").replace("minimum: 2", "minimum: 3").replace("site-4]", "site-4, nobody]"))
+    office.submit("west", test_lanes.text_of("west", 60).replace("rounds: 2", "rounds: 3"))
+    office.start()
+    for site in office.federation.names:
+        office.federation.start_agent(site)
+    browser = Browser(browser_program, office.federation.folder)
+    try:
+        address = "http://%s:%d/" % port_of(office.federation, "coordinator")
+        browser.show(address, 1280, "light")
+        seen = fed.wait_until(lambda: told_of(browser, "west", False), "the page is of the job that has rounds")
+        expect(seen["pressed"] == ["2"] and seen["buttons"] == ["shown: job 2, west", "show: job 1, east"], f"the list: {seen}")
+        fed.wait_until(lambda: "waits for approval: 2 of 3 ready" in json.loads(value(browser, JOBS))["rows"][1]
+                       or "waits for agents: 2 of 3 ready" in json.loads(value(browser, JOBS))["rows"][1], f"the job that waits says so: {seen}")
+        expect("2 jobs run; this is job 2." in seen["summary"], f"the sentence: {seen['summary']}")
+        click(browser, "button[data-job='1']")
+        seen = fed.wait_until(lambda: told_of(browser, "east", True), "the page is of the job that was picked")
+        expect(seen["pressed"] == ["1"], f"the list: {seen}")
+        rounds = seen["rows"][0]
+        seen = fed.wait_until(lambda: json.loads(value(browser, JOBS))["rows"][0] != rounds and told_of(browser, "east", True),
+                              "the list goes on beside the job that was picked")
+        for theme in THEMES:
+            for width in (390, 1280):
+                seen = browser.show(address, width, theme)
+                fed.wait_until(lambda: told_of(browser, "west", False), "a page that is loaded anew has nothing picked")
+                expect(browser.look()["wide"] <= width and browser.look()["contrast"] >= 4.5, f"{width} px, {theme}: {browser.look()}")
+                if "HEDGEROW_SHOTS" in os.environ:
+                    shoot(browser, os.environ["HEDGEROW_SHOTS"], width, theme)
+        value(browser, "document.querySelector(\"button[data-job='1']\").focus()")
+        for what in ("keyDown", "keyUp"):
+            browser.call("Input.dispatchKeyEvent", type=what, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r" if what == "keyDown" else "")
+        seen = fed.wait_until(lambda: told_of(browser, "east", True), "the page is of the job that was picked by keys")
+        expect(seen["focus"] == "1", f"the focus is lost: {seen}")
+        office.command("cancel", office.number["east"])
+        fed.wait_until(lambda: told_of(browser, "west", False), "the page is back once the picked job has ended")
+        complaints = [one for one in browser.complaints if "404" not in json.dumps(one)]  # asked for at the very end of the job
+        expect(not complaints, f"the browser complains: {complaints}")
+    finally:
+        browser.end()
+
+
+NOISE = """JSON.stringify([...document.querySelectorAll("#noise tr")].map((one) => [...one.children].map((cell) => cell.textContent)))"""
+ASKED = """  - {task: query, queries: ["count: age >= 50", "mean: dose"], batch: 10, share: 0.2, grid_bits: 10}
+  - {task: fit, loss: logistic, lambdas: [3, 4, 5], share: 0.1, experts: {own: true, shifts: [0.5]}, tolerance: 0.001, grid_bits: 16}
+"""  # the last stage has slots: so long the page is there to be read
+
+
+def the_signal_stands_beside_its_noise(make, programs, browser_program):
+    """What a losses stage released in its latest round, as result.json has it. Of all else the page says where it will be."""
+    job = fed.job_text(minimum=1, fits=2, rounds=2)
+    federation = make(programs, agents=1, job=job.replace("share: 0.5", "share: 0.3") + ASKED,
+                      policy=fed.policy_text(tasks="[fit, losses, query]", answer_slot_ms=3000))
+    settings = federation.office / "coordinator.yml"
+    settings.write_text(settings.read_text() + 'http: {listen: "127.0.0.1:0"}\n')
+    coordinator = federation.start_coordinator()
+    browser = Browser(browser_program, federation.folder)
+    try:
+        browser.show("http://%s:%d/" % port_of(federation, "coordinator"), 1280, "light")
+        expect({row[2] for row in fed.wait_until(lambda: table_of(browser), "the noise")} == {"not yet", "in the results"}, "a signal before a release")
+        federation.start_agent("site-1")
+        rows = fed.wait_until(lambda: [row for row in table_of(browser) if " to " in row[2]] and table_of(browser), "the losses stand beside their noise")
+        expect(coordinator.wait() == 0, "the coordinator does not end well")
+        result = federation.result()
+        losses = [loss for loss in [one["losses"] for one in result["rounds"] if one["losses"]][-1] if loss is not None]
+        said = [row for row in rows if row[4] == "loss"]
+        expect(len(said) == 1, f"losses: {rows}")
+        low, high = map(float, said[0][2].split(" to "))
+        expect(abs(low - min(losses)) <= 0.006 * abs(low) and abs(high - max(losses)) <= 0.006 * abs(high), f"{said}, {losses}")
+        expect({row[2] for row in rows if row[4] != "loss"} == {"in the results"}, f"what is not a loss: {rows}")
+        expect(not browser.complaints, f"the browser complains: {browser.complaints}")
+    finally:
+        browser.end()
+
+
+def table_of(browser):
+    """The rows of the noise: stage, what is released, signal, noise, unit, kind."""
+    rows = [row for row in json.loads(value(browser, NOISE)) if len(row) == 6]
+    return [row for row in rows if row[0] != "stage"]
+
+
+def shoot(browser, folder, width, theme):
+    """For a person's look: the page as a picture."""
+    picture = browser.call("Page.captureScreenshot", format="png")["data"]
+    with open(os.path.join(folder, f"coordinator-{width}-{theme}.png"), "wb") as file:
+        file.write(base64.b64decode(picture))
+
+
 def axe_finds_nothing(browser, axe):
     """axe-core's findings on the page as it is."""
     value(browser, axe)
@@ -283,7 +392,7 @@ def main():
         print("no chromium on PATH: the pages are not opened")
         return SKIPPED
     cases = [(case.__name__, case, {"programs": options.programs, "browser_program": browser})
-             for case in (pages, a_person_decides) if options.only in case.__name__]
+             for case in (pages, a_reader_picks_a_job, the_signal_stands_beside_its_noise, a_person_decides) if options.only in case.__name__]
     axe = os.environ.get("HEDGEROW_AXE", "")
     if axe == "":
         print("HEDGEROW_AXE names no axe.min.js (npm install axe-core): axe-core looks at no page")

@@ -13,7 +13,7 @@ import time
 import federation as fed
 import test_queue
 from federation import expect, in_time
-from test_face import ask, closed, port_of
+from test_face import ask, closed, metrics, port_of
 
 ROUNDS = 4  # three fits and one round of losses
 
@@ -33,18 +33,18 @@ def text_of(name):
     return fed.job_text(minimum=1, rounds=1, fits=3).replace("job: trial", f"job: {name}")
 
 
-def with_queue(make, programs, http="", epsilon=6):
+def with_queue(make, programs, http="", epsilon=6, slot_ms=10):
     """A coordinator that stays and one site whose person decides."""
-    policy = fed.policy_text(epsilon=epsilon).replace("approval: policy", "approval: person")
+    policy = fed.policy_text(epsilon=epsilon, answer_slot_ms=slot_ms).replace("approval: policy", "approval: person")
     federation = make(programs, agents=1, policy=policy, agent_settings=f'http: {{listen: "127.0.0.1:0"{http}}}\n')
     test_queue.write_settings(federation)
     federation.start_coordinator()
     return federation
 
 
-def submit(federation, name):
+def submit(federation, name, text=None):
     path = federation.folder / f"{name}.yml"
-    path.write_text(text_of(name))
+    path.write_text(text or text_of(name))
     return json.loads(test_queue.command(federation, "submit", path, "--json"))["number"]
 
 
@@ -141,6 +141,76 @@ def same_as_commands_also_after_a_kill(make, programs):
     agent(federation, "reject", shown["waiting"][0]["digest"], "--why", "a-word-for-this-site-alone")
     wait_state(place, "third", "rejected")
     expect("a-word-for-this-site-alone" not in ask(place, "/api/site")[1], "a person's words are shown")
+
+
+def dead_jobs_are_over(make, programs):
+    """A job that failed at its join deadline, or was cancelled, waits no more and runs no more, by the command, the page and the
+    metrics, also after a restart. A late yes is refused, and the same text again waits for a person again."""
+    federation = with_queue(make, programs, slot_ms=500)
+    process = federation.start_agent("site-1")
+    place = port_of(federation, "site-1")
+    short = text_of("first").replace(f"join_deadline_s: {fed.PATIENCE_S}", "join_deadline_s: 3")
+    submit(federation, "first", short)
+    shown = wait_state(place, "first", "waiting")
+    digest = shown["waiting"][0]["digest"]
+    fed.wait_until(lambda: test_queue.status(federation, 1)["state"] == "failed", "it fails at its join deadline")
+    shown = wait_state(place, "first", "over")
+    expect(shown["waiting"] == [], f"the page says that it waits: {shown['waiting']}")
+    fed.wait_until(lambda: phases(place).get("waiting for a person") == 0, "the metrics say that it waits")
+    same_as_the_commands(federation, shown)
+    said = agent(federation, "approve", digest, "--yes", code=3)
+    expect("waits no more" in said and "approved" not in said, f"a late yes: {said}")
+    expect("no job waits" in agent(federation, "approve") and approvals(federation) == [], f"a late yes is kept: {approvals(federation)}")
+    process.kill()
+    (federation.folder / "site-1.log").unlink()
+    federation.start_agent("site-1")
+    place = port_of(federation, "site-1")
+    wait_state(place, "first", "over")
+    # The same text again: nobody has said yes to it.
+    submit(federation, "first", short)
+    wait_state(place, "first", "waiting")
+    expect(federation.ledger("site-1")["charges"] == [], "it ran without a person")
+    fed.wait_until(lambda: test_queue.status(federation, 2)["state"] == "failed", "it fails again")
+    wait_state(place, "first", "over")
+    # A rejected one can be approved at any time, and the command says for what.
+    agent(federation, "reject", digest, "--why", "not this one")
+    said = agent(federation, "approve", digest, "--yes")
+    expect("begins when it is submitted again" in said and "within a second" not in said, f"a yes for the next submission: {said}")
+    # Cancelled in the middle: told of the end, it runs no more.
+    slow = fed.job_text(minimum=1, rounds=1, fits=200).replace("job: trial", "job: second")
+    number = submit(federation, "second", slow)
+    wait_state(place, "second", "waiting")
+    agent(federation, "approve", "--yes")
+    wait_state(place, "second", "running")
+    test_queue.command(federation, "cancel", number)
+    shown = wait_state(place, "second", "over")
+    same_as_the_commands(federation, shown)
+
+
+def a_coordinator_says_that_a_person_is_waited_for(make, programs):
+    """Its list, its metrics and `status`; and no more once the person has said yes."""
+    federation = with_queue(make, programs, slot_ms=1000)
+    federation.start_agent("site-1")
+    place, own = port_of(federation, "coordinator"), port_of(federation, "site-1")
+    number = submit(federation, "first")
+    wait_state(own, "first", "waiting")
+
+    def waits():
+        return {row["number"]: row["waits"] for row in json.loads(ask(place, "/api/status")[1])["facts"]["queue"]}[str(number)]
+
+    of_job = (("job_number", str(number)),)
+    expect(metrics(place)["agents_ready"][of_job] == 0 and metrics(place)["agents_needed"][of_job] == 1, "who is ready")
+    fed.wait_until(lambda: waits() == "for approval: 0 of 1 ready", f"the list does not say that a person is waited for: {waits()}")
+    said = test_queue.status(federation, number)["waits"]
+    expect(said and "may have to approve" in said, f"status: {said}")
+    agent(federation, "approve", "--yes")
+    fed.wait_until(lambda: waits() == "", "the list says that a person is waited for, who has said yes")
+    fed.wait_until(lambda: test_queue.status(federation, number)["state"] == "done", "the job does not end")
+    expect(test_queue.status(federation, number)["waits"] is None, "a job that is done waits")
+
+
+def phases(place):
+    return {dict(labels)["phase"]: value for labels, value in metrics(place)["job_phase"].items()}
 
 
 APPROVE = ", approve: true"
@@ -365,7 +435,7 @@ def floods_of_guesses_delay_no_round(make, programs):
 def main():
     options = fed.options()
     cases = [(function.__name__, function, {"programs": options.programs})
-             for function in (same_as_commands_also_after_a_kill, a_decision_at_the_page, a_price_that_is_not_left, tickets, nobody_decides_unless_said,
+             for function in (same_as_commands_also_after_a_kill, dead_jobs_are_over, a_coordinator_says_that_a_person_is_waited_for, a_decision_at_the_page, a_price_that_is_not_left, tickets, nobody_decides_unless_said,
                               floods_of_guesses_delay_no_round) if options.only in function.__name__]
     return fed.run_cases(cases, at_once=2)
 

@@ -32,6 +32,7 @@ CLASSES = 32
 FEATURES = 16384  # of each of two maps: a model has 2 x 16,384 x 32 = 10^6 words
 ROUNDS_SMALL = 40
 ROUNDS_LARGE = 3
+PAGE_FITS = 24  # so that a look falls into them
 FEATURES_GONE = 1024  # blobs of 512 KiB have files of their own
 ROUNDS_GONE = 40
 FITS_GONE = 24
@@ -89,9 +90,9 @@ class Office:
         return json.loads((self.federation.office / "jobs" / str(self.number[name]) / "out" / "result.json").read_text())
 
 
-def make_office(make, programs, keys, more="", **options):
+def make_office(make, programs, keys, more="", slot_ms=SLOT_MS, **options):
     federation = make(programs, agents=AGENTS, keys=keys, linger_s=2, agent_settings="", policy=fed.policy_text(
-        epsilon=9, answer_slot_ms=SLOT_MS), **options)
+        epsilon=9, answer_slot_ms=slot_ms), **options)
     return Office(federation, more)
 
 
@@ -273,16 +274,56 @@ def one_at_a_time(make, programs, keys):
         expect(times(office, "east")[0] >= times(office, "west")[1], "two ran at the same time")
 
 
+def of_job(samples, number):
+    """Figures of a family with the label of one job, by their other labels."""
+    mine = {labels: value for labels, value in samples.items() if ("job_number", str(number)) in labels}
+    return {tuple(one for one in labels if one[0] != "job_number"): value for labels, value in mine.items()}
+
+
+def tells_of_both(place, waits, runs):
+    """Two jobs run: one of the lowest number that waits for an agent, and one with rounds."""
+    now, whole = test_face.metrics(place), test_face.whole_status(place)
+    facts = whole["facts"]
+    jobs = {one["job_number"]: one["facts"] for one in whole["jobs"]}
+    expect(set(jobs) == {waits, runs}, f"jobs of the status: {set(jobs)}")
+    for number, name, planned in ((waits, "east", ROUNDS), (runs, "west", PAGE_FITS + 2)):
+        info = dict(next(labels for labels in now["job_info"] if ("job_number", str(number)) in labels))
+        expect(info["job"] == jobs[number]["job_info"][0]["job"] == name, f"job {number} is {info}, {jobs[number]['job_info']}")
+        expect(of_job(now["rounds_planned"], number)[()] == jobs[number]["rounds_planned"] == planned, f"job {number}: rounds planned")
+        expect(sum(of_job(now["job_phase"], number).values()) == 1, f"job {number}: {now['job_phase']}")
+        expect(of_job(now["journal_bytes"], number)[()] > 1000, f"job {number}: the size of its journal, {now['journal_bytes']}")
+        expect(jobs[number]["journal_bytes"] > 1000, f"job {number}: the size of its journal, {jobs[number]}")
+    expect(of_job(now["rounds_closed_total"], runs)[()] > 0 and of_job(now["epsilon_spent"], runs)[()] > 0, "the rounds of the job that runs")
+    expect(of_job(now["rounds_closed_total"], waits)[()] == 0, "rounds of the job that waits")
+    expect(whole["shown"] == runs and facts["job_info"][0]["job"] == "west", f"the page tells of {whole['shown']}, {facts['job_info']}")
+    rows = {int(row["number"]): row for row in facts["queue"]}
+    expect(rows[waits]["waits"] in ("for agents: 2 of 3 ready", "for approval: 2 of 3 ready"), f"the list says {rows[waits]}")
+    expect(rows[runs]["waits"] == "" and rows[runs]["agents"] == "2 of 2 ready" and rows[runs]["left"] != "", f"the list says {rows[runs]}")
+    expect(rows[waits]["state"] == rows[runs]["state"] == "running", f"the list says {rows}")
+    expect(sum(now["agents"].values()) == len(now["agent_info"]) == AGENTS, f"agents: {now['agents']}, {now['agent_info']}")
+
+
+def tells_of_the_picked(place, waits, absent):
+    """Each that runs is told of to whoever asks for it, in the form of an event; no other one."""
+    told = test_face.whole_status(place, f"/api/jobs/{waits}")
+    expect(told["status"]["shown"] == waits and told["status"]["facts"]["job_info"][0]["job"] == "east", "another job than was asked for")
+    expect(told["drawn"]["result"]["job"] == "east", f"another job is drawn: {told['drawn']}")
+    for path in (f"/api/jobs/{absent}", f"/api/jobs/0{waits}", f"/api/jobs/{waits}/", f"/api/jobs/+{waits}", "/api/jobs/", "/api/jobs/x",
+                 f"/api/jobs/{waits}?x", f"/api/jobs/%3{waits}", "/api/jobs/4294967297"):
+        expect(test_face.ask(place, path)[0] == 404, f"{path} is answered")
+
+
 def page(make, programs, keys):
-    """The page tells of the first that runs, then of the next; a job that runs beside it does not wait, and all is well."""
+    """Page, status and metrics tell of all that run, by number; the page draws one with rounds before one that waits, whatever
+    their numbers. While no job runs the agents are told of all the same, and the latest release stays."""
     office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
     with office.federation:
-        office.submit("west", text_of("west"))
         office.submit("east", text_of("east").replace("minimum: 2", "minimum: 3").replace("site-4]", "site-4, nobody]"))
+        office.submit("west", text_of("west", PAGE_FITS))
         office.submit("middle", text_of("middle"))
+        waits, runs, absent = (office.number[name] for name in ("east", "west", "middle"))
         office.start()
-        for site in office.federation.names:
-            office.federation.start_agent(site)
+        agents = [office.federation.start_agent(site) for site in office.federation.names]
         place = test_face.port_of(office.federation, "coordinator")
 
         def look():
@@ -292,14 +333,33 @@ def page(make, programs, keys):
 
         def two_run():
             facts = look()
-            return facts if [row["state"] for row in facts["queue"]] == ["waiting", "running", "running"] else None
+            rows = facts["queue"]
+            return facts if [row["state"] for row in rows] == ["waiting", "running", "running"] and not rows[1]["rounds"].startswith("0 ") else None
 
-        facts = fed.wait_until(two_run, "two run")
+        facts = fed.wait_until(two_run, "two run, and one has a round")
         expect(facts["jobs_waiting"] == 1, f"of three jobs {facts['jobs_waiting']} wait")
-        expect(facts["job_info"][0]["job"] == "west", f"the page tells of {facts['job_info']}")
+        fed.wait_until(lambda: of_job(test_face.metrics(place)["agents_ready"], waits)[()] == 2, "two are ready for the one that waits")
+        tells_of_both(place, waits, runs)
+        tells_of_the_picked(place, waits, absent)
+        said = office.command("status", waits)
+        expect("no round is released" in said, f"`status` of a job that waits says: {said}")
         office.until("west", ("done",))
         fed.wait_until(lambda: look()["job_info"][0]["job"] == "east", "the page tells of the other")
-        expect(look()["rounds_planned"] == ROUNDS, "another job's figures")
+        kept = of_job(test_face.metrics(place)["last_release_timestamp_seconds"], runs)
+        expect(kept and abs(kept[()] - times(office, "west")[1] / 1000) < 0.01, f"the latest release is forgotten: {kept}")
+        office.command("cancel", waits)
+        office.until("middle", ("done",))
+
+        def none_runs():
+            now = test_face.metrics(place)
+            return now if "job_info" not in now and now["agents"].get((("state", "without a job"),)) == AGENTS else None
+
+        now = fed.wait_until(none_runs, "no job runs, and the agents are there")
+        expect(sum(now["agents"].values()) == len(now["agent_info"]) == AGENTS, f"agents while no job runs: {now['agents']}")
+        kept = now["last_release_timestamp_seconds"]
+        expect(list(of_job(kept, absent)) == [()] and len(kept) == 1, f"the latest release of the latest job: {kept}")
+        agents[0].kill()
+        fed.wait_until(lambda: test_face.metrics(place)["agents"].get((("state", "not connected"),)) == 1, "one is gone")
 
 
 def large_text(features=FEATURES, rounds=ROUNDS_LARGE):

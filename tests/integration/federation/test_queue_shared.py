@@ -413,6 +413,7 @@ def pages(make, programs):
     for place in places:  # the one that stands by sees that it runs elsewhere
         fed.wait_until(lambda place=place: ("2", "running") in [(row["number"], row["state"]) for row in test_face.status(place)["queue"]]
                        and test_face.status(place)["jobs_waiting"] == 0, "the page tells of the second job")
+        expect("journal_bytes" not in test_face.metrics(place), "the size of a journal that is not here, while its job runs")
     team.stop()
 
 

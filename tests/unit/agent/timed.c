@@ -77,6 +77,16 @@ static bool keep_look(void *self, const struct look *look)
     return !bench->full_of_looks;
 }
 
+static bool keep_offer(void *self, const struct job_name *job)
+{
+    struct timed *bench = self;
+    if (!bench->full_of_offers) {
+        bench->offers++;
+        bench->offered = job != NULL ? job->id : (struct digest){{0}};
+    }
+    return !bench->full_of_offers;
+}
+
 static void note(void *self, const struct log_entry *entry)
 {
     struct timed *bench = self;
@@ -178,6 +188,7 @@ void timed_start(struct timed *bench)
         .waiting = {keep_text, bench},
         .looked = bench->forgets ? (struct look){0} : bench->look,
         .looks = {keep_look, bench},
+        .offers = {keep_offer, bench},
         .approvals_followed = bench->approvals_followed,
         .log = &bench->log,
         .heartbeat_ms = 70,

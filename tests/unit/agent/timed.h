@@ -54,9 +54,12 @@ struct timed {
     struct look look;    /* as it was put last */
     bool forgets;        /* planted: a restart knows of no look */
     bool full_of_looks;  /* no look can be kept */
+    bool full_of_offers; /* nor which job is offered */
     bool full_of_models; /* nor the last model */
     bool approvals_followed;
-    size_t waiting; /* texts that were kept for a person */
+    size_t offers;         /* so often it was kept which job is offered, */
+    struct digest offered; /* and which at last; none */
+    size_t waiting;        /* texts that were kept for a person */
     struct digest waiting_text;
     struct log log;
     char logged[4096];  /* the events' names, a space behind each */

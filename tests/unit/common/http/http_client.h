@@ -61,6 +61,12 @@ static inline char *make_act(void *self, const char *const value[static HTTP_GIV
     return make_count(self, code);
 }
 
+static inline char *find_seven(void *self, const char *behind)
+{
+    unsigned code = 200;
+    return strcmp(behind, "7") == 0 ? make_count(self, &code) : NULL;
+}
+
 static const struct http_route route[] = {
     {.path = "/act", .type = "text/plain", .act = make_act, .given = {"X-First", "X-Second"}},
     {.path = "/", .type = "text/plain", .text = {"fixed\n", 6}},
@@ -68,6 +74,7 @@ static const struct http_route route[] = {
     {.path = "/sick", .type = "text/plain", .make = make_sick},
     {.path = "/nothing", .type = "text/plain", .make = make_nothing},
     {.path = "/long", .type = "text/plain", .make = make_long},
+    {.path = "/found/", .type = "text/plain", .find = find_seven},
 };
 
 static inline struct http *open_at(const char *listen_at, bool on_grid, uint32_t period_ms)

@@ -7,14 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAIN, COUNTED, NAMED, WORDS, ROWS };
+enum { PLAIN, COUNTED, NAMED, WORDS, ROWS, EACH, EACH_STATE, EACH_ROW };
 
 static const struct fact_family family[] = {
-    [PLAIN] = {"plain", FACT_GAUGE, "A figure", {NULL}},
-    [COUNTED] = {"counted_total", FACT_COUNTER, "Back\\slash and\nline", {"way"}},
-    [NAMED] = {"named", FACT_GAUGE, "Names", {"phase"}},
-    [WORDS] = {"words_info", FACT_INFO, "Words", {"a", "b"}},
-    [ROWS] = {"rows", FACT_LIST, "Rows", {"x"}},
+    [PLAIN] = {"plain", FACT_GAUGE, false, "A figure", {NULL}},
+    [COUNTED] = {"counted_total", FACT_COUNTER, false, "Back\\slash and\nline", {"way"}},
+    [NAMED] = {"named", FACT_GAUGE, false, "Names", {"phase"}},
+    [WORDS] = {"words_info", FACT_INFO, false, "Words", {"a", "b"}},
+    [ROWS] = {"rows", FACT_LIST, false, "Rows", {"x"}},
+    [EACH] = {"each", FACT_GAUGE, true, "A figure of each job", {NULL}},
+    [EACH_STATE] = {"each_state", FACT_GAUGE, true, "States of each job", {"state"}},
+    [EACH_ROW] = {"each_row", FACT_LIST, true, "Rows of each job", {"x"}},
 };
 
 static struct facts *empty(void)
@@ -87,6 +90,86 @@ Test(facts, that_have_no_bound_are_inf_and_null)
     json_t *root = json_loads(text, 0, NULL);
     cr_assert_not_null(root);
     cr_expect(json_is_null(json_object_get(json_object_get(root, "facts"), "plain")));
+    json_decref(root);
+    free(text);
+    facts_free(facts);
+}
+
+static const json_t *member(const json_t *object, const char *first, const char *second)
+{
+    return json_object_get(json_object_get(object, first), second);
+}
+
+/* Two jobs with numbers, and what is of none. */
+static struct facts *of_two_jobs(void)
+{
+    struct facts *facts = empty();
+    facts_set(facts, PLAIN, 4);
+    facts_of_job(facts, 3);
+    facts_set(facts, EACH, 0.5);
+    facts_set_of(facts, EACH_STATE, 1, "open");
+    facts_set_of(facts, EACH_ROW, 1, "of job 3");
+    facts_of_job(facts, 12);
+    facts_set(facts, EACH, 2);
+    facts_of_job(facts, 0);
+    facts_set_of(facts, COUNTED, 3, "in");
+    return facts;
+}
+
+Test(facts, of_jobs_have_the_number_as_their_first_label)
+{
+    struct facts *facts = of_two_jobs();
+    char *text = facts_metrics(facts);
+    cr_assert_not_null(text);
+    cr_expect_not_null(strstr(text, "\nhedgerow_plain 4\n"));
+    cr_expect_not_null(strstr(text, "{way=\"in\"} 3\n"));
+    cr_expect_not_null(strstr(text, "# TYPE hedgerow_each gauge\n"
+                                    "hedgerow_each{job_number=\"3\"} 0.5\n"
+                                    "hedgerow_each{job_number=\"12\"} 2\n"
+                                    "# HELP hedgerow_each_state"));
+    cr_expect_not_null(strstr(text, "\nhedgerow_each_state{job_number=\"3\",state=\"open\"} 1\n"));
+    free(text);
+    facts_free(facts);
+}
+
+Test(facts, of_jobs_are_all_in_the_json_and_those_of_one_in_its_usual_place)
+{
+    struct facts *facts = of_two_jobs();
+    facts_show_job(facts, 12);
+    char *text = facts_json(facts);
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    cr_assert_not_null(root, "%s", text);
+    const json_t *jobs = json_object_get(root, "jobs");
+    cr_assert_eq(json_array_size(jobs), 2);
+    const json_t *first = json_array_get(jobs, 0);
+    cr_expect_eq(json_integer_value(json_object_get(first, "job_number")), 3);
+    cr_expect_float_eq(json_real_value(member(first, "facts", "each")), 0.5, 1e-12);
+    cr_expect_eq(json_array_size(member(first, "facts", "each_state")), 1);
+    cr_expect_null(member(first, "facts", "each_row"), "its lists are told where it is shown");
+    cr_expect_null(member(first, "facts", "plain"), "of no job");
+    cr_expect_eq(json_integer_value(json_object_get(root, "shown")), 12);
+    cr_expect_eq(json_integer_value(member(root, "facts", "each")), 2);
+    cr_expect_eq(json_integer_value(member(root, "facts", "plain")), 4);
+    cr_expect_eq(json_array_size(member(root, "facts", "each_row")), 0, "another job's");
+    json_decref(root);
+    free(text);
+    facts_free(facts);
+}
+
+/* The only job of a program has no number: its figures are as they were before there were several. */
+Test(facts, of_the_only_job_have_no_number)
+{
+    struct facts *facts = empty();
+    facts_set(facts, EACH, 7);
+    char *text = facts_metrics(facts);
+    cr_expect_not_null(strstr(text, "\nhedgerow_each 7\n"));
+    free(text);
+    text = facts_json(facts);
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    cr_assert_not_null(root);
+    cr_expect_eq(json_integer_value(member(root, "facts", "each")), 7);
+    cr_expect_eq(json_array_size(json_object_get(root, "jobs")), 0);
+    cr_expect(json_is_null(json_object_get(root, "shown")));
     json_decref(root);
     free(text);
     facts_free(facts);

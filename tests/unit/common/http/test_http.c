@@ -59,6 +59,29 @@ Test(http, answers_nothing_but_the_exact_paths)
     http_free(http);
 }
 
+/* What stands behind the path comes as it was sent: nothing decodes it, and a query is no part of it. */
+Test(http, finds_the_very_names_of_a_route)
+{
+    static const char *const other[] = {"/found/",   "/found/8",     "/found/07",  "/found/7/",
+                                        "/found/7?", "/found/7?x=1", "/found/%37", "/found//7",
+                                        "/found",    "/found/../7",  "/found/7#x", "/Found/7"};
+    struct http *http = open_at("127.0.0.1:0", false, PERIOD_MS);
+    int64_t now_ms = START_MS;
+    for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) {
+        char request[256];
+        (void)snprintf(request, sizeof request, "GET %s HTTP/1.1\r\n" HOST "\r\n", other[i]);
+        expect_code(http, &now_ms, request, "404");
+    }
+    cr_expect_eq(made, 0);
+    const char *answer = ask(http, &now_ms, "GET /found/7 HTTP/1.1\r\n" HOST "\r\n");
+    cr_expect_not_null(strstr(answer, "HTTP/1.1 200 "), "%s", answer);
+    cr_expect_not_null(strstr(answer, "\r\n\r\nmade 1\n"));
+    cr_expect_not_null(strstr(answer, "\r\nCache-Control: no-store\r\n"));
+    cr_expect_null(strstr(answer, "Content-Disposition"), "it is no download");
+    expect_code(http, &now_ms, "POST /found/7 HTTP/1.1\r\n" HOST "\r\n", "405");
+    http_free(http);
+}
+
 Test(http, refuses_other_hosts_other_pages_methods_and_bodies)
 {
     struct http *http = open_at("127.0.0.1:0", false, PERIOD_MS);

@@ -1,0 +1,38 @@
+#include "coordinator/main_face_table.h"
+
+/* clang-format off */
+const struct fact_family face_family[FACE_ROWS] = {
+    [ROW_JOB] = {"job_info", FACT_INFO, true, "The job", {"job", "id"}},
+    [ROW_PHASE] = {"job_phase", FACT_GAUGE, true, "1 for what the coordinator does with the job", {"phase"}},
+    [ROW_STAGE] = {"stage_info", FACT_INFO, true, "The stage that is under way or next", {"stage"}},
+    [ROW_FAILED] = {"job_failed", FACT_GAUGE, true, "1 once the job has failed", {NULL}},
+    [ROW_CLOSED] = {"rounds_closed_total", FACT_COUNTER, true, "Rounds of the job that were closed and released", {NULL}},
+    [ROW_PLANNED] = {"rounds_planned", FACT_GAUGE, true, "Rounds that the job has", {NULL}},
+    [ROW_NEEDED] = {"agents_needed", FACT_GAUGE, true, "Agents that a round needs: the job's cohort.minimum", {NULL}},
+    [ROW_EPSILON_SPENT] = {"epsilon_spent", FACT_GAUGE, true, "What each record has spent so far in this job", {NULL}},
+    [ROW_EPSILON_PLANNED] = {"epsilon_planned", FACT_GAUGE, true, "The job's epsilon", {NULL}},
+    [ROW_DELTA_SPENT] = {"delta_spent", FACT_GAUGE, true, "What each record has spent so far in this job", {NULL}},
+    [ROW_DELTA_PLANNED] = {"delta_planned", FACT_GAUGE, true, "The job's delta", {NULL}},
+    [ROW_LAST_RELEASE] = {"last_release_timestamp_seconds", FACT_GAUGE, true, "When the latest round was released, in seconds since 1970", {NULL}},
+    [ROW_LAST_SECONDS] = {"last_round_seconds", FACT_GAUGE, true, "How long the latest round took, from its opening to its closing", {NULL}},
+    [ROW_SECONDS] = {"round_seconds_total", FACT_COUNTER, true, "How long all closed rounds took together", {NULL}},
+    [ROW_LAST_AGENTS] = {"last_round_agents", FACT_GAUGE, true, "Agents whose answers the latest round has", {NULL}},
+    [ROW_READY] = {"agents_ready", FACT_GAUGE, true, "Agents of the job that are connected and ready for its rounds", {NULL}},
+    [ROW_AGENTS] = {"agents", FACT_GAUGE, false, "Agents of the allow-list by what they do: in the open round of the job that asks them, or without a job", {"state"}},
+    [ROW_AGENT] = {"agent_info", FACT_INFO, false, "What each agent does", {"agent", "state"}},
+    [ROW_COLLECTOR] = {"collector_agents_ready", FACT_GAUGE, true, "Agents of each collector that are ready; 0 while it says nothing", {"collector"}},
+    [ROW_FETCH_BYTES] = {"fetch_waiting_bytes", FACT_GAUGE, false, "Bytes that were sent to agents and have not reached them, while agents fetch", {NULL}},
+    [ROW_FETCH_AGENTS] = {"fetch_waiting_agents", FACT_GAUGE, false, "Agents that wait for their turn to be sent a piece", {NULL}},
+    [ROW_FETCH_HELD] = {"fetches_held_total", FACT_COUNTER, false, "Pieces that were asked for and had to wait for their turn", {NULL}},
+    [ROW_FETCH_REPEATED] = {"fetches_repeated_total", FACT_COUNTER, false, "Pieces that were asked for again while they waited, and were not sent twice", {NULL}},
+    [ROW_FETCH_CUT] = {"fetches_not_taken_total", FACT_COUNTER, false, "Connections that were cut as their agents did not take their pieces", {NULL}},
+    [ROW_LATEST] = {"latest_rounds", FACT_LIST, true, "The latest rounds, the newest first", {"closed", "round", "stage", "agents", "seconds"}},
+    [ROW_LEFT] = {"job_left_seconds", FACT_GAUGE, true, "How long the rounds that are left take at the pace so far", {NULL}},
+    [ROW_REGRET] = {"regret_average", FACT_GAUGE, true, "What the choice has cost so far: loss a round above the best candidate's, from released losses", {NULL}},
+    [ROW_REGRET_BOUND] = {"regret_bound", FACT_GAUGE, true, "What that is expected to be at most", {NULL}},
+    [ROW_WAITING] = {"jobs_waiting", FACT_GAUGE, false, "Jobs of the queue whose turn has not come", {NULL}},
+    [ROW_QUEUE] = {"queue", FACT_LIST, false, "The latest jobs of the queue, the newest first", {"number", "state", "rounds", "agents", "left", "waits", "job"}},
+    [ROW_RESULTS] = {"results", FACT_LIST, false, "Files of the latest finished jobs, for download", {"number", "job", "file"}},
+    FACTS_COMMON(true),
+};
+/* clang-format on */

@@ -1,0 +1,154 @@
+/* Which job the coordinator offers, as the agent keeps it for its people: a job that waits and is over waits no more, and a late
+ * yes begins nothing. */
+
+#include "timed.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static void decide(struct timed *bench, unsigned runs)
+{
+    char hex[2 * DIGEST_BYTES + 1];
+    char text[128];
+    hex_encode(hex, bench->job.text_digest.byte, DIGEST_BYTES);
+    (void)snprintf(text, sizeof text, "%s %u\n", hex, runs);
+    timed_file(bench, FOLLOWED_APPROVALS, text);
+    timed_settle(bench);
+    bench->now_ms += SLOT_MS;
+    timed_tick(bench);
+}
+
+static void init_asking(struct timed *bench)
+{
+    timed_init(bench, 10);
+    bench->policy.approval = APPROVAL_PERSON;
+    bench->policy.jobs_per_day = 3;
+}
+
+static void give_end(struct timed *bench, bool failed)
+{
+    const struct message release = {
+        .kind = MESSAGE_RELEASE,
+        .as.release = {.job = bench->job.id, .failed = failed, .last = !failed}};
+    timed_give(bench, &release, (struct slice){0});
+}
+
+static void give_none(struct timed *bench)
+{
+    const struct message none = {.kind = MESSAGE_ENROLLED, .as.enrolled.name = "site-1"};
+    timed_give(bench, &none, (struct slice){0});
+}
+
+static const char *phase(const struct timed *bench)
+{
+    return participant_look(bench->participant, bench->wall_ms).phase;
+}
+
+static bool is_offered(const struct timed *bench)
+{
+    return digest_equal(&bench->offered, &bench->job.id);
+}
+
+Test(participant_offer, a_job_that_ends_while_it_waits_is_over_and_a_late_yes_begins_nothing)
+{
+    for (int failed = 0; failed < 2; failed++) {
+        struct timed bench;
+        init_asking(&bench);
+        timed_join(&bench);
+        cr_assert_str_eq(phase(&bench), "waiting for a person");
+        cr_assert(is_offered(&bench));
+        const struct message other = {.kind = MESSAGE_RELEASE, .as.release.job = bench.job.id};
+        timed_give(&bench, &other, (struct slice){0});
+        cr_expect_str_eq(phase(&bench), "waiting for a person", "a round that others closed");
+        give_end(&bench, failed == 1);
+        cr_expect_str_eq(phase(&bench), "over");
+        cr_expect(digest_is_none(&bench.offered), "nothing is offered");
+        cr_expect_not_null(strstr(bench.logged, failed == 1 ? "job-failed" : "job-ended"));
+        decide(&bench, 1);
+        cr_expect_str_eq(phase(&bench), "over");
+        cr_expect_eq(bench.works + bench.body_count, 0, "no record is looked at");
+        const struct message again = timed_welcome(&bench.job);
+        timed_give(&bench, &again, (struct slice){0});
+        cr_expect(digest_is_none(&bench.offered),
+                  "a coordinator names it for a while after its end");
+        timed_free(&bench);
+    }
+}
+
+Test(participant_offer, a_job_that_waits_and_is_offered_no_more_is_gone)
+{
+    struct timed bench;
+    init_asking(&bench);
+    timed_join(&bench);
+    give_none(&bench);
+    cr_expect_str_eq(phase(&bench), "no job");
+    cr_expect(digest_is_none(&bench.offered));
+    cr_expect_not_null(strstr(bench.logged, "job-gone"));
+    decide(&bench, 1);
+    cr_expect_eq(bench.works + bench.body_count, 0, "no record is looked at");
+    const size_t kept = bench.offers;
+    give_none(&bench);
+    cr_expect_eq(bench.offers, kept, "what has not changed is not kept again");
+    timed_join(&bench); /* a coordinator that was away and is back: by then a person has said yes */
+    cr_expect(is_offered(&bench));
+    bench.now_ms += SLOT_MS;
+    timed_tick(&bench);
+    cr_expect_str_eq(phase(&bench), "ready");
+    cr_expect_eq(bench.look.count, 2, "and it counts as another look at a job");
+    timed_free(&bench);
+}
+
+/* It has its records, and may be told of the end, or go on: its coordinator may have set it aside. */
+Test(participant_offer, a_job_that_was_joined_stays_and_is_offered_again)
+{
+    struct timed bench;
+    init_asking(&bench);
+    decide(&bench, 1);
+    timed_join(&bench);
+    bench.now_ms += SLOT_MS;
+    timed_tick(&bench);
+    cr_assert_str_eq(phase(&bench), "ready");
+    give_none(&bench);
+    cr_expect_str_eq(phase(&bench), "ready");
+    cr_expect(digest_is_none(&bench.offered));
+    const struct message again = timed_welcome(&bench.job);
+    timed_give(&bench, &again, (struct slice){0});
+    cr_expect(is_offered(&bench));
+    cr_expect_eq(bench.look.count, 1, "it is no other look");
+    give_end(&bench, true);
+    cr_expect_str_eq(phase(&bench), "over");
+    cr_expect(digest_is_none(&bench.offered), "told of the end");
+    timed_free(&bench);
+}
+
+Test(participant_offer, what_cannot_be_kept_is_kept_at_the_next_occasion)
+{
+    struct timed bench;
+    init_asking(&bench);
+    bench.full_of_offers = true;
+    timed_join(&bench);
+    cr_expect_str_eq(phase(&bench), "waiting for a person", "it waits all the same");
+    cr_expect_eq(bench.offers, 0);
+    bench.full_of_offers = false;
+    const struct message again = timed_welcome(&bench.job);
+    timed_give(&bench, &again, (struct slice){0});
+    cr_expect(is_offered(&bench));
+    timed_free(&bench);
+}
+
+/* Whoever asks all the time while a computation runs would see the file change, and the log grow. */
+Test(participant_offer, nothing_changes_while_records_are_computed_on)
+{
+    struct timed bench;
+    timed_init(&bench, 10);
+    bench.work_takes_ms = 1000;
+    timed_join(&bench);
+    const size_t kept = bench.offers;
+    cr_assert_str_eq(phase(&bench), "reading the records");
+    give_none(&bench);
+    cr_expect_eq(bench.offers, kept);
+    cr_expect_str_eq(phase(&bench), "reading the records");
+    cr_expect_null(strstr(bench.logged, "job-gone"));
+    timed_free(&bench);
+}
