@@ -54,6 +54,7 @@ enum face_fact {
     ROW_REGRET,
     ROW_REGRET_BOUND,
     ROW_WAITING,
+    ROW_ASIDE,
     ROW_QUEUE,
     ROW_RESULTS,
     ROW_COMMON
@@ -89,6 +90,7 @@ static const struct fact_family family[] = {
     [ROW_REGRET] = {"regret_average", FACT_GAUGE, "What the choice has cost so far: loss a round above the best candidate's, from released losses", {NULL}},
     [ROW_REGRET_BOUND] = {"regret_bound", FACT_GAUGE, "What that is expected to be at most", {NULL}},
     [ROW_WAITING] = {"jobs_waiting", FACT_GAUGE, "Jobs of the queue whose turn has not come", {NULL}},
+    [ROW_ASIDE] = {"jobs_set_aside", FACT_GAUGE, "Jobs of the queue that have begun and cannot go on unless a person acts", {NULL}},
     [ROW_QUEUE] = {"queue", FACT_LIST, "The latest jobs of the queue, the newest first", {"number", "state", "rounds", "job"}},
     [ROW_RESULTS] = {"results", FACT_LIST, "Files of the latest finished jobs, for download", {"number", "job", "file"}},
     FACTS_COMMON,
@@ -278,6 +280,7 @@ static void add_queue(struct facts *facts, struct face *face)
     struct queue_list list = {.count = 0};
     struct why ignored = {{0}};
     size_t waiting = 0;
+    size_t aside = 0;
     if (face->office->settings.jobs[0] == '\0' ||
         queue_list(&list, face->office, &ignored) != STATUS_OK) {
         return;
@@ -286,7 +289,7 @@ static void add_queue(struct facts *facts, struct face *face)
         const uint32_t number = list.entry[i].number;
         const bool runs = running(face, number) != NULL ||
                           (face->stands_by && list.entry[i].begun); /* where another one leads */
-        waiting += runs || list.entry[i].over ? 0 : 1;
+        bool stopped = !runs && !list.entry[i].over && list.entry[i].begun;
         if (list.count - i <= FACE_JOBS) {
             char digits[NUMBER_BYTES];
             char rounds[2 * NUMBER_BYTES];
@@ -298,9 +301,14 @@ static void add_queue(struct facts *facts, struct face *face)
                            job.planned);
             facts_add(facts, ROW_QUEUE, 1, label);
             add_results(facts, face, &job, digits);
+            stopped = !job.filed && (job.state == QUEUE_ASIDE ||
+                                     (stopped && !job.stuck && job.state > QUEUE_RUNNING));
         }
+        aside += stopped ? 1 : 0;
+        waiting += runs || stopped || list.entry[i].over ? 0 : 1;
     }
     facts_set(facts, ROW_WAITING, (double)waiting);
+    facts_set(facts, ROW_ASIDE, (double)aside);
     queue_list_free(&list);
 }
 
