@@ -40,6 +40,12 @@ static const char *waits(const struct queue_job *job)
                : "";
 }
 
+/* null: nobody here knows. */
+static json_t *real_unless(bool unknown, double value)
+{
+    return unknown ? json_null() : json_real(value);
+}
+
 /* The folder is told to who may read it: not through the desk. */
 json_t *acts_job_json(const struct acts *acts, const struct queue_job *job)
 {
@@ -48,12 +54,14 @@ json_t *acts_job_json(const struct acts *acts, const struct queue_job *job)
         queue_results(folder, acts->office, job->number);
     }
     return json_pack(
-        "{s:I, s:s, s:s, s:b, s:I, s:I, s:f, s:f, s:f, s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "{s:I, s:s, s:s, s:b, s:b, s:o, s:I, s:o, s:f, s:o, s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
         "number", (json_int_t)job->number, "job", job->name, "state", queue_state_name(job->state),
-        "begun", job->begun || job->rounds > 0, "rounds", (json_int_t)job->rounds, "rounds_planned",
-        (json_int_t)job->planned, "epsilon", (double)job->spent.epsilon_micro * 1e-6,
-        "epsilon_planned", (double)job->price.epsilon_micro * 1e-6, "delta",
-        (double)job->spent.delta_atto * 1e-18, "delta_planned",
+        "begun", job->begun || job->rounds > 0, "stuck", job->stuck, "rounds",
+        job->unknown ? json_null() : json_integer((json_int_t)job->rounds), "rounds_planned",
+        (json_int_t)job->planned, "epsilon",
+        real_unless(job->unknown, (double)job->spent.epsilon_micro * 1e-6), "epsilon_planned",
+        (double)job->price.epsilon_micro * 1e-6, "delta",
+        real_unless(job->unknown, (double)job->spent.delta_atto * 1e-18), "delta_planned",
         (double)job->price.delta_atto * 1e-18, "submitted", job->submitted, "cancel",
         text_or_null(job->cancel), "ended", text_or_null(job->ended), "because",
         text_or_null(job->because), "seconds_left",

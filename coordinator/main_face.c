@@ -103,30 +103,29 @@ static void add_results(struct facts *facts, const struct face *face, const stru
     }
 }
 
-static void add_job(struct facts *facts, struct face *face, uint32_t number)
+static void add_job(struct facts *facts, struct queue_job *job, struct face *face, uint32_t number)
 {
     char digits[NUMBER_BYTES];
     char rounds[2 * NUMBER_BYTES];
     char agents[2 * NUMBER_BYTES] = "";
     char left[NUMBER_BYTES] = "";
     char waits[FACE_WAITS_BYTES] = "";
-    struct queue_job job;
     const struct face_run *run = face_running(face, number);
-    look_at_job(&job, face, number);
-    const char *const label[] = {digits,  queue_state_name(job.state), rounds, agents, left, waits,
-                                 job.name};
+    look_at_job(job, face, number);
+    const char *const label[] = {
+        digits, queue_state_name(job->state), rounds, agents, left, waits, job->name};
     (void)snprintf(digits, sizeof digits, "%" PRIu32, number);
-    (void)snprintf(rounds, sizeof rounds, "%" PRIu32 " of %" PRIu32, job.rounds, job.planned);
+    (void)snprintf(rounds, sizeof rounds, "%" PRIu32 " of %" PRIu32, job->rounds, job->planned);
     if (run != NULL) {
         const struct coordinator_view view = coordinator_look(run->coordinator);
         face_waits(waits, run);
         (void)snprintf(agents, sizeof agents, "%zu of %zu ready", view.ready, view.agent_count);
     }
-    if (job.seconds_left >= 0) {
-        (void)snprintf(left, sizeof left, "%.0f", job.seconds_left);
+    if (job->seconds_left >= 0) {
+        (void)snprintf(left, sizeof left, "%.0f", job->seconds_left);
     }
     facts_add(facts, ROW_QUEUE, 1, label);
-    add_results(facts, face, &job, digits);
+    add_results(facts, face, job, digits);
 }
 
 /* The latest ones, and all that run. */
@@ -135,6 +134,7 @@ static void add_queue(struct facts *facts, struct face *face)
     struct queue_list list = {.count = 0};
     struct why ignored = {{0}};
     size_t waiting = 0;
+    size_t aside = 0;
     if (face->office->settings.jobs[0] == '\0' ||
         queue_list(&list, face->office, &ignored) != STATUS_OK) {
         return;
@@ -142,14 +142,20 @@ static void add_queue(struct facts *facts, struct face *face)
     for (size_t i = list.count; i-- > 0;) {
         const uint32_t number = list.entry[i].number;
         const bool runs_here = face_running(face, number) != NULL;
-        const bool runs = runs_here ||
-                          (face->stands_by && list.entry[i].begun); /* where another one leads */
-        waiting += runs || list.entry[i].over ? 0 : 1;
+        const bool runs =
+            runs_here || (face->stands_by && list.entry[i].begun); /* where another one leads */
+        bool stopped = !runs && !list.entry[i].over && list.entry[i].begun;
         if (list.count - i <= FACE_JOBS || runs_here) {
-            add_job(facts, face, number);
+            struct queue_job job;
+            add_job(facts, &job, face, number);
+            stopped = !job.filed && (job.state == QUEUE_ASIDE ||
+                                     (stopped && !job.stuck && job.state > QUEUE_RUNNING));
         }
+        aside += stopped ? 1 : 0;
+        waiting += runs || stopped || list.entry[i].over ? 0 : 1;
     }
     facts_set(facts, ROW_WAITING, (double)waiting);
+    facts_set(facts, ROW_ASIDE, (double)aside);
     queue_list_free(&list);
 }
 

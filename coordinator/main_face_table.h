@@ -36,6 +36,7 @@ enum face_row {
     ROW_REGRET,
     ROW_REGRET_BOUND,
     ROW_WAITING,
+    ROW_ASIDE,
     ROW_QUEUE,
     ROW_RESULTS,
     ROW_COMMON, /* the first of FACTS_COMMON */

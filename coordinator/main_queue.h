@@ -23,22 +23,32 @@
 
 enum { QUEUE_PATH_BYTES = SETTINGS_PATH_BYTES + 64, QUEUE_BY_BYTES = 128, QUEUE_NAME_BYTES = 128 };
 
-enum queue_state { QUEUE_WAITING, QUEUE_RUNNING, QUEUE_DONE, QUEUE_FAILED, QUEUE_CANCELLED };
+/* Of a job that is over: above QUEUE_RUNNING. Aside: it has begun, and cannot go on unless a person mends it. */
+enum queue_state {
+    QUEUE_WAITING,
+    QUEUE_ASIDE,
+    QUEUE_RUNNING,
+    QUEUE_DONE,
+    QUEUE_FAILED,
+    QUEUE_CANCELLED
+};
 
 const char *queue_state_name(enum queue_state state);
 
 struct queue_job {
     uint32_t number;
     enum queue_state state;
-    bool begun;                  /* its journal has it; not told of a filed one */
-    bool filed;                  /* it has an end */
-    bool stuck;                  /* it can neither begin nor go on: because tells why */
+    bool begun;   /* its journal has it; not told of a filed one */
+    bool filed;   /* it has an end */
+    bool stuck;   /* it can neither begin nor go on: because tells why */
+    bool damaged; /* and stuck: a look at its journal found it so; its machine may recover it */
     char name[QUEUE_NAME_BYTES]; /* as its text says; "" where that cannot be read */
     char submitted[QUEUE_BY_BYTES];
     char cancel[QUEUE_BY_BYTES]; /* who asked for it, and when; "" */
     char ended[QUEUE_BY_BYTES];  /* when; "" */
     uint32_t rounds;             /* that were closed and released */
     uint32_t planned;
+    bool unknown;                     /* its journal cannot be read: rounds and spent say nothing */
     struct price spent;               /* at most, by a site that answered every round */
     struct price price;               /* of the whole job */
     double seconds_left;              /* at the pace so far; below 0: not known */

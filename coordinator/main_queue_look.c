@@ -14,7 +14,8 @@
 
 static const char *state_choice(unsigned index)
 {
-    static const char *const name[] = {"waiting", "running", "done", "failed", "cancelled", NULL};
+    static const char *const name[] = {"waiting", "set aside", "running", "done",
+                                       "failed",  "cancelled", NULL};
     return name[index];
 }
 
@@ -35,6 +36,7 @@ static const struct config_key end_keys[] = {
     KEY_EXACT("epsilon_planned", price.epsilon_micro, EPSILON_DECIMALS, 0, UINT64_MAX, REQUIRED("1")),
     KEY_EXACT("delta", spent.delta_atto, DELTA_DECIMALS, 0, UINT64_MAX, REQUIRED("0")),
     KEY_EXACT("delta_planned", price.delta_atto, DELTA_DECIMALS, 0, UINT64_MAX, REQUIRED("0")),
+    KEY_FLAG("paid_unknown", unknown, OPTIONAL("false")),
     KEY_TEXT("because", because, OPTIONAL("too few agents")),
     KEY_TEXT("ended", ended, REQUIRED("2026-11-20T12:49:53.123Z")),
     KEY_END,
@@ -80,12 +82,18 @@ double queue_seconds_left(uint32_t rounds, uint32_t planned, int64_t first_ms, i
     return left_ms > 0 ? left_ms / 1000 : 0;
 }
 
+/* What the text alone says of it. */
+static void tell_text(struct queue_job *job, const struct office *own)
+{
+    (void)snprintf(job->name, sizeof job->name, "%s", own->job.name);
+    job->planned = job_round_count(&own->job);
+    job->price = (struct price){own->job.epsilon_micro, own->job.delta_atto};
+}
+
 static void tell_end(struct queue_job *job, const struct office *office, const struct job_end *end)
 {
     const bool dropped = !end->begun && job->cancel[0] != '\0';
-    (void)snprintf(job->name, sizeof job->name, "%s", office->job.name);
-    job->planned = job_round_count(&office->job);
-    job->price = (struct price){office->job.epsilon_micro, office->job.delta_atto};
+    tell_text(job, office);
     job->begun = end->begun;
     job->state = end->cancelled || dropped ? QUEUE_CANCELLED
                  : end->failed             ? QUEUE_FAILED
@@ -117,12 +125,36 @@ void queue_tell(struct queue_job *job, const struct office *office, uint32_t num
     tell_end(job, office, end);
 }
 
-static void tell_stuck(struct queue_job *job, bool begun, const char *because)
+/* Who has cancelled it has decided that it never goes on, whatever is mended. */
+static void tell_stuck(struct queue_job *job, bool begun, bool unknown, const char *because)
 {
+    const bool cancelled = job->cancel[0] != '\0';
     job->stuck = true;
     job->begun = begun;
-    job->state = begun ? QUEUE_RUNNING : job->cancel[0] != '\0' ? QUEUE_CANCELLED : QUEUE_WAITING;
-    (void)snprintf(job->because, sizeof job->because, "%s", because);
+    job->unknown = begun && unknown;
+    job->seconds_left = -1;
+    job->state = cancelled ? QUEUE_CANCELLED : begun ? QUEUE_ASIDE : QUEUE_WAITING;
+    (void)snprintf(
+        job->because, sizeof job->because, "%s%s%s%.*s%s", cancelled ? "cancelled by " : "",
+        job->cancel, cancelled ? "; " : "", RECORD_CAUSE_BYTES - QUEUE_BY_BYTES - 128, because,
+        job->unknown ? "; what was paid cannot be told here: the sites' ledgers have it" : "");
+}
+
+/* A journal that is damaged or gone stays so until somebody brings it back. */
+static bool is_damage(enum status status)
+{
+    return status == STATUS_CORRUPT || status == STATUS_NOT_FOUND;
+}
+
+static void tell_damage(struct queue_job *job, enum status status)
+{
+    char because[RECORD_CAUSE_BYTES];
+    (void)snprintf(because, sizeof because,
+                   "its journal cannot be read (%s): bring the latest whole copy back and start "
+                   "the coordinator again, or cancel the job",
+                   status_text(status));
+    tell_stuck(job, true, true, because);
+    job->damaged = true;
 }
 
 /* From the text and the journal. */
@@ -136,21 +168,24 @@ static enum status judge(struct queue_job *job, struct office *own, const struct
         return status;
     }
     if (status != STATUS_OK) { /* the journal cannot be read without it */
-        tell_stuck(job, begun, why->text);
+        tell_stuck(job, begun, true, why->text);
         return STATUS_OK;
     }
+    tell_text(job, own);
     if (kept->begun && !kept->journal) {
-        (void)snprintf(job->name, sizeof job->name, "%s", own->job.name);
-        tell_stuck(job, true,
+        tell_stuck(job, true, true,
                    "it has begun, and its journal is gone: bring the journal back, or cancel the "
                    "job; to run it anew, and pay again, submit it again");
         return STATUS_OK;
     }
     status = kept->journal ? office_look(own, &end, why) : STATUS_OK;
     if (status == STATUS_FOREIGN) {
-        (void)snprintf(job->name, sizeof job->name, "%s", own->job.name);
-        tell_stuck(job, true,
+        tell_stuck(job, true, true,
                    "its text has changed since it began: put the old text back, or cancel it");
+        return STATUS_OK;
+    }
+    if (is_damage(status)) {
+        tell_damage(job, status);
         return STATUS_OK;
     }
     if (status != STATUS_OK) {
@@ -158,7 +193,7 @@ static enum status judge(struct queue_job *job, struct office *own, const struct
     }
     tell_end(job, own, &end);
     if (job->state <= QUEUE_RUNNING && office_judge(own, why) != STATUS_OK) {
-        tell_stuck(job, job->begun, why->text);
+        tell_stuck(job, job->begun, false, why->text);
     }
     return STATUS_OK;
 }
@@ -208,6 +243,9 @@ enum status queue_file(const struct office *office, const struct queue_job *job,
                   job->planned);
     (void)fprintf(out, "epsilon: %s\nepsilon_planned: %s\ndelta: %s\ndelta_planned: %s\n",
                   epsilon[0], epsilon[1], delta[0], delta[1]);
+    if (job->unknown) {
+        (void)fprintf(out, "paid_unknown: true\n");
+    }
     if (job->because[0] != '\0') {
         (void)fprintf(out, "because: ");
         config_put_text(out, job->because);

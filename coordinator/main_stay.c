@@ -101,6 +101,15 @@ bool stay_is_damage(enum status status)
     return status == STATUS_CORRUPT || status == STATUS_FOREIGN || status == STATUS_NOT_FOUND;
 }
 
+static bool is_aside(const struct stay *stay, uint32_t number)
+{
+    bool found = false;
+    for (size_t i = 0; i < stay->aside_count && !found; i++) {
+        found = stay->aside[i] == number;
+    }
+    return found;
+}
+
 enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status status,
                            struct why *why)
 {
@@ -124,18 +133,11 @@ enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status 
                          "mend that and start again: its journal has them",
                          job->number, why->text);
     }
-    stay->aside[stay->aside_count++] = job->number;
+    if (!is_aside(stay, job->number)) {
+        stay->aside[stay->aside_count++] = job->number;
+    }
     give_up(job);
     return STATUS_OK;
-}
-
-static bool is_aside(const struct stay *stay, uint32_t number)
-{
-    bool found = false;
-    for (size_t i = 0; i < stay->aside_count && !found; i++) {
-        found = stay->aside[i] == number;
-    }
-    return found;
 }
 
 /* Once, however often it is looked at. */
@@ -227,20 +229,35 @@ static enum status consider(struct stay *stay, struct waiting *waiting, uint32_t
         *why = cause;
         return looked;
     }
-    if (seen && job.stuck && job.cancel[0] != '\0') {
-        char because[RECORD_CAUSE_BYTES];
-        (void)snprintf(because, sizeof because, "cancelled by %s; %.*s", job.cancel,
-                       (int)(sizeof because - sizeof job.cancel - 32), job.because);
-        memcpy(job.because, because, sizeof because);
-        job.state = QUEUE_CANCELLED;
+    if (seen && job.stuck && !job.damaged && job.state == QUEUE_CANCELLED) {
         return file_job(stay, &job, why);
     }
-    if (seen && job.stuck) {
+    if (seen && job.stuck && !job.damaged) {
         pass_over(stay, number, job.because);
         return STATUS_OK;
     }
     return seen && !job.begun && job.state == QUEUE_CANCELLED ? file_job(stay, &job, why)
                                                               : take(stay, waiting, &job, why);
+}
+
+/* Who cancels a job that is set aside has decided that it never goes on: it is filed, and not tried again. */
+static enum status consider_aside(struct stay *stay, uint32_t number, struct why *why)
+{
+    struct queue_job job;
+    struct why ignored = {{0}};
+    const enum status looked = queue_look(&job, stay->office, number, &ignored);
+    if (looked != STATUS_OK || job.cancel[0] == '\0' || (job.state > QUEUE_RUNNING && !job.stuck)) {
+        return STATUS_OK;
+    }
+    if (!job.stuck) { /* its journal can be read, and is not the one that it had */
+        job.state = QUEUE_CANCELLED;
+        job.unknown = true;
+        (void)snprintf(job.because, sizeof job.because,
+                       "cancelled by %s; its journal was damaged or gone; what was paid cannot be "
+                       "told here: the sites' ledgers have it",
+                       job.cancel);
+    }
+    return file_job(stay, &job, why);
 }
 
 static bool runs(const struct stay *stay, uint32_t number)
@@ -270,10 +287,11 @@ enum status stay_choose(struct stay *stay, struct why *why)
         for (size_t i = 0; i < stay->list.count && status == STATUS_OK && has_room(stay, &waiting);
              i++) {
             const struct queue_entry entry = stay->list.entry[i];
-            if (!entry.over && !runs(stay, entry.number) && !is_aside(stay, entry.number) &&
-                entry.begun == (begun == 1)) {
-                status = consider(stay, &waiting, entry.number, why);
+            if (entry.over || runs(stay, entry.number) || entry.begun != (begun == 1)) {
+                continue;
             }
+            status = is_aside(stay, entry.number) ? consider_aside(stay, entry.number, why)
+                                                  : consider(stay, &waiting, entry.number, why);
         }
     }
     for (size_t i = 0; i < waiting.count; i++) {

@@ -82,6 +82,23 @@ static bool is_filed(const json_t *job)
     return json_is_string(json_object_get(job, "ended"));
 }
 
+/* It has begun, and cannot go on unless a person mends it. */
+static bool is_aside(const json_t *job)
+{
+    return json_is_true(json_object_get(job, "stuck")) &&
+           json_is_true(json_object_get(job, "begun")) && !is_filed(job);
+}
+
+static enum exit_code tell_aside(const json_t *job, bool rounds, bool json)
+{
+    if (json) {
+        const enum exit_code code = desk_print(job, rounds);
+        return code == EXIT_CODE_OK ? EXIT_CODE_INPUT : code;
+    }
+    view_job(job);
+    return EXIT_CODE_INPUT;
+}
+
 struct following {
     uint64_t seen; /* rounds */
     bool rounds;   /* they are shown */
@@ -130,6 +147,11 @@ static enum exit_code follow(const struct desk_port *port, uint32_t number, bool
         const bool more = json_array_size(news) > 0;
         if (code == EXIT_CODE_OK) {
             code = show_rounds(&following, news, json);
+        }
+        if (code == EXIT_CODE_OK && !more && is_aside(job)) {
+            code = tell_aside(job, rounds, json);
+            json_decref(answer);
+            return code;
         }
         if (code == EXIT_CODE_OK && is_filed(job) && !more) {
             code = json ? desk_print(job, rounds) : EXIT_CODE_OK;
@@ -269,6 +291,10 @@ static const char *what_follows(const json_t *job, const char *state)
     const bool running = strcmp(state, "running") == 0;
     if (is_filed(job)) {
         return "cancelled; what sites have paid stays paid (`status` shows it)";
+    }
+    if (is_aside(job)) {
+        return "it could not go on, and it never will; a coordinator that runs files it when it "
+               "looks at the queue next; what sites have paid stays paid";
     }
     if (!running && !json_is_true(json_object_get(job, "begun"))) {
         return "it has not begun, and it will not begin";

@@ -48,6 +48,12 @@ static void print_exact(char text[static DECIMAL_TEXT_BYTES], double value, unsi
     decimal_format(text, DECIMAL_TEXT_BYTES, whole, places);
 }
 
+/* Of a job whose journal cannot be read nobody here knows it: null. */
+static bool is_unknown(const json_t *job, const char *key)
+{
+    return json_is_null(json_object_get(job, key));
+}
+
 void view_jobs_head(void)
 {
     (void)printf("%6s  %-9s  %9s  %8s  %s\n", "number", "state", "rounds", "epsilon", "job");
@@ -59,14 +65,22 @@ void view_jobs_row(const json_t *job)
     char name[VIEW_TEXT_BYTES];
     char epsilon[DECIMAL_TEXT_BYTES];
     char rounds[DECIMAL_TEXT_BYTES];
+    const bool unknown = is_unknown(job, "epsilon");
     print_exact(epsilon, view_number(job, "epsilon"), EPSILON_PLACES);
     (void)snprintf(rounds, sizeof rounds, "%.0f/%.0f", view_number(job, "rounds"),
                    view_number(job, "rounds_planned"));
+    if (unknown) {
+        (void)snprintf(rounds, sizeof rounds, "?/%.0f", view_number(job, "rounds_planned"));
+    }
     if (view_text(name, job, "job")[0] == '\0') {
         (void)view_text(name, job, "because");
     }
     (void)printf("%6.0f  %-9s  %9s  %8s  %s\n", view_number(job, "number"),
-                 view_text(state, job, "state"), rounds, epsilon, name);
+                 view_text(state, job, "state"), rounds, unknown ? "?" : epsilon, name);
+    if (strcmp(state, "set aside") == 0) {
+        char because[VIEW_TEXT_BYTES];
+        wrap_print(stdout, 0, 8, "        %s", view_text(because, job, "because"));
+    }
 }
 
 static void print_price(const char *what, double epsilon, double delta)
@@ -120,10 +134,15 @@ void view_job(const json_t *job)
     print_if("submitted", job, "submitted");
     print_if("cancel", job, "cancel");
     print_if("ended", job, "ended");
-    (void)printf("%-10s %.0f of %.0f\n", "rounds", view_number(job, "rounds"),
-                 view_number(job, "rounds_planned"));
-    print_left(job);
-    print_price("paid", view_number(job, "epsilon"), view_number(job, "delta"));
+    if (is_unknown(job, "epsilon")) {
+        (void)printf("%-10s not known, of %.0f\n%-10s not known here: the sites' ledgers have it\n",
+                     "rounds", view_number(job, "rounds_planned"), "paid");
+    } else {
+        (void)printf("%-10s %.0f of %.0f\n", "rounds", view_number(job, "rounds"),
+                     view_number(job, "rounds_planned"));
+        print_left(job);
+        print_price("paid", view_number(job, "epsilon"), view_number(job, "delta"));
+    }
     print_price("planned", view_number(job, "epsilon_planned"), view_number(job, "delta_planned"));
     print_wrapped("waits", job);
     print_wrapped("because", job);

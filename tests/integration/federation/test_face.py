@@ -26,7 +26,7 @@ AGENT_PERIOD_S = 1.0
 COORDINATOR_FAMILIES = {
     "agent_info", "agents", "agents_needed", "agents_ready", "build_info", "collector_agents_ready", "delta_planned", "delta_spent", "epsilon_planned", "epsilon_spent",
     "fetch_waiting_agents", "fetch_waiting_bytes", "fetches_held_total", "fetches_not_taken_total", "fetches_repeated_total",
-    "job_failed", "job_info", "job_left_seconds", "job_phase", "jobs_waiting", "journal_bytes", "last_release_timestamp_seconds", "last_round_agents",
+    "job_failed", "job_info", "job_left_seconds", "job_phase", "jobs_set_aside", "jobs_waiting", "journal_bytes", "last_release_timestamp_seconds", "last_round_agents",
     "last_round_seconds", "message_bytes_total", "messages_total", "regret_average", "regret_bound", "round_seconds_total", "rounds_closed_total", "rounds_planned",
     "stage_info", "start_timestamp_seconds"}
 AGENT_FAMILIES = {
@@ -122,7 +122,7 @@ def figures_of_the_coordinator(make, programs):
         last = now["rounds_closed_total"][()]
     now, facts, log = exactly_now(federation, place)
     count = len(log)
-    alone = COORDINATOR_FAMILIES - {"jobs_waiting", "collector_agents_ready"}  # there is no queue, and no collector
+    alone = COORDINATOR_FAMILIES - {"jobs_set_aside", "jobs_waiting", "collector_agents_ready"}  # there is no queue, and no collector
     if count <= FITS:
         alone = alone - {"regret_average", "regret_bound"}  # no round of losses yet
     expect(set(now) == alone, f"{set(now) ^ alone}")

@@ -9,6 +9,7 @@ of a job of a few.
 import contextlib
 import json
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -191,11 +192,81 @@ def cancelled(make, programs, keys):
         check(office, ("east", "middle"))
 
 
+def spoil(place):
+    """Zeros in the place of a journal's first record."""
+    with contextlib.closing(sqlite3.connect(place / "journal.db")) as database:
+        for (trigger,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            database.execute(f"DROP TRIGGER {trigger}")
+        database.execute("UPDATE record SET body = zeroblob(length(body)) WHERE sequence = 1")
+        database.commit()
+
+
+def latest_page(office):
+    """Where the coordinator that was started last shows its page."""
+    texts = [entry["text"] for entry in office.federation.events("coordinator") if entry["event"] == "http-listening"]
+    host, port = re.search(r"http://([0-9.]+):([0-9]+)/", texts[-1]).groups()
+    return host, int(port)
+
+
+def expect_aside(office, name):
+    """What every command says of a job whose journal cannot be read."""
+    number = office.number[name]
+    said = office.command("jobs")
+    expect("set aside" in said and "its journal cannot be read" in said and name in said, f"jobs: {said}")
+    listed = json.loads(office.command("jobs", "--json"))
+    row = next(row for row in listed["jobs"] if row["number"] == number)
+    expect(row["state"] == "set aside" and row["job"] == name and row["stuck"] and row["begun"], f"the row: {row}")
+    expect((row["epsilon"], row["delta"], row["rounds"], row["rounds_planned"]) == (None, None, None, ROUNDS), f"the row: {row}")
+    said = office.command("status", number)
+    expect("set aside" in said and "not known here: the sites' ledgers have it" in said, f"status: {said}")
+    expect("set aside" in office.command("watch", number, code=3), "watch of what stands still")
+
+
+def given_up(make, programs, keys):
+    """A job whose journal is damaged is cancelled: that is a decision that it never goes on, though its journal comes back."""
+    office = make_office(make, programs, keys)
+    with office.federation:
+        office.submit("west", text_of("west"))
+        office.start()
+        for site in office.federation.names:
+            office.federation.start_agent(site)
+        office.until("west", ("running",))
+        fed.wait_until(lambda: len(office.rounds("west")) >= 2, "west has two rounds")
+        office.process.signal(signal.SIGKILL)
+        office.process.wait()
+        place = office.federation.office / "jobs" / str(office.number["west"]) / "state"
+        shutil.copytree(place, office.federation.folder / "copy")
+        spoil(place)
+        office.start()
+        fed.wait_until(lambda: "job-set-aside" in {entry["event"] for entry in office.federation.events("coordinator")},
+                       "west is set aside")
+        said = office.command("cancel", office.number["west"])
+        expect("never will" in " ".join(said.split()), f"the cancellation: {said}")
+        now = office.status("west")
+        expect(now["state"] == "cancelled" and "what was paid cannot be told here" in now["because"], f"cancelled: {now}")
+        expect(office.status("west")["ended"] is None, "it was filed before anybody looked")
+        office.command("cancel", office.number["west"], code=3)
+        office.submit("middle", text_of("middle"))  # whoever runs looks at the queue
+        office.until("west", ("cancelled",))
+        office.until("middle", ("done",))
+        office.process.signal(signal.SIGTERM)
+        expect(office.process.wait() == 0, "the coordinator did not end well")
+        before = {site: office.federation.ledger(site)["spent"]["epsilon"] for site in office.federation.names}
+        shutil.rmtree(place)
+        shutil.copytree(office.federation.folder / "copy", place)
+        office.start()
+        office.submit("east", text_of("east"))
+        office.until("east", ("done",))
+        now = office.status("west")
+        expect((now["state"], now["epsilon"], now["stuck"]) == ("cancelled", None, False), f"it came back: {now}")
+        expect(office.federation.ledger("site-1")["spent"]["epsilon"] == before["site-1"], "site-1 answered west again")
+
+
 def damaged(make, programs, keys):
     """The journal of one of two is damaged while the coordinator is down: that job stands still, and the others go on, one
     that asks an agent of its too. Once a copy is brought back it goes on as well. A site may have answered its open round
     before, and has nothing of that answer any more after another job: it declines then, and pays for nothing twice."""
-    office = make_office(make, programs, keys)
+    office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
     with office.federation:
         office.submit("west", text_of("west"))
         office.submit("east", text_of("east"))
@@ -208,16 +279,18 @@ def damaged(make, programs, keys):
         office.process.wait()
         place = office.federation.office / "jobs" / str(office.number["west"]) / "state"
         shutil.copytree(place, office.federation.folder / "copy")
-        with contextlib.closing(sqlite3.connect(place / "journal.db")) as database:
-            for (trigger,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-                database.execute(f"DROP TRIGGER {trigger}")
-            database.execute("UPDATE record SET body = zeroblob(length(body)) WHERE sequence = 1")
-            database.commit()
+        spoil(place)
+        expect_aside(office, "west")
         office.start()
         office.submit("middle", text_of("middle"))
         office.until("east", ("done",))
         office.until("middle", ("done",))
         check(office, ("east", "middle"), known=("recovery-failed",))
+        expect_aside(office, "west")
+        facts = test_face.status(latest_page(office))
+        rows = {row["job"]: row["state"] for row in facts["queue"]}
+        expect(rows == {"west": "set aside", "east": "done", "middle": "done"}, f"the page's queue: {rows}")
+        expect((facts["jobs_set_aside"], facts["jobs_waiting"]) == (1, 0), f"the page counts: {facts}")
         aside = [entry for entry in office.federation.events("coordinator") if entry["event"] == "job-set-aside"]
         expect([entry["job"] for entry in aside] == [office.number["west"]], f"set aside: {aside}")
         office.process.signal(signal.SIGTERM)
@@ -463,7 +536,7 @@ def main():
     with fed.temporary_folder() as folder:
         keys = fed.make_keys(options.programs, folder / "keys", AGENTS + 1)
         common = {"programs": options.programs, "keys": keys}
-        cases = [(case.__name__, case, common) for case in (beside, cancelled, damaged, gone, unwritten, one_at_a_time, page)]
+        cases = [(case.__name__, case, common) for case in (beside, cancelled, damaged, given_up, gone, unwritten, one_at_a_time, page)]
         cases += [(f"storm {i}", storm, {**common, "seed": SEED + i}) for i in range(0, options.storms, options.every)]
         failed = fed.run_cases([one for one in cases if options.only in one[0]], options.at_once)
         if options.figures and options.only in "shares":

@@ -321,7 +321,7 @@ def stuck(make, programs, keys):
             lives = Lives(federation, {}, False)
             lives.until(lambda number=number: status(federation, number + 1)["ended"], "the job behind it is filed")
             now = status(federation, number)
-            expect(now["state"] == "running" and because in now["because"], f"the stuck job: {now}")
+            expect(now["state"] == "set aside" and because in now["because"], f"the stuck job: {now}")
             command(federation, "cancel", number)
             lives.stop()
             lives = Lives(federation, {}, False)

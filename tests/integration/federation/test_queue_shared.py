@@ -361,7 +361,7 @@ def desks(make, programs):
     expect(again["number"] == 1 and names(team, 1) == ["second"], f"a submission that came again: {again}, {names(team, 1)}")
     other = json.loads(remote(team, "maria", "submit", team.file("second"), "--json"))
     expect(other["number"] == 2, f"the same file, once its number was told, is another job: {other}")
-    fed.wait_until(team.leader, "the other one leads")
+    fed.wait_until(lambda: team.leader() == [1], "the other one leads")
     team.start(0)
     fed.wait_until(lambda: team.leader() == [1], "the second one leads")
     move(team, "maria", 0)  # where nobody leads

@@ -215,6 +215,10 @@ Test(desk, how_a_job_ended_is_the_exit_code)
         {"{\"job\": {\"state\": \"cancelled\", \"ended\": \"now\"}, \"rounds\": []}",
          EXIT_CODE_JOB_FAILED},
         {"{\"job\": {\"ended\": \"now\"}}", EXIT_CODE_JOB_FAILED},
+        {"{\"job\": {\"state\": \"set aside\", \"begun\": true, \"stuck\": true}}",
+         EXIT_CODE_INPUT},
+        {"{\"job\": {\"state\": \"set aside\", \"begun\": true, \"stuck\": true}}",
+         EXIT_CODE_INPUT},
     };
     for (size_t i = 0; i < sizeof item / sizeof item[0]; i++) {
         struct play play = {.json = item[i].json};
@@ -233,6 +237,8 @@ Test(desk, a_cancellation_says_whether_the_job_had_begun)
         {"{\"job\": {\"state\": \"cancelled\", \"ended\": \"now\"}}", "job 12: cancelled; what"},
         {"{\"job\": {\"state\": \"cancelled\", \"begun\": false}}", "it will not begin"},
         {"{\"job\": {\"state\": \"cancelled\", \"begun\": true}}", "it had begun, and has ended"},
+        {"{\"job\": {\"state\": \"cancelled\", \"begun\": true, \"stuck\": true}}",
+         "could not go on, and it never"},
         {"{\"job\": {\"state\": \"running\"}}",
          "before its next round"}, /* of an older coordinator */
     };
