@@ -75,8 +75,8 @@ static bool check_dictionary(struct site *site, size_t *warned)
     if (good && data.record_count < admitted / 2) {
         daemon_note("table",
                     "WARNING: the dictionary states %" PRIu64
-                    " rows and the table has %zu. More than half of the records would be made up "
-                    "of missing values, and every result would be about those. Lower `records`",
+                    " rows and the table has %zu: the agent makes up the others of missing values, "
+                    "more than half of all. Every result would be about those. Lower `records`",
                     admitted, data.record_count);
     } else if (good && data.record_count < admitted) {
         daemon_note("table", "the dictionary states more rows than the table has: the agent "

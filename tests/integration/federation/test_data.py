@@ -44,8 +44,8 @@ ODD = {
     "long": (None, ["1 row has", "ill", "1         0         0"]),
 }
 ODD = {name: (row and HEADER + row + GOOD_LINES, told) for name, (row, told) in ODD.items()}
-ODD["header"] = (HEADER, ["makes up the others"])
-ODD["one"] = (HEADER + f"{CANARY},1,1\n", ["makes up the others"])
+ODD["header"] = (HEADER, ["WARNING", "makes up the others"])
+ODD["one"] = (HEADER + f"{CANARY},1,1\n", ["WARNING", "makes up the others"])
 ROWS = 13  # of every such site's dictionary, and of most tables
 LAWFUL = {
     "good": HEADER + GOOD_LINES,
