@@ -71,7 +71,8 @@ Test(survival_question, refuses_with_the_place_and_the_remedy)
     refuses("survival: age", "character 11, \"age\": the word time");
     refuses("survival: time sex event death, to 80", "character 16, \"sex\"");
     refuses("survival: time age death, to 80", "the word event");
-    refuses("survival: time age event 'home region', to 80", "this column does not have two categories");
+    refuses("survival: time age event 'home region', to 80",
+            "this column does not have two categories");
     refuses("survival: time age event kappa, to 80", "this column does not have two categories");
     refuses("survival: time age event death by kappa, to 80", "column of numbers");
     refuses("survival: time age event death", "the text ends here: a comma, to");
