@@ -58,7 +58,7 @@ static const struct refusal refusals[] = {
     {"centre: 74", "centre: NaN", STATUS_INVALID,
      "job.yml:6:29: data.features[0].centre: \"NaN\" is not a number: write it like 50"},
     {"centre: 74", "centre: 7,4", STATUS_INVALID,
-     "job.yml:6:31: data.features[0].4: \"4\" is not a key here; known here: column, transform, centre, half_width, missing, categories, other, missing_indicator"},
+     "job.yml:6:29: data.features[0].centre: \"7,4\" has a decimal comma: write 7.4"},
     {"missing: 0.5", "missing: half", STATUS_INVALID,
      "job.yml:8:81: data.features[2].missing: is not a number: write what a missing value becomes, such as 1.0"},
     {"missing: 0.5", "missing: -1", STATUS_INVALID,
