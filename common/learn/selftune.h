@@ -86,6 +86,9 @@ size_t selftune_sum_count(const struct selftune *stage);
 /** Returns how many numbers the state has. */
 size_t selftune_state_count(const struct selftune *stage);
 
+/** Returns where in the state stands how steep the loss is along columns that are alike. States of earlier builds lack it. */
+size_t selftune_steep_place(const struct selftune *stage);
+
 /** Returns how many numbers at the state's front agents see: C (1), V (m, D), and, if the stage looks,
  * mu (d) and W: (d, d), or its diagonal (d) where there are no products. */
 size_t selftune_shown_count(const struct selftune *stage);

@@ -86,6 +86,12 @@ size_t selftune_class_count(const struct selftune *stage)
     return stage->output_count == 1 ? 2 : stage->output_count;
 }
 
+size_t selftune_steep_place(const struct selftune *stage)
+{
+    const size_t width = stage->output_count * (stage->feature_count + 1);
+    return selftune_shown_count(stage) + width + stage->feature_count;
+}
+
 size_t selftune_state_count(const struct selftune *stage)
 {
     const size_t width = stage->output_count * (stage->feature_count + 1);

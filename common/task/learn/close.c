@@ -215,14 +215,43 @@ static enum status add_models(struct outcome *outcome, const struct job *job,
     return status;
 }
 
+/* How many numbers a state has that this one stands for; 0: it is none. Classes' states of protocol versions up to 4 that were
+ * written before steps were shortened lack one number, which was 1 then. */
+static size_t known_count(const struct stage *stage, uint64_t bytes)
+{
+    const size_t count = state_count(stage);
+    const bool is_older = !learn_stage(stage)->is_number && bytes == (count - 1) * sizeof(double);
+    return bytes == count * sizeof(double) || is_older ? count : 0;
+}
+
+static enum status set_state(struct outcome *outcome, const struct stage *stage, struct slice blob)
+{
+    const struct selftune *tune = &learn_stage(stage)->tune;
+    const size_t count = state_count(stage);
+    const size_t seen = selftune_shown_count(tune);
+    if (blob.size == count * sizeof(double)) {
+        return outcome_set_state(outcome, blob.data, count, seen);
+    }
+    const size_t at = selftune_steep_place(tune);
+    const uint8_t *old = blob.data;
+    double *whole = malloc(count * sizeof *whole);
+    if (whole == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(whole, old, at * sizeof *whole);
+    whole[at] = 1;
+    memcpy(whole + at + 1, old + at * sizeof *whole, (count - 1 - at) * sizeof *whole);
+    const enum status status = outcome_set_state(outcome, whole, count, seen);
+    free(whole);
+    return status;
+}
+
 /* Blobs of rounds that are not the latest may have been dropped: only the latest state counts. */
 static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
                        uint32_t within, const struct record *record, struct slice blob)
 {
-    const struct selftune *tune = &learn_stage(stage)->tune;
-    const size_t count = state_count(stage);
     const bool last = within + 1 == stage->rounds;
-    if (record->as.round.sum_count != 0 || record->as.round.blob_bytes != count * 8 ||
+    if (record->as.round.sum_count != 0 || known_count(stage, record->as.round.blob_bytes) == 0 ||
         (blob.size != record->as.round.blob_bytes && (blob.size != 0 || last))) {
         return STATUS_CORRUPT;
     }
@@ -230,8 +259,7 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
         outcome->state_is_old = true;
         return STATUS_OK;
     }
-    const enum status status =
-        outcome_set_state(outcome, blob.data, count, selftune_shown_count(tune));
+    const enum status status = set_state(outcome, stage, blob);
     return status == STATUS_OK && last ? add_models(outcome, job, stage) : status;
 }
 
