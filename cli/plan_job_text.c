@@ -85,7 +85,8 @@ static void print_stage(const struct job_plan *plan, size_t index)
         if (isfinite(line->noise)) {
             (void)snprintf(noise, sizeof noise, "+- %.3g %s%s", line->noise, line->unit, drowned);
         } else if (!isfinite(line->bar)) {
-            (void)snprintf(noise, sizeof noise, "no answer%s", drowned);
+            (void)snprintf(noise, sizeof noise, "no %s%s",
+                           line->noise_to_signal > 1 ? "answer" : "interval", drowned);
         } else {
             (void)snprintf(noise, sizeof noise, "%s %.3g %s%s%s", job_plan_bar_word(line),
                            line->bar, line->unit, isfinite(terms->regret) ? "" : " (95 %)",

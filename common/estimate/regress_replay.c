@@ -192,7 +192,7 @@ void regress_replay(struct regress_replay *out, const struct regress_fit *fit, c
     struct replaying asked = {.fit = fit, .weight = weight, .count = count};
     struct margins margins = {.all = 0};
     size_t left = count;
-    CHECK(count <= REGRESS_TERMS_MAX + 1 && fit->cells->m <= REGRESS_CELLS_MAX + 1);
+    CHECK(count <= REGRESS_TERMS_MAX && fit->cells->m <= REGRESS_CELLS_MAX + 1);
     *out = (struct regress_replay){.events_most = NAN};
     for (size_t i = 0; i < count; i++) {
         out->factor[i] = NAN;

@@ -270,13 +270,16 @@ static void replay(struct telling *telling)
     for (size_t i = 0; i < terms; i++) {
         weight[i][i] = 1;
     }
-    query_regress_intercept(weight[terms], telling->answering->query);
     const bool has_intercept = telling->answering->query->family != REGRESS_HAZARD;
-    for (size_t i = telling->regress.design.intervals; i < terms + (has_intercept ? 1U : 0U); i++) {
+    const size_t count = terms + (has_intercept ? 1 : 0);
+    if (has_intercept) {
+        query_regress_intercept(weight[terms], telling->answering->query);
+    }
+    for (size_t i = telling->regress.design.intervals; i < count; i++) {
         is_all = is_all && !isnan(regress_figure(&telling->fit, weight[i]).estimate.value);
     }
     if (!is_all) {
-        regress_replay(&telling->replay, &telling->fit, &weight[0][0], terms + 1);
+        regress_replay(&telling->replay, &telling->fit, &weight[0][0], count);
     }
 }
 

@@ -42,19 +42,32 @@ static void fill(struct terms_line *line, const struct site_half *own, double ha
     line->measure = "half of the interval is a fifth of the range";
 }
 
+enum { NEEDED_BYTES = 64 };
+
+static void say_needed(char text[static NEEDED_BYTES], const struct site_half *own)
+{
+    if (isfinite(own->records)) {
+        (void)snprintf(text, NEEDED_BYTES, "a site needs about %.0f records", ceil(own->records));
+    } else {
+        (void)snprintf(text, NEEDED_BYTES, "no site is large enough");
+    }
+}
+
 /* One line in place of two. */
 static enum status add_unconfirmed(const struct asking *asking, const struct site_half *own)
 {
     struct terms_line *line = terms_add_line(asking->terms);
+    char needed[NEEDED_BYTES];
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
+    say_needed(needed, own);
     (void)snprintf(line->what, sizeof line->what,
                    "%s: one site's interval of %s%s, which no study has confirmed: the estimate "
-                   "stands alone",
-                   asking->query->text, own->of, own->more);
+                   "stands alone; %s",
+                   asking->query->text, own->of, own->more, needed);
     fill(line, own, NAN);
-    line->noise_to_signal = 0;
+    line->noise_to_signal = isnan(own->half) && !own->is_beside ? 2 : 0;
     return STATUS_OK;
 }
 
@@ -64,15 +77,12 @@ static enum status add(const struct asking *asking, const struct site_half *own)
         return add_unconfirmed(asking, own);
     }
     const char *text = asking->query->text;
-    char needed[64] = "no site is large enough";
+    char needed[NEEDED_BYTES];
     struct terms_line *line = terms_add_line(asking->terms);
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
-    if (isfinite(own->records)) {
-        (void)snprintf(needed, sizeof needed, "a site needs about %.0f records",
-                       ceil(own->records));
-    }
+    say_needed(needed, own);
     (void)snprintf(line->what, sizeof line->what,
                    "%s: half of one site's 95 %% interval of %s%s; %s", text, own->of, own->more,
                    needed);
