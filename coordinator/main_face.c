@@ -144,12 +144,13 @@ static void add_queue(struct facts *facts, struct face *face)
         const bool runs_here = face_running(face, number) != NULL;
         const bool runs =
             runs_here || (face->stands_by && list.entry[i].begun); /* where another one leads */
-        bool stopped = !runs && !list.entry[i].over && list.entry[i].begun;
+        const bool may = !runs && !list.entry[i].over && list.entry[i].begun;
+        bool stopped = false;
         if (list.count - i <= FACE_JOBS || runs_here) {
             struct queue_job job;
             add_job(facts, &job, face, number);
             stopped = !job.filed && (job.state == QUEUE_ASIDE ||
-                                     (stopped && !job.stuck && job.state > QUEUE_RUNNING));
+                                     (may && !job.stuck && job.state > QUEUE_RUNNING));
         }
         aside += stopped ? 1 : 0;
         waiting += runs || stopped || list.entry[i].over ? 0 : 1;

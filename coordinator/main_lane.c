@@ -265,6 +265,9 @@ static enum status next(void *self, enum status ended, bool *more, struct why *w
     if (status == STATUS_OK && job != NULL) {
         status = stay_file(&run->stay, job, why);
         is_aside = status != STATUS_OK && status != STATUS_NO_MEMORY && !lead_is_lost(status);
+    } else if (status == STATUS_IO && job != NULL && queue_is_shared(&run->office)) {
+        is_aside = !queue_is_lost(&run->office); /* the server refuses this job's statements */
+        status = is_aside ? status : STATUS_AGAIN;
     }
     if ((is_aside || stay_is_damage(status)) && job != NULL) {
         status = stay_set_aside(&run->stay, job, status, why);

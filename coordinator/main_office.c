@@ -292,6 +292,7 @@ enum status office_publish(const struct office *office, const struct office_shel
                                           .seconds =
                                               (double)(replay.last_ms - replay.first_ms) / 1000.0};
         status = write_results(shelf == NULL ? &out : shelf, &replay, &options, why);
+        status = status == STATUS_AGAIN ? STATUS_IO : status; /* likewise */
     }
     *end = end_of(&replay);
     outcome_free(&replay.outcome);

@@ -127,6 +127,11 @@ enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status 
             "free for other jobs; remedy: bring back the latest whole copy of %s, and start again",
             job->number, status_text(status),
             queue_is_shared(&job->office) ? place : job->office.settings.state);
+    } else if (status == STATUS_IO && queue_is_shared(&job->office)) {
+        log_event_fields(stay->log, LOG_ERROR, "job-set-aside", field, 1,
+                         "job %" PRIu32 " cannot go on, the database refuses what it writes or "
+                         "reads: %s; remedy: mend that and start again: its journal is whole",
+                         job->number, why->text[0] != '\0' ? why->text : "the log has its words");
     } else {
         log_event_fields(stay->log, LOG_ERROR, "job-set-aside", field, 1,
                          "job %" PRIu32 " is over, and its results cannot be written: %s; remedy: "

@@ -138,22 +138,38 @@ static enum status tell(const struct jobs *jobs, enum status status, const struc
     return status == STATUS_IO || status == STATUS_UNKNOWN_OUTCOME ? STATUS_AGAIN : status;
 }
 
-enum status jobs_ask(struct jobs *jobs, struct pg_result **answer, const char *statement,
-                     const struct database_value *value, size_t count, struct why *why)
+static enum status ask(struct jobs *jobs, struct pg_result **answer, const char *statement,
+                       const struct database_value *value, size_t count, struct why *cause)
 {
-    struct why cause = {""};
     enum status status = STATUS_UNKNOWN_OUTCOME;
     for (int i = 0; i < 2 && status == STATUS_UNKNOWN_OUTCOME; i++) {
-        status = connect(jobs, &cause);
+        status = connect(jobs, cause);
         if (status != STATUS_OK) {
-            break;
+            return status == STATUS_IO ? STATUS_AGAIN : status;
         }
-        status = database_ask(jobs->database, answer, statement, value, count, &cause);
+        status = database_ask(jobs->database, answer, statement, value, count, cause);
         if (status == STATUS_UNKNOWN_OUTCOME) {
             disconnect(jobs);
         }
     }
+    return status;
+}
+
+enum status jobs_ask(struct jobs *jobs, struct pg_result **answer, const char *statement,
+                     const struct database_value *value, size_t count, struct why *why)
+{
+    struct why cause = {""};
+    const enum status status = ask(jobs, answer, statement, value, count, &cause);
     return tell(jobs, status, &cause, why);
+}
+
+enum status jobs_ask_of_job(struct jobs *jobs, struct pg_result **answer, const char *statement,
+                            const struct database_value *value, size_t count, struct why *why)
+{
+    struct why cause = {""};
+    const enum status status = ask(jobs, answer, statement, value, count, &cause);
+    const enum status told = tell(jobs, status, &cause, why);
+    return status == STATUS_IO ? STATUS_IO : told;
 }
 
 enum status jobs_ready(struct jobs *jobs, struct why *why)
@@ -193,7 +209,7 @@ static enum status led_by_another(const struct jobs *jobs, struct why *why)
     return STATUS_BUSY;
 }
 
-/* Performs a statement that begins with HELD and answers with how many lease rows it held. */
+/* Performs a statement that begins with HELD and answers with how many lease rows it held, and how many jobs' rows it found. */
 static enum status perform(struct jobs *jobs, const char *statement,
                            const struct database_value *value, size_t count, struct why *why)
 {
@@ -204,6 +220,9 @@ static enum status perform(struct jobs *jobs, const char *statement,
     enum status status = jobs_ask(jobs, &answer, statement, value, count, why);
     if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
         status = led_by_another(jobs, why);
+    } else if (status == STATUS_OK && database_number(answer, 0, 1) == 0) {
+        why_set(why, "%s: the job is not there any more", jobs->place);
+        status = STATUS_NOT_FOUND;
     }
     database_answer_free(answer);
     return status;
@@ -214,8 +233,8 @@ enum status jobs_mark_begun(struct jobs *jobs, uint32_t number, struct why *why)
     const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number)};
     return perform(jobs,
                    HELD ", done AS (UPDATE hedgerow_job SET begun = true"
-                        " WHERE number = $2 AND EXISTS (SELECT FROM held))"
-                        " SELECT count(*) FROM held",
+                        " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
+                        " SELECT count(*), (SELECT count(*) FROM done) FROM held",
                    value, 2, why);
 }
 
@@ -225,8 +244,8 @@ enum status jobs_put_end(struct jobs *jobs, uint32_t number, struct slice text, 
                                            jobs_bytes(text)};
     return perform(jobs,
                    HELD ", done AS (UPDATE hedgerow_job SET ending = $3"
-                        " WHERE number = $2 AND EXISTS (SELECT FROM held))"
-                        " SELECT count(*) FROM held",
+                        " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
+                        " SELECT count(*), (SELECT count(*) FROM done) FROM held",
                    value, 3, why);
 }
 
@@ -240,7 +259,7 @@ static enum status cut_result(struct jobs *jobs, uint32_t number, const char *na
                    HELD ", done AS (DELETE FROM hedgerow_result WHERE job = $2"
                         " AND name = convert_from($3, 'UTF8') AND piece >= $4"
                         " AND EXISTS (SELECT FROM held))"
-                        " SELECT count(*) FROM held",
+                        " SELECT count(*), 1::bigint FROM held",
                    value, 4, why);
 }
 
@@ -261,7 +280,7 @@ enum status jobs_put_result(struct jobs *jobs, uint32_t number, const char *name
                     HELD ", done AS (INSERT INTO hedgerow_result"
                          " SELECT $2, convert_from($3, 'UTF8'), $4, $5 FROM held"
                          " ON CONFLICT (job, name, piece) DO UPDATE SET bytes = excluded.bytes)"
-                         " SELECT count(*) FROM held",
+                         " SELECT count(*), 1::bigint FROM held",
                     value, 5, why);
     }
     return status == STATUS_OK ? cut_result(jobs, number, name, piece, why) : status;

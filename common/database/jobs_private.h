@@ -40,6 +40,11 @@ static inline struct database_value jobs_words(const char *words)
     return jobs_bytes((struct slice){words, strlen(words)});
 }
 
+/** Asks about one job: as jobs_ask, but STATUS_IO where the server refuses, which is that job's alone. */
+MUST_USE enum status jobs_ask_of_job(struct jobs *jobs, struct pg_result **answer,
+                                     const char *statement, const struct database_value *value,
+                                     size_t count, struct why *why);
+
 /** Asks as jobs.h says. Every statement does the same again when it is performed twice. */
 MUST_USE enum status jobs_ask(struct jobs *jobs, struct pg_result **answer, const char *statement,
                               const struct database_value *value, size_t count, struct why *why);

@@ -43,6 +43,7 @@ enum status jobs_list(struct jobs *jobs, struct jobs_row **rows, size_t *count, 
         *count = i + 1;
     }
     database_answer_free(answer);
+    jobs->follow_ms = 0; /* what was told before is older than this */
     return status;
 }
 
@@ -65,11 +66,11 @@ enum status jobs_look(struct jobs *jobs, struct jobs_row *row, uint32_t number, 
     job_schema_name(name, jobs->own, number);
     (void)snprintf(table, sizeof table, "%s.hedgerow_record", name);
     const struct database_value value[] = {jobs_number(number), jobs_words(table)};
-    status = jobs_ask(jobs, &answer,
-                      "SELECT begun::int::bigint, (ending IS NOT NULL)::int::bigint,"
-                      " (to_regclass(convert_from($2, 'UTF8')) IS NOT NULL)::int::bigint,"
-                      " submitted, coalesce(cancel, '') FROM hedgerow_job WHERE number = $1",
-                      value, 2, why);
+    status = jobs_ask_of_job(jobs, &answer,
+                             "SELECT begun::int::bigint, (ending IS NOT NULL)::int::bigint,"
+                             " (to_regclass(convert_from($2, 'UTF8')) IS NOT NULL)::int::bigint,"
+                             " submitted, coalesce(cancel, '') FROM hedgerow_job WHERE number = $1",
+                             value, 2, why);
     if (status == STATUS_OK && database_rows(answer) != 1) {
         status = no_job(number, why);
     }
@@ -156,7 +157,7 @@ static enum status stamp_of_journal(struct jobs *jobs, int64_t *stamp, uint32_t 
     job_schema_name(name, jobs->own, number);
     (void)snprintf(statement, sizeof statement,
                    "SELECT coalesce(max(sequence), 0) FROM %s.hedgerow_record", name);
-    enum status status = jobs_ask(jobs, &answer, statement, NULL, 0, why);
+    enum status status = jobs_ask_of_job(jobs, &answer, statement, NULL, 0, why);
     *stamp = status == STATUS_OK ? 1 + database_number(answer, 0, 0) : 0;
     database_answer_free(answer);
     return status;

@@ -291,8 +291,11 @@ static enum status open_all(struct journal_shared *journal, const struct journal
     if (status == STATUS_OK) {
         status = find_end(journal, why);
     }
-    /* While a journal is opened nothing is written, and whoever opens tries again. */
-    return status == STATUS_IO || status == STATUS_UNKNOWN_OUTCOME ? STATUS_AGAIN : status;
+    /* While a journal is opened nothing is written, and whoever opens tries again. What the server refuses about one job of a
+     * queue, the others do not wait for. */
+    const bool is_refused = status == STATUS_IO && part->job > 0;
+    return (status == STATUS_IO && !is_refused) || status == STATUS_UNKNOWN_OUTCOME ? STATUS_AGAIN
+                                                                                    : status;
 }
 
 enum status journal_shared_open(struct journal *out, const struct journal_options *options,
