@@ -78,7 +78,7 @@ enum status config_open(struct config **out, struct slice text, const char *name
     }
     if (status == STATUS_INVALID && is_of_a_table(text)) {
         why_set(why,
-                "%s: line 1 is that of a table of records, and a YAML text that begins with "
+                "%s:1:1: this line is that of a table of records, and a YAML text that begins with "
                 "`%s: %d` should stand here",
                 config->name, VERSION_KEY, CONFIG_VERSION);
     }

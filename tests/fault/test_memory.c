@@ -20,10 +20,12 @@ enum { STRIDE = 1 };
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
 void __real_free(void *old);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void __wrap_free(void *old);
 
 static struct {
@@ -66,6 +68,13 @@ void *__wrap_realloc(void *old, size_t size)
     }
     void *block = __real_realloc(old, size);
     memory.balance += old == NULL && block != NULL;
+    return block;
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    void *block = refuse() ? NULL : __real_aligned_alloc(alignment, size);
+    memory.balance += block != NULL;
     return block;
 }
 

@@ -405,6 +405,8 @@ wait_for job-approved two.log
 wait_for job-joined two.log
 expect 0 "$agent" approve --config two/agent.yml
 prints 'no job waits for a person'
+# Texts are put into the folder by hand from here on: without this file nothing is known of what is offered.
+rm -f two/state/offered
 # A text that cannot be parsed is named and passed over; the others are shown, and the exit code tells.
 { cat office/job.yml; echo '# another'; } >"waiting.more"
 more=$(sha256sum waiting.more | cut -c 1-64)
@@ -537,6 +539,7 @@ chmod 644 questions.yml
 expect 5 "$agent" check --config two/agent.yml --job questions.yml --timeout 1
 prints 'job          note    stage 1: character 14 of "count: age > 500" lies outside'
 fits_80
+rm -f two/state/offered
 cp questions.yml "two/state/waiting/$(sha256sum questions.yml | cut -c 1-64).yml"
 chmod 600 two/state/waiting/*.yml
 expect 0 "$agent" approve --config two/agent.yml --json
@@ -557,6 +560,7 @@ rm two/state/waiting/*.yml
 sed -e 's/tasks: .*/&\nallowance_epsilon: 1.2\nallowance_days: 30\njob_epsilon: 1.1/' two/policy.yml >two/small.yml
 sed 's/policy.yml/small.yml/' two/agent.yml >two/small-agent.yml
 { cat office/job.yml; echo '# once more'; } >once-more.yml
+rm -f two/state/offered
 cp once-more.yml "two/state/waiting/$(sha256sum once-more.yml | cut -c 1-64).yml"
 chmod 600 two/small.yml two/small-agent.yml two/state/waiting/*.yml
 expect 5 "$agent" approve --config two/agent.yml --yes

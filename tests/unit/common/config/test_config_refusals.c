@@ -197,7 +197,7 @@ Test(config_refusals, refuses_a_text_without_its_version)
          "x.yml:1:1: the file is empty: write its keys; docs/JOBS.md and docs/REFERENCE.md "
          "have examples"},
         {"age,sex,died\n44,F,1\n", STATUS_INVALID,
-         "x.yml: line 1 is that of a table of records, and a YAML text that begins with `hedgerow: "
+         "x.yml:1:1: this line is that of a table of records, and a YAML text that begins with `hedgerow: "
          "1` should stand here"},
         {"7\n", STATUS_INVALID, "x.yml:1:1: is not a table: begin with `hedgerow: 1`"},
         {"- 7\n", STATUS_INVALID, "x.yml:1:1: is not a table: begin with `hedgerow: 1`"},
