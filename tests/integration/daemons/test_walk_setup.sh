@@ -36,12 +36,16 @@ stand_in id <<'ID'
 [ "$*" = -u ] && echo 0
 ID
 
+# An address sanitizer reserves more memory than any limit grants.
+unlimited=
+! grep -q __asan_init "$programs/hedgerow-coordinator" || unlimited='/^memory_mb_max:/d'
 # What the packages hold, of each machine: folders, and the setup commands, whose paths lie below the machine's folder.
 here() { # MACHINE TEXT
     local place=$work/$1
     sed "s#/etc/hedgerow#$place/etc/hedgerow#g; s#/var/lib/#$place/var/lib/#g; s#/etc/\$program#$place/etc/\$program#g
         s#/srv/#$place/srv/#g; s#/run/systemd/system#$place/no-systemd#g
-        s#hedgerow\.example\.org#$host#g; s#0\.0\.0\.0#$host#g" <<<"$2"
+        s#hedgerow\.example\.org#$host#g; s#0\.0\.0\.0#$host#g
+        $unlimited" <<<"$2"
 }
 for machine in coordinator:coordinator hospital-1:agent; do
     place=$work/${machine%:*}
