@@ -111,10 +111,11 @@ void site_price_text(char text[static SITE_PRICE_BYTES], struct price price);
  * have has room. */
 bool site_affords(const struct ledger *ledger, enum allowance allowance, const struct job *job);
 
-/** Decides whether the ledger can pay for one run of a job that the policy allows and that has not begun here. Fails with
- * STATUS_REFUSED; why says what it costs, what is left, and what to do. Privacy: reads charges alone. */
+/** Decides whether the ledger can pay for so many runs of a job that the policy allows and that has not begun here: all of
+ * them from the total, the first from what the window of days leaves. Fails with STATUS_REFUSED; why says what it costs, what
+ * is left, and what to do. Privacy: reads charges alone. */
 MUST_USE enum status site_check_budget(const struct ledger *ledger, const struct policy *policy,
-                                       const struct job *job, struct why *why);
+                                       const struct job *job, uint32_t runs, struct why *why);
 
 /** Writes where the decisions on jobs are. */
 void site_approvals_path(const struct site *site, char path[static SETTINGS_PATH_BYTES + 96]);

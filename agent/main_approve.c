@@ -90,11 +90,11 @@ static bool is_rejected(const struct desk *desk, const struct waiting_job *waiti
  * so a yes to it is for later. */
 static enum status judge_yes(const struct desk *desk, const struct policy *policy,
                              const struct ledger *ledger, const struct waiting_job *waiting,
-                             struct why *why)
+                             uint32_t runs, struct why *why)
 {
     enum status status = policy_check_job(policy, &waiting->job, why);
     if (status == STATUS_OK) {
-        status = site_check_budget(ledger, policy, &waiting->job, why);
+        status = site_check_budget(ledger, policy, &waiting->job, runs, why);
     }
     if (status == STATUS_OK && !desk_offers(desk, &waiting->digest) &&
         !is_rejected(desk, waiting)) {
@@ -113,7 +113,7 @@ enum status desk_approve(struct desk *desk, const struct policy *policy,
                          uint32_t runs, struct why *why)
 {
     const struct approval decision = {.text = waiting->digest, .runs = waiting->runs_before + runs};
-    enum status status = judge_yes(desk, policy, ledger, waiting, why);
+    enum status status = judge_yes(desk, policy, ledger, waiting, runs, why);
     return status == STATUS_OK ? desk_decide(desk, &decision, why) : status;
 }
 
@@ -137,7 +137,7 @@ static enum status approve_of(struct desk *desk, const struct ledger *ledger,
 {
     const struct policy *policy = &desk->site->policy;
     const bool offered = desk_offers(desk, &waiting->digest);
-    enum status status = judge_yes(desk, policy, ledger, waiting, why);
+    enum status status = judge_yes(desk, policy, ledger, waiting, (uint32_t)arguments->runs, why);
     if (status != STATUS_OK) {
         return status; /* before a person is asked */
     }

@@ -105,8 +105,8 @@ MUST_USE enum status desk_decide(struct desk *desk, const struct approval *decis
 json_t *desk_jobs_json(const struct desk *desk, const struct ledger *ledger);
 
 /** Decide as `approve` and `reject` do. policy: as it is now; ledger: likewise; runs: how many more; words: a person's, 1 to
- * APPROVAL_WHY_BYTES - 1 plain letters. Fail as desk_decide, or with STATUS_REFUSED or STATUS_INVALID where the policy, what
- * is left for one run, or the words do not allow it. */
+ * APPROVAL_WHY_BYTES - 1 bytes of UTF-8. Fail as desk_decide, or with STATUS_REFUSED or STATUS_INVALID where the policy, what
+ * is left for the runs, or the words do not allow it. */
 MUST_USE enum status desk_approve(struct desk *desk, const struct policy *policy,
                                   const struct ledger *ledger, const struct waiting_job *waiting,
                                   uint32_t runs, struct why *why);

@@ -163,7 +163,7 @@ static enum status print_cost(const struct site *site, const struct job *job, st
             price, (struct price){site->policy.job_epsilon_micro, site->policy.job_delta_atto});
         wrap_print(stdout, 0, 4, "  the policy allows each job %s (job_epsilon)", price);
     }
-    if (site_check_budget(ledger, &site->policy, job, &short_of) != STATUS_OK) {
+    if (site_check_budget(ledger, &site->policy, job, 1, &short_of) != STATUS_OK) {
         wrap_print(stdout, 0, 4, "  NOT ENOUGH: %s", short_of.text);
     }
     ledger_free(ledger);
@@ -242,8 +242,8 @@ json_t *approve_short_json(const struct ledger *ledger, const struct policy *pol
                            const struct job *job)
 {
     struct why why = {{0}};
-    return site_check_budget(ledger, policy, job, &why) == STATUS_OK ? json_null()
-                                                                     : json_string(why.text);
+    return site_check_budget(ledger, policy, job, 1, &why) == STATUS_OK ? json_null()
+                                                                        : json_string(why.text);
 }
 
 static json_t *waiting_json(const struct site *site, const struct waiting_job *waiting,

@@ -21,12 +21,24 @@ uint64_t site_epsilon_left(const struct balance *balance)
     return limit > spent ? limit - spent : 0;
 }
 
-bool site_affords(const struct ledger *ledger, enum allowance allowance, const struct job *job)
+/* Whether an allowance has room for so many runs. */
+static bool affords(const struct ledger *ledger, enum allowance allowance, const struct job *job,
+                    uint32_t runs)
 {
     const struct balance balance = ledger_balance(ledger, allowance);
     const struct cost whole = round_cost(job, &balance.filter, job_round_count(job));
-    const struct cost sums = cost_add(balance.spent, whole);
-    return !balance.limited || filter_admits(&balance.filter, &sums);
+    struct cost sums = balance.spent;
+    bool admits = true;
+    for (uint32_t i = 0; i < runs && balance.limited && admits; i++) {
+        sums = cost_add(sums, whole);
+        admits = filter_admits(&balance.filter, &sums);
+    }
+    return admits;
+}
+
+bool site_affords(const struct ledger *ledger, enum allowance allowance, const struct job *job)
+{
+    return affords(ledger, allowance, job, 1);
 }
 
 void site_price_text(char text[static SITE_PRICE_BYTES], struct price price)
@@ -47,10 +59,11 @@ struct price site_left(const struct balance *balance)
 
 /* The job's own allowance is empty before its first charge, and policy_check_job has compared it. */
 enum status site_check_budget(const struct ledger *ledger, const struct policy *policy,
-                              const struct job *job, struct why *why)
+                              const struct job *job, uint32_t runs, struct why *why)
 {
     const bool total = site_affords(ledger, ALLOWANCE_TOTAL, job);
-    if (total && site_affords(ledger, ALLOWANCE_WINDOW, job)) {
+    const bool first = total && site_affords(ledger, ALLOWANCE_WINDOW, job);
+    if (first && affords(ledger, ALLOWANCE_TOTAL, job, runs)) {
         return STATUS_OK;
     }
     const struct balance balance =
@@ -59,7 +72,14 @@ enum status site_check_budget(const struct ledger *ledger, const struct policy *
     char left[SITE_PRICE_BYTES];
     site_price_text(price, (struct price){job->epsilon_micro, job->delta_atto});
     site_price_text(left, site_left(&balance));
-    if (total) {
+    if (first) {
+        const struct balance all = ledger_balance(ledger, ALLOWANCE_TOTAL);
+        site_price_text(left, site_left(&all));
+        why_set(why,
+                "each run of this job costs %s, and %s is left of the policy's total, which does "
+                "not pay for %" PRIu32 " runs; remedy: fewer runs, or raise epsilon in the policy",
+                price, left, runs);
+    } else if (total) {
         why_set(why,
                 "this job costs %s, and of what the policy allows for any %" PRIu32
                 " days %s is left: its rounds would be declined; remedy: reject it, wait until "

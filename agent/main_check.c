@@ -73,8 +73,9 @@ static bool check_dictionary(struct site *site, size_t *warned)
     }
     good = daemon_report("table", status, &why);
     if (good && data.record_count < admitted / 2) {
-        daemon_note("table",
-                    "WARNING: the dictionary states %" PRIu64
+        (*warned)++;
+        daemon_warn("table",
+                    "the dictionary states %" PRIu64
                     " rows and the table has %zu: the agent makes up the others of missing values, "
                     "more than half of all. Every result would be about those. Lower `records`",
                     admitted, data.record_count);

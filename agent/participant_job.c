@@ -132,10 +132,11 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
     if (participant_is_deaf(p)) {
         return STATUS_OK;
     }
-    site_note_offer(p, name);
     if (job_is_one_too_many(p, name, event->wall_ms)) {
         return STATUS_OK;
     }
+    site_note_offer(
+        p, name); /* what was counted: a coordinator cannot make the site write without end */
     job_leave(p);
     p->name = *name;
     participant_enter_job(p, JOB_FETCHING);

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { COPY_BYTES = 64 * 1024 };
+enum { COPY_BYTES = 1 << 20, OPEN_BYTES_MOST = 64 << 20 };
 
 static enum status open_base(struct office *office, struct why *why)
 {
@@ -277,7 +277,7 @@ static enum status copy_result(int file, const struct office *office, uint32_t n
     return status;
 }
 
-/* A file in memory: this machine's disk may be one that cannot be written. */
+/* A file in memory: this machine's disk may be one that cannot be written. It is copied while rounds wait, so it is bounded. */
 static enum status result_open(int *file, uint64_t *size, const struct office *office,
                                uint32_t number, const char *name, struct why *why)
 {
@@ -287,6 +287,10 @@ static enum status result_open(int *file, uint64_t *size, const struct office *o
     enum status status = jobs_result_size(office->jobs, &bytes, number, name, why);
     if (status != STATUS_OK || bytes < 0) {
         return status == STATUS_OK ? STATUS_NOT_FOUND : status;
+    }
+    if (bytes > OPEN_BYTES_MOST) {
+        return why_refuse(why, "%s has more than %d MiB; remedy: `result` fetches it in pieces",
+                          name, OPEN_BYTES_MOST >> 20);
     }
     *file = memfd_create("result", MFD_CLOEXEC);
     if (*file < 0) {

@@ -133,13 +133,18 @@ static enum exit_code show_rounds(struct following *following, const json_t *rou
     return code;
 }
 
+enum { WHOLE_LOOKS = 10 };
+
 /* Looks at the job until it is filed, and prints what it came to. */
 static enum exit_code follow(const struct desk_port *port, uint32_t number, bool rounds, bool json,
                              struct why *why)
 {
     struct following following = {.rounds = rounds, .seen = rounds ? 0 : ASK_FROM_MAX};
-    for (;;) {
-        const struct ask ask = {.verb = ASK_WATCH, .job = number, .from = following.seen};
+    for (unsigned looks = 1;; looks++) {
+        /* Who shows no rounds asks for the end alone; now and then for the whole job, which tells that it cannot go on. */
+        const bool whole = !rounds && looks % WHOLE_LOOKS == 0;
+        const struct ask ask = {
+            .verb = ASK_WATCH, .job = number, .from = following.seen - (whole ? 1 : 0)};
         json_t *answer = NULL;
         enum exit_code code = desk_ask(&answer, port, &ask, (struct slice){NULL, 0}, why);
         const json_t *job = json_object_get(answer, "job");

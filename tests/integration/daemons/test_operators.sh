@@ -399,6 +399,8 @@ prints 'stages:'
 prints 'left of the policy'
 says '--yes'
 ! grep -q job-joined two.log || fault 'a job was joined before a person said yes'
+expect 5 "$agent" approve --config two/agent.yml --yes --runs 2 "${digest:0:6}"
+says 'does not pay for 2 runs'
 expect 0 "$agent" approve --config two/agent.yml --yes "${digest:0:6}"
 prints 'approved for 1 run'
 wait_for job-approved two.log

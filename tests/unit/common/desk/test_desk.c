@@ -34,9 +34,10 @@ TestSuite(desk, .init = begin, .fini = end);
 
 /* What the port says to each question. */
 struct play {
-    const char *json; /* to all but READ */
-    const char *file; /* what READ reads from */
-    size_t piece;     /* so many bytes at once */
+    const char *json;  /* to all but READ */
+    const char *whole; /* to WATCH, unless it asks for the end alone; NULL: json */
+    const char *file;  /* what READ reads from */
+    size_t piece;      /* so many bytes at once */
     unsigned questions;
 };
 
@@ -47,6 +48,10 @@ static enum exit_code answer(void *self, const struct ask *ask, UNUSED struct sl
     const char *said = play->json;
     size_t size = strlen(said);
     play->questions++;
+    if (ask->verb == ASK_WATCH && ask->from != ASK_FROM_MAX && play->whole != NULL) {
+        said = play->whole;
+        size = strlen(said);
+    }
     cr_assert_lt(play->questions, 1000, "a command asks without end");
     if (ask->verb == ASK_READ) {
         const size_t whole = strlen(play->file);
@@ -226,6 +231,36 @@ Test(desk, how_a_job_ended_is_the_exit_code)
         const struct desk_request request = {.job = "12", .json = i % 2 == 1};
         cr_expect_eq(desk_watch(&port, &request, &why), item[i].code, "%zu", i);
     }
+}
+
+/* Who waits asks for the end alone, which never comes; the whole job tells that it cannot. */
+Test(desk, nobody_waits_for_a_job_that_is_set_aside)
+{
+    static const char job[] = "hedgerow: 1\n"
+                              "job: toy\n"
+                              "data:\n"
+                              "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+                              "  features:\n"
+                              "    - {column: a, centre: 0, half_width: 1}\n"
+                              "privacy: {unit: record, neighbours: replace_one, trust: local, "
+                              "epsilon: 1}\n"
+                              "cohort: {minimum: 2, join_deadline_s: 1, deadline_s: 1}\n"
+                              "stages:\n"
+                              "  - {task: query, queries: [\"count: a >= 0\"], batch: 9, share: 1, "
+                              "grid_bits: 10}\n";
+    char path[128];
+    struct play play = {.json = "{\"job\": {\"number\": 3, \"job\": \"toy\", \"ended\": null}}",
+                        .whole =
+                            "{\"job\": {\"number\": 3, \"state\": \"set aside\", \"begun\": true, "
+                            "\"stuck\": true}}"};
+    const struct desk_port port = port_of(&play);
+    const struct desk_request request = {.path = path, .wait = true};
+    (void)snprintf(path, sizeof path, "%s/job.yml", folder);
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    cr_assert(fputs(job, file) >= 0 && fclose(file) == 0);
+    cr_expect_eq(desk_submit(&port, &request, &why), EXIT_CODE_INPUT, "%s", why.text);
+    cr_expect_lt(play.questions, 20);
 }
 
 Test(desk, a_cancellation_says_whether_the_job_had_begun)
