@@ -176,6 +176,12 @@ static enum status approve(struct desk *desk, const struct waiting_job *waiting,
     return status;
 }
 
+static const char *none_waits(const struct desk *desk)
+{
+    return desk->unread_count == 0 ? "no job waits for a person"
+                                   : "no job that can be read waits for a person";
+}
+
 static void list(const struct desk *desk, size_t count)
 {
     for (size_t i = 0; i < desk->count; i++) {
@@ -186,9 +192,8 @@ static void list(const struct desk *desk, size_t count)
                          (double)waiting->job.epsilon_micro * 1e-6);
         }
     }
-    const char *none = desk->unread_count == 0 ? "no job waits for a person"
-                                               : "no job that can be read waits for a person";
-    (void)puts(count == 0 ? none : "\nread and decide: `" PROGRAM " approve --config FILE DIGEST`");
+    (void)puts(count == 0 ? none_waits(desk)
+                          : "\nread and decide: `" PROGRAM " approve --config FILE DIGEST`");
 }
 
 static size_t count_waiting(const struct desk *desk, size_t *first)
@@ -231,6 +236,9 @@ static enum status decide(struct desk *desk, const struct arguments *arguments, 
         waiting = kept_text(desk, digest);
     } else if (count == 1) {
         waiting = &desk->waiting[first];
+    }
+    if (waiting == NULL && count == 0 && arguments->yes) {
+        return why_refuse(why, "%s: nothing was approved", none_waits(desk));
     }
     if (waiting != NULL) {
         status = print_text(desk, waiting, arguments->json, why);

@@ -43,8 +43,29 @@ struct wish {
     struct digest text;
     bool approves;
     uint32_t runs_before; /* as it was shown */
-    const char *why;
+    char why[APPROVAL_WHY_BYTES +
+             1]; /* longer than APPROVAL_WHY_BYTES allows: the list refuses it */
 };
+
+/* A person's words: a header's value is ASCII, so the page sends them percent-encoded (RFC 3986, 2.1). Answers whether they
+ * are. Words that are too long stay too long. */
+static bool read_words(char out[static APPROVAL_WHY_BYTES + 1], const char *text)
+{
+    size_t size = 0;
+    while (*text != '\0' && size < APPROVAL_WHY_BYTES) {
+        unsigned char byte = (unsigned char)*text++;
+        if (byte == '%') {
+            const char pair[3] = {text[0], text[0] == '\0' ? '\0' : text[1], '\0'};
+            if (hex_decode(&byte, 1, pair) != STATUS_OK || byte == 0) {
+                return false;
+            }
+            text += 2;
+        }
+        out[size++] = (char)byte;
+    }
+    out[size] = '\0';
+    return true;
+}
 
 static bool read_wish(struct wish *wish, const char *const value[static HTTP_GIVEN_MAX])
 {
@@ -58,9 +79,9 @@ static bool read_wish(struct wish *wish, const char *const value[static HTTP_GIV
     }
     wish->approves = strcmp(what, "approve") == 0;
     wish->runs_before = (uint32_t)strtoul(runs, NULL, 10);
-    wish->why = value[4] == NULL ? "" : value[4];
     (void)snprintf(again, sizeof again, "%u", (unsigned)wish->runs_before);
-    return strcmp(again, runs) == 0 && (wish->approves || strcmp(what, "reject") == 0);
+    return strcmp(again, runs) == 0 && (wish->approves || strcmp(what, "reject") == 0) &&
+           read_words(wish->why, value[4] == NULL ? "" : value[4]);
 }
 
 /* The text that the person saw, while nobody has decided on it with the same runs behind it: a decision that is sent again, or was made
@@ -103,7 +124,7 @@ static enum status decide(struct face *face, const struct waiting_job *waiting,
 char *site_face_decide(void *self, const char *const value[static HTTP_GIVEN_MAX], unsigned *code)
 {
     struct face *face = self;
-    struct wish wish = {.why = ""};
+    struct wish wish = {.approves = false};
     struct why why = {{0}};
     if (!page_is_open(&face->session, value[0])) {
         return answer(code, 401, "why", "The session is over: run hedgerow-agent page again.");

@@ -35,6 +35,9 @@ static enum exit_code with_port(const struct command *command, const struct aske
     struct at at;
     struct why why = {""};
     char program[AT_NAME_MAX + 32];
+    if (at_check_name(asked->at, &why) != STATUS_OK) {
+        return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
+    }
     enum status status = at_find(&at, asked->at, &why);
     if (status == STATUS_OK) {
         status = at_read(&at, &why);
@@ -185,7 +188,8 @@ static enum exit_code run_enrol(const struct command *command, int count, char *
     struct token token = {.until_s = 0};
     struct why why = {""};
     if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-        STATUS_OK) {
+            STATUS_OK ||
+        at_check_name(asked.at, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
     enum status status = at_find(&at, asked.at, &why);

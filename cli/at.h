@@ -22,7 +22,10 @@ struct at {
     uint64_t number;           /* of the latest question */
 };
 
-/** Finds the folder and the settings' path of a name. Fails with STATUS_INVALID (no such name can be; no home). */
+/** Answers whether a coordinator can have that name. Fails with STATUS_INVALID: the command line is wrong. */
+MUST_USE enum status at_check_name(const char *name, struct why *why);
+
+/** Finds the folder and the settings' path of a checked name. Fails with STATUS_INVALID (no home). */
 MUST_USE enum status at_find(struct at *at, const char *name, struct why *why);
 
 /** Reads settings and key; nobody else may have been able to change the one or to read the other. Fails with

@@ -3,6 +3,7 @@
 
 #include "cli/at.h"
 
+#include "base/check.h"
 #include "base/file.h"
 #include "base/owned.h"
 #include "config/config.h"
@@ -43,17 +44,21 @@ static bool name_is_good(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-") == size;
 }
 
+enum status at_check_name(const char *name, struct why *why)
+{
+    return name_is_good(name)
+               ? STATUS_OK
+               : why_refuse(why, "--at takes the name of a coordinator: 1 to 32 characters of a-z "
+                                 "0-9 . _ -, a letter or digit first");
+}
+
 enum status at_find(struct at *at, const char *name, struct why *why)
 {
     const char *config = getenv("XDG_CONFIG_HOME");
     const char *home = getenv("HOME");
     const bool xdg = config != NULL && config[0] == '/';
     *at = (struct at){.number = 0};
-    if (!name_is_good(name)) {
-        return why_refuse(why,
-                          "--at takes the name of a coordinator: 1 to 32 characters of a-z 0-9 "
-                          ". _ -, a letter or digit first");
-    }
+    CHECK(name_is_good(name));
     if (!xdg && (home == NULL || home[0] != '/')) {
         return why_refuse(why, "HOME names no folder; remedy: set it, or XDG_CONFIG_HOME");
     }

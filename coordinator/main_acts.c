@@ -56,7 +56,7 @@ json_t *acts_job_json(const struct acts *acts, const struct queue_job *job)
     return json_pack(
         "{s:I, s:s, s:s, s:b, s:b, s:o, s:I, s:o, s:f, s:o, s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
         "number", (json_int_t)job->number, "job", job->name, "state", queue_state_name(job->state),
-        "begun", job->begun || job->rounds > 0, "stuck", job->stuck, "rounds",
+        "begun", job->begun, "stuck", job->stuck, "rounds",
         job->unknown ? json_null() : json_integer((json_int_t)job->rounds), "rounds_planned",
         (json_int_t)job->planned, "epsilon",
         real_unless(job->unknown, (double)job->spent.epsilon_micro * 1e-6), "epsilon_planned",

@@ -38,7 +38,7 @@ const char *queue_state_name(enum queue_state state);
 struct queue_job {
     uint32_t number;
     enum queue_state state;
-    bool begun;   /* its journal has it; not told of a filed one */
+    bool begun;   /* its journal has it; of a filed one: it had begun */
     bool filed;   /* it has an end */
     bool stuck;   /* it can neither begin nor go on: because tells why */
     bool damaged; /* and stuck: a look at its journal found it so; its machine may recover it */

@@ -210,6 +210,7 @@ enum status queue_look(struct queue_job *job, const struct office *office, uint3
     take_asked(job, &kept, number);
     if (kept.over) {
         job->filed = true;
+        job->begun = kept.begun;
         return read_end(job, office, why);
     }
     struct office own = office_like(office);

@@ -24,7 +24,7 @@ bool database_is_named(const char *place)
            strncmp(place, "postgres://", strlen("postgres://")) == 0;
 }
 
-/* libpq's messages are lines; a why is a sentence. */
+/* libpq's messages are lines; a why is a sentence. One that waited in vain ends in a colon. */
 static void set_words(struct why *why, const char *prefix, const char *words)
 {
     char line[256];
@@ -41,7 +41,10 @@ static void set_words(struct why *why, const char *prefix, const char *words)
         used--;
     }
     line[used] = '\0';
-    why_set(why, "%s: %s", prefix, line);
+    why_set(why, "%s: %s%s", prefix, line,
+            used > 0 && line[used - 1] == ':'
+                ? " no answer in time; remedy: see whether the server runs and can be reached"
+                : "");
 }
 
 static const char *option_of(const PQconninfoOption *option, const char *keyword)

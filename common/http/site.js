@@ -76,7 +76,7 @@ function askPerson(job, budget, approves) {
     one("-yes").disabled = true;
     try {
       const answer = await act("/api/decide", { "Hedgerow-Session": session, "Hedgerow-Digest": job.digest, "Hedgerow-Decision": approves ? "approve" : "reject",
-        "Hedgerow-Runs-Before": String(job.runs_before), ...(approves ? {} : { "Hedgerow-Why": one("-why").value }) });
+        "Hedgerow-Runs-Before": String(job.runs_before), ...(approves ? {} : { "Hedgerow-Why": encodeURIComponent(one("-why").value) }) });
       if (answer.code === 200) one("").close();
       else one("-said").textContent = answer.why;
       if (answer.code === 401) endSession(answer.why);

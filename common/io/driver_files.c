@@ -48,7 +48,8 @@ static enum status look_at_file(struct driver *driver, struct lane *lane, size_t
     status = read_file(&text, &size, file, &why);
     if (status != STATUS_OK) {
         if (!followed->unreadable) {
-            log_event(driver->options->log, LOG_ERROR, "file-unreadable", NULL,
+            log_event(driver->options->log, file->read == NULL ? LOG_ERROR : LOG_WARN,
+                      file->read == NULL ? "file-unreadable" : "queue-unreadable", NULL,
                       "%s; what it said before stays in force", why.text);
         }
         followed->unreadable = true;

@@ -132,7 +132,9 @@ static enum status make(struct driver *driver, struct lane *lane)
     const enum status status =
         factory->make(self_of(driver, lane), &lane->machine, &lane->journal, &driver->why);
     if (status != STATUS_OK) {
-        log_event(driver->options->log, LOG_ERROR, "start-failed", NULL, "%s", driver->why.text);
+        const bool led = status == STATUS_BUSY || status == STATUS_AGAIN;
+        log_event(driver->options->log, led ? LOG_INFO : LOG_ERROR,
+                  led ? "start-put-off" : "start-failed", NULL, "%s", driver->why.text);
         return status;
     }
     lane->state = LANE_RUNS;

@@ -35,6 +35,22 @@ Test(database, a_server_that_is_away_is_told)
     cr_expect_null(database);
 }
 
+/* A server that is stopped takes connections and says nothing. libpq's message then ends in a colon. */
+Test(database, a_server_that_hangs_is_told)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof address;
+    struct database *database = NULL;
+    char url[URL_BYTES];
+    const int hung = socket(AF_INET, SOCK_STREAM, 0);
+    cr_assert(hung >= 0 && bind(hung, (struct sockaddr *)&address, size) == 0 &&
+              listen(hung, 1) == 0 && getsockname(hung, (struct sockaddr *)&address, &size) == 0);
+    (void)snprintf(url, sizeof url, "postgresql://127.0.0.1:%d/name", (int)ntohs(address.sin_port));
+    cr_expect_eq(database_open(&database, url, &why), STATUS_AGAIN);
+    cr_expect_not_null(strstr(why.text, "no answer in time; remedy: "), "%s", why.text);
+    (void)close(hung);
+}
+
 /* Whatever says where the server is: the host, the address, or libpq's environment. */
 Test(database, a_server_elsewhere_has_to_show_a_certificate)
 {

@@ -212,6 +212,7 @@ Test(queue_place, resumes_what_has_begun_first, .init = bench_begin, .fini = ben
     cr_assert_eq(queue_mark_begun(&office, 4, &why), STATUS_OK);
     choose(&stay, "124");
     cr_expect(bench_is_over(5), "it can go nowhere, and is cancelled");
+    cr_expect(bench_seen(5).begun && !bench_seen(3).begun);
     stay_free(&stay);
 }
 
@@ -235,7 +236,7 @@ Test(queue_place, never_begins_a_job_again, .init = bench_begin, .fini = bench_e
     cr_expect(!job.filed && job.state == QUEUE_CANCELLED, "it is decided before it is filed");
     cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
     job = bench_seen(1);
-    cr_expect(job.filed && job.state == QUEUE_CANCELLED && job.unknown);
+    cr_expect(job.filed && job.begun && job.state == QUEUE_CANCELLED && job.unknown);
     cr_expect_not_null(strstr(job.because, "; it has begun"), "%s", job.because);
     bench_remove(1);
     cr_expect_eq(bench_add(), 2, "a number that had a job that began");

@@ -376,10 +376,10 @@ def a_person_decides(make, programs, browser_program):
         test_face_site.submit(federation, "second")
         click(browser, ".job button[aria-label='Reject second']")
         value(browser, "document.getElementById('ask-why').focus()")
-        browser.call("Input.insertText", text="not about our patients")
+        browser.call("Input.insertText", text="nicht für 5 €")
         click(browser, "#ask-yes")
         test_face_site.wait_state(place, "second", "rejected")
-        expect(test_face_site.approvals(federation)[-1].endswith(" 0 not about our patients"), f"{test_face_site.approvals(federation)}")
+        expect(test_face_site.approvals(federation)[-1].endswith(" 0 nicht für 5 €"), f"{test_face_site.approvals(federation)}")
         expect(not browser.complaints, f"the browser complains: {browser.complaints}")
     finally:
         browser.end()

@@ -9,6 +9,7 @@ import statistics
 import sys
 import threading
 import time
+from urllib.parse import quote
 
 import federation as fed
 import test_queue
@@ -160,6 +161,7 @@ def dead_jobs_are_over(make, programs):
     same_as_the_commands(federation, shown)
     said = agent(federation, "approve", digest, "--yes", code=3)
     expect("waits no more" in said and "approved" not in said, f"a late yes: {said}")
+    agent(federation, "approve", "--yes", code=3)
     expect("no job waits" in agent(federation, "approve") and approvals(federation) == [], f"a late yes is kept: {approvals(federation)}")
     process.kill()
     (federation.folder / "site-1.log").unlink()
@@ -298,8 +300,11 @@ def a_decision_at_the_page(make, programs):
     policy.write_text(before.replace("tasks: [fit, losses]", "tasks: [losses]"))
     expect_refused(place, wish(session, again), 422, "a task that the policy no longer allows")
     policy.write_text(before)
-    code, said = post(place, "/api/decide", wish(session, again, "reject", **{"Hedgerow-Why": "not twice"}))
-    expect(code == 200 and approvals(federation) == [job["digest"] + " 0 not twice"], f"{code} {said} {approvals(federation)}")
+    for words in ("half an escape %C", "%zz", "nothing%00more", "n%F6"):
+        code, said = post(place, "/api/decide", wish(session, again, "reject", **{"Hedgerow-Why": words}))
+        expect(code == (422 if words == "n%F6" else 400), f"{words}: {code} {said}")
+    code, said = post(place, "/api/decide", wish(session, again, "reject", **{"Hedgerow-Why": quote("nicht für 5 €, 100 %")}))
+    expect(code == 200 and approvals(federation) == [job["digest"] + " 0 nicht für 5 €, 100 %"], f"{code} {said} {approvals(federation)}")
     secrets_stay(federation, session)
 
 
