@@ -86,7 +86,7 @@ function curveCards() {
     place.appendChild(el("figure", { class: "card wide" },
       el("figcaption", {}, el("h3", {}, curve.question),
         el("ul", { class: "key" }, curve.groups.map((g, i) => el("li", { class: "hue" + i % HUES.length }, g.name || "all")))),
-      el("div", { class: "scroll" }, curvePicture(curve, own)), el("p", {}, priceText(curve.question, curve.round)),
+      el("div", { class: "scroll" }, curvePicture(curve, own)), el("p", {}, priceText(curve.round)),
       refused.length > 0 ? el("p", {}, "No curve of " + refused.join(", ") + ": " + notes[0] + ".") : []));
   });
 }

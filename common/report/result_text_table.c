@@ -151,7 +151,10 @@ static void put_head(FILE *out, const struct layout *layout, const struct block 
             layout->put(out, "to");
         }
     }
-    (void)fputs(layout->is_raw ? ",\"epsilon\",\"delta\",\"private\",\"note\"" : "", out);
+    if (layout->is_raw) {
+        result_put_price_head(out);
+        (void)fputs(",\"note\"", out);
+    }
     (void)fputs(layout->close, out);
     for (size_t i = 0; layout->is_ruled && i < columns_of(block); i++) {
         (void)fputs(i == 0 ? "|---" : "|---:", out);
@@ -219,7 +222,7 @@ static void put_notes_of_row(FILE *out, const struct layout *layout, const struc
 static void put_block(FILE *out, const struct layout *layout, const struct result *result,
                       const struct block *block)
 {
-    result_put_price(out, layout, result);
+    result_put_price(out, layout, result, block->first->round);
     if (!layout->is_raw) {
         layout->put(out, block->first->table);
         layout->put(out, ". Intervals are of sampling and noise, those of counts of the noise.");
@@ -244,8 +247,7 @@ static void put_block(FILE *out, const struct layout *layout, const struct resul
             put_figure(out, layout, in_group(block, answer, g), has_interval(block, g));
         }
         if (layout->is_raw) {
-            (void)fprintf(out, ",%.17g,%.17g,%s", result->privacy.epsilon, result->privacy.delta,
-                          result->private ? "true" : "false");
+            result_put_price_cells(out, result, answer->round);
             put_notes_of_row(out, layout, block, answer);
         }
         (void)fputs(layout->close, out);

@@ -82,7 +82,7 @@ const FORMATS = [
 
 /* For a text: a click marks all of it. What it costs goes with it. */
 function copies(one) {
-  const texts = textsOf(one), price = one.question + ". Intervals are of sampling and noise, of counts of the noise. " + priceText(one.question, one.round);
+  const texts = textsOf(one), price = one.question + ". Intervals are of sampling and noise, of counts of the noise. " + priceText(one.round);
   return el("details", { class: "copies" }, el("summary", {}, "Copy as Markdown, HTML, CSV or LaTeX"),
     FORMATS.map((format) => [el("p", {}, format[0]), el("div", { class: "copy" }, format[1](texts, price).map((line) => el("div", {}, line)))]));
 }
@@ -102,7 +102,7 @@ function tableCards() {
         el("tbody", {}, size ? row("records", ["records", [size], (t) => t[0]], null) : [],
           variables.map((variable) => [el("tr", { class: "variable" }, el("th", { scope: "rowgroup", colspan: one.groups.length + 1 }, variable)),
             linesOf(one, variable).map((line) => row(line[0], line, "within"))])))),
-      el("p", {}, "Below each figure: its 95 % interval, of sampling and noise; of counts, of the noise alone. " + priceText(one.question, one.round)),
+      el("p", {}, "Below each figure: its 95 % interval, of sampling and noise; of counts, of the noise alone. " + priceText(one.round)),
       copies(one),
       refused.length > 0 ? el("p", {}, "\u2013: " + refused.map((a) => a.name.slice(one.question.length + 2) + ": " + a.note)
         .slice(0, 3).join(". ") + (refused.length > 3 ? ". And " + (refused.length - 3) + " more." : ".")) : []));

@@ -10,6 +10,7 @@ Test(html_study, draws_curves_with_bands_and_numbers_at_risk)
     struct result result = example_result();
     char *page = drawn(&result);
     cr_assert(occurrences(page, "<svg class=\"curves\"") == 1, "one question");
+    cr_assert(strstr(page, "0.375, \xce\xb4 = 0.000977 for all answers of this stage;") != NULL);
     cr_assert(occurrences(page, "<path class=\"curve\"") == 2, "of two groups");
     cr_assert(occurrences(page, "<path class=\"without\"") == 1);
     cr_assert(strstr(page, "At risk, about") != NULL && strstr(page, ">100</text>") != NULL);
