@@ -18,7 +18,7 @@ function scaleOf(effect, sites) {
   const middle = none === null ? (low + high) / 2 : none;
   const ticks = [middle].concat([low, high].filter((v) => Math.abs(share(v) - share(middle)) > 0.3));
   return { at: (v) => share(own(v)), none: none === null ? null : share(none),
-    ticks: ticks.map((v) => [share(v), figure(isRatio ? Math.exp(v) : v, 2)]) };
+    ticks: ticks.map((v) => [share(v), figure(isRatio ? Math.exp(v) : v, 2), v === middle && none === null]) };
 }
 
 const inPercent = (share) => (100 * share).toFixed(2) + "%";
@@ -76,7 +76,7 @@ function forestTable(effect, sites) {
       x2: inPercent(scale.at(effect.next_high)), y1: "50%", y2: "50%" })), "", rangeText(effect.next_low, effect.next_high, 3), "", null));
   }
   rows.push(el("tr", { class: "axis", "aria-hidden": "true" }, el("td", {}), el("td", { class: "plotted" }, el("svg", {},
-    scale.ticks.map((tick) => el("text", { x: inPercent(tick[0]), y: "70%",
+    scale.ticks.map((tick) => el("text", { class: tick[2] ? "between" : null, x: inPercent(tick[0]), y: "70%",
       "text-anchor": tick[0] < 0.15 ? "start" : tick[0] > 0.85 ? "end" : "middle" }, tick[1])))), el("td", {}), el("td", {})));
   return el("table", { class: "forest" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "site"), el("th", { scope: "col" }, ""),
     el("th", { scope: "col" }, effect.unit + ", 95\u00a0%"), el("th", { scope: "col" }, "weight"))), el("tbody", {}, rows));

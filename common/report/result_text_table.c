@@ -54,7 +54,7 @@ static bool is_count(const struct result_answer *answer)
     return strcmp(answer->unit, "records") == 0;
 }
 
-/* A count of -0.3 is 0, not -0: the sum has no sign. */
+/* A count of -0.3 is 0, not -0: the sum has no sign. One that noise made less than 0 is 0 too, but for programs. */
 static double nearest(double value, double digit)
 {
     return round(value / digit) * digit + 0.0;
@@ -71,7 +71,7 @@ static void write_number(char text[static CELL_BYTES], const struct result_answe
                        : is_share       ? "%.1f %%"
                                         : "%.4g",
                        is_share           ? nearest(100 * value, 0.1)
-                       : is_count(answer) ? nearest(value, 1)
+                       : is_count(answer) ? fmax(nearest(value, 1), 0)
                                           : value);
     }
 }

@@ -21,9 +21,10 @@ function tablesOf(list) {
 /* As papers write them: a mean with its deviation, a median with its quartiles, a count with its share. */
 const PAIRS = [["mean", "standard deviation", "mean (SD)"], ["median", "lower quartile", "median [quartiles]"]];
 
+/* Noise makes a count that is hardly above none less than 0. */
 function figureText(a, digits) {
   if (!a || !known(a.value)) { return "\u2013"; }
-  return a.unit === "records" ? fixed(a.value, 0) : a.unit === "share" ? percent(a.value) : general(a.value, digits);
+  return a.unit === "records" ? fixed(Math.max(a.value, 0), 0) : a.unit === "share" ? percent(a.value) : general(a.value, digits);
 }
 function intervalText(a) {
   const low = a.unit === "records" ? a.low : a.interval_low, high = a.unit === "records" ? a.high : a.interval_high;

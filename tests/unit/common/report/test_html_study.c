@@ -151,5 +151,12 @@ Test(html_study, draws_a_table_1_as_papers_do)
     cr_assert(strstr(page, "0 to 40; 30.0% to 50.0%</small>") != NULL &&
               strstr(page, "-0 to") == NULL);
     free(page);
+    result.answer[6].value = -63.4;
+    result.answer[6].low = -63.4;
+    page = drawn(&result);
+    cr_assert(strstr(page, ">0 (40.0%)<br") != NULL, "nor has a count that noise made less");
+    cr_assert(strstr(page, "<small>0 to 40; 30.0% to 50.0%</small>") != NULL &&
+              strstr(page, "<small>-63") == NULL);
+    free(page);
     result_free(&result);
 }

@@ -222,6 +222,15 @@ Test(result_text, a_zero_has_no_sign)
     char *text = written(&result, RESULT_MARKDOWN);
     cr_expect(strstr(text, "| &lt;sex&gt;, F | 0 | 0 to 0 |") != NULL, "%s", text);
     free(text);
+    result.answer[6].value = -63.4;
+    result.answer[6].low = -63.4;
+    result.answer[6].high = 21;
+    text = written(&result, RESULT_MARKDOWN);
+    cr_expect(strstr(text, "| &lt;sex&gt;, F | 0 | 0 to 21 |") != NULL, "%s", text);
+    free(text);
+    text = written(&result, RESULT_CSV);
+    cr_expect(strstr(text, ",-63.399999999999999,-63.399999999999999,21,") != NULL, "%s", text);
+    free(text);
     result.point_count = EXAMPLE_POINTS;
     result_free(&result);
 }
