@@ -58,13 +58,16 @@ static double *padded(const double *number, size_t known, size_t count)
     return copy;
 }
 
-static enum status add_rounds(struct result *result, const struct outcome *outcome)
+static enum status add_rounds(struct result *result, const struct outcome *outcome,
+                              const struct job *job)
 {
     for (size_t i = 0; i < outcome->round_count; i++) {
         const struct outcome_round *from = &outcome->round[i];
         struct result_round *to = &result->round[i];
+        uint32_t within;
         (void)snprintf(to->stage, sizeof to->stage, "%s", task_name(from->task));
         to->round = from->round;
+        to->stage_number = (uint32_t)(job_stage_of(job, from->round, &within) - job->stage) + 1;
         to->agents = from->agent_count;
         to->failed = from->failed;
         to->seconds = from->seconds;
@@ -103,7 +106,7 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
         status = add_experts(result, outcome);
     }
     if (status == STATUS_OK) {
-        status = add_rounds(result, outcome);
+        status = add_rounds(result, outcome, job);
     }
     if (status == STATUS_OK) {
         status = publish_terms(result, outcome, job);

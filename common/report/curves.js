@@ -1,6 +1,6 @@
 /* Curves as papers draw them: each group's line with its interval and band, and the numbers at risk underneath. Lines of a
  * drawing, which needs no charts and prints. */
-const HUES = ["#1f7a4d", "#b7791f", "#3b7ea1", "#7a5ea8", "#a5523f", "#6b8e4e", "#b86b92", "#5f7f8f"];
+const HUES = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => "var(--hue" + i + ")"); /* page.css, light and dark */
 const FRAME = { left: 150, right: 20, top: 12, width: 860, height: 330, row: 20, letters: 22 };
 
 const survived = result.curves.filter((p) => !p.curve), scored = result.curves.filter((p) => p.curve);
@@ -86,7 +86,7 @@ function curveCards() {
     place.appendChild(el("figure", { class: "card wide" },
       el("figcaption", {}, el("h3", {}, curve.question),
         el("ul", { class: "key" }, curve.groups.map((g, i) => el("li", { class: "hue" + i % HUES.length }, g.name || "all")))),
-      el("div", { class: "scroll" }, curvePicture(curve, own)), el("p", {}, priceText(curve.question, curve.round)),
+      el("div", { class: "scroll" }, curvePicture(curve, own)), el("p", {}, priceText(curve.round)),
       refused.length > 0 ? el("p", {}, "No curve of " + refused.join(", ") + ": " + notes[0] + ".") : []));
   });
 }

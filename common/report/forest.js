@@ -18,7 +18,7 @@ function scaleOf(effect, sites) {
   const middle = none === null ? (low + high) / 2 : none;
   const ticks = [middle].concat([low, high].filter((v) => Math.abs(share(v) - share(middle)) > 0.3));
   return { at: (v) => share(own(v)), none: none === null ? null : share(none),
-    ticks: ticks.map((v) => [share(v), figure(isRatio ? Math.exp(v) : v, 2)]) };
+    ticks: ticks.map((v) => [share(v), figure(isRatio ? Math.exp(v) : v, 2), v === middle && none === null]) };
 }
 
 const inPercent = (share) => (100 * share).toFixed(2) + "%";
@@ -76,7 +76,7 @@ function forestTable(effect, sites) {
       x2: inPercent(scale.at(effect.next_high)), y1: "50%", y2: "50%" })), "", rangeText(effect.next_low, effect.next_high, 3), "", null));
   }
   rows.push(el("tr", { class: "axis", "aria-hidden": "true" }, el("td", {}), el("td", { class: "plotted" }, el("svg", {},
-    scale.ticks.map((tick) => el("text", { x: inPercent(tick[0]), y: "70%",
+    scale.ticks.map((tick) => el("text", { class: tick[2] ? "between" : null, x: inPercent(tick[0]), y: "70%",
       "text-anchor": tick[0] < 0.15 ? "start" : tick[0] > 0.85 ? "end" : "middle" }, tick[1])))), el("td", {}), el("td", {})));
   return el("table", { class: "forest" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "site"), el("th", { scope: "col" }, ""),
     el("th", { scope: "col" }, effect.unit + ", 95\u00a0%"), el("th", { scope: "col" }, "weight"))), el("tbody", {}, rows));
@@ -93,7 +93,7 @@ const sitesOf = (effect) => result.sites.filter((s) => s.effect === effect.effec
 function forestCard(effect) {
   return el("figure", { class: "card" }, el("figcaption", {}, el("h3", {}, effect.effect)),
     forestTable(Object.assign({ name: effect.effect }, effect), sitesOf(effect)),
-    el("p", {}, spreadText(effect) + (effect.note ? upper(effect.note) + ". " : "") + priceText(effect.effect, effect.round)));
+    el("p", {}, spreadText(effect) + (effect.note ? upper(effect.note) + ". " : "") + priceText(effect.round)));
 }
 
 /* Effects that no site has an answer for, in one card. */
@@ -101,7 +101,7 @@ function emptyCard(effects) {
   const notes = effects.map((e) => e.note).filter((note, i, all) => note && all.indexOf(note) === i);
   return el("figure", { class: "card wide" }, el("figcaption", {}, el("h3", {}, "Not enough data at any institution")),
     el("ul", {}, effects.map((e) => el("li", {}, e.effect))),
-    el("p", {}, notes.map((note) => upper(note) + ". ").join("") + priceText("")));
+    el("p", {}, notes.map((note) => upper(note) + ". ").join("") + priceText(effects.every((e) => e.round === effects[0].round) ? effects[0].round : undefined)));
 }
 
 /* A Table 1 by site: figures down, sites across, and what they say together. */
@@ -118,7 +118,7 @@ function siteTableCard(effects) {
         el("td", {}, known(e.i_squared) ? written(e.i_squared, "percent", 0) : "\u2013"),
         el("td", {}, known(e.p) ? general(e.p, 2) : "\u2013")))))),
     el("p", {}, "All groups together. Below each figure: its 95 % interval, of sampling and noise. \u2013: not enough data, or not joined. "
-      + notes.map((note) => upper(note) + ". ").join("") + priceText(effects[0].table, effects[0].round)));
+      + notes.map((note) => upper(note) + ". ").join("") + priceText(effects[0].round)));
 }
 
 function forestCards() {

@@ -38,7 +38,7 @@ function matrixCards() {
         el("thead", {}, el("tr", {}, el("th", { scope: "col" }, ""), one.names.map((name) => el("th", { scope: "col" }, name)))),
         el("tbody", {}, one.names.map((name, i) => el("tr", {}, el("th", { scope: "row" }, name),
           one.names.map((other, j) => matrixCell(one, i, j))))))),
-      el("p", {}, (how ? upper(how.note) + ". " : "") + priceText(one.question, one.round)),
+      el("p", {}, (how ? upper(how.note) + ". " : "") + priceText(one.round)),
       refused ? el("p", {}, "\u2013: " + refused.note + ".") : []));
   });
 }

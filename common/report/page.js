@@ -13,19 +13,12 @@ const sum = (list) => list.reduce((s, v) => s + v, 0);
 const most = (list) => list.reduce((m, v) => Math.max(m, v), -Infinity);
 const least = (list) => list.reduce((m, v) => Math.min(m, v), Infinity);
 
-/* What a question's stage costs one record, and the whole job. text: the question, or what begins with it; round: of its
-   answers, for two stages may ask the same. */
-function priceText(text, round) {
+/* What one record pays for an answer, with all others of its stage, and for the whole job. round: the answer's; without it,
+   or in a file of an older version, the stage is not known. */
+function priceText(round) {
   const price = (p) => "\u03b5 = " + general(p.epsilon, 4) + ", \u03b4 = " + general(p.delta, 3);
-  const fits = result.releases.filter((r) => {
-    const asked = r.what.slice(0, r.what.lastIndexOf(": ") + 2); /* "survival: time ..., to 4000: " */
-    return asked.indexOf(": ") < asked.length - 2 && (text + ": ").startsWith(asked);
-  });
-  /* Stages ask in the order of their rounds, each question once. */
-  const rounds = [...new Set(answers.filter((a) => a.name.startsWith(text + ": ") || a.name === text || a.table === text)
-    .map((a) => a.round))].sort((a, b) => a - b);
-  const own = fits.length > 1 ? fits[rounds.indexOf(round)] : fits[0];
-  return (own && known(own.epsilon) ? price(own) + " for this question\u2019s stage; " : "") + price(result.privacy) + " for the whole job.";
+  const at = result.rounds.find((r) => r.round === round), own = at && releases.find((r) => r.stage + 1 === at.stage_number);
+  return (own && known(own.epsilon) ? price(own) + " for all answers of this stage; " : "") + price(result.privacy) + " for the whole job.";
 }
 
 const judged = judgedOf(result);

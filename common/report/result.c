@@ -176,6 +176,19 @@ bool result_release_is_bar(const struct result_release *release)
            strcmp(release->task, "losses") != 0;
 }
 
+const struct result_release *result_stage_of(const struct result *result, uint32_t round)
+{
+    const struct result_release *found = NULL;
+    uint32_t number = 0;
+    for (size_t i = 0; i < result->round_count && number == 0; i++) {
+        number = result->round[i].round == round ? result->round[i].stage_number : 0;
+    }
+    for (size_t i = 0; i < result->release_count && number > 0 && found == NULL; i++) {
+        found = result->release[i].stage == number - 1 ? &result->release[i] : NULL;
+    }
+    return found;
+}
+
 /* How far figures on held-out records may be from those on all records alike: binomial for a share,
  * Hanley and McNeil (1982) for an AUC, whose scores they take as exponential. */
 double result_accuracy_error(const struct result *result)

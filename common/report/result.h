@@ -36,6 +36,7 @@ enum {
 struct result_round {
     char stage[RESULT_NAME_BYTES]; /* "fit", "losses" */
     uint32_t round;                /* from 0 through all stages */
+    uint32_t stage_number;         /* of the job's stages, from 1; 0: an older file does not tell */
     uint32_t agents;               /* whose answers counted */
     bool failed;
     int64_t chosen; /* index of the expert broadcast after it, or RESULT_NONE */
@@ -259,6 +260,9 @@ MUST_USE enum status result_reserve_forecasts(struct result *result, size_t coun
 
 /** Whether `bar` is what holds with 95 %; that of a play is a mean, what privacy adds to its regret. */
 bool result_release_is_bar(const struct result_release *release);
+
+/** Returns a release of the stage whose round it was, which has the stage's price; NULL where a file does not tell. */
+const struct result_release *result_stage_of(const struct result *result, uint32_t round);
 
 /** Answers whether a release's bar is what is expected of an interval or a test, and no bound. what: as in a release */
 bool result_what_is_expected(const char *what);

@@ -34,6 +34,7 @@ _Static_assert(sizeof(size_t) == sizeof(uint64_t), "counts are of 4 or 8 bytes")
 static const struct field round_fields[] = {
     {"round", COUNT(struct result_round, round), PAGE("round", COUNT, 0)},
     {"stage", TEXT(struct result_round, stage), PAGE("stage", TEXT, 0)},
+    {"stage_number", COUNT(struct result_round, stage_number), .is_later = true},
     {"agents", COUNT(struct result_round, agents), PAGE("institutions", COUNT, 0)},
     {"chosen", EXPERT(struct result_round, chosen), PAGE("played", TEXT, 0)},
     {"failed", BOOL(struct result_round, failed)},

@@ -111,6 +111,15 @@ static double number_of(const struct field *field, const char *item)
     return value;
 }
 
+static uint32_t round_of(const struct field *list, const char *item)
+{
+    const struct field *field = list->row;
+    while (strcmp(field->key, "round") != 0) {
+        field++;
+    }
+    return (uint32_t)number_of(field, item);
+}
+
 /* Some row knows it. */
 static bool is_column(const struct list *list, const struct field *field)
 {
@@ -151,10 +160,9 @@ static void put_row(FILE *out, const struct layout *layout, const struct list *l
         }
     }
     if (layout->is_raw && item == NULL) {
-        (void)fputs(",\"epsilon\",\"delta\",\"private\"", out);
+        result_put_price_head(out);
     } else if (layout->is_raw) {
-        (void)fprintf(out, ",%.17g,%.17g,%s", result->privacy.epsilon, result->privacy.delta,
-                      result->private ? "true" : "false");
+        result_put_price_cells(out, result, round_of(list->field, item));
     }
     (void)fputs(layout->close, out);
 }
@@ -169,12 +177,37 @@ static void put_rule(FILE *out, const struct layout *layout, const struct list *
     (void)fputs(layout->is_ruled ? "|\n" : layout->rule, out);
 }
 
-void result_put_price(FILE *out, const struct layout *layout, const struct result *result)
+void result_put_price_head(FILE *out)
 {
-    char text[2 * RESULT_NAME_BYTES + 128];
+    (void)fputs(",\"epsilon\",\"delta\",\"job_epsilon\",\"job_delta\",\"private\"", out);
+}
+
+void result_put_price_cells(FILE *out, const struct result *result, uint32_t round)
+{
+    const struct result_release *stage = result_stage_of(result, round);
+    if (stage != NULL) {
+        (void)fprintf(out, ",%.17g,%.17g", stage->epsilon, stage->delta);
+    } else {
+        (void)fputs(",,", out);
+    }
+    (void)fprintf(out, ",%.17g,%.17g,%s", result->privacy.epsilon, result->privacy.delta,
+                  result->private ? "true" : "false");
+}
+
+void result_put_price(FILE *out, const struct layout *layout, const struct result *result,
+                      uint32_t round)
+{
+    const struct result_release *stage = result_stage_of(result, round);
+    char own[128] = "";
+    char text[2 * RESULT_NAME_BYTES + 256];
+    if (stage != NULL) {
+        (void)snprintf(own, sizeof own, "epsilon %.6g, delta %.6g for all answers of this stage; ",
+                       stage->epsilon, stage->delta);
+    }
     (void)snprintf(
-        text, sizeof text, "%sepsilon %.6g, delta %.6g for one %s; trust %s.",
-        result->private ? "" : "NOT PRIVATE, the noise is known: ", result->privacy.epsilon,
+        text, sizeof text,
+        "%s%sepsilon %.6g, delta %.6g for the whole job. Each is the price of one %s; trust %s.",
+        result->private ? "" : "NOT PRIVATE, the noise is known: ", own, result->privacy.epsilon,
         result->privacy.delta, result->privacy.unit, result->privacy.trust);
     if (!layout->is_raw) {
         layout->put(out, text);
@@ -185,7 +218,7 @@ void result_put_price(FILE *out, const struct layout *layout, const struct resul
 static void put_list(FILE *out, const struct layout *layout, const struct result *result,
                      const struct list *list)
 {
-    result_put_price(out, layout, result);
+    result_put_price(out, layout, result, round_of(list->field, list->item));
     (void)fputs(layout->begin, out);
     for (const struct field *field = list->field->row;
          layout->begin[0] != '\0' && field->key != NULL; field++) {
@@ -200,6 +233,43 @@ static void put_list(FILE *out, const struct layout *layout, const struct result
         }
     }
     (void)fputs(layout->end, out);
+}
+
+static bool is_any_listed(const struct list *list)
+{
+    bool is = false;
+    for (size_t i = 0; i < list->count && !is; i++) {
+        is = is_listed(list, i);
+    }
+    return is;
+}
+
+/* A table for each stage, which has one price. A program reads the price in every row, of one table. */
+static void put_by_stage(FILE *out, const struct layout *layout, const struct result *result,
+                         const struct list *list)
+{
+    const struct result_release *stage = NULL;
+    const struct result_release *next = NULL;
+    uint32_t round = 0;
+    size_t from = 0;
+    for (size_t i = 0; i <= list->count; i++) {
+        if (i < list->count) {
+            const uint32_t of = round_of(list->field, list->item + i * list->field->item_size);
+            next = i > 0 && of == round ? next : result_stage_of(result, of);
+            round = of;
+            stage = i == 0 ? next : stage;
+        }
+        if (i == list->count || (next != stage && !layout->is_raw)) {
+            struct list part = *list;
+            part.item += from * list->field->item_size;
+            part.count = i - from;
+            if (is_any_listed(&part)) {
+                put_list(out, layout, result, &part);
+            }
+            from = i;
+            stage = next;
+        }
+    }
 }
 
 enum status result_to_text(char **text, const struct result *result, enum result_format format)
@@ -222,18 +292,14 @@ enum status result_to_text(char **text, const struct result *result, enum result
         memcpy(&list.item, (const char *)result + field->offset, sizeof list.item);
         memcpy(&list.count, (const char *)result + field->count_offset, sizeof list.count);
         list.has_tables = field->row == result_answer_fields;
-        bool is_any = false;
-        for (size_t j = 0; j < list.count && !is_any; j++) {
-            is_any = is_listed(&list, j);
-        }
         const bool is_by_site =
             field->row == result_effect_fields || field->row == result_site_fields;
         if (is_by_site && !layouts[format].is_raw) {
             if (field->row == result_effect_fields) {
                 result_put_effects(out, &layouts[format], result);
             }
-        } else if (is_any) {
-            put_list(out, &layouts[format], result, &list);
+        } else {
+            put_by_stage(out, &layouts[format], result, &list);
         }
         if (list.has_tables) {
             result_put_tables(out, &layouts[format], result);

@@ -13,8 +13,9 @@ bool result_format_of(enum result_format *out, const char *name);
 /**
  * Writes the tables of answers and of curves, each where there are any. A column is a field of result.json that some row knows.
  * A question that is a table has one of its own: figures down, groups across.
- * Each table tells epsilon, delta and whether it is private at all: in a sentence, or in CSV in three
- * columns of every row.
+ * Each table is of one stage. It tells the stage's epsilon and delta, which pay for all of the stage's answers, the job's,
+ * and whether it is private at all: in a sentence. In CSV tables are of all stages, and these are columns of every row; what
+ * the stage cost is empty where a file of an older version does not tell it.
  *
  * text  out  malloc'd; the caller frees it
  *

@@ -220,7 +220,7 @@ static void put_notes(FILE *out, const struct layout *layout, const struct site_
 static void put_site_table(FILE *out, const struct layout *layout, const struct result *result,
                            const struct site_table *table)
 {
-    result_put_price(out, layout, result);
+    result_put_price(out, layout, result, table->first->round);
     layout->put(out, table->first->table);
     layout->put(out, ", by site. In brackets: 95 % intervals of sampling and noise.");
     (void)fputs("\n\n", out);
@@ -248,7 +248,7 @@ void result_put_effects(FILE *out, const struct layout *layout, const struct res
             i += table.count - 1;
             continue;
         }
-        result_put_price(out, layout, result);
+        result_put_price(out, layout, result, effect->round);
         layout->put(out, effect->name);
         (void)fputs("\n\n", out);
         (void)fputs(layout->begin, out);

@@ -23,8 +23,14 @@ struct layout {
     const char *end;
 };
 
-/** Writes what it cost, and whether it is private at all; nothing where each row says it. */
-void result_put_price(FILE *out, const struct layout *layout, const struct result *result);
+/** Writes what the answers of that round cost, with all others of their stage, and whether they are private at all; nothing where
+ * each row says it. */
+void result_put_price(FILE *out, const struct layout *layout, const struct result *result,
+                      uint32_t round);
+
+/** Writes the same into a row of numbers: what result_put_price_head names. */
+void result_put_price_cells(FILE *out, const struct result *result, uint32_t round);
+void result_put_price_head(FILE *out);
 
 /** Writes the answers that are of a table, a table each: figures down, groups across. */
 void result_put_tables(FILE *out, const struct layout *layout, const struct result *result);

@@ -54,7 +54,7 @@ static bool is_count(const struct result_answer *answer)
     return strcmp(answer->unit, "records") == 0;
 }
 
-/* A count of -0.3 is 0, not -0: the sum has no sign. */
+/* A count of -0.3 is 0, not -0: the sum has no sign. One that noise made less than 0 is 0 too, but for programs. */
 static double nearest(double value, double digit)
 {
     return round(value / digit) * digit + 0.0;
@@ -71,7 +71,7 @@ static void write_number(char text[static CELL_BYTES], const struct result_answe
                        : is_share       ? "%.1f %%"
                                         : "%.4g",
                        is_share           ? nearest(100 * value, 0.1)
-                       : is_count(answer) ? nearest(value, 1)
+                       : is_count(answer) ? fmax(nearest(value, 1), 0)
                                           : value);
     }
 }
@@ -151,7 +151,10 @@ static void put_head(FILE *out, const struct layout *layout, const struct block 
             layout->put(out, "to");
         }
     }
-    (void)fputs(layout->is_raw ? ",\"epsilon\",\"delta\",\"private\",\"note\"" : "", out);
+    if (layout->is_raw) {
+        result_put_price_head(out);
+        (void)fputs(",\"note\"", out);
+    }
     (void)fputs(layout->close, out);
     for (size_t i = 0; layout->is_ruled && i < columns_of(block); i++) {
         (void)fputs(i == 0 ? "|---" : "|---:", out);
@@ -219,7 +222,7 @@ static void put_notes_of_row(FILE *out, const struct layout *layout, const struc
 static void put_block(FILE *out, const struct layout *layout, const struct result *result,
                       const struct block *block)
 {
-    result_put_price(out, layout, result);
+    result_put_price(out, layout, result, block->first->round);
     if (!layout->is_raw) {
         layout->put(out, block->first->table);
         layout->put(out, ". Intervals are of sampling and noise, those of counts of the noise.");
@@ -244,8 +247,7 @@ static void put_block(FILE *out, const struct layout *layout, const struct resul
             put_figure(out, layout, in_group(block, answer, g), has_interval(block, g));
         }
         if (layout->is_raw) {
-            (void)fprintf(out, ",%.17g,%.17g,%s", result->privacy.epsilon, result->privacy.delta,
-                          result->private ? "true" : "false");
+            result_put_price_cells(out, result, answer->round);
             put_notes_of_row(out, layout, block, answer);
         }
         (void)fputs(layout->close, out);

@@ -76,7 +76,7 @@ function scoreCards() {
     place.appendChild(el("figure", { class: "card" }, el("figcaption", {}, el("h3", {}, picture.question), el("p", {}, words[picture.curve]),
       el("ul", { class: "key" }, picture.groups.map((g, i) => el("li", { class: "hue" + i % HUES.length }, g.name || "all")))),
     scorePicture(picture),
-    el("p", {}, (missing > 0 ? missing + " point" + (missing === 1 ? " is" : "s are") + " not shown: not enough data at this epsilon. " : "") + priceText(picture.question, picture.round))));
+    el("p", {}, (missing > 0 ? missing + " point" + (missing === 1 ? " is" : "s are") + " not shown: not enough data at this epsilon. " : "") + priceText(picture.round))));
   });
 }
 

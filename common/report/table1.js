@@ -21,9 +21,10 @@ function tablesOf(list) {
 /* As papers write them: a mean with its deviation, a median with its quartiles, a count with its share. */
 const PAIRS = [["mean", "standard deviation", "mean (SD)"], ["median", "lower quartile", "median [quartiles]"]];
 
+/* Noise makes a count that is hardly above none less than 0. */
 function figureText(a, digits) {
   if (!a || !known(a.value)) { return "\u2013"; }
-  return a.unit === "records" ? fixed(a.value, 0) : a.unit === "share" ? percent(a.value) : general(a.value, digits);
+  return a.unit === "records" ? fixed(Math.max(a.value, 0), 0) : a.unit === "share" ? percent(a.value) : general(a.value, digits);
 }
 function intervalText(a) {
   const low = a.unit === "records" ? a.low : a.interval_low, high = a.unit === "records" ? a.high : a.interval_high;
@@ -82,7 +83,7 @@ const FORMATS = [
 
 /* For a text: a click marks all of it. What it costs goes with it. */
 function copies(one) {
-  const texts = textsOf(one), price = one.question + ". Intervals are of sampling and noise, of counts of the noise. " + priceText(one.question, one.round);
+  const texts = textsOf(one), price = one.question + ". Intervals are of sampling and noise, of counts of the noise. " + priceText(one.round);
   return el("details", { class: "copies" }, el("summary", {}, "Copy as Markdown, HTML, CSV or LaTeX"),
     FORMATS.map((format) => [el("p", {}, format[0]), el("div", { class: "copy" }, format[1](texts, price).map((line) => el("div", {}, line)))]));
 }
@@ -102,7 +103,7 @@ function tableCards() {
         el("tbody", {}, size ? row("records", ["records", [size], (t) => t[0]], null) : [],
           variables.map((variable) => [el("tr", { class: "variable" }, el("th", { scope: "rowgroup", colspan: one.groups.length + 1 }, variable)),
             linesOf(one, variable).map((line) => row(line[0], line, "within"))])))),
-      el("p", {}, "Below each figure: its 95 % interval, of sampling and noise; of counts, of the noise alone. " + priceText(one.question, one.round)),
+      el("p", {}, "Below each figure: its 95 % interval, of sampling and noise; of counts, of the noise alone. " + priceText(one.round)),
       copies(one),
       refused.length > 0 ? el("p", {}, "\u2013: " + refused.map((a) => a.name.slice(one.question.length + 2) + ": " + a.note)
         .slice(0, 3).join(". ") + (refused.length > 3 ? ". And " + (refused.length - 3) + " more." : ".")) : []));

@@ -4,8 +4,8 @@
 #
 #     tests/docs/sections.sh PRIVACY [PAGE...]
 #
-# A section begins with "**7. Name", a row of a claim with "| C7 |". References are "section 7", "sections 7 and 8",
-# "C7" and, on other pages, "PRIVACY, section 7". An equation of a paper is "equation (7)".
+# A section begins with "**7. Name", a part of one with "**7.1. Name", a row of a claim with "| C7 |". References are "section 7", "sections 7 and 8",
+# "section 7.1", "C7" and, on other pages, "PRIVACY, section 7". An equation of a paper is "equation (7)".
 set -euo pipefail
 export LC_ALL=C
 
@@ -29,6 +29,12 @@ in_order() { # KIND NUMBER...
 mapfile -t sections < <(sed -nE 's/^\*\*([0-9]+)\. .*/\1/p' "$privacy")
 mapfile -t claims < <(sed -nE 's/^\| C([0-9]+) \|.*/\1/p' "$privacy")
 in_order section "${sections[@]}"
+# Parts stand inside their section, one after another.
+if ! wrong=$(awk -F'[*. ]+' '/^\*\*[0-9]+\. / { section = $2; part = 0 }
+    /^\*\*[0-9]+\.[0-9]+\. / { if ($2 != section || $3 != ++part) { print $2 "." $3; bad = 1 } }
+    END { exit bad }' "$privacy"); then
+    complain "$privacy" "these parts are out of order: $wrong"
+fi
 in_order claim "${claims[@]}"
 
 # A page as one line, so that a reference may be broken anywhere.
@@ -43,12 +49,23 @@ refer() { # PAGE LAST KIND, and the numbers on standard input
     done
 }
 
+# References to parts of sections, which must be there.
+refer_parts() { # PAGE, and the numbers on standard input
+    local number
+    while IFS= read -r number; do
+        grep -qF "**$number. " "$privacy" || complain "$1" "there is no section $number"
+    done
+}
+
 numbers() { grep -oE '[0-9]+' || true; }
 
 # PROTOCOL has sections of its own, and so have papers.
 own=$(flat "$privacy" | sed -E 's/PROTOCOL, section [0-9]+//g; s/(Roth|Ullman|Vadhan) [0-9]{4}, (section|claim) [0-9.]+//g')
 refer "$privacy" "${#sections[@]}" section < <(grep -oE '[Ss]ections? [0-9]+((, | and | or | to )[0-9]+)*' <<<"$own" | numbers)
+refer_parts "$privacy" < <(grep -oE '[Ss]ections? [0-9]+\.[0-9]+' <<<"$own" | grep -oE '[0-9]+\.[0-9]+' || true)
 for page in "$@"; do
+    refer_parts "$page" < <(flat "$page" | grep -oE 'PRIVACY(\.md)?[])(]*(PRIVACY\.md\))?, sections? [0-9]+\.[0-9]+' |
+        grep -oE '[0-9]+\.[0-9]+' || true)
     refer "$page" "${#claims[@]}" claim < <(flat "$page" | grep -oE '\bC[0-9]+\b' | numbers)
     refer "$page" "${#sections[@]}" section < <(flat "$page" |
         grep -oE 'PRIVACY(\.md)?[])(]*(PRIVACY\.md\))?, sections? [0-9]+' | numbers)

@@ -57,12 +57,12 @@ for text in "$long" "- $long" "1. item"$'\n\n'"    $long"; do
 done
 
 # Claims, sections and what refers to them.
-rows=$'| C1 | one |\n| C2 | two, section 1 |\n\n**1. First.** As in section\n2, equation (7), sqrt(2).\n\n**2. Second.** See C1 and sections 1 and 2.'
+rows=$'| C1 | one |\n| C2 | two, section 1 |\n\n**1. First.** As in section\n2, equation (7), sqrt(2).\n\n**2. Second.** See C1 and sections 1 and 2.\n\n**2.1. A part.** See section\n2.2.\n\n**2.2. Another.**'
 printf '%s\n' "$rows" >"$work/claims.md"
-printf 'C2, and (PRIVACY, section 2), [PRIVACY.md](PRIVACY.md), section 1\n' >"$work/other.md"
+printf 'C2, and (PRIVACY, section 2), PRIVACY, section 2.1, [PRIVACY.md](PRIVACY.md), section 1\n' >"$work/other.md"
 "$here/sections.sh" "$work/claims.md" "$work/claims.md" "$work/other.md" || { printf 'FAILED: a page with right numbers\n'; failed=1; }
 for text in '**2. Second again.**' '**4. Fourth.**' '| C4 | four |' 'See C3.' 'See section 3.' 'See sections 1 and 3.' 'See (2).' \
-    'See claim 1.' 'Clipped as in 2, those.' 'The same as 2.' '| 1 below |'; do
+    'See section 2.3.' '**2.2. Again.**' '**2.4. Fourth.**' '**1.3. Elsewhere.**' 'See claim 1.' 'Clipped as in 2, those.' 'The same as 2.' '| 1 below |'; do
     printf '%s\n\n%s\n' "$rows" "$text" >"$work/claims.md"
     if "$here/sections.sh" "$work/claims.md" "$work/claims.md" >/dev/null; then
         printf 'FAILED: a wrong number passed: %s\n' "$text"
@@ -70,11 +70,29 @@ for text in '**2. Second again.**' '**4. Fourth.**' '| C4 | four |' 'See C3.' 'S
     fi
 done
 printf '%s\n' "$rows" >"$work/claims.md"
-for text in 'See C3.' 'PRIVACY, section 3' '[PRIVACY.md](PRIVACY.md), section 3' 'PRIVACY 2'; do
+for text in 'See C3.' 'PRIVACY, section 3' 'PRIVACY, section 2.3' '[PRIVACY.md](PRIVACY.md), section 3' 'PRIVACY 2'; do
     printf '%s\n' "$text" >"$work/other.md"
     if "$here/sections.sh" "$work/claims.md" "$work/other.md" >/dev/null; then
         printf 'FAILED: a wrong number passed on another page: %s\n' "$text"
         failed=1
     fi
+done
+
+# Kinds of questions and their places on three pages. Without any of these places one is missed.
+root=$(cd "$here/../.." && pwd)
+ask() { "$here/questions.sh" "$root/common/query/query.c" "$work/PRIVACY.md" "$work/JOBS.md" "$work/STUDY.md"; }
+cp "$root"/docs/{PRIVACY,JOBS,STUDY}.md "$work/"
+ask || { printf 'FAILED: pages with all kinds of questions\n'; failed=1; }
+for change in 'PRIVACY s/^(\*\*14\.[0-9]+\. Principal components) .`pca`./\1/' 'PRIVACY s/\*Release:\* the moments of/The moments of/' \
+    'PRIVACY s/\*Sensitivity and proof:\*/As/' 'JOBS s/^#### pca/#### components/;s/`pca: /`components: /' \
+    'STUDY s/^\| `pca` /| components /'; do
+    page=${change%% *}
+    cp "$work/$page.md" "$work/right.md"
+    sed -E -i "${change#* }" "$work/$page.md"
+    if ask >/dev/null; then
+        printf 'FAILED: a missing place of a question passed: %s\n' "$change"
+        failed=1
+    fi
+    cp "$work/right.md" "$work/$page.md"
 done
 exit "$failed"

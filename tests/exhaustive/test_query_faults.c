@@ -56,6 +56,46 @@ static void add_whole_product(int64_t *sum, const struct query *query, unsigned 
     sum[4] *= 2;
 }
 
+/* Adds what a pca of two columns adds, of numbers up to most away from the middle, times factor. */
+static void add_moments(int64_t *sum, const struct query *query, unsigned grid_bits,
+                        const struct row *row, double most, double factor)
+{
+    const double one = (double)(INT64_C(1) << grid_bits);
+    double z[2];
+    for (size_t i = 0; i < 2; i++) {
+        const struct query_variable *of = &query->variable[i];
+        z[i] = (row->cell[of->column_index] - of->column.centre) / of->column.half_width;
+    }
+    if (isfinite(z[0]) && isfinite(z[1])) {
+        const double x = factor * fmax(-most, fmin(most, z[0]));
+        const double y = factor * fmax(-most, fmin(most, z[1]));
+        const double moment[] = {0.5, x, y, x * x / 2, x * y, y * y / 2};
+        for (size_t i = 0; i < sizeof moment / sizeof moment[0]; i++) {
+            sum[i] += (int64_t)(moment[i] * one);
+        }
+    }
+}
+
+static void add_right_moments(int64_t *sum, const struct query *query, unsigned grid_bits,
+                              UNUSED double threshold, const struct row *row)
+{
+    add_moments(sum, query, grid_bits, row, 1, 1);
+}
+
+/* Planted: a column counts as it is, also beyond its public range. */
+static void add_unclamped_columns(int64_t *sum, const struct query *query, unsigned grid_bits,
+                                  UNUSED double threshold, const struct row *row)
+{
+    add_moments(sum, query, grid_bits, row, INFINITY, 1);
+}
+
+/* Planted: columns are divided by a standard deviation, for components of correlations, and not by half of the public range. */
+static void add_divided_columns(int64_t *sum, const struct query *query, unsigned grid_bits,
+                                UNUSED double threshold, const struct row *row)
+{
+    add_moments(sum, query, grid_bits, row, 1, 1.25);
+}
+
 /* Planted: a number counts whole in both of the steps around it. */
 static void add_unsplit(int64_t *sum, const struct query *query, unsigned grid_bits,
                         double threshold, const struct row *row)
@@ -110,6 +150,10 @@ Test(query_faults, shows_every_planted_fault)
     cr_expect(farthest_by(add_unsplit, "table1: [age] by sex in 8 steps", 8, 0, &charged) >
               charged);
     cr_expect(farthest_by(add_whole_squares, "correlate: [age, sex]", 8, 0, &charged) > charged);
+    cr_expect(farthest_by(add_whole_squares, "pca: [age, sex]", 8, 0, &charged) > charged);
+    cr_expect(farthest_by(add_right_moments, "pca: [age, kappa]", 8, 0, &charged) <= charged);
+    cr_expect(farthest_by(add_unclamped_columns, "pca: [age, kappa]", 8, 0, &charged) > charged);
+    cr_expect(farthest_by(add_divided_columns, "pca: [age, kappa]", 8, 0, &charged) > charged);
     cr_expect(farthest_by(add_doubled, "survival: time kappa event sex, to 2 in 4 intervals", 8, 0,
                           &charged) > charged);
     cr_expect(farthest_by(add_doubled, "crosstab: sex x death", 8, 0, &charged) > charged);
@@ -147,6 +191,10 @@ Test(query_faults, in_l2_shows_every_planted_fault)
     cr_expect(
         is_seen_in_l2(add_doubled, "evaluate: age for time kappa event death, to 2 in 4 bins", 0));
     cr_expect(is_seen_in_l2(add_whole_product, "correlate: [age, sex]", 0));
+    cr_expect(is_seen_in_l2(add_whole_product, "pca: [age, sex]", 0));
+    cr_expect(!is_seen_in_l2(add_right_moments, "pca: [age, kappa]", 0));
+    cr_expect(is_seen_in_l2(add_unclamped_columns, "pca: [age, kappa]", 0));
+    cr_expect(is_seen_in_l2(add_divided_columns, "pca: [age, kappa]", 0));
     cr_expect(is_seen_in_l2(add_score, "evaluate: risk for death in 8 levels", 0));
     cr_expect(is_seen_in_l2(add_each_interval,
                             "regress: time age event death ~ sex, to 80 in 3 intervals", 0));

@@ -170,6 +170,8 @@ count = next(a for a in result["answers"] if a["name"] == share["effect"])
 assert abs(sum(s["value"] * s["records"] for s in sites) - count["value"]) < 1e-6, (sites, count)
 assert sum(s["records"] for s in sites) == count["records"], (sites, count)
 PY
+expect 0 "$hedgerow" report "$work/sites/result.json" --format md
+prints 'epsilon 1, delta 0 for all answers of this stage; epsilon 1, delta 0 for the whole job.'
 expect 0 "$hedgerow" report "$work/sites/result.json" --format csv
 prints '"effect","round","unit","note","sites","value","low","high"'
 prints '"count: age >= 70",0,"hospital-1",'

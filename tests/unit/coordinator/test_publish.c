@@ -81,6 +81,7 @@ Test(publish, tells_the_history, .init = setup, .fini = teardown)
     cr_assert(result.chosen == 3 && result.expert[3].model[1] == 8.125);
     cr_assert(isnan(result.accuracy) && isnan(result.auc) && isnan(result.baseline.majority));
     cr_assert(result.round[0].loss == NULL && result.round[0].chosen == 0);
+    cr_assert(result.round[0].stage_number == 1 && result.round[2].stage_number == 3);
     cr_assert(result.round[1].chosen == 1 && result.round[1].seconds == 0.25);
     /* 80 sixteenths over one agent's 10 records; the later experts were not judged. */
     cr_assert_float_eq(result.round[1].loss[0], 0.5, 1e-12);

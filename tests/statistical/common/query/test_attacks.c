@@ -9,6 +9,7 @@
 
 #include "query/query_set.h"
 
+#include "noise/gaussian.h"
 #include "noise/laplace.h"
 #include "tests/support/seeded_random.h"
 #include "tests/unit/common/query/toy_schema.h"
@@ -75,6 +76,8 @@ static const struct attack attacks[] = {
       "survival: time age event death by sex, to 98 in 8 intervals",
       "survival: time age event death == 0 by sex, to 98 in 5 intervals", "histogram: sex",
       "histogram: death where age >= 90"}},
+    {"one person's curve",
+     {"survival: time age event death by sex, to 98 in 8 intervals where age == 97"}},
 };
 
 static void add_world(int64_t *sum, const struct query_set *set, bool victim_died)
@@ -133,6 +136,38 @@ static double success(const struct query_set *set, double epsilon, uint64_t sens
     return (double)right / WORLDS;
 }
 
+/* The same with Gaussian noise of that sigma, in grid steps. */
+static double success_gaussian(const struct query_set *set, double sigma)
+{
+    const size_t count = query_set_cells(set, 0);
+    int64_t world[2][CELLS_MAX] = {{0}};
+    struct noise_gaussian noise;
+    struct seeded_random seeded;
+    size_t right = 0;
+    cr_assert(count <= CELLS_MAX);
+    add_world(world[0], set, false);
+    add_world(world[1], set, true);
+    seeded_random_init(&seeded, 13);
+    const struct random random = seeded_random_interface(&seeded);
+    cr_assert(noise_gaussian_init(&noise, (struct noise_scale){(uint64_t)llround(sigma * 1000),
+                                                               1000}) == STATUS_OK);
+    for (size_t run = 0; run < WORLDS; run++) {
+        const size_t truth = run % 2;
+        int64_t sum[CELLS_MAX];
+        double towards = 0;
+        memcpy(sum, world[truth], count * sizeof sum[0]);
+        cr_assert(noise_gaussian_add(&noise, &random, sum, count) == STATUS_OK);
+        for (size_t i = 0; i < count; i++) {
+            const double a = (double)(sum[i] - world[0][i]);
+            const double b = (double)(sum[i] - world[1][i]);
+            towards += a * a - b * b;
+        }
+        right += (towards > 0) == (truth == 1);
+    }
+    noise_gaussian_free(&noise);
+    return (double)right / WORLDS;
+}
+
 static void ask(struct query_set *set, const struct attack *attack)
 {
     struct why why = {""};
@@ -181,6 +216,55 @@ Test(attacks, succeed_where_a_table_1_is_charged_as_one_count)
     cr_log_info("planted: %.4f", rate);
     cr_expect(rate > 1 / (1 + exp(-1.0)) + allowed, "%g", rate);
     query_set_free(&set);
+}
+
+/* Gaussian noise of sigma times the sensitivity in L2 is rho-zCDP, rho = 1/(2 sigma^2), and lets nobody be right with a probability
+ * above Phi(1/(2 sigma)): two Gaussians one sensitivity apart are the worst pair. Planted: an eighth of the noise. */
+Test(attacks, are_right_no_more_often_than_gaussian_noise_allows)
+{
+    const double sigmas[] = {0.5, 1, 3};
+    for (size_t a = 0; a < sizeof attacks / sizeof attacks[0]; a++) {
+        struct query_set set;
+        ask(&set, &attacks[a]);
+        const double moves = (double)query_set_sensitivity_l2(&set, 0);
+        for (size_t i = 0; i < sizeof sigmas / sizeof sigmas[0]; i++) {
+            const double bound = erfc(-1 / (2 * sigmas[i] * sqrt(2))) / 2;
+            const double rate = success_gaussian(&set, sigmas[i] * moves);
+            cr_log_info("%s, sigma %g: %.4f of %.4f", attacks[a].name, sigmas[i], rate, bound);
+            cr_expect(rate <= bound + allowed, "%s: %g above %g", attacks[a].name, rate, bound);
+        }
+        const double rate = success_gaussian(&set, moves / 8);
+        const double bound = erfc(-1 / (2 * sqrt(2))) / 2;
+        cr_log_info("%s, Gaussian, planted: %.4f of %.4f", attacks[a].name, rate, bound);
+        cr_expect(rate > bound + allowed, "%s: %g", attacks[a].name, rate);
+        query_set_free(&set);
+    }
+}
+
+/* Planted: noise for a single step of the grid, which is hardly any. Each attack then knows the victim's text. */
+Test(attacks, always_succeed_where_there_is_no_noise)
+{
+    for (size_t a = 0; a < sizeof attacks / sizeof attacks[0]; a++) {
+        struct query_set set;
+        ask(&set, &attacks[a]);
+        const double rate = success(&set, 1, 1);
+        cr_log_info("%s, planted: %.4f", attacks[a].name, rate);
+        cr_expect(rate == 1, "%s: %g", attacks[a].name, rate);
+        query_set_free(&set);
+    }
+}
+
+/* Planted: an eighth of the noise. */
+Test(attacks, are_right_too_often_with_an_eighth_of_the_noise)
+{
+    for (size_t a = 0; a < sizeof attacks / sizeof attacks[0]; a++) {
+        struct query_set set;
+        ask(&set, &attacks[a]);
+        const double rate = success(&set, 1, query_set_sensitivity_l1(&set, 0) / 8);
+        cr_log_info("%s, planted: %.4f", attacks[a].name, rate);
+        cr_expect(rate > 1 / (1 + exp(-1.0)) + allowed, "%s: %g", attacks[a].name, rate);
+        query_set_free(&set);
+    }
 }
 
 Test(attacks, succeed_where_each_question_is_charged_as_if_it_were_alone)

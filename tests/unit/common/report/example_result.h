@@ -104,7 +104,7 @@ static inline void example_answers(struct result *result)
         release->sigma = 4.75;
         release->sampling = 0.5;
         release->passes = 3;
-        release->epsilon = 0.625;
+        release->epsilon = i == 0 ? 0.625 : 0.375;
         release->delta = 0.0009765625;
     }
     result->round[2].note = strdup("age >= 71.5");
@@ -120,10 +120,11 @@ static inline void example_table1(struct result *result)
     free(result->answer);
     result->answer = NULL;
     result->answer_count = 0;
-    free(result->release);
+    struct result_release *const release = result->release;
     result->release = NULL;
-    result->release_count = 0;
-    cr_assert(result_reserve_answers(result, 10, 0) == STATUS_OK);
+    cr_assert(result_reserve_answers(result, 10, EXAMPLE_RELEASES) == STATUS_OK);
+    memcpy(result->release, release, EXAMPLE_RELEASES * sizeof *release);
+    free(release);
     for (size_t i = 0; i < 10; i++) {
         const size_t at = i < 2 ? 0 : i < 6 ? 1 + i % 2 : 3 + i % 2;
         const size_t group = i < 2 ? i : i < 6 ? i / 4 : i / 8;
@@ -182,6 +183,7 @@ static inline struct result example_result(void)
         struct result_round *round = &result.round[i];
         (void)snprintf(round->stage, sizeof round->stage, "%s", i == 0 ? "fit" : "losses");
         round->round = (uint32_t)i;
+        round->stage_number = i == 0 ? 1 : 2;
         round->agents = 2;
         round->chosen = i % 2;
         round->seconds = 0.25;

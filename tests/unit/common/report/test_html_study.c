@@ -10,6 +10,7 @@ Test(html_study, draws_curves_with_bands_and_numbers_at_risk)
     struct result result = example_result();
     char *page = drawn(&result);
     cr_assert(occurrences(page, "<svg class=\"curves\"") == 1, "one question");
+    cr_assert(strstr(page, "0.375, \xce\xb4 = 0.000977 for all answers of this stage;") != NULL);
     cr_assert(occurrences(page, "<path class=\"curve\"") == 2, "of two groups");
     cr_assert(occurrences(page, "<path class=\"without\"") == 1);
     cr_assert(strstr(page, "At risk, about") != NULL && strstr(page, ">100</text>") != NULL);
@@ -149,6 +150,13 @@ Test(html_study, draws_a_table_1_as_papers_do)
     cr_assert(strstr(page, ">0 (40.0%)<br") != NULL, "a zero has no sign");
     cr_assert(strstr(page, "0 to 40; 30.0% to 50.0%</small>") != NULL &&
               strstr(page, "-0 to") == NULL);
+    free(page);
+    result.answer[6].value = -63.4;
+    result.answer[6].low = -63.4;
+    page = drawn(&result);
+    cr_assert(strstr(page, ">0 (40.0%)<br") != NULL, "nor has a count that noise made less");
+    cr_assert(strstr(page, "<small>0 to 40; 30.0% to 50.0%</small>") != NULL &&
+              strstr(page, "<small>-63") == NULL);
     free(page);
     result_free(&result);
 }

@@ -129,7 +129,8 @@ Test(result, keeps_every_figure_of_answers_and_releases)
     for (size_t i = 0; i < EXAMPLE_RELEASES; i++) {
         const struct result_release *b = &back.release[i];
         cr_assert(b->stage == i && b->passes == 3 && b->bar == 30.5 && b->sigma == 4.75);
-        cr_assert(b->sampling == 0.5 && b->epsilon == 0.625 && b->delta == 0.0009765625);
+        cr_assert(b->sampling == 0.5 && b->epsilon == (i == 0 ? 0.625 : 0.375) &&
+                  b->delta == 0.0009765625);
         cr_assert_str_eq(b->task, "query");
         cr_assert_str_eq(b->strategy, "answer");
         cr_assert_str_eq(b->what, "each cell");
@@ -138,6 +139,10 @@ Test(result, keeps_every_figure_of_answers_and_releases)
     }
     cr_assert(back.release[0].noise == 12.5 && isnan(back.release[1].noise));
     cr_assert_str_eq(back.round[2].note, "age >= 71.5");
+    cr_assert(back.round[0].stage_number == 1 && back.round[2].stage_number == 2);
+    cr_assert(result_stage_of(&back, 0) == &back.release[0]);
+    cr_assert(result_stage_of(&back, 2) == &back.release[1]);
+    cr_assert(result_stage_of(&back, EXAMPLE_ROUNDS) == NULL, "no such round");
     cr_assert(back.round[0].note == NULL);
     cr_assert(back.agent[1].delta_spent == 0.25);
     free(text);

@@ -28,7 +28,8 @@ Test(result_text, has_every_answer_and_its_price_in_each_format)
     text = written(&result, RESULT_CSV);
     cr_expect(strstr(text, "\"name\",\"round\",\"value\",") == text);
     cr_expect(strstr(text, "\"count: age >= 60\",2,1000.5,\"records\",") != NULL);
-    cr_expect(strstr(text, ",\"epsilon\",\"delta\",\"private\"\n") != NULL);
+    cr_expect(strstr(text, ",\"epsilon\",\"delta\",\"job_epsilon\",\"job_delta\",\"private\"\n") !=
+              NULL);
     free(text);
     text = written(&result, RESULT_LATEX);
     cr_expect(strstr(text, "\\begin{tabular}{lrrl") != NULL);
@@ -221,6 +222,15 @@ Test(result_text, a_zero_has_no_sign)
     char *text = written(&result, RESULT_MARKDOWN);
     cr_expect(strstr(text, "| &lt;sex&gt;, F | 0 | 0 to 0 |") != NULL, "%s", text);
     free(text);
+    result.answer[6].value = -63.4;
+    result.answer[6].low = -63.4;
+    result.answer[6].high = 21;
+    text = written(&result, RESULT_MARKDOWN);
+    cr_expect(strstr(text, "| &lt;sex&gt;, F | 0 | 0 to 21 |") != NULL, "%s", text);
+    free(text);
+    text = written(&result, RESULT_CSV);
+    cr_expect(strstr(text, ",-63.399999999999999,-63.399999999999999,21,") != NULL, "%s", text);
+    free(text);
     result.point_count = EXAMPLE_POINTS;
     result_free(&result);
 }
@@ -240,6 +250,82 @@ Test(result_text, keeps_hostile_texts_in_their_cells)
                   NULL,
               "%s", text);
     free(text);
+    result_free(&result);
+}
+
+static size_t occurrences(const char *text, const char *what)
+{
+    size_t count = 0;
+    for (text = strstr(text, what); text != NULL; text = strstr(text + 1, what)) {
+        count++;
+    }
+    return count;
+}
+
+static const char of_stage_1[] = "epsilon 0.625, delta 0.000976562 for all answers of this stage; "
+                                 "epsilon 1, delta 0 for the whole job.";
+static const char of_stage_2[] = "epsilon 0.375, delta 0.000976562 for all answers of this stage; "
+                                 "epsilon 1, delta 0 for the whole job.";
+
+/* Two answers, an effect and four points. */
+Test(result_text, tells_what_the_stage_of_an_answer_cost)
+{
+    struct result result = example_result();
+    char *text = written(&result, RESULT_MARKDOWN);
+    cr_expect(occurrences(text, of_stage_2) == 3 && occurrences(text, of_stage_1) == 0, "%s", text);
+    cr_expect(strstr(text, of_stage_2) == text, "%s", text);
+    free(text);
+    /* Answers of two stages have two tables, each with its price. */
+    result.answer[0].round = 0;
+    text = written(&result, RESULT_MARKDOWN);
+    const char *next = strstr(text, of_stage_2);
+    cr_expect(occurrences(text, of_stage_2) == 3 && occurrences(text, of_stage_1) == 1, "%s", text);
+    cr_assert(strstr(text, of_stage_1) == text && next != NULL, "%s", text);
+    cr_expect(strstr(text, "age &gt;= 60") < next && strstr(text, "age &gt;= 61") > next, "%s",
+              text);
+    free(text);
+    text = written(&result, RESULT_LATEX);
+    cr_expect(strstr(text, of_stage_1) == text && occurrences(text, of_stage_2) == 3, "%s", text);
+    free(text);
+    text = written(&result, RESULT_CSV);
+    cr_expect(occurrences(text, "\"name\"") == 1, "one table");
+    cr_expect(occurrences(text, ",0.625,0.0009765625,1,0,true\n") == 1, "%s", text);
+    cr_expect(occurrences(text, ",0.375,0.0009765625,1,0,true\n") ==
+                  1 + 1 + EXAMPLE_SITES + EXAMPLE_POINTS,
+              "%s", text);
+    free(text);
+    /* A file of an older version does not say which stage it was. */
+    for (size_t i = 0; i < EXAMPLE_ROUNDS; i++) {
+        result.round[i].stage_number = 0;
+    }
+    text = written(&result, RESULT_MARKDOWN);
+    cr_expect(strstr(text, "epsilon 1, delta 0 for the whole job.") == text &&
+                  strstr(text, "of this stage") == NULL,
+              "%s", text);
+    free(text);
+    text = written(&result, RESULT_CSV);
+    cr_expect(strstr(text, ",,,1,0,true\n") != NULL, "%s", text);
+    free(text);
+    result_free(&result);
+}
+
+/* Its round is of the second stage. */
+Test(result_text, tells_what_the_stage_of_a_table_cost)
+{
+    struct result result = example_result();
+    example_table1(&result);
+    result.point_count = 0;
+    result.effect_count = 0;
+    result.site_count = 0;
+    char *text = written(&result, RESULT_MARKDOWN);
+    cr_expect(occurrences(text, of_stage_2) == 1 && strstr(text, of_stage_2) == text, "%s", text);
+    free(text);
+    text = written(&result, RESULT_CSV);
+    cr_expect(occurrences(text, ",0.375,0.0009765625,1,0,true,") == 5, "%s", text);
+    free(text);
+    result.point_count = EXAMPLE_POINTS;
+    result.effect_count = 1;
+    result.site_count = EXAMPLE_SITES;
     result_free(&result);
 }
 
