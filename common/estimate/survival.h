@@ -167,8 +167,9 @@ struct survival_expected {
         test_group; /* and of groups that have a log-rank test, if half die; NAN, too: of one group */
 };
 
-/** Returns group of survival_expect alone. */
+/** Return group of survival_expect alone, and median_group. */
 double survival_smallest(const struct survival_public *known, size_t intervals);
+double survival_smallest_median(const struct survival_public *known, size_t intervals);
 
 /** Tells the widths to expect where half of each group dies by the end, at a constant hazard and with no other censoring. */
 struct survival_expected survival_expect(const struct survival_public *known, size_t intervals);

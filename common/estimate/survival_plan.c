@@ -327,6 +327,12 @@ double survival_smallest(const struct survival_public *known, size_t intervals)
     return cells_fewest_records(has_curve, &asked);
 }
 
+double survival_smallest_median(const struct survival_public *known, size_t intervals)
+{
+    const struct asked_of_group asked = {known, intervals};
+    return cells_fewest_records(has_median, &asked);
+}
+
 struct survival_expected survival_expect(const struct survival_public *known, size_t intervals)
 {
     const struct asked_of_group asked = {known, intervals};
@@ -355,6 +361,6 @@ struct survival_expected survival_expect(const struct survival_public *known, si
         .ratio = least_ratio(known, intervals, 1 / (double)known->groups),
         .mean = !is_large || isnan(mean.value) ? NAN : (mean.high - mean.low) / 2,
         .group = fewest,
-        .median_group = cells_fewest_records(has_median, &asked),
+        .median_group = survival_smallest_median(known, intervals),
         .test_group = known->groups > 1 ? cells_fewest_records(has_test, &asked) : NAN};
 }
