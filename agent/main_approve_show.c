@@ -43,8 +43,15 @@ static enum status print_stage(const struct site *site, const struct job *job, s
     for (size_t i = 0; i < terms.line_count; i++) {
         const struct terms_line *line = &terms.line[i];
         const bool spread = isfinite(line->noise);
+        if (!spread && isnan(line->bar)) {
+            wrap_print(stdout, 0, 6, "    released: %s, no interval", line->what);
+            continue;
+        }
         wrap_print(stdout, 0, 6, "    released: %s, %s %.3g %s", line->what,
-                   spread ? "+-" : "at most", spread ? line->noise : line->bar, line->unit);
+                   spread              ? "+-"
+                   : line->is_expected ? "about"
+                                       : "at most",
+                   spread ? line->noise : line->bar, line->unit);
     }
     terms_free(&terms);
     struct why by_site = {""};

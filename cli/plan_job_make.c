@@ -36,7 +36,7 @@ bool job_plan_is_weak(const struct job_plan *plan)
 
 const char *job_plan_bar_word(const struct terms_line *line)
 {
-    return result_what_is_expected(line->what) ? "about" : "at most";
+    return line->is_expected ? "about" : "at most";
 }
 
 const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stage)

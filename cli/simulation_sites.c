@@ -46,6 +46,17 @@ static void show_all(FILE *out, const struct result_effect *effect)
     }
 }
 
+/* A site that is left out, and what would do. */
+static void show_left_out(FILE *out, const struct result_site *site,
+                          const struct result_effect *effect)
+{
+    char more[RESULT_ENOUGH_BYTES];
+    result_say_enough(more, effect, site);
+    (void)fputs("    ", out);
+    wrap_print(out, 4, 8, "%-*s not enough data: left out%s%s", LABEL_WIDTH, site->site,
+               more[0] == '\0' ? "" : "; ", more);
+}
+
 void simulation_show_sites(FILE *out, const struct result *result)
 {
     for (size_t i = 0; i < result->effect_count; i++) {
@@ -61,7 +72,7 @@ void simulation_show_sites(FILE *out, const struct result *result)
                 show_interval(out, site->site, site->value, site->low, site->high);
                 (void)fputc('\n', out);
             } else {
-                (void)fprintf(out, "    %-*s not enough data: left out\n", LABEL_WIDTH, site->site);
+                show_left_out(out, site, effect);
             }
         }
         show_all(out, effect);

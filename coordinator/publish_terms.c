@@ -95,6 +95,8 @@ static void tell_effect(struct result_effect *to, const struct query_effect *fro
     to->p = from->all.p;
     to->next_low = from->all.next_low;
     to->next_high = from->all.next_high;
+    to->needed = from->needed;
+    to->factor = from->factor;
 }
 
 static enum status tell_sites(struct result *result, const struct outcome *outcome)

@@ -329,16 +329,18 @@ struct table1_figure concordance_index(const struct concordance_cells *cells, si
     return index_of(&pooled);
 }
 
-/* A group as it is planned for. */
-static void plan_group(struct pooled *out, const struct table1_public *known, size_t bins)
+/* Groups as they are planned for: one, or so many together. */
+static void plan_groups(struct pooled *out, const struct table1_public *known, size_t bins,
+                        size_t groups)
 {
-    const double n = known->records / (double)known->groups;
+    const double count = (double)groups;
+    const double n = count * known->records / (double)known->groups;
     const double cells = (double)(bins * bins);
     const double m = (double)CONCORDANCE_CELLS(known->groups, bins);
     *out = (struct pooled){.bins = bins,
                            .count = bins * (2 * bins + 1),
-                           .variance = known->variance,
-                           .shared = -known->variance / m};
+                           .variance = count * known->variance,
+                           .shared = -count * count * known->variance / m};
     for (size_t c = 0; c < out->count; c++) {
         const size_t row = c / bins;
         out->cell[c] = row < bins       ? planned_share * n / cells
@@ -352,7 +354,7 @@ size_t concordance_plan(const struct table1_public *known)
     struct pooled even;
     size_t bins = CONCORDANCE_BINS_MAX;
     for (; bins > CONCORDANCE_BINS_MIN; bins -= 2) {
-        plan_group(&even, known, bins);
+        plan_groups(&even, known, bins, 1);
         const struct expected expected = expect(&even);
         if (expected.noise <= expected.sampling) {
             break;
@@ -364,6 +366,7 @@ size_t concordance_plan(const struct table1_public *known)
 struct asked_of_group {
     const struct table1_public *known;
     size_t bins;
+    size_t groups; /* one, or all together */
 };
 
 static bool has_index(double records, const void *of)
@@ -371,17 +374,26 @@ static bool has_index(double records, const void *of)
     const struct asked_of_group *asked = of;
     struct table1_public with = *asked->known;
     struct pooled even;
-    with.records = records * (double)with.groups;
-    plan_group(&even, &with, asked->bins);
+    with.records = records * (double)with.groups / (double)asked->groups;
+    plan_groups(&even, &with, asked->bins, asked->groups);
     return !isnan(index_of(&even).estimate.value);
+}
+
+static double expect_index(double *needed, const struct asked_of_group *asked)
+{
+    struct pooled even;
+    plan_groups(&even, asked->known, asked->bins, asked->groups);
+    const struct table1_figure index = index_of(&even);
+    *needed = cells_fewest_records(has_index, asked);
+    return (index.estimate.high - index.estimate.low) / 2;
 }
 
 double concordance_expect(double *group, const struct table1_public *known, size_t bins)
 {
-    const struct asked_of_group asked = {known, bins};
-    struct pooled even;
-    plan_group(&even, known, bins);
-    const struct table1_figure index = index_of(&even);
-    *group = cells_fewest_records(has_index, &asked);
-    return (index.estimate.high - index.estimate.low) / 2;
+    return expect_index(group, &(struct asked_of_group){known, bins, 1});
+}
+
+double concordance_expect_all(double *records, const struct table1_public *known, size_t bins)
+{
+    return expect_index(records, &(struct asked_of_group){known, bins, known->groups});
 }

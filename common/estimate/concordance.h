@@ -57,4 +57,11 @@ size_t concordance_plan(const struct table1_public *known);
  * that has one. NAN: not given. */
 double concordance_expect(double *group, const struct table1_public *known, size_t bins);
 
+/** Tells the same of all groups together, and how many records these need. */
+double concordance_expect_all(double *records, const struct table1_public *known, size_t bins);
+
+/** Tells half of the interval of a number of records, of those with the event alone or of all. shape: its cells are not read */
+struct table1_counted concordance_expect_count(const struct concordance_cells *shape,
+                                               bool with_event);
+
 #endif

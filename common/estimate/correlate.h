@@ -90,4 +90,7 @@ size_t correlate_plan(const struct correlate_public *known);
  * such pairs have one. */
 double correlate_expect(double *records, const struct correlate_public *known, size_t parts);
 
+/** Returns half of the interval of the number of records in which no column is missing, by the noise alone. */
+double correlate_expect_count(double variance, size_t parts);
+
 #endif

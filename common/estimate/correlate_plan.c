@@ -111,3 +111,8 @@ double correlate_expect(double *records, const struct correlate_public *known, s
     const struct estimate own = expected_pair(known, known->records, parts).estimate;
     return isnan(own.value) ? NAN : (own.high - own.low) / 2;
 }
+
+double correlate_expect_count(double variance, size_t parts)
+{
+    return ESTIMATE_Z_NOISE * 2 * sqrt((double)parts * variance);
+}

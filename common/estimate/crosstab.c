@@ -198,25 +198,41 @@ struct estimate crosstab_odds_ratio(const struct crosstab_cells *cells)
                              .sampling = NAN};
 }
 
-struct crosstab_expected crosstab_expect(double records, size_t rows, size_t m, double variance)
+struct crosstab_expected crosstab_expect_small(double records, double share,
+                                               const struct crosstab_cells *shape)
 {
     double cell[CROSSTAB_CELLS_MAX] = {0};
     const double both[2] = {1, 1};
-    const struct crosstab_cells cells = {cell, rows, 2, m, variance};
+    const size_t rows = shape->rows;
+    struct crosstab_cells cells = *shape;
     struct crosstab_expected out = {NAN, NAN, NAN, NAN, NAN};
-    CHECK(rows > 0 && 2 * rows <= CROSSTAB_CELLS_MAX);
+    CHECK(rows > 0 && 2 * rows <= CROSSTAB_CELLS_MAX && shape->columns == 2);
     for (size_t i = 0; i < 2 * rows; i++) {
-        cell[i] = records / (2 * (double)rows);
+        const double of_row = i < 2 ? share : (1 - share) / (double)(rows - 1);
+        cell[i] = records * of_row / 2;
     }
-    const struct estimate share = crosstab_share(&cells, 0);
-    out.share = (share.high - share.low) / 2;
+    cells.cell = cell;
+    const struct estimate first = crosstab_share(&cells, 0);
+    out.share = (first.high - first.low) / 2;
     out.row = row_over_noise * sqrt(crosstab_noise(&cells, both, 2));
     if (rows == 2) {
         const struct estimate difference = crosstab_difference(&cells);
         const struct estimate odds = crosstab_odds_ratio(&cells);
         out.difference = (difference.high - difference.low) / 2;
         out.log_odds = odds.low > 0 ? log(odds.high / odds.low) / 2 : NAN;
-        out.row_of_odds = 2 * expected_over_noise * sqrt(variance);
+        out.row_of_odds = 2 * expected_over_noise * sqrt(cells.variance);
     }
     return out;
+}
+
+struct crosstab_expected crosstab_expect(double records, size_t rows, size_t m, double variance)
+{
+    const struct crosstab_cells shape = {NULL, rows, 2, m, variance};
+    return crosstab_expect_small(records, 1 / (double)rows, &shape);
+}
+
+double crosstab_expect_count(size_t summed, size_t m, double variance)
+{
+    const double k = (double)summed;
+    return ESTIMATE_Z_NOISE * sqrt(fmax(0, cells_covariance(k, k, k, m, variance)));
 }

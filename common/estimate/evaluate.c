@@ -165,10 +165,29 @@ size_t evaluate_plan(const struct table1_public *known)
     return levels;
 }
 
-struct evaluate_expected evaluate_expect(const struct table1_public *known,
-                                         const struct evaluate_asked *asked)
+static void expect_benefits(struct evaluate_expected *out, const struct table1_column *column,
+                            const struct evaluate_asked *asked, double n)
 {
-    const double n = known->records / (double)known->groups;
+    const size_t wide = asked->levels / EVALUATE_BANDS;
+    for (size_t i = 0; i < EVALUATE_BANDS - 1; i++) {
+        const struct table1_half none = {NAN, NAN};
+        const size_t level = (i + 1) * wide;
+        out->benefit[i] = none;
+        out->all_treated[i] = none;
+        if (asked->edge != NULL) {
+            const double threshold = asked->edge[level];
+            out->benefit[i] = table1_half_of(evaluate_net_benefit(column, level, threshold), n);
+            out->all_treated[i] = table1_half_of(evaluate_net_benefit(column, 0, threshold), n);
+        }
+    }
+}
+
+/* Of a group, or of all of them together: group as table1_column_of's. */
+static struct evaluate_expected expect_of(const struct table1_public *known,
+                                          const struct evaluate_asked *asked, size_t group)
+{
+    const double each = known->records / (double)known->groups;
+    const double n = group < known->groups ? each : known->records;
     const size_t levels = asked->levels;
     double cell[SURVIVAL_GROUPS_MAX * (TABLE1_LEVELS_MAX + 1) + 1] = {0};
     struct table1_sizes sizes;
@@ -177,26 +196,23 @@ struct evaluate_expected evaluate_expect(const struct table1_public *known,
     for (size_t g = 0; g < known->groups; g++) {
         double *own = cell + g * (2 * levels + 1);
         for (size_t k = 0; k < levels; k++) {
-            own[k] = (1 - planned_share) * n / (double)levels;
-            own[levels + k] = planned_share * n / (double)levels;
+            own[k] = (1 - planned_share) * each / (double)levels;
+            own[levels + k] = planned_share * each / (double)levels;
         }
     }
     const struct table1_block block = {cell, 2 * levels, NULL, known->variance};
     table1_agree(&sizes, &block, 1, known->groups, known->records);
-    table1_column_of(&column, &block, &sizes, 0);
+    table1_column_of(&column, &block, &sizes, group);
     const struct table1_half none = {NAN, NAN};
     struct evaluate_expected out = {.auc = table1_half_of(evaluate_auc(&column), n),
                                     .share = table1_half_of(evaluate_prevalence(&column), n),
                                     .band = table1_half_of(evaluate_band(&column, 0), n),
-                                    .benefit = none,
                                     .large = none,
                                     .accuracy = none,
                                     .sensitivity = none,
                                     .specificity = none};
+    expect_benefits(&out, &column, asked, n);
     if (asked->edge != NULL) {
-        const size_t quarter = levels / 4;
-        out.benefit =
-            table1_half_of(evaluate_net_benefit(&column, quarter, asked->edge[quarter]), n);
         out.large = table1_half_of(evaluate_in_the_large(&column, asked->edge), n);
     }
     if (asked->cut > 0) {
@@ -206,4 +222,16 @@ struct evaluate_expected evaluate_expect(const struct table1_public *known,
         out.specificity = table1_half_of(cut.specificity, n);
     }
     return out;
+}
+
+struct evaluate_expected evaluate_expect(const struct table1_public *known,
+                                         const struct evaluate_asked *asked)
+{
+    return expect_of(known, asked, 0);
+}
+
+struct evaluate_expected evaluate_expect_all(const struct table1_public *known,
+                                             const struct evaluate_asked *asked)
+{
+    return expect_of(known, asked, known->groups);
 }

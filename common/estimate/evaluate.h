@@ -69,11 +69,14 @@ struct evaluate_expected {
     struct table1_half auc;
     struct table1_half share;    /* with the event, of all */
     struct table1_half band;     /* with the event, of an eighth of the range */
-    struct table1_half benefit;  /* the net one from a quarter of the levels on */
     struct table1_half large;    /* the calibration in the large */
     struct table1_half accuracy; /* these three at the cut */
     struct table1_half sensitivity;
     struct table1_half specificity;
+    struct table1_half
+        benefit[EVALUATE_BANDS - 1]; /* the net one from each eighth on but the first */
+    struct table1_half
+        all_treated[EVALUATE_BANDS - 1]; /* of treating all, at the same thresholds */
 };
 
 /* What is asked of a score beside its AUC. */
@@ -87,5 +90,9 @@ struct evaluate_asked {
  * NAN. */
 struct evaluate_expected evaluate_expect(const struct table1_public *known,
                                          const struct evaluate_asked *asked);
+
+/** Tells the same of all groups together. */
+struct evaluate_expected evaluate_expect_all(const struct table1_public *known,
+                                             const struct evaluate_asked *asked);
 
 #endif

@@ -167,10 +167,27 @@ struct survival_expected {
         test_group; /* and of groups that have a log-rank test, if half die; NAN, too: of one group */
 };
 
-/** Returns group of survival_expect alone. */
+/** Return group of survival_expect alone, and median_group. */
 double survival_smallest(const struct survival_public *known, size_t intervals);
+double survival_smallest_median(const struct survival_public *known, size_t intervals);
 
 /** Tells the widths to expect where half of each group dies by the end, at a constant hazard and with no other censoring. */
 struct survival_expected survival_expect(const struct survival_public *known, size_t intervals);
+
+/* Of a group that is smaller than the others, as survival_expected has them; NAN: not given. */
+struct survival_small {
+    double survival;
+    double band;
+    double mean;
+    double median;
+    double mean_difference; /* to the first group's; half of the width, as a share of `end` */
+    double median_difference;
+    double ratio; /* of two groups, the small one's hazard to the other's */
+    bool is_tested;
+};
+
+/** Tells the widths to expect where the second group has this share of all records and the others are alike; of two groups or more. */
+struct survival_small survival_expect_small(const struct survival_public *known, size_t intervals,
+                                            double share);
 
 #endif

@@ -1,15 +1,14 @@
 /* survival_plan.c - what is decided and promised from public numbers: the number of intervals, the width to expect, the
  * smallest group. Expected cells come from hazards in closed form, by small steps. */
 
+#include "base/check.h"
 #include "estimate/cells.h"
 #include "estimate/survival_private.h"
 
 #include <math.h>
 
 enum { STEPS = 48 /* of an interval */ };
-enum { FACTOR_STEPS = 19 /* to 64 */ };
 
-static const double factor_step = 1.25;
 static const double bias_over_deviation = 0.2;
 static const double tree_most = 0.8; /* of plain cells' variance */
 
@@ -232,28 +231,52 @@ static bool has_test(double records, const void *of)
     return !isnan(out.log_rank);
 }
 
-/* Whether the expected statistic is as far out as the test's end and its power are, together. */
-static bool is_found(double ratio, const struct survival_public *known, size_t k)
+/* The second group has this share of all records; the others are alike. */
+static double records_in(size_t group, double share, const struct survival_public *known)
 {
-    const double far = square(ESTIMATE_Z + 0.8416212335729143); /* the normal distribution's 80 % */
+    const double others = fmax((double)known->groups - 1, 1);
+    return known->records * (group == 1 ? share : (1 - share) / others);
+}
+
+static void expect_uneven(double *cell, const struct setting *setting, double share,
+                          const struct survival_public *known, size_t k)
+{
+    double truth[SURVIVAL_INTERVALS_MAX];
+    for (size_t g = 0; g < known->groups; g++) {
+        expect_group(cell + g * (2 * k + 1), truth, setting, k, records_in(g, share, known));
+    }
+    cell[known->groups * (2 * k + 1)] = 0;
+}
+
+/* The log-rank statistic that is expected of two groups whose hazards have this ratio; NAN: not given. */
+static double expected_rank(double ratio, double share, const struct survival_public *known,
+                            size_t k)
+{
     double cell[SURVIVAL_CELLS_MAX];
     double truth[SURVIVAL_INTERVALS_MAX];
     struct setting other = half_dies;
     struct survival out = {.log_rank = 0};
-    expect_all(cell, truth, &half_dies, known, k);
+    expect_uneven(cell, &half_dies, share, known, k);
     other.death.total *= ratio;
-    expect_group(cell + 2 * k + 1, truth, &other, k, known->records / (double)known->groups);
+    expect_group(cell + 2 * k + 1, truth, &other, k, records_in(1, share, known));
     const struct survival_cells cells = cells_like(cell, known, k);
     survival_log_rank(&out, &cells);
-    return known->groups == 2 && out.log_rank >= far;
+    return out.log_rank;
+}
+
+/* Whether it is as far out as the test's end and its power are, together. */
+static bool is_found(double ratio, double share, const struct survival_public *known, size_t k)
+{
+    const double far = square(ESTIMATE_Z + 0.8416212335729143); /* the normal distribution's 80 % */
+    return known->groups == 2 && expected_rank(ratio, share, known, k) >= far;
 }
 
 /* Within a hundredth. */
-static double least_ratio(const struct survival_public *known, size_t k)
+static double least_ratio(const struct survival_public *known, size_t k, double share)
 {
     double low = 1;
     double high = 1;
-    while (!is_found(high, known, k)) {
+    while (!is_found(high, share, known, k)) {
         low = high;
         high *= 2;
         if (high > SURVIVAL_RATIO_MOST) {
@@ -262,15 +285,52 @@ static double least_ratio(const struct survival_public *known, size_t k)
     }
     while (high > 1.01 * low) {
         const double middle = (low + high) / 2;
-        *(is_found(middle, known, k) ? &high : &low) = middle;
+        *(is_found(middle, share, known, k) ? &high : &low) = middle;
     }
     return high;
+}
+
+static double half_of(const struct estimate *estimate)
+{
+    return isnan(estimate->value) ? NAN : (estimate->high - estimate->low) / 2;
+}
+
+struct survival_small survival_expect_small(const struct survival_public *known, size_t intervals,
+                                            double share)
+{
+    double cell[SURVIVAL_CELLS_MAX];
+    struct survival half;
+    struct survival most;
+    CHECK(known->groups > 1 && share > 0 && share < 1);
+    expect_uneven(cell, &most_die, share, known, intervals);
+    struct survival_cells cells = cells_like(cell, known, intervals);
+    survival_estimate(&most, &cells);
+    expect_uneven(cell, &half_dies, share, known, intervals);
+    cells = cells_like(cell, known, intervals);
+    survival_estimate(&half, &cells);
+    const struct survival_point *last = &half.curve[1].point[intervals - 1];
+    const bool is_pair = known->groups == 2;
+    return (struct survival_small){.survival = half_of(&last->survival),
+                                   .band = (last->band_high - last->band_low) / 2,
+                                   .mean = half_of(&half.curve[1].mean),
+                                   .median = half_of(&most.curve[1].median),
+                                   .mean_difference = half_of(&half.mean_difference[1]),
+                                   .median_difference = half_of(&most.median_difference[1]),
+                                   .ratio = is_pair ? least_ratio(known, intervals, share) : NAN,
+                                   .is_tested = is_pair &&
+                                                !isnan(expected_rank(1, share, known, intervals))};
 }
 
 double survival_smallest(const struct survival_public *known, size_t intervals)
 {
     const struct asked_of_group asked = {known, intervals};
     return cells_fewest_records(has_curve, &asked);
+}
+
+double survival_smallest_median(const struct survival_public *known, size_t intervals)
+{
+    const struct asked_of_group asked = {known, intervals};
+    return cells_fewest_records(has_median, &asked);
 }
 
 struct survival_expected survival_expect(const struct survival_public *known, size_t intervals)
@@ -288,7 +348,9 @@ struct survival_expected survival_expect(const struct survival_public *known, si
     survival_estimate(&survival, &cells);
     const struct survival_point *last = &survival.curve[0].point[intervals - 1];
     const struct estimate mean = survival_mean(&sum, &group, &cells);
-    const bool is_given = group.given[intervals - 1];
+    const double fewest = cells_fewest_records(has_curve, &asked);
+    const bool is_large = known->records / (double)known->groups >= fewest;
+    const bool is_given = is_large && group.given[intervals - 1];
     return (struct survival_expected){
         .survival = is_given ? 0.5 * survival_reach(
                                          sqrt(fmax(group.noise[intervals - 1][intervals - 1], 0)),
@@ -296,50 +358,9 @@ struct survival_expected survival_expect(const struct survival_public *known, si
                              : NAN,
         .band = (last->band_high - last->band_low) / 2,
         .median = expect_median(known, intervals),
-        .ratio = least_ratio(known, intervals),
-        .mean = isnan(mean.value) ? NAN : (mean.high - mean.low) / 2,
-        .group = cells_fewest_records(has_curve, &asked),
-        .median_group = cells_fewest_records(has_median, &asked),
+        .ratio = least_ratio(known, intervals, 1 / (double)known->groups),
+        .mean = !is_large || isnan(mean.value) ? NAN : (mean.high - mean.low) / 2,
+        .group = fewest,
+        .median_group = survival_smallest_median(known, intervals),
         .test_group = known->groups > 1 ? cells_fewest_records(has_test, &asked) : NAN};
-}
-
-static bool is_whole(const struct survival_cells *cells)
-{
-    for (size_t g = 0; g < cells->groups; g++) {
-        if (!survival_is_large(cells, g) || !survival_has_whole(cells, g)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-double survival_epsilon_factor(const struct survival_cells *cells)
-{
-    struct survival_cells with = *cells;
-    for (int step = 0; step < FACTOR_STEPS; step++) {
-        const double factor = pow(factor_step, step);
-        with.variance = cells->variance / (factor * factor);
-        if (is_whole(&with)) {
-            return factor;
-        }
-    }
-    return NAN;
-}
-
-double survival_records_factor(const struct survival_cells *cells)
-{
-    double cell[SURVIVAL_CELLS_MAX] = {0};
-    struct survival_cells with = *cells;
-    const size_t count = SURVIVAL_CELLS(cells->groups, cells->intervals);
-    with.cell = cell;
-    for (int step = 0; step < FACTOR_STEPS; step++) {
-        const double factor = pow(factor_step, step);
-        for (size_t i = 0; i < count; i++) {
-            cell[i] = cells->cell[i] * factor;
-        }
-        if (is_whole(&with)) {
-            return factor;
-        }
-    }
-    return NAN;
 }

@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { TABLE1_STEPS_MIN = 8, TABLE1_LEVELS_MAX = 64 };
+enum { TABLE1_STEPS_MIN = 8, TABLE1_LEVELS_MAX = 64, TABLE1_VARIABLES_MAX = 16 };
 
 /* A variable: (groups, levels + 1) cells and one. */
 struct table1_block {
@@ -131,5 +131,20 @@ struct table1_expected {
 /** Tells the widths to expect in groups that are alike; NAN: not given. */
 struct table1_expected table1_expect(const struct table1_public *known, bool is_number,
                                      size_t levels);
+
+/** Tells the same of all groups together. */
+struct table1_expected table1_expect_all(const struct table1_public *known, bool is_number,
+                                         size_t levels);
+
+/* Half of the interval of a number of records, by the noise alone: as many as cannot be none. */
+struct table1_counted {
+    double group; /* in a group */
+    double all;   /* in all groups together */
+};
+
+/** Tells it of a category, or of missing values, of the variable `at`; of the sizes of groups for at == count. block: (count) whose
+ * cells are not read; count at most TABLE1_VARIABLES_MAX. */
+struct table1_counted table1_expect_count(const struct table1_block *block, size_t count,
+                                          size_t groups, size_t at);
 
 #endif

@@ -41,10 +41,14 @@ struct table1_half table1_half_of(struct table1_figure figure, double records)
                                 records * figure.factor};
 }
 
-struct table1_expected table1_expect(const struct table1_public *known, bool is_number,
-                                     size_t levels)
+static const struct table1_half not_asked = {NAN, NAN};
+
+/* Of a group, or of all of them together: group as table1_column_of's. */
+static struct table1_expected expect_of(const struct table1_public *known, bool is_number,
+                                        size_t levels, size_t group)
 {
-    const double n = known->records / (double)known->groups;
+    const double own = known->records / (double)known->groups;
+    const double n = group < known->groups ? own : known->records;
     double cell[SURVIVAL_GROUPS_MAX * (TABLE1_LEVELS_MAX + 1) + 1] = {0};
     double step[TABLE1_LEVELS_MAX];
     double sum = 0;
@@ -59,20 +63,56 @@ struct table1_expected table1_expect(const struct table1_public *known, bool is_
     }
     for (size_t g = known->groups; g-- > 0;) {
         for (size_t k = 0; k < levels; k++) {
-            cell[g * (levels + 1) + k] = cell[k] * n / sum;
+            cell[g * (levels + 1) + k] = cell[k] * own / sum;
         }
     }
     const struct table1_block block = {cell, levels, is_number ? step : NULL, known->variance};
     table1_agree(&sizes, &block, 1, known->groups, known->records);
-    table1_column_of(&column, &block, &sizes, 0);
-    const struct table1_half none = {NAN, NAN};
+    table1_column_of(&column, &block, &sizes, group);
     if (!is_number) {
-        return (struct table1_expected){table1_half_of(table1_share(&column, 0), n), none, none,
-                                        none, none};
+        return (struct table1_expected){table1_half_of(table1_share(&column, 0), n), not_asked,
+                                        not_asked, not_asked, not_asked};
     }
-    return (struct table1_expected){.share = none,
+    return (struct table1_expected){.share = not_asked,
                                     .mean = table1_half_of(table1_mean(&column), n),
                                     .median = table1_half_of(table1_quantile(&column, 0.5), n),
                                     .quartile = table1_half_of(table1_quantile(&column, 0.75), n),
                                     .deviation = table1_half_of(table1_deviation(&column), n)};
+}
+
+struct table1_expected table1_expect(const struct table1_public *known, bool is_number,
+                                     size_t levels)
+{
+    return expect_of(known, is_number, levels, 0);
+}
+
+struct table1_expected table1_expect_all(const struct table1_public *known, bool is_number,
+                                         size_t levels)
+{
+    return expect_of(known, is_number, levels, known->groups);
+}
+
+/* A number of records has the same noise however many there are. */
+struct table1_counted table1_expect_count(const struct table1_block *block, size_t count,
+                                          size_t groups, size_t at)
+{
+    double none[SURVIVAL_GROUPS_MAX * (TABLE1_LEVELS_MAX + 1) + 1] = {0};
+    struct table1_block empty[TABLE1_VARIABLES_MAX];
+    struct table1_sizes sizes;
+    double half[2];
+    CHECK(count <= TABLE1_VARIABLES_MAX && at <= count);
+    for (size_t i = 0; i < count; i++) {
+        empty[i] = block[i];
+        empty[i].cell = none;
+    }
+    table1_agree(&sizes, empty, count, groups, 0);
+    for (size_t i = 0; i < 2; i++) {
+        const size_t group = i == 0 ? 0 : groups;
+        struct table1_column column;
+        table1_column_of(&column, &empty[at < count ? at : 0], &sizes, group);
+        const struct table1_figure figure =
+            at < count ? table1_count(&column, 0) : table1_size(&sizes, group);
+        half[i] = ESTIMATE_Z_NOISE * figure.estimate.noise;
+    }
+    return (struct table1_counted){half[0], half[1]};
 }

@@ -21,6 +21,7 @@ struct terms_line {
     double bar; /* with at least 95 % the noise moves it by no more; NAN where noise says enough */
     double noise_to_signal; /* beside what the noise hides: above 1 it drowns it; NAN: not judged */
     const char *measure;    /* what that ratio is 1 at: "half the ball that the weights lie in" */
+    bool is_expected;       /* bar is a width to expect, not a bound */
 };
 
 struct terms {

@@ -168,43 +168,105 @@ size_t query_between_count(const struct query_set *set)
     return count;
 }
 
-static void note_missing(struct query_effect *effect, const struct joining *joining, double needed)
+/* What would do where sites are left out. */
+static void say_enough(char *more, size_t bytes, const struct query_effect *effect)
 {
-    char more[96] = "";
-    if (isfinite(needed)) {
-        (void)snprintf(
-            more, sizeof more,
-            "; by the noise, a site of about %.0f records in cells that are alike would do",
-            ceil(needed));
+    const bool has_factor = isfinite(effect->factor);
+    more[0] = '\0';
+    if (has_factor) {
+        (void)snprintf(more, bytes, "; %.2g times the epsilon would do", effect->factor);
     }
-    if (effect->all.sites >= BETWEEN_SITES_MIN) {
-        (void)snprintf(effect->note, sizeof effect->note,
-                       "%zu of %zu sites have not enough data at this epsilon and are left out%s",
-                       joining->sites->count - effect->all.sites, joining->sites->count, more);
-        return;
+    if (isfinite(effect->needed)) {
+        const size_t used = strlen(more);
+        (void)snprintf(more + used, bytes - used,
+                       "; by the noise, a site of about %.0f records in cells that are alike "
+                       "would do",
+                       ceil(effect->needed));
     }
-    (void)snprintf(effect->note, sizeof effect->note,
-                   "%zu of %zu sites have enough data for this question at this epsilon: fewer "
-                   "than %d sites are not joined%s",
-                   effect->all.sites, joining->sites->count, BETWEEN_SITES_MIN, more);
 }
 
-static void note_all_missing(struct query_effect *effect, size_t effects,
-                             const struct joining *joining)
+static void note_missing(struct query_effect *effect, const struct joining *joining)
+{
+    const size_t count = joining->sites->count;
+    const size_t used = strlen(effect->note);
+    char *note = effect->note + used;
+    const size_t bytes = sizeof effect->note - used;
+    char more[160];
+    say_enough(more, sizeof more, effect);
+    if (effect->is_apart) {
+        (void)snprintf(note, bytes, "%s%zu of %zu sites have none%s", used > 0 ? "; " : "",
+                       count - effect->all.sites, count, more);
+    } else if (effect->all.sites >= BETWEEN_SITES_MIN) {
+        (void)snprintf(note, bytes,
+                       "%zu of %zu sites have not enough data at this epsilon and are left out%s",
+                       count - effect->all.sites, count, more);
+    } else {
+        (void)snprintf(note, bytes,
+                       "%zu of %zu sites have enough data for this question at this epsilon: fewer "
+                       "than %d sites are not joined%s",
+                       effect->all.sites, count, BETWEEN_SITES_MIN, more);
+    }
+}
+
+/* With how much less noise the released cells would give all sites an effect: joined again, until they do. A regression takes
+ * long, so that it is tried for few sites. */
+static enum status find_factors(struct query_effect *effect, size_t effects,
+                                const struct joining *joining)
+{
+    enum { STEPS = 10, SITES_OF_REGRESS = 16 };
+    const double step = 1.5;
+    const size_t count = joining->sites->count;
+    struct query_effect *again = calloc(effects, sizeof *again);
+    struct between_site *site = calloc(effects * count, sizeof *site);
+    enum status status = again == NULL || site == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    bool are_known = joining->query->kind == QUERY_REGRESS && count > SITES_OF_REGRESS;
+    for (int i = 1; i <= STEPS && status == STATUS_OK && !are_known; i++) {
+        struct query_sites quieter = *joining->sites;
+        struct joining with = *joining;
+        const double factor = pow(step, i);
+        quieter.noise.scale /= factor;
+        with.variance /= factor * factor;
+        with.sites = &quieter;
+        memset(again, 0, effects * sizeof *again);
+        status = rows[joining->query->kind].join(again, site, &with);
+        are_known = true;
+        for (size_t k = 0; k < effects && status == STATUS_OK; k++) {
+            if (isnan(effect[k].factor) && effect[k].all.sites < count) {
+                effect[k].factor = again[k].all.sites == count ? factor : NAN;
+                are_known = are_known && !isnan(effect[k].factor);
+            }
+        }
+    }
+    free(again);
+    free(site);
+    return status;
+}
+
+static enum status note_all_missing(struct query_effect *effect, size_t effects,
+                                    const struct joining *joining)
 {
     const struct query *query = joining->query;
     double needed = NAN;
     size_t known = effects; /* the effect that needed is of */
+    bool is_missing = false;
     for (size_t i = 0; i < effects; i++) {
-        if (effect[i].all.sites == joining->sites->count || effect[i].is_apart) {
+        effect[i].needed = NAN;
+        effect[i].factor = NAN;
+        is_missing = is_missing || effect[i].all.sites < joining->sites->count;
+    }
+    const enum status status = is_missing ? find_factors(effect, effects, joining) : STATUS_OK;
+    for (size_t i = 0; i < effects && status == STATUS_OK; i++) {
+        if (effect[i].all.sites == joining->sites->count) {
             continue;
         }
         if (known == effects || !query_between_needs_alike(query, known, i)) {
             needed = query_between_need(query, i, joining->variance, (double)row_of(joining, 0)[0]);
             known = i;
         }
-        note_missing(&effect[i], joining, needed);
+        effect[i].needed = needed;
+        note_missing(&effect[i], joining);
     }
+    return status;
 }
 
 bool query_between_is_confirmed(const struct query *query, const struct query_noise *noise)
@@ -257,10 +319,10 @@ enum status query_between(struct query_effect *effect, struct between_site *site
             status = rows[joining.query->kind].join(effect, site, &joining);
         }
         if (status == STATUS_OK) {
-            note_all_missing(effect, effects, &joining);
-            if (!query_between_is_confirmed(joining.query, &sites->noise)) {
-                withhold(effect, site, effects, &joining);
-            }
+            status = note_all_missing(effect, effects, &joining);
+        }
+        if (status == STATUS_OK && !query_between_is_confirmed(joining.query, &sites->noise)) {
+            withhold(effect, site, effects, &joining);
         }
         effect += effects;
         site += effects * sites->count;

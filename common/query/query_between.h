@@ -20,6 +20,10 @@ struct query_effect {
     bool
         is_ratio; /* of odds, rates or hazards: error, spread and sites' deviations are those of its logarithm */
     bool is_apart; /* sites are beside each other, and are not joined */
+    double
+        needed; /* where sites are left out: records of a site that would do by the noise, in cells that are alike; else NAN */
+    double
+        factor; /* and how many times the epsilon would do for all sites, as far as released cells tell; NAN: not known */
     struct between all;
 };
 

@@ -13,9 +13,12 @@ static double of_survival(const struct query *query, size_t effect, double varia
     const struct survival_public known = {
         .groups = groups, .variance = variance / share / share, .block = query->block};
     const bool is_hazard = effect >= groups && (effect - groups) % 2 == 1;
-    return effect >= 3 * groups - 2 ? NAN
-           : is_hazard              ? between_need_hazards(&known, query->intervals)
-                                    : (double)groups * survival_smallest(&known, query->intervals);
+    if (is_hazard && effect < 3 * groups - 2) {
+        return between_need_hazards(&known, query->intervals);
+    }
+    return (double)groups * (effect < 3 * groups - 2
+                                 ? survival_smallest(&known, query->intervals)
+                                 : survival_smallest_median(&known, query->intervals));
 }
 
 static size_t variable_of_slope(const struct query *query, size_t effect)

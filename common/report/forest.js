@@ -62,10 +62,19 @@ function forestRow(name, below, cell, value, range, weight, style) {
     el("td", {}, value, range ? [el("br"), el("small", {}, range)] : []), el("td", {}, weight));
 }
 
+/* What would give a site that is left out an answer: result_say_enough. */
+function enoughText(effect, site) {
+  const records = known(effect.records_needed) && site.records < effect.records_needed;
+  return (known(effect.epsilon_factor) ? general(effect.epsilon_factor, 2) + " times the \u03b5" + (records ? ", or " : " would do") : "")
+    + (records ? "about " + fixed(Math.ceil(effect.records_needed), 0) + " records would do" : "");
+}
+
+const noData = (effect, site) => "not enough data" + (enoughText(effect, site) ? "; " + enoughText(effect, site) : "");
+
 function forestTable(effect, sites) {
   const scale = scaleOf(effect, sites);
   const rows = sites.map((s) => forestRow(s.site, fixed(s.records, 0) + " records", forestCell(scale, siteMarks(s, scale)),
-    known(s.value) ? figure(s.value, 3) : el("small", {}, "not enough data"), known(s.value) ? rangeText(s.low, s.high, 3) : "",
+    known(s.value) ? figure(s.value, 3) : el("small", {}, noData(effect, s)), known(s.value) ? rangeText(s.low, s.high, 3) : "",
     known(s.weight) ? written(s.weight, "percent", 0) : "\u2013", null));
   if (known(effect.value)) {
     rows.push(forestRow("Mean over sites", "random effects", forestCell(scale, diamond(effect, scale)), figure(effect.value, 3),

@@ -127,6 +127,9 @@ struct result_effect {
     double p;         /* of the test that all sites are alike */
     double next_low;  /* 95 %: the effect at another such site */
     double next_high;
+    double
+        needed; /* where sites are left out: records of a site that would do; NAN: not known, or none is */
+    double factor; /* likewise, times the epsilon */
 };
 
 /* The same effect at one site: its own noisy answer. Sites of an effect stand one behind the other. */
@@ -259,6 +262,12 @@ MUST_USE enum status result_reserve_effects(struct result *result, size_t effect
 MUST_USE enum status result_reserve_forecasts(struct result *result, size_t count);
 
 /** Whether `bar` is what holds with 95 %; that of a play is a mean, what privacy adds to its regret. */
+enum { RESULT_ENOUGH_BYTES = 128 };
+
+/** Writes what would give a site that is left out an answer: how many times the epsilon, or how many records; empty where neither is known. */
+void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct result_effect *effect,
+                       const struct result_site *site);
+
 bool result_release_is_bar(const struct result_release *release);
 
 /** Returns a release of the stage whose round it was, which has the stage's price; NULL where a file does not tell. */

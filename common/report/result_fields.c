@@ -123,6 +123,8 @@ const struct field result_effect_fields[] = {
     {"p", REAL(struct result_effect, p), PAGE("p, all sites alike", SIGNIFICANT, 2)},
     {"next_low", REAL(struct result_effect, next_low), PAGE("95 % of another site", SIGNIFICANT, 4)},
     {"next_high", REAL(struct result_effect, next_high)},
+    {"records_needed", REAL(struct result_effect, needed), .is_later = true},
+    {"epsilon_factor", REAL(struct result_effect, factor), .is_later = true},
     {.key = NULL}
 };
 

@@ -46,20 +46,40 @@ static void write_range(char text[static CELL_BYTES], double low, double high)
     }
 }
 
-static void put_site(FILE *out, const struct layout *layout, const struct result_site *site)
+void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct result_effect *effect,
+                       const struct result_site *site)
+{
+    const bool has_records = isfinite(effect->needed) && site->records < effect->needed;
+    text[0] = '\0';
+    if (isfinite(effect->factor)) {
+        (void)snprintf(text, RESULT_ENOUGH_BYTES, "%.2g times the epsilon%s", effect->factor,
+                       has_records ? ", or " : " would do");
+    }
+    if (has_records) {
+        const size_t used = strlen(text);
+        (void)snprintf(text + used, RESULT_ENOUGH_BYTES - used, "about %.0f records would do",
+                       ceil(effect->needed));
+    }
+}
+
+static void put_site(FILE *out, const struct layout *layout, const struct result_site *site,
+                     const struct result_effect *effect)
 {
     char text[COLUMNS - 1][CELL_BYTES];
+    char enough[RESULT_ENOUGH_BYTES];
+    char none[RESULT_ENOUGH_BYTES + CELL_BYTES];
     const bool known = isfinite(site->value);
     write_number(text[0], 9, site->records);
     write_number(text[1], 4, site->value);
     write_range(text[2], known ? site->low : NAN, known ? site->high : NAN);
+    result_say_enough(enough, effect, site);
+    (void)snprintf(none, sizeof none, "not enough data%s%s", enough[0] == '\0' ? "" : "; ", enough);
     text[3][0] = '\0';
     if (isfinite(site->weight)) {
         (void)snprintf(text[3], CELL_BYTES, "%.1f %%", 100 * site->weight);
     }
     put_row(out, layout,
-            (const char *const[]){site->site, text[0], known ? text[1] : "not enough data", text[2],
-                                  text[3]});
+            (const char *const[]){site->site, text[0], known ? text[1] : none, text[2], text[3]});
 }
 
 /* Why there is no mean over sites: too few of them, or, as of medians, no standard errors. */
@@ -260,7 +280,7 @@ void result_put_effects(FILE *out, const struct layout *layout, const struct res
         for (size_t j = 0; j < result->site_count; j++) {
             const struct result_site *site = &result->site[j];
             if (is_site_of(site, effect)) {
-                put_site(out, layout, site);
+                put_site(out, layout, site, effect);
             }
         }
         put_mean(out, layout, effect);

@@ -1,13 +1,16 @@
 /* How far a record moves the answers' cells. */
 
+#include "query/predicate.h"
 #include "query/query_between.h"
+#include "query/query_run.h"
 #include "task/query/stage.h"
 #include "task/task.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { WORK_CELL_FLOPS = 8 }; /* each cell is gone through for each record */
+enum { QUANTILE_STEPS = 1024 }; /* of a record */
+enum { WORK_CELL_FLOPS = 8 };   /* each cell is gone through for each record */
 
 static size_t answer_count(const struct round_asked *asked)
 {
@@ -48,23 +51,54 @@ static enum status describe_mean(struct terms *terms, const struct query *query,
     const double width = query->high - query->low;
     const double matching = query->is_partial ? records / 2 : records;
     const double ratio = query->is_partial ? 0.5 : 0;
-    char group[64];
+    char group[QUERY_NEEDED_BYTES];
     const char *half = query->is_partial ? ", if half of the records match" : "";
     (void)snprintf(line->unit, sizeof line->unit, "%s", query->column.name);
     line->noise = width * step * query_noise_deviation(noise) * sqrt(1 + ratio * ratio) / matching;
     line->bar = width * step * query_noise_bar(noise, ratio, TERMS_BAR_MISSES) / matching;
     line->noise_to_signal = line->bar / (TERMS_TENTH * width);
     line->measure = "the 95 % bar is a tenth of the column's public range";
-    query_say_group(group, matching * line->noise_to_signal);
+    query_say_needed(group, "a group", matching * line->noise_to_signal, 0, true);
     (void)snprintf(line->what, sizeof line->what, "%s%s; %s", query->text, half, group);
     return STATUS_OK;
+}
+
+/* The interval that exact counts leave, whose noise may have been anything within the bar: of values that are even over the range. */
+static enum status describe_quantile(struct terms *terms, const struct query *query, double bar,
+                                     double records, double needed)
+{
+    const double matching = query->is_partial ? records / 2 : records;
+    const struct column *column = &query->column;
+    const double low = column->centre - column->half_width;
+    struct bisection bisection;
+    char of[QUERY_TEXT_BYTES];
+    bisection_init(&bisection, low, low + 2 * column->half_width);
+    for (uint32_t i = 0; i < query->rounds; i++) {
+        const double share =
+            (bisection_threshold(&bisection) - low) / (2 * column->half_width) - query->share;
+        bisection_observe(&bisection, (int64_t)(share * matching * QUANTILE_STEPS),
+                          bar * QUANTILE_STEPS);
+    }
+    const double half =
+        (predicate_value(column, bisection.bar_high) - predicate_value(column, bisection.bar_low)) /
+        2;
+    (void)snprintf(of, sizeof of, "quantile, of values that are even over the range%s",
+                   query->is_partial ? ", if half of the records match" : "");
+    return query_add_half(terms, query,
+                          &(struct query_half){.of = of,
+                                               .unit = column->name,
+                                               .measure = "half of the interval is a tenth",
+                                               .width = half,
+                                               .most = TERMS_TENTH,
+                                               .group = needed,
+                                               .is_beside = true});
 }
 
 static enum status describe_counts(struct terms *terms, const struct query *query,
                                    const struct query_noise *noise, double step, double records)
 {
     const bool is_quantile = query->kind == QUERY_QUANTILE;
-    char group[64];
+    char group[QUERY_NEEDED_BYTES];
     struct terms_line *line = terms_add_line(terms);
     if (line == NULL) {
         return STATUS_NO_MEMORY;
@@ -76,13 +110,19 @@ static enum status describe_counts(struct terms *terms, const struct query *quer
     line->noise_to_signal = line->bar / (TERMS_TENTH * records);
     line->measure = "the 95 % bar is a tenth of the records";
     /* A count says something where it cannot be none. */
-    query_say_group(group, is_quantile ? line->bar / TERMS_TENTH : line->bar);
+    const double needed = is_quantile ? line->bar / TERMS_TENTH : line->bar;
+    query_say_needed(group, "a group", needed, 0, true);
     (void)snprintf(line->what, sizeof line->what, "%s%s; %s", query->text,
                    is_quantile                      ? ": each round's count"
                    : query->kind == QUERY_HISTOGRAM ? ": each cell"
                                                     : "",
                    group);
-    return STATUS_OK;
+    if (!is_quantile) {
+        return STATUS_OK;
+    }
+    /* Of a round, either side: query_run_observe. */
+    const double side = fmin(2 * TERMS_BAR_MISSES / query->rounds, 0.5);
+    return describe_quantile(terms, query, step * query_noise_bar(noise, 0, side), records, needed);
 }
 
 typedef enum status (*describer)(struct terms *terms, const struct query *query,

@@ -20,24 +20,55 @@ struct query_stage {
 };
 
 struct terms;
+struct terms_line;
 
 /* Half of an interval that is to be expected, in a line of a plan. */
 struct query_half {
     const char *of; /* "AUC, if a fifth have the event" */
     const char *unit;
     const char *measure;
-    double width;   /* NAN: not given */
-    double most;    /* that makes a ratio of one */
-    double group;   /* the fewest records of a group that has it; NAN: no number would do */
-    bool is_beside; /* another figure is the question's main one: this one warns of nothing */
+    double width;    /* NAN: not given */
+    double most;     /* that makes a ratio of one */
+    double group;    /* the fewest records of a group that has it; NAN: no number would do */
+    bool is_beside;  /* another figure is the question's main one: this one warns of nothing */
+    double has;      /* about the records of such a group; 0: not told */
+    const char *who; /* needs these; NULL: "a group" */
 };
 
-/** Adds the line. Fails with STATUS_NO_MEMORY. */
+/** Adds a line of a width to expect. Returns NULL where there is no memory. */
+struct terms_line *query_add_expected(struct terms *terms);
+
+/** Adds the line of half of an interval. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status query_add_half(struct terms *terms, const struct query *query,
                                     const struct query_half *half);
 
-/** Writes how many records a group needs, for the end of a line. */
-void query_say_group(char text[static 64], double records);
+/* A group that a width is told of: its words behind a figure's, and whether the question's main figure is among its own. */
+struct query_group {
+    const char *where; /* " in a group of a tenth of the records" */
+    double has;        /* records */
+    bool is_beside;
+    const char *who; /* needs records: as query_half's */
+};
+
+/* Half of the interval of a number of records, by the noise alone. */
+struct query_counted {
+    const char *of;  /* "the number of records of a group" */
+    const char *who; /* "a group": which says something from so many records on */
+    double half;
+};
+
+/** Adds the line. Fails likewise. */
+MUST_USE enum status query_add_count(struct terms *terms, const struct query *query,
+                                     const struct query_counted *counted);
+
+enum { QUERY_NEEDED_BYTES = 128 };
+
+/** Writes how many records somebody ("a group") needs, for the end of a line; and, where the interval is not given, how many there are. */
+void query_say_needed(char text[static QUERY_NEEDED_BYTES], const char *who, double needed,
+                      double has, bool is_given);
+
+/** Appends it to a line. */
+void query_append_needed(struct terms_line *line, const char *needed);
 
 /** Add the lines of a kind of question, evaluate's also of a concordance: terms.h. step: of the grid; records: of all agents. Fail
  * with STATUS_NO_MEMORY. */

@@ -8,30 +8,46 @@
 #include <math.h>
 #include <stdio.h>
 
+/* The noise's part of the sums, and of the number of records in which nothing is missing. */
+static enum status describe_sums(struct terms *terms, const struct query *query,
+                                 const struct query_noise *noise, double step)
+{
+    const double deviation = step * query_noise_deviation(noise);
+    struct terms_line *cell = terms_add_line(terms);
+    if (cell == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu sums of %zu part%s", query->text,
+                   query->cell_count, query->parts, query->parts > 1 ? "s" : "");
+    (void)snprintf(cell->unit, sizeof cell->unit, "records");
+    cell->noise = deviation;
+    cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
+    return query_add_count(
+        terms, query,
+        &(struct query_counted){"the number of records in which no column is missing", "that",
+                                correlate_expect_count(deviation * deviation, query->parts)});
+}
+
 /* Of two columns as correlate_plan's. */
 enum status query_terms_correlate(struct terms *terms, const struct query *query,
                                   const struct query_noise *noise, double step, double records)
 {
     const double deviation = step * query_noise_deviation(noise);
     const struct correlate_public known = {.records = records, .variance = deviation * deviation};
-    double needed = NAN;
-    const double half = correlate_expect(&needed, &known, query->parts);
-    struct terms_line *cell = terms_add_line(terms);
-    struct terms_line *line = cell != NULL ? terms_add_line(terms) : NULL;
+    double fewest = NAN;
+    const double half = correlate_expect(&fewest, &known, query->parts);
+    const enum status status = describe_sums(terms, query, noise, step);
+    struct terms_line *line = status == STATUS_OK ? query_add_expected(terms) : NULL;
+    char needed[QUERY_NEEDED_BYTES];
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
-    cell = line - 1;
-    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu sums of %zu part%s", query->text,
-                   query->cell_count, query->parts, query->parts > 1 ? "s" : "");
-    (void)snprintf(cell->unit, sizeof cell->unit, "records");
-    cell->noise = deviation;
-    cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
+    query_say_needed(needed, "that", fewest, records, !isnan(half));
     (void)snprintf(
         line->what, sizeof line->what,
         "%s: half of the 95 %% interval of a correlation of 0, of values that spread by a "
-        "sixth of the range; that needs about %.0f records",
-        query->text, ceil(needed));
+        "sixth of the range; %s",
+        query->text, needed);
     (void)snprintf(line->unit, sizeof line->unit, "correlation");
     line->bar = half;
     line->noise_to_signal = isnan(half) ? 2 : half / (2 * TERMS_TENTH);
@@ -45,19 +61,22 @@ enum status query_terms_pca(struct terms *terms, const struct query *query,
 {
     const double deviation = step * query_noise_deviation(noise);
     const struct correlate_public known = {.records = records, .variance = deviation * deviation};
-    double needed = NAN;
-    const double edge = pca_expect(&needed, &known, query->variable_count);
-    struct terms_line *line = terms_add_line(terms);
+    double fewest = NAN;
+    const double edge = pca_expect(&fewest, &known, query->variable_count);
+    const enum status status = describe_sums(terms, query, noise, step);
+    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
+    char needed[QUERY_NEEDED_BYTES];
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
+    query_say_needed(needed, "that", fewest, records, !(records < fewest));
     (void)snprintf(line->what, sizeof line->what,
                    "%s: how far an explained share moves, of values that spread by a sixth of the "
-                   "range; shares need about %.0f records",
-                   query->text, ceil(needed));
+                   "range (shares and loadings have no interval); %s",
+                   query->text, needed);
     (void)snprintf(line->unit, sizeof line->unit, "share");
     line->noise = edge;
-    line->noise_to_signal = records < needed ? 2 : edge / TERMS_TENTH;
+    line->noise_to_signal = records < fewest ? 2 : edge / TERMS_TENTH;
     line->measure = "a share moves by a tenth";
     return STATUS_OK;
 }

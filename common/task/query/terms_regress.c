@@ -1,19 +1,12 @@
 /* What a regression is to tell, before anything is asked. */
 
+#include "estimate/cells.h"
 #include "query/query.h"
 #include "task/query/stage.h"
 #include "task/task.h"
 
 #include <math.h>
 #include <stdio.h>
-
-static void say_needed(char text[static 64], double records)
-{
-    (void)snprintf(text, 64, "no number of records would do");
-    if (isfinite(records)) {
-        (void)snprintf(text, 64, "that needs about %.0f records", records);
-    }
-}
 
 /* Lines that follow the first coefficient's: each other variable's, all of whose categories are expected alike, and the intercept. */
 static enum status describe_rest(struct terms *terms, const struct query *query,
@@ -23,20 +16,22 @@ static enum status describe_rest(struct terms *terms, const struct query *query,
     const double unit = query->family == REGRESS_LINEAR ? (query->high - query->low) / 2 : 1;
     const size_t last = query->variable_count + (query->family != REGRESS_HAZARD ? 1U : 0U);
     double intercept[REGRESS_TERMS_MAX] = {0};
-    char needed[64];
+    char needed[QUERY_NEEDED_BYTES];
     query_regress_intercept(intercept, query);
     for (size_t i = 1; i < last; i++) {
         const bool is_slope = i < query->variable_count;
         const struct query_variable *variable = &query->variable[is_slope ? i : 0];
-        struct terms_line *line = terms_add_line(terms);
+        struct terms_line *line = query_add_expected(terms);
         if (line == NULL) {
             return STATUS_NO_MEMORY;
         }
         const struct regress_expected expected =
             is_slope ? regress_expect(design, i, known->records, known->variance)
                      : regress_expect_sum(design, intercept, known->records, known->variance);
-        say_needed(needed, is_slope ? regress_fewest(design, i, known->variance, 1)
-                                    : regress_fewest_of_sum(design, intercept, known->variance, 1));
+        query_say_needed(needed, "that",
+                         is_slope ? regress_fewest(design, i, known->variance, 1)
+                                  : regress_fewest_of_sum(design, intercept, known->variance, 1),
+                         known->records, !isnan(expected.half));
         (void)snprintf(line->what, sizeof line->what, "%s: the same of %s%s; %s", query->text,
                        is_slope ? variable->column.name : "the intercept",
                        !is_slope                                ? ""
@@ -58,22 +53,23 @@ static bool has_events(const struct query *query)
     return query->family == REGRESS_LOGISTIC || query->family == REGRESS_HAZARD;
 }
 
-/* How many events there are, which a refusal may be for. */
-static enum status describe_events(struct terms *terms, const struct query *query,
+/* How many records there are in which nothing is missing, and how many events, which a refusal may be for. */
+static enum status describe_counts(struct terms *terms, const struct query *query,
                                    const struct regress_design *design, double variance)
 {
     const double m = (double)query->cell_count;
-    const double outcomes = (double)design->outcomes;
-    const double events = query->family == REGRESS_LOGISTIC ? 1 : (double)design->intervals;
-    const double own = (m - 1) / outcomes * events;
-    struct terms_line *line = terms_add_line(terms);
-    if (line == NULL) {
-        return STATUS_NO_MEMORY;
+    const double points = (m - 1) / (double)design->outcomes;
+    const double of_point = query->family == REGRESS_LOGISTIC ? 1 : (double)design->intervals;
+    const double cells[] = {m - 1, points * of_point};
+    const char *const of[] = {"the number of records in which nothing is missing",
+                              "the number of events"};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < (has_events(query) ? 2 : 1) && status == STATUS_OK; i++) {
+        const double noise = sqrt(variance * cells[i] * (1 - cells[i] / m));
+        status = query_add_count(terms, query,
+                                 &(struct query_counted){of[i], "that", ESTIMATE_Z_NOISE * noise});
     }
-    (void)snprintf(line->what, sizeof line->what, "%s: the number of events", query->text);
-    (void)snprintf(line->unit, sizeof line->unit, "records");
-    line->noise = sqrt(variance * own * (1 - own / m));
-    return STATUS_OK;
+    return status;
 }
 
 enum status query_terms_regress(struct terms *terms, const struct query *query,
@@ -83,7 +79,7 @@ enum status query_terms_regress(struct terms *terms, const struct query *query,
     const struct query_variable *first = &query->variable[0];
     const bool is_number = first->column.kind == COLUMN_NUMBER;
     struct query_regress regress;
-    char needed[64];
+    char needed[QUERY_NEEDED_BYTES];
     struct terms_line *cell = terms_add_line(terms);
     if (cell == NULL) {
         return STATUS_NO_MEMORY;
@@ -97,20 +93,20 @@ enum status query_terms_regress(struct terms *terms, const struct query *query,
     cell->noise = deviation;
     cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
     const enum status status =
-        has_events(query) ? describe_events(terms, query, &regress.design, deviation * deviation)
-                          : STATUS_OK;
-    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
+        describe_counts(terms, query, &regress.design, deviation * deviation);
+    struct terms_line *line = status == STATUS_OK ? query_add_expected(terms) : NULL;
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
-    say_needed(needed, regress_fewest(&regress.design, 0, deviation * deviation, 1));
-    (void)snprintf(
-        line->what, sizeof line->what,
-        "%s: half of the 95 %% interval of %s%s, if records are even over %zu points%s; %s",
-        query->text, first->column.name,
-        is_number ? " over half of its range" : "'s second category",
-        regress_points(&regress.design), has_events(query) ? " and a fifth have the event" : "",
-        needed);
+    query_say_needed(needed, "that", regress_fewest(&regress.design, 0, deviation * deviation, 1),
+                     records, !isnan(expected.half));
+    (void)snprintf(line->what, sizeof line->what,
+                   "%s: half of the 95 %% interval of %s%s, if records are even over %zu points%s",
+                   query->text, first->column.name,
+                   is_number ? " over half of its range" : "'s second category",
+                   regress_points(&regress.design),
+                   has_events(query) ? " and a fifth have the event" : "");
+    query_append_needed(line, needed);
     (void)snprintf(line->unit, sizeof line->unit, "coefficient");
     line->bar = query->family == REGRESS_LINEAR ? expected.half * (query->high - query->low) / 2
                                                 : expected.half;

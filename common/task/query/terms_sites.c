@@ -42,26 +42,21 @@ static void fill(struct terms_line *line, const struct site_half *own, double ha
     line->measure = "half of the interval is a fifth of the range";
 }
 
-enum { NEEDED_BYTES = 64 };
-
-static void say_needed(char text[static NEEDED_BYTES], const struct site_half *own)
+static void say_needed(char text[static QUERY_NEEDED_BYTES], const struct asking *asking,
+                       const struct site_half *own)
 {
-    if (isfinite(own->records)) {
-        (void)snprintf(text, NEEDED_BYTES, "a site needs about %.0f records", ceil(own->records));
-    } else {
-        (void)snprintf(text, NEEDED_BYTES, "no site is large enough");
-    }
+    query_say_needed(text, "a site", own->records, asking->records, !isnan(own->half));
 }
 
 /* One line in place of two. */
 static enum status add_unconfirmed(const struct asking *asking, const struct site_half *own)
 {
-    struct terms_line *line = terms_add_line(asking->terms);
-    char needed[NEEDED_BYTES];
+    struct terms_line *line = query_add_expected(asking->terms);
+    char needed[QUERY_NEEDED_BYTES];
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
-    say_needed(needed, own);
+    say_needed(needed, asking, own);
     (void)snprintf(line->what, sizeof line->what,
                    "%s: one site's interval of %s%s, which no study has confirmed: the estimate "
                    "stands alone; %s",
@@ -71,18 +66,26 @@ static enum status add_unconfirmed(const struct asking *asking, const struct sit
     return STATUS_OK;
 }
 
+/* Why there may be no mean over sites. */
+static const char *say_joined(const struct asking *asking, const struct site_half *own)
+{
+    return asking->sites < BETWEEN_SITES_MIN ? "; fewer than 3 sites are not joined"
+           : isnan(own->half)                ? "; no site alone has enough records"
+                                             : "";
+}
+
 static enum status add(const struct asking *asking, const struct site_half *own)
 {
     if (!asking->is_confirmed) {
         return add_unconfirmed(asking, own);
     }
     const char *text = asking->query->text;
-    char needed[NEEDED_BYTES];
-    struct terms_line *line = terms_add_line(asking->terms);
+    char needed[QUERY_NEEDED_BYTES];
+    struct terms_line *line = query_add_expected(asking->terms);
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
-    say_needed(needed, own);
+    say_needed(needed, asking, own);
     (void)snprintf(line->what, sizeof line->what,
                    "%s: half of one site's 95 %% interval of %s%s; %s", text, own->of, own->more,
                    needed);
@@ -90,13 +93,13 @@ static enum status add(const struct asking *asking, const struct site_half *own)
     if (own->is_apart) {
         return STATUS_OK;
     }
-    line = terms_add_line(asking->terms);
+    line = query_add_expected(asking->terms);
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
     (void)snprintf(line->what, sizeof line->what,
-                   "%s: the same of the mean over %zu sites, if these are alike", text,
-                   asking->sites);
+                   "%s: the same of the mean over %zu site%s, if these are alike%s", text,
+                   asking->sites, asking->sites == 1 ? "" : "s", say_joined(asking, own));
     fill(line, own, between_expect(own->half, asking->sites));
     return STATUS_OK;
 }

@@ -7,78 +7,150 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Of a group that has a tenth of all records, as groups are seldom alike. */
-static enum status describe_small(struct terms *terms, const struct query *query,
-                                  const struct survival_public *known)
+enum { OF_BYTES = 160 };
+
+static const char of_tenth[] = "half of the interval is a tenth";
+static const char of_time[] = "half of the interval is a tenth of the time";
+static const double small_share =
+    0.1; /* of all records, in a group that is smaller than the others */
+
+/* Half of an interval of a curve. */
+struct curve_half {
+    const char *of;
+    const char *given; /* what is taken, behind the group's words */
+    double half;       /* a share, or of the time */
+    double needed;     /* records of a group */
+    bool is_time;
+    bool is_beside;
+};
+
+/* where: behind the figure. has: about the records of the group */
+static enum status add_curve(struct terms *terms, const struct query *query,
+                             const struct curve_half *half, const char *where, double has)
 {
-    struct survival_public small = *known;
-    small.records = known->records * (double)known->groups / 10;
-    const struct survival_expected expected = survival_expect(&small, query->intervals);
-    const struct query_half half[] = {
-        {"share at the end in a group of a tenth of the records, if half die", "share",
-         "half of the interval is a tenth", expected.survival, TERMS_TENTH, expected.group, true},
-        {"mean up to the end in such a group", query->column.name,
-         "half of the interval is a tenth of the time", expected.mean * query->end,
-         TERMS_TENTH * query->end, expected.group, true},
-    };
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof half / sizeof half[0] && status == STATUS_OK; i++) {
-        status = query_add_half(terms, query, &half[i]);
-    }
-    return status;
+    const double unit = half->is_time ? query->end : 1;
+    char of[OF_BYTES];
+    (void)snprintf(of, sizeof of, "%s%s, %s", half->of, where, half->given);
+    return query_add_half(
+        terms, query,
+        &(struct query_half){.of = of,
+                             .unit = half->is_time ? query->column.name : "share",
+                             .measure = half->is_time ? of_time : of_tenth,
+                             .width = half->half * unit,
+                             .most = TERMS_TENTH * unit,
+                             .group = half->needed,
+                             .is_beside = half->is_beside,
+                             .has = has,
+                             .who = query_groups(query) > 1 ? "a group" : "that"});
 }
 
-/* The band, the median, the differences of two groups that are alike, and what the test finds: where there are two groups. */
-static enum status describe_rest(struct terms *terms, const struct query *query,
-                                 const struct survival_expected *expected, double records)
+/* The log-rank test, by what ratio of hazards it finds. */
+struct tested {
+    double ratio; /* NAN: none below SURVIVAL_RATIO_MOST */
+    bool is_given;
+    double needed; /* records of a group */
+    double has;
+    const char *where;
+};
+
+static enum status add_test(struct terms *terms, const struct query *query,
+                            const struct tested *tested)
 {
-    const struct query_half half[] = {
-        {"curve as a whole (band) at the end, if half die", "share",
-         "half of the interval is a tenth", expected->band, TERMS_TENTH, expected->group, true},
-        {"median, if three of four die", query->column.name,
-         "half of the interval is a tenth of the time", expected->median * query->end,
-         TERMS_TENTH * query->end, expected->median_group, true},
-        {"difference of two groups' means up to the end, if half die", query->column.name,
-         "half of the interval is a tenth of the time", sqrt(2) * expected->mean * query->end,
-         TERMS_TENTH * query->end, expected->group, true},
-        {"difference of two medians, if three of four die", query->column.name,
-         "half of the interval is a tenth of the time", sqrt(2) * expected->median * query->end,
-         TERMS_TENTH * query->end, expected->median_group, true},
-    };
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < (query_groups(query) > 1 ? 4 : 2) && status == STATUS_OK; i++) {
-        status = query_add_half(terms, query, &half[i]);
-    }
-    struct terms_line *test =
-        status == STATUS_OK && query_groups(query) == 2 ? terms_add_line(terms) : NULL;
-    if (status != STATUS_OK || query_groups(query) != 2) {
-        return status;
-    }
-    char group[64];
+    struct terms_line *test = query_add_expected(terms);
+    char needed[QUERY_NEEDED_BYTES];
     if (test == NULL) {
         return STATUS_NO_MEMORY;
     }
-    query_say_group(group, expected->test_group);
+    query_say_needed(needed, "a group", tested->needed, tested->has, tested->is_given);
     (void)snprintf(test->unit, sizeof test->unit, "logarithm");
-    if (!(records >= expected->test_group * (double)query_groups(query))) {
-        (void)snprintf(test->what, sizeof test->what, "%s: the log-rank test; %s", query->text,
-                       group);
+    if (!tested->is_given) {
+        (void)snprintf(test->what, sizeof test->what, "%s: the log-rank test %s; %s", query->text,
+                       tested->where, needed);
         test->bar = NAN;
-    } else if (isnan(expected->ratio)) {
+    } else if (isnan(tested->ratio)) {
         (void)snprintf(test->what, sizeof test->what,
-                       "%s: the log-rank test finds no hazard ratio below %d in four of five "
+                       "%s: the log-rank test %s finds no hazard ratio below %d in four of five "
                        "studies; the logarithm of that; %s",
-                       query->text, SURVIVAL_RATIO_MOST, group);
+                       query->text, tested->where, SURVIVAL_RATIO_MOST, needed);
         test->bar = log(SURVIVAL_RATIO_MOST);
     } else {
         (void)snprintf(test->what, sizeof test->what,
-                       "%s: the log-rank test finds a hazard ratio of %.3g in four of five "
+                       "%s: the log-rank test %s finds a hazard ratio of %.3g in four of five "
                        "studies, if half of the first group die; its logarithm; %s",
-                       query->text, expected->ratio, group);
-        test->bar = log(expected->ratio);
+                       query->text, tested->where, tested->ratio, needed);
+        test->bar = log(tested->ratio);
     }
     test->measure = "a hazard that is twice as high is found";
     return STATUS_OK;
+}
+
+/* Groups that are alike: of each the curve, its median and its mean, and what two of them differ by. */
+static enum status describe_alike(struct terms *terms, const struct query *query,
+                                  const struct survival_public *known,
+                                  const struct survival_expected *expected)
+{
+    const struct curve_half told[] = {
+        {"share at the end", "if half die and none are censored", expected->survival,
+         expected->group, false, false},
+        {"curve as a whole (band) at the end", "likewise", expected->band, expected->group, false,
+         true},
+        {"mean up to the end", "likewise", expected->mean, expected->group, true, false},
+        {"median", "if three of four die", expected->median, expected->median_group, true, true},
+        {"difference of two means up to the end", "if half die", sqrt(2) * expected->mean,
+         expected->group, true, true},
+        {"difference of two medians", "if three of four die", sqrt(2) * expected->median,
+         expected->median_group, true, true}};
+    const bool is_pair = known->groups > 1;
+    const double has = known->records / (double)known->groups;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < (is_pair ? 6 : 4) && status == STATUS_OK; i++) {
+        const char *where = !is_pair ? ""
+                            : i < 4  ? " in a group, if all are alike"
+                                     : " of groups alike";
+        status = add_curve(terms, query, &told[i], where, has);
+    }
+    if (status != STATUS_OK || known->groups != 2) {
+        return status;
+    }
+    return add_test(terms, query,
+                    &(struct tested){.ratio = expected->ratio,
+                                     .is_given = has >= expected->test_group,
+                                     .needed = expected->test_group,
+                                     .has = has,
+                                     .where = "of groups alike"});
+}
+
+/* A group that has a tenth of all records, as groups are seldom alike, beside the others. */
+static enum status describe_small(struct terms *terms, const struct query *query,
+                                  const struct survival_public *known,
+                                  const struct survival_expected *expected)
+{
+    const struct survival_small small = survival_expect_small(known, query->intervals, small_share);
+    const struct curve_half told[] = {
+        {"share at the end", "if half die and none are censored", small.survival, expected->group,
+         false, true},
+        {"curve as a whole (band) at the end", "likewise", small.band, expected->group, false,
+         true},
+        {"mean up to the end", "likewise", small.mean, expected->group, true, true},
+        {"median", "if three of four die", small.median, expected->median_group, true, true},
+        {"mean up to the end, less another group's,", "if half die", small.mean_difference,
+         expected->group, true, true},
+        {"median, less another group's,", "if three of four die", small.median_difference,
+         expected->median_group, true, true}};
+    const double has = small_share * known->records;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < sizeof told / sizeof told[0] && status == STATUS_OK; i++) {
+        status = add_curve(terms, query, &told[i], " in a group of a tenth of the records", has);
+    }
+    if (status != STATUS_OK || known->groups != 2) {
+        return status;
+    }
+    return add_test(terms, query,
+                    &(struct tested){.ratio = small.ratio,
+                                     .is_given = small.is_tested,
+                                     .needed = expected->test_group,
+                                     .has = has,
+                                     .where = "of a group of a tenth of the records"});
 }
 
 /* The interval's half-width counts: sampling and noise together. */
@@ -93,14 +165,10 @@ enum status query_terms_survival(struct terms *terms, const struct query *query,
                                           .block = query->block};
     const struct survival_expected expected = survival_expect(&known, query->intervals);
     struct terms_line *cell = terms_add_line(terms);
-    struct terms_line *share = cell != NULL ? terms_add_line(terms) : NULL;
-    struct terms_line *mean = share != NULL ? terms_add_line(terms) : NULL;
-    if (mean == NULL) {
+    char way[64] = "plain cells";
+    if (cell == NULL) {
         return STATUS_NO_MEMORY;
     }
-    cell = mean - 2;
-    share = mean - 1;
-    char way[64] = "plain cells";
     if (query->block > 0) {
         (void)snprintf(way, sizeof way, "cells and sums of %zu", query->block);
     }
@@ -109,23 +177,7 @@ enum status query_terms_survival(struct terms *terms, const struct query *query,
     (void)snprintf(cell->unit, sizeof cell->unit, "records");
     cell->noise = deviation;
     cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES) / part;
-    char group[64];
-    query_say_group(group, expected.group);
-    (void)snprintf(
-        share->what, sizeof share->what,
-        "%s: half of the share's 95 %% interval at the end, if half die, none are censored "
-        "and groups are alike; %s",
-        query->text, group);
-    (void)snprintf(share->unit, sizeof share->unit, "share");
-    share->bar = expected.survival;
-    share->noise_to_signal = isnan(expected.survival) ? 2 : expected.survival / TERMS_TENTH;
-    share->measure = "half of the interval is a tenth";
-    (void)snprintf(mean->what, sizeof mean->what, "%s: the same of a mean up to the end; %s",
-                   query->text, group);
-    (void)snprintf(mean->unit, sizeof mean->unit, "%s", query->column.name);
-    mean->bar = expected.mean * query->end;
-    mean->noise_to_signal = isnan(expected.mean) ? 2 : expected.mean / TERMS_TENTH;
-    mean->measure = "half of the interval is a tenth of the time";
-    const enum status status = describe_rest(terms, query, &expected, records);
-    return status == STATUS_OK && known.groups > 1 ? describe_small(terms, query, &known) : status;
+    const enum status status = describe_alike(terms, query, &known, &expected);
+    return status == STATUS_OK && known.groups > 1 ? describe_small(terms, query, &known, &expected)
+                                                   : status;
 }

@@ -7,104 +7,154 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Besides the mean, of a number. */
-static enum status describe_spread(struct terms *terms, const struct query *query,
-                                   const struct query_variable *variable,
-                                   const struct table1_expected *expected)
+enum { FIGURES = 4, OF_BYTES = 160 };
+
+static double range_of(const struct query_variable *variable)
+{
+    return variable->column.kind == COLUMN_NUMBER
+               ? variable->step[variable->levels - 1] - variable->step[0]
+               : 1;
+}
+
+/* Of a number all figures, of categories the share; the first one with what is taken of the values. */
+static enum status describe_figures(struct terms *terms, const struct query *query,
+                                    const struct query_variable *variable,
+                                    const struct table1_expected *expected,
+                                    const struct query_group *group)
 {
     static const char measure[] = "half of the interval is a tenth of the range";
-    const double range = variable->step[variable->levels - 1] - variable->step[0];
-    const char *unit = variable->column.name;
-    const double most = TERMS_TENTH * range;
-    const struct query_half half[] = {
-        {"standard deviation, likewise", unit, measure, expected->deviation.half * range, most,
-         expected->deviation.group, true},
-        {"median, likewise", unit, measure, expected->median.half * range, most,
-         expected->median.group, false},
-        {"either quartile, likewise", unit, measure, expected->quartile.half * range, most,
-         expected->quartile.group, true}};
+    const bool is_number = variable->column.kind == COLUMN_NUMBER;
+    const double range = range_of(variable);
+    const struct {
+        const char *of;
+        struct table1_half half;
+        bool is_beside;
+    } figure[FIGURES] = {{is_number ? "mean" : "share of a category",
+                          is_number ? expected->mean : expected->share, group->is_beside},
+                         {"standard deviation", expected->deviation, true},
+                         {"median", expected->median, group->is_beside},
+                         {"lower or upper quartile", expected->quartile, true}};
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof half / sizeof half[0] && status == STATUS_OK; i++) {
-        status = query_add_half(terms, query, &half[i]);
+    for (size_t i = 0; i < (is_number ? FIGURES : 1) && status == STATUS_OK; i++) {
+        const struct table1_half *own = &figure[i].half;
+        char of[OF_BYTES];
+        const char *values = !is_number ? ""
+                             : i == 0   ? ", if values spread by a sixth of the range"
+                                        : ", likewise";
+        (void)snprintf(of, sizeof of, "%s of %s%s%s", figure[i].of, variable->column.name,
+                       group->where, values);
+        status = query_add_half(
+            terms, query,
+            &(struct query_half){.of = of,
+                                 .unit = is_number ? variable->column.name : "share",
+                                 .measure = is_number ? measure : "half of the interval is a tenth",
+                                 .width = own->half * range,
+                                 .most = TERMS_TENTH * range,
+                                 .group = own->group,
+                                 .is_beside = figure[i].is_beside,
+                                 .has = group->has,
+                                 .who = group->who});
     }
     return status;
 }
 
-/* Of a group that has a tenth of all records, as groups are seldom alike. */
-static enum status describe_small(struct terms *terms, const struct query *query,
-                                  const struct query_variable *variable, double records,
-                                  double deviation)
+/* Groups that are alike; one that has a tenth of all records, as groups are seldom alike; and all together. */
+static enum status describe_groups(struct terms *terms, const struct query *query,
+                                   const struct query_variable *variable,
+                                   const struct table1_public *known)
 {
     const bool is_number = variable->column.kind == COLUMN_NUMBER;
-    const size_t groups = query_groups(query);
-    const struct table1_expected expected =
-        table1_expect(&(struct table1_public){.records = records * (double)groups / 10,
-                                              .groups = groups,
-                                              .variance = deviation * deviation},
-                      is_number, variable->levels);
-    const struct table1_half *own = is_number ? &expected.mean : &expected.share;
-    const double range = is_number ? variable->step[variable->levels - 1] - variable->step[0] : 1;
-    return query_add_half(
-        terms, query,
-        &(struct query_half){.of = is_number ? "mean in a group of a tenth of the records"
-                                             : "share in a group of a tenth of the records",
-                             .unit = is_number ? variable->column.name : "share",
-                             .measure = "half of the interval is a tenth of the range",
-                             .width = own->half * range,
-                             .most = TERMS_TENTH * range,
-                             .group = own->group,
-                             .is_beside = true});
+    const double count = (double)known->groups;
+    const double n = known->records;
+    const struct table1_public small = {n * count / 10, known->groups, known->variance};
+    const struct {
+        struct query_group group;
+        struct table1_expected expected;
+    } told[] = {
+        {{known->groups > 1 ? " in a group, if all are alike" : "", n / count, false, "a group"},
+         table1_expect(known, is_number, variable->levels)},
+        {{" in a group of a tenth of the records", n / 10, true, "a group"},
+         table1_expect(&small, is_number, variable->levels)},
+        {{" in all groups together", n, true, "that"},
+         table1_expect_all(known, is_number, variable->levels)}};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < (known->groups > 1 ? 3 : 1) && status == STATUS_OK; i++) {
+        status = describe_figures(terms, query, variable, &told[i].expected, &told[i].group);
+    }
+    return status;
 }
 
-/* Of each variable the answer that needs most: a share, or a mean; groups alike. */
+static enum status describe_sizes(struct terms *terms, const struct query *query,
+                                  const struct table1_block *block)
+{
+    const size_t groups = query_groups(query);
+    const struct table1_counted size =
+        table1_expect_count(block, query->variable_count, groups, query->variable_count);
+    enum status status = query_add_count(
+        terms, query,
+        &(struct query_counted){groups > 1 ? "the number of records of a group"
+                                           : "the number of records that are in the table",
+                                groups > 1 ? "a group" : "that", size.group});
+    if (status == STATUS_OK && groups > 1) {
+        status =
+            query_add_count(terms, query,
+                            &(struct query_counted){"the number of records of all groups together",
+                                                    "that", size.all});
+    }
+    return status;
+}
+
+/* The cells of a variable, and the numbers of records that are made of them. */
+static enum status describe_cells(struct terms *terms, const struct query *query,
+                                  const struct table1_block *block, size_t at, double bar)
+{
+    const struct query_variable *variable = &query->variable[at];
+    const size_t groups = query_groups(query);
+    const struct table1_counted count =
+        table1_expect_count(block, query->variable_count, groups, at);
+    struct terms_line *cell = terms_add_line(terms);
+    const char *where[] = {groups > 1 ? " in a group" : "", " in all groups together"};
+    const double half[] = {count.group, count.all};
+    enum status status = STATUS_OK;
+    if (cell == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu cells of %s", query->text,
+                   query_variable_cells(query, variable), variable->column.name);
+    (void)snprintf(cell->unit, sizeof cell->unit, "records");
+    cell->noise = sqrt(block[at].variance);
+    cell->bar = bar;
+    for (size_t i = 0; i < (groups > 1 ? 2 : 1) && status == STATUS_OK; i++) {
+        char of[OF_BYTES];
+        const bool is_number = variable->column.kind == COLUMN_NUMBER;
+        (void)snprintf(of, sizeof of, "the number of records %s%s%s%s",
+                       is_number ? "in which " : "of a category of ", variable->column.name,
+                       is_number ? " is missing" : ", or in which it is missing", where[i]);
+        status = query_add_count(terms, query, &(struct query_counted){of, "that", half[i]});
+    }
+    return status;
+}
+
 enum status query_terms_table1(struct terms *terms, const struct query *query,
                                const struct query_noise *noise, double step, double records)
 {
-    const double one = 1 / step;
+    struct table1_block block[QUERY_VARIABLES_MAX];
+    double part[QUERY_VARIABLES_MAX];
     for (size_t i = 0; i < query->variable_count; i++) {
-        const struct query_variable *variable = &query->variable[i];
-        const bool is_number = variable->column.kind == COLUMN_NUMBER;
-        const double part = (double)query_part_of(variable, (uint64_t)one);
-        const double deviation = query_noise_deviation(noise) / part;
-        const struct table1_expected expected =
-            table1_expect(&(struct table1_public){.records = records,
-                                                  .groups = query_groups(query),
-                                                  .variance = deviation * deviation},
-                          is_number, variable->levels);
-        struct terms_line *cell = terms_add_line(terms);
-        struct terms_line *line = cell != NULL ? terms_add_line(terms) : NULL;
-        char group[64];
-        if (line == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-        cell = line - 1;
-        (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu cells of %s", query->text,
-                       query_variable_cells(query, variable), variable->column.name);
-        (void)snprintf(cell->unit, sizeof cell->unit, "records");
-        cell->noise = deviation;
-        cell->bar = query_noise_bar(noise, 0, TERMS_BAR_MISSES) / part;
-        const struct table1_half *main = is_number ? &expected.mean : &expected.share;
-        query_say_group(group, main->group);
-        const double range =
-            is_number ? variable->step[variable->levels - 1] - variable->step[0] : 1;
-        (void)snprintf(
-            line->what, sizeof line->what,
-            "%s: half of the 95 %% interval of %s, if all groups are alike; %s", query->text,
-            is_number ? "a mean of values that spread by a sixth of the range" : "a share", group);
-        (void)snprintf(line->unit, sizeof line->unit, "%s",
-                       is_number ? variable->column.name : "share");
-        line->bar = main->half * range;
-        line->noise_to_signal = isnan(main->half) ? 2 : main->half / TERMS_TENTH;
-        line->measure = is_number ? "half of the interval is a tenth of the range"
-                                  : "half of the interval is a tenth";
-        enum status status =
-            is_number ? describe_spread(terms, query, variable, &expected) : STATUS_OK;
-        if (status == STATUS_OK && query_groups(query) > 1) {
-            status = describe_small(terms, query, variable, records, deviation);
-        }
-        if (status != STATUS_OK) {
-            return status;
+        part[i] = (double)query_part_of(&query->variable[i], (uint64_t)(1 / step));
+        const double deviation = query_noise_deviation(noise) / part[i];
+        block[i] = (struct table1_block){.levels = query->variable[i].levels,
+                                         .variance = deviation * deviation};
+    }
+    enum status status = describe_sizes(terms, query, block);
+    for (size_t i = 0; i < query->variable_count && status == STATUS_OK; i++) {
+        status = describe_cells(terms, query, block, i,
+                                query_noise_bar(noise, 0, TERMS_BAR_MISSES) / part[i]);
+        if (status == STATUS_OK) {
+            status = describe_groups(
+                terms, query, &query->variable[i],
+                &(struct table1_public){records, query_groups(query), block[i].variance});
         }
     }
-    return STATUS_OK;
+    return status;
 }

@@ -86,14 +86,17 @@ data:
     - {column: risk, centre: 0.5, half_width: 0.5}
     - {column: sex, categories: [F, M]}
     - {column: ward, categories: [A, B, C]}
-privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 4}
+    - {column: stage, categories: [I, II, III]}
+privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 5.6}
 cohort: {minimum: 5, records: 5000, deadline_s: 30}
 stages:
-  - {task: query, by_site: true, share: 0.2, batch: 5000, grid_bits: 10, queries: ["crosstab: sex x death"]}
-  - {task: query, by_site: true, share: 0.2, batch: 5000, grid_bits: 10, queries: ["survival: time futime event death by sex, to 4000"]}
-  - {task: query, by_site: true, share: 0.2, batch: 5000, grid_bits: 10, queries: ["regress: death ~ age + sex + ward"]}
-  - {task: query, by_site: true, share: 0.2, batch: 5000, grid_bits: 10, queries: ["table1: [age, ward]"]}
-  - {task: query, share: 0.2, batch: 5000, grid_bits: 10, queries: ["evaluate: risk for death by sex, cut at 0.25"]}
+  - {task: query, by_site: true, share: 0.142857142, batch: 5000, grid_bits: 10, queries: ["crosstab: sex x death"]}
+  - {task: query, by_site: true, share: 0.142857142, batch: 5000, grid_bits: 10, queries: ["survival: time futime event death by sex, to 4000"]}
+  - {task: query, by_site: true, share: 0.142857142, batch: 5000, grid_bits: 10, queries: ["regress: death ~ age + sex + ward"]}
+  - {task: query, by_site: true, share: 0.142857142, batch: 5000, grid_bits: 10, queries: ["table1: [age, ward]"]}
+  - {task: query, share: 0.142857142, batch: 5000, grid_bits: 10, queries: ["evaluate: risk for death by sex, cut at 0.25"]}
+  - {task: query, share: 0.142857142, batch: 5000, grid_bits: 10, queries: ["table1: [age, ward] by sex"]}
+  - {task: query, share: 0.142857142, batch: 5000, grid_bits: 10, queries: ["crosstab: sex x death x ward x stage"]}
 YAML
 expect 0 "$hedgerow" plan job "$work/every.yml"
 fits every
@@ -101,7 +104,7 @@ expect 0 "$hedgerow" plan job "$work/every.yml" --json
 python3 - "$work/out" <<'PY' || fault 'an interval that the plan does not tell'
 import json, math, re, sys
 stages = json.load(open(sys.argv[1]))["stages"]
-table, curves, regression, table1, score = (stage["releases"] for stage in stages)
+table, curves, regression, table1, score, by_group, wide = (stage["releases"] for stage in stages)
 
 
 def told(releases, *parts):
@@ -124,12 +127,24 @@ def joined(releases, *parts):
 odds = joined(table, "odds ratio's logarithm")
 assert odds > 1.96 * math.sqrt(4 / 1250) and odds < 1.1 * 1.96 * math.sqrt(4 / 1250), odds
 joined(table, "shares' difference")
+alike, uneven = (table[told(table, f"interval of the {part}")]["bar"]
+                 for part in ("share, if all cells are alike", "share, if a row has a tenth of the records"))
+assert uneven > 2 * alike, (alike, uneven)
 hazards = joined(curves, "hazard ratio's logarithm")
 assert hazards > 1.96 * math.sqrt(4 / 2500) and hazards < 1.2 * 1.96 * math.sqrt(4 / 2500), hazards
 joined(curves, "a group's mean")
 joined(curves, "difference of two groups' means")
-told(curves, "the same of a mean up to the end")
-told(curves, "log-rank test")
+small = " in a group of a tenth of the records"
+for part in ("share at the end", "curve as a whole (band) at the end", "mean up to the end", "median"):
+    alike = told(curves, f"interval of the {part} in a group, if all are alike")
+    own = told(curves, f"interval of the {part}{small}")
+    assert curves[own]["bar"] > curves[alike]["bar"], (curves[alike], curves[own])
+told(curves, "the difference of two means", " of groups alike")
+told(curves, "the difference of two medians", " of groups alike")
+told(curves, "mean up to the end, less another group's," + small)
+told(curves, "median, less another group's," + small)
+told(curves, "log-rank test of groups alike")
+told(curves, "log-rank test of a group of a tenth")
 told(curves, "one site's", "a group's median")
 told(regression, "half of the 95 % interval of age")
 told(regression, "the same of sex's second category")
@@ -139,9 +154,32 @@ assert joined(regression, "of age") < joined(regression, "of sex's") < joined(re
 joined(table1, "of age, its mean")
 joined(table1, "of ward, a share")
 told(table1, "one site's", "of age, its median")
-for part in ("AUC", "share with the event, if", "(calibration)", "less the mean score", "accuracy at the cut",
-             "sensitivity at the cut", "specificity at the cut", "net benefit"):
-    told(score, part)
+for part in ("AUC", "share with the event", "share with the event in an eighth of the range (calibration)",
+             "share with the event less the mean score", "accuracy at the cut", "sensitivity at the cut",
+             "specificity at the cut"):
+    widths = [score[told(score, f"interval of the {part}{where}")]["bar"]
+              for where in (small, " in a group, if all are alike", " in all groups together")]
+    assert widths[0] > widths[1] > widths[2], (part, widths)
+for threshold in range(1, 8):
+    for of in ("net benefit", "net benefit of treating all"):
+        told(score, f"interval of the {of} at a risk of {threshold / 8:g} ")
+# Numbers of records: of groups, categories and missing values, of cells and of totals.
+for releases, columns in ((by_group, ("in which age is", "of a category of ward, or in which it is")), (score, ())):
+    told(releases, "the number of records" + (" of a group;" if columns else " in a group;"))
+    told(releases, "the number of records" + (" of" if columns else " in") + " all groups together;")
+    for column in columns:
+        for where in (" in a group;", " in all groups together;"):
+            told(releases, f" {column} missing{where}")
+    if not columns:
+        told(releases, "whose score is missing in a group;")
+for part in ("mean", "standard deviation", "median", "lower or upper quartile"):
+    widths = [by_group[told(by_group, f"interval of the {part} of age{where}")]["bar"]
+              for where in (small, " in a group, if all are alike", " in all groups together")]
+    assert widths[0] > widths[1] >= widths[2], (part, widths)
+cell = wide[told(wide, "each of 36 cells; a cell needs about")]
+assert f"a cell needs about {math.ceil(cell['bar'])} records" in cell["what"], cell
+for column in ("sex", "death", "ward", "stage"):
+    told(wide, f"each total of {column};")
 PY
 sed 's/epsilon: 1 /epsilon: 0.02 /' "$job" >"$work/drowned.yml"
 expect 0 "$hedgerow" plan job "$work/drowned.yml" --agents 5

@@ -2,6 +2,7 @@
  * jobs are planted, one for each task, and a job that is not is left alone. */
 
 #include "cli/plan_job.h"
+#include "report/result.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -436,4 +437,32 @@ Test(plan_job, refuses_what_it_cannot_know)
     cr_assert(job_plan_make(plan, &source, NULL, &why) == STATUS_INVALID);
     job_plan_free(plan);
     free(plan);
+}
+
+#define QUESTIONS                                                                                  \
+    "  - {task: query, by_site: true, batch: 500, share: 1, queries: [\"count: u >= 60\", "        \
+    "\"mean: u\", \"table1: [u] by y\", \"correlate: [u, y]\", "                                   \
+    "\"regress: y ~ u\", \"evaluate: u for y\", \"survival: time u event y, to 60\"]}\n"
+
+/* Pages know a width to expect by its words, plans by the line: both say the same of each. */
+Test(plan_job, says_about_where_a_result_does)
+{
+    static const char *const texts[] = {HEAD("local", "8") FIT LOSSES,
+                                        HEAD("local", "8") QUESTIONS};
+    size_t expected = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct job_source source;
+        struct job_plan *plan = plan_of(&source, texts[i]);
+        for (size_t j = 0; j < plan->job.stage_count; j++) {
+            const struct terms *terms = &plan->stage[j];
+            for (size_t k = 0; k < terms->line_count; k++) {
+                const struct terms_line *line = &terms->line[k];
+                cr_expect(line->is_expected == result_what_is_expected(line->what), "%s",
+                          line->what);
+                expected += line->is_expected ? 1 : 0;
+            }
+        }
+        give_back(plan);
+    }
+    cr_expect(expected > 40, "%zu", expected);
 }

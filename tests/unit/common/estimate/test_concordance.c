@@ -186,3 +186,29 @@ Test(concordance, plans_more_bins_where_there_is_less_noise)
     cr_expect(isnan(wide) || wide > narrow);
     cr_expect(narrow < 0.03 && few < many, "%g; %g and %g records", narrow, few, many);
 }
+
+Test(concordance, expects_more_of_all_groups_together_and_the_noise_of_numbers_of_records)
+{
+    const struct table1_public known = {20000, 2, 16};
+    const struct table1_public one = {20000, 1, 16};
+    double of_group = 0;
+    double of_all = 0;
+    double alone = 0;
+    const double group = concordance_expect(&of_group, &known, 6);
+    const double all = concordance_expect_all(&of_all, &known, 6);
+    const double single = concordance_expect(&alone, &one, 6);
+    cr_expect(all < group && all > single, "%g, %g, %g", all, group, single);
+    cr_expect(of_all > of_group && of_all > alone, "%g, %g, %g", of_all, of_group, alone);
+    /* Of m cells a sum of k has the variance k (1 - k/m), each of 16. */
+    const struct concordance_cells shape = {.groups = 2, .bins = 6, .variance = 16};
+    const double m = CONCORDANCE_CELLS(2, 6);
+    const double k[2][2] = {{(m - 1) / 2, m - 1}, {36, 72}};
+    for (int with = 0; with < 2; with++) {
+        const struct table1_counted told = concordance_expect_count(&shape, with == 1);
+        const double own[] = {told.group, told.all};
+        for (size_t i = 0; i < 2; i++) {
+            const double bar = ESTIMATE_Z_NOISE * 4 * sqrt(k[with][i] * (1 - k[with][i] / m));
+            cr_expect(fabs(own[i] / bar - 1) < 1e-9, "%d, %zu: %g is not %g", with, i, own[i], bar);
+        }
+    }
+}

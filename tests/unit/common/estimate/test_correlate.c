@@ -305,3 +305,21 @@ Test(correlate, is_expected_to_be_as_long_as_it_becomes)
         cr_expect(!isnan(correlate_expect(&again, &enough, cases[i].parts)));
     }
 }
+
+Test(correlate, expects_the_interval_of_the_number_of_records)
+{
+    enum { PARTS = 8, CELLS = 6 };
+    const double cell[PARTS * CELLS] = {500};
+    const bool is_two[2] = {false};
+    const struct correlate_moments moments = {.cell = cell,
+                                              .columns = 2,
+                                              .parts = PARTS,
+                                              .is_two = is_two,
+                                              .variance = 9,
+                                              .records = 5000};
+    struct correlate all;
+    correlate_init(&all, &moments);
+    const struct table1_figure size = correlate_size(&all);
+    cr_expect(fabs((size.noise_high - size.noise_low) / 2 - correlate_expect_count(9, PARTS)) <
+              1e-9);
+}

@@ -189,3 +189,27 @@ Test(crosstab, tells_the_effect_that_the_test_finds)
     }
     cr_expect(isnan(crosstab_expect_test(100, 2, 2, 400)));
 }
+
+/* Without noise the normal approximation's widths, and with it no more of a row than it has. */
+Test(crosstab, expects_wider_intervals_of_a_small_row)
+{
+    const struct crosstab_cells quiet = {NULL, 2, 2, 5, 1e-6};
+    const struct crosstab_cells noisy = {NULL, 2, 2, 5, 400};
+    const struct crosstab_expected told = crosstab_expect_small(20000, 0.1, &quiet);
+    const double share = 1.96 * sqrt(0.25 / 2000);
+    const double difference = 1.96 * sqrt(0.25 / 2000 + 0.25 / 18000);
+    const double odds = 1.96 * sqrt(4.0 / 2000 + 4.0 / 18000);
+    cr_expect(fabs(told.share / share - 1) < 0.01, "%g", told.share);
+    cr_expect(fabs(told.difference / difference - 1) < 0.01, "%g", told.difference);
+    cr_expect(fabs(told.log_odds / odds - 1) < 0.01, "%g", told.log_odds);
+    for (int more = 0; more < 2; more++) {
+        const struct crosstab_expected own = crosstab_expect_small(20000, 0.1, &noisy);
+        const double enough = (more == 1 ? 1.01 : 0.99) * own.row / 0.1;
+        const struct crosstab_expected again = crosstab_expect_small(enough, 0.1, &noisy);
+        cr_expect(isnan(again.share) == (more == 0) && isnan(again.difference) == (more == 0));
+    }
+    cr_expect(fabs(crosstab_expect_count(1, 17, 100) / (2.1183 * sqrt(100 * 16.0 / 17)) - 1) <
+              1e-9);
+    cr_expect(fabs(crosstab_expect_count(4, 17, 100) / (2.1183 * sqrt(100 * 4 * 13.0 / 17)) - 1) <
+              1e-9);
+}

@@ -302,12 +302,12 @@ Test(evaluate, plans_more_levels_where_there_is_less_noise)
     cr_expect(isnan(wide.auc.half) || wide.auc.half > narrow.auc.half);
     cr_expect(narrow.auc.half < 0.02 && narrow.auc.group < wide.auc.group, "%g; %g and %g records",
               narrow.auc.half, narrow.auc.group, wide.auc.group);
-    cr_expect(narrow.benefit.half < 0.02 && narrow.benefit.group < wide.benefit.group,
-              "%g; %g and %g records", narrow.benefit.half, narrow.benefit.group,
-              wide.benefit.group);
+    cr_expect(narrow.benefit[1].half < 0.02 && narrow.benefit[1].group < wide.benefit[1].group,
+              "%g; %g and %g records", narrow.benefit[1].half, narrow.benefit[1].group,
+              wide.benefit[1].group);
     const struct evaluate_expected no_risk =
         evaluate_expect(&much, &(struct evaluate_asked){EVALUATE_LEVELS_MAX, NULL, 0});
-    cr_expect(isnan(no_risk.benefit.half) && isnan(no_risk.large.half), "not a risk");
+    cr_expect(isnan(no_risk.benefit[1].half) && isnan(no_risk.large.half), "not a risk");
     cr_expect(isnan(wide.accuracy.half) && isnan(no_risk.sensitivity.half), "no cut");
     /* 12,500 records of a group, half foretold: of all, of a fifth and of four fifths. Noise adds a little. */
     const double of_all = 1.96 * sqrt(0.25 / 12500);
@@ -325,4 +325,39 @@ Test(evaluate, plans_more_levels_where_there_is_less_noise)
     cr_expect(narrow.band.half > sqrt(8) * share && narrow.band.half < 1.2 * sqrt(8) * share, "%g",
               narrow.band.half);
     cr_expect(narrow.large.half > share, "%g", narrow.large.half);
+}
+
+/* Every threshold that is shown has a width, which is larger where errors weigh more; a fifth have the event. */
+Test(evaluate, expects_a_net_benefit_at_every_threshold)
+{
+    enum { LEVELS = 16, THRESHOLDS = EVALUATE_BANDS - 1 };
+    const struct table1_public known = {20000, 2, 1e-6};
+    const double n = 10000;
+    double edge[LEVELS + 1];
+    for (size_t k = 0; k <= LEVELS; k++) {
+        edge[k] = (double)k / LEVELS;
+    }
+    const struct evaluate_asked asked = {LEVELS, edge, 0};
+    const struct evaluate_expected told = evaluate_expect(&known, &asked);
+    const struct evaluate_expected all = evaluate_expect_all(&known, &asked);
+    for (size_t i = 0; i < THRESHOLDS; i++) {
+        const double threshold = (double)(i + 1) / EVALUATE_BANDS;
+        const double odds = threshold / (1 - threshold);
+        /* Of a record: 1 with the event, -odds without, 0 where it is not treated. */
+        const double treated[] = {1 - threshold, 1};
+        const struct table1_half *own[] = {&told.benefit[i], &told.all_treated[i]};
+        const struct table1_half *both[] = {&all.benefit[i], &all.all_treated[i]};
+        for (size_t j = 0; j < 2; j++) {
+            const double mean = treated[j] * (0.2 - 0.8 * odds);
+            const double square = treated[j] * (0.2 + 0.8 * odds * odds);
+            const double half = 1.96 * sqrt((square - mean * mean) / n);
+            cr_expect(fabs(own[j]->half / half - 1) < 0.03, "%g, %zu: %g is not %g", threshold, j,
+                      own[j]->half, half);
+            cr_expect(fabs(both[j]->half * sqrt(2) / half - 1) < 0.03, "%g, %zu: %g", threshold, j,
+                      both[j]->half);
+        }
+    }
+    const struct evaluate_expected no_risk =
+        evaluate_expect(&known, &(struct evaluate_asked){LEVELS, NULL, 0});
+    cr_expect(isnan(no_risk.benefit[0].half) && isnan(no_risk.all_treated[6].half));
 }

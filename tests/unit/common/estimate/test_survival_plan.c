@@ -107,3 +107,42 @@ Test(survival_plan, tells_the_smallest_group_of_each_figure)
     const struct survival_public one = {.records = 3000, .groups = 1, .variance = 900};
     cr_expect(isnan(survival_expect(&one, 12).test_group), "of one group there is no test");
 }
+
+/* Of two groups of one size the small one is like the other; a smaller one has what the answer's rules leave it. */
+Test(survival_plan, expects_of_a_small_group_what_its_own_records_tell)
+{
+    const struct survival_public known = {.records = 6000, .groups = 2, .variance = 25};
+    const struct survival_expected alike = survival_expect(&known, 12);
+    const struct survival_small half = survival_expect_small(&known, 12, 0.5);
+    near(half.survival / alike.survival, 1, 0.01, "share", 0);
+    near(half.band / alike.band, 1, 0.001, "band", 0);
+    near(half.mean / alike.mean, 1, 0.001, "mean", 0);
+    near(half.median / alike.median, 1, 0.001, "median", 0);
+    near(half.mean_difference / alike.mean, sqrt(2), 0.02, "difference", 0);
+    near(half.ratio / alike.ratio, 1, 1e-9, "ratio", 0);
+    double before = 0;
+    for (int i = 5; i >= 1; i--) {
+        const struct survival_small small = survival_expect_small(&known, 12, 0.1 * i);
+        cr_expect(small.survival > before, "a share of %d tenths", i);
+        cr_expect(small.mean_difference > small.mean && small.mean_difference < 2 * small.mean);
+        cr_expect(small.band > small.survival && small.ratio >= half.ratio && small.is_tested);
+        before = small.survival;
+    }
+    for (int more = 0; more < 2; more++) {
+        const double share = (more == 1 ? 1.06 : 0.94) * alike.group / known.records;
+        const struct survival_small small = survival_expect_small(&known, 12, share);
+        const double told[] = {
+            small.survival,         small.band, small.mean, small.median, small.mean_difference,
+            small.median_difference};
+        for (size_t i = 0; i < 4; i++) {
+            cr_expect(isnan(told[i]) == (more == 0), "figure %zu, %d: %g", i, more, told[i]);
+        }
+        cr_expect(more == 1 || (isnan(told[4]) && isnan(told[5])));
+    }
+    /* Without noise: a log rank of a tenth against nine, half of whom die. */
+    const struct survival_public quiet = {.records = 10000, .groups = 2, .variance = 1e-6};
+    near(log(survival_expect_small(&quiet, 20, 0.1).ratio), 2.8016 / sqrt(5000 * 0.09), 0.02,
+         "log ratio", 0);
+    const struct survival_public three = {.records = 9000, .groups = 3, .variance = 25};
+    cr_expect(isnan(survival_expect_small(&three, 12, 0.1).ratio), "no two groups");
+}

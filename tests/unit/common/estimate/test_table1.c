@@ -273,3 +273,68 @@ Test(table1, expects_what_the_normal_distribution_says_and_more_with_noise)
     cr_expect(isnan(none.mean.half) && isnan(none.median.half) && isnan(none.quartile.half) &&
               isnan(none.deviation.half));
 }
+
+/* Two variables with unlike noise, drawn many times: how far the numbers of records that both agree on, and one's categories, move. */
+Test(table1, expects_the_noise_of_counts_and_of_groups_together)
+{
+    enum { DRAWS = 4000, OWN = 3, OTHER = 5 };
+    static const double deviation[] = {10, 30};
+    double cell[2][GROUPS * (OTHER + 1) + 1];
+    const struct table1_block block[] = {{cell[0], OWN, NULL, deviation[0] * deviation[0]},
+                                         {cell[1], OTHER, NULL, deviation[1] * deviation[1]}};
+    double square[4] = {0};
+    uint64_t state = 14;
+    for (int draw = 0; draw < DRAWS; draw++) {
+        struct table1_sizes sizes;
+        struct table1_column column;
+        for (size_t i = 0; i < 2; i++) {
+            for (size_t k = 0; k < GROUPS * (OTHER + 1); k += 2) {
+                cells_normals(cell[i] + k, &state);
+            }
+            double last[2];
+            cells_normals(last, &state);
+            cell[i][GROUPS * (block[i].levels + 1)] = last[0];
+            for (size_t k = 0; k <= GROUPS * (block[i].levels + 1); k++) {
+                cell[i][k] *= deviation[i];
+            }
+        }
+        table1_agree(&sizes, block, 2, GROUPS, 0);
+        double all = 0;
+        for (size_t g = 0; g < GROUPS; g++) {
+            all += sizes.size[g];
+        }
+        square[0] += sizes.size[0] * sizes.size[0];
+        square[1] += all * all;
+        for (size_t i = 0; i < 2; i++) {
+            table1_column_of(&column, &block[1], &sizes, i == 0 ? 0 : GROUPS);
+            square[2 + i] += column.cell[2] * column.cell[2];
+        }
+    }
+    const struct table1_counted size = table1_expect_count(block, 2, GROUPS, 2);
+    const struct table1_counted count = table1_expect_count(block, 2, GROUPS, 1);
+    const double told[] = {size.group, size.all, count.group, count.all};
+    for (size_t i = 0; i < 4; i++) {
+        const double found = ESTIMATE_Z_NOISE * sqrt(square[i] / DRAWS);
+        /* The deviation of 4,000 normal draws errs by 1.1 %: beyond 6 % once in 10^7. */
+        cr_expect(fabs(told[i] / found - 1) < 0.06, "%zu: %g, found %g", i, told[i], found);
+    }
+    cr_expect(size.all < size.group && count.all > count.group);
+}
+
+/* All groups together are one group of all records, but that each group's cells carry noise. */
+Test(table1, expects_less_of_all_groups_together_than_of_one_without_groups)
+{
+    const struct table1_public none = {2000, 4, 1e-9};
+    const struct table1_public one = {2000, 1, 1e-9};
+    const struct table1_public noisy = {2000, 4, 25};
+    const struct table1_public less = {2000, 1, 25};
+    cr_expect(fabs(table1_expect_all(&none, true, 16).mean.half /
+                       table1_expect(&one, true, 16).mean.half -
+                   1) < 1e-6);
+    cr_expect(fabs(table1_expect_all(&none, false, 3).share.half /
+                       table1_expect(&one, false, 3).share.half -
+                   1) < 1e-6);
+    const double all = table1_expect_all(&noisy, true, 16).mean.half;
+    cr_expect(all > 1.1 * table1_expect(&less, true, 16).mean.half, "%g", all);
+    cr_expect(all < table1_expect(&noisy, true, 16).mean.half, "%g", all);
+}

@@ -69,10 +69,24 @@ Test(query_between, effects_that_the_noise_drowns_are_refused_with_a_sentence)
     cr_expect_eq(effect[1].all.sites, 0);
     cr_expect_str_eq(effect[1].note,
                      "0 of 4 sites have enough data for this question at this "
-                     "epsilon: fewer than 3 sites are not joined; by the noise, "
-                     "a site of about 679 records in cells that are alike would do");
+                     "epsilon: fewer than 3 sites are not joined; 1.5 times the epsilon would do; "
+                     "by the noise, a site of about 679 records in cells that are alike would do");
+    cr_expect_float_eq(effect[1].needed, 679, 1);
+    const double factor = effect[1].factor;
     cr_expect(isnan(effect[1].all.value) && isnan(site[1][0].value) && isnan(site[1][0].low));
     cr_expect(effect[0].all.sites == SITES && effect[2].all.sites == SITES);
+    cr_expect(isnan(effect[0].needed) && isnan(effect[0].factor));
+    /* What is said to do, does; and of a noise that is thrice as large it is more. */
+    join(30 / factor);
+    cr_expect_eq(effect[1].all.sites, SITES);
+    join(90);
+    cr_expect(effect[1].factor > factor && effect[1].factor <= 1.5 * 3 * factor, "%g",
+              effect[1].factor);
+    const double more = effect[1].factor;
+    join(90 / more);
+    cr_expect_eq(effect[1].all.sites, SITES);
+    join(1.01 * 90 / more * 1.5);
+    cr_expect(effect[1].all.sites < SITES, "a step less does not do");
 }
 
 /* Of a group's 100 records per interval 10 die, of the other's 20; all later ones are there at the end. The first site's numbers are
@@ -196,8 +210,16 @@ Test(query_between, medians_are_told_of_each_site_and_not_joined)
     }
     cr_expect(isfinite(told[2].all.value));
     cr_expect(strstr(told[2].note, "1 of 4 sites have not enough data at this epsilon and are left "
-                                   "out; by the noise, a site of about ") == told[2].note,
+                                   "out; ") == told[2].note,
               "%s", told[2].note);
+    for (size_t j = 1; j < MEDIAN_EFFECTS; j++) {
+        cr_expect(strstr(told[j].note,
+                         "times the epsilon would do; by the noise, a site of about ") != NULL ||
+                      isnan(told[j].factor),
+                  "%s", told[j].note);
+        cr_expect(isfinite(told[j].needed) && told[j].needed > 20, "%zu: %g", j, told[j].needed);
+    }
+    cr_expect(strstr(told[1].note, "; 1 of 4 sites have none") != NULL, "%s", told[1].note);
     query_set_free(&set);
 }
 
