@@ -303,9 +303,12 @@ struct survival_expected survival_expect(const struct survival_public *known, si
         .test_group = known->groups > 1 ? cells_fewest_records(has_test, &asked) : NAN};
 }
 
-static bool is_whole(const struct survival_cells *cells)
+static bool is_whole(const struct survival_cells *cells, const bool *of)
 {
     for (size_t g = 0; g < cells->groups; g++) {
+        if (!of[g]) {
+            continue;
+        }
         if (!survival_is_large(cells, g) || !survival_has_whole(cells, g)) {
             return false;
         }
@@ -313,20 +316,20 @@ static bool is_whole(const struct survival_cells *cells)
     return true;
 }
 
-double survival_epsilon_factor(const struct survival_cells *cells)
+double survival_epsilon_factor(const struct survival_cells *cells, const bool *of)
 {
     struct survival_cells with = *cells;
     for (int step = 0; step < FACTOR_STEPS; step++) {
         const double factor = pow(factor_step, step);
         with.variance = cells->variance / (factor * factor);
-        if (is_whole(&with)) {
+        if (is_whole(&with, of)) {
             return factor;
         }
     }
     return NAN;
 }
 
-double survival_records_factor(const struct survival_cells *cells)
+double survival_records_factor(const struct survival_cells *cells, const bool *of)
 {
     double cell[SURVIVAL_CELLS_MAX] = {0};
     struct survival_cells with = *cells;
@@ -337,7 +340,7 @@ double survival_records_factor(const struct survival_cells *cells)
         for (size_t i = 0; i < count; i++) {
             cell[i] = cells->cell[i] * factor;
         }
-        if (is_whole(&with)) {
+        if (is_whole(&with, of)) {
             return factor;
         }
     }
