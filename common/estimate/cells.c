@@ -31,6 +31,14 @@ double cells_covariance(double product, double sum_a, double sum_b, size_t m, do
 }
 
 /* Q(a + 1, x) = Q(a, x) + x^a e^-x / gamma(a + 1), from Q(1/2, x) = erfc(sqrt x) and Q(1, x) = e^-x. */
+bool cells_is_hidden(double count, double variance, double all)
+{
+    const double half_a_record = 0.5;
+    const double few = 0.1;
+    const double noise = fmax(half_a_record, ESTIMATE_Z_NOISE * sqrt(fmax(0, variance)));
+    return count <= noise && count + noise <= few * all;
+}
+
 double chi_squared_above(double x, size_t freedom)
 {
     CHECK(freedom >= 1);

@@ -24,6 +24,9 @@ void cells_balance(double *cell, size_t m, double total);
  * the two. */
 double cells_covariance(double product, double sum_a, double sum_b, size_t m, double variance);
 
+/** Answers whether the noise alone may show a count, and it tells that there are a tenth of all records at most: nobody was found. */
+bool cells_is_hidden(double count, double variance, double all);
+
 /** Returns the chance that a chi-squared variable exceeds x. freedom: degrees, at least 1. */
 double chi_squared_above(double x, size_t freedom);
 

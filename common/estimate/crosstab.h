@@ -69,13 +69,24 @@ double crosstab_noise(const struct crosstab_cells *cells, const double *gradient
 /** Returns the a of the 2 x 2 table with these margins, of a's row and column, and this odds ratio. */
 double crosstab_fitted(double theta, double row, double column, double total);
 
+/* The categories that a test is of: each with more records than expected cells of the least size hold, and than noise may show. */
+struct crosstab_kept {
+    size_t rows;
+    size_t columns;
+    bool row[CROSSTAB_CELLS_MAX];
+    bool column[CROSSTAB_CELLS_MAX];
+};
+void crosstab_keep(struct crosstab_kept *out, const struct crosstab_cells *cells);
+
 /**
- * Tests that rows and columns are independent: (R - 1)(C - 1) at most CROSSTAB_BLOCK_MAX, R C at most CROSSTAB_CELLS_MAX.
+ * Tests that the rows and columns which crosstab_keep keeps are independent: (R - 1)(C - 1) at most CROSSTAB_BLOCK_MAX, R C at most
+ * CROSSTAB_CELLS_MAX. By margins alone a category is left out, and one of the least size that a test allows never is.
  *
  * D = x - row total x column total / total, on the block without the last row and column; D' (V + P Cov P')^-1 D, V its
  * covariance as a sample, P its gradient in the cells.
  *
- * p  out  NAN, and NAN is returned, where the least expected cell is below 5, or below 5 standard deviations of the noise
+ * p  out  NAN, and NAN is returned, where the least expected cell is below 5, or below 5 standard deviations of the noise, or fewer than
+ *         two rows or two columns are kept
  */
 double crosstab_test(double *p, const struct crosstab_cells *cells);
 

@@ -1,4 +1,5 @@
-/* crosstab_test.c - the chi-squared test of independence, with the noise in its reference distribution. */
+/* crosstab_test.c - the chi-squared test of independence, with the noise in its reference distribution. Categories of which the
+ * counts cannot say anything are left out, or an empty one would take the test from all others. */
 
 #include "estimate/crosstab.h"
 
@@ -75,7 +76,32 @@ static double covariance(const struct margins *margins, const struct crosstab_ce
     return sampling + cells_covariance(product, sum, sum_other, cells->m, cells->variance);
 }
 
-double crosstab_test(double *p, const struct crosstab_cells *cells)
+/* What a sum of so many cells must be above. A smaller one expects too few records in some cell, whatever the others hold. */
+static double least_of(size_t count, const struct crosstab_cells *cells)
+{
+    const double k = (double)count;
+    const double noise = sqrt(fmax(0, cells_covariance(k, k, k, cells->m, cells->variance)));
+    return fmax(expected_least, expected_over_noise * noise);
+}
+
+void crosstab_keep(struct crosstab_kept *out, const struct crosstab_cells *cells)
+{
+    struct margins margins;
+    CHECK(cells->rows * cells->columns <= CROSSTAB_CELLS_MAX);
+    add_up(&margins, cells);
+    *out = (struct crosstab_kept){.rows = 0};
+    for (size_t i = 0; i < cells->rows; i++) {
+        out->row[i] = margins.row[i] > least_of(cells->columns, cells);
+        out->rows += out->row[i];
+    }
+    for (size_t j = 0; j < cells->columns; j++) {
+        out->column[j] = margins.column[j] > least_of(cells->rows, cells);
+        out->columns += out->column[j];
+    }
+}
+
+/* Of a table without empty categories. */
+static double test_kept(double *p, const struct crosstab_cells *cells)
 {
     const size_t wide = cells->columns - 1;
     const size_t block = (cells->rows - 1) * wide;
@@ -83,9 +109,6 @@ double crosstab_test(double *p, const struct crosstab_cells *cells)
     double d[CROSSTAB_BLOCK_MAX];
     struct margins margins;
 
-    CHECK(cells->rows >= 2 && cells->columns >= 2 && block <= CROSSTAB_BLOCK_MAX);
-    CHECK(cells->rows * cells->columns <= CROSSTAB_CELLS_MAX);
-    *p = NAN;
     add_up(&margins, cells);
     if (!is_enough(&margins, cells)) {
         return NAN;
@@ -105,6 +128,33 @@ double crosstab_test(double *p, const struct crosstab_cells *cells)
     const double statistic = cholesky_form(matrix, d, block);
     *p = chi_squared_above(statistic, block);
     return statistic;
+}
+
+double crosstab_test(double *p, const struct crosstab_cells *cells)
+{
+    double cell[CROSSTAB_CELLS_MAX];
+    struct crosstab_cells with = *cells;
+    struct crosstab_kept kept;
+    size_t count = 0;
+
+    CHECK(cells->rows >= 2 && cells->columns >= 2);
+    CHECK((cells->rows - 1) * (cells->columns - 1) <= CROSSTAB_BLOCK_MAX);
+    *p = NAN;
+    crosstab_keep(&kept, cells);
+    if (kept.rows < 2 || kept.columns < 2) {
+        return NAN;
+    }
+    for (size_t i = 0; i < cells->rows; i++) {
+        for (size_t j = 0; j < cells->columns; j++) {
+            if (kept.row[i] && kept.column[j]) {
+                cell[count++] = cells->cell[i * cells->columns + j];
+            }
+        }
+    }
+    with.cell = cell;
+    with.rows = kept.rows;
+    with.columns = kept.columns;
+    return test_kept(p, &with);
 }
 
 double crosstab_row_of_test(size_t columns, double variance)

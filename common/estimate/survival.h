@@ -90,8 +90,10 @@ struct survival {
     struct survival_curve curve[SURVIVAL_GROUPS_MAX];
     struct estimate mean_difference[SURVIVAL_GROUPS_MAX];   /* to the first group's; [0]: NAN */
     struct estimate median_difference[SURVIVAL_GROUPS_MAX]; /* likewise; an end NAN: beyond */
-    double log_rank; /* chi-squared with groups - 1 degrees of freedom; NAN when not given */
+    double log_rank; /* chi-squared with tested - 1 degrees of freedom; NAN when not given */
     double log_rank_p;
+    size_t tested; /* groups: more than 10 records, and 5 standard deviations of their noise */
+    bool is_tested[SURVIVAL_GROUPS_MAX];
 };
 
 /**
@@ -104,11 +106,16 @@ struct survival {
 void survival_estimate(struct survival *out, const struct survival_cells *cells);
 
 /**
- * Returns by how much epsilon, or the number of records, would have to be larger so that all curves and means
- * are given, in steps of a quarter: 1 where they are. NAN: 64 times as much does not suffice. From released cells.
+ * Returns by how much epsilon, or the number of records, would have to be larger so that the curves and means of
+ * some groups are given, in steps of a quarter: 1 where they are. NAN: 64 times as much does not suffice. From released cells.
+ *
+ * of  (groups) whether it is of this group
  */
-double survival_epsilon_factor(const struct survival_cells *cells);
-double survival_records_factor(const struct survival_cells *cells);
+double survival_epsilon_factor(const struct survival_cells *cells, const bool *of);
+double survival_records_factor(const struct survival_cells *cells, const bool *of);
+
+/** Answers whether nobody was found in a group: cells_is_hidden. */
+bool survival_is_hidden(const struct survival_cells *cells, size_t group);
 
 /* What is known before anything is asked. */
 struct survival_public {

@@ -1,6 +1,7 @@
 /* survival_choice.c - what is shown of a curve, and so moved: those at risk and the group's records are enough, and noise and chance have
  * made more of these larger than smaller. The ends of intervals lie further out by what that moves. */
 
+#include "estimate/cells.h"
 #include "estimate/survival_private.h"
 
 #include <math.h>
@@ -92,6 +93,27 @@ double survival_records(const struct survival_cells *cells, size_t group)
     return records;
 }
 
+static double noise_of_records(const struct survival_cells *cells)
+{
+    double all[SURVIVAL_GROUP_CELLS_MAX];
+    for (size_t i = 0; i < 2 * cells->intervals + 1; i++) {
+        all[i] = 1;
+    }
+    const double weighed = survival_weigh(cells, all);
+    return sqrt(
+        fmax(0, survival_covariance(cells, survival_inner(cells, all, all), weighed, weighed)));
+}
+
+bool survival_is_hidden(const struct survival_cells *cells, size_t group)
+{
+    const double noise = noise_of_records(cells);
+    double all = 0;
+    for (size_t g = 0; g < cells->groups; g++) {
+        all += survival_records(cells, g);
+    }
+    return cells_is_hidden(survival_records(cells, group), noise * noise, all);
+}
+
 void survival_set_size_over(struct survival_group *out, const struct survival_cells *cells,
                             size_t group)
 {
@@ -99,13 +121,7 @@ void survival_set_size_over(struct survival_group *out, const struct survival_ce
     const struct survival_public known = {
         .groups = cells->groups, .variance = cells->variance, .block = cells->block};
     const double records = survival_records(cells, group);
-    double all[SURVIVAL_GROUP_CELLS_MAX];
-    for (size_t i = 0; i < 2 * cells->intervals + 1; i++) {
-        all[i] = 1;
-    }
-    const double weighed = survival_weigh(cells, all);
-    const double noise = sqrt(
-        fmax(0, survival_covariance(cells, survival_inner(cells, all, all), weighed, weighed)));
+    const double noise = noise_of_records(cells);
     out->size_deviation = hypot(noise, sqrt(records));
     double low = records - choice_far * out->size_deviation;
     double high = records;
@@ -157,9 +173,12 @@ struct survival_choice survival_mean_moves(const double *weight, const struct su
 }
 
 /* With how much more epsilon, or how many more records, everything would be shown. */
-static bool is_whole(const struct survival_cells *cells)
+static bool is_whole(const struct survival_cells *cells, const bool *of)
 {
     for (size_t g = 0; g < cells->groups; g++) {
+        if (!of[g]) {
+            continue;
+        }
         if (!survival_is_large(cells, g) || !survival_has_whole(cells, g)) {
             return false;
         }
@@ -167,20 +186,20 @@ static bool is_whole(const struct survival_cells *cells)
     return true;
 }
 
-double survival_epsilon_factor(const struct survival_cells *cells)
+double survival_epsilon_factor(const struct survival_cells *cells, const bool *of)
 {
     struct survival_cells with = *cells;
     for (int step = 0; step < FACTOR_STEPS; step++) {
         const double factor = pow(factor_step, step);
         with.variance = cells->variance / (factor * factor);
-        if (is_whole(&with)) {
+        if (is_whole(&with, of)) {
             return factor;
         }
     }
     return NAN;
 }
 
-double survival_records_factor(const struct survival_cells *cells)
+double survival_records_factor(const struct survival_cells *cells, const bool *of)
 {
     double cell[SURVIVAL_CELLS_MAX] = {0};
     struct survival_cells with = *cells;
@@ -191,7 +210,7 @@ double survival_records_factor(const struct survival_cells *cells)
         for (size_t i = 0; i < count; i++) {
             cell[i] = cells->cell[i] * factor;
         }
-        if (is_whole(&with)) {
+        if (is_whole(&with, of)) {
             return factor;
         }
     }

@@ -1,5 +1,6 @@
 /* survival_rank.c - the log-rank test: U_g = sum over j of d_gj - Y_gj d_j / Y_j, for all groups but the last. Its variance is
- * the hypergeometric one and the noise's, by U's gradient in the cells. */
+ * the hypergeometric one and the noise's, by U's gradient in the cells. Groups without records, or with so few that they say
+ * nothing, are left out: else nobody would be at risk in one of them, and no interval be used. */
 
 #include "estimate/cells.h"
 #include "estimate/survival_private.h"
@@ -14,23 +15,37 @@ static const double deaths_over_noise = 2;
 
 struct rank {
     const struct survival_cells *cells;
+    size_t groups;                     /* that are tested */
+    size_t group[SURVIVAL_GROUPS_MAX]; /* which ones; all below is by the place in this list */
     double at_risk[SURVIVAL_GROUPS_MAX][SURVIVAL_INTERVALS_MAX]; /* Y_gj */
     double all[SURVIVAL_INTERVALS_MAX];                          /* Y_j */
     double death[SURVIVAL_INTERVALS_MAX];                        /* d_j */
     size_t used; /* the first intervals in which every group is at risk */
 };
 
-static double death_of(const struct rank *rank, size_t group, size_t interval)
+static double death_of(const struct rank *rank, size_t g, size_t interval)
 {
-    return rank->cells->cell[group * (2 * rank->cells->intervals + 1) + interval];
+    return rank->cells->cell[rank->group[g] * (2 * rank->cells->intervals + 1) + interval];
+}
+
+/* With as many at risk as a figure of the group needs, and as a curve needs deaths. */
+static bool is_tested(const struct survival_group *group)
+{
+    return group->at_risk[0] > SURVIVAL_RISK_OVER_NOISE * group->at_risk_noise[0] &&
+           group->at_risk[0] > SURVIVAL_DEATHS_LEAST;
 }
 
 static void fill(struct rank *rank, const struct survival_cells *cells)
 {
     *rank = (struct rank){.cells = cells, .used = cells->intervals};
-    for (size_t g = 0; g < cells->groups; g++) {
+    for (size_t i = 0; i < cells->groups; i++) {
         struct survival_group group;
-        survival_group_fill(&group, cells, g);
+        survival_group_fill(&group, cells, i);
+        if (!is_tested(&group)) {
+            continue;
+        }
+        const size_t g = rank->groups++;
+        rank->group[g] = i;
         rank->used = group.valid < rank->used ? group.valid : rank->used;
         for (size_t j = 0; j < cells->intervals; j++) {
             rank->at_risk[g][j] = group.at_risk[j];
@@ -63,12 +78,13 @@ static double hypergeometric(const struct rank *rank, size_t g, size_t h)
     return sum;
 }
 
-/* Writes dU_g / d cell. Groups' cells stand one behind the other; that of the records in none has no part. */
+/* Writes dU_g / d cell. Groups' cells stand one behind the other; those of groups that are not tested, and that of the records in
+ * none, have no part. */
 static void gradient(double *by, const struct rank *rank, size_t g)
 {
     const size_t k = rank->cells->intervals;
-    for (size_t h = 0; h < rank->cells->groups; h++) {
-        double *own = by + h * (2 * k + 1);
+    for (size_t h = 0; h < rank->groups; h++) {
+        double *own = by + rank->group[h] * (2 * k + 1);
         double before = 0; /* of Y_hj, over the intervals before */
         for (size_t j = 0; j < k; j++) {
             const double y = rank->all[j];
@@ -93,14 +109,13 @@ static bool has_deaths(const struct rank *rank)
         deaths += rank->death[j];
         counted[j] = 1;
     }
-    const double noise = rank->cells->variance * (double)rank->cells->groups *
+    const double noise = rank->cells->variance * (double)rank->groups *
                          survival_inner(rank->cells, counted, counted);
     return deaths > deaths_least && deaths > deaths_over_noise * sqrt(noise);
 }
 
 void survival_log_rank(struct survival *out, const struct survival_cells *cells)
 {
-    const size_t tested = cells->groups - 1;
     const size_t width = 2 * cells->intervals + 1;
     double by[TESTED_MAX][SURVIVAL_CELLS_MAX];
     double sum[TESTED_MAX] = {0};
@@ -109,6 +124,11 @@ void survival_log_rank(struct survival *out, const struct survival_cells *cells)
     struct rank rank;
 
     fill(&rank, cells);
+    out->tested = rank.groups;
+    for (size_t g = 0; g < rank.groups; g++) {
+        out->is_tested[rank.group[g]] = true;
+    }
+    const size_t tested = rank.groups > 0 ? rank.groups - 1 : 0;
     if (tested == 0 || rank.used == 0 || !has_deaths(&rank)) {
         return;
     }

@@ -40,6 +40,10 @@ double query_records_needed(const struct answering *answering);
 /** Appends to a note how many records would do by the noise alone; nothing where that is not known. */
 void query_say_enough(char *note, size_t bytes, const struct answering *answering);
 
+/** Appends to a test's note a category, or a group, that it is not of; behind the first that it is told of, to the list. column: its
+ * name; empty: none */
+void query_say_left_out(struct query_answer *answer, const char *column, const char *name);
+
 /** Writes the question's cells in records, balanced to the public number of records. */
 void query_balanced_cells(double *cell, const struct answering *answering);
 

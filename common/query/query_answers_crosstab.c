@@ -162,6 +162,88 @@ static double factor_needed(const struct crosstab_cells *cells, is_given given, 
     return NAN;
 }
 
+/* What the test is not of: categories whose counts the noise alone may show, and that hold a tenth of all at most. */
+struct hidden {
+    size_t rows; /* that have records, and columns */
+    size_t columns;
+    bool row[CROSSTAB_CELLS_MAX];
+    bool column[CROSSTAB_CELLS_MAX];
+};
+
+static bool is_hidden(double sum, size_t summed, const struct crosstab_cells *cells)
+{
+    const double k = (double)summed;
+    double all = 0;
+    for (size_t i = 0; i < cells->rows * cells->columns; i++) {
+        all += cells->cell[i];
+    }
+    return cells_is_hidden(sum, cells_covariance(k, k, k, cells->m, cells->variance), all);
+}
+
+static void find_hidden(struct hidden *out, const struct crosstab_cells *cells)
+{
+    *out = (struct hidden){.rows = 0};
+    for (size_t i = 0; i < cells->rows; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < cells->columns; j++) {
+            sum += cells->cell[i * cells->columns + j];
+        }
+        out->row[i] = is_hidden(sum, cells->columns, cells);
+        out->rows += !out->row[i];
+    }
+    for (size_t j = 0; j < cells->columns; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < cells->rows; i++) {
+            sum += cells->cell[i * cells->columns + j];
+        }
+        out->column[j] = is_hidden(sum, cells->rows, cells);
+        out->columns += !out->column[j];
+    }
+}
+
+/* The cells without what the noise made of empty categories, which more epsilon would take off. */
+static void without_hidden(double *cell, const struct hidden *hidden,
+                           const struct crosstab_cells *cells)
+{
+    for (size_t i = 0; i < cells->rows; i++) {
+        for (size_t j = 0; j < cells->columns; j++) {
+            const size_t at = i * cells->columns + j;
+            cell[at] = hidden->row[i] || hidden->column[j] ? 0 : cells->cell[at];
+        }
+    }
+}
+
+/* Of two categories with records there is no test, and nothing that would do, where one has all. */
+static bool say_one_category(struct query_answer *answer, const struct table *table,
+                             const struct hidden *hidden)
+{
+    const size_t factor = hidden->rows == 1 ? 0 : 1;
+    if (hidden->rows != 1 && hidden->columns != 1) {
+        return false;
+    }
+    (void)snprintf(answer->note, sizeof answer->note,
+                   "not enough data for this question at this epsilon: %s has records in one "
+                   "category alone, as far as the noise lets it be told",
+                   table->answering->query->factor[factor].column.name);
+    return true;
+}
+
+static void say_too_few(struct query_answer *answer, const struct table *table, is_given given,
+                        size_t row);
+
+static void say_no_test(struct query_answer *answer, const struct table *table)
+{
+    struct table with = *table;
+    struct hidden hidden;
+    find_hidden(&hidden, &table->cells);
+    if (say_one_category(answer, table, &hidden)) {
+        return;
+    }
+    without_hidden(with.cell, &hidden, &table->cells);
+    with.cells.cell = with.cell;
+    say_too_few(answer, &with, is_tested, 0);
+}
+
 static void say_too_few(struct query_answer *answer, const struct table *table, is_given given,
                         size_t row)
 {
@@ -233,6 +315,20 @@ static struct query_answer *set_fourfold(struct query_answer *answer, const stru
     return answer + 2;
 }
 
+static void say_not_of(struct query_answer *answer, const struct query *query,
+                       const struct crosstab_kept *kept)
+{
+    for (size_t factor = 0; factor < 2; factor++) {
+        const struct column *column = &query->factor[factor].column;
+        const bool *is_kept = factor == 0 ? kept->row : kept->column;
+        for (size_t i = 0; i < column->category_count; i++) {
+            if (!is_kept[i]) {
+                query_say_left_out(answer, column->name, column->category[i]);
+            }
+        }
+    }
+}
+
 static void set_test(struct query_answer *answer, const struct table *table)
 {
     const struct query *query = table->answering->query;
@@ -242,14 +338,17 @@ static void set_test(struct query_answer *answer, const struct table *table)
     set_estimate(answer, table, &estimate, "p-value");
     query_answer_name(answer, query, "chi-squared test that the columns are independent");
     if (!isnan(p)) {
-        const size_t freedom = (levels(query, 0) - 1) * (levels(query, 1) - 1);
+        struct crosstab_kept kept;
+        crosstab_keep(&kept, &table->cells);
+        const size_t freedom = (kept.rows - 1) * (kept.columns - 1);
         (void)snprintf(answer->note, sizeof answer->note,
                        "chi-squared %.4g with %zu degree%s of freedom; its reference distribution "
                        "has the noise in it",
                        statistic, freedom, freedom > 1 ? "s" : "");
+        say_not_of(answer, query, &kept);
         return;
     }
-    say_too_few(answer, table, is_tested, 0);
+    say_no_test(answer, table);
 }
 
 void answer_crosstab(struct query_answer *answer, const struct answering *answering)

@@ -98,3 +98,12 @@ void query_say_enough(char *note, size_t bytes, const struct answering *answerin
                                                    : "");
     }
 }
+
+void query_say_left_out(struct query_answer *answer, const char *column, const char *name)
+{
+    static const char begin[] = "; left out, with no record or too few to tell by this noise: ";
+    const size_t used = strlen(answer->note);
+    (void)snprintf(answer->note + used, sizeof answer->note - used, "%s%s%s%s",
+                   strstr(answer->note, begin) == NULL ? begin : ", ", column,
+                   column[0] == '\0' ? "" : " ", name);
+}

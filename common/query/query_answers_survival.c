@@ -1,8 +1,8 @@
 /* query_answers_survival.c - the answers of a survival question, and its curves' points. */
 
+#include "query/query_answers_survival.h"
 #include "dp/encode.h"
 #include "estimate/cells.h"
-#include "query/query_answers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,96 +58,13 @@ static void set_answer(struct query_answer *answer, const struct answering *answ
 {
     answer->records = (double)answering->run->record_count;
     answer->value = estimate->value;
-    answer->error = estimate->noise;
+    answer->error = isnan(estimate->value) ? NAN : estimate->noise;
     answer->low = estimate->value - ESTIMATE_Z_NOISE * estimate->noise;
     answer->high = estimate->value + ESTIMATE_Z_NOISE * estimate->noise;
-    answer->sampling = estimate->sampling;
+    answer->sampling = isnan(estimate->value) ? NAN : estimate->sampling;
     answer->total_low = estimate->low;
     answer->total_high = estimate->high;
     (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit);
-}
-
-/* Why a group has no curve though it has as many records as the noise asks for: deaths, as survival.h has it. */
-static bool say_few_deaths(char *note, size_t bytes, const struct survival_cells *cells,
-                           size_t group)
-{
-    const size_t half = (cells->intervals + 1) / 2; /* of the points, which a curve needs */
-    const double *own = cells->cell + group * (2 * cells->intervals + 1);
-    const double needed = fmax(SURVIVAL_DEATHS_LEAST,
-                               SURVIVAL_DEATHS_OVER_NOISE * sqrt(cells->variance * (double)half));
-    const size_t used = strlen(note);
-    double deaths = 0;
-    for (size_t j = 0; j < half; j++) {
-        deaths += own[j];
-    }
-    if (!(deaths <= needed)) {
-        return false;
-    }
-    (void)snprintf(note + used, bytes - used,
-                   ": too few events: about %.0f in the first half of the time, and more than %.0f "
-                   "are needed",
-                   fmax(deaths, 0), ceil(needed));
-    return true;
-}
-
-static double records_of(const struct survival_cells *cells, size_t group)
-{
-    const size_t count = 2 * cells->intervals + 1;
-    double sum = 0;
-    for (size_t k = 0; k < count; k++) {
-        sum += cells->cell[group * count + k];
-    }
-    return sum;
-}
-
-/* What a group lacks: records, for which the noise alone says how many would do; else deaths, or records late in time. */
-static void say_lack(char *note, size_t bytes, const struct answering *answering,
-                     const struct survival_cells *cells, size_t group)
-{
-    const double needed = query_records_needed(answering);
-    const size_t used = strlen(note);
-    if (!(records_of(cells, group) >= needed)) {
-        query_say_enough(note, bytes, answering);
-    } else if (!say_few_deaths(note, bytes, cells, group)) {
-        (void)snprintf(note + used, bytes - used,
-                       ": too few records are still under observation late in the time, for this "
-                       "noise; an earlier end would do");
-    }
-}
-
-/* Why there is no figure, and what would do. group: the one that has none */
-static void say_too_few(struct query_answer *answer, const struct answering *answering,
-                        const struct survival_cells *cells, size_t group)
-{
-    const double epsilon = survival_epsilon_factor(cells);
-    const double records = survival_records_factor(cells);
-    char more[128] = "";
-    if (!isnan(epsilon)) {
-        (void)snprintf(more, sizeof more, "; %.3g times the epsilon would do", epsilon);
-    }
-    if (!isnan(records)) {
-        (void)snprintf(more, sizeof more,
-                       isnan(epsilon) ? "; %.3g times the records would do"
-                                      : "; %.3g times the epsilon, or %.3g times the records, "
-                                        "would do",
-                       isnan(epsilon) ? records : epsilon, records);
-    }
-    (void)snprintf(answer->note, sizeof answer->note,
-                   "not enough data for this question at this epsilon%s", more);
-    if (isnan(epsilon) && isnan(records)) {
-        say_lack(answer->note, sizeof answer->note, answering, cells, group);
-    }
-}
-
-/* The first group without a curve, or without a mean; the last where all have one. */
-static size_t first_without(const struct survival *survival, size_t groups)
-{
-    size_t g = 0;
-    while (g + 1 < groups && survival->curve[g].shown > 0 &&
-           !isnan(survival->curve[g].mean.value)) {
-        g++;
-    }
-    return g;
 }
 
 /* As what the counts were released, and what the other way would have done to the noise, or does. */
@@ -214,7 +131,8 @@ static void answer_medians(struct query_answer *answer, const struct answering *
                    query_group_name(query, 0));
     query_answer_name(answer, query, part);
     if (!are_shown) {
-        say_too_few(answer, answering, cells, survival->curve[0].shown > 0 ? group : 0);
+        const struct survival_of two = survival_of_two(0, group);
+        survival_say_too_few(answer, answering, cells, &two);
     } else if (isnan(answer->value)) {
         (void)snprintf(answer->note, sizeof answer->note, "a curve stays above one half up to %.6g",
                        query->end);
@@ -231,6 +149,7 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
     const char *time = query->column.name;
     for (size_t g = 0; g < cells->groups; g++) {
         const struct survival_curve *curve = &survival->curve[g];
+        const struct survival_of own = survival_of_two(g, g);
         struct query_answer *median = &answer[2 * g];
         struct query_answer *mean = &answer[2 * g + 1];
         set_answer(median, answering, &curve->median, time);
@@ -238,7 +157,7 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
         survival_name_median(median->name, query, g);
         survival_name_mean(mean->name, query, g);
         if (curve->shown == 0) {
-            say_too_few(median, answering, cells, g);
+            survival_say_too_few(median, answering, cells, &own);
         } else if (curve->median_beyond) {
             (void)snprintf(median->note, sizeof median->note,
                            "the curve stays above one half up to %.6g", query->end);
@@ -247,7 +166,7 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
                            query->edge[0]);
         }
         if (isnan(curve->mean.value)) {
-            say_too_few(mean, answering, cells, g);
+            survival_say_too_few(mean, answering, cells, &own);
         } else {
             say_release(mean, answering, cells);
         }
@@ -268,7 +187,8 @@ void answer_survival(struct query_answer *answer, const struct answering *answer
         set_answer(answer, answering, &survival.mean_difference[g], query->column.name);
         survival_name_difference(answer->name, query, g);
         if (isnan(survival.mean_difference[g].value)) {
-            say_too_few(answer, answering, &cells, isnan(survival.curve[0].mean.value) ? 0 : g);
+            const struct survival_of two = survival_of_two(0, g);
+            survival_say_too_few(answer, answering, &cells, &two);
         }
         answer_medians(++answer, answering, &survival, &cells, g);
         answer++;
@@ -277,14 +197,7 @@ void answer_survival(struct query_answer *answer, const struct answering *answer
         const struct estimate p = {survival.log_rank_p, NAN, NAN, NAN, NAN};
         set_answer(answer, answering, &p, "p-value");
         query_answer_name(answer, query, "log-rank test that the groups do not differ");
-        if (isnan(p.value)) {
-            say_too_few(answer, answering, &cells, first_without(&survival, cells.groups));
-        } else {
-            (void)snprintf(answer->note, sizeof answer->note,
-                           "chi-squared %.4g with %zu degree%s of freedom; its reference "
-                           "distribution has the noise in it",
-                           survival.log_rank, cells.groups - 1, cells.groups > 2 ? "s" : "");
-        }
+        survival_say_test(answer, answering, &survival, &cells);
     }
 }
 

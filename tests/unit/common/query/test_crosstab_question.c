@@ -167,3 +167,33 @@ Test(crosstab_question, answers_with_counts_that_agree)
     query_run_free(&run);
     query_set_free(&set);
 }
+
+/* Nobody is in the third region: the test is of the two others; with nobody in the second either there is none, and no remedy. */
+Test(crosstab_question, leaves_empty_categories_out_of_the_test_and_says_so)
+{
+    const char *const text[] = {"crosstab: 'home region' x death"};
+    const struct query_noise noise = {.scale = ONE / 2.0, .draws = 1};
+    for (int more = 0; more < 2; more++) {
+        const int64_t sum[7] = {
+            140 * ONE, 60 * ONE, more ? 100 * ONE : 0, more ? 100 * ONE : ONE, 0, ONE, 0};
+        struct query_answer answer[15];
+        struct query_set set;
+        struct query_run run;
+        cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        cr_assert(query_run_answer_count(&set) == 15);
+        query_run_observe(&run, sum, &noise, more ? 400 : 200);
+        query_run_answers(answer, &run);
+        const char *note = answer[14].note;
+        cr_expect(isnan(answer[14].value) == (more == 0), "%s", note);
+        cr_expect(more == 0 ||
+                      (strstr(note, "with 1 degree of freedom") != NULL &&
+                       strstr(note, "left out") != NULL && strstr(note, ": home region 3")),
+                  "%s", note);
+        cr_expect(more == 1 || (strstr(note, "home region has records in one category") != NULL &&
+                                strstr(note, "would do") == NULL),
+                  "%s", note);
+        query_run_free(&run);
+        query_set_free(&set);
+    }
+}

@@ -1,0 +1,181 @@
+/* query_answers_survival_notes.c - why a survival's figure is not given, and what would do. A group without records is told before all
+ * else: nothing that the others lack would do. */
+
+#include "estimate/cells.h"
+#include "query/query_answers_survival.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Why a group has no curve though it has as many records as the noise asks for: deaths, as survival.h has it. */
+static bool say_few_deaths(char *note, size_t bytes, const struct survival_cells *cells,
+                           size_t group)
+{
+    const size_t half = (cells->intervals + 1) / 2; /* of the points, which a curve needs */
+    const double *own = cells->cell + group * (2 * cells->intervals + 1);
+    const double needed = fmax(SURVIVAL_DEATHS_LEAST,
+                               SURVIVAL_DEATHS_OVER_NOISE * sqrt(cells->variance * (double)half));
+    const size_t used = strlen(note);
+    double deaths = 0;
+    for (size_t j = 0; j < half; j++) {
+        deaths += own[j];
+    }
+    if (!(deaths <= needed)) {
+        return false;
+    }
+    (void)snprintf(note + used, bytes - used,
+                   ": too few events: about %.0f in the first half of the time, and more than %.0f "
+                   "are needed",
+                   fmax(deaths, 0), ceil(needed));
+    return true;
+}
+
+static double records_of(const struct survival_cells *cells, size_t group)
+{
+    const size_t count = 2 * cells->intervals + 1;
+    double sum = 0;
+    for (size_t k = 0; k < count; k++) {
+        sum += cells->cell[group * count + k];
+    }
+    return sum;
+}
+
+/* Whether nearly all of a group end in one interval, be it with an event or not: times that are alike have no curve. */
+static bool say_alike(char *note, size_t bytes, const struct answering *answering,
+                      const struct survival_cells *cells, size_t group)
+{
+    const double nearly = 0.9;
+    const double *own = cells->cell + group * (2 * cells->intervals + 1);
+    const size_t used = strlen(note);
+    size_t most = 0;
+    for (size_t j = 0; j < cells->intervals; j++) {
+        const bool is_more =
+            own[j] + own[cells->intervals + j] > own[most] + own[cells->intervals + most];
+        most = is_more ? j : most;
+    }
+    if (own[most] + own[cells->intervals + most] < nearly * records_of(cells, group)) {
+        return false;
+    }
+    (void)snprintf(
+        note + used, bytes - used,
+        ": nearly all times are in one interval, %.6g to %.6g, so that there is no curve "
+        "to tell",
+        most > 0 ? answering->query->edge[most - 1] : 0, answering->query->edge[most]);
+    return true;
+}
+
+/* What a group lacks: records, for which the noise alone says how many would do; else deaths, or records late in time. */
+static void say_lack(char *note, size_t bytes, const struct answering *answering,
+                     const struct survival_cells *cells, size_t group)
+{
+    const double needed = query_records_needed(answering);
+    const size_t used = strlen(note);
+    if (!(records_of(cells, group) >= needed)) {
+        query_say_enough(note, bytes, answering);
+    } else if (!say_alike(note, bytes, answering, cells, group) &&
+               !say_few_deaths(note, bytes, cells, group)) {
+        (void)snprintf(note + used, bytes - used,
+                       ": too few records are still under observation late in the time, for this "
+                       "noise; an earlier end would do");
+    }
+}
+
+struct survival_of survival_of_two(size_t g, size_t h)
+{
+    struct survival_of out = {{false}};
+    out.of[g] = out.of[h] = true;
+    return out;
+}
+
+/* The first of them without a record, as far as the noise tells; the number of groups where there is none. */
+static size_t first_hidden(const struct survival_cells *cells, const bool *of)
+{
+    size_t g = 0;
+    while (g < cells->groups && !(of[g] && survival_is_hidden(cells, g))) {
+        g++;
+    }
+    return g;
+}
+
+static void say_hidden(struct query_answer *answer, const struct answering *answering, size_t group)
+{
+    const char *name = query_group_name(answering->query, group);
+    (void)snprintf(answer->note, sizeof answer->note,
+                   "not enough data for this question at this epsilon: no record was found%s%.*s, "
+                   "as far as the noise lets it be told",
+                   name[0] == '\0' ? "" : " in ", SCHEMA_NAME_BYTES, name);
+    query_say_enough(answer->note, sizeof answer->note, answering);
+}
+
+/* The first of them without a curve, or without a mean; the last where all have one. */
+static size_t first_without(const struct survival_cells *cells, const bool *of)
+{
+    size_t last = 0;
+    for (size_t g = 0; g < cells->groups; g++) {
+        bool alone[SURVIVAL_GROUPS_MAX] = {false};
+        alone[g] = true;
+        last = of[g] ? g : last;
+        if (of[g] && !(survival_epsilon_factor(cells, alone) <= 1)) {
+            return g;
+        }
+    }
+    return last;
+}
+
+void survival_say_too_few(struct query_answer *answer, const struct answering *answering,
+                          const struct survival_cells *cells, const struct survival_of *groups)
+{
+    const size_t hidden = first_hidden(cells, groups->of);
+    if (hidden < cells->groups) {
+        say_hidden(answer, answering, hidden);
+        return;
+    }
+    const double epsilon = survival_epsilon_factor(cells, groups->of);
+    const double records = survival_records_factor(cells, groups->of);
+    char more[128] = "";
+    if (!isnan(epsilon)) {
+        (void)snprintf(more, sizeof more, "; %.3g times the epsilon would do", epsilon);
+    }
+    if (!isnan(records)) {
+        (void)snprintf(more, sizeof more,
+                       isnan(epsilon) ? "; %.3g times the records would do"
+                                      : "; %.3g times the epsilon, or %.3g times the records, "
+                                        "would do",
+                       isnan(epsilon) ? records : epsilon, records);
+    }
+    (void)snprintf(answer->note, sizeof answer->note,
+                   "not enough data for this question at this epsilon%s", more);
+    if (isnan(epsilon) && isnan(records)) {
+        say_lack(answer->note, sizeof answer->note, answering, cells,
+                 first_without(cells, groups->of));
+    }
+}
+
+void survival_say_test(struct query_answer *answer, const struct answering *answering,
+                       const struct survival *survival, const struct survival_cells *cells)
+{
+    struct survival_of found = {{false}};
+    size_t count = 0;
+    if (!isnan(survival->log_rank_p)) {
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "chi-squared %.4g with %zu degree%s of freedom; its reference distribution "
+                       "has the noise in it",
+                       survival->log_rank, survival->tested - 1, survival->tested > 2 ? "s" : "");
+        for (size_t g = 0; g < cells->groups; g++) {
+            if (!survival->is_tested[g]) {
+                query_say_left_out(answer, "", query_group_name(answering->query, g));
+            }
+        }
+        return;
+    }
+    for (size_t g = 0; g < cells->groups; g++) {
+        found.of[g] = !survival_is_hidden(cells, g);
+        count += found.of[g];
+    }
+    if (count > 1) {
+        survival_say_too_few(answer, answering, cells, &found);
+    } else {
+        say_hidden(answer, answering, first_hidden(cells, survival_of_two(0, 1).of));
+    }
+}
