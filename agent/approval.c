@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEX_DIGITS = 2 * DIGEST_BYTES, LINE_BYTES = HEX_DIGITS + 16 + APPROVAL_WHY_BYTES };
+enum { HEX_DIGITS = 2 * DIGEST_BYTES, LINE_BYTES = 2 * HEX_DIGITS + 17 + APPROVAL_WHY_BYTES };
 
 static const char HEAD[] =
     "# Written by `hedgerow-agent approve` and `reject`: a job's text by its SHA-256, and how many runs of it\n"
-    "# may be in the journal in all; 0: refused. Behind them a person's words.\n";
+    "# may be in the journal in all; 0: refused; with @ and a job's id: that job alone. Behind them a person's words.\n";
 
 static bool parse_runs(uint32_t *runs, const char *text, size_t size)
 {
@@ -21,6 +21,24 @@ static bool parse_runs(uint32_t *runs, const char *text, size_t size)
     }
     *runs = value;
     return size > 0 && value <= APPROVAL_RUNS_MAX;
+}
+
+/* "RUNS", or "RUNS@JOB" for a yes to one job. */
+static bool parse_yes(struct approval *out, const char *text, size_t size)
+{
+    char hex[HEX_DIGITS + 1];
+    const char *at = memchr(text, '@', size);
+    if (at == NULL) {
+        return parse_runs(&out->runs, text, size);
+    }
+    const size_t digits = (size_t)(at - text);
+    if (size - digits - 1 != HEX_DIGITS) {
+        return false;
+    }
+    memcpy(hex, at + 1, HEX_DIGITS);
+    hex[HEX_DIGITS] = '\0';
+    return parse_runs(&out->runs, text, digits) && out->runs > 0 &&
+           hex_decode(out->job.byte, DIGEST_BYTES, hex) == STATUS_OK;
 }
 
 /* Letters that a terminal or a page acts upon, or that nobody sees: controls, lines' ends, marks of direction, and those that
@@ -93,7 +111,7 @@ static bool parse_line(struct approval *out, const char *line, size_t size)
     memcpy(out->why, line + size - words, words);
     out->why[words] = '\0';
     return hex_decode(out->text.byte, DIGEST_BYTES, hex) == STATUS_OK &&
-           parse_runs(&out->runs, line, digits) && strlen(out->why) == words &&
+           parse_yes(out, line, digits) && strlen(out->why) == words &&
            approval_why_is_valid(out->why);
 }
 
@@ -126,6 +144,12 @@ enum status approvals_parse(struct approvals *out, struct slice text, const char
         left -= taken;
     }
     return STATUS_OK;
+}
+
+bool approval_allows(const struct approval *decision, const struct digest *job, size_t runs_before)
+{
+    return runs_before < decision->runs &&
+           (digest_is_none(&decision->job) || digest_equal(&decision->job, job));
 }
 
 const struct approval *approvals_find(const struct approvals *approvals, const struct digest *text)
@@ -163,11 +187,16 @@ char *approvals_format(const struct approvals *approvals)
     }
     memcpy(text, HEAD, sizeof HEAD);
     for (size_t i = 0; i < approvals->count; i++) {
+        const struct approval *decision = &approvals->item[i];
         char hex[HEX_DIGITS + 1];
-        hex_encode(hex, approvals->item[i].text.byte, DIGEST_BYTES);
-        used += (size_t)snprintf(
-            text + used, size - used, "%s %u%s%s\n", hex, (unsigned)approvals->item[i].runs,
-            approvals->item[i].why[0] != '\0' ? " " : "", approvals->item[i].why);
+        char job[HEX_DIGITS + 1] = "";
+        hex_encode(hex, decision->text.byte, DIGEST_BYTES);
+        if (!digest_is_none(&decision->job)) {
+            hex_encode(job, decision->job.byte, DIGEST_BYTES);
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s %u%s%s%s%s\n", hex,
+                                 (unsigned)decision->runs, job[0] != '\0' ? "@" : "", job,
+                                 decision->why[0] != '\0' ? " " : "", decision->why);
     }
     return text;
 }

@@ -17,6 +17,7 @@ enum { APPROVALS_MAX = 800, APPROVAL_RUNS_MAX = 1000000, APPROVAL_WHY_BYTES = 12
 /* runs: how many jobs of this text the journal may hold in all; 0: none, the text was refused. */
 struct approval {
     struct digest text;
+    struct digest job; /* a yes to this job alone; none: to any job of the text */
     uint32_t runs;
     char why[APPROVAL_WHY_BYTES]; /* a person's words, which stay at the site; "" */
 };
@@ -28,6 +29,7 @@ struct approvals {
 
 /**
  * Reads the list: a line "DIGEST RUNS" or "DIGEST RUNS WHY" a text, in 64 hexadecimal digits; lines with # are comments.
+ * "RUNS@JOB" in place of RUNS is a yes to the job of that id alone.
  * An empty text is an empty list.
  *
  * Fails with STATUS_INVALID, and names the line; out is then empty.
@@ -37,6 +39,9 @@ MUST_USE enum status approvals_parse(struct approvals *out, struct slice text, c
 
 /** Returns the decision on a text, or NULL. */
 const struct approval *approvals_find(const struct approvals *approvals, const struct digest *text);
+
+/** Returns whether a decision is a yes to a job of its text, of which the journal holds runs_before others. */
+bool approval_allows(const struct approval *decision, const struct digest *job, size_t runs_before);
 
 /** Answers whether a person's words can stand in the list: one line of UTF-8 that can be seen, shorter than APPROVAL_WHY_BYTES. */
 bool approval_why_is_valid(const char *why);

@@ -168,7 +168,7 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     CHECK(request->masks == NULL ||
           8 * request->word_bytes == (unsigned)masks_site_width(request->masks));
     if ((int64_t)request->round <= gate_last_round(gate, &request->job)) {
-        status = why_refuse(why, "round %u of this job was answered before", request->round);
+        status = why_refuse(why, "round %u of this job was answered before", request->round + 1);
         goto done;
     }
     status = check_noise(vector, request, why);

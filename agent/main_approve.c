@@ -112,8 +112,12 @@ enum status desk_approve(struct desk *desk, const struct policy *policy,
                          const struct ledger *ledger, const struct waiting_job *waiting,
                          uint32_t runs, struct why *why)
 {
-    const struct approval decision = {.text = waiting->digest, .runs = waiting->runs_before + runs};
+    struct approval decision = {.text = waiting->digest, .runs = waiting->runs_before + runs};
+    desk_load_offer(desk); /* the job may have ended while the person read */
     enum status status = judge_yes(desk, policy, ledger, waiting, runs, why);
+    if (runs == 1 && desk->offer.known && desk_offers(desk, &waiting->digest)) {
+        decision.job = desk->offer.id;
+    }
     return status == STATUS_OK ? desk_decide(desk, &decision, why) : status;
 }
 

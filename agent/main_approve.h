@@ -83,6 +83,9 @@ void desk_load_offer(struct desk *desk);
 /** Returns whether a text is offered, as far as that is known. */
 bool desk_offers(const struct desk *desk, const struct digest *text);
 
+/** Returns whether a decision is a yes to another job than the one that is offered, as far as that is known. */
+bool desk_is_spent(const struct desk *desk, const struct approval *decision);
+
 /** Returns whether nobody has decided on a text, or on another run of it; whether it waits for a person: it is also offered. */
 bool desk_is_undecided(const struct desk *desk, const struct waiting_job *waiting);
 bool desk_waits(const struct desk *desk, const struct waiting_job *waiting);

@@ -286,7 +286,8 @@ void desk_free(struct desk *desk)
 bool desk_is_undecided(const struct desk *desk, const struct waiting_job *waiting)
 {
     const struct approval *decision = approvals_find(&desk->approvals, &waiting->digest);
-    return decision == NULL || (decision->runs > 0 && decision->runs <= waiting->runs_before);
+    return decision == NULL || (decision->runs > 0 && (decision->runs <= waiting->runs_before ||
+                                                       desk_is_spent(desk, decision)));
 }
 
 bool desk_waits(const struct desk *desk, const struct waiting_job *waiting)

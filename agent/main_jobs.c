@@ -131,30 +131,49 @@ static enum status gather(struct seen_texts *texts, const struct desk *desk,
 
 /* Whether the latest run that has not answered its last round is under way, the journal of a site does not tell, but the offer
  * does. */
-static const char *state_of(const struct seen_text *text, const struct approval *decision)
+static const char *state_of(const struct seen_text *text, const struct approval *decision,
+                            const struct desk *desk)
 {
+    const bool spent = decision != NULL && desk_is_spent(desk, decision);
     if (decision != NULL && decision->runs == 0) {
         return "rejected";
     }
-    if (text->kept && (decision == NULL || decision->runs <= text->runs)) {
+    if (text->kept && (decision == NULL || decision->runs <= text->runs || spent)) {
         return text->offered ? "waiting" : "over";
     }
     if (text->runs > 0 && (text->under || text->ended) &&
         (text->rounds == 0 || text->latest < text->rounds)) {
         return text->under ? "running" : "over";
     }
-    return decision != NULL && decision->runs > text->runs ? "approved" : "done";
+    if (decision == NULL || decision->runs <= text->runs ||
+        (!digest_is_none(&decision->job) && desk_run_of(desk, &decision->job) != NULL)) {
+        return "done";
+    }
+    return spent ? "over" : "approved"; /* it ended before it began here, or it may begin */
 }
 
-static json_t *text_json(const struct seen_text *text, const struct approval *decision)
+/* Of a yes to a job that has ended nothing is left. */
+static uint32_t runs_approved(const struct seen_text *text, const struct approval *decision,
+                              const struct desk *desk)
+{
+    if (decision == NULL) {
+        return 0;
+    }
+    return desk_is_spent(desk, decision) && decision->runs > text->runs ? text->runs
+                                                                        : decision->runs;
+}
+
+static json_t *text_json(const struct seen_text *text, const struct approval *decision,
+                         const struct desk *desk)
 {
     char hex[2 * DIGEST_BYTES + 1];
     hex_encode(hex, text->digest.byte, DIGEST_BYTES);
-    return json_pack(
-        "{s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I}", "digest", hex, "job", text->name, "state",
-        state_of(text, decision), "epsilon", (double)text->epsilon_micro * 1e-6, "epsilon_paid",
-        (double)text->paid_micro * 1e-6, "runs", (json_int_t)text->runs, "runs_approved",
-        (json_int_t)(decision != NULL ? decision->runs : 0), "answers", (json_int_t)text->answers);
+    return json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I}", "digest", hex, "job", text->name,
+                     "state", state_of(text, decision, desk), "epsilon",
+                     (double)text->epsilon_micro * 1e-6, "epsilon_paid",
+                     (double)text->paid_micro * 1e-6, "runs", (json_int_t)text->runs,
+                     "runs_approved", (json_int_t)runs_approved(text, decision, desk), "answers",
+                     (json_int_t)text->answers);
 }
 
 json_t *desk_jobs_json(const struct desk *desk, const struct ledger *ledger)
@@ -163,7 +182,7 @@ json_t *desk_jobs_json(const struct desk *desk, const struct ledger *ledger)
     json_t *list = gather(&texts, desk, ledger) == STATUS_OK ? json_array() : NULL;
     for (size_t i = 0; list != NULL && i < texts.count; i++) {
         const struct seen_text *text = &texts.item[i];
-        json_add(&list, text_json(text, approvals_find(&desk->approvals, &text->digest)));
+        json_add(&list, text_json(text, approvals_find(&desk->approvals, &text->digest), desk));
     }
     free(texts.item);
     return list;
@@ -176,7 +195,7 @@ static enum status print_json(const struct desk *desk, const struct seen_texts *
     for (size_t i = 0; i < texts->count; i++) {
         const struct seen_text *text = &texts->item[i];
         const struct approval *decision = approvals_find(&desk->approvals, &text->digest);
-        json_t *json = text_json(text, decision);
+        json_t *json = text_json(text, decision, desk);
         json_put(&json, "why", json_string(decision != NULL ? decision->why : ""));
         json_add(&list, json);
     }
@@ -190,7 +209,8 @@ static enum status print_json(const struct desk *desk, const struct seen_texts *
     return good ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static void print_text(const struct seen_text *text, const struct approval *decision)
+static void print_text(const struct seen_text *text, const struct approval *decision,
+                       const struct desk *desk)
 {
     char hex[2 * DIGEST_BYTES + 1];
     char price[DECIMAL_TEXT_BYTES] = "-";
@@ -200,7 +220,7 @@ static void print_text(const struct seen_text *text, const struct approval *deci
         decimal_format(price, sizeof price, text->epsilon_micro, EPSILON_DECIMALS);
     }
     decimal_format(paid, sizeof paid, text->paid_micro, EPSILON_DECIMALS);
-    (void)printf("%.12s  %-8s  %4" PRIu32 "  %7s  %7s  %s\n", hex, state_of(text, decision),
+    (void)printf("%.12s  %-8s  %4" PRIu32 "  %7s  %7s  %s\n", hex, state_of(text, decision, desk),
                  text->runs, price, paid, text->name[0] != '\0' ? text->name : "?");
     if (decision != NULL && decision->why[0] != '\0') {
         wrap_print(stdout, 0, 14, "              because: %s", decision->why);
@@ -225,7 +245,8 @@ enum status desk_list(struct desk *desk, const struct arguments *arguments, stru
             (void)printf("%-12s  %-8s  %4s  %7s  %7s  %s\n", "digest", "state", "runs", "epsilon",
                          "paid", "job");
             for (size_t i = 0; i < texts.count; i++) {
-                print_text(&texts.item[i], approvals_find(&desk->approvals, &texts.item[i].digest));
+                print_text(&texts.item[i], approvals_find(&desk->approvals, &texts.item[i].digest),
+                           desk);
             }
             decimal_format(left, sizeof left, left_micro, EPSILON_DECIMALS);
             (void)printf("left of the policy's total: epsilon %s\n", left);

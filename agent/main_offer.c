@@ -66,6 +66,13 @@ void desk_load_offer(struct desk *desk)
     desk->offer = offer.known ? offer : (struct desk_offer){.known = false};
 }
 
+/* A yes to one job ends with it: another job of the same text has another id. */
+bool desk_is_spent(const struct desk *desk, const struct approval *decision)
+{
+    return desk->offer.known && !digest_is_none(&decision->job) &&
+           !digest_equal(&desk->offer.id, &decision->job);
+}
+
 bool desk_offers(const struct desk *desk, const struct digest *text)
 {
     return !desk->offer.known || digest_equal(&desk->offer.text, text);

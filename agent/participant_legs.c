@@ -206,7 +206,7 @@ static enum status send_signature(struct participant *p, struct effects *effects
 static void tell_refused(const struct participant *p, const char *event, const char *reason)
 {
     log_event(p->options.log, LOG_WARN, event, p->coordinator.name,
-              "round %" PRIu32 ": nothing is signed or revealed: %s", p->round, reason);
+              "round %" PRIu32 ": nothing is signed or revealed: %s", p->round + 1, reason);
 }
 
 /* The list is durable before its signature leaves: after a restart no other one is signed. */

@@ -27,7 +27,7 @@ enum status round_decline(struct participant *p, const char *event, const char *
     masks_site_free(p->masks);
     p->masks = NULL;
     participant_enter_round(p, ROUND_DECLINED);
-    log_event(p->options.log, LOG_WARN, event, NULL, "round %" PRIu32 " declined: %s", p->round,
+    log_event(p->options.log, LOG_WARN, event, NULL, "round %" PRIu32 " declined: %s", p->round + 1,
               reason);
     return decline(p, p->round, effects);
 }

@@ -40,7 +40,9 @@ static enum verdict verdict_on_job(const struct participant *p)
     if (p->options.approved_text.size > 0 || p->options.policy->approval == APPROVAL_POLICY) {
         return VERDICT_YES;
     }
-    return decision != NULL && runs_before(p) < decision->runs ? VERDICT_YES : VERDICT_WAITS;
+    return decision != NULL && approval_allows(decision, &p->name.id, runs_before(p))
+               ? VERDICT_YES
+               : VERDICT_WAITS;
 }
 
 void site_keep_text(struct participant *p, int64_t now_ms)

@@ -99,7 +99,8 @@ static void tell_overrun(const struct participant *p)
         return;
     }
     log_event(p->options.log, LOG_WARN, "slot-overrun", NULL,
-              "round %" PRIu32 " takes %" PRId64 " slots: raise answer_slot_ms", p->round, times);
+              "round %" PRIu32 " takes %" PRId64 " slots: raise answer_slot_ms", p->round + 1,
+              times);
 }
 
 enum status work_take(struct participant *p, const struct event *event, struct effects *effects)

@@ -129,7 +129,7 @@ enum status coordinator_fail(struct coordinator *c, const struct event *event,
     const bool settled = c->masks != NULL && masks_host_is_settled(c->masks);
     (void)snprintf(cause, sizeof cause,
                    "round %" PRIu32 ": %zu agents %s, the job needs %zu (%s); missing: %s",
-                   c->outcome.rounds_closed,
+                   c->outcome.rounds_closed + 1,
                    joining  ? coordinator_count_ready(c)
                    : keying ? cohort_count(&c->cohort, STANDING_KEYED)
                             : answered,
@@ -191,7 +191,7 @@ static enum status close_round(struct coordinator *c, const struct stage *stage,
     }
     if (why.text[0] != '\0') {
         log_event(c->options.log, LOG_ERROR, "noise-not-paid", NULL, "round %" PRIu32 ": %s",
-                  c->outcome.rounds_closed, why.text);
+                  c->outcome.rounds_closed + 1, why.text);
     }
     free(own);
     closing_free(&closing);

@@ -88,7 +88,7 @@ static enum status on_keys(struct coordinator *c, const struct event *event, str
         cohort_set_standing(&c->cohort, member, STANDING_REFUSED);
         masks_host_drop_keys(c->masks, member->peer.name);
         log_event(c->options.log, LOG_WARN, "keys-refused", member->peer.name,
-                  "takes no part in round %" PRIu32 ": %s", c->outcome.rounds_closed, why.text);
+                  "takes no part in round %" PRIu32 ": %s", c->outcome.rounds_closed + 1, why.text);
         return STATUS_OK;
     }
     cohort_set_standing(&c->cohort, member, STANDING_KEYED);
@@ -201,7 +201,7 @@ static enum status on_signed(struct coordinator *c, const struct event *event,
         log_event(c->options.log, LOG_WARN, "signature-refused", member->peer.name,
                   "did not sign the survivors of round %" PRIu32
                   " as they are: was it asked something else?",
-                  c->outcome.rounds_closed);
+                  c->outcome.rounds_closed + 1);
         return STATUS_OK;
     }
     if (could_open) {
@@ -245,7 +245,7 @@ enum status coordinator_lose_if_due(struct coordinator *c, const struct event *e
     (void)snprintf(cause, sizeof cause,
                    "round %" PRIu32 ": its masked sum could not be opened, for sites left between "
                    "their answer and its opening: %s",
-                   c->outcome.rounds_closed, missing);
+                   c->outcome.rounds_closed + 1, missing);
     return coordinator_fail_because(c, event, cause, effects);
 }
 
@@ -260,13 +260,13 @@ static enum status on_reveal(struct coordinator *c, const struct event *event,
         (void)snprintf(cause, sizeof cause,
                        "round %" PRIu32 ": its masked sum could not be opened: what %s revealed is "
                        "not what it had committed to",
-                       c->outcome.rounds_closed, member->peer.name);
+                       c->outcome.rounds_closed + 1, member->peer.name);
         return coordinator_fail_because(c, event, cause, effects);
     }
     if (status == STATUS_INVALID) {
         log_event(c->options.log, LOG_WARN, "reveal-refused", member->peer.name,
                   "revealed something else than round %" PRIu32 " asks of it",
-                  c->outcome.rounds_closed);
+                  c->outcome.rounds_closed + 1);
         return STATUS_OK;
     }
     return status == STATUS_OK && masks_host_is_open(c->masks)

@@ -70,7 +70,7 @@ static void on_decline(struct coordinator *c, struct member *member, const struc
         digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
         cohort_set_standing(&c->cohort, member, STANDING_DECLINED);
         log_event(c->options.log, LOG_INFO, "agent-declined", member->peer.name,
-                  "declined round %" PRIu32, c->outcome.rounds_closed);
+                  "declined round %" PRIu32, c->outcome.rounds_closed + 1);
     }
 }
 

@@ -83,7 +83,7 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, int64_t left
     coordinator_mark_unlisted(c);
     coordinator_mark_handed(c);
     log_event(c->options.log, LOG_DEBUG, "round-opened", NULL, "round %" PRIu32 " is open",
-              c->outcome.rounds_closed);
+              c->outcome.rounds_closed + 1);
     coordinator_tell_all(c, TELL_INVITE);
     return coordinator_tell_next(c, now_ms, effects);
 }

@@ -52,7 +52,7 @@ static void refuse(struct coordinator *c, struct member *member, const char *eve
 {
     cohort_set_standing(&c->cohort, member, STANDING_REFUSED);
     log_event(c->options.log, LOG_WARN, event, member->peer.name,
-              "is not counted in round %" PRIu32 ": %s", c->outcome.rounds_closed, reason);
+              "is not counted in round %" PRIu32 ": %s", c->outcome.rounds_closed + 1, reason);
 }
 
 /* An exact answer is kept nowhere: an agent that began anew since it offered has computed it again, and
@@ -126,7 +126,7 @@ static enum status count_answer(struct coordinator *c, struct member *member, st
     cohort_set_standing(&c->cohort, member, STANDING_ANSWERED);
     member->missed = 0;
     log_event(c->options.log, LOG_DEBUG, "answer-counted", member->peer.name,
-              "is in the sum of round %" PRIu32, c->outcome.rounds_closed);
+              "is in the sum of round %" PRIu32, c->outcome.rounds_closed + 1);
     return STATUS_OK;
 }
 
@@ -160,7 +160,7 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
             log_event(c->options.log, LOG_WARN, "offer-changed", member->peer.name,
                       "offered a second, different answer to round %" PRIu32
                       ": the first one counts",
-                      c->outcome.rounds_closed);
+                      c->outcome.rounds_closed + 1);
         }
         return STATUS_OK;
     }

@@ -72,7 +72,7 @@ static enum status gather_anew(struct coordinator *c, const struct event *event,
     log_event(c->options.log, LOG_WARN, "answers-anew", NULL,
               "round %" PRIu32 ": an agent was revoked after it had answered: all others are asked "
               "for their answers again",
-              c->outcome.rounds_closed);
+              c->outcome.rounds_closed + 1);
     cohort_gather_anew(&c->cohort);
     enum status status = aggregate_begin(&c->aggregate, c->aggregate.count);
     c->late = false;
@@ -100,7 +100,7 @@ static void tell_revoked(const struct coordinator *c, const struct event *event)
                   "is not admitted any more, and the sum of round %" PRIu32
                   " cannot be opened without it: admit it again within %" PRId64
                   " s, or the job fails",
-                  c->outcome.rounds_closed, (c->deadline_ms - event->now_ms) / 1000);
+                  c->outcome.rounds_closed + 1, (c->deadline_ms - event->now_ms) / 1000);
     }
 }
 

@@ -141,7 +141,7 @@ static void tell_late(struct coordinator *c, int64_t now_ms, size_t answered)
     log_event(c->options.log, LOG_WARN, "round-late", NULL,
               "round %" PRIu32 ": %zu %s at the deadline, the job needs %zu; it stays open for "
               "%" PRId64 " s more (cohort.patience_s) with what it has; missing: %s",
-              c->outcome.rounds_closed, answered,
+              c->outcome.rounds_closed + 1, answered,
               c->phase == PHASE_KEYING ? "sites' keys" : "answers", coordinator_least(c),
               seconds(c->deadline_ms - now_ms), missing);
 }
@@ -151,7 +151,7 @@ static void tell_missed(const struct coordinator *c, int64_t now_ms)
     char missing[MISSING_BYTES];
     coordinator_tell_missing(c, now_ms, missing, sizeof missing);
     log_event(c->options.log, LOG_WARN, "round-without", NULL,
-              "round %" PRIu32 " %s at its deadline without: %s", c->outcome.rounds_closed,
+              "round %" PRIu32 " %s at its deadline without: %s", c->outcome.rounds_closed + 1,
               c->phase == PHASE_KEYING ? "goes on" : "closes", missing);
 }
 

@@ -455,7 +455,7 @@ chmod 600 two/state/waiting/*.yml
 [ "$(find two/state/waiting -name "${digest:0:1}*.yml" | wc -l)" -ge 2 ] || fault 'too few jobs wait for the test'
 expect 3 "$agent" reject --config two/agent.yml "${digest:0:1}" --why 'too many jobs'
 says 'give more of it'
-grep -q "^$digest 1\$" two/state/approvals || fault 'an ambiguous no refused the job that runs'
+grep -qE "^$digest 1@[0-9a-f]{64}\$" two/state/approvals || fault 'an ambiguous no refused the job that runs'
 rm two/state/waiting/*.yml
 expect 3 "$agent" reject --config two/agent.yml "${digest:0:8}beef" --why 'no such job'
 says 'no job that waits or was decided on'

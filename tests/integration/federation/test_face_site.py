@@ -189,6 +189,61 @@ def dead_jobs_are_over(make, programs):
     same_as_the_commands(federation, shown)
 
 
+def a_yes_ends_with_its_job(make, programs):
+    """Approved while it was offered, cancelled before it began here: the yes pays for no later submission of the same text, also
+    where the agent was killed between the yes and the end. `jobs` and the page say over."""
+    federation = with_queue(make, programs)
+    process = federation.start_agent("site-1")
+    place = port_of(federation, "site-1")
+
+    def start_again():
+        (federation.folder / "site-1.log").unlink()
+        return federation.start_agent("site-1"), port_of(federation, "site-1")
+
+    submit(federation, "first")
+    digest = wait_state(place, "first", "waiting")["waiting"][0]["digest"]
+    process.kill()
+    expect("approved for 1 run" in agent(federation, "approve", "--yes"), "the yes")
+    test_queue.command(federation, "cancel", 1)
+    fed.wait_until(lambda: test_queue.status(federation, 1)["ended"], "the cancelled job is filed")
+    submit(federation, "first")
+    process, place = start_again()
+    again = wait_state(place, "first", "waiting")["waiting"]
+    expect([job["digest"] for job in again] == [digest], f"the same text: {again}")
+    expect(test_queue.status(federation, 2)["state"] == "running", "it waits for a person")
+    expect(federation.ledger("site-1")["charges"] == [], "a yes to the first job paid for the second")
+    agent(federation, "approve", "--yes")
+    wait_state(place, "first", "done")
+    charged = len(federation.ledger("site-1")["charges"])
+    expect(charged > 0, "a yes to the second job lets it run")
+    # It cannot begin: it needs a site that never comes. The agent hears of its end.
+    alone = text_of("second").replace("minimum: 1", "minimum: 2")
+    expect("minimum: 2" in alone, "the job's text has another minimum")
+    number = submit(federation, "second", alone)
+    wait_state(place, "second", "waiting")
+    agent(federation, "approve", "--yes")
+    shown = wait_state(place, "second", "approved")
+    same_as_the_commands(federation, shown)
+    test_queue.command(federation, "cancel", number)
+    shown = wait_state(place, "second", "over")
+    expect([job["runs_approved"] for job in shown["jobs"] if job["job"] == "second"] == [0], f"a run is approved: {shown['jobs']}")
+    same_as_the_commands(federation, shown)
+    process.kill()
+    process, place = start_again()
+    wait_state(place, "second", "over")
+    submit(federation, "second", alone)
+    wait_state(place, "second", "waiting")
+    # Two runs are what was said: also after the end of this one.
+    agent(federation, "approve", "--runs", "2", "--yes")
+    wait_state(place, "second", "approved")
+    test_queue.command(federation, "cancel", number + 1)
+    fed.wait_until(lambda: test_queue.status(federation, number + 1)["ended"], "the cancelled job is filed")
+    wait_state(place, "second", "approved")
+    submit(federation, "second", alone)
+    fed.wait_until(lambda: (federation.folder / "site-1.log").read_text().count('"job-joined"') == 2, "approved twice, it is joined twice")
+    expect(len(federation.ledger("site-1")["charges"]) == charged, "something was paid that did not run")
+
+
 def a_coordinator_says_that_a_person_is_waited_for(make, programs):
     """Its list, its metrics and `status`; and no more once the person has said yes."""
     federation = with_queue(make, programs, slot_ms=1000)
@@ -285,7 +340,7 @@ def a_decision_at_the_page(make, programs):
     kept = federation.folder / "site-1" / "state" / "waiting" / (job["digest"] + ".yml")
     kept.write_text(kept.read_text() + "# changed\n")
     expect(post(place, "/api/decide", good) == (200, {"done": "approved"}), "the person's yes")
-    expect(approvals(federation) == [job["digest"] + " 1"], f"approved: {approvals(federation)}")
+    expect(re.fullmatch(job["digest"] + " 1@[0-9a-f]{64}", *approvals(federation)), f"approved: {approvals(federation)}")
     expect(hashlib.sha256(job["text"].encode()).hexdigest() == job["digest"], "the text that was shown")
     wait_state(place, "first", "done")
     expect_refused(place, good, 409, "the same yes again (replay)")
@@ -440,7 +495,7 @@ def floods_of_guesses_delay_no_round(make, programs):
 def main():
     options = fed.options()
     cases = [(function.__name__, function, {"programs": options.programs})
-             for function in (same_as_commands_also_after_a_kill, dead_jobs_are_over, a_coordinator_says_that_a_person_is_waited_for, a_decision_at_the_page, a_price_that_is_not_left, tickets, nobody_decides_unless_said,
+             for function in (same_as_commands_also_after_a_kill, dead_jobs_are_over, a_yes_ends_with_its_job, a_coordinator_says_that_a_person_is_waited_for, a_decision_at_the_page, a_price_that_is_not_left, tickets, nobody_decides_unless_said,
                               floods_of_guesses_delay_no_round) if options.only in function.__name__]
     return fed.run_cases(cases, at_once=2)
 

@@ -46,12 +46,35 @@ Test(approval, decisions_and_their_reasons_come_back)
     cr_expect(approvals.count == 2 && approvals_find(&approvals, &second)->why[0] == '\0');
 }
 
+Test(approval, a_yes_to_one_job_comes_back_and_allows_no_other)
+{
+    const struct approval decision = {.text = all(1), .job = all(9), .runs = 2};
+    const struct digest text = all(1);
+    const struct digest job = all(9);
+    const struct digest other = all(8);
+    approvals.count = 0;
+    cr_assert_eq(approvals_set(&approvals, &decision), STATUS_OK);
+    char *written = approvals_format(&approvals);
+    cr_assert_not_null(written);
+    cr_assert_eq(parse(written), STATUS_OK, "%s", why.text);
+    free(written);
+    const struct approval *read = approvals_find(&approvals, &text);
+    cr_assert_not_null(read);
+    cr_expect(read->runs == 2 && digest_equal(&read->job, &job));
+    cr_expect(approval_allows(read, &job, 1));
+    cr_expect_not(approval_allows(read, &job, 2), "as many runs as were said");
+    cr_expect_not(approval_allows(read, &other, 0), "another job of the same text");
+    const struct approval any = {.text = text, .runs = 1};
+    cr_expect(approval_allows(&any, &other, 0), "a yes in advance is for whichever job comes");
+    cr_expect_not(approval_allows(&any, &other, 1));
+}
+
 Test(approval, lines_of_another_form_are_refused)
 {
     char digest[2 * DIGEST_BYTES + 1];
     char text[512];
-    static const char *const bad[] = {"",         " ",    " 1x",     " -1",
-                                      " 1000001", " why", " 0 \x01", " 0 \x80"};
+    static const char *const bad[] = {"",        " ",       " 1x", " -1",   " 1000001", " why",
+                                      " 0 \x01", " 0 \x80", " 1@", " 1@12", " @"};
     const struct digest any = all(7);
     hex_encode(digest, any.byte, DIGEST_BYTES);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -60,6 +83,8 @@ Test(approval, lines_of_another_form_are_refused)
         cr_expect_not_null(strstr(why.text, "approvals:2"), "%s", why.text);
         cr_expect_eq(approvals.count, 0);
     }
+    (void)snprintf(text, sizeof text, "%s 0@%s\n", digest, digest);
+    cr_expect_eq(parse(text), STATUS_INVALID, "a no is to every job of the text");
     (void)snprintf(text, sizeof text, "%s 0 %0*d\n", digest, APPROVAL_WHY_BYTES - 1, 0);
     cr_expect_eq(parse(text), STATUS_OK, "%s", why.text);
     (void)snprintf(text, sizeof text, "%s 0 %0*d\n", digest, APPROVAL_WHY_BYTES, 0);

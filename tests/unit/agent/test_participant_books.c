@@ -214,6 +214,7 @@ Test(participant_books, what_the_jobs_allowance_does_not_cover_is_declined_uncom
     ask_and_wait(1);
     cr_assert(bench.declines == 1 && bench.offers == 0);
     cr_assert_eq(bench.works, 1, "the records were read, and nothing computed");
+    cr_expect_not_null(strstr(bench.said, "round 2 declined: "), "the second one: %s", bench.said);
     end();
 }
 

@@ -34,6 +34,21 @@ static void decide(struct timed *bench, unsigned runs)
     timed_tick(bench);
 }
 
+/* A yes to the job that is offered, as `approve` gives it. */
+static void approve_this_job(struct timed *bench)
+{
+    char text_hex[2 * DIGEST_BYTES + 1];
+    char job_hex[2 * DIGEST_BYTES + 1];
+    char text[256];
+    hex_encode(text_hex, bench->job.text_digest.byte, DIGEST_BYTES);
+    hex_encode(job_hex, bench->job.id.byte, DIGEST_BYTES);
+    (void)snprintf(text, sizeof text, "%s 1@%s\n", text_hex, job_hex);
+    timed_file(bench, FOLLOWED_APPROVALS, text);
+    timed_settle(bench);
+    bench->now_ms += SLOT_MS;
+    timed_tick(bench);
+}
+
 static bool says(const struct timed *bench, const char *event)
 {
     return strstr(bench->logged, event) != NULL;
@@ -147,6 +162,41 @@ Test(participant_site, an_approval_covers_one_run_or_as_many_as_were_said)
     timed_tick(&bench);
     cr_assert(is_ready(&bench), "the first run goes on after a restart");
     timed_free(&bench);
+}
+
+/* The first job was approved, and ended before it began here: nothing of it is in the journal. Planted: a yes that is to the
+ * text alone lets the second one in, and nobody was asked. */
+Test(participant_site, a_yes_to_a_job_ends_with_it)
+{
+    for (unsigned in_advance = 0; in_advance < 2; in_advance++) {
+        struct timed bench;
+        init_asking(&bench);
+        timed_join(&bench);
+        if (in_advance > 0) {
+            decide(&bench, 1);
+        } else {
+            approve_this_job(&bench);
+        }
+        cr_assert(is_ready(&bench), "%s", bench.logged);
+        timed_name_job(&bench.job, (struct slice){bench.text, strlen(bench.text)}, 2);
+        timed_join(&bench);
+        bench.now_ms += SLOT_MS;
+        timed_tick(&bench);
+        cr_assert_eq(is_ready(&bench), in_advance > 0, "the same text submitted again");
+        cr_assert_eq(bench.waiting, in_advance > 0 ? 1 : 2, "a person is asked anew");
+        approve_this_job(&bench);
+        cr_assert(is_ready(&bench), "and says yes to that one");
+        ask_round(&bench, 0);
+        cr_assert_eq(bench.body_count, 2);
+        timed_stop(&bench);
+        timed_start(&bench);
+        approve_this_job(&bench);
+        timed_join(&bench);
+        bench.now_ms += SLOT_MS;
+        timed_tick(&bench);
+        cr_assert(is_ready(&bench), "which goes on after a restart");
+        timed_free(&bench);
+    }
 }
 
 Test(participant_site, a_refused_job_is_declined_also_in_the_middle_of_it)

@@ -24,7 +24,9 @@ Test(round_wait, one_that_trickles_does_not_keep_honest_answers_out)
     for (size_t agent = 1; agent < 4; agent++) {
         cr_assert(waiting_counted(&rig, 0, agent), "honest agent %zu paid and is not in", agent);
     }
-    cr_assert(waiting_said(&rig, "round-without", "site-00"), "%s", rig.said);
+    cr_assert(
+        waiting_said(&rig, "round-without", "round 1 closes at its deadline without: site-00"),
+        "numbered as the figures are, from 1: %s", rig.said);
     waiting_free(&rig);
 }
 
@@ -123,7 +125,8 @@ Test(round_wait, a_bad_minute_does_not_throw_paid_answers_away)
     waiting_init(&rig, 3, "minimum: 3, deadline_s: 5, patience_s: 600", false);
     rig.agent[2].offers_ms = 100000;
     cr_assert_not(waiting_run(&rig, 1, 60000));
-    cr_assert(waiting_said(&rig, "round-late", "2 answers at the deadline"), "%s", rig.said);
+    cr_assert(waiting_said(&rig, "round-late", "round 1: 2 answers at the deadline"), "%s",
+              rig.said);
     cr_assert(waiting_said(&rig, "round-late", "site-02 (present, but has not answered)"));
     rig.agent[2].present = false; /* and its line is down for a while */
     cr_assert_not(waiting_run(&rig, 1, 120000));
