@@ -16,13 +16,11 @@
  * docs/study-hospitals.md.
  *
  * Under rho the noise of all steps together hardly grows with their number: three steps in place of eight after products lose
- * 0.2 points, and one in place of four after 57 columns' sums 16. Several classes whose columns are not whitened together find
- * more in the later ones (no test: Satellite alone). */
+ * 0.2 points, and one in place of four after 57 columns' sums 16. */
 enum {
     STEPS_MAX_PRODUCTS = 8,
     STEPS_GAUSSIAN = 4,
     STEPS_GAUSSIAN_MANY = 8,
-    STEPS_MIN_MANY = 4,
     STEPS_MAX = 16,
     RECORDS_MOST = 1000000
 };
@@ -45,7 +43,9 @@ static const double share_counts_most = 0.2;
 /* Noise of a step, at most, where steps are worth it after sums. Of two classes it is multiplied by the root of the columns: a step
  * has noise on each of them, and the sums' model on those that matter. With 8 columns and 615 records no step loses 4.6 points, and
  * with 57 columns and 3,680 records a step loses 1.7. In between made-up tables and real ones disagree, and the real ones were
- * followed. No test: the bounds of several classes, and the Gaussian one. */
+ * followed. Of several classes, after squares, four steps in place of none lose up to 20 points above the
+ * bound, and four in place of two up to 10 below it. No test: the bounds of several
+ * classes, and the Gaussian one. */
 #define STEP_OF_TWO      8.0
 #define STEP_OF_MANY     0.9
 #define STEP_OF_GAUSSIAN 3.5
@@ -98,9 +98,8 @@ static enum selftune_sight sight(const struct prospect *prospect)
 }
 
 /* Steps correct what the first model got wrong, and each of them brings its noise. `noise` is that of a step that has all of
- * epsilon, in a model's units. The classes' sums are a model already: where noise is large there are no steps after them. Of several
- * classes whose columns are not whitened together one step overshoots or falls short, and a few of them mend it. After products one
- * step in place of three loses 1.2 points, and eight in place of two 0.8. */
+ * epsilon, in a model's units. The classes' sums are a model already: where noise is large there are no steps after them. After
+ * products one step in place of three loses 1.2 points, and eight in place of two 0.8. */
 static uint32_t steps(const struct prospect *prospect, const struct learn_stage *own)
 {
     const double noise = deviation(prospect, 2, 2, 1) * learn_step_length(own);
@@ -116,10 +115,8 @@ static uint32_t steps(const struct prospect *prospect, const struct learn_stage 
     } else if (two) {
         const bool none = own->tune.sight == SIGHT_SUMS && noise * sqrt(prospect->d) > STEP_OF_TWO;
         wanted = none ? 0 : 1 + sqrt(0.4 / noise);
-    } else if (own->tune.sight == SIGHT_SQUARES) {
-        wanted = fmax(1 + sqrt(2.5 / noise), STEPS_MIN_MANY);
-    } else {
-        wanted = noise > STEP_OF_MANY ? 0 : 2;
+    } else if (noise <= STEP_OF_MANY) {
+        wanted = own->tune.sight == SIGHT_SQUARES ? 1 + sqrt(1 / noise) : 2;
     }
     return (uint32_t)fmin(wanted, STEPS_MAX);
 }
