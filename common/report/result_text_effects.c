@@ -59,6 +59,10 @@ void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct resul
         const size_t used = strlen(text);
         (void)snprintf(text + used, RESULT_ENOUGH_BYTES - used, "about %.0f records would do",
                        ceil(effect->needed));
+    } else if (text[0] == '\0' && isfinite(effect->needed)) {
+        (void)snprintf(text, RESULT_ENOUGH_BYTES,
+                       "%.0f records would do in cells that are alike, as these are not",
+                       ceil(effect->needed));
     }
 }
 

@@ -351,3 +351,21 @@ Test(result_text, finds_formats_by_their_names)
     cr_expect(result_format_of(&format, "tex") && format == RESULT_LATEX);
     cr_expect(!result_format_of(&format, "html") && !result_format_of(&format, ""));
 }
+
+Test(result_text, tells_a_site_that_is_left_out_what_would_do)
+{
+    struct result_effect effect = {.needed = 896.2, .factor = 2.25};
+    struct result_site site = {.records = 500};
+    char text[RESULT_ENOUGH_BYTES];
+    result_say_enough(text, &effect, &site);
+    cr_expect_str_eq(text, "2.2 times the epsilon, or about 897 records would do");
+    site.records = 1000;
+    result_say_enough(text, &effect, &site);
+    cr_expect_str_eq(text, "2.2 times the epsilon would do", "it has these records");
+    effect.factor = NAN;
+    result_say_enough(text, &effect, &site);
+    cr_expect_str_eq(text, "897 records would do in cells that are alike, as these are not");
+    site.records = 500;
+    result_say_enough(text, &effect, &site);
+    cr_expect_str_eq(text, "about 897 records would do");
+}
