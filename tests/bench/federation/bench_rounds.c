@@ -148,7 +148,8 @@ static bool compare(const char *parent, size_t agents, size_t columns, uint32_t 
         (void)printf("  %8.1f  %8.1f  %8.1f  %5.2f  %5.2f\n", rival.least_ms, rival.median_ms,
                      rival.busy_ms, ours.least_ms / rival.least_ms, ours.busy_ms / rival.busy_ms);
     } else {
-        (void)printf("  no rival: it was not wanted, or python3-zmq or python3-numpy is not installed\n");
+        (void)printf(
+            "  no rival: it was not wanted, or python3-zmq or python3-numpy is not installed\n");
     }
     (void)fflush(stdout);
     return true;
