@@ -137,6 +137,15 @@ enum status participant_ask_again(struct participant *p, int64_t now_ms, struct 
     return participant_ask(p, effects);
 }
 
+/* The gate has just digested the answer for its offer. Openings of masks, where there are some, lie behind it in the blob. */
+static const struct digest *digest_of_blob(const struct record *record, struct slice blob)
+{
+    return record->kind == RECORD_ANSWER && blob.size > 0 && record->as.answer.masks_bytes == 0 &&
+                   blob.size == record->as.answer.answer_bytes
+               ? &record->as.answer.answer
+               : NULL;
+}
+
 enum status participant_commit(struct participant *p, struct effects *effects,
                                const struct record *record, struct slice blob)
 {
@@ -162,6 +171,7 @@ enum status participant_commit(struct participant *p, struct effects *effects,
     }
     effect->as.commit.body = (struct slice){p->commit_body[slot], size};
     effect->as.commit.blob = blob;
+    effect->as.commit.digest = digest_of_blob(p->committing[slot], blob);
     return STATUS_OK;
 }
 

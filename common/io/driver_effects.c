@@ -60,6 +60,17 @@ static enum status start_work(struct driver *driver, const struct lane *lane)
     return status;
 }
 
+static enum status append(const struct journal *journal, uint64_t *sequence,
+                          const struct effect *effect)
+{
+    const struct slice body = effect->as.commit.body;
+    const struct slice blob = effect->as.commit.blob;
+    const struct digest *digest = effect->as.commit.digest;
+    return digest != NULL && journal->append_known != NULL
+               ? journal->append_known(journal->self, sequence, body, blob, digest)
+               : journal->append(journal->self, sequence, body, blob);
+}
+
 static enum status perform(struct driver *driver, struct lane *lane, const struct effect *effect)
 {
     static const char *const step[][2] = {
@@ -80,8 +91,7 @@ static enum status perform(struct driver *driver, struct lane *lane, const struc
         send_message(driver, effect);
         break;
     case EFFECT_COMMIT:
-        status = lane->journal.append(lane->journal.self, &sequence, effect->as.commit.body,
-                                      effect->as.commit.blob);
+        status = append(&lane->journal, &sequence, effect);
         if (status != STATUS_OK) {
             return journal_failed(driver, lane, status, "commit-failed");
         }

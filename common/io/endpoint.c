@@ -245,8 +245,12 @@ static long wait_ms(const struct endpoint *endpoint, int64_t now_ms, int timeout
 static void tend(struct endpoint *endpoint, int64_t now_ms)
 {
     if (endpoint->listens) {
-        endpoint_zap_answer(endpoint, now_ms);
-        endpoint_guard_events(endpoint, now_ms);
+        if (!endpoint->zap_rests) {
+            endpoint_zap_answer(endpoint, now_ms);
+        }
+        if (!endpoint->monitor_rests) {
+            endpoint_guard_events(endpoint, now_ms);
+        }
         endpoint_guard_sample(endpoint, now_ms);
         endpoint_rivals_look(endpoint, now_ms);
         endpoint_owed_look(endpoint, now_ms);
@@ -255,6 +259,23 @@ static void tend(struct endpoint *endpoint, int64_t now_ms)
     }
     endpoint_lines_tend(endpoint, now_ms);
     log_rate_flush(&endpoint->rate, now_ms);
+}
+
+/* Notes at what a look found nothing. A look that failed says nothing. */
+static void note_rest(struct endpoint *endpoint, const zmq_pollitem_t *item, int used, int ready)
+{
+    endpoint->socket_rests = endpoint->zap_rests = endpoint->monitor_rests = endpoint->lines_rest =
+        false;
+    for (int i = 0; ready >= 0 && i < used; i++) {
+        const bool rests = (item[i].revents & ZMQ_POLLIN) == 0;
+        if (item[i].socket == NULL) {
+            endpoint->lines_rest |= rests && item[i].fd == endpoint_lines_descriptor(endpoint);
+        } else {
+            endpoint->socket_rests |= rests && item[i].socket == endpoint->socket;
+            endpoint->zap_rests |= rests && item[i].socket == endpoint->zap;
+            endpoint->monitor_rests |= rests && item[i].socket == endpoint->monitor;
+        }
+    }
 }
 
 enum status endpoint_poll(struct endpoint *endpoint, struct pollfd *other, size_t count,
@@ -287,8 +308,20 @@ enum status endpoint_poll(struct endpoint *endpoint, struct pollfd *other, size_
     for (size_t i = 0; ready > 0 && i < count; i++) {
         other[i].revents = (item[i].revents & ZMQ_POLLIN) != 0 ? POLLIN : 0;
     }
+    note_rest(endpoint, item, used, ready);
     tend(endpoint, clock_now_ms());
     return STATUS_OK;
+}
+
+/* Asks the lines, unless the latest look found nothing there, or an attempt since. */
+static enum status receive_by_lines(struct endpoint *endpoint, struct endpoint_message *out)
+{
+    if (endpoint->lines == NULL || endpoint->lines_rest) {
+        return STATUS_AGAIN;
+    }
+    const enum status status = endpoint_lines_receive(endpoint, out);
+    endpoint->lines_rest = status != STATUS_OK;
+    return status;
 }
 
 enum status endpoint_receive(struct endpoint *endpoint, struct endpoint_message *out)
@@ -299,14 +332,14 @@ enum status endpoint_receive(struct endpoint *endpoint, struct endpoint_message 
     endpoint_lines_done(endpoint);
     const bool first = endpoint_lines_first(endpoint);
     if (first) {
-        status = endpoint_lines_receive(endpoint, out);
+        status = receive_by_lines(endpoint, out);
     }
     if (status != STATUS_OK) {
         status = endpoint->listens ? endpoint_listening_receive(endpoint, out)
                                    : endpoint_dialing_receive(endpoint, out);
     }
-    if (status != STATUS_OK && !first && endpoint->lines != NULL) {
-        status = endpoint_lines_receive(endpoint, out);
+    if (status != STATUS_OK && !first) {
+        status = receive_by_lines(endpoint, out);
     }
     return status;
 }

@@ -254,7 +254,7 @@ void endpoint_dialing_tend(struct endpoint *endpoint, int64_t now_ms)
             return;
         }
     }
-    while (!anew && endpoint_monitor_next(endpoint, &event, &value)) {
+    while (!anew && !endpoint->monitor_rests && endpoint_monitor_next(endpoint, &event, &value)) {
         anew = take_event(endpoint, now_ms, event, value);
     }
     if (now_ms - endpoint->sampled_ms >= SAMPLE_MS) {
@@ -294,9 +294,10 @@ enum status endpoint_dialing_receive(struct endpoint *endpoint, struct endpoint_
     if (endpoint->socket == NULL) {
         return STATUS_AGAIN;
     }
-    for (int i = 0; i < TAKEN_PER_CALL; i++) {
+    for (int i = 0; i < TAKEN_PER_CALL && !endpoint->socket_rests; i++) {
         size_t frames = endpoint_take_frames(endpoint, &bytes);
         if (frames == 0) {
+            endpoint->socket_rests = true;
             return STATUS_AGAIN;
         }
         if (side->descriptor >= 0 && tcp_bytes_received(&bytes, side->descriptor)) {

@@ -206,11 +206,13 @@ enum status endpoint_lines_receive(struct endpoint *endpoint, struct endpoint_me
     return STATUS_AGAIN;
 }
 
-/* A transfer takes its pieces in order, and its last one is often small: it must not overtake the others. */
+/* A transfer takes its pieces in order, and its last one is often small: it must not overtake the others. What asks for a piece
+ * goes the same way: over CURVE it wakes one of libzmq's threads at each end, which costs more than the piece's cipher. */
 static bool is_for_line(struct slice control, struct slice payload)
 {
     return payload.size >= LINE_PAYLOAD_BYTES || wire_is(control, MESSAGE_CHUNK) ||
-           wire_is(control, MESSAGE_PIECE);
+           wire_is(control, MESSAGE_PIECE) || wire_is(control, MESSAGE_PULL) ||
+           wire_is(control, MESSAGE_FETCH);
 }
 
 enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *peer,

@@ -192,9 +192,10 @@ static bool judge(struct endpoint *endpoint, struct endpoint_message *out, size_
 /* Takes the next message that has come. */
 static enum status receive(struct endpoint *endpoint, struct endpoint_message *out)
 {
-    for (int i = 0; i < TAKEN_PER_CALL; i++) {
+    for (int i = 0; i < TAKEN_PER_CALL && !endpoint->socket_rests; i++) {
         uint64_t bytes = 0;
         if (zmq_msg_recv(&endpoint->route, endpoint->socket, ZMQ_DONTWAIT) < 0) {
+            endpoint->socket_rests = true;
             return STATUS_AGAIN;
         }
         if (zmq_msg_more(&endpoint->route) == 0) {

@@ -202,6 +202,11 @@ struct endpoint {
     struct listening_side listening;
     struct dialing_side dialing;
     struct lines *lines; /* NULL: this end has none */
+    /* What the latest look found nothing at. To ask libzmq in vain is a system call each time. */
+    bool socket_rests;
+    bool zap_rests;
+    bool monitor_rests;
+    bool lines_rest;
 };
 
 /** Sets an option, or fails with STATUS_UNSUPPORTED and names it: every one of them protects. */

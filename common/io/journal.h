@@ -32,6 +32,11 @@ struct journal {
      */
     enum status (*append)(void *self, uint64_t *sequence, struct slice body, struct slice blob);
 
+    /** As append, for a blob whose SHA-256 the caller has: it is not computed again. A wrong one makes the record
+     * damaged for every reader. NULL where the journal computes it in any case. */
+    enum status (*append_known)(void *self, uint64_t *sequence, struct slice body,
+                                struct slice blob, const struct digest *digest);
+
     /** Drops the blob of a record; its body, and the digest of the blob, stay. Durable with the next
      * append: a power failure before it may bring the blob back. Unknown sequences and repeated calls do
      * nothing. Fails like append. */

@@ -59,7 +59,7 @@ enum status journal_sqlite_failure(struct journal_sqlite *journal, const char *d
 MUST_USE enum status journal_sqlite_empty_log(struct journal_sqlite *journal);
 
 /** Writes a large blob into a file of its own, sealed under a new key; both are durable when it returns, and the key is
- * nowhere else. Digests it on the way. Fails with STATUS_IO: nothing is left, trouble says why. */
+ * nowhere else. Digests it on the way, unless digest is NULL. Fails with STATUS_IO: nothing is left, trouble says why. */
 MUST_USE enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *key,
                                         struct digest *digest, uint64_t sequence,
                                         struct slice blob);

@@ -130,12 +130,14 @@ static enum status refuse(struct journal_sqlite *journal)
     return journal->refuses ? STATUS_UNKNOWN_OUTCOME : STATUS_OK;
 }
 
-static enum status append(void *self, uint64_t *sequence, struct slice body, struct slice blob)
+static enum status append_known(void *self, uint64_t *sequence, struct slice body,
+                                struct slice blob, const struct digest *digest)
 {
     struct journal_sqlite *journal = self;
     struct journal_mark next = {.sequence = journal->last.sequence + 1};
     struct digest blob_digest;
     struct digest key;
+    struct digest *made = digest == NULL ? &blob_digest : NULL; /* what is still to be computed */
     const bool is_bulk = blob.size >= JOURNAL_BULK_BYTES;
 
     enum status status = refuse(journal);
@@ -143,9 +145,12 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
         return status;
     }
     CHECK(body.size > 0 && body.size <= JOURNAL_BODY_BYTES_MAX);
-    if (!is_bulk) {
+    if (digest != NULL) {
+        blob_digest = *digest;
+    } else if (!is_bulk) {
         digest_sha256(&blob_digest, &blob, 1);
-    } else if (journal_bulk_write(journal, &key, &blob_digest, next.sequence, blob) != STATUS_OK) {
+    }
+    if (is_bulk && journal_bulk_write(journal, &key, made, next.sequence, blob) != STATUS_OK) {
         journal->refuses = true;
         return STATUS_IO;
     }
@@ -176,6 +181,11 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
         why_set(&journal->trouble, "%s/mark cannot be written", journal->folder);
     }
     return STATUS_OK;
+}
+
+static enum status append(void *self, uint64_t *sequence, struct slice body, struct slice blob)
+{
+    return append_known(self, sequence, body, blob, NULL);
 }
 
 /* Between a round's end and the next answer nobody needs to wait for the disk: the next record's sync covers what is
@@ -283,6 +293,7 @@ struct journal journal_sqlite_face(struct journal_sqlite *journal)
 {
     return (struct journal){.self = journal,
                             .append = append,
+                            .append_known = append_known,
                             .forget = forget,
                             .wipe = wipe,
                             .each = journal_sqlite_each,

@@ -23,6 +23,17 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     return status;
 }
 
+static enum status append_known(void *self, uint64_t *sequence, struct slice body,
+                                struct slice blob, const struct digest *digest)
+{
+    const struct journal_watch *watch = self;
+    enum status status = watch->inner.append_known(watch->inner.self, sequence, body, blob, digest);
+    if (status == STATUS_OK) {
+        tell(watch, body, blob);
+    }
+    return status;
+}
+
 static enum status forget(void *self, uint64_t sequence)
 {
     const struct journal_watch *watch = self;
@@ -73,11 +84,13 @@ static void end(void *self)
 void journal_watch_begin(struct journal_watch *watch, struct journal *journal)
 {
     watch->inner = *journal;
-    *journal = (struct journal){.self = watch,
-                                .append = append,
-                                .forget = forget,
-                                .wipe = wipe,
-                                .each = each,
-                                .trouble = trouble,
-                                .close = end};
+    *journal =
+        (struct journal){.self = watch,
+                         .append = append,
+                         .append_known = watch->inner.append_known != NULL ? append_known : NULL,
+                         .forget = forget,
+                         .wipe = wipe,
+                         .each = each,
+                         .trouble = trouble,
+                         .close = end};
 }

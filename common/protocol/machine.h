@@ -114,7 +114,7 @@ enum effect_kind {
 };
 
 /* What is pointed to stays valid and unchanged until the machine's next step; EFFECT_COMMIT's blob
- * until its EVENT_COMMITTED. Effects are performed in order. A machine never emits, before
+ * and digest until its EVENT_COMMITTED. Effects are performed in order. A machine never emits, before
  * EVENT_COMMITTED, an effect that is only right if the commit happens. */
 struct effect {
     enum effect_kind kind;
@@ -127,6 +127,7 @@ struct effect {
         struct {
             struct slice body;
             struct slice blob;
+            const struct digest *digest; /* the blob's SHA-256, where the machine has it; or NULL */
         } commit;
         struct {
             uint64_t sequence;

@@ -1,6 +1,8 @@
 /* One program of the world, and a driver as io/driver is: effects in order, commits at once and
  * answered later, any trouble a crash, recovery from the journal. */
 
+#include "base/check.h"
+#include "crypto/digest.h"
 #include "database/journal_place.h"
 #include "database/lease.h"
 #include "sim/world.h"
@@ -349,12 +351,23 @@ static void plan_fault(struct world *world, struct node *node)
     }
 }
 
+/* A journal believes the digest that a machine knows. A wrong one would make a record damaged that is not. */
+static void check_digest(const struct effect *effect)
+{
+    struct digest own;
+    if (effect->as.commit.digest != NULL) {
+        digest_sha256(&own, &effect->as.commit.blob, 1);
+        CHECK(digest_equal(&own, effect->as.commit.digest));
+    }
+}
+
 static void perform_commit(struct world *world, struct node *node, const struct effect *effect)
 {
     uint64_t sequence = 0;
     size_t before = node->memory->count;
     struct slice body = effect->as.commit.body;
     struct slice blob = effect->as.commit.blob;
+    check_digest(effect);
     uint8_t *planted = planted_body(world, node, &body);
     uint8_t *planted_blob = planted_part(world, node, &blob);
 

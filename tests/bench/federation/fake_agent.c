@@ -125,6 +125,7 @@ static void commit(struct acting *acting, struct effects *effects)
     if (effect != NULL) {
         effect->as.commit.body = (struct slice){record_body, sizeof record_body};
         effect->as.commit.blob = answer;
+        effect->as.commit.digest = &acting->answer_digest;
     }
 }
 

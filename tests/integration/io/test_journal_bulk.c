@@ -1,6 +1,7 @@
 /* Large blobs have files of their own: durable before their record, sealed under a key that goes with the blob, whole or
  * refused. Each call that writes fails once, and the program is killed at each. */
 
+#include "crypto/digest.h"
 #include "io/journal.h"
 
 #include "scratch.h"
@@ -14,7 +15,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-enum { LARGE = 300001, LIVES_MAX = 64 };
+enum { LARGE = 300001, SMALL = 1000, LIVES_MAX = 64 };
 
 static struct scratch scratch;
 static struct why why;
@@ -97,7 +98,8 @@ static enum status count(void *self, uint64_t sequence, struct slice body, struc
 {
     (void)sequence;
     (void)body;
-    cr_expect(blob.size == 0 || (blob.size == LARGE && memcmp(blob.data, large, LARGE) == 0));
+    cr_expect(blob.size == 0 || ((blob.size == LARGE || blob.size == SMALL) &&
+                                 memcmp(blob.data, large, blob.size) == 0));
     ++*(unsigned *)self;
     return STATUS_OK;
 }
@@ -224,6 +226,45 @@ Test(journal_bulk, a_large_blob_has_a_file_that_is_sealed_and_durable_before_its
     cr_expect_not(file_has("bulk-3", first, sizeof first), "the same blob under the same key");
     cr_assert_eq(open_journal(), STATUS_OK);
     cr_expect_eq(read_all(&records), STATUS_CORRUPT);
+}
+
+static enum status put_known(const char *body, size_t blob_bytes, const struct digest *digest)
+{
+    uint64_t sequence = 0;
+    return journal.append_known(journal.self, &sequence, (struct slice){body, strlen(body)},
+                                (struct slice){large, blob_bytes}, digest);
+}
+
+Test(journal_bulk, a_digest_that_the_caller_has_is_the_record_s, .init = setup, .fini = teardown)
+{
+    const size_t size[] = {SMALL, LARGE};
+    unsigned records = 0;
+    for (size_t i = 0; i < 2; i++) {
+        struct digest right;
+        digest_sha256(&right, &(struct slice){large, size[i]}, 1);
+        cr_assert_eq(put_known("known", size[i], &right), STATUS_OK);
+        cr_assert_eq(put("not known", size[i]), STATUS_OK);
+    }
+    cr_assert_eq(open_journal(), STATUS_OK, "%s", why.text);
+    cr_expect_eq(read_all(&records), STATUS_OK, "%s", why.text);
+    cr_expect_eq(records, 4);
+}
+
+Test(journal_bulk, a_wrong_digest_of_the_caller_makes_the_record_damaged, .init = setup,
+     .fini = teardown)
+{
+    const size_t size[] = {SMALL, LARGE};
+    for (size_t i = 0; i < 2; i++) {
+        unsigned records = 0;
+        const struct digest wrong = {{1, 2, 3}};
+        teardown();
+        setup();
+        cr_assert_eq(put("one", SMALL), STATUS_OK);
+        cr_assert_eq(put_known("wrong", size[i], &wrong), STATUS_OK);
+        cr_assert_eq(open_journal(), STATUS_OK, "%s", why.text);
+        cr_expect_eq(read_all(&records), STATUS_CORRUPT);
+        cr_expect_eq(records, 1);
+    }
 }
 
 Test(journal_bulk, what_is_forgotten_goes_after_the_next_record, .init = setup, .fini = teardown)

@@ -239,6 +239,46 @@ Test(lines, a_small_last_piece_does_not_overtake_large_ones, .init = start_two, 
     endpoint_free(endpoint);
 }
 
+/* Sends what asks for a piece until it comes back. */
+static void ask_round_trip(struct endpoint *endpoint, const struct message *asks)
+{
+    uint8_t control[CONTROL_BYTES_MAX];
+    const size_t size = wire_encode(control, asks);
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    bool back = false;
+    cr_assert_eq(endpoint_send(endpoint, &coordinator, (struct slice){control, size},
+                               (struct slice){NULL, 0}),
+                 STATUS_OK);
+    while (!back && clock_now_ms() < until_ms) {
+        struct endpoint_message message;
+        cr_assert_eq(endpoint_poll(endpoint, NULL, 0, 20), STATUS_OK);
+        while (endpoint_receive(endpoint, &message) == STATUS_OK) {
+            back = back || wire_is(message.control, asks->kind);
+        }
+    }
+    cr_assert(back);
+}
+
+Test(lines, what_asks_for_pieces_takes_it, .init = start_two, .fini = teardown)
+{
+    enum { ASKS = 200, CURVE_BYTES_LEAST = 40 }; /* over CURVE one has more bytes than these */
+    const struct message asks[] = {
+        {.kind = MESSAGE_FETCH, .as.fetch = {.digest = {{1}}, .length = 1}},
+        {.kind = MESSAGE_PULL, .as.pull = {.job = {{1}}, .length = 1}}};
+    struct endpoint *endpoint = dial_with_lines(0);
+    until_line(endpoint, LINE_OPEN);
+    large_round_trip(endpoint);
+    for (size_t kind = 0; kind < 2; kind++) {
+        const uint64_t before = came_by_curve(endpoint);
+        for (int i = 0; i < ASKS; i++) {
+            ask_round_trip(endpoint, &asks[kind]);
+        }
+        cr_expect_lt(came_by_curve(endpoint) - before, (uint64_t)ASKS * CURVE_BYTES_LEAST,
+                     "kind %zu", kind);
+    }
+    endpoint_free(endpoint);
+}
+
 Test(lines, one_that_was_cut_is_asked_for_again, .init = start_two, .fini = teardown)
 {
     struct endpoint *endpoint = dial_with_lines(0);
