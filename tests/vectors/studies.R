@@ -30,10 +30,12 @@ time <- pmin(when, 10)
 fit <- survfit(Surv(time, death) ~ group)
 at <- summary(fit, times = 1:10)
 two <- group != "c"
+medians <- c(t(summary(fit)$table[, c("median", "0.95LCL", "0.95UCL")])) # NA: beyond the end, told as 11
 toy <- object("toy", c(
   entry("intervals", 10), entry("end_of", json(10)), entry("groups", 3),
   entry("cells", json(cells(time, death, group, 10, 10))),
   entry("survival", json(at$surv)), entry("low", json(at$lower)), entry("high", json(at$upper)),
+  entry("medians", json(replace(medians, is.na(medians), 11))),
   entry("log_rank", json(survdiff(Surv(time, death) ~ group)$chisq)),
   entry("log_rank_p", json(pchisq(survdiff(Surv(time, death) ~ group)$chisq, 2, lower.tail = FALSE))),
   entry("cells_of_two", json(cells(time[two], death[two], factor(group[two]), 10, 10))),
@@ -72,7 +74,7 @@ hazards <- object("hazards", c(
   entry("flchain", json(unname(hazard_ratio(cells(f$futime, f$death == 1, f$sex, 20, end), 20))))))
 
 # Cross tables: Pearson's test; the odds ratio's interval by inverting the score test (Cornfield), the risk difference's by
-# inverting Pearson's with the difference given (here by numbers alone: uniroot on the constrained likelihood).
+# inverting Pearson's with the difference given (Mee 1984; by numbers alone: uniroot on the constrained likelihood).
 counts <- table(f$sex, f$death)
 larger <- table(f$flc.grp, f$death)
 z2 <- qchisq(0.95, 1)
@@ -88,7 +90,25 @@ cornfield <- function(t, side) {
   middle <- log(a * d / (b * c))
   exp(uniroot(gap, if (side == 0) c(middle - 3, middle) else c(middle, middle + 3), tol = 1e-12)$root)
 }
+# The shares under a given difference: of the greatest likelihood (Mee), whose derivative falls in the first share; or by all
+# records together (Wallenstein 1997), as estimate/crosstab.h has them.
+risk_difference <- function(t, side, pooled = FALSE) {
+  a <- t[1, 1]; b <- t[1, 2]; c <- t[2, 1]; d <- t[2, 2]
+  gap <- function(more) {
+    ends <- c(max(0, -more), min(1, 1 - more)) + c(1e-12, -1e-12)
+    p <- if (pooled) (b + d - (c + d) * more) / sum(t)
+      else uniroot(function(p) b / p - a / (1 - p) + d / (p + more) - c / (1 - p - more), ends, tol = 1e-14)$root
+    q <- p + more
+    (d / (c + d) - b / (a + b) - more)^2 / (p * (1 - p) / (a + b) + q * (1 - q) / (c + d)) - z2
+  }
+  middle <- d / (c + d) - b / (a + b)
+  uniroot(gap, if (side == 0) c(middle - 0.2, middle) else c(middle, middle + 0.2), tol = 1e-12)$root
+}
 crosstab <- object("crosstab", c(
+  entry("difference", json(c(counts[2, 2] / sum(counts[2, ]) - counts[1, 2] / sum(counts[1, ]),
+    risk_difference(counts, 0), risk_difference(counts, 1)))),
+  entry("difference_pooled", json(c(risk_difference(counts, 0, TRUE), risk_difference(counts, 1, TRUE)))),
+  entry("share", json(c(counts[1, 2] / sum(counts[1, ]), prop.test(counts[1, 2], sum(counts[1, ]), correct = FALSE)$conf.int))),
   entry("cells", json(c(t(counts)))), entry("chi_squared", json(chisq.test(counts, correct = FALSE)$statistic)),
   entry("p", json(chisq.test(counts, correct = FALSE)$p.value)),
   entry("odds_ratio", json(counts[1, 1] * counts[2, 2] / (counts[1, 2] * counts[2, 1]))),

@@ -34,6 +34,21 @@ Test(crosstab, without_noise_is_r_s)
     /* Cornfield's, but for the square of the deviation, which the product has and the score has not. */
     near(odds.low, vector_one(known, "odds_low"), 1e-3, "its low end");
     near(odds.high, vector_one(known, "odds_high"), 1e-3, "its high end");
+    const struct estimate share = crosstab_share(&cells, 0);
+    const struct estimate difference = crosstab_difference(&cells);
+    double ends[3];
+    cr_assert(vector_read(ends, 3, known, "share") == 3);
+    near(share.value, ends[0], 1e-12, "share");
+    near(share.low, ends[1], 1e-9, "its low end");
+    near(share.high, ends[2], 1e-9, "its high end");
+    cr_assert(vector_read(ends, 3, known, "difference") == 3);
+    near(difference.value, ends[0], 1e-12, "difference");
+    /* Mee's, but for the shares under a given difference, which have the greatest likelihood there and are pooled here. */
+    near(difference.low, ends[1], 2e-5, "its low end");
+    near(difference.high, ends[2], 2e-5, "its high end");
+    cr_assert(vector_read(ends, 3, known, "difference_pooled") == 2);
+    near(difference.low, ends[0], 1e-9, "its low end, pooled");
+    near(difference.high, ends[1], 1e-9, "its high end, pooled");
     cells = read_cells("cells_of_ten", 10, 0);
     near(crosstab_test(&p, &cells), vector_one(known, "chi_squared_of_ten"), 1e-7, "ten rows");
 }

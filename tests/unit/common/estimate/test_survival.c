@@ -34,6 +34,22 @@ static void near(double got, double expected, double by, const char *what, size_
     cr_expect(fabs(got - expected) <= by, "%s %zu: %.10g is not %.10g", what, at, got, expected);
 }
 
+/* R's median is the end of the interval in which the curve crosses one half; ours is within it, and begins its own interval where that
+ * interval begins. known: a median and its ends; 11 is beyond the last interval. */
+static void near_medians(const struct survival_curve *curve, const double known[static 3],
+                         size_t group)
+{
+    const struct estimate *median = &curve->median;
+    cr_expect(curve->median_beyond == (known[0] > TOY), "group %zu", group);
+    if (known[0] <= TOY) {
+        near(ceil(median->value), known[0], 0, "median", group);
+        near(median->low, known[1] - 1, 1e-12, "its low end", group);
+        near(isnan(median->high) ? TOY + 1 : median->high, known[2], 1e-12, "its high end", group);
+    } else {
+        cr_expect(isnan(median->value), "group %zu", group);
+    }
+}
+
 /* Nobody is censored inside an interval: the curve is Kaplan and Meier's, its interval R's conf.type "log", the test
  * survdiff's. */
 Test(survival, without_noise_and_censoring_inside_is_r_s)
@@ -58,6 +74,10 @@ Test(survival, without_noise_and_censoring_inside_is_r_s)
         }
     }
     cr_assert(shown >= 20);
+    cr_assert(vector_read(value, 3 * TOY, toy, "medians") == 3 * 3);
+    for (size_t g = 0; g < 3; g++) {
+        near_medians(&survival.curve[g], value + 3 * g, g);
+    }
     near(survival.log_rank, vector_one(toy, "log_rank"), 1e-9, "log-rank", 3);
     near(survival.log_rank_p, vector_one(toy, "log_rank_p"), 1e-12, "p", 3);
     const struct survival_cells two = read_cells(toy, "cells_of_two", 2, TOY);
