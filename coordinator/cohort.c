@@ -343,7 +343,7 @@ struct member *cohort_next_offer(struct cohort *cohort)
     return next;
 }
 
-enum status cohort_own_answers(struct closing_own **own, size_t *count, const struct cohort *cohort)
+enum status cohort_take_own_answers(struct closing_own **own, size_t *count, struct cohort *cohort)
 {
     *count = 0;
     *own = malloc((cohort->count + 1) * sizeof **own);
@@ -351,9 +351,10 @@ enum status cohort_own_answers(struct closing_own **own, size_t *count, const st
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < cohort->count; i++) {
-        const struct member *member = &cohort->member[i];
+        struct member *member = &cohort->member[i];
         if (member->standing == STANDING_ANSWERED && member->own != NULL) {
             (*own)[(*count)++] = (struct closing_own){member->own, member->records};
+            member->own = NULL;
         }
     }
     return STATUS_OK;

@@ -109,10 +109,10 @@ bool cohort_admits(const struct cohort *cohort, const char *name);
  * possible values tells which it was. */
 void cohort_forget_answers(struct cohort *cohort);
 
-/** Lists the own answers of those who have answered, in the cohort's order: (count), the array is the caller's, and
- * borrows the answers. Fails with STATUS_NO_MEMORY. */
-MUST_USE enum status cohort_own_answers(struct closing_own **own, size_t *count,
-                                        const struct cohort *cohort);
+/** Takes the own answers of those who have answered out of the cohort, in its order. own: out, (count), closing_own_free.
+ * Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status cohort_take_own_answers(struct closing_own **own, size_t *count,
+                                             struct cohort *cohort);
 
 /** A new round: all standings back to silent, members who left dropped, answers forgotten and own
  * answers freed. */

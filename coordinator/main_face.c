@@ -49,18 +49,6 @@ struct face_run *face_shown(struct face *face)
     return shown;
 }
 
-static void look_for_files(struct face_job *kept, const struct face *face)
-{
-    struct why ignored = {{0}};
-    for (size_t i = 0; face_results[i] != NULL; i++) {
-        int64_t size = -1;
-        kept->file[i] = kept->job.filed &&
-                        queue_result_size(&size, face->office, kept->job.number, face_results[i],
-                                          &ignored) == STATUS_OK &&
-                        size >= 0;
-    }
-}
-
 /* What the journal of a job that runs says is the machine's to tell: the file would be read whole at every look. */
 static void look_at_job(struct queue_job *job, struct face *face, uint32_t number)
 {
@@ -81,11 +69,14 @@ static void look_at_job(struct queue_job *job, struct face *face, uint32_t numbe
         (void)snprintf(job->name, sizeof job->name, "%s", run->job->name);
         return;
     }
-    if (kept->job.number != number || now_ms - kept->looked_ms >= JOB_MS) {
+    if (face->reader != NULL) {
+        const struct face_job *read = &face->seen->listed[number % FACE_JOBS];
+        *kept = read->job.number == number ? *read : (struct face_job){.job = {.number = number}};
+    } else if (kept->job.number != number || now_ms - kept->looked_ms >= JOB_MS) {
         if (queue_look(&kept->job, face->office, number, &ignored) != STATUS_OK) {
             kept->job = (struct queue_job){.number = number};
         }
-        look_for_files(kept, face);
+        face_look_for_files(kept, face->office);
         kept->looked_ms = clock_now_ms();
     }
     *job = kept->job;
@@ -129,35 +120,57 @@ static void add_job(struct facts *facts, struct queue_job *job, struct face *fac
 }
 
 /* The latest ones, and all that run. */
-static void add_queue(struct facts *facts, struct face *face)
+static void add_listed(struct facts *facts, struct face *face, const struct queue_list *list)
 {
-    struct queue_list list = {.count = 0};
-    struct why ignored = {{0}};
     size_t waiting = 0;
     size_t aside = 0;
-    if (face->office->settings.jobs[0] == '\0' ||
-        queue_list(&list, face->office, &ignored) != STATUS_OK) {
-        return;
-    }
-    for (size_t i = list.count; i-- > 0;) {
-        const uint32_t number = list.entry[i].number;
+    for (size_t i = list->count; i-- > 0;) {
+        const uint32_t number = list->entry[i].number;
         const bool runs_here = face_running(face, number) != NULL;
         const bool runs =
-            runs_here || (face->stands_by && list.entry[i].begun); /* where another one leads */
-        const bool may = !runs && !list.entry[i].over && list.entry[i].begun;
+            runs_here || (face->stands_by && list->entry[i].begun); /* where another one leads */
+        const bool may = !runs && !list->entry[i].over && list->entry[i].begun;
         bool stopped = false;
-        if (list.count - i <= FACE_JOBS || runs_here) {
+        if (list->count - i <= FACE_JOBS || runs_here) {
             struct queue_job job;
             add_job(facts, &job, face, number);
             stopped = !job.filed && (job.state == QUEUE_ASIDE ||
                                      (may && !job.stuck && job.state > QUEUE_RUNNING));
         }
         aside += stopped ? 1 : 0;
-        waiting += runs || stopped || list.entry[i].over ? 0 : 1;
+        waiting += runs || stopped || list->entry[i].over ? 0 : 1;
     }
     facts_set(facts, ROW_WAITING, (double)waiting);
     facts_set(facts, ROW_ASIDE, (double)aside);
-    queue_list_free(&list);
+}
+
+/* What the reader has of a queue in a database. Returns whether it has anything. */
+static bool ask_reader(struct face *face)
+{
+    uint32_t running[DRIVER_LANES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
+        if (face->run[i].coordinator != NULL) {
+            running[count++] = face->run[i].number;
+        }
+    }
+    face->seen = face_reader_ask(face->reader, running, count);
+    return face->seen != NULL;
+}
+
+static void add_queue(struct facts *facts, struct face *face)
+{
+    struct queue_list list = {.count = 0};
+    struct why ignored = {{0}};
+    if (face->reader != NULL) {
+        if (ask_reader(face)) {
+            add_listed(facts, face, &face->seen->list);
+        }
+    } else if (face->office->settings.jobs[0] != '\0' &&
+               queue_list(&list, face->office, &ignored) == STATUS_OK) {
+        add_listed(facts, face, &list);
+        queue_list_free(&list);
+    }
 }
 
 static void add_fetches(struct facts *facts, const struct face *face)
@@ -255,5 +268,10 @@ enum status face_open(struct face *face, const struct office *office, const stru
                                           .route = route,
                                           .route_count = sizeof route / sizeof route[0]};
     *face = (struct face){.office = office, .started_ms = clock_wall_ms()};
+    if (office->settings.http.listen[0] != '\0' && office->settings.jobs[0] != '\0' &&
+        queue_is_shared(office) && face_reader_new(&face->reader, office) != STATUS_OK) {
+        why_set(why, "no memory or no thread for the page");
+        return STATUS_NO_MEMORY;
+    }
     return page_host_open(&face->host, &office->settings.http, log, options, why);
 }

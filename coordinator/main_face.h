@@ -4,17 +4,14 @@
 #define COORDINATOR_MAIN_FACE_H
 
 #include "coordinator/main.h"
+#include "coordinator/main_face_queue.h"
 #include "coordinator/main_queue.h"
 #include "coordinator/round.h"
 #include "io/driver.h"
 #include "io/journal_watch.h"
 #include "page/page_host.h"
 
-enum {
-    FACE_ROUNDS = 32,
-    FACE_JOBS = 16,
-    FACE_FILES = 3
-}; /* that the page lists, the latest ones */
+enum { FACE_ROUNDS = 32 }; /* that the page lists, the latest ones */
 
 enum { FACE_STAY_MS = 60000, FACE_WAITS_BYTES = 64 };
 
@@ -23,13 +20,6 @@ struct face_round {
     uint32_t round;
     uint32_t agents;
     uint32_t duration_ms;
-};
-
-/* What was found of a job of the queue, and when. */
-struct face_job {
-    struct queue_job job;
-    bool file[FACE_FILES]; /* of its results that are there, as face_results names them */
-    int64_t looked_ms;
 };
 
 struct face;
@@ -76,6 +66,8 @@ struct face {
     struct page_host host;
     int64_t started_ms;
     struct face_job listed[FACE_JOBS]; /* of number i at i modulo FACE_JOBS */
+    struct face_reader *reader;        /* of a queue in a database; NULL: of none */
+    const struct face_seen *seen;      /* what it has read, while a look lasts */
 };
 
 /** Begins to listen where the settings say so. log: told the address. Fails like page_host_open. */

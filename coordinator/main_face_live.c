@@ -129,6 +129,7 @@ int face_open_result(void *self, const char *behind, uint64_t *size,
     const char *file = parse(&number, behind);
     *size = 0;
     if (file == NULL || face->office->settings.jobs[0] == '\0' ||
+        (face->reader != NULL && face_reader_is_slow(face->reader)) ||
         queue_peek(&kept, face->office, number, &ignored) != STATUS_OK || !kept.over) {
         return -1;
     }

@@ -78,6 +78,8 @@ void face_stand_by(void *self, int64_t wait_ms)
 void face_close(struct face *face)
 {
     page_host_close(&face->host);
+    face_reader_free(face->reader);
+    face->reader = NULL;
     for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
         forget(&face->run[i]);
     }

@@ -253,6 +253,15 @@ enum status lane_choose(struct run *run, struct why *why)
     return status;
 }
 
+/* Its results are made beside the loop: the answers of a regression take a while. The job's place is kept meanwhile. */
+static void wind_up(void *self)
+{
+    struct lane *lane = self;
+    if (lane->job != NULL && lane->job->number != 0) {
+        stay_publish(&lane->run->stay, lane->job);
+    }
+}
+
 /* A job is over, or cannot go on, or the queue has changed. A journal that is damaged or gone, and results that cannot be
  * written, stop their own job alone. Where the queue is in a database that is away, or another coordinator's, all stop. */
 static enum status next(void *self, enum status ended, bool *more, struct why *why)
@@ -334,6 +343,7 @@ void lane_follow_queue(struct run *run, struct driver_factory *factory,
                                        .lane_count = DRIVER_LANES_MAX,
                                        .make = lane_make,
                                        .unmake = lane_unmake,
+                                       .wind_up = wind_up,
                                        .next = next,
                                        .wants = wants,
                                        .lane_of = lane_of};

@@ -2,6 +2,7 @@
 
 #include "coordinator/main_queue_store.h"
 
+#include "base/check.h"
 #include "io/clock.h"
 
 #include <pwd.h>
@@ -187,25 +188,49 @@ void queue_results(char path[static QUEUE_PATH_BYTES], const struct office *offi
 }
 
 /* Results on their way to a store that has them itself. */
-struct going {
-    const struct office *office;
-    uint32_t number;
-};
-
-static enum status put_result(void *self, const char *name, struct slice bytes, struct why *why)
+void queue_made_free(struct queue_made *made)
 {
-    const struct going *going = self;
-    return queue_store_of(going->office)
-        ->put_result(going->office, going->number, name, bytes, why);
+    for (size_t i = 0; i < made->count; i++) {
+        free(made->file[i].text);
+    }
+    *made = (struct queue_made){.count = 0};
 }
 
-enum status queue_publish(const struct office *office, uint32_t number, bool seeded, uint64_t seed,
-                          struct job_end *end, struct why *why)
+static enum status keep(void *self, const char *name, struct slice bytes, struct why *why)
 {
-    struct going going = {office, number};
-    const struct office_shelf shelf = {put_result, &going};
-    const bool own = queue_store_of(office)->put_result != NULL;
-    return office_publish(office, own ? &shelf : NULL, seeded, seed, end, why);
+    struct queue_made *made = self;
+    CHECK(made->count < QUEUE_RESULTS_MOST && strlen(name) < sizeof made->file[0].name);
+    char *text = malloc(bytes.size + 1);
+    if (text == NULL) {
+        why_set(why, "no memory for %s", name);
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(text, bytes.data, bytes.size);
+    made->file[made->count].text = text;
+    made->file[made->count].size = bytes.size;
+    (void)snprintf(made->file[made->count].name, sizeof made->file[0].name, "%s", name);
+    made->count++;
+    return STATUS_OK;
+}
+
+enum status queue_publish(const struct office *office, struct queue_made *made, bool seeded,
+                          uint64_t seed, struct job_end *end, struct why *why)
+{
+    const struct office_shelf shelf = {keep, made};
+    const bool kept = queue_store_of(office)->put_result != NULL;
+    return office_publish(office, kept ? &shelf : NULL, seeded, seed, end, why);
+}
+
+enum status queue_put(const struct office *office, uint32_t number, const struct queue_made *made,
+                      struct why *why)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < made->count && status == STATUS_OK; i++) {
+        status = queue_store_of(office)->put_result(
+            office, number, made->file[i].name,
+            (struct slice){made->file[i].text, made->file[i].size}, why);
+    }
+    return status == STATUS_AGAIN ? STATUS_IO : status; /* a database is away: not the job's end */
 }
 
 enum status queue_result_size(int64_t *size, const struct office *office, uint32_t number,

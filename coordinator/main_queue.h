@@ -139,9 +139,30 @@ MUST_USE enum status queue_cancel(const struct office *office, uint32_t number,
 MUST_USE enum status queue_cancelled(char **text, size_t *size, const struct office *office,
                                      uint32_t number, struct why *why);
 
-/** Writes the results of the job that office holds from its journal, as office_publish does, to where they are kept. */
-MUST_USE enum status queue_publish(const struct office *office, uint32_t number, bool seeded,
-                                   uint64_t seed, struct job_end *end, struct why *why);
+enum { QUEUE_RESULTS_MOST = 3 };
+
+/* Results that are made and not yet written. Starts zeroed. */
+struct queue_made {
+    struct {
+        char name[24];
+        char *text; /* owned */
+        size_t size;
+    } file[QUEUE_RESULTS_MOST];
+    size_t count;
+};
+
+void queue_made_free(struct queue_made *made);
+
+/** Makes the results of the job that office holds from its journal, as office_publish does. They go to their folder at once; of
+ * a queue in a database they are kept in `made`, and queue_put writes them. May run on any thread: it uses no connection of
+ * the office's. */
+MUST_USE enum status queue_publish(const struct office *office, struct queue_made *made,
+                                   bool seeded, uint64_t seed, struct job_end *end,
+                                   struct why *why);
+
+/** Writes what is kept. Fails with STATUS_IO, STATUS_NO_MEMORY, and where the queue is another coordinator's. */
+MUST_USE enum status queue_put(const struct office *office, uint32_t number,
+                               const struct queue_made *made, struct why *why);
 
 /** Files a job that is over; CHECKs that it is. Fails with STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status queue_file(const struct office *office, const struct queue_job *job,

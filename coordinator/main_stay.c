@@ -33,8 +33,15 @@ static void observe(struct stay *stay)
     }
 }
 
+static void forget_results(struct stay_job *job)
+{
+    queue_made_free(&job->results.made);
+    job->results = (struct stay_results){.there = false};
+}
+
 static void give_up(struct stay_job *job)
 {
+    forget_results(job);
     office_free(&job->office);
     job->number = 0;
     job->cancel.path[0] = '\0';
@@ -48,15 +55,31 @@ static bool is_removed(const struct stay_job *job)
     return queue_peek(&kept, &job->office, job->number, &ignored) == STATUS_NOT_FOUND;
 }
 
+void stay_publish(const struct stay *stay, struct stay_job *job)
+{
+    struct stay_results *results = &job->results;
+    forget_results(job);
+    results->status = queue_publish(&job->office, &results->made, stay->seeded, stay->seed,
+                                    &results->end, &results->why);
+    results->there = true;
+}
+
 /* over: out, whether the job is. */
-static enum status publish(struct stay *stay, const struct stay_job *job, bool *over,
-                           struct why *why)
+static enum status publish(struct stay *stay, struct stay_job *job, bool *over, struct why *why)
 {
     char place[QUEUE_PATH_BYTES];
-    struct job_end end;
     struct queue_job told;
-    enum status status =
-        queue_publish(&job->office, job->number, stay->seeded, stay->seed, &end, why);
+    if (!job->results.there) {
+        stay_publish(stay, job);
+    }
+    const struct job_end end = job->results.end;
+    enum status status = job->results.status;
+    if (status == STATUS_OK) {
+        status = queue_put(&job->office, job->number, &job->results.made, why);
+    } else {
+        *why = job->results.why;
+    }
+    forget_results(job);
     *over = status != STATUS_AGAIN;
     if (status == STATUS_AGAIN) {
         return STATUS_OK;

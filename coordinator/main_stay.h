@@ -9,10 +9,20 @@ enum { STAY_JOBS_MAX = SETTINGS_JOBS_MAX }; /* each on a lane of the driver */
 
 enum { STAY_ASIDE_MAX = 64 };
 
+/* What a job that is over has come to, once it is made from its journal. */
+struct stay_results {
+    bool there;
+    enum status status; /* of making it */
+    struct queue_made made;
+    struct job_end end;
+    struct why why;
+};
+
 /* A job that runs: an office of its own, with its text, journal and results. */
 struct stay_job {
     uint32_t number; /* 0: none runs here */
     struct office office;
+    struct stay_results results;
     struct queue_followed cancel; /* whether it is cancelled; its path is "" where none runs */
 };
 
@@ -42,6 +52,10 @@ MUST_USE enum status stay_choose(struct stay *stay, struct why *why);
  * with STATUS_IO, STATUS_NO_MEMORY, STATUS_CORRUPT (its journal is damaged); of a queue in a database with STATUS_AGAIN and
  * STATUS_BUSY in the place of STATUS_IO. */
 MUST_USE enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why);
+
+/** Does what takes long of stay_file: the results are made from the journal. It touches the job alone, which nobody gives up
+ * meanwhile, and runs on any thread. */
+void stay_publish(const struct stay *stay, struct stay_job *job);
 
 /** Whether a status says that a job's journal is damaged or gone. */
 bool stay_is_damage(enum status status);

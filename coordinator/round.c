@@ -24,10 +24,11 @@ static const unsigned PHASE_NEXT[] = {
     [PHASE_JOINING] = NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) | NEXT(PHASE_CLOSING),
     [PHASE_KEYING] = NEXT(PHASE_LISTING) | NEXT(PHASE_CLOSING),
     [PHASE_LISTING] = NEXT(PHASE_OPEN),
-    [PHASE_OPEN] =
-        NEXT(PHASE_SETTLING) | NEXT(PHASE_OPENING) | NEXT(PHASE_CLOSING) | NEXT(PHASE_FOLLOWING),
+    [PHASE_OPEN] = NEXT(PHASE_SETTLING) | NEXT(PHASE_OPENING) | NEXT(PHASE_WORKING) |
+                   NEXT(PHASE_CLOSING) | NEXT(PHASE_FOLLOWING),
     [PHASE_SETTLING] = NEXT(PHASE_OPENING),
-    [PHASE_OPENING] = NEXT(PHASE_CLOSING),
+    [PHASE_OPENING] = NEXT(PHASE_WORKING) | NEXT(PHASE_CLOSING),
+    [PHASE_WORKING] = NEXT(PHASE_CLOSING),
     [PHASE_CLOSING] =
         NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) | NEXT(PHASE_OVER) | NEXT(PHASE_FOLLOWING),
     [PHASE_OVER] = NEXT(PHASE_FINISHED),
@@ -51,6 +52,7 @@ static void coordinator_check(const struct coordinator *c)
     CHECK((c->commit_body != NULL) == commits);
     CHECK(c->commit_rows == NULL || c->phase == PHASE_CLOSING);
     CHECK((c->aggregate.sum != NULL) == open);
+    CHECK((c->work.closing.record != NULL) == (c->phase == PHASE_WORKING));
     CHECK((c->masks != NULL) == (open && coordinator_is_masked(c)));
     CHECK(c->masks == NULL || masks_host_is_listed(c->masks) == (c->phase >= PHASE_LISTING));
     CHECK(c->phase < PHASE_SETTLING || c->masks == NULL || masks_host_is_settled(c->masks));
@@ -232,9 +234,11 @@ static enum status act(struct coordinator *c, const struct event *event, struct 
             coordinator_note_cancelled(c, event->as.file.text);
         }
         break;
+    case EVENT_WORKED:
+        status = coordinator_on_worked(c, effects);
+        break;
     case EVENT_TICK:
-    case EVENT_LINK:   /* an agent's */
-    case EVENT_WORKED: /* has no worker */
+    case EVENT_LINK: /* an agent's */
         break;
     }
     if (status == STATUS_OK) {
@@ -326,6 +330,7 @@ void coordinator_free(struct coordinator *c)
         collecting_free(&c->collecting);
         curator_free(c->curator);
         coordinator_free_masks(c);
+        coordinator_free_work(c);
         stale_free(&c->stale);
         record_free(&c->committing);
         free(c->commit_body);
@@ -336,6 +341,8 @@ void coordinator_free(struct coordinator *c)
 
 struct machine coordinator_machine(struct coordinator *c)
 {
-    return (struct machine){
-        .self = c, .step = coordinator_step, .work = NULL, .wake_ms = coordinator_wake_ms};
+    return (struct machine){.self = c,
+                            .step = coordinator_step,
+                            .work = coordinator_work,
+                            .wake_ms = coordinator_wake_ms};
 }

@@ -1,4 +1,4 @@
-/* From the last answer to the release: the outcome is made, committed, and only then told. What a
+/* From the last answer to the release: the outcome is made beside the loop, committed, and only then told. What a
  * commit changes in memory is done by outcome_add, the same function that recovery uses. */
 
 #include "base/check.h"
@@ -61,7 +61,7 @@ static void begin_record(struct coordinator *c, const struct event *event, bool 
     c->committing.as.round.duration_ms = (uint32_t)(event->now_ms - c->opened_ms);
     masks_host_free(c->masks);
     c->masks = NULL;
-    coordinator_enter(c, PHASE_CLOSING);
+    coordinator_enter(c, failed ? PHASE_CLOSING : PHASE_WORKING);
 }
 
 void coordinator_tell_failed(const struct coordinator *c, const char *cause)
@@ -148,6 +148,50 @@ enum status coordinator_fail(struct coordinator *c, const struct event *event,
     return coordinator_fail_because(c, event, cause, effects);
 }
 
+void coordinator_free_work(struct coordinator *c)
+{
+    struct work *work = &c->work;
+    closing_own_free(work->own, work->closing.own_count);
+    closing_free(&work->closing);
+    *work = (struct work){.own = NULL};
+}
+
+static enum status start_work(struct coordinator *c, const struct stage *stage, uint32_t within,
+                              struct effects *effects)
+{
+    struct closing *closing = &c->work.closing;
+    *closing = (struct closing){.job = c->options.job,
+                                .stage = stage,
+                                .within = within,
+                                .outcome = &c->outcome,
+                                .random = c->options.random,
+                                .payer = curator_payer(c->curator),
+                                .sum = c->aggregate.sum,
+                                .count = c->aggregate.count,
+                                .record = &c->committing};
+    c->aggregate.sum = NULL;
+    aggregate_free(&c->aggregate);
+    const enum status status =
+        cohort_take_own_answers(&c->work.own, &closing->own_count, &c->cohort);
+    closing->own = c->work.own;
+    cohort_forget_answers(&c->cohort);
+    return status == STATUS_OK && effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY
+                                                                            : status;
+}
+
+void coordinator_work(void *self)
+{
+    struct coordinator *c = self;
+    struct work *work = &c->work;
+    struct closing *closing = &work->closing;
+    work->status =
+        curator_add_noise(c->curator, closing->sum, closing->count, closing->record->as.round.round,
+                          closing->outcome->expert_count, &work->why);
+    if (work->status == STATUS_OK) {
+        work->status = task_close(closing->job, closing->stage)->close(closing);
+    }
+}
+
 /* What the strategy made goes to the journal: new rows of the experts as the record's blob. */
 static enum status commit_closing(struct coordinator *c, struct closing *closing,
                                   struct effects *effects)
@@ -156,46 +200,23 @@ static enum status commit_closing(struct coordinator *c, struct closing *closing
     c->commit_rows_bytes = closing->row_count * closing->row_width * 8;
     closing->rows = NULL;
     c->committing.as.round.blob_bytes = c->commit_rows_bytes;
+    coordinator_enter(c, PHASE_CLOSING);
     return coordinator_commit(c, effects, (struct slice){c->commit_rows, c->commit_rows_bytes});
 }
 
 /* Nothing of an exact sum outlives this: it is noisy, or wiped. */
-static enum status close_round(struct coordinator *c, const struct stage *stage, uint32_t within,
-                               struct effects *effects)
+enum status coordinator_on_worked(struct coordinator *c, struct effects *effects)
 {
-    struct closing closing = {.job = c->options.job,
-                              .stage = stage,
-                              .within = within,
-                              .outcome = &c->outcome,
-                              .random = c->options.random,
-                              .payer = curator_payer(c->curator),
-                              .sum = c->aggregate.sum,
-                              .count = c->aggregate.count,
-                              .record = &c->committing};
-    struct why why = {{0}};
-    struct closing_own *own = NULL;
-
-    c->aggregate.sum = NULL;
-    aggregate_free(&c->aggregate);
-    enum status status = cohort_own_answers(&own, &closing.own_count, &c->cohort);
-    closing.own = own;
+    CHECK(c->phase == PHASE_WORKING);
+    enum status status = c->work.status;
     if (status == STATUS_OK) {
-        status = curator_add_noise(c->curator, closing.sum, closing.count,
-                                   c->committing.as.round.round, c->outcome.expert_count, &why);
+        status = commit_closing(c, &c->work.closing, effects);
     }
-    if (status == STATUS_OK) {
-        status = task_close(c->options.job, stage)->close(&closing);
-    }
-    if (status == STATUS_OK) {
-        status = commit_closing(c, &closing, effects);
-    }
-    if (why.text[0] != '\0') {
+    if (c->work.why.text[0] != '\0') {
         log_event(c->options.log, LOG_ERROR, "noise-not-paid", NULL, "round %" PRIu32 ": %s",
-                  c->outcome.rounds_closed + 1, why.text);
+                  c->outcome.rounds_closed + 1, c->work.why.text);
     }
-    free(own);
-    closing_free(&closing);
-    cohort_forget_answers(&c->cohort);
+    coordinator_free_work(c);
     return status;
 }
 
@@ -206,7 +227,7 @@ enum status coordinator_close(struct coordinator *c, const struct event *event,
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
     begin_record(c, event, false);
     enum status status = list_all(c);
-    return status == STATUS_OK ? close_round(c, stage, within, effects) : status;
+    return status == STATUS_OK ? start_work(c, stage, within, effects) : status;
 }
 
 enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,

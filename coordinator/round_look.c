@@ -16,6 +16,7 @@ const char *const coordinator_phases[] = {
     [PHASE_OPEN] = "open",
     [PHASE_SETTLING] = "settling",
     [PHASE_OPENING] = "opening the sum",
+    [PHASE_WORKING] = "computing",
     [PHASE_CLOSING] = "closing",
     [PHASE_OVER] = "over",
     [PHASE_FINISHED] = "finished",

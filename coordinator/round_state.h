@@ -13,6 +13,7 @@
 #include "masks/host.h"
 #include "protocol/message.h"
 #include "protocol/stale.h"
+#include "task/close.h"
 #include "task/outcome.h"
 
 enum {
@@ -24,7 +25,9 @@ enum {
     CANCELLED_BY_BYTES = 128
 };
 
-/*   RECOVERING -> NAMING -> JOINING -> OPEN <-> CLOSING -> OVER -> FINISHED
+/*   RECOVERING -> NAMING -> JOINING -> OPEN -> WORKING -> CLOSING -> OVER -> FINISHED
+ *
+ * CLOSING leads to the next round's OPEN, or to OVER. A round that failed is CLOSING at once: there is nothing to compute.
  *
  * A masked round is KEYING -> LISTING -> OPEN -> SETTLING -> OPENING in the place of OPEN. After a restart it begins with
  * OPEN where the journal has its roster, and OPEN leads to OPENING where it has the survivors.
@@ -32,7 +35,7 @@ enum {
  * A collector is FOLLOWING in the place of NAMING and JOINING; its OPEN and CLOSING lead back there, and from there to OVER.
  *
  * RECOVERING leads also to JOINING, OPEN and OVER, where the journal ends there; JOINING also to CLOSING, when too few
- * agents came. CLOSING leads to the next round or to the end. */
+ * agents came. */
 enum phase {
     PHASE_RECOVERING, /* before EVENT_START */
     PHASE_FOLLOWING,  /* a collector: until the coordinator that leads goes on */
@@ -43,6 +46,7 @@ enum phase {
     PHASE_OPEN,
     PHASE_SETTLING, /* masked: the list of survivors is on its way to the journal */
     PHASE_OPENING,  /* masked: signatures and what opens the sum come in */
+    PHASE_WORKING,  /* the outcome is computed, beside the loop (struct work) */
     PHASE_CLOSING,  /* the outcome is on its way to the journal */
     PHASE_OVER,     /* the job is done or failed; agents fetch what they miss */
     PHASE_FINISHED,
@@ -92,6 +96,16 @@ struct collecting {
     bool settled;      /* nobody is awaited, and all that came is handed in */
 };
 
+/* A round's outcome in the making. While PHASE_WORKING all of it, `committing`, the curator and the random source are the
+ * work's alone, and the job's outcome so far is read by both and changed by none. Nothing of it is told or kept before the
+ * commit: a program that ends in the middle has drawn noise that nobody saw, and computes the round anew. */
+struct work {
+    struct closing closing;
+    struct closing_own *own; /* (closing.own_count) owned */
+    struct why why;          /* why it failed */
+    enum status status;
+};
+
 struct coordinator {
     struct coordinator_options options;
     struct digest text_digest;
@@ -124,7 +138,9 @@ struct coordinator {
 
     char failed_because[RECORD_CAUSE_BYTES]; /* as the journal says; "" */
     char cancelled_by[CANCELLED_BY_BYTES];   /* an operator, who has ended the job; "" */
-    struct record committing; /* owns its lists while PHASE_NAMING or PHASE_CLOSING */
+    struct work work;                        /* while PHASE_WORKING */
+    struct record
+        committing; /* owns its lists while PHASE_NAMING, PHASE_WORKING or PHASE_CLOSING */
     uint8_t *commit_body;
     void *commit_rows;
     size_t commit_rows_bytes;
@@ -318,9 +334,15 @@ void coordinator_note_cancelled(struct coordinator *c, struct slice by);
 /** Ends a cancelled job, as one that failed, unless it is over or something is on its way to the journal. */
 MUST_USE enum status coordinator_cancel_if_due(struct coordinator *c, const struct event *event,
                                                struct effects *effects);
-/** The sum is there, and nothing covers it: makes the outcome of it. */
+/** The sum is there, and nothing covers it: has the outcome made of it, as work. */
 MUST_USE enum status coordinator_close(struct coordinator *c, const struct event *event,
                                        struct effects *effects);
+/** What the machine's work is: adds the noise where that is the coordinator's, and makes the outcome. On a thread of its own. */
+void coordinator_work(void *self);
+/** The work is done: commits the outcome. Fails with what it failed with. */
+MUST_USE enum status coordinator_on_worked(struct coordinator *c, struct effects *effects);
+/** Frees what a work has, done or not. */
+void coordinator_free_work(struct coordinator *c);
 MUST_USE enum status coordinator_on_committed(struct coordinator *c, const struct event *event,
                                               struct effects *effects);
 /** Of an update stage's states the journal needs the latest alone: notes the one before it as stale. holds:

@@ -1,5 +1,6 @@
 #include "io/daemon.h"
 
+#include "base/check.h"
 #include "base/exit_code.h"
 #include "base/file.h"
 #include "base/near.h"
@@ -51,6 +52,15 @@ static enum status hold_signals(struct why *why)
     return STATUS_OK;
 }
 
+static enum status draw_in_turn(void *self, void *out, size_t bytes)
+{
+    struct daemon *daemon = self;
+    CHECK(pthread_mutex_lock(&daemon->drawing) == 0);
+    const enum status status = random_fill(&daemon->drawn, out, bytes);
+    CHECK(pthread_mutex_unlock(&daemon->drawing) == 0);
+    return status;
+}
+
 enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
                          uint64_t memory_bytes_max, struct why *why)
 {
@@ -72,7 +82,14 @@ enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
         why_set(why, "the operating system's random source cannot be opened");
         return STATUS_NO_RANDOM;
     }
-    daemon->random = random_source_interface(daemon->source);
+    daemon->drawn = random_source_interface(daemon->source);
+    if (pthread_mutex_init(&daemon->drawing, NULL) != 0) {
+        why_set(why, "no memory for a lock");
+        random_source_free(daemon->source);
+        daemon->source = NULL;
+        return STATUS_NO_MEMORY;
+    }
+    daemon->random = (struct random){.fill = draw_in_turn, .self = daemon};
     return STATUS_OK;
 }
 
@@ -81,6 +98,9 @@ void daemon_stop(struct daemon *daemon)
     if (daemon->log.write != NULL) {
         log_rate_flush(&daemon->rate, INT64_MAX); /* the counts that are still owed */
         log_limit_flush(&daemon->limit, clock_now_ms());
+    }
+    if (daemon->source != NULL) {
+        (void)pthread_mutex_destroy(&daemon->drawing);
     }
     random_source_free(daemon->source);
     memset(daemon, 0, sizeof *daemon);
@@ -118,7 +138,7 @@ enum status daemon_seed(struct daemon *daemon, const struct daemon_seeding *seed
         why_set(why, "--simulate-seed: only `hedgerow simulate` may use it");
         return STATUS_REFUSED;
     }
-    daemon->random = seeding->random(seed);
+    daemon->drawn = seeding->random(seed);
     log_event(&daemon->log, LOG_WARN, "not-private", NULL, "NOT PRIVATE: %s from a seed",
               seeding->drawn);
     return STATUS_OK;

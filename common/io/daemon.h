@@ -13,6 +13,7 @@
 #include "crypto/random.h"
 #include "io/log_sink.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,7 +26,9 @@ struct daemon {
     struct log_rate rate;
     struct log log; /* warnings and errors besides: one line per event and peer in some seconds */
     struct random_source *source;
-    struct random random; /* cryptographic, unless a test or `simulate --seed` has replaced it */
+    struct random drawn; /* cryptographic, unless a test or `simulate --seed` has replaced it */
+    pthread_mutex_t drawing;
+    struct random random; /* the same for any thread: one draws at a time */
 };
 
 /**

@@ -162,7 +162,7 @@ static int64_t lane_idle_ms(const struct driver *driver, const struct lane *lane
         return lane->due_ms - now_ms;
     }
     if (!driver_runs(driver, lane)) {
-        return 0;
+        return driver_works(lane) ? INT64_MAX : 0; /* its thread's end wakes the loop */
     }
     const int64_t wake_ms = lane->machine.wake_ms(lane->machine.self);
     if (wake_ms > now_ms) {
@@ -196,7 +196,7 @@ static int idle_ms(const struct driver *driver)
     return idle < 0 ? 0 : (int)idle;
 }
 
-static void take_signal(struct driver *driver)
+void driver_take_signal(struct driver *driver)
 {
     struct signalfd_siginfo info;
     if (read(driver->signals, &info, sizeof info) == (ssize_t)sizeof info) {
@@ -228,18 +228,23 @@ static int await_guest(const struct driver_guest *guest, struct pollfd *other, s
 static enum status wait_turn(struct driver *driver, int timeout_ms)
 {
     const struct driver_guest *const *guest = driver->options->guest;
-    struct pollfd other[2 + DRIVER_GUESTS_MAX] = {
-        {.fd = worker_descriptor(driver->worker), .events = POLLIN},
+    struct pollfd other[1 + DRIVER_LANES_MAX + DRIVER_GUESTS_MAX] = {
         {.fd = driver->signals, .events = POLLIN}};
     const bool signals = driver->signals >= 0;
-    size_t count = signals ? 2 : 1;
+    size_t count = signals ? 1 : 0;
 
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        if (driver_works(&driver->lane[i])) {
+            other[count++] =
+                (struct pollfd){.fd = worker_descriptor(driver->lane[i].worker), .events = POLLIN};
+        }
+    }
     for (size_t i = 0; i < DRIVER_GUESTS_MAX; i++) {
         timeout_ms = await_guest(guest[i], other, &count, timeout_ms);
     }
     enum status status = endpoint_poll(driver->options->endpoint, other, count, timeout_ms);
-    if (status == STATUS_OK && signals && other[1].revents != 0) {
-        take_signal(driver);
+    if (status == STATUS_OK && signals && other[0].revents != 0) {
+        driver_take_signal(driver);
     }
     for (size_t i = 0; i < DRIVER_GUESTS_MAX; i++) {
         if (guest[i] != NULL) {
@@ -288,6 +293,17 @@ static void fail_all(struct driver *driver, enum status status)
     }
 }
 
+/* Of a lane whose machine takes no events any more settle hears of it. */
+static void take_work(struct driver *driver)
+{
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        struct lane *lane = &driver->lane[i];
+        if (driver_runs(driver, lane) && worker_collect(lane->worker)) {
+            give(driver, lane, (struct event){.kind = EVENT_WORKED});
+        }
+    }
+}
+
 void driver_turn(struct driver *driver)
 {
     enum status status = wait_turn(driver, idle_ms(driver));
@@ -301,9 +317,7 @@ void driver_turn(struct driver *driver)
         (void)poll(NULL, 0, 1);
         return;
     }
-    if (worker_collect(driver->worker)) {
-        give(driver, &driver->lane[0], (struct event){.kind = EVENT_WORKED});
-    }
+    take_work(driver);
     look_at_link(driver); /* a new connection comes before what it carries */
     take_messages(driver);
     take_cuts(driver);
@@ -372,9 +386,6 @@ enum status driver_run(const struct driver_options *options, const struct driver
     why_set(&driver->why, "no memory or descriptors for the driver");
     enum status status = options->no_signals ? STATUS_OK : open_signals(driver, &before);
     if (status == STATUS_OK) {
-        status = worker_new(&driver->worker);
-    }
-    if (status == STATUS_OK) {
         status = effects_init(&driver->effects,
                               options->control_bytes == 0 ? CONTROL_ROOM : options->control_bytes);
     }
@@ -390,7 +401,9 @@ enum status driver_run(const struct driver_options *options, const struct driver
     } else {
         why_set(why, "%s", driver->why.text);
     }
-    worker_free(driver->worker);
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        worker_free(driver->lane[i].worker);
+    }
     effects_free(&driver->effects);
     if (driver->signals >= 0) {
         (void)close(driver->signals);

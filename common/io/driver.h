@@ -1,5 +1,5 @@
 /* driver.h - performs machines' effects for real: messages through the endpoint, commits through
- * the journal, work on a thread of its own; time and signals come in as events.
+ * the journal, work on a thread of its lane; time and signals come in as events.
  *
  * Machines stand on lanes. Each lane has a journal of its own, and is thrown away and recovered alone. Lanes share the
  * endpoint, the allow-list and the loop: a turn hears 64 messages at most, of whichever peers have sent, and wakes every
@@ -33,6 +33,10 @@ struct driver_factory {
 
     /** Frees what make made, the journal included. No work is running. */
     void (*unmake)(void *self, struct machine *machine, struct journal *journal);
+
+    /** A machine has finished and was unmade: does what takes long before next is called, on a thread of its own, while the
+     * other lanes go on. It touches what is the lane's alone. A stop may end the program in the middle of it. May be NULL. */
+    void (*wind_up)(void *self);
 
     /** A machine was unmade, or could not be made. ended: STATUS_OK, it has finished; else why it cannot go on, which why
      * tells. Writes whether make is to be called for the one that takes its place, with connections kept; else the lane is
@@ -125,8 +129,8 @@ struct driver_options {
 };
 
 /**
- * Runs machines until the last one finishes or SIGTERM or SIGINT comes. Work (EFFECT_WORK) is for a machine that has no
- * other beside it.
+ * Runs machines until the last one finishes or SIGTERM or SIGINT comes. While one lane works (EFFECT_WORK), its machine and
+ * all others take events.
  *
  * exit_code  out  what the last EFFECT_FINISH said; 0 after SIGTERM, as supervisors expect; 130 after SIGINT
  *

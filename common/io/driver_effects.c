@@ -51,8 +51,8 @@ static void send_message(struct driver *driver, const struct effect *effect)
 
 static enum status start_work(struct driver *driver, const struct lane *lane)
 {
-    CHECK(driver->lane_count == 1 && lane->machine.work != NULL && !worker_is_busy(driver->worker));
-    enum status status = worker_start(driver->worker, lane->machine.work, lane->machine.self);
+    CHECK(lane->machine.work != NULL && !driver_works(lane));
+    enum status status = worker_start(lane->worker, lane->machine.work, lane->machine.self);
     if (status != STATUS_OK) {
         why_set(&driver->why, "no thread for the computation");
         log_event(driver->options->log, LOG_ERROR, "work-failed", NULL, "%s", driver->why.text);

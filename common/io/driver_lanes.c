@@ -18,23 +18,41 @@ bool driver_runs(const struct driver *driver, const struct lane *lane)
     return lane->state == LANE_RUNS && is_whole(lane) && !driver->stopped;
 }
 
-/* Work that outlasts the grace cannot be taken back from its thread; a crash is the way out that
- * every part of the program is made for. */
-static void wait_for_work(struct driver *driver)
+bool driver_works(const struct lane *lane)
 {
-    uint32_t grace = driver->options->stop_grace_ms;
-    int64_t until_ms = clock_now_ms() + (grace == 0 ? STOP_GRACE_MS : grace);
+    return lane->worker != NULL && worker_is_busy(lane->worker);
+}
 
-    while (driver->worker != NULL && worker_is_busy(driver->worker) &&
-           !worker_collect(driver->worker)) {
-        int64_t left = until_ms - clock_now_ms();
+static bool still_works(const struct lane *lane)
+{
+    return driver_works(lane) && !worker_collect(lane->worker);
+}
+
+static int64_t grace_ends_ms(const struct driver *driver)
+{
+    const uint32_t grace = driver->options->stop_grace_ms;
+    return clock_now_ms() + (grace == 0 ? STOP_GRACE_MS : grace);
+}
+
+/* Without a stop it waits for as long as the work takes; *until_ms is then INT64_MAX. Work that outlasts a stop's grace cannot
+ * be taken back from its thread; a crash is the way out that every part of the program is made for. */
+static void wait_for_work(struct driver *driver, const struct lane *lane, int64_t *until_ms)
+{
+    enum { LOOK_MS = 1000 };
+    while (still_works(lane)) {
+        const int64_t left = *until_ms - clock_now_ms();
         if (left <= 0) {
             log_event(driver->options->log, LOG_INFO, "stopped", NULL,
                       "stopped in the middle of a computation; it will be done again");
             _exit(driver->exit_code);
         }
-        struct pollfd done = {.fd = worker_descriptor(driver->worker), .events = POLLIN};
-        (void)poll(&done, 1, (int)left);
+        struct pollfd wait[] = {{.fd = worker_descriptor(lane->worker), .events = POLLIN},
+                                {.fd = driver->stopped ? -1 : driver->signals, .events = POLLIN}};
+        (void)poll(wait, 2, (int)(left < LOOK_MS ? left : LOOK_MS));
+        if (wait[1].revents != 0) {
+            driver_take_signal(driver);
+            *until_ms = grace_ends_ms(driver);
+        }
     }
 }
 
@@ -94,18 +112,38 @@ static enum status recover_later(struct driver *driver, struct lane *lane)
     return STATUS_OK;
 }
 
-/* Unmakes a machine that has ended. Fails with what ends the run. */
+/* A machine that has finished is gone. What is left to do for it is done beside the loop. */
+static enum status wind_up(struct driver *driver, struct lane *lane)
+{
+    const struct driver_factory *factory = driver->factory;
+    if (factory->wind_up == NULL) {
+        return follow_on(driver, lane, STATUS_OK);
+    }
+    const enum status status = worker_start(lane->worker, factory->wind_up, self_of(driver, lane));
+    if (status == STATUS_OK) {
+        lane->state = LANE_ENDS;
+        return STATUS_OK;
+    }
+    factory->wind_up(self_of(driver, lane)); /* no thread is to be had */
+    return follow_on(driver, lane, STATUS_OK);
+}
+
+/* Unmakes a machine that has ended. One whose thread is still computing is unmade once that has ended, for it writes into the
+ * machine's memory; other lanes go on meanwhile. Fails with what ends the run. */
 static enum status settle(struct driver *driver, struct lane *lane)
 {
+    if (lane->state == LANE_ENDS && !still_works(lane)) {
+        return follow_on(driver, lane, STATUS_OK);
+    }
     if (lane->state != LANE_RUNS || is_whole(lane)) {
         return STATUS_OK;
     }
     const bool finished = lane->finished && lane->status == STATUS_OK;
     if (finished) {
-        wait_for_work(driver);
-    } else { /* a thread that is still computing would go on writing into freed memory */
-        worker_free(driver->worker);
-        driver->worker = NULL;
+        int64_t until_ms = grace_ends_ms(driver);
+        wait_for_work(driver, lane, &until_ms);
+    } else if (still_works(lane)) {
+        return STATUS_OK;
     }
     driver->factory->unmake(self_of(driver, lane), &lane->machine, &lane->journal);
     lane->state = LANE_EMPTY;
@@ -113,13 +151,10 @@ static enum status settle(struct driver *driver, struct lane *lane)
         return STATUS_OK;
     }
     if (finished) {
-        return follow_on(driver, lane, STATUS_OK);
+        return wind_up(driver, lane);
     }
-    enum status status = recover_later(driver, lane);
-    if (status != STATUS_OK) {
-        status = follow_on(driver, lane, status);
-    }
-    return status == STATUS_OK ? worker_new(&driver->worker) : status;
+    const enum status status = recover_later(driver, lane);
+    return status == STATUS_OK ? status : follow_on(driver, lane, status);
 }
 
 static enum status make(struct driver *driver, struct lane *lane)
@@ -129,8 +164,12 @@ static enum status make(struct driver *driver, struct lane *lane)
     lane->progressed = lane->finished = lane->restarting = false;
     lane->status = STATUS_OK;
     lane->ticked_ms = -1;
-    const enum status status =
-        factory->make(self_of(driver, lane), &lane->machine, &lane->journal, &driver->why);
+    enum status status = lane->worker == NULL ? worker_new(&lane->worker) : STATUS_OK;
+    if (status != STATUS_OK) {
+        why_set(&driver->why, "no memory or descriptors for a thread");
+        return status;
+    }
+    status = factory->make(self_of(driver, lane), &lane->machine, &lane->journal, &driver->why);
     if (status != STATUS_OK) {
         const bool led = status == STATUS_BUSY || status == STATUS_AGAIN;
         log_event(driver->options->log, led ? LOG_INFO : LOG_ERROR,
@@ -179,10 +218,11 @@ enum status driver_run_lanes(struct driver *driver)
     while (settle_and_make(driver, &status) && status == STATUS_OK && !driver->stopped) {
         driver_turn(driver);
     }
+    int64_t until_ms = driver->stopped ? grace_ends_ms(driver) : INT64_MAX;
     for (size_t i = 0; i < driver->lane_count; i++) {
         struct lane *lane = &driver->lane[i];
+        wait_for_work(driver, lane, &until_ms);
         if (lane->state == LANE_RUNS) {
-            wait_for_work(driver);
             driver->factory->unmake(self_of(driver, lane), &lane->machine, &lane->journal);
         }
     }

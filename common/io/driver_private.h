@@ -20,6 +20,7 @@ struct followed_file {
 enum lane_state {
     LANE_EMPTY,
     LANE_RUNS,
+    LANE_ENDS, /* its machine has finished and is unmade; its thread winds it up */
     LANE_RESTS /* its machine is made when due_ms has come */
 };
 
@@ -28,6 +29,7 @@ struct lane {
     int64_t due_ms;
     struct machine machine;
     struct journal journal;
+    struct worker *worker; /* its thread: of the machine's work, and of the winding up */
     /* Commits that the machine has not been told of yet, oldest first: a ring. */
     uint64_t owed[EFFECTS_MAX];
     size_t owed_first;
@@ -46,7 +48,6 @@ struct driver {
     struct lane lane[DRIVER_LANES_MAX];
     size_t lane_count;
     struct effects effects;
-    struct worker *worker;
     struct log_rate rate;
     int signals;  /* -1 without */
     bool stopped; /* a signal */
@@ -67,8 +68,14 @@ struct driver {
 /** Returns whether a lane's machine takes events now. */
 bool driver_runs(const struct driver *driver, const struct lane *lane);
 
+/** Returns whether a lane's thread is still computing. */
+bool driver_works(const struct lane *lane);
+
 /** Makes machines until the last one finishes, or until making one anew does not help. */
 MUST_USE enum status driver_run_lanes(struct driver *driver);
+
+/** Takes a signal that is there: the driver is to stop. */
+void driver_take_signal(struct driver *driver);
 
 /** One turn of the loop: waits, and gives the machines what has come. */
 void driver_turn(struct driver *driver);

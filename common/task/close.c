@@ -103,6 +103,14 @@ void closing_free(struct closing *closing)
     closing->rows = NULL;
 }
 
+void closing_own_free(struct closing_own *own, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(own[i].step);
+    }
+    free(own);
+}
+
 void closing_keep_sum(struct closing *closing)
 {
     closing->record->as.round.sum = closing->sum;

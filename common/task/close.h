@@ -26,8 +26,8 @@ struct closing_payer {
 
 /* An agent's own released answer, in grid steps. */
 struct closing_own {
-    const int64_t *step; /* (s) */
-    uint32_t records;    /* that it looks at, where the job says a share; else 0 */
+    int64_t *step;    /* (s) owned */
+    uint32_t records; /* that it looks at, where the job says a share; else 0 */
 };
 
 /* A round at its end. w = round_width, s = round_stage_width */
@@ -122,6 +122,9 @@ struct query_noise closing_noise(const struct outcome *outcome, const struct job
 
 /** Frees what a closing owns. */
 void closing_free(struct closing *closing);
+
+/** Frees the answers (count) and their list. closing_own_free(NULL, 0) does nothing. */
+void closing_own_free(struct closing_own *own, size_t count);
 
 /** Turns integer sums into means: sum 2^-grid_bits / divisor, in the same memory, which becomes the
  * caller's. */

@@ -59,6 +59,11 @@ static bool leave(struct world *world, const struct node *node)
 
 static void work(struct world *world, struct node *node)
 {
+    if (node->number == COORDINATOR) {
+        node->random_failed = world_chance(world, world->plan.random_fails);
+        node->work_failed = node->random_failed;
+        node->before_work = node->seeded;
+    }
     enter(world, node);
     node->machine.work(node->machine.self);
     node->starved = leave(world, node);
@@ -505,6 +510,10 @@ void node_step(struct world *world, struct node *node, struct event *event)
     effects_clear(&node->effects);
     node->random_failed = world_chance(world, world->plan.random_fails);
     node->before_step = node->seeded;
+    if (node->number == COORDINATOR && event->kind == EVENT_WORKED) {
+        node->before_step = node->before_work;
+        node->random_failed = node->random_failed || node->work_failed;
+    }
     enter(world, node);
     enum status status = node->machine.step(node->machine.self, event, &node->effects);
     bool starved = leave(world, node) || (event->kind == EVENT_WORKED && node->starved);

@@ -107,6 +107,8 @@ Test(readmission, an_answer_on_its_way_is_counted_once)
 
     world.now_ms += 1000 * (int64_t)plan.deadline_s;
     node_act(&world, coordinator);
+    world.now_ms += (int64_t)plan.work_ms_max;
+    node_act(&world, coordinator); /* the outcome is computed */
     cr_assert_str_eq(world.failure, "");
     cr_assert_eq(world.checker.round_count, 1, "the round is closed, with the sum of one answer");
     cr_assert_eq(world.checker.round[0].record.as.round.agent_count, 1);

@@ -59,6 +59,8 @@ struct node {
     struct memory_journal own;
     struct seeded_random seeded;
     struct seeded_random before_step; /* what the step under way draws from */
+    struct seeded_random before_work; /* a coordinator's: what its work drew from */
+    bool work_failed;                 /* it was refused randomness */
     struct random random;
     struct masks_self masks;
     bool random_failed;

@@ -3,10 +3,12 @@
 Two jobs run beside each other, and a third one, which asks an agent of each, after both. Each has one paid answer of every
 site that it asks to each of its rounds and of no other site, however often the coordinator is killed, and also where
 another job is cancelled meanwhile or its journal is damaged or taken away. A job of 10^6 words does not hold up the rounds
-of a job of a few.
+of a job of a few, and neither does one whose sums take seconds to solve. A stop in the middle of such a computation ends the
+coordinator within its grace; the next start asks for the same answers, and nobody pays twice.
 """
 
 import contextlib
+import datetime
 import json
 import random
 import re
@@ -37,6 +39,10 @@ PAGE_FITS = 24  # so that a look falls into them
 FEATURES_GONE = 1024  # blobs of 512 KiB have files of their own
 ROUNDS_GONE = 40
 FITS_GONE = 24
+FEATURES_SOLVED = 630  # with 32 classes and 8 lambdas 256 systems of so many unknowns: seconds, the most that a job may ask for
+SOLVED_LEAST_MS = 500  # else nothing was measured
+OVERLAP_LEAST = 3  # rounds of the small job within that computation, else nothing was measured
+STOP_S = 20  # for a grace of 2 s, on a machine that does other things too
 DELAY_MS = 1000  # a round of the small job may be that much longer: the other one's share of two processors
 
 
@@ -458,6 +464,19 @@ stages:
 {stages}"""
 
 
+def heavy_text():
+    """One round, whose sums are solved for 32 classes and 8 lambdas."""
+    text = large_text().replace("job: large", "job: heavy")
+    return text[:text.index("stages:")] + f"""stages:
+  - task: statistics
+    map: {{kind: fourier, kernel: gaussian, gamma: 1, features: {FEATURES_SOLVED}, seed: 1}}
+    lambdas: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2]
+    batch: 10
+    grid_bits: 12
+    share: 1
+"""
+
+
 def give_kinds(office, count):
     """Tables that large_text can be asked of."""
     for i, site in enumerate(office.federation.names):
@@ -470,7 +489,7 @@ def give_kinds(office, count):
             f"hedgerow: 1\ndata_sets:\n  - records: {len(lines) - 1}\n    separator: comma\n    columns:\n{columns}"
             f"      - {{name: kind, kind: category, categories: [{kinds}]}}\n")
         (office.federation.folder / site / "policy.yml").write_text(
-            fed.policy_text(epsilon=9, answer_slot_ms=SLOT_MS, tasks="[fit, losses, update]").replace(
+            fed.policy_text(epsilon=9, answer_slot_ms=SLOT_MS, tasks="[fit, losses, statistics, update]").replace(
                 "message_mb_max: 16", "message_mb_max: 64"))
 
 
@@ -530,17 +549,98 @@ def shares(make, programs, keys):
         fed.in_time(max(loud) - max(alone) < DELAY_MS, f"a round took {max(loud)} ms, alone {max(alone)} ms")
 
 
+def phase(place, number):
+    """What the coordinator does with a job of the queue; None where it does not run."""
+    for one in test_face.whole_status(place)["jobs"]:
+        if one["job_number"] == number:
+            return next(row["phase"] for row in one["facts"]["job_phase"] if row["value"] == 1)
+    return None
+
+
+def log_ms(entry):
+    return datetime.datetime.fromisoformat(entry["time"].replace("Z", "+00:00")).timestamp() * 1000
+
+
+def solves(make, programs, keys):
+    """A job that solves for seconds beside one of a few words: the small one's rounds keep their pace, and /healthz answers.
+    A loop that stands still delays a round by the whole computation. The rule: by less than half of it, and than DELAY_MS."""
+    office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
+    with office.federation:
+        give_kinds(office, 5 * ROUNDS_SMALL)
+        small = fed.job_text(minimum=2, rounds=ROUNDS_SMALL).replace("cohort:\n", "cohort:\n  agents: [site-1, site-2]\n")
+        office.submit("alone", small)
+        office.start()
+        place = test_face.port_of(office.federation, "coordinator")
+        for site in office.federation.names:
+            office.federation.start_agent(site)
+        office.until("alone", ("done", "failed"))
+        office.submit("heavy", heavy_text())
+        fed.wait_until(lambda: phase(place, office.number["heavy"]) == "computing", "the heavy job computes")
+        office.submit("small", small)
+        office.until("small", ("done", "failed"))
+        office.until("heavy", ("done", "failed"))
+        expect(office.status("heavy")["state"] == "done", f"the heavy job: {office.status('heavy')}")
+        closed = next(entry for entry in office.federation.events("coordinator")
+                      if entry["event"] == "round-closed" and entry["job"] == office.number["heavy"])
+        began, ended = office.rounds("heavy")[0]["wall_ms"], log_ms(closed)
+        walls = [record["wall_ms"] for record in office.rounds("small")]
+        within = [b - a for a, b in zip(walls, walls[1:]) if began <= a and b <= ended]
+        alone = seconds_of(office, "alone")
+        print(f"the heavy job computed for {ended - began:.0f} ms; meanwhile {len(within)} rounds of the small one, at most "
+              f"{max(within, default=0)} ms, alone at most {max(alone)} ms")
+        expect(ended - began > SOLVED_LEAST_MS, f"it computed for {ended - began:.0f} ms: too short to hold anybody up")
+        fed.in_time(len(within) >= OVERLAP_LEAST, f"{len(within)} rounds of the small job were closed while the heavy one computed")
+        most = min(DELAY_MS, (ended - began) / 2)
+        fed.in_time(max(within) - max(alone) < most, f"a round took {max(within)} ms, alone {max(alone)} ms")
+
+
+def stopped(make, programs, keys):
+    """A stop, and a kill, in the middle of a long computation: nothing of it is kept, and the round is computed anew from the
+    answers that were paid for."""
+    office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
+    with office.federation:
+        give_kinds(office, 5 * ROUNDS_SMALL)
+        office.submit("heavy", heavy_text())
+        for site in office.federation.names:
+            office.federation.start_agent(site)
+        for sent in (signal.SIGTERM, signal.SIGKILL):
+            office.start()
+
+            def computes():
+                listens = [entry for entry in office.federation.events("coordinator") if entry["event"] == "http-listening"]
+                return len(listens) == starts and phase(latest_page(office), office.number["heavy"]) == "computing"
+
+            starts = 1 if sent == signal.SIGTERM else 2
+            fed.wait_until(computes, "the heavy job computes")
+            began = time.monotonic()
+            office.process.signal(sent)
+            code = office.process.wait()
+            took = time.monotonic() - began
+            expect(code == (0 if sent == signal.SIGTERM else -signal.SIGKILL), f"it ended with {code}")
+            fed.in_time(took < STOP_S, f"a stop took {took:.1f} s")
+            expect(not office.rounds("heavy"), "a round was committed that nobody had computed")
+        office.start()
+        office.until("heavy", ("done", "failed"))
+        expect(office.status("heavy")["state"] == "done", f"the heavy job: {office.status('heavy')}")
+        for site in ("site-3", "site-4"):
+            paid = [record["round"] for _, record, _ in journals.read(office.federation.folder / site / "state")
+                    if record["kind"] == "answer"]
+            expect(paid == [0], f"{site} has paid for {paid}")
+
+
 def main():
     options = fed.options(at_once=(2, "federations at a time"), storms=(STORMS, "cases with kills at any time"),
                           figures=(1, "0: measure nothing, as where the programs are slow"))
     with fed.temporary_folder() as folder:
         keys = fed.make_keys(options.programs, folder / "keys", AGENTS + 1)
         common = {"programs": options.programs, "keys": keys}
-        cases = [(case.__name__, case, common) for case in (beside, cancelled, damaged, given_up, gone, unwritten, one_at_a_time, page)]
+        cases = [(case.__name__, case, common) for case in (beside, cancelled, damaged, given_up, gone, unwritten, one_at_a_time, page,
+                                                           stopped)]
         cases += [(f"storm {i}", storm, {**common, "seed": SEED + i}) for i in range(0, options.storms, options.every)]
         failed = fed.run_cases([one for one in cases if options.only in one[0]], options.at_once)
-        if options.figures and options.only in "shares":
-            failed += fed.run_cases([("shares", shares, common)], 1)
+        for measure in (shares, solves):
+            if options.figures and options.only in measure.__name__:
+                failed += fed.run_cases([(measure.__name__, measure, common)], 1)
         return 1 if failed else 0
 
 

@@ -35,6 +35,8 @@ LOSSES = 2
 ROUNDS = FITS + LOSSES
 SLOT_MS = 400  # a fit's answer waits for it, so that a job lasts long enough to be disturbed
 TAKEOVER_S = 10
+HELD_S = 60  # a table that the page reads
+ANSWERED_S = 4  # a question may take 8 s
 NOTICED_S = 3  # a submission is seen within a second, where the machine has time for it
 STATES = {"first": "done", "second": "cancelled", "third": "done"}
 SUSPICIOUS = {"job-set-aside", "job-unreadable", "job-removed", "answer-forged", "offer-changed", "invitation-differs", "budget-exhausted"}
@@ -417,6 +419,50 @@ def pages(make, programs):
     team.stop()
 
 
+def locked(team, seconds):
+    """A session that holds the results' table, so that whoever reads it waits."""
+    session = subprocess.Popen(["psql", "-qAt", "-d", team.url, "-c",
+                                f"BEGIN; LOCK TABLE hedgerow_result IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep({seconds})"],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    fed.wait_until(lambda: psql(team.url, "SELECT 1 FROM pg_locks WHERE relation = 'hedgerow_result'::regclass"
+                                          " AND mode = 'AccessExclusiveLock' AND granted"), "the table is held")
+    return session
+
+
+def stalls(make, programs):
+    """A server that does not answer what the page asks holds up no round, and neither /healthz nor the page itself: they answer
+    in less time than one such question may take."""
+    team = Team(make, programs, f"stalls_{os.getpid()}")
+    team.start_all()
+    place = test_face.port_of(team.federation, team.name(0))
+    team.submit(0, "first")
+    team.until(0, 1, "done")
+    session = locked(team, HELD_S)
+    number = team.submit(0, "third")
+    slowest = 0.0
+
+    def look():
+        nonlocal slowest
+        for path in ("/api/status", "/healthz"):
+            since = time.monotonic()
+            expect(test_face.ask(place, path)[0] == 200, f"{path} is not answered")
+            slowest = max(slowest, time.monotonic() - since)
+        return session.poll() is not None or team.records(number) > ROUNDS
+
+    fed.wait_until(look, "the rounds go on")
+    waits = psql(team.url, "SELECT count(*) FROM pg_locks WHERE relation = 'hedgerow_result'::regclass AND NOT granted")
+    fed.in_time(session.poll() is None, "the rounds took longer than the table was held")
+    expect(int(waits) > 0, "the page has asked nothing")
+    fed.in_time(slowest < ANSWERED_S, f"an answer took {slowest:.1f} s")
+    session.kill()
+    session.wait()
+    psql(team.url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'hedgerow_result'::regclass AND mode = 'AccessExclusiveLock'")
+    team.until(0, number, "done")
+    fed.wait_until(lambda: {row["state"] for row in test_face.status(place)["queue"]} == {"done"}, "the page goes on", seconds=180)
+    print(f"while the server kept the page waiting its slowest answer took {slowest:.2f} s")
+    team.stop()
+
+
 def refusals(make, programs):
     """What an operator may get wrong."""
     team = Team(make, programs, f"refusals_{os.getpid()}")
@@ -471,7 +517,7 @@ def main():
         print("no DATABASE_URL: run this under tests/support/postgres")
         return 77
     common = {"programs": options.programs}
-    cases = [(one.__name__, one, common) for one in (planted, damaged, desks, pages, refusals)]
+    cases = [(one.__name__, one, common) for one in (planted, damaged, desks, pages, refusals, stalls)]
     alone = [(away.__name__, away, common)]  # what these do to the server strikes every federation
     every = [[kill], [stop], [cut], [server], [kill, stop], [stop, cut], [server, kill], [cut, stop, kill]]
     for seed in range(options.first, options.first + options.seeds):

@@ -1,7 +1,11 @@
 /* Machines of one driver beside each other: what fails on one lane does not reach the others. */
 
+#include "io/clock.h"
 #include "io/driver.h"
 #include "tests/integration/io/toy_machine.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
 
 /* Machines beside each other: what each has heard, as letters. */
 struct toy {
@@ -125,4 +129,141 @@ Test(driver_lanes, asks_what_takes_the_place_of_a_machine_that_cannot_go_on)
 {
     run_toys(STATUS_CORRUPT);
     cr_expect_str_eq(toy[1].heard, "|StX|StF|StF", "%s", toy[1].heard);
+}
+
+/* A long computation that ends only once another lane has gone on, or after PATIENCE_MS: then it has blocked it. */
+enum { TURNS = 20, PATIENCE_MS = 60000 };
+
+static struct {
+    atomic_uint ticks; /* of lane 0 */
+    atomic_bool computes;
+    atomic_bool blocked;
+    bool fails; /* lane 1's machine, while it computes */
+    bool failed;
+    bool done;
+    unsigned wound_up;
+    unsigned made;
+    int64_t wake_ms[2];
+} busy;
+
+static void compute(UNUSED void *self)
+{
+    const unsigned from = atomic_load(&busy.ticks);
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    atomic_store(&busy.computes, true);
+    while (atomic_load(&busy.ticks) < from + TURNS && clock_now_ms() < until_ms) {
+        usleep(1000);
+    }
+    if (atomic_load(&busy.ticks) < from + TURNS) {
+        atomic_store(&busy.blocked, true);
+    }
+    atomic_store(&busy.computes, false);
+}
+
+static enum status goes_on(void *self, const struct event *event, struct effects *effects)
+{
+    int64_t *wake_ms = self;
+    *wake_ms = event->now_ms + 2;
+    atomic_fetch_add(&busy.ticks, 1);
+    if (busy.done) {
+        effects_add(effects, EFFECT_FINISH)->as.finish.exit_code = 0;
+    }
+    return STATUS_OK;
+}
+
+static enum status computes(void *self, const struct event *event, struct effects *effects)
+{
+    int64_t *wake_ms = self;
+    *wake_ms = event->now_ms + 2;
+    if (event->kind == EVENT_START) {
+        effects_add(effects, EFFECT_WORK);
+    } else if (event->kind == EVENT_WORKED) {
+        cr_assert_not(busy.failed && busy.made == 1, "a machine that has failed hears nothing");
+        effects_add(effects, EFFECT_FINISH)->as.finish.exit_code = 0;
+    } else if (event->kind == EVENT_TICK && busy.fails && atomic_load(&busy.computes)) {
+        busy.fails = false;
+        busy.failed = true;
+        return STATUS_NO_MEMORY;
+    }
+    return STATUS_OK;
+}
+
+static int64_t wake_of(const void *self)
+{
+    return *(const int64_t *)self;
+}
+
+static enum status make_busy(void *self, struct machine *machine, struct journal *journal,
+                             UNUSED struct why *reason)
+{
+    const bool is_first = self == &busy.wake_ms[0];
+    busy.made += is_first ? 0 : 1;
+    *machine = (struct machine){
+        .self = self, .step = is_first ? goes_on : computes, .work = compute, .wake_ms = wake_of};
+    *journal = (struct journal){
+        .self = self, .each = each_of_none, .trouble = no_trouble, .close = close_nothing};
+    return STATUS_OK;
+}
+
+static void unmake_busy(void *self, UNUSED struct machine *machine, struct journal *journal)
+{
+    cr_expect(self == &busy.wake_ms[0] || !atomic_load(&busy.computes),
+              "a machine was unmade under its computation");
+    journal_close(journal);
+}
+
+static void wind_up_busy(void *self)
+{
+    if (self == &busy.wake_ms[1]) {
+        compute(self);
+        busy.wound_up++;
+    }
+}
+
+static enum status next_of_busy(void *self, UNUSED enum status ended, bool *more,
+                                UNUSED struct why *reason)
+{
+    *more = false;
+    busy.done = busy.done || self == &busy.wake_ms[1];
+    return STATUS_OK;
+}
+
+static bool wants_busy(UNUSED void *self)
+{
+    return !busy.done;
+}
+
+static void run_busy(bool fails)
+{
+    struct endpoint *endpoint = endpoint_to_nobody();
+    void *lane[] = {&busy.wake_ms[0], &busy.wake_ms[1]};
+    int exit_code;
+    struct why why = {{0}};
+    struct driver_options options = {.endpoint = endpoint};
+    struct driver_factory factory = {.lane = lane,
+                                     .lane_count = 2,
+                                     .make = make_busy,
+                                     .unmake = unmake_busy,
+                                     .wind_up = wind_up_busy,
+                                     .next = next_of_busy,
+                                     .wants = wants_busy};
+    memset(&busy, 0, sizeof busy);
+    busy.fails = fails;
+    cr_assert_eq(driver_run(&options, &factory, &exit_code, &why), STATUS_OK, "%s", why.text);
+    endpoint_free(endpoint);
+    cr_expect_not(atomic_load(&busy.blocked), "the loop stood still during a computation");
+    cr_expect_eq(busy.wound_up, 1);
+}
+
+Test(driver_lanes, others_go_on_while_one_computes_and_while_one_is_wound_up)
+{
+    run_busy(false);
+    cr_expect_eq(busy.made, 1);
+}
+
+Test(driver_lanes, unmakes_one_that_fails_once_its_computation_has_ended)
+{
+    run_busy(true);
+    cr_expect(busy.failed);
+    cr_expect_eq(busy.made, 2);
 }

@@ -96,6 +96,7 @@ static void hear(struct central *bench, const struct effect *effect)
 static enum status step(struct central *bench, struct event *event)
 {
     size_t durable = 0;
+    bool works = false;
     event->now_ms = bench->now_ms;
     effects_clear(&bench->effects);
     enum status status = bench->machine.step(bench->machine.self, event, &bench->effects);
@@ -104,6 +105,8 @@ static enum status step(struct central *bench, struct event *event)
         if (effect->kind == EFFECT_COMMIT) {
             keep(bench, effect);
             durable = bench->kept_count;
+        } else if (effect->kind == EFFECT_WORK) {
+            works = true;
         } else if (effect->kind == EFFECT_SEND) {
             hear(bench, effect);
         } else if (effect->kind == EFFECT_FORGET) {
@@ -112,6 +115,10 @@ static enum status step(struct central *bench, struct event *event)
             bench->finished = true;
             bench->exit_code = effect->as.finish.exit_code;
         }
+    }
+    if (status == STATUS_OK && works) {
+        bench->machine.work(bench->machine.self);
+        return step(bench, &(struct event){.kind = EVENT_WORKED});
     }
     if (durable > 0 && bench->is_slow) {
         return status;

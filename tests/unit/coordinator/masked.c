@@ -81,8 +81,10 @@ static void hear(struct masked *rig, const struct effect *effect)
 static void perform(struct masked *rig)
 {
     const size_t before = rig->record_count;
+    bool works = false;
     for (size_t i = 0; i < rig->effects.count; i++) {
         const struct effect *effect = &rig->effects.item[i];
+        works = works || effect->kind == EFFECT_WORK;
         if (effect->kind == EFFECT_SEND) {
             hear(rig, effect);
         } else if (effect->kind == EFFECT_COMMIT) {
@@ -93,6 +95,10 @@ static void perform(struct masked *rig)
         struct event committed = {.kind = EVENT_COMMITTED};
         committed.as.committed.sequence = rig->record_count;
         step(rig, &committed);
+    }
+    if (works) {
+        rig->machine.work(rig->machine.self);
+        step(rig, &(struct event){.kind = EVENT_WORKED});
     }
 }
 

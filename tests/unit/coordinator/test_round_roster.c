@@ -64,6 +64,7 @@ static void count_releases(struct bench *bench)
 static void step(struct bench *bench, struct event *event)
 {
     bool durable = false;
+    bool works = false;
     event->now_ms = bench->now_ms;
     effects_clear(&bench->effects);
     cr_assert_eq(bench->machine.step(bench->machine.self, event, &bench->effects), STATUS_OK);
@@ -75,6 +76,13 @@ static void step(struct bench *bench, struct event *event)
             bench->commits++;
             durable = true;
         }
+        works = works || effect->kind == EFFECT_WORK;
+    }
+    if (works) {
+        count_releases(bench);
+        bench->machine.work(bench->machine.self);
+        step(bench, &(struct event){.kind = EVENT_WORKED});
+        return;
     }
     if (durable) {
         struct event committed = {.kind = EVENT_COMMITTED, .now_ms = bench->now_ms};

@@ -75,7 +75,9 @@ static void step(struct waiting *rig, struct event *event);
 static void perform(struct waiting *rig)
 {
     bool durable = false;
+    bool works = false;
     for (size_t i = 0; i < rig->effects.count; i++) {
+        works = works || rig->effects.item[i].kind == EFFECT_WORK;
         const struct effect *effect = &rig->effects.item[i];
         struct record record;
         if (effect->kind == EFFECT_SEND) {
@@ -106,6 +108,10 @@ static void perform(struct waiting *rig)
         struct event committed = {.kind = EVENT_COMMITTED};
         committed.as.committed.sequence = rig->commits;
         step(rig, &committed);
+    }
+    if (works) {
+        rig->machine.work(rig->machine.self);
+        step(rig, &(struct event){.kind = EVENT_WORKED});
     }
 }
 

@@ -90,19 +90,16 @@ static void run_round(uint32_t round)
         cr_assert_not_null(member[i].own);
         memcpy(member[i].own, own[i], count * sizeof own[i][0]);
     }
-    cr_assert_eq(cohort_own_answers(&models, &closing.own_count, &cohort), STATUS_OK);
+    cr_assert_eq(cohort_take_own_answers(&models, &closing.own_count, &cohort), STATUS_OK);
     closing.own = models;
     cr_assert_eq(task_close(&job, stage)->close(&closing), STATUS_OK);
-    free(models);
+    closing_own_free(models, closing.own_count);
     const size_t bytes = closing.row_count * closing.row_width * sizeof(double);
     record.as.round.blob_bytes = bytes;
     cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){closing.rows, bytes}),
                  STATUS_OK);
     free(record.as.round.sum);
     closing_free(&closing);
-    for (size_t i = 0; i < AGENTS; i++) {
-        free(member[i].own);
-    }
 }
 
 /* Experts [from, to) have weights in the block alone, some. */

@@ -61,7 +61,7 @@ static void fixture_init(struct fixture *f, const char *label, const char *trust
 static void fixture_free(struct fixture *f)
 {
     free(f->record.as.round.sum);
-    free(f->own);
+    closing_own_free(f->own, f->closing.own_count);
     cohort_free(&f->cohort);
     closing_free(&f->closing);
     outcome_free(&f->outcome);
@@ -87,8 +87,8 @@ static void fill(struct fixture *f, bool own)
             }
         }
     }
-    free(f->own);
-    cr_assert_eq(cohort_own_answers(&f->own, &f->closing.own_count, &f->cohort), STATUS_OK);
+    closing_own_free(f->own, f->closing.own_count);
+    cr_assert_eq(cohort_take_own_answers(&f->own, &f->closing.own_count, &f->cohort), STATUS_OK);
     f->closing.own = f->own;
 }
 

@@ -254,7 +254,7 @@ Test(strategy, a_fit_becomes_the_average_its_thresholds_and_the_agents_own)
         cohort.member[i].own[0] = (int64_t)i << 16;
         cohort.member[i].own[1] = (int64_t)(10 + i) << 16;
     }
-    cr_assert_eq(cohort_own_answers(&own, &closing.own_count, &cohort), STATUS_OK);
+    cr_assert_eq(cohort_take_own_answers(&own, &closing.own_count, &cohort), STATUS_OK);
     closing.own = own;
     sum[0] = INT64_C(3) << 16;
     sum[1] = -(INT64_C(5) << 16);
@@ -265,8 +265,8 @@ Test(strategy, a_fit_becomes_the_average_its_thresholds_and_the_agents_own)
     cr_assert(rows[2] == 1.5);
     cr_assert_float_eq(rows[3], -2.5 + 0.5 * sqrt(2), 1e-12);
     cr_assert(rows[4] == 0 && rows[5] == 10 && rows[6] == 1 && rows[7] == 11);
+    closing_own_free(own, closing.own_count);
     closing_free(&closing);
-    free(own);
     cohort_free(&cohort);
 }
 

@@ -1,0 +1,289 @@
+#define _GNU_SOURCE /* pthread_timedjoin_np */
+
+#include "coordinator/main_face_queue.h"
+
+#include "base/check.h"
+#include "coordinator/main_face.h"
+#include "coordinator/main_queue_place.h"
+#include "io/clock.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    PAUSE_MS = 1000,
+    PAUSE_MOST_MS = 60000,
+    PAUSE_FACTOR = 4, /* a server that is slow is asked less often */
+    SLOW_MS = 1000,   /* of one question */
+    UNASKED_MS = 10000,
+    END_MS = 2000
+};
+
+/* What is behind the lock both threads touch; the rest is the reader's thread's, but for `shown`, which is the loop's. */
+struct face_reader {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t woken;
+    bool ends;
+    int64_t asked_ms; /* 0: nobody has */
+    int64_t began_ms; /* of the question that the server has now; 0: none */
+    int64_t slow_ms;  /* until when the server counts as slow */
+    uint32_t running[FACE_RUNNING_MOST];
+    size_t running_count;
+    struct face_seen *ready; /* read, and not yet taken */
+
+    struct face_seen *shown;
+
+    struct office office; /* the settings, with a connection of its own */
+    struct face_job kept[FACE_JOBS];
+};
+
+static void seen_free(struct face_seen *seen)
+{
+    if (seen != NULL) {
+        queue_list_free(&seen->list);
+        free(seen);
+    }
+}
+
+static void lock(struct face_reader *reader)
+{
+    CHECK(pthread_mutex_lock(&reader->lock) == 0);
+}
+
+static void unlock(struct face_reader *reader)
+{
+    CHECK(pthread_mutex_unlock(&reader->lock) == 0);
+}
+
+/* Around each question to the server. Returns whether the reader goes on. */
+static bool begin_question(struct face_reader *reader)
+{
+    lock(reader);
+    const bool goes_on = !reader->ends;
+    reader->began_ms = clock_now_ms();
+    unlock(reader);
+    return goes_on;
+}
+
+static void end_question(struct face_reader *reader, bool answered)
+{
+    lock(reader);
+    const int64_t now_ms = clock_now_ms();
+    if (!answered || now_ms - reader->began_ms >= SLOW_MS) {
+        reader->slow_ms = now_ms + PAUSE_MOST_MS;
+    }
+    reader->began_ms = 0;
+    unlock(reader);
+}
+
+void face_look_for_files(struct face_job *kept, const struct office *office)
+{
+    struct why ignored = {{0}};
+    for (size_t i = 0; face_results[i] != NULL; i++) {
+        int64_t size = -1;
+        kept->file[i] = kept->job.filed &&
+                        queue_result_size(&size, office, kept->job.number, face_results[i],
+                                          &ignored) == STATUS_OK &&
+                        size >= 0;
+    }
+}
+
+static bool runs(struct face_reader *reader, uint32_t number)
+{
+    bool found = false;
+    lock(reader);
+    for (size_t i = 0; i < reader->running_count; i++) {
+        found = found || reader->running[i] == number;
+    }
+    unlock(reader);
+    return found;
+}
+
+/* A job that is filed changes no more. */
+static void look_at_job(struct face_reader *reader, uint32_t number)
+{
+    struct why ignored = {{0}};
+    struct face_job *kept = &reader->kept[number % FACE_JOBS];
+    if (runs(reader, number) || (kept->job.number == number && kept->job.filed) ||
+        !begin_question(reader)) {
+        return;
+    }
+    const enum status status = queue_look(&kept->job, &reader->office, number, &ignored);
+    if (status != STATUS_OK) {
+        kept->job = (struct queue_job){.number = number};
+    }
+    face_look_for_files(kept, &reader->office);
+    end_question(reader, status != STATUS_AGAIN);
+}
+
+static void put(struct face_reader *reader, struct face_seen *seen)
+{
+    lock(reader);
+    seen_free(reader->ready);
+    reader->ready = seen;
+    unlock(reader);
+}
+
+static void read_queue(struct face_reader *reader)
+{
+    struct why ignored = {{0}};
+    struct face_seen *seen = calloc(1, sizeof *seen);
+    if (seen == NULL || !begin_question(reader)) {
+        free(seen);
+        return;
+    }
+    enum status status = queue_open(&reader->office, &ignored);
+    if (status == STATUS_OK) {
+        status = queue_list(&seen->list, &reader->office, &ignored);
+    }
+    end_question(reader, status == STATUS_OK);
+    if (status != STATUS_OK) {
+        free(seen);
+        return;
+    }
+    for (size_t i = seen->list.count; i > 0 && seen->list.count - i < FACE_JOBS; i--) {
+        look_at_job(reader, seen->list.entry[i - 1].number);
+    }
+    memcpy(seen->listed, reader->kept, sizeof seen->listed);
+    put(reader, seen);
+}
+
+/* Waits until somebody has asked, and not before pause_ms are over. Returns whether the reader goes on. */
+static bool wait_for_question(struct face_reader *reader, int64_t pause_ms)
+{
+    const int64_t due_ms = clock_now_ms() + pause_ms;
+    lock(reader);
+    for (int64_t now_ms = clock_now_ms();
+         !reader->ends &&
+         (now_ms < due_ms || reader->asked_ms == 0 || now_ms - reader->asked_ms >= UNASKED_MS);
+         now_ms = clock_now_ms()) {
+        if (now_ms >= due_ms) {
+            (void)pthread_cond_wait(&reader->woken, &reader->lock);
+            continue;
+        }
+        const int64_t left_ms = due_ms - now_ms;
+        struct timespec until;
+        (void)clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += left_ms / 1000;
+        until.tv_nsec += left_ms % 1000 * 1000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        (void)pthread_cond_timedwait(&reader->woken, &reader->lock, &until);
+    }
+    const bool goes_on = !reader->ends;
+    unlock(reader);
+    return goes_on;
+}
+
+static void *read_on(void *self)
+{
+    struct face_reader *reader = self;
+    int64_t pause_ms = 0;
+    while (wait_for_question(reader, pause_ms)) {
+        const int64_t began_ms = clock_now_ms();
+        read_queue(reader);
+        const int64_t wanted_ms = PAUSE_FACTOR * (clock_now_ms() - began_ms);
+        pause_ms = wanted_ms > PAUSE_MOST_MS ? PAUSE_MOST_MS
+                   : wanted_ms < PAUSE_MS    ? PAUSE_MS
+                                             : wanted_ms;
+    }
+    queue_close(&reader->office);
+    return NULL;
+}
+
+static enum status begin(struct face_reader *reader)
+{
+    pthread_condattr_t monotonic;
+    if (pthread_condattr_init(&monotonic) != 0) {
+        return STATUS_NO_MEMORY;
+    }
+    bool made = pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) == 0 &&
+                pthread_cond_init(&reader->woken, &monotonic) == 0;
+    (void)pthread_condattr_destroy(&monotonic);
+    if (made && pthread_mutex_init(&reader->lock, NULL) != 0) {
+        (void)pthread_cond_destroy(&reader->woken);
+        made = false;
+    }
+    if (made && pthread_create(&reader->thread, NULL, read_on, reader) != 0) {
+        (void)pthread_mutex_destroy(&reader->lock);
+        (void)pthread_cond_destroy(&reader->woken);
+        made = false;
+    }
+    return made ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+enum status face_reader_new(struct face_reader **out, const struct office *office)
+{
+    struct face_reader *reader = calloc(1, sizeof *reader);
+    *out = NULL;
+    if (reader == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    reader->office = office_like(office);
+    reader->office.jobs = NULL;
+    const enum status status = begin(reader);
+    if (status != STATUS_OK) {
+        free(reader);
+        return status;
+    }
+    *out = reader;
+    return STATUS_OK;
+}
+
+void face_reader_free(struct face_reader *reader)
+{
+    struct timespec until;
+    if (reader == NULL) {
+        return;
+    }
+    lock(reader);
+    reader->ends = true;
+    unlock(reader);
+    (void)pthread_cond_signal(&reader->woken);
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += END_MS / 1000;
+    if (pthread_timedjoin_np(reader->thread, NULL, &until) != 0) {
+        (void)pthread_detach(reader->thread);
+        return;
+    }
+    (void)pthread_mutex_destroy(&reader->lock);
+    (void)pthread_cond_destroy(&reader->woken);
+    seen_free(reader->ready);
+    seen_free(reader->shown);
+    free(reader);
+}
+
+const struct face_seen *face_reader_ask(struct face_reader *reader, const uint32_t *running,
+                                        size_t count)
+{
+    CHECK(count <= FACE_RUNNING_MOST);
+    lock(reader);
+    reader->asked_ms = clock_now_ms();
+    if (count > 0) {
+        memcpy(reader->running, running, count * sizeof *running);
+    }
+    reader->running_count = count;
+    struct face_seen *ready = reader->ready;
+    reader->ready = NULL;
+    unlock(reader);
+    (void)pthread_cond_signal(&reader->woken);
+    if (ready != NULL) {
+        seen_free(reader->shown);
+        reader->shown = ready;
+    }
+    return reader->shown;
+}
+
+bool face_reader_is_slow(struct face_reader *reader)
+{
+    lock(reader);
+    const int64_t now_ms = clock_now_ms();
+    const bool slow =
+        now_ms < reader->slow_ms || (reader->began_ms != 0 && now_ms - reader->began_ms >= SLOW_MS);
+    unlock(reader);
+    return slow;
+}

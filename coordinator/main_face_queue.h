@@ -1,0 +1,50 @@
+/* main_face_queue.h - what the page shows of a queue in a database, read on a thread and a connection of its own: a server that
+ * takes seconds for an answer holds up no round, and no request. A queue in a folder is read where it is asked about. */
+
+#ifndef COORDINATOR_MAIN_FACE_QUEUE_H
+#define COORDINATOR_MAIN_FACE_QUEUE_H
+
+#include "coordinator/main.h"
+#include "coordinator/main_queue.h"
+#include "database/jobs.h"
+
+enum {
+    FACE_JOBS = 16,
+    FACE_FILES = 3,
+    FACE_RUNNING_MOST = 17
+}; /* jobs that the page lists, the latest ones; files of each; that run here */
+
+/* What was found of a job of the queue, and when. */
+struct face_job {
+    struct queue_job job;
+    bool file[FACE_FILES]; /* of its results that are there, as face_results names them */
+    int64_t looked_ms;
+};
+
+/* The queue as it was at one time. */
+struct face_seen {
+    struct queue_list list;            /* owned */
+    struct face_job listed[FACE_JOBS]; /* of number i at i modulo FACE_JOBS */
+};
+
+struct face_reader;
+
+/** Begins to read the queue of these settings, which is in a database, whenever somebody has asked. Fails with
+ * STATUS_NO_MEMORY. */
+MUST_USE enum status face_reader_new(struct face_reader **out, const struct office *office);
+
+/** Ends it, within two seconds: a thread that waits for the server longer is left behind, with what is its own. */
+void face_reader_free(struct face_reader *reader);
+
+/** Returns what was read last, or NULL: nothing yet; borrowed until the next call. The reader looks again soon. running: (count)
+ * numbers whose journals the machines know, and which are not read. */
+const struct face_seen *face_reader_ask(struct face_reader *reader, const uint32_t *running,
+                                        size_t count);
+
+/** Returns whether the server has been slow to answer: not to be asked on the serving thread now. */
+bool face_reader_is_slow(struct face_reader *reader);
+
+/** Looks which of a job's results are there. */
+void face_look_for_files(struct face_job *kept, const struct office *office);
+
+#endif
