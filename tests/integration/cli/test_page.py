@@ -147,7 +147,7 @@ def main():
     options = parser.parse_args()
     browser = shutil.which("chromium") or shutil.which("chromium-headless-shell")
     if browser is None:
-        print("no chromium on PATH: the page is not opened")
+        print("skipped: no chromium on PATH (scripts/install pages): the page is not opened")
         return SKIPPED
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -132,6 +132,6 @@ prints 'No epsilon is enough at this delta: give a larger --delta'
 expect 0 plan calibrate --events "$work/gaussian.json" --epsilon 1 --delta 1e-6
 prints 'verified: together they cost at most epsilon'
 
-python3 "$(dirname "$0")/plan_vectors.py" "$hedgerow" "$root/tests/vectors/dp_vectors.json" ||
+python3 "$(dirname "$0")/plan_vectors.py" "$hedgerow" "$root/tests/vectors/dp_vectors.json" ${VECTORS:+"$VECTORS"} ||
     fault 'known answers'
 finish

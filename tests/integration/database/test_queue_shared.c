@@ -126,7 +126,13 @@ Test(queue_shared, journals_lie_side_by_side, .init = bench_begin_shared, .fini 
         journal_close(&journal[i]);
         office_free(&own[i]);
     }
-    cr_expect_not(queue_is_lost(&office), "the lease is the queue's, not the journals'");
+    struct office second = {.settings = office.settings};
+    cr_assert_eq(queue_open(&second, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(queue_lead(&second, &why), STATUS_BUSY,
+                 "the lease is the queue's, not the journals'");
+    queue_close(&second);
+    cr_expect_eq(queue_mark_begun(&office, 1, &why), STATUS_OK, "its term holds: %s", why.text);
+    cr_expect_not(queue_is_lost(&office));
 }
 
 /* Opening a job's journal does not raise the term. So whoever does not know what has become of a commit gives the lead up. */

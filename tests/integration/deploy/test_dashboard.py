@@ -1,4 +1,5 @@
-"""test_dashboard.py - compose/watch: the dashboard asks for figures that the programs have, with labels that they have."""
+"""test_dashboard.py - compose/watch: the dashboard asks for figures that the programs have, with labels that they have, and shows each
+figure that WATCHING names an alarm for."""
 
 import json
 import pathlib
@@ -59,11 +60,22 @@ def judge(dashboard, known):
     return sorted(set(wrong))
 
 
+def not_shown(dashboard, known):
+    """The figures that the table of alarms in WATCHING names, and the dashboard does not show."""
+    table = (ROOT / "docs" / "WATCHING.md").read_text().split("| figure | alarm |")[1].split("\n\n")[0]
+    named = {"hedgerow_" + word for row in table.splitlines()[2:] for word in re.findall(r"[a-z_]+", row.split("|")[1])} & set(known)
+    assert len(named) > 10, f"the table of alarms was not read: {named}"
+    shown = set(re.findall(r"hedgerow_[a-z_]+", " ".join(query for _, query, _ in queries(dashboard))))
+    return [f"WATCHING has an alarm by {name}, and no panel shows it" for name in sorted(named - shown)]
+
+
 def main():
     known = families()
     assert len(known) > 30 and "state" in known["hedgerow_agents"], f"the tables were not read: {known}"
     text = (WATCH / "grafana" / "dashboards" / "hedgerow.json").read_text()
-    wrong = judge(json.loads(text), known)
+    wrong = judge(json.loads(text), known) + not_shown(json.loads(text), known)
+    if not not_shown(json.loads(text.replace("hedgerow_jobs_set_aside", "hedgerow_jobs_waiting")), known):
+        wrong.append("a panel was taken away, and nobody noticed")
     for planted in (("hedgerow_rounds_planned", "hedgerow_rounds_plans"), ("{{state}}", "{{states}}"), ('{allowance=', '{allowances=')):
         if not judge(json.loads(text.replace(*planted)), known):
             wrong.append(f"planted and not noticed: {planted}")

@@ -1,5 +1,6 @@
 """test_face_page.py - both programs' pages in a browser, while a job runs: at 360, 768 and 1280 px, light and dark, nothing stands
-beyond the page's width, text has contrast, and no table is out of reach of keys. Skipped (77) where there is no Chromium.
+beyond the page's width, text has contrast, and no table is out of reach of keys. With --axe 1 axe-core looks at both pages, and nothing else does. Skipped (77) where
+there is no Chromium, or no axe-core.
 
 The browser is driven through its pipe (--remote-debugging-pipe): messages in JSON, each with a zero byte behind it."""
 
@@ -386,19 +387,20 @@ def a_person_decides(make, programs, browser_program):
 
 
 def main():
-    options = fed.options()
+    options = fed.options(axe=(0, "1: what axe-core finds, and nothing else"))
     browser = shutil.which("chromium") or shutil.which("chromium-headless-shell")
     if browser is None:
-        print("no chromium on PATH: the pages are not opened")
+        print("skipped: no chromium on PATH (scripts/install pages): the pages are not opened")
         return SKIPPED
-    cases = [(case.__name__, case, {"programs": options.programs, "browser_program": browser})
-             for case in (pages, a_reader_picks_a_job, the_signal_stands_beside_its_noise, a_person_decides) if options.only in case.__name__]
-    axe = os.environ.get("HEDGEROW_AXE", "")
-    if axe == "":
-        print("HEDGEROW_AXE names no axe.min.js (npm install axe-core): axe-core looks at no page")
-    elif options.only in accessible.__name__:
-        cases.append((accessible.__name__, accessible, {"programs": options.programs, "browser_program": browser, "axe_path": axe}))
-    return fed.run_cases(cases, at_once=1)
+    given = {"programs": options.programs, "browser_program": browser}
+    cases = (pages, a_reader_picks_a_job, the_signal_stands_beside_its_noise, a_person_decides)
+    if options.axe:
+        given["axe_path"] = os.environ.get("HEDGEROW_AXE", "")
+        cases = (accessible,)
+        if given["axe_path"] == "":
+            print("skipped: HEDGEROW_AXE names no axe.min.js that `npm ci` brought by tests/npm (scripts/test does): axe-core looks at no page")
+            return SKIPPED
+    return fed.run_cases([(case.__name__, case, given) for case in cases if options.only in case.__name__], at_once=1)
 
 
 if __name__ == "__main__":
