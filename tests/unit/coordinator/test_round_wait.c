@@ -279,7 +279,7 @@ Test(round_wait, one_that_declines_the_job_is_named_and_not_counted)
     rig.agent[1].ready = false;
     rig.agent[2].refuses = true;
     cr_assert_not(waiting_run(&rig, 1, 2000));
-    cr_assert(waiting_said(&rig, "agent-refuses", "site-02"), "%s", rig.said);
+    cr_assert(waiting_said(&rig, "agent-declined", "site-02: declined the job"), "%s", rig.said);
     cr_assert(waiting_said(&rig, "waiting-for-agents",
                            "the job needs 3 (cohort.minimum), 1 declined the job and the others "
                            "are too few"),
