@@ -99,9 +99,20 @@ enum status participant_hello(struct participant *p, int64_t now_ms, struct effe
         hello.as.hello.rounds_closed = p->rounds_closed;
     }
     hello.as.hello.dictionary = p->shown;
-    hello.as.hello.ready = p->job_phase == JOB_READY || p->job_phase == JOB_REFUSED;
+    hello.as.hello.ready = p->job_phase == JOB_READY;
     p->hello_ms = now_ms + p->options.heartbeat_ms;
-    return participant_send(p, effects, &hello, (struct slice){0});
+    enum status status = participant_send(p, effects, &hello, (struct slice){0});
+    return status == STATUS_OK && p->job_phase == JOB_REFUSED
+               ? participant_decline(p, p->rounds_closed, effects)
+               : status;
+}
+
+enum status participant_decline(struct participant *p, uint32_t round, struct effects *effects)
+{
+    struct message message = {.kind = MESSAGE_DECLINE};
+    message.as.decline.job = p->name.id;
+    message.as.decline.round = round;
+    return participant_send(p, effects, &message, (struct slice){0});
 }
 
 enum status participant_ask(struct participant *p, struct effects *effects)

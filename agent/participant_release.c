@@ -213,6 +213,8 @@ enum status release_on_message(struct participant *p, const struct event *event,
     }
     if (round + 1 > p->rounds_closed) {
         p->rounds_closed = round + 1;
+        return p->job_phase == JOB_REFUSED ? participant_decline(p, p->rounds_closed, effects)
+                                           : STATUS_OK;
     }
     return STATUS_OK;
 }

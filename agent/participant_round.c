@@ -13,14 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static enum status decline(struct participant *p, uint32_t round, struct effects *effects)
-{
-    struct message message = {.kind = MESSAGE_DECLINE};
-    message.as.decline.job = p->name.id;
-    message.as.decline.round = round;
-    return participant_send(p, effects, &message, (struct slice){0});
-}
-
 enum status round_decline(struct participant *p, const char *event, const char *reason,
                           struct effects *effects)
 {
@@ -29,7 +21,7 @@ enum status round_decline(struct participant *p, const char *event, const char *
     participant_enter_round(p, ROUND_DECLINED);
     log_event(p->options.log, LOG_WARN, event, NULL, "round %" PRIu32 " declined: %s", p->round + 1,
               reason);
-    return decline(p, p->round, effects);
+    return participant_decline(p, p->round, effects);
 }
 
 static struct digest invitation_digest(const struct message *message)
@@ -207,7 +199,7 @@ static enum status invite_again(struct participant *p, const struct digest *invi
 {
     struct gate_answer_view answer;
     if (p->round_phase == ROUND_DECLINED) {
-        return decline(p, p->round, effects);
+        return participant_decline(p, p->round, effects);
     }
     if (p->round_phase == ROUND_KEYED && digest_equal(&p->invitation, invitation)) {
         return legs_send_keys(p, effects);
@@ -230,7 +222,7 @@ enum status round_on_invite(struct participant *p, const struct event *event,
         return STATUS_OK; /* another job's; the next WELCOME settles which one it is */
     }
     if (p->job_phase == JOB_REFUSED) {
-        return decline(p, round, effects);
+        return participant_decline(p, round, effects);
     }
     if (p->job_phase != JOB_READY || round >= job_round_count(&p->job) || p->model_owed) {
         return STATUS_OK;
@@ -242,7 +234,8 @@ enum status round_on_invite(struct participant *p, const struct event *event,
         return invite_again(p, &invitation, effects);
     }
     if (round < p->rounds_closed || (p->round_phase != ROUND_IDLE && round < p->round)) {
-        return decline(p, round, effects); /* an old one changes nothing of what is under way */
+        return participant_decline(p, round,
+                                   effects); /* an old one changes nothing of what is under way */
     }
     participant_abandon_round(p);
     int64_t last = gate_last_round(p->gate, &p->name.id);
@@ -250,7 +243,7 @@ enum status round_on_invite(struct participant *p, const struct event *event,
         bool is_latest = gate_latest(p->gate, &answer) && answer.round == round &&
                          digest_equal(&answer.job, &p->name.id);
         if (!is_latest) {
-            return decline(p, round, effects);
+            return participant_decline(p, round, effects);
         }
         if (!gate_can_repeat(p->gate, &p->name.id, round)) {
             return answer_again(p, event, &answer, message, &invitation, effects);

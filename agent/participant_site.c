@@ -92,7 +92,7 @@ enum status job_consider(struct participant *p, const struct event *event, struc
         log_event(p->options.log, LOG_WARN, "job-refused", NULL,
                   "policy or dictionary forbid job \"%s\", every round will be declined: %s",
                   p->job.name, why.text);
-        return STATUS_OK;
+        return participant_hello(p, event->now_ms, effects);
     }
     status = capacity_check(p->options.memory_bytes, &p->job,
                             dictionary_records(p->options.dictionary, &p->job.schema), &why);
@@ -101,7 +101,7 @@ enum status job_consider(struct participant *p, const struct event *event, struc
         log_event(p->options.log, LOG_WARN, "job-too-large", NULL,
                   "job \"%s\" does not fit, every round will be declined: %s", p->job.name,
                   why.text);
-        return STATUS_OK;
+        return participant_hello(p, event->now_ms, effects);
     }
     status = capacity_check_slot(p->options.speed, p->options.policy->answer_slot_ms, &p->job,
                                  dictionary_records(p->options.dictionary, &p->job.schema), &why);
@@ -110,7 +110,7 @@ enum status job_consider(struct participant *p, const struct event *event, struc
         log_event(p->options.log, LOG_WARN, "slot-too-short", NULL,
                   "job \"%s\" does not fit into a slot, every round will be declined: %s",
                   p->job.name, why.text);
-        return STATUS_OK;
+        return participant_hello(p, event->now_ms, effects);
     }
     const enum verdict verdict = verdict_on_job(p);
     if (verdict == VERDICT_WAITS) {
@@ -122,7 +122,7 @@ enum status job_consider(struct participant *p, const struct event *event, struc
         p->declined = true;
         log_event(p->options.log, LOG_WARN, "job-declined", NULL,
                   "a person has refused job \"%s\": every round will be declined", p->job.name);
-        return STATUS_OK;
+        return participant_hello(p, event->now_ms, effects);
     }
     if (waited) {
         log_event(p->options.log, LOG_INFO, "job-approved", NULL,

@@ -218,6 +218,9 @@ MUST_USE enum status participant_send(struct participant *p, struct effects *eff
                                       const struct message *message, struct slice payload);
 MUST_USE enum status participant_hello(struct participant *p, int64_t now_ms,
                                        struct effects *effects);
+/** Says that it takes no part in a round. */
+MUST_USE enum status participant_decline(struct participant *p, uint32_t round,
+                                         struct effects *effects);
 MUST_USE enum status participant_commit(struct participant *p, struct effects *effects,
                                         const struct record *record, struct slice blob);
 MUST_USE enum status participant_ask(struct participant *p, struct effects *effects);

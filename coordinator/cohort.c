@@ -33,6 +33,7 @@ static void recount(struct cohort *cohort)
 {
     memset(cohort->standing, 0, sizeof cohort->standing);
     cohort->admitted = cohort->seen = cohort->ready = cohort->settling = 0;
+    cohort->refusing = 0;
     cohort->awaited = cohort->behind = 0;
     memset(cohort->untold, 0, sizeof cohort->untold);
     memset(cohort->untold_next, 0, sizeof cohort->untold_next);
@@ -42,6 +43,7 @@ static void recount(struct cohort *cohort)
         cohort->admitted += member->admitted;
         cohort->seen += member->seen;
         cohort->ready += member->admitted && member->ready;
+        cohort->refusing += member->admitted && member->declines > 0;
         cohort->settling += member->admitted && member->seen && !member->was_ready;
         for (int what = 0; what < TELL_COUNT; what++) {
             cohort->untold[what] += member->untold[what];
@@ -61,7 +63,8 @@ bool cohort_adds_up(const struct cohort *cohort)
     return adds_up && memcmp(again.standing, cohort->standing, sizeof again.standing) == 0 &&
            memcmp(again.untold, cohort->untold, sizeof again.untold) == 0 &&
            again.admitted == cohort->admitted && again.seen == cohort->seen &&
-           again.ready == cohort->ready && again.settling == cohort->settling;
+           again.ready == cohort->ready && again.settling == cohort->settling &&
+           again.refusing == cohort->refusing;
 }
 
 void cohort_set_standing(struct cohort *cohort, struct member *member, enum standing standing)
@@ -178,7 +181,7 @@ void cohort_begin_round(struct cohort *cohort)
     for (size_t i = 0; i < cohort->count; i++) {
         struct member *member = &cohort->member[i];
         member_clear(member);
-        member->standing = STANDING_SILENT;
+        member->standing = member->declines > 0 ? STANDING_DECLINED : STANDING_SILENT;
         member->invited = false;
         member->untold[TELL_INVITE] = false;
         member->handed = false;
@@ -293,6 +296,25 @@ void cohort_note_life(struct member *member)
     }
 }
 
+/* A HELLO and the DECLINE behind it come together. One of them may be lost. */
+enum { REFUSAL_HELLOS = 2 };
+
+bool cohort_note_refusal(struct cohort *cohort, struct member *member)
+{
+    const bool refuses = member->seen && !member->ready; /* a ready one declines a round alone */
+    const bool is_new = refuses && member->declines == 0;
+    cohort->refusing += is_new && member->admitted;
+    member->declines = refuses ? REFUSAL_HELLOS : 0;
+    return is_new;
+}
+
+static void forget_refusal(struct cohort *cohort, struct member *member, bool ready)
+{
+    const bool refused = member->declines > 0;
+    member->declines = ready || !refused ? 0 : (uint8_t)(member->declines - 1);
+    cohort->refusing -= member->admitted && refused && member->declines == 0;
+}
+
 bool cohort_note_hello(struct cohort *cohort, struct member *member, bool ready, int64_t opened_ms,
                        int64_t now_ms)
 {
@@ -307,6 +329,7 @@ bool cohort_note_hello(struct cohort *cohort, struct member *member, bool ready,
     if (member->cut && member->cut_ms < opened_ms) {
         member->cut = false; /* not in the round in which it was cut */
     }
+    forget_refusal(cohort, member, ready);
     cohort->seen += !member->seen;
     cohort->ready =
         cohort->ready - (member->admitted && member->ready) + (member->admitted && ready);

@@ -41,6 +41,7 @@ struct member {
     bool seen;     /* has said HELLO since this program started */
     bool ready;
     bool was_ready;         /* once since this program started */
+    uint8_t declines;       /* the job: for so many HELLOs that say it no more */
     int64_t first_ms;       /* its first HELLO */
     int64_t heard_ms;       /* its latest frame */
     uint32_t rounds_closed; /* as it last said */
@@ -75,6 +76,7 @@ struct cohort {
     size_t admitted;
     size_t seen;
     size_t ready;    /* and admitted */
+    size_t refusing; /* admitted, and decline the job */
     size_t settling; /* admitted and seen, and not ready so far */
     size_t awaited;  /* the last one found that the round waits for; where to look first */
     size_t untold[TELL_COUNT];
@@ -114,7 +116,7 @@ void cohort_forget_answers(struct cohort *cohort);
 MUST_USE enum status cohort_take_own_answers(struct closing_own **own, size_t *count,
                                              struct cohort *cohort);
 
-/** A new round: all standings back to silent, members who left dropped, answers forgotten and own
+/** A new round: all standings back to silent, or to declined of those that decline the job; members who left dropped, answers forgotten and own
  * answers freed. */
 void cohort_begin_round(struct cohort *cohort);
 
@@ -143,6 +145,10 @@ void cohort_note_missed(struct cohort *cohort, int64_t opened_ms, int64_t now_ms
 /** Notes an answer to an earlier round, or that it declined one: it is slow, not absent, and rounds wait
  * for it again. Not so one that only offers, and does not deliver. */
 void cohort_note_life(struct member *member);
+
+/** Notes that a member which is not ready declines the rounds of the job: it stays so while it says it again with its HELLOs,
+ * and is not ready. Returns whether it is new. */
+bool cohort_note_refusal(struct cohort *cohort, struct member *member);
 
 /** Notes a HELLO; returns whether by it a member is back that rounds no longer waited for. */
 bool cohort_note_hello(struct cohort *cohort, struct member *member, bool ready, int64_t opened_ms,

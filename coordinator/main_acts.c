@@ -32,7 +32,8 @@ static const char *waits(const struct queue_job *job)
     }
     if (job->rounds == 0) {
         return "no round is released yet: agents have to join, and people at sites may have to "
-               "approve the job. The coordinator's page and its log name who is missing";
+               "approve the job. The coordinator's page and its log name who is missing, and who "
+               "declined";
     }
     return job->seconds_left == 0
                ? "no round for long, at the pace so far: agents are missing. The coordinator's "

@@ -139,10 +139,13 @@ void face_waits(char text[static FACE_WAITS_BYTES], const struct face_run *run)
 {
     const struct coordinator_view view = coordinator_look(run->coordinator);
     const bool asked = view.unready > 0 && clock_now_ms() - run->began_ms >= READING_MS;
+    char refusing[FACE_WAITS_BYTES / 2];
     text[0] = '\0';
     if (!view.over && !view.failed && view.ready_all < run->job->cohort_min) {
-        (void)snprintf(text, FACE_WAITS_BYTES, "for %s: %zu of %" PRIu32 " ready",
-                       asked ? "approval" : "agents", view.ready_all, run->job->cohort_min);
+        coordinator_look_refusing(run->coordinator, refusing, sizeof refusing);
+        (void)snprintf(text, FACE_WAITS_BYTES, "for %s: %zu of %" PRIu32 " ready%s%s",
+                       asked ? "approval" : "agents", view.ready_all, run->job->cohort_min,
+                       refusing[0] != '\0' ? "; declined by " : "", refusing);
     }
 }
 

@@ -57,7 +57,8 @@ struct coordinator_view {
     bool failed;       /* the job */
     size_t ready;      /* of its own agents */
     size_t ready_all;  /* and of those of its collectors */
-    size_t unready;    /* of its own agents: connected once, and not ready */
+    size_t unready;    /* of its own agents: connected once, neither ready nor declining the job */
+    size_t refusing;   /* of its own agents: decline the job */
     uint64_t open;     /* 1 + the round whose answers it takes, or 0 */
     uint64_t settled;  /* a collector: 1 + the round to which it has nothing more to add, or 0 */
     size_t answers;    /* of its own agents, to the open round */
@@ -80,6 +81,10 @@ const struct outcome *coordinator_look_outcome(const struct coordinator *coordin
 
 /** Looks at a machine between two steps. */
 struct coordinator_view coordinator_look(const struct coordinator *coordinator);
+
+/** Writes the names of its own agents that have declined the job into text (size), ", ..." behind those for which there is room;
+ * "" where none has. */
+void coordinator_look_refusing(const struct coordinator *coordinator, char *text, size_t size);
 
 /** Returns the name of collector number index, below collector_count, borrowed; ready: out, its agents that are, 0 while it says
  * nothing. */

@@ -126,6 +126,7 @@ enum status coordinator_fail(struct coordinator *c, const struct event *event,
     coordinator_tell_missing(c, event->now_ms, missing, sizeof missing);
     const bool keying = c->phase == PHASE_KEYING;
     const size_t least = coordinator_least(c);
+    const bool late = joining && event->now_ms >= c->deadline_ms;
     const bool settled = c->masks != NULL && masks_host_is_settled(c->masks);
     (void)snprintf(cause, sizeof cause,
                    "round %" PRIu32 ": %zu agents %s, the job needs %zu (%s); missing: %s",
@@ -133,9 +134,10 @@ enum status coordinator_fail(struct coordinator *c, const struct event *event,
                    joining  ? coordinator_count_ready(c)
                    : keying ? cohort_count(&c->cohort, STANDING_KEYED)
                             : answered,
-                   joining  ? "were ready before the join deadline"
-                   : keying ? "sent their keys"
-                            : "answered",
+                   late      ? "were ready before the join deadline"
+                   : joining ? "were ready and the others declined"
+                   : keying  ? "sent their keys"
+                             : "answered",
                    least,
                    settled ? "all whose sum was to be opened"
                    : least > c->options.job->cohort_min

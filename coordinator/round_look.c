@@ -5,6 +5,8 @@
 #include "base/check.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <string.h>
 
 const char *const coordinator_phases[] = {
     [PHASE_RECOVERING] = "starting",
@@ -69,6 +71,7 @@ struct coordinator_view coordinator_look(const struct coordinator *coordinator)
     const struct coordinator *c = coordinator;
     const uint32_t planned = job_round_count(c->options.job);
     const uint32_t closed = c->outcome.rounds_closed;
+    const size_t came = c->cohort.ready + c->cohort.refusing;
     uint32_t within;
     return (struct coordinator_view){
         .phase = coordinator_phases[c->phase],
@@ -80,7 +83,8 @@ struct coordinator_view coordinator_look(const struct coordinator *coordinator)
         .failed = c->outcome.failed,
         .ready = cohort_count_ready(&c->cohort),
         .ready_all = coordinator_count_ready(c),
-        .unready = c->cohort.seen > c->cohort.ready ? c->cohort.seen - c->cohort.ready : 0,
+        .unready = c->cohort.seen > came ? c->cohort.seen - came : 0,
+        .refusing = c->cohort.refusing,
         .open = c->phase == PHASE_OPEN ? (uint64_t)closed + 1 : 0,
         .settled = c->phase == PHASE_OPEN && c->collecting.settled ? (uint64_t)closed + 1 : 0,
         .answers = cohort_count(&c->cohort, STANDING_ANSWERED),
@@ -96,6 +100,25 @@ const char *coordinator_look_collector(const struct coordinator *coordinator, si
     const struct collected *of = &coordinator->collecting.of[index];
     *ready = of->present ? of->ready : 0;
     return of->peer.name;
+}
+
+void coordinator_look_refusing(const struct coordinator *coordinator, char *text, size_t size)
+{
+    const struct cohort *cohort = &coordinator->cohort;
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < cohort->count && cohort->refusing > 0; i++) {
+        const struct member *member = &cohort->member[i];
+        if (!member->admitted || member->declines == 0) {
+            continue;
+        }
+        const char *and = used > 0 ? ", " : "";
+        if (used + strlen(and) + strlen(member->peer.name) + sizeof ", ..." > size) {
+            (void)snprintf(text + used, size - used, "%s", used > 0 ? ", ..." : "");
+            return;
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s%s", and, member->peer.name);
+    }
 }
 
 /* As round_wait.c says it in the log. */
@@ -128,6 +151,9 @@ static enum agent_state state_of(const struct member *member, int64_t now_ms)
     }
     if (member->standing == STANDING_KEYED) {
         return AGENT_KEYED;
+    }
+    if (member->declines > 0) {
+        return AGENT_DECLINED;
     }
     if (now_ms - member->heard_ms >= SILENT_MS) {
         return AGENT_SILENT;

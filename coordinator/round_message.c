@@ -57,6 +57,10 @@ static void on_decline(struct coordinator *c, struct member *member, const struc
 {
     if (digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
         cohort_note_life(member);
+        if (cohort_note_refusal(&c->cohort, member)) {
+            log_event(c->options.log, LOG_WARN, "agent-declined", member->peer.name,
+                      "declined the job, and is not counted as ready: the site has its reasons");
+        }
     }
     const bool keyed = c->phase == PHASE_KEYING && member->standing == STANDING_KEYED;
     if (keyed && message->as.decline.round == c->outcome.rounds_closed &&

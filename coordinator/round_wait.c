@@ -30,7 +30,7 @@ static void describe(char *text, size_t size, const struct coordinator *c,
 {
     if (member->standing == STANDING_UNLISTED) {
         (void)snprintf(text, size, "is not in this round's roster");
-    } else if (member->standing == STANDING_DECLINED) {
+    } else if (member->standing == STANDING_DECLINED || member->declines > 0) {
         (void)snprintf(text, size, "declined");
     } else if (member->standing == STANDING_REFUSED) {
         (void)snprintf(text, size, "broke the protocol in this round");
@@ -105,30 +105,52 @@ void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char 
     }
 }
 
+/* Those who decline the job leave too few. A list that is too short may grow, and collectors have agents of their own. */
+static bool is_short(const struct coordinator *c)
+{
+    const size_t least = c->options.job->cohort_min;
+    return c->collecting.count == 0 && c->cohort.admitted >= least &&
+           c->cohort.admitted - c->cohort.refusing < least;
+}
+
+bool coordinator_is_refused(const struct coordinator *c)
+{
+    return is_short(c) && c->cohort.ready + c->cohort.refusing >= c->options.job->cohort_min;
+}
+
 /* Too few agents are ready: who is present, and who is not. Said again when it has changed, not more
- * often than every JOIN_NOTICE_MS. */
+ * often than every JOIN_NOTICE_MS; but at once that one declines the job. */
 void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
 {
     char missing[MISSING_BYTES];
+    char refusing[PART_BYTES] = "";
     size_t ready = coordinator_count_ready(c);
     const size_t seen = c->cohort.seen;
     const size_t admitted = c->cohort.admitted;
 
-    if (!c->listed || now_ms < c->told_ms + JOIN_NOTICE_MS ||
-        (c->told_ready == ready && c->told_seen == seen && c->told_admitted == admitted &&
-         c->told)) {
+    const bool refused = c->cohort.refusing > c->told_refusing;
+    if (!c->listed || (!refused && now_ms < c->told_ms + JOIN_NOTICE_MS) ||
+        (c->told_ready == ready && c->told_refusing == c->cohort.refusing && c->told_seen == seen &&
+         c->told_admitted == admitted && c->told)) {
         return;
     }
     c->told_ms = now_ms;
     c->told_ready = ready;
+    c->told_refusing = c->cohort.refusing;
     c->told_seen = seen;
     c->told_admitted = admitted;
     c->told = true;
     coordinator_tell_missing(c, now_ms, missing, sizeof missing);
-    log_event(c->options.log, LOG_INFO, "waiting-for-agents", NULL,
-              "%zu agents are ready, the job needs %" PRIu32 " (cohort.minimum); it waits %" PRId64
-              " s more; missing: %s",
-              ready, c->options.job->cohort_min, seconds(c->deadline_ms - now_ms),
+    if (c->cohort.refusing > 0) {
+        (void)snprintf(refusing, sizeof refusing, ", %zu declined the job%s", c->cohort.refusing,
+                       is_short(c) ? " and the others are too few. Remedy: ask those who declined, "
+                                     "or cancel the job"
+                                   : "");
+    }
+    log_event(c->options.log, is_short(c) ? LOG_WARN : LOG_INFO, "waiting-for-agents", NULL,
+              "%zu agents are ready, the job needs %" PRIu32
+              " (cohort.minimum)%s; it waits %" PRId64 " s more; missing: %s",
+              ready, c->options.job->cohort_min, refusing, seconds(c->deadline_ms - now_ms),
               missing[0] != '\0' ? missing : "nobody is on the list; remedy: `agents add`");
 }
 

@@ -264,6 +264,21 @@ def a_coordinator_says_that_a_person_is_waited_for(make, programs):
     fed.wait_until(lambda: waits() == "", "the list says that a person is waited for, who has said yes")
     fed.wait_until(lambda: test_queue.status(federation, number)["state"] == "done", "the job does not end")
     expect(test_queue.status(federation, number)["waits"] is None, "a job that is done waits")
+    # A site that says no is not counted as ready: it is named.
+    alone = text_of("second").replace("minimum: 1", "minimum: 2")
+    number = submit(federation, "second", alone)
+    digest = wait_state(own, "second", "waiting")["waiting"][0]["digest"]
+    agent(federation, "reject", digest, "--why", "not about our patients")
+    fed.wait_until(lambda: waits() == "for agents: 0 of 2 ready; declined by site-1", f"the list does not say who declined: {waits()}")
+    expect(metrics(place)["agents_ready"][(("job_number", str(number)),)] == 0, "a site that declined is ready")
+    expect("not about our patients" not in (federation.folder / "coordinator.log").read_text(), "a person's words have left")
+    test_queue.command(federation, "cancel", number)
+    number = submit(federation, "third")
+    digest = wait_state(own, "third", "waiting")["waiting"][0]["digest"]
+    agent(federation, "reject", digest, "--why", "not about our patients")
+    fed.wait_until(lambda: test_queue.status(federation, number)["state"] == "failed", "it does not fail at once")
+    said = test_queue.status(federation, number)["because"]
+    expect("round 1: 0 agents were ready and the others declined" in said and "site-1 (declined)" in said, f"because: {said}")
 
 
 def phases(place):

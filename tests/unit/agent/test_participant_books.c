@@ -23,7 +23,7 @@ Test(participant_books, a_job_under_a_wrong_name_or_above_the_policy_is_not_join
     bench.policy.epsilon_micro = 999999;
     restart();
     ask_and_wait(0);
-    cr_expect(bench.works == 0 && bench.offers == 0 && bench.declines == 1, "above the policy");
+    cr_expect(bench.works == 0 && bench.offers == 0 && bench.declines > 0, "above the policy");
     end();
 }
 
@@ -35,7 +35,7 @@ Test(participant_books, a_job_that_the_dictionary_has_no_records_for_is_declined
     bench.rows = 3;
     restart();
     ask_and_wait(0);
-    cr_expect(bench.works == 0 && bench.offers == 0 && bench.declines == 1);
+    cr_expect(bench.works == 0 && bench.offers == 0 && bench.declines > 0);
     cr_expect_not_null(strstr(bench.said, "needs 4 records, and the dictionary states 3 rows"));
     end();
 }
@@ -50,7 +50,7 @@ Test(participant_books, a_job_that_asks_for_another_column_or_kind_is_declined)
         join();
         bench.works = 0;
         ask_and_wait(0);
-        cr_expect(bench.works == 0 && bench.offers == 0 && bench.declines == 1);
+        cr_expect(bench.works == 0 && bench.offers == 0 && bench.declines > 0);
         cr_expect_not_null(
             strstr(bench.said, i == 0 ? "has no column \"a\"" : "numbers in column \"a\""));
         end();

@@ -219,6 +219,53 @@ Test(participant_site, a_refused_job_is_declined_also_in_the_middle_of_it)
     timed_free(&bench);
 }
 
+/* Returns whether the agent's next HELLO says that it is not ready, and a DECLINE of that round comes with it. */
+static bool declines_with_hello(struct timed *bench, uint32_t round)
+{
+    struct message message;
+    bool hello = false;
+    bool declined = false;
+    bench->sent_count = 0;
+    bench->now_ms += 100;
+    timed_tick(bench);
+    for (size_t i = 0; i < bench->sent_count; i++) {
+        const struct sent *sent = &bench->sent[i];
+        const struct slice control = {sent->control, sent->size};
+        cr_assert_eq(wire_decode(&message, control, (struct slice){0}), STATUS_OK);
+        hello = hello || (message.kind == MESSAGE_HELLO && !message.as.hello.ready);
+        declined = declined || (message.kind == MESSAGE_DECLINE &&
+                                digest_equal(&message.as.decline.job, &bench->job.id) &&
+                                message.as.decline.round == round);
+    }
+    return hello && declined;
+}
+
+/* A coordinator that waits for agents must not count one that said no. It hears of it with each HELLO, before any round, and of
+ * the next round as soon as one is over. */
+Test(participant_site, a_no_is_told_before_any_round_and_takes_readiness_away)
+{
+    struct timed bench;
+    init_asking(&bench);
+    timed_join(&bench);
+    cr_assert_not(is_ready(&bench));
+    bench.sent_count = 0;
+    decide(&bench, 0);
+    cr_assert(says(&bench, "job-declined"));
+    cr_assert_gt(timed_count(&bench, MESSAGE_DECLINE), 0, "at once");
+    cr_assert(declines_with_hello(&bench, 0));
+    cr_assert(declines_with_hello(&bench, 0), "and again, for one message may be lost");
+    const struct message release = {
+        .kind = MESSAGE_RELEASE,
+        .as.release = {.job = bench.job.id, .experts = {.digest = {{1}}, .bytes = 8 * DIM}}};
+    bench.sent_count = 0;
+    timed_give(&bench, &release, (struct slice){0});
+    cr_assert_eq(timed_count(&bench, MESSAGE_DECLINE), 1, "the next round need not wait for it");
+    cr_assert(declines_with_hello(&bench, 1));
+    decide(&bench, 1);
+    cr_assert(is_ready(&bench), "a changed mind");
+    timed_free(&bench);
+}
+
 Test(participant_site, broken_decisions_leave_the_present_ones_in_force)
 {
     struct timed bench;

@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double TRICKLE =
     65536 / 1.8; /* a piece each 1.8 s: under every pause that is noticed */
@@ -266,6 +267,75 @@ Test(round_wait, while_agents_join_the_log_says_who_is_missing)
     cr_assert(waiting_said(&rig, "waiting-for-agents", "site-02 (has not connected)"));
     cr_assert(waiting_run(&rig, 1, 12000));
     cr_assert(waiting_said(&rig, "job-failed", "site-01 (present, but not ready)"));
+    waiting_free(&rig);
+}
+
+/* Planted: one that said no was counted among those that are ready, and its name was told to nobody. */
+Test(round_wait, one_that_declines_the_job_is_named_and_not_counted)
+{
+    static struct waiting rig;
+    char refusing[32];
+    waiting_init(&rig, 3, "minimum: 3, join_deadline_s: 600, deadline_s: 10", false);
+    rig.agent[1].ready = false;
+    rig.agent[2].refuses = true;
+    cr_assert_not(waiting_run(&rig, 1, 2000));
+    cr_assert(waiting_said(&rig, "agent-declined", "site-02: declined the job"), "%s", rig.said);
+    cr_assert(waiting_said(&rig, "waiting-for-agents",
+                           "the job needs 3 (cohort.minimum), 1 declined the job and the others "
+                           "are too few"),
+              "at once: %s", rig.said);
+    cr_assert(waiting_said(&rig, "waiting-for-agents", "site-02 (declined)"), "%s", rig.said);
+    const struct coordinator_view view = coordinator_look(rig.coordinator);
+    cr_assert(view.ready == 1 && view.refusing == 1 && view.unready == 1);
+    coordinator_look_refusing(rig.coordinator, refusing, sizeof refusing);
+    cr_assert_str_eq(refusing, "site-02");
+    coordinator_look_refusing(rig.coordinator, refusing, sizeof "site-02");
+    cr_assert_str_eq(refusing, "", "no half a name");
+    cr_assert(cohort_adds_up(&rig.coordinator->cohort));
+    cr_assert_not(waiting_run(&rig, 1, 60000), "a mind may change");
+    cr_assert_not(rig.finished);
+    rig.agent[2].refuses = false;
+    (void)waiting_run(&rig, 1, 2000);
+    rig.agent[1].ready = true;
+    cr_assert(waiting_run(&rig, 6, 30000), "%s", rig.said);
+    cr_assert(!rig.round[0].as.round.failed && waiting_counted(&rig, 0, 2));
+    cr_assert(cohort_adds_up(&rig.coordinator->cohort));
+    waiting_free(&rig);
+}
+
+Test(round_wait, a_job_fails_when_all_others_are_ready_and_too_few)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 3, "minimum: 3, join_deadline_s: 600, deadline_s: 10", false);
+    rig.agent[2].refuses = true;
+    cr_assert(waiting_run(&rig, 1, 2000), "not at its join deadline");
+    cr_assert(rig.round[0].as.round.failed);
+    cr_assert(waiting_said(&rig, "job-failed",
+                           "round 1: 2 agents were ready and the others declined, "
+                           "the job needs 3 (cohort.minimum); missing: "
+                           "site-02 (declined)"),
+              "%s", rig.said);
+    cr_assert_not_null(strstr(rig.round[0].as.round.cause, "site-02 (declined)"), "`because`: %s",
+                       rig.round[0].as.round.cause);
+    waiting_free(&rig);
+}
+
+/* A job that can do without it begins with the others, and no round waits for it. */
+Test(round_wait, one_that_declines_the_job_neither_begins_it_nor_holds_it_up)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 4, "minimum: 2, join_deadline_s: 600, deadline_s: 300", false);
+    rig.agent[0].ready = rig.agent[3].ready = false;
+    rig.agent[2].refuses = true;
+    cr_assert_not(waiting_run(&rig, 1, 30000), "two are ready only with the one that said no: %s",
+                  rig.said);
+    rig.agent[0].ready = rig.agent[3].ready = true;
+    cr_assert(waiting_run(&rig, 2, 2500), "it is not waited for: %s", rig.said);
+    rig.agent[3].refuses = true; /* in the middle */
+    rig.agent[0].offers_ms = rig.now_ms + 1500;
+    cr_assert(waiting_run(&rig, 6, 4000), "%s", rig.said);
+    cr_assert_not(rig.round[5].as.round.failed);
+    cr_assert_not(waiting_counted(&rig, 5, 2) || waiting_counted(&rig, 5, 3));
     waiting_free(&rig);
 }
 

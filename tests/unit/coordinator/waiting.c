@@ -141,9 +141,16 @@ static void greet(struct waiting *rig, size_t i)
     hello.as.hello.version = PROTOCOL_VERSION;
     hello.as.hello.job = rig->job_id;
     hello.as.hello.rounds_closed = rig->agent[i].rounds_closed;
-    hello.as.hello.ready = rig->agent[i].ready && !digest_is_none(&rig->job_id);
+    hello.as.hello.ready =
+        rig->agent[i].ready && !rig->agent[i].refuses && !digest_is_none(&rig->job_id);
     rig->agent[i].hello_ms = rig->now_ms + HELLO_EVERY_MS;
     say(rig, i, &hello, (struct slice){0});
+    if (rig->agent[i].refuses && !digest_is_none(&rig->job_id)) {
+        const struct message decline = {
+            .kind = MESSAGE_DECLINE,
+            .as.decline = {.job = rig->job_id, .round = rig->agent[i].rounds_closed}};
+        say(rig, i, &decline, (struct slice){0});
+    }
     if (rig->agent[i].nags && rig->round_count > 0) {
         struct message offer = {.kind = MESSAGE_OFFER};
         offer.as.offer.job = rig->job_id;
