@@ -68,7 +68,7 @@ function enoughText(effect, site) {
   return (known(effect.epsilon_factor) ? general(effect.epsilon_factor, 2) + " times the \u03b5" + (records ? ", or " : " would do") : "")
     + (records ? "about " + fixed(Math.ceil(effect.records_needed), 0) + " records would do"
       : !known(effect.epsilon_factor) && known(effect.records_needed)
-        ? fixed(Math.ceil(effect.records_needed), 0) + " records would do in cells that are alike, as these are not" : "");
+        ? fixed(Math.ceil(effect.records_needed), 0) + " records would do where all cells hold alike numbers" : "");
 }
 
 const noData = (effect, site) => "not enough data" + (enoughText(effect, site) ? "; " + enoughText(effect, site) : "");

@@ -61,7 +61,7 @@ void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct resul
                        ceil(effect->needed));
     } else if (text[0] == '\0' && isfinite(effect->needed)) {
         (void)snprintf(text, RESULT_ENOUGH_BYTES,
-                       "%.0f records would do in cells that are alike, as these are not",
+                       "%.0f records would do where all cells hold alike numbers",
                        ceil(effect->needed));
     }
 }
