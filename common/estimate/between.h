@@ -88,7 +88,7 @@ void between_hazards(struct between_site *out, const struct survival_cells *site
                      size_t group);
 
 /* A site's variance is estimated, too. Where noise makes it doubtful, a site whose variance looks small would weigh too much. So a
- * coefficient is given by site with this much of the doubt that a regression alone is allowed. */
+ * coefficient is given by site with this much of the doubt that a regression alone is allowed, as if its slopes were 0: regress_choice. */
 #define BETWEEN_DOUBT_MOST 0.35
 
 /** Return half of one site's interval to expect, NAN: not given. Of the odds ratio's logarithm, of a table whose cells are alike, m
@@ -102,7 +102,8 @@ double between_need_difference(double variance);
 double between_need_odds(double variance);
 double between_need_hazards(const struct survival_public *known, size_t intervals);
 
-/** A site's coefficient: the sum of weight (terms) and b. Given where its factor is below BETWEEN_DOUBT_MOST. */
+/** A site's coefficient: the sum of weight (terms) and b. Given where regress_choice's factor is below BETWEEN_DOUBT_MOST. Within three
+ * deviations of that, the interval's end is further out by what the choice moves the coefficient. */
 void between_slope(struct between_site *out, const struct regress_fit *fit, const double *weight);
 
 /** A site's median of all groups together; or a group's median survival time. Its interval is the set that a test leaves, which ends at

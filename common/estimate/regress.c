@@ -16,7 +16,6 @@ static const double step_most = 1;     /* of a term, so that a first step does n
 static const double step_last = 1e-10; /* then the steps end */
 static const double term_most = 25;
 static const double mean_noise_most = 0.15; /* of the mean of counts, over it */
-static const double noise_most = 0.3;       /* of H's inverse, over it */
 
 size_t regress_points(const struct regress_design *design)
 {
@@ -220,6 +219,18 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
     }
 }
 
+bool regress_make_plain(struct regress_fit *out, const struct regress_fit *fit)
+{
+    double sum[REGRESS_OUTCOMES_MAX];
+    double u[REGRESS_TERMS_MAX];
+    *out = *fit;
+    memset(out->b, 0, sizeof out->b);
+    regress_sum_outcomes(sum, fit->cells);
+    start(out, sum);
+    derive(u, out);
+    return cholesky(out->factor, out->terms) == 0;
+}
+
 /* Of a figure w'b. With A = H^-1 w it moves by A's_c with each record of a cell. */
 struct moved {
     double value;
@@ -312,7 +323,7 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
     const double half =
         ESTIMATE_Z * sqrt(moved.sampling + heavier * heavier * moved.noise) / fieller +
         above * moved.with_mean;
-    out.factor = moved.inverse_noise / noise_most;
+    out.factor = moved.inverse_noise / REGRESS_NOISE_MOST;
     if (!(out.factor < 1) || !(half > 0)) {
         return out;
     }

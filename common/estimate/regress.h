@@ -120,6 +120,15 @@ enum regress_lack regress_lacks(const struct regress_fit *fit, const double *wei
  * weights are others, and the coefficients a little, too. Not given where the fit is not solved, or by the rule above. */
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight);
 
+/** What a sum would be given by if all slopes were 0, the records and their outcomes being what they are: a choice by it hardly looks
+ * at the slopes. NAN: not given. The information, 1 / (w'H^-1 w), moves with the cells by sampling and noise, and so does the sum. */
+struct regress_choice {
+    double factor;    /* as regress_figure's */
+    double deviation; /* of the information's logarithm, and so of the factor's */
+    double moves; /* how far the sum is moved where the information is one deviation too large */
+};
+struct regress_choice regress_choice(const struct regress_fit *fit, const double *weight);
+
 /** Returns the p-value of the test that a figure of regress_figure is 0; NAN: not given. */
 double regress_test(const struct table1_figure *figure);
 

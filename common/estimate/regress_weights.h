@@ -24,4 +24,10 @@ void regress_sum_levels(struct regress_levels *level, const struct regress_cells
 /** Sets fit's weights from cells and the outcomes' sums, and what is left out. */
 void regress_set_weights(struct regress_fit *fit, const double *outcomes);
 
+/* The noise of H's inverse over it, up to which a coefficient is given. */
+#define REGRESS_NOISE_MOST 0.3
+
+/** Writes the fit in which all slopes are 0: H, and the baselines that go with them. Returns false where H has no inverse. */
+bool regress_make_plain(struct regress_fit *out, const struct regress_fit *fit);
+
 #endif

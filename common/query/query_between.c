@@ -271,8 +271,11 @@ static enum status note_all_missing(struct query_effect *effect, size_t effects,
 
 bool query_between_is_confirmed(const struct query *query, const struct query_noise *noise)
 {
-    return !noise->is_gaussian &&
-           (query->kind != QUERY_REGRESS || query->family == REGRESS_LOGISTIC);
+    if (noise->is_gaussian) {
+        return query->kind == QUERY_COUNT || query->kind == QUERY_MEAN ||
+               query->kind == QUERY_CROSSTAB || query->kind == QUERY_TABLE1;
+    }
+    return query->kind != QUERY_REGRESS || query->family == REGRESS_LOGISTIC;
 }
 
 /* The estimates stand, without what `study intervals` has not shown to hold. */
@@ -297,7 +300,7 @@ static void withhold(struct query_effect *effect, struct between_site *site, siz
                        "%sno intervals and no tests: hedgerow study intervals has not confirmed "
                        "those by site %s",
                        used > 0 ? "; " : "",
-                       joining->sites->noise.is_gaussian ? "with noise: gaussian"
+                       joining->sites->noise.is_gaussian ? "of this kind with noise: gaussian"
                                                          : "of regressions that are not logistic");
     }
 }

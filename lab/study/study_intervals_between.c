@@ -6,15 +6,26 @@
 #include "lab/study/study_intervals_between.h"
 
 #include "estimate/cells.h"
-#include "noise/laplace.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { CELLS = 4, GRID_LOG2 = 10, SITES_MAX = DRAWING_SITES_MAX, WITHIN_LEAST = 100 };
+enum { SITES_MAX = DRAWING_SITES_MAX, WITHIN_LEAST = 100, FAMILIES = 4 };
 
-enum effect { SHARE, DIFFERENCE, LOG_ODDS, MEAN_LIFE, HAZARD, SLOPE, TABLE_MEAN, EFFECTS };
+enum effect {
+    SHARE,
+    DIFFERENCE,
+    LOG_ODDS,
+    MEAN_LIFE,
+    HAZARD,
+    SLOPE,
+    TABLE_MEAN,
+    NUMBERS,                    /* coefficients of a number on a fresh design, a family each */
+    DRAWN = NUMBERS + FAMILIES, /* of which there are settings */
+    CATEGORIES = DRAWN,         /* of a category, beside each number's */
+    EFFECTS = CATEGORIES + FAMILIES
+};
 
 struct found {
     struct intervals_rate alone;    /* intervals of a site that hold its own effect */
@@ -48,107 +59,25 @@ static const struct {
     [HAZARD] = {"log hazard ratios", 0.5, 0.3},
     [SLOPE] = {"slopes", 0.8, 0.3},
     [TABLE_MEAN] = {"means of tables", 0.5, 0.03},
+    [NUMBERS + REGRESS_LOGISTIC] = {"logistic", -1, 0.3},
+    [NUMBERS + REGRESS_LINEAR] = {"linear", -0.25, 0.08},
+    [NUMBERS + REGRESS_POISSON] = {"Poisson", 0.4, 0.2},
+    [NUMBERS + REGRESS_HAZARD] = {"hazards", -0.5, 0.25},
+    [CATEGORIES + REGRESS_LOGISTIC] = {"logistic, category", 0.7, 0.3},
+    [CATEGORIES + REGRESS_LINEAR] = {"linear, category", 0.15, 0.06},
+    [CATEGORIES + REGRESS_POISSON] = {"Poisson, category", 0.3, 0.15},
+    [CATEGORIES + REGRESS_HAZARD] = {"hazards, category", 0.6, 0.25},
 };
+
+/* The effect that the same studies have beside a drawn one; EFFECTS: none. */
+static enum effect beside(enum effect effect)
+{
+    return effect >= NUMBERS && effect < DRAWN ? effect - NUMBERS + CATEGORIES : EFFECTS;
+}
 
 static double tau_of(const struct intervals_setting *setting, enum effect effect)
 {
     return setting->has_spread ? effects[effect].tau : 0;
-}
-
-double drawing_normal(struct drawing *drawing)
-{
-    const double unit = seeded_random_unit(&drawing->seeded);
-    return sqrt(-2 * log(1 - unit)) * cos(2 * acos(-1) * seeded_random_unit(&drawing->seeded));
-}
-
-uint64_t drawing_size(const struct intervals_setting *setting, size_t site)
-{
-    const double way = (double)site / (double)(setting->sites - 1);
-    return setting->site_records > 0 ? setting->site_records : (uint64_t)(200 * pow(25, way));
-}
-
-double drawing_records(const struct intervals_setting *setting)
-{
-    double sum = 0;
-    for (size_t i = 0; i < setting->sites; i++) {
-        sum += (double)drawing_size(setting, i);
-    }
-    return sum;
-}
-
-static enum status add_noise(double *cell, size_t count, const struct noise_laplace *noise,
-                             const struct drawing *drawing)
-{
-    static int64_t steps[REGRESS_CELLS_MAX + 1];
-    memset(steps, 0, count * sizeof *steps);
-    const enum status status = noise_laplace_add(noise, &drawing->random, steps, count);
-    for (size_t i = 0; i < count; i++) {
-        cell[i] += ldexp((double)steps[i], -GRID_LOG2);
-    }
-    return status;
-}
-
-double drawing_variance(const struct intervals_setting *setting, double moves)
-{
-    const double scale = setting->planted * moves / setting->epsilon;
-    return 2 * scale * scale;
-}
-
-enum status drawing_release(double *cell, size_t count, double records,
-                            const struct drawing *drawing)
-{
-    const enum status status = add_noise(cell, count, &drawing->noise_of_table, drawing);
-    cells_balance(cell, count, records);
-    return status;
-}
-
-static enum status draw_sums(struct between_site *out, double *truth, struct drawing *drawing)
-{
-    const struct intervals_setting *setting = drawing->setting;
-    struct between_sum sum[SITES_MAX] = {{0, 0}};
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < setting->sites && status == STATUS_OK; i++) {
-        const uint64_t records = drawing_size(setting, i);
-        truth[i] = fmin(fmax(truth[i], 0.01), 0.99);
-        sum[i].records = (double)records;
-        for (uint64_t j = 0; j < records; j++) {
-            sum[i].sum += seeded_random_unit(&drawing->seeded) < truth[i] ? 1 : 0;
-        }
-        status = add_noise(&sum[i].sum, 1, &drawing->noise, drawing);
-    }
-    between_shares(out, sum, setting->sites, drawing_variance(setting, 1));
-    return status;
-}
-
-/* Sites differ in the first row's share too, which is no part of the effect. */
-static enum status draw_tables(struct between_site *out, double *truth, struct drawing *drawing,
-                               enum effect effect)
-{
-    const struct intervals_setting *setting = drawing->setting;
-    double cell[SITES_MAX][CELLS + 1] = {{0}};
-    struct crosstab_cells table[SITES_MAX];
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < setting->sites && status == STATUS_OK; i++) {
-        const uint64_t records = drawing_size(setting, i);
-        const double p = effects[SHARE].truth - 0.05 + 0.1 * seeded_random_unit(&drawing->seeded);
-        const double odds = p / (1 - p) * exp(truth[i]);
-        const double of_row[2] = {p, effect == LOG_ODDS ? odds / (1 + odds)
-                                                        : fmin(fmax(p + truth[i], 0.01), 0.99)};
-        for (uint64_t j = 0; j < records; j++) {
-            const size_t row = seeded_random_word(&drawing->seeded) >> 63;
-            cell[i][2 * row + (seeded_random_unit(&drawing->seeded) < of_row[row] ? 1 : 0)]++;
-        }
-        status = drawing_release(cell[i], CELLS + 1, (double)records, drawing);
-        table[i] = (struct crosstab_cells){.cell = cell[i],
-                                           .rows = 2,
-                                           .columns = 2,
-                                           .m = CELLS + 1,
-                                           .variance = drawing_variance(setting, 2)};
-    }
-    if (status == STATUS_OK) {
-        (effect == LOG_ODDS ? between_odds : between_differences)(out, table, setting->sites);
-    }
-    return status;
 }
 
 /* The interval that no answer has: of a mean by the variances within sites alone. */
@@ -228,54 +157,83 @@ static void judge(struct found *out, struct between_site *site, const double *tr
     out->spread += found.spread;
 }
 
-static enum status draw(struct between_site *out, double *truth, struct drawing *drawing,
-                        enum effect effect)
+/* What is drawn of the sites: of an effect, and of the one beside it. */
+struct drawn {
+    struct between_site site[SITES_MAX];
+    double truth[SITES_MAX];
+};
+
+static enum status draw_slopes(struct drawn out[2], struct drawing *drawing, enum effect effect)
 {
-    switch (effect) {
-    case SHARE:
-        return draw_sums(out, truth, drawing);
-    case MEAN_LIFE:
-        return drawing_mean_lives(out, truth, drawing);
-    case HAZARD:
-        return drawing_hazards(out, truth, drawing);
-    case SLOPE:
-        return drawing_slopes(out, truth, drawing);
-    case TABLE_MEAN:
-        return drawing_means(out, truth, drawing);
-    case DIFFERENCE:
-    case LOG_ODDS:
-    case EFFECTS:
-        break;
+    double category[SITES_MAX];
+    const bool is_fresh = effect != SLOPE;
+    const struct drawing_slopes slopes = {
+        .family = is_fresh ? (enum regress_family)(effect - NUMBERS) : REGRESS_LOGISTIC,
+        .design = is_fresh ? 1 : 0,
+        .number = out[0].truth,
+        .category = is_fresh ? out[1].truth : category};
+    for (size_t i = 0; i < SITES_MAX; i++) {
+        category[i] = 0.6;
     }
-    return draw_tables(out, truth, drawing, effect);
+    return drawing_slopes(out[0].site, out[1].site, &slopes, drawing);
 }
 
-static enum status simulate(struct found *out, const struct intervals_setting *setting)
+static enum status draw(struct drawn out[2], struct drawing *drawing, enum effect effect)
+{
+    struct between_site *site = out[0].site;
+    double *truth = out[0].truth;
+    if (effect >= NUMBERS || effect == SLOPE) {
+        return draw_slopes(out, drawing, effect);
+    }
+    return effect == SHARE        ? drawing_sums(site, truth, drawing)
+           : effect == MEAN_LIFE  ? drawing_mean_lives(site, truth, drawing)
+           : effect == HAZARD     ? drawing_hazards(site, truth, drawing)
+           : effect == TABLE_MEAN ? drawing_means(site, truth, drawing)
+                                  : drawing_tables(site, truth, drawing, effect == LOG_ODDS);
+}
+
+static void draw_truth(double *truth, struct drawing *drawing, enum effect effect)
+{
+    for (size_t i = 0; i < drawing->setting->sites; i++) {
+        truth[i] =
+            effects[effect].truth + tau_of(drawing->setting, effect) * drawing_normal(drawing);
+    }
+}
+
+static enum status simulate(struct found out[2], const struct intervals_setting *setting)
 {
     struct drawing drawing = {.setting = setting};
-    const uint64_t one = UINT64_C(1000000) << GRID_LOG2;
-    const uint64_t epsilon = (uint64_t)(setting->epsilon * 1e6);
-
+    static const struct intervals_moves one_cell = {1, 1};
     const enum effect effect = (enum effect)setting->variant;
-    *out = (struct found){.spread = 0};
+    out[0] = (struct found){.spread = 0};
+    out[1] = out[0];
     seeded_random_init(&drawing.seeded, setting->seed);
     drawing.random = seeded_random_interface(&drawing.seeded);
-    enum status status = noise_laplace_init(&drawing.noise, (struct noise_scale){one, epsilon});
-    if (status == STATUS_OK) {
-        status =
-            noise_laplace_init(&drawing.noise_of_table, (struct noise_scale){2 * one, epsilon});
+    enum status status = intervals_noise_init(&drawing.noise, setting, &one_cell);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = intervals_noise_init(&drawing.noise_of_table, setting, &intervals_two_cells);
+    if (status != STATUS_OK) {
+        intervals_noise_free(&drawing.noise);
+        return status;
     }
     for (size_t run = 0; run < setting->runs && status == STATUS_OK; run++) {
-        struct between_site site[SITES_MAX] = {{0}};
-        double truth[SITES_MAX] = {0};
-        for (size_t i = 0; i < setting->sites; i++) {
-            truth[i] = effects[effect].truth + tau_of(setting, effect) * drawing_normal(&drawing);
+        struct drawn drawn[2] = {{.truth = {0}}};
+        draw_truth(drawn[0].truth, &drawing, effect);
+        if (beside(effect) < EFFECTS) {
+            draw_truth(drawn[1].truth, &drawing, beside(effect));
         }
-        status = draw(site, truth, &drawing, effect);
+        status = draw(drawn, &drawing, effect);
         if (status == STATUS_OK) {
-            judge(out, site, truth, &drawing, effect);
+            judge(&out[0], drawn[0].site, drawn[0].truth, &drawing, effect);
+        }
+        if (status == STATUS_OK && beside(effect) < EFFECTS) {
+            judge(&out[1], drawn[1].site, drawn[1].truth, &drawing, beside(effect));
         }
     }
+    intervals_noise_free(&drawing.noise);
+    intervals_noise_free(&drawing.noise_of_table);
     return status;
 }
 
@@ -283,7 +241,8 @@ enum {
     COUNTS = sizeof counts / sizeof counts[0],
     EPSILONS = sizeof epsilons / sizeof epsilons[0],
     SIZES = sizeof sizes / sizeof sizes[0],
-    SETTINGS = SIZES * COUNTS * EPSILONS * 2
+    SETTINGS = SIZES * COUNTS * EPSILONS * 2,
+    NOISES = 2
 };
 
 /* Of each effect four, and behind them all one. */
@@ -304,19 +263,29 @@ static const struct intervals_claim claims[] = {
     CLAIMS_OF("log hazard ratios"),
     CLAIMS_OF("slopes"),
     CLAIMS_OF("means of tables"),
+    CLAIMS_OF("numbers, logistic"),
+    CLAIMS_OF("numbers, linear"),
+    CLAIMS_OF("numbers, Poisson"),
+    CLAIMS_OF("numbers, hazards"),
+    CLAIMS_OF("categories, logistic"),
+    CLAIMS_OF("categories, linear"),
+    CLAIMS_OF("categories, Poisson"),
+    CLAIMS_OF("categories, hazards"),
     {"sites: widths of the mean over sites over those that known variances within sites give",
      INTERVALS_WIDTH},
 };
 
 static bool at(struct intervals_setting *out, const struct study_request *request, size_t *at)
 {
-    for (; *at < SETTINGS * EFFECTS; (*at)++) {
+    for (; *at < NOISES * SETTINGS * DRAWN; (*at)++) {
         const size_t i = *at % SETTINGS;
         *out = (struct intervals_setting){.site_records = sizes[i / 2 / EPSILONS / COUNTS],
                                           .sites = counts[i / 2 / EPSILONS % COUNTS],
                                           .epsilon = epsilons[i / 2 % EPSILONS],
                                           .has_spread = i % 2 == 1,
-                                          .variant = *at / SETTINGS};
+                                          .draws = 1,
+                                          .is_gaussian = *at >= SETTINGS * DRAWN,
+                                          .variant = *at / SETTINGS % DRAWN};
         if (request->rounds == 0 ||
             (out->site_records > 0 && out->site_records <= request->rounds)) {
             return true;
@@ -325,7 +294,18 @@ static bool at(struct intervals_setting *out, const struct study_request *reques
     return false;
 }
 
-static void tell(struct intervals_told *told, const struct found *found,
+/* Of an effect, and of the one beside it: 0.951, 0.949. Returns how long the text is then. */
+static int tell_rates(char text[static INTERVALS_TEXT], int at, const char *what,
+                      const struct intervals_rate *own, const struct intervals_rate *other)
+{
+    const size_t room = INTERVALS_TEXT - (size_t)at;
+    const double rate = intervals_share(own);
+    return at + (other->all > 0
+                     ? snprintf(text + at, room, "%s%.3f, %.3f", what, rate, intervals_share(other))
+                     : snprintf(text + at, room, "%s%.3f", what, rate));
+}
+
+static void tell(struct intervals_told *told, const struct found found[2],
                  const struct intervals_setting *setting)
 {
     const double shown = (double)found->mean.all;
@@ -334,42 +314,67 @@ static void tell(struct intervals_told *told, const struct found *found,
     if (setting->site_records > 0) {
         (void)snprintf(records, sizeof records, "%d", (int)setting->site_records);
     }
-    (void)snprintf(text[0], INTERVALS_TEXT, "sites: %s, %zu x %s, epsilon %g%s",
-                   effects[setting->variant].name, setting->sites, records, setting->epsilon,
-                   setting->has_spread ? "" : ", alike");
+    (void)snprintf(text[0], INTERVALS_TEXT, "sites: %s%s, %zu x %s, epsilon %g%s",
+                   effects[setting->variant].name, setting->is_gaussian ? ", Gaussian" : "",
+                   setting->sites, records, setting->epsilon, setting->has_spread ? "" : ", alike");
     (void)snprintf(text[1], INTERVALS_TEXT, "-");
-    (void)snprintf(text[2], INTERVALS_TEXT, "%.2f", shown / (double)setting->runs);
-    (void)snprintf(text[3], INTERVALS_TEXT, "sites alone %.3f", intervals_share(&found->alone));
-    (void)snprintf(text[4], INTERVALS_TEXT, "mean of sites %.3f; fixed effects %.3f",
-                   intervals_share(&found->mean), intervals_share(&found->fixed));
-    (void)snprintf(text[5], INTERVALS_TEXT, "another site %.3f", intervals_share(&found->next));
-    (void)snprintf(text[6], INTERVALS_TEXT, "%.3f", intervals_share(&found->rejected));
+    if (beside((enum effect)setting->variant) < EFFECTS) {
+        (void)snprintf(text[2], INTERVALS_TEXT, "%.2f, %.2f", shown / (double)setting->runs,
+                       (double)found[1].mean.all / (double)setting->runs);
+    } else {
+        (void)snprintf(text[2], INTERVALS_TEXT, "%.2f", shown / (double)setting->runs);
+    }
+    (void)tell_rates(text[3], 0, "sites alone ", &found[0].alone, &found[1].alone);
+    const int at = tell_rates(text[4], 0, "mean of sites ", &found[0].mean, &found[1].mean);
+    (void)tell_rates(text[4], at, "; fixed effects ", &found[0].fixed, &found[1].fixed);
+    (void)tell_rates(text[5], 0, "another site ", &found[0].next, &found[1].next);
+    (void)tell_rates(text[6], 0, "", &found[0].rejected, &found[1].rejected);
     (void)snprintf(text[7], INTERVALS_TEXT, "width %.3g, tau %.3g; over true %.2f",
                    found->width.released / (double)found->width.count, found->spread / shown,
                    intervals_over_true(&found->width));
 }
 
-static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+static void take(struct intervals_told *told, enum effect effect, const struct found *found,
+                 const struct intervals_setting *setting)
 {
-    struct found found;
-    const size_t first = CLAIMS * setting->variant;
-    const enum status status = simulate(&found, setting);
-    intervals_take(told, first + MEAN, &found.mean, setting->runs);
-    intervals_take(told, first + ALONE, &found.alone, setting->sites * setting->runs);
-    intervals_take(told, first + NEXT, &found.next, setting->runs);
+    const size_t first = (size_t)CLAIMS * effect;
     const size_t judged =
         setting->runs > WITHIN_LEAST ? setting->runs - WITHIN_LEAST : setting->runs;
-    intervals_take_width(told, WIDTH, &found.width, judged);
+    intervals_take(told, first + MEAN, &found->mean, setting->runs);
+    intervals_take(told, first + ALONE, &found->alone, setting->sites * setting->runs);
+    intervals_take(told, first + NEXT, &found->next, setting->runs);
+    intervals_take_width(told, WIDTH, &found->width, judged);
     if (!setting->has_spread) {
-        intervals_take(told, first + REJECTED, &found.rejected, setting->runs);
+        intervals_take(told, first + REJECTED, &found->rejected, setting->runs);
     }
-    tell(told, &found, setting);
+}
+
+/* Answers by site have no intervals of these under Gaussian noise: their rows are told, and judge nothing. */
+static bool is_withheld(const struct intervals_setting *setting)
+{
+    const enum effect effect = (enum effect)setting->variant;
+    return setting->is_gaussian && effect != SHARE && effect != DIFFERENCE && effect != LOG_ODDS &&
+           effect != TABLE_MEAN;
+}
+
+static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+{
+    struct found found[2];
+    const enum effect effect = (enum effect)setting->variant;
+    const enum status status = simulate(found, setting);
+    if (!is_withheld(setting)) {
+        take(told, effect, &found[0], setting);
+        if (beside(effect) < EFFECTS) {
+            take(told, beside(effect), &found[1], setting);
+        }
+    }
+    tell(told, found, setting);
     return status;
 }
 
 const struct intervals_kind intervals_between = {
     .name = "between",
-    .variants = EFFECTS,
+    .variants = DRAWN,
     .runs_times = 1,
     .planted = 0.1,
     .at = at,

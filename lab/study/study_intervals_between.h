@@ -12,8 +12,8 @@ struct drawing {
     const struct intervals_setting *setting;
     struct seeded_random seeded;
     struct random random;
-    struct noise_laplace noise; /* of one cell, of a sensitivity of 1 and of 2 */
-    struct noise_laplace noise_of_table;
+    struct intervals_noise noise; /* where a record moves one cell, and two */
+    struct intervals_noise noise_of_table;
     size_t planned; /* intervals, levels or steps: of the setting, 0 before the first study */
 };
 
@@ -23,8 +23,8 @@ double drawing_normal(struct drawing *drawing);
 uint64_t drawing_size(const struct intervals_setting *setting, size_t site);
 double drawing_records(const struct intervals_setting *setting);
 
-/** Returns the variance that the analysis is told of the noise on a cell of one site. */
-double drawing_variance(const struct intervals_setting *setting, double moves);
+/** Returns the variance that the analysis is told of the noise on a cell of a site's table. */
+double drawing_variance(const struct drawing *drawing);
 
 /** Adds noise to released cells (count), which are then made to sum to the records. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status drawing_release(double *cell, size_t count, double records,
@@ -32,12 +32,23 @@ MUST_USE enum status drawing_release(double *cell, size_t count, double records,
 
 /* Each draws the records of every site, truth (sites) being its effects, releases them and tells the effects. They may move a truth
  * into what is possible. Fail with STATUS_NO_MEMORY. */
+MUST_USE enum status drawing_sums(struct between_site *out, double *truth, struct drawing *drawing);
+MUST_USE enum status drawing_tables(struct between_site *out, double *truth,
+                                    struct drawing *drawing, bool is_odds);
 MUST_USE enum status drawing_mean_lives(struct between_site *out, double *truth,
                                         struct drawing *drawing);
 MUST_USE enum status drawing_hazards(struct between_site *out, double *truth,
                                      struct drawing *drawing);
-MUST_USE enum status drawing_slopes(struct between_site *out, double *truth,
-                                    struct drawing *drawing);
+
+/* A regression's coefficients at each site, and which design has them. */
+struct drawing_slopes {
+    enum regress_family family;
+    size_t design;
+    const double *number;
+    const double *category;
+};
+MUST_USE enum status drawing_slopes(struct between_site *out, struct between_site *of_category,
+                                    const struct drawing_slopes *slopes, struct drawing *drawing);
 MUST_USE enum status drawing_means(struct between_site *out, double *truth,
                                    struct drawing *drawing);
 

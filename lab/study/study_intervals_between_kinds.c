@@ -1,10 +1,10 @@
-/* Effects by site of survival curves, regressions and tables.
+/* Effects by site of sums, survival curves and tables.
  *
+ *   shares         of a column of two values
+ *   differences    of the two columns' shares in a table of 2 x 2, and logarithms of its odds ratio
  *   mean lives     two groups of constant hazards, the first one's from 0.65 to 0.98 by site; censoring uniform over twice the
  *                  time; the second group's mean up to 1 less the first's
  *   hazard ratios  likewise; the logarithm of the second group's hazard over the first's
- *   slopes         of a logistic regression by a nearly normal number and two categories: the number's. The second category has a
- *                  fifth of the records, more where the number is large; the rule for slopes by site was chosen on another design
  *   means          of a number in a Table 1, normal, with a deviation of 0.15 of its range */
 
 #include "estimate/cells.h"
@@ -13,9 +13,96 @@
 #include <math.h>
 #include <string.h>
 
-enum { GROUPS = 2, PREDICTORS = 2 };
+enum { GROUPS = 2, CELLS = 4 };
 
 static const double hazard = 0.8;
+static const double share = 0.3;
+
+double drawing_normal(struct drawing *drawing)
+{
+    const double unit = seeded_random_unit(&drawing->seeded);
+    return sqrt(-2 * log(1 - unit)) * cos(2 * acos(-1) * seeded_random_unit(&drawing->seeded));
+}
+
+uint64_t drawing_size(const struct intervals_setting *setting, size_t site)
+{
+    const double way = (double)site / (double)(setting->sites - 1);
+    return setting->site_records > 0 ? setting->site_records : (uint64_t)(200 * pow(25, way));
+}
+
+double drawing_records(const struct intervals_setting *setting)
+{
+    double sum = 0;
+    for (size_t i = 0; i < setting->sites; i++) {
+        sum += (double)drawing_size(setting, i);
+    }
+    return sum;
+}
+
+double drawing_variance(const struct drawing *drawing)
+{
+    const double planted = drawing->setting->planted;
+    return planted * planted * drawing->noise_of_table.variance;
+}
+
+enum status drawing_release(double *cell, size_t count, double records,
+                            const struct drawing *drawing)
+{
+    const enum status status =
+        intervals_noise_add(cell, count, &drawing->noise_of_table, &drawing->random);
+    cells_balance(cell, count, records);
+    return status;
+}
+
+enum status drawing_sums(struct between_site *out, double *truth, struct drawing *drawing)
+{
+    const struct intervals_setting *setting = drawing->setting;
+    struct between_sum sum[DRAWING_SITES_MAX] = {{0, 0}};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < setting->sites && status == STATUS_OK; i++) {
+        const uint64_t records = drawing_size(setting, i);
+        truth[i] = fmin(fmax(truth[i], 0.01), 0.99);
+        sum[i].records = (double)records;
+        for (uint64_t j = 0; j < records; j++) {
+            sum[i].sum += seeded_random_unit(&drawing->seeded) < truth[i] ? 1 : 0;
+        }
+        status = intervals_noise_add(&sum[i].sum, 1, &drawing->noise, &drawing->random);
+    }
+    between_shares(out, sum, setting->sites,
+                   setting->planted * setting->planted * drawing->noise.variance);
+    return status;
+}
+
+/* Sites differ in the first row's share too, which is no part of the effect. */
+enum status drawing_tables(struct between_site *out, double *truth, struct drawing *drawing,
+                           bool is_odds)
+{
+    const struct intervals_setting *setting = drawing->setting;
+    double cell[DRAWING_SITES_MAX][CELLS + 1] = {{0}};
+    struct crosstab_cells table[DRAWING_SITES_MAX];
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < setting->sites && status == STATUS_OK; i++) {
+        const uint64_t records = drawing_size(setting, i);
+        const double p = share - 0.05 + 0.1 * seeded_random_unit(&drawing->seeded);
+        const double odds = p / (1 - p) * exp(truth[i]);
+        const double of_row[2] = {p, is_odds ? odds / (1 + odds)
+                                             : fmin(fmax(p + truth[i], 0.01), 0.99)};
+        for (uint64_t j = 0; j < records; j++) {
+            const size_t row = seeded_random_word(&drawing->seeded) >> 63;
+            cell[i][2 * row + (seeded_random_unit(&drawing->seeded) < of_row[row] ? 1 : 0)]++;
+        }
+        status = drawing_release(cell[i], CELLS + 1, (double)records, drawing);
+        table[i] = (struct crosstab_cells){.cell = cell[i],
+                                           .rows = 2,
+                                           .columns = 2,
+                                           .m = CELLS + 1,
+                                           .variance = drawing_variance(drawing)};
+    }
+    if (status == STATUS_OK) {
+        (is_odds ? between_odds : between_differences)(out, table, setting->sites);
+    }
+    return status;
+}
 
 /* Up to 1. */
 static double mean_life(double rate)
@@ -60,7 +147,7 @@ static enum status draw_curves(struct between_site *out, double *truth, struct d
     const double sites = (double)setting->sites;
     const struct survival_public known = {.records = drawing_records(setting),
                                           .groups = GROUPS,
-                                          .variance = sites * drawing_variance(setting, 2)};
+                                          .variance = sites * drawing_variance(drawing)};
     const size_t k =
         drawing->planned > 0 ? drawing->planned : survival_plan(&known, false).intervals;
     struct survival_cells curve[DRAWING_SITES_MAX];
@@ -76,7 +163,7 @@ static enum status draw_curves(struct between_site *out, double *truth, struct d
         }
         draw_lives(cell[i], k, rate, records, drawing);
         status = drawing_release(cell[i], SURVIVAL_CELLS(GROUPS, k), (double)records, drawing);
-        curve[i] = (struct survival_cells){cell[i], GROUPS, k, 1, drawing_variance(setting, 2), 0};
+        curve[i] = (struct survival_cells){cell[i], GROUPS, k, 1, drawing_variance(drawing), 0};
     }
     if (status == STATUS_OK && is_ratio) {
         between_hazards(out, curve, setting->sites, 1);
@@ -96,69 +183,12 @@ enum status drawing_hazards(struct between_site *out, double *truth, struct draw
     return draw_curves(out, truth, drawing, true);
 }
 
-/* As query_plan_regress plans it: for one site. */
-static void plan(struct regress_design *design, struct regress_predictor predictor[PREDICTORS],
-                 struct drawing *drawing)
-{
-    const struct intervals_setting *setting = drawing->setting;
-    *design = (struct regress_design){.family = REGRESS_LOGISTIC,
-                                      .predictor = predictor,
-                                      .predictors = PREDICTORS,
-                                      .intervals = 1,
-                                      .outcomes = 2};
-    predictor[0] = (struct regress_predictor){.levels = REGRESS_PLAN_MOST, .is_number = true};
-    predictor[1] = (struct regress_predictor){.levels = 2, .is_number = false};
-    regress_set_even(&predictor[0]);
-    if (drawing->planned == 0) {
-        drawing->planned =
-            regress_plan(design, predictor, drawing_records(setting) / (double)setting->sites,
-                         drawing_variance(setting, 2));
-    }
-    predictor[0].levels = drawing->planned;
-    regress_set_even(&predictor[0]);
-}
-
-enum status drawing_slopes(struct between_site *out, double *truth, struct drawing *drawing)
-{
-    enum { CELLS_MAX = REGRESS_LEVELS_MAX * 2 * 2 + 1 };
-    static struct regress_fit fit;
-    static const double weight[REGRESS_TERMS_MAX] = {0, 1};
-    const struct intervals_setting *setting = drawing->setting;
-    struct regress_predictor predictor[PREDICTORS];
-    struct regress_design design;
-    enum status status = STATUS_OK;
-    plan(&design, predictor, drawing);
-    const size_t levels = predictor[0].levels;
-    const size_t count = levels * 2 * 2 + 1;
-    for (size_t i = 0; i < setting->sites && status == STATUS_OK; i++) {
-        const uint64_t records = drawing_size(setting, i);
-        const double baseline = -1.5 + 0.4 * seeded_random_unit(&drawing->seeded);
-        double cell[CELLS_MAX] = {0};
-        const struct regress_cells cells = {&design, cell, count, drawing_variance(setting, 2)};
-        for (uint64_t j = 0; j < records; j++) {
-            const double z = drawing_normal(drawing);
-            const double place = floor((0.45 * z + 0.9) / 2 * (double)levels);
-            const size_t level = (size_t)fmin(fmax(place, 0), (double)levels - 1);
-            const double unit = seeded_random_unit(&drawing->seeded);
-            const size_t second = unit < 1 / (1 + exp(1.5 - 0.8 * z)) ? 1 : 0;
-            const double eta =
-                baseline + truth[i] * predictor[0].value[level] + 0.6 * (double)second;
-            const bool event = seeded_random_unit(&drawing->seeded) < 1 / (1 + exp(-eta));
-            cell[(level * 2 + second) * 2 + event]++;
-        }
-        status = drawing_release(cell, count, (double)records, drawing);
-        regress_solve(&fit, &cells);
-        between_slope(&out[i], &fit, weight);
-    }
-    return status;
-}
-
 enum status drawing_means(struct between_site *out, double *truth, struct drawing *drawing)
 {
     const struct intervals_setting *setting = drawing->setting;
     const double sites = (double)setting->sites;
     const struct table1_public known = {drawing_records(setting), 1,
-                                        sites * drawing_variance(setting, 2)};
+                                        sites * drawing_variance(drawing)};
     const size_t steps = drawing->planned > 0 ? drawing->planned : table1_plan(&known);
     struct table1_column column[DRAWING_SITES_MAX];
     double step[TABLE1_LEVELS_MAX];
@@ -171,7 +201,7 @@ enum status drawing_means(struct between_site *out, double *truth, struct drawin
         const uint64_t records = drawing_size(setting, i);
         double cell[TABLE1_LEVELS_MAX + 2] = {0};
         struct table1_sizes sizes;
-        const struct table1_block block = {cell, steps, step, drawing_variance(setting, 2)};
+        const struct table1_block block = {cell, steps, step, drawing_variance(drawing)};
         truth[i] = fmin(fmax(truth[i], 0.3), 0.7);
         for (uint64_t j = 0; j < records; j++) {
             /* Beyond 2 deviations it is the mean, so that none is clamped. */

@@ -171,6 +171,42 @@ Test(between_kinds, a_slope_is_the_regression_s_and_its_width_is_whole)
     cr_expect(isnan(out.value) && isnan(out.low));
 }
 
+/* The same groups. If the slope were 0, 0.35 of each would have the event: w'H^-1 w = 2 / 22.75, and a record of any cell adds to the
+ * information's logarithm 1 / 200. With the slope the sum moves by 0.0125, -0.05, -0.02 and 0.02. */
+Test(between_kinds, a_slope_is_chosen_as_if_it_were_0_and_what_that_moves_is_counted)
+{
+    const double counts[5] = {80, 20, 50, 50, 0};
+    const struct regress_predictor predictor = {.levels = 2, .is_number = false};
+    const struct regress_design design = {.family = REGRESS_LOGISTIC,
+                                          .predictor = &predictor,
+                                          .predictors = 1,
+                                          .intervals = 1,
+                                          .outcomes = 2};
+    const double weight[REGRESS_TERMS_MAX] = {0, 1};
+    static struct regress_fit fit;
+    struct between_site out;
+    struct regress_cells cells = {&design, counts, 5, 4};
+    for (int is_near = 0; is_near < 2; is_near++) {
+        cells.variance = is_near ? 520 : 4;
+        regress_solve(&fit, &cells);
+        const struct regress_choice choice = regress_choice(&fit, weight);
+        const double noise = 0.8 * cells.variance * 0.005 * 0.005;
+        const double deviation = sqrt(noise + 200 * 0.005 * 0.005);
+        near(choice.factor, sqrt(noise) / 0.3, 1e-9, "factor");
+        near(choice.deviation, deviation, 1e-9, "of the information");
+        near(choice.moves, -0.0075 * 0.005 * cells.variance / deviation, 1e-9, "moves");
+        between_slope(&out, &fit, weight);
+        const struct estimate own = regress_figure(&fit, weight).estimate;
+        near(out.low, own.low, 1e-12, "low");
+        near(out.high - own.high, is_near ? -2.6652142 * choice.moves : 0, 1e-9, "high");
+        near(hypot(out.sampling, out.noise), (out.high - out.value) / ESTIMATE_Z, 1e-9, "width");
+    }
+    cells.variance = 560; /* a factor of 0.353 */
+    regress_solve(&fit, &cells);
+    between_slope(&out, &fit, weight);
+    cr_expect(isnan(out.value) && regress_choice(&fit, weight).factor > BETWEEN_DOUBT_MOST);
+}
+
 /* R: qt(0.975, 4) * 2 / qnorm(0.975) / sqrt(5) */
 Test(between_kinds, the_width_to_expect_of_sites_that_are_alike)
 {
