@@ -336,6 +336,7 @@ Test(round_wait, one_that_declines_the_job_neither_begins_it_nor_holds_it_up)
     cr_assert(waiting_run(&rig, 6, 4000), "%s", rig.said);
     cr_assert_not(rig.round[5].as.round.failed);
     cr_assert_not(waiting_counted(&rig, 5, 2) || waiting_counted(&rig, 5, 3));
+    cr_assert_leq(rig.closed_ms[5] - rig.closed_ms[2], 100, "each round waits for a HELLO");
     waiting_free(&rig);
 }
 
