@@ -245,8 +245,8 @@ enum {
     NOISES = 2
 };
 
-/* Of each effect four, and behind them all one. */
-enum { MEAN, ALONE, NEXT, REJECTED, CLAIMS, WIDTH = CLAIMS * EFFECTS };
+/* Of each effect that answers give four, and behind them all one. Those of the other families are told, and judge nothing. */
+enum { MEAN, ALONE, NEXT, REJECTED, CLAIMS, GIVEN = NUMBERS + 2, WIDTH = CLAIMS * GIVEN };
 #define CLAIMS_OF(name)                                                                            \
     {"sites: intervals of the mean over sites, " name ", the worst of all settings",               \
      INTERVALS_HOLD},                                                                              \
@@ -264,17 +264,21 @@ static const struct intervals_claim claims[] = {
     CLAIMS_OF("slopes"),
     CLAIMS_OF("means of tables"),
     CLAIMS_OF("numbers, logistic"),
-    CLAIMS_OF("numbers, linear"),
-    CLAIMS_OF("numbers, Poisson"),
-    CLAIMS_OF("numbers, hazards"),
     CLAIMS_OF("categories, logistic"),
-    CLAIMS_OF("categories, linear"),
-    CLAIMS_OF("categories, Poisson"),
-    CLAIMS_OF("categories, hazards"),
     {"sites: widths of the mean over sites over those that known variances within sites give",
      INTERVALS_WIDTH},
 };
 
+/* Answers by site have no intervals of these. */
+static bool is_withheld(const struct intervals_setting *setting)
+{
+    const enum effect effect = (enum effect)setting->variant;
+    return effect > NUMBERS + REGRESS_LOGISTIC ||
+           (setting->is_gaussian && effect != SHARE && effect != DIFFERENCE && effect != LOG_ODDS &&
+            effect != TABLE_MEAN);
+}
+
+/* A short run leaves out what it would not judge. */
 static bool at(struct intervals_setting *out, const struct study_request *request, size_t *at)
 {
     for (; *at < NOISES * SETTINGS * DRAWN; (*at)++) {
@@ -287,7 +291,7 @@ static bool at(struct intervals_setting *out, const struct study_request *reques
                                           .is_gaussian = *at >= SETTINGS * DRAWN,
                                           .variant = *at / SETTINGS % DRAWN};
         if (request->rounds == 0 ||
-            (out->site_records > 0 && out->site_records <= request->rounds)) {
+            (out->site_records > 0 && out->site_records <= request->rounds && !is_withheld(out))) {
             return true;
         }
     }
@@ -337,7 +341,8 @@ static void tell(struct intervals_told *told, const struct found found[2],
 static void take(struct intervals_told *told, enum effect effect, const struct found *found,
                  const struct intervals_setting *setting)
 {
-    const size_t first = (size_t)CLAIMS * effect;
+    const size_t first =
+        (size_t)CLAIMS * (effect == CATEGORIES + REGRESS_LOGISTIC ? GIVEN - 1 : effect);
     const size_t judged =
         setting->runs > WITHIN_LEAST ? setting->runs - WITHIN_LEAST : setting->runs;
     intervals_take(told, first + MEAN, &found->mean, setting->runs);
@@ -347,14 +352,6 @@ static void take(struct intervals_told *told, enum effect effect, const struct f
     if (!setting->has_spread) {
         intervals_take(told, first + REJECTED, &found->rejected, setting->runs);
     }
-}
-
-/* Answers by site have no intervals of these under Gaussian noise: their rows are told, and judge nothing. */
-static bool is_withheld(const struct intervals_setting *setting)
-{
-    const enum effect effect = (enum effect)setting->variant;
-    return setting->is_gaussian && effect != SHARE && effect != DIFFERENCE && effect != LOG_ODDS &&
-           effect != TABLE_MEAN;
 }
 
 static enum status run(struct intervals_told *told, struct intervals_setting *setting)
