@@ -40,6 +40,13 @@ double query_records_needed(const struct answering *answering);
 /** Appends to a note how many records would do by the noise alone; nothing where that is not known. */
 void query_say_enough(char *note, size_t bytes, const struct answering *answering);
 
+/** Writes a count and the noise's bar, both within what records there can be; where the noise exceeds all records there is none.
+ * answer: its records are set */
+void query_tell_count(struct query_answer *answer, double value, double noise);
+
+/** Tells of a count that is given where those that it is the sum of, as they are told, make another. what: "the groups" */
+void query_say_sum(struct query_answer *answer, const char *what, double sum);
+
 /** Appends to a test's note a category, or a group, that it is not of; behind the first that it is told of, to the list. column: its
  * name; empty: none */
 void query_say_left_out(struct query_answer *answer, const char *column, const char *name);

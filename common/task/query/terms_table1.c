@@ -21,7 +21,7 @@ static enum status describe_spread(struct terms *terms, const struct query *quer
          expected->deviation.group, true},
         {"median, likewise", unit, measure, expected->median.half * range, most,
          expected->median.group, false},
-        {"either quartile, likewise", unit, measure, expected->quartile.half * range, most,
+        {"lower or upper quartile, likewise", unit, measure, expected->quartile.half * range, most,
          expected->quartile.group, true}};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof half / sizeof half[0] && status == STATUS_OK; i++) {

@@ -273,3 +273,25 @@ Test(table1, expects_what_the_normal_distribution_says_and_more_with_noise)
     cr_expect(isnan(none.mean.half) && isnan(none.median.half) && isnan(none.quartile.half) &&
               isnan(none.deviation.half));
 }
+
+/* Of a number that hardly varies the noise's bar was longer than the interval that has sampling in it, too. */
+Test(table1, a_deviation_s_interval_reaches_as_far_as_the_noise_s)
+{
+    double step[64];
+    for (size_t k = 0; k < 64; k++) {
+        step[k] = (double)k / 6.3;
+    }
+    for (int off = -3; off <= 3; off++) {
+        struct table1_column column = {
+            .levels = 64, .step = step, .groups = 1, .variance = 0.01, .size_variance = 0.01};
+        column.cell[44] = 450;
+        column.cell[45] = 50;
+        column.cell[0] = 0.1 * off;
+        column.cell[63] = 0.1 * off;
+        const struct table1_figure own = table1_deviation(&column);
+        cr_assert(!isnan(own.estimate.value));
+        cr_expect(own.estimate.low <= own.noise_low && own.noise_high <= own.estimate.high,
+                  "%g .. %g, noise %g .. %g", own.estimate.low, own.estimate.high, own.noise_low,
+                  own.noise_high);
+    }
+}

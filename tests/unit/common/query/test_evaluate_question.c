@@ -47,6 +47,8 @@ Test(evaluate_question, puts_a_record_into_the_level_of_its_score)
 
 Test(evaluate_question, refuses_with_the_place_and_the_remedy)
 {
+    refuses("evaluate: age for death by death", "groups by the event itself");
+    refuses("evaluate: kappa for time age event death by death, to 80", "the event itself");
     refuses("evaluate: sex for death", "character 11, \"sex\"");
     refuses("evaluate: age by sex", "the word for and an event");
     refuses("evaluate: age for kappa", "this column does not have two categories");

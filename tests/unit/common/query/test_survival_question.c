@@ -81,6 +81,10 @@ Test(survival_question, refuses_with_the_place_and_the_remedy)
     refuses("survival: time age event death, to 80 in 3 intervals", "from 4 to 40");
     refuses("survival: time age event death, to 80 in 5", "the word intervals");
     refuses("survival: time age event death, to 80 by sex", "should end here");
+    refuses("survival: time age event death by death, to 80", "groups by the event itself");
+    refuses("survival: time age event sex == M by sex, to 80", "groups by the event itself");
+    refuses("survival: time age event death by death == 1, to 80", "groups by the event itself");
+    refuses("survival: time age event death by age > 50, to 80", "groups by the time itself");
     refuses("survival: time agee event death, to 80", "age");
 }
 
