@@ -233,7 +233,15 @@ struct table1_figure table1_part(const struct table1_column *column, const bool 
     double base[TABLE1_LEVELS_MAX] = {0};
     double inside = 0;
     if (!(factor < 1) || !(present.value > 1)) {
-        return figure_refused(factor);
+        struct table1_figure out = figure_refused(factor);
+        double all = 0;
+        for (size_t k = 0; k < column->levels; k++) {
+            all += column->cell[k];
+        }
+        out.needed = cells_is_hidden(present.value, present.variance, all)
+                         ? fmax(size_over_noise * sqrt(present.variance), 1)
+                         : 0;
+        return out;
     }
     for (size_t k = 0; k < column->levels; k++) {
         base[k] = in[k] ? 1 : 0;

@@ -112,6 +112,10 @@ void table_place(struct query_answer *answer, const struct query *query, const c
 void table_tell(struct query_answer *answer, const struct answering *answering,
                 const struct table1_figure *figure, const char *unit);
 
+/** Says of a figure that is not given that nobody was found in its group, where that is so. */
+void table_say_empty(struct query_answer *answer, const struct answering *answering,
+                     const struct table1_figure *size);
+
 /** Writes a correlate's or pca's sums in records, and which columns have two values. cell: (cell_count); is_two: (columns) */
 void query_moments(struct correlate_moments *out, double *cell, bool *is_two,
                    const struct answering *answering);

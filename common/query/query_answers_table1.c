@@ -77,7 +77,14 @@ void table_tell(struct query_answer *answer, const struct answering *answering,
     if (isnan(answer->value)) {
         (void)snprintf(answer->note, sizeof answer->note,
                        "not enough data for this question at this epsilon");
-        if (isfinite(figure->factor)) {
+        if (figure->needed > 0) {
+            const size_t used = strlen(answer->note);
+            (void)snprintf(
+                answer->note + used, sizeof answer->note - used,
+                ": no record was found there, as far as the noise lets it be told; more than "
+                "%.0f would do",
+                ceil(figure->needed));
+        } else if (isfinite(figure->factor)) {
             const size_t used = strlen(answer->note);
             (void)snprintf(answer->note + used, sizeof answer->note - used,
                            "; %.3g times the epsilon, or the records, would do",
@@ -85,6 +92,20 @@ void table_tell(struct query_answer *answer, const struct answering *answering,
         } else {
             query_say_enough(answer->note, sizeof answer->note, answering);
         }
+    }
+}
+
+void table_say_empty(struct query_answer *answer, const struct answering *answering,
+                     const struct table1_figure *size)
+{
+    const double noise = size->estimate.noise;
+    const double all = (double)answering->run->record_count;
+    if (isnan(answer->value) && strcmp(answer->unit, "records") != 0 &&
+        cells_is_hidden(size->estimate.value, noise * noise, all)) {
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "not enough data for this question at this epsilon: no record was found in "
+                       "the group, as far as the noise lets it be told");
+        query_say_enough(answer->note, sizeof answer->note, answering);
     }
 }
 
@@ -202,9 +223,13 @@ void answer_table1(struct query_answer *answer, const struct answering *answerin
         for (size_t group = 0; group < columns; group++) {
             struct table1_column column;
             table1_column_of(&column, &table.block[i], &table.sizes, group);
-            answer += variable->column.kind == COLUMN_NUMBER
-                          ? tell_number(answer, &table, variable, &column, group)
-                          : tell_category(answer, &table, variable, &column, group);
+            const struct table1_figure size = table1_size(&table.sizes, group);
+            const size_t told = variable->column.kind == COLUMN_NUMBER
+                                    ? tell_number(answer, &table, variable, &column, group)
+                                    : tell_category(answer, &table, variable, &column, group);
+            for (size_t k = 0; k < told; k++, answer++) {
+                table_say_empty(answer, answering, &size);
+            }
         }
     }
 }

@@ -200,7 +200,7 @@ Test(correlate_question, says_that_a_number_holds_if_a_column_varies)
         for (uint64_t i = 0; i < 1000; i++) {
             add(sum, &set.query[0], 74, i % 2 == 0 ? 1 : 0, i);
         }
-        sum[3] += noise * 10 * ONE;
+        sum[3] += noise * 3 * ONE;
         cr_assert(query_run_init(&run, &set) == STATUS_OK);
         query_run_observe(&run, sum, &(struct query_noise){.scale = 5 * ONE, .draws = 1}, 1000);
         query_run_answers(answer, &run);
