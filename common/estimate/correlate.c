@@ -11,6 +11,7 @@
 
 /* An interval that is longer than this says too little to be shown: of 2. */
 static const double length_most = 1.8;
+static const double doubtful = 3; /* deviations of the noise of a variance */
 
 /* What a column's noise does to a covariance goes with what it does to the variance. That is so on average: large noise is one cell's,
  * and some cells move the covariance more, one not at all. */
@@ -62,10 +63,9 @@ static double sd_of_size(const struct correlate *all)
 
 bool correlate_is_flat(const struct correlate *all, size_t i)
 {
-    static const double deviations = 3;
     static const double planned = 1.0 / 9; /* values that spread by a sixth of [-1, 1] */
     const double variance = all->covariance[i][i];
-    const double doubt = deviations * correlate_noise_of_variance(all, i);
+    const double doubt = doubtful * correlate_noise_of_variance(all, i);
     return all->records > 0 && variance <= fmax(doubt, 1e-9) && variance + doubt < planned / 4;
 }
 
@@ -168,6 +168,33 @@ static struct judged judged_of(const struct correlate *all, size_t i, size_t j)
     return out;
 }
 
+double correlate_deviation_most(const struct correlate *all, size_t i)
+{
+    const double most =
+        fmax(all->covariance[i][i], 0) + doubtful * correlate_noise_of_variance(all, i);
+    return fmin(sqrt(most), 1) / 2; /* columns are in [-1, 1] */
+}
+
+/* With how many times the epsilon, or the records, neither column is near the least that is shown, where an interval is the hull of
+ * two and longest; NAN: neither is. */
+static double factor_of_length(const struct correlate *all, size_t i, size_t j)
+{
+    const size_t both[] = {i, j};
+    double factor = NAN;
+    for (size_t k = 0; k < 2; k++) {
+        if (correlate_is_near(all, both[k])) {
+            factor = fmax(factor, correlate_over_far * correlate_noise_of_variance(all, both[k]) /
+                                      all->covariance[both[k]][both[k]]);
+        }
+    }
+    return factor;
+}
+
+bool correlate_is_doubtful(const struct correlate *all, size_t i)
+{
+    return !(all->covariance[i][i] > doubtful * correlate_noise_of_variance(all, i));
+}
+
 struct table1_figure correlate_pair(const struct correlate *all, size_t i, size_t j)
 {
     const double factor = factor_of(all, i, j);
@@ -178,7 +205,7 @@ struct table1_figure correlate_pair(const struct correlate *all, size_t i, size_
     const struct judged judged = judged_of(all, i, j);
     const struct correlate_ends *ends = &judged.ends;
     if (ends->high - ends->low > length_most) {
-        return figure_refused(NAN); /* neither epsilon nor records shorten it by a known factor */
+        return figure_refused(factor_of_length(all, i, j));
     }
     return (struct table1_figure){.estimate = {.value = fmin(fmax(judged.r, -1), 1),
                                                .low = ends->low,

@@ -71,6 +71,12 @@ struct table1_figure correlate_pair(const struct correlate *all, size_t i, size_
  * it would be below a quarter of what values have that spread by a sixth of the range. Then no factor is known. */
 bool correlate_is_flat(const struct correlate *all, size_t i);
 
+/** Answers whether a column may not vary at all: no more of its variance was found than 3 deviations of its noise. */
+bool correlate_is_doubtful(const struct correlate *all, size_t i);
+
+/** Returns how large its standard deviation is at most, with 3 deviations of its noise more; unit: the public range. */
+double correlate_deviation_most(const struct correlate *all, size_t i);
+
 /** Returns the p-value of the test that the correlation is 0; NAN where correlate_pair gives none. With one part of the
  * hypothesis that the columns are independent: a sample's variance is then 1/n. With more at least 0.05 where the interval of
  * correlate_pair holds 0. */

@@ -10,6 +10,8 @@
 
 /* The rules of what is shown. */
 static const double correlate_variance_noise_most = 0.15; /* of a column's variance */
+/* Above that many deviations of its noise a variance is no longer near the least: correlate_is_near. */
+static const double correlate_over_far = 1 / 0.15 + 2.5;
 static const double correlate_records_of_part = 25;
 static const double correlate_size_over_noise = 5;
 

@@ -70,8 +70,10 @@ static double excess_of_share(const struct test *test, double p)
 {
     const double *own = test->cells->cell + 2 * test->row;
     const double gradient[2] = {-p, 1 - p};
-    const double t = (1 - p) * own[1] - p * own[0];
-    const double sampling = fmax(own[0] + own[1], 0) * p * (1 - p);
+    const double n = own[0] + own[1];
+    /* Noise may leave more than all in a cell, or less than none: no value would be left that such a share does not reject. */
+    const double t = fmin(fmax(own[1], 0), n) - p * n;
+    const double sampling = fmax(n, 0) * p * (1 - p);
     const double noise = crosstab_noise(test->cells, gradient, 2);
     return t * t - ESTIMATE_Z * ESTIMATE_Z * (sampling + noise);
 }

@@ -150,6 +150,7 @@ struct regress_replay {
     bool is_event_assumed; /* events are hidden, and a fifth taken to have it */
     bool has_no_records;   /* none is found in which nothing is missing */
     bool has_few_events;   /* fewer than a fifth, and not above their noise: nothing is found */
+    bool has_all_events;   /* fewer than a fifth have none, and not above their noise */
     double events_most;    /* at most so many events, 97.5 %; of a regression on events */
 };
 

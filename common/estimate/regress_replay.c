@@ -64,8 +64,10 @@ static void set_outcome_shares(struct margins *out, const struct regress_cells *
     const double few = fmin(events, out->all - events);
     told->events_most = fmax(events + ESTIMATE_Z_NOISE * noise, 0);
     if (has_events && few <= events_least * noise) {
+        const double others_most = out->all - events + ESTIMATE_Z_NOISE * noise;
         told->has_few_events = told->events_most < event_assumed * out->all;
-        told->is_event_assumed = !told->has_few_events;
+        told->has_all_events = !told->has_few_events && others_most < event_assumed * out->all;
+        told->is_event_assumed = !told->has_few_events && !told->has_all_events;
         regress_expect_outcomes(out->outcome, design);
         return;
     }
@@ -201,7 +203,7 @@ void regress_replay(struct regress_replay *out, const struct regress_fit *fit, c
     set_level_shares(&margins, design, out);
     set_outcome_shares(&margins, fit->cells, out);
     out->has_no_records = margins.all <= records_least * sqrt(fit->cells->variance);
-    if (out->has_few_events || out->has_no_records) {
+    if (out->has_few_events || out->has_all_events || out->has_no_records) {
         return;
     }
     set_exact(&asked, &margins, fit->cells);

@@ -160,6 +160,9 @@ struct tested {
     const double *base;
     const bool *of; /* (levels) that count */
     double z;
+    double n;
+    double
+        at; /* what was found, within its range: beyond an end it would reject all values that can be */
 };
 
 static double excess_at(const struct tested *tested, double value, double sampling)
@@ -169,8 +172,8 @@ static double excess_at(const struct tested *tested, double value, double sampli
         a[k] = tested->of[k] ? tested->base[k] - value : 0;
     }
     const struct linear t = linear_of(a, tested->column);
-    return t.value * t.value - ESTIMATE_Z * ESTIMATE_Z * sampling -
-           tested->z * tested->z * t.variance;
+    const double off = tested->n * (tested->at - value);
+    return off * off - ESTIMATE_Z * ESTIMATE_Z * sampling - tested->z * tested->z * t.variance;
 }
 
 /* The values in from .. to where the quadratic through three points is not above 0. */
@@ -178,7 +181,7 @@ static void invert(double *low, double *high, const double f[3], double from, do
 {
     const double second = (f[0] + f[2]) / 2 - f[1];
     const double first = (f[2] - f[0]) / 2;
-    /* Below 0 by rounding alone: the estimate itself is not rejected. It may lie beyond an end, and all of the range is. */
+    /* Below 0 by rounding alone: the estimate itself is not rejected. */
     const double inside = fmax(0, first * first - 4 * second * f[1]);
     *low = from;
     *high = to;
@@ -208,7 +211,7 @@ struct table1_figure ratio_of(const struct table1_column *column, const struct r
         a[k] = ratio->of[k] ? ratio->base[k] - value : 0;
     }
     const struct linear own = linear_of(a, column);
-    const struct tested tested = {column, ratio->base, ratio->of, own.z};
+    const struct tested tested = {column, ratio->base, ratio->of, own.z, n, value};
     out.estimate.value = value;
     out.estimate.noise = sqrt(own.variance) / n;
     out.estimate.sampling = sqrt(ratio->at_value / n);
@@ -230,7 +233,15 @@ struct table1_figure table1_part(const struct table1_column *column, const bool 
     double base[TABLE1_LEVELS_MAX] = {0};
     double inside = 0;
     if (!(factor < 1) || !(present.value > 1)) {
-        return figure_refused(factor);
+        struct table1_figure out = figure_refused(factor);
+        double all = 0;
+        for (size_t k = 0; k < column->levels; k++) {
+            all += column->cell[k];
+        }
+        out.needed = cells_is_hidden(present.value, present.variance, all)
+                         ? fmax(size_over_noise * sqrt(present.variance), 1)
+                         : 0;
+        return out;
     }
     for (size_t k = 0; k < column->levels; k++) {
         base[k] = in[k] ? 1 : 0;

@@ -70,6 +70,8 @@ struct table1_figure {
     double noise_high;
     double
         factor; /* how many times the epsilon, or the records, would be enough; 1 or less: it is given */
+    double
+        needed; /* of a share of records of whom nobody was found (cells_is_hidden): how many would be enough; 0: of all else */
 };
 
 /** The number of records of a group; of all for group == sizes->groups. */

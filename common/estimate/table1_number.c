@@ -136,15 +136,17 @@ struct table1_figure table1_deviation(const struct table1_column *column)
     const double value =
         sqrt(unbiased * fmax(spread.variance - spread.split * 2 / 3, 0)); /* of even values */
     const double least = unbiased * (spread.variance - spread.split);
+    const double noise_high = sqrt(square(value) + noise);
+    const double noise_low = sqrt(fmax(square(value) - noise, 0));
     const double doubled = 2 * fmax(value, sqrt(spread.variance_noise) / 2);
     return (struct table1_figure){
         .estimate = {.value = value,
-                     .low = sqrt(fmax(least - both, 0)),
-                     .high = sqrt(fmax(unbiased * spread.variance + both, 0)),
+                     .low = fmin(sqrt(fmax(least - both, 0)), noise_low),
+                     .high = fmax(sqrt(fmax(unbiased * spread.variance + both, 0)), noise_high),
                      .noise = spread.variance_noise / doubled,
                      .sampling = spread.variance_sampling / doubled},
-        .noise_low = sqrt(fmax(square(value) - noise, 0)),
-        .noise_high = sqrt(square(value) + noise),
+        .noise_low = noise_low,
+        .noise_high = noise_high,
         .factor = factor};
 }
 

@@ -307,3 +307,23 @@ bool predicate_holds(const struct predicate *predicate, const struct row *row)
     }
     return (truths & 1) != 0;
 }
+
+bool predicate_compares(const struct predicate *predicate, size_t column)
+{
+    for (size_t i = 0; i < predicate->step_count; i++) {
+        if (predicate->step[i].verb < PREDICATE_NOT && predicate->step[i].column == column) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool predicate_picks(const struct predicate *predicate, size_t column)
+{
+    for (size_t i = 0; i < predicate->step_count; i++) {
+        if (predicate->step[i].verb == PREDICATE_EQUAL && predicate->step[i].column == column) {
+            return true;
+        }
+    }
+    return false;
+}

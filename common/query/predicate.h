@@ -79,6 +79,10 @@ MUST_USE enum status predicate_parse(struct predicate *predicate, struct slice t
  */
 bool predicate_holds(const struct predicate *predicate, const struct row *row);
 
+/** Answers whether a comparison is with this column; and whether one tells its categories or classes apart, ==. */
+bool predicate_compares(const struct predicate *predicate, size_t column);
+bool predicate_picks(const struct predicate *predicate, size_t column);
+
 /** From the units of the file's column to those that its public range is given in, and back; both are
  * monotone, up to rounding. The first is as even as predicate_holds. */
 double predicate_cell(const struct column *column, double value);

@@ -209,6 +209,24 @@ void query_plan(struct query *query, const struct query_public *known)
     }
 }
 
+/* Whether the `where` picks one category of a column that the question compares categories of, or of its event. */
+static bool picks_its_own(const struct query *query)
+{
+    bool is = query->kind == QUERY_REGRESS && query->event.step_count == 0 &&
+              predicate_picks(&query->where, query->column_index);
+    for (size_t i = 0; i < query->factor_count; i++) {
+        is = is || predicate_picks(&query->where, query->factor[i].column_index);
+    }
+    for (size_t i = 0; i < query->variable_count; i++) {
+        is = is || predicate_picks(&query->where, query->variable[i].column_index);
+    }
+    for (size_t i = 0; i < query->event.step_count; i++) {
+        const struct predicate_step *step = &query->event.step[i];
+        is = is || (step->verb < PREDICATE_NOT && predicate_picks(&query->where, step->column));
+    }
+    return is;
+}
+
 bool query_has_note(const struct query *query, struct why *note)
 {
     const size_t at = query->where.outside_at;
@@ -218,8 +236,17 @@ bool query_has_note(const struct query *query, struct why *note)
             "character %zu of \"%s\" lies outside the column's public range: cells are compared "
             "as they are, but few are expected there",
             at, query->text);
+        return true;
     }
-    return at != 0;
+    const bool is_picked = picks_its_own(query);
+    if (is_picked) {
+        why_set(
+            note,
+            "the where of \"%s\" picks a category of a column that the question itself is of: if "
+            "all records that are left are alike there, nothing can be told of it",
+            query->text);
+    }
+    return is_picked;
 }
 
 void query_cell_name(char *text, size_t text_bytes, const struct query *query, size_t cell)

@@ -147,7 +147,7 @@ MUST_USE enum status query_parse(struct query *query, struct slice text,
                                  const struct query_names *names, struct why *why);
 
 /** Answers whether a constant of the `where` lies outside its column's public range, where few cells
- * are expected: allowed, but seldom meant. note (may be NULL) then says so. */
+ * are expected, or it picks a category of a column that the question is of: allowed, but seldom meant. note (may be NULL) then says so. */
 bool query_has_note(const struct query *query, struct why *note);
 
 /**

@@ -101,11 +101,12 @@ static void answer_histogram(struct query_answer *answer, const struct answering
     }
 }
 
-/* What a person should know of the question itself, behind what is said of its values. */
+/* What a person should know of the question's values, behind what is said of them. What plans and checks alone warn of, the answer
+ * shows by itself. */
 static void add_note(struct query_answer *answer, const struct query *query)
 {
     struct why note = {""};
-    if (query_has_note(query, &note)) {
+    if (query->where.outside_at != 0 && query_has_note(query, &note)) {
         const size_t used = strlen(answer->note);
         (void)snprintf(answer->note + used, sizeof answer->note - used, "%s%s",
                        used > 0 ? "; " : "", note.text);

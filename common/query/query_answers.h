@@ -40,6 +40,13 @@ double query_records_needed(const struct answering *answering);
 /** Appends to a note how many records would do by the noise alone; nothing where that is not known. */
 void query_say_enough(char *note, size_t bytes, const struct answering *answering);
 
+/** Writes a count and the noise's bar, both within what records there can be; where the noise exceeds all records there is none.
+ * answer: its records are set */
+void query_tell_count(struct query_answer *answer, double value, double noise);
+
+/** Tells of a count that is given where those that it is the sum of, as they are told, make another. what: "the groups" */
+void query_say_sum(struct query_answer *answer, const char *what, double sum);
+
 /** Appends to a test's note a category, or a group, that it is not of; behind the first that it is told of, to the list. column: its
  * name; empty: none */
 void query_say_left_out(struct query_answer *answer, const char *column, const char *name);
@@ -104,6 +111,10 @@ void table_place(struct query_answer *answer, const struct query *query, const c
                  const char *figure, size_t group);
 void table_tell(struct query_answer *answer, const struct answering *answering,
                 const struct table1_figure *figure, const char *unit);
+
+/** Says of a figure that is not given that nobody was found in its group, where that is so. */
+void table_say_empty(struct query_answer *answer, const struct answering *answering,
+                     const struct table1_figure *size);
 
 /** Writes a correlate's or pca's sums in records, and which columns have two values. cell: (cell_count); is_two: (columns) */
 void query_moments(struct correlate_moments *out, double *cell, bool *is_two,

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 size_t correlate_answers(const struct query *query)
 {
@@ -25,6 +26,32 @@ static void say_how(struct query_answer *answer, const struct query *query)
     }
 }
 
+/* What of a pair may not vary at all: a number holds if it does. Else, where there is none, that it varies too little. */
+static void say_doubtful(struct query_answer *answer, const struct correlate *all, size_t i,
+                         size_t j, const struct query *query)
+{
+    const size_t used = strlen(answer->note);
+    const bool is_first = correlate_is_doubtful(all, i);
+    const char *name = query->variable[is_first ? i : j].column.name;
+    const bool has_remedy = strstr(answer->note, "would do") != NULL;
+    if (is_first || correlate_is_doubtful(all, j)) {
+        if (has_remedy) {
+            (void)snprintf(answer->note + used, sizeof answer->note - used,
+                           ", if %s varies at all: the noise may show as much", name);
+            return;
+        }
+        (void)snprintf(answer->note + used, sizeof answer->note - used,
+                       ": the standard deviation of %s is at most %.2g of its public range, as far "
+                       "as the noise lets it be told; a narrower range would help, if it varies at "
+                       "all",
+                       name, correlate_deviation_most(all, is_first ? i : j));
+    } else if (!has_remedy) {
+        (void)snprintf(answer->note + used, sizeof answer->note - used,
+                       ": its interval would be nearly all of -1 to 1; a narrower public range of "
+                       "the columns would help");
+    }
+}
+
 /* What of a pair hardly varies, in place of a number. */
 static void say_flat(struct query_answer *answer, const struct correlate *all, size_t i, size_t j,
                      const struct query *query)
@@ -36,6 +63,8 @@ static void say_flat(struct query_answer *answer, const struct correlate *all, s
             "not enough data for this question at this epsilon: %s hardly varies over its "
             "public range; a narrower range would help, if it varies at all",
             query->variable[flat].column.name);
+    } else if (isnan(answer->value)) {
+        say_doubtful(answer, all, i, j, query);
     }
 }
 

@@ -56,13 +56,9 @@ static void set_count(struct query_answer *answer, const struct table *table, do
     const double noise =
         sqrt(fmax(0, cells_covariance(k, k, k, table->cells.m, table->cells.variance)));
     const double share = fmin(fmax(value / n, 0), 1);
-    answer->value = value;
-    answer->error = noise;
-    /* No count is below 0 or above all; noise may put the answer there, and its interval holds it still. */
-    answer->low = fmin(fmin(fmax(value - ESTIMATE_Z_NOISE * noise, 0), n), value);
-    answer->high = fmax(fmin(fmax(value + ESTIMATE_Z_NOISE * noise, 0), n), value);
-    answer->sampling = sqrt(n * share * (1 - share));
     answer->records = n;
+    answer->sampling = sqrt(n * share * (1 - share));
+    query_tell_count(answer, value, noise);
     (void)snprintf(answer->unit, sizeof answer->unit, "records");
 }
 
@@ -82,6 +78,7 @@ static struct query_answer *set_counts(struct query_answer *answer, const struct
 {
     const struct query *query = table->answering->query;
     const size_t cells = query_table_cells(query);
+    const struct query_answer *first = answer;
     for (size_t cell = 0; cell < cells; cell++, answer++) {
         set_count(answer, table, table->cell[cell], 1);
         name_cell(answer, query, cell);
@@ -90,10 +87,14 @@ static struct query_answer *set_counts(struct query_answer *answer, const struct
         for (size_t level = 0; level < levels(query, i); level++, answer++) {
             char part[QUERY_NAME_BYTES];
             double sum = 0;
+            double told = 0;
             for (size_t cell = 0; cell < cells; cell++) {
-                sum += query_table_level(query, cell, i) == level ? table->cell[cell] : 0;
+                const bool is_here = query_table_level(query, cell, i) == level;
+                sum += is_here ? table->cell[cell] : 0;
+                told += is_here ? first[cell].value : 0;
             }
             set_count(answer, table, sum, cells / levels(query, i));
+            query_say_sum(answer, "the cells", told);
             (void)snprintf(part, sizeof part, "all %s %s", query->factor[i].column.name,
                            query->factor[i].column.category[level]);
             query_answer_name(answer, query, part);
@@ -107,7 +108,7 @@ static void set_estimate(struct query_answer *answer, const struct table *table,
 {
     answer->records = (double)table->answering->run->record_count;
     answer->value = estimate->value;
-    answer->error = estimate->noise;
+    answer->error = isnan(estimate->value) ? NAN : estimate->noise;
     answer->low = estimate->value - ESTIMATE_Z_NOISE * estimate->noise;
     answer->high = estimate->value + ESTIMATE_Z_NOISE * estimate->noise;
     answer->sampling = estimate->sampling;

@@ -1,6 +1,7 @@
 /* query_answers_enough.c - how many records would do, by the noise alone: where what was released says nothing of that. */
 
 #include "base/check.h"
+#include "estimate/cells.h"
 #include "estimate/concordance.h"
 #include "estimate/crosstab.h"
 #include "estimate/evaluate.h"
@@ -106,4 +107,32 @@ void query_say_left_out(struct query_answer *answer, const char *column, const c
     (void)snprintf(answer->note + used, sizeof answer->note - used, "%s%s%s%s",
                    strstr(answer->note, begin) == NULL ? begin : ", ", column,
                    column[0] == '\0' ? "" : " ", name);
+}
+
+/* The nearest count that can be: the truth is one, so that this is never farther from it than what was found. */
+void query_tell_count(struct query_answer *answer, double value, double noise)
+{
+    const double n = answer->records;
+    const double at = fmin(fmax(value, 0), n);
+    answer->value = at;
+    answer->error = noise;
+    answer->low = fmax(at - ESTIMATE_Z_NOISE * noise, 0);
+    answer->high = fmin(at + ESTIMATE_Z_NOISE * noise, n);
+    if (noise > n) {
+        answer->value = answer->error = answer->low = answer->high = answer->sampling = NAN;
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "not enough data for this question at this epsilon: the noise exceeds all "
+                       "records; %.3g times the epsilon, or the records, would do",
+                       ceil(10 * noise / n) / 10);
+    }
+}
+
+void query_say_sum(struct query_answer *answer, const char *what, double sum)
+{
+    if (fabs(sum - answer->value) > 0.05) {
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "%s add up to %.6g: noise is cut off where it makes fewer than no records, "
+                       "or more than there are",
+                       what, sum);
+    }
 }

@@ -117,10 +117,12 @@ void answer_evaluate(struct query_answer *answer, const struct answering *answer
         struct row_written row[ROWS_MOST];
         struct table1_column column;
         table1_column_of(&column, &scored.block, &scored.sizes, group);
+        const struct table1_figure size = table1_size(&scored.sizes, group);
         set_rows(row, query, &column);
         for (size_t i = 0; i < rows; i++, answer++) {
             table_tell(answer, answering, &row[i].figure, row[i].unit);
             table_place(answer, query, row[i].variable, row[i].label, group);
+            table_say_empty(answer, answering, &size);
         }
     }
 }

@@ -89,7 +89,7 @@ static size_t tell_counts(struct query_answer *answer, const struct answering *a
     }
     const size_t points = count / outcomes;
     const double own = (double)(points * events);
-    const struct table1_figure happened = counted(with, own, m, cells->variance);
+    const struct table1_figure happened = counted(fmin(with, all), own, m, cells->variance);
     table_tell(&answer[1], answering, &happened, "records");
     query_answer_name(&answer[1], query, event_name(query));
     return 2;

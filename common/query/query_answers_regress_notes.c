@@ -70,6 +70,9 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
     } else if (replay->has_few_events) {
         append(answer, ": too few events: at most %.0f, which the noise hides",
                ceil(replay->events_most));
+    } else if (replay->has_all_events) {
+        append(answer, ": all records have the event, as far as the noise lets it be told, so that "
+                       "nothing tells them apart");
     } else if (lacking->factor <= 1) {
         append(answer, replay->is_even || replay->is_event_assumed
                            ? ": the noise hides how many records, or events, there are"

@@ -54,7 +54,9 @@ static bool say_alike(char *note, size_t bytes, const struct answering *answerin
             own[j] + own[cells->intervals + j] > own[most] + own[cells->intervals + most];
         most = is_more ? j : most;
     }
-    if (own[most] + own[cells->intervals + most] < nearly * records_of(cells, group)) {
+    const double records = records_of(cells, group);
+    if (!(records >= query_records_needed(answering)) ||
+        own[most] + own[cells->intervals + most] < nearly * records) {
         return false;
     }
     (void)snprintf(
@@ -73,8 +75,7 @@ static void say_lack(char *note, size_t bytes, const struct answering *answering
     const size_t used = strlen(note);
     if (!(records_of(cells, group) >= needed)) {
         query_say_enough(note, bytes, answering);
-    } else if (!say_alike(note, bytes, answering, cells, group) &&
-               !say_few_deaths(note, bytes, cells, group)) {
+    } else if (!say_few_deaths(note, bytes, cells, group)) {
         (void)snprintf(note + used, bytes - used,
                        ": too few records are still under observation late in the time, for this "
                        "noise; an earlier end would do");
@@ -130,6 +131,13 @@ void survival_say_too_few(struct query_answer *answer, const struct answering *a
     if (hidden < cells->groups) {
         say_hidden(answer, answering, hidden);
         return;
+    }
+    (void)snprintf(answer->note, sizeof answer->note,
+                   "not enough data for this question at this epsilon");
+    for (size_t g = 0; g < cells->groups; g++) {
+        if (groups->of[g] && say_alike(answer->note, sizeof answer->note, answering, cells, g)) {
+            return;
+        }
     }
     const double epsilon = survival_epsilon_factor(cells, groups->of);
     const double records = survival_records_factor(cells, groups->of);

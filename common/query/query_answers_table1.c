@@ -63,18 +63,28 @@ void table_tell(struct query_answer *answer, const struct answering *answering,
     answer->records = n;
     /* Of exact records, which a simulator asks, what least squares leave of a cell without any. */
     answer->value = fabs(figure->estimate.value) < 1e-9 ? 0 : figure->estimate.value;
-    answer->value = is_count ? fmin(answer->value, n) : answer->value;
     answer->error = figure->estimate.noise;
-    answer->low = is_count ? fmin(figure->noise_low, n) : figure->noise_low;
-    answer->high = is_count ? fmin(figure->noise_high, n) : figure->noise_high;
+    answer->low = figure->noise_low;
+    answer->high = figure->noise_high;
     answer->sampling = figure->estimate.sampling;
     answer->total_low = figure->estimate.low;
     answer->total_high = figure->estimate.high;
     (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit);
+    if (is_count) {
+        query_tell_count(answer, answer->value, figure->estimate.noise);
+        return;
+    }
     if (isnan(answer->value)) {
         (void)snprintf(answer->note, sizeof answer->note,
                        "not enough data for this question at this epsilon");
-        if (isfinite(figure->factor)) {
+        if (figure->needed > 0) {
+            const size_t used = strlen(answer->note);
+            (void)snprintf(
+                answer->note + used, sizeof answer->note - used,
+                ": no record was found there, as far as the noise lets it be told; more than "
+                "%.0f would do",
+                ceil(figure->needed));
+        } else if (isfinite(figure->factor)) {
             const size_t used = strlen(answer->note);
             (void)snprintf(answer->note + used, sizeof answer->note - used,
                            "; %.3g times the epsilon, or the records, would do",
@@ -82,6 +92,20 @@ void table_tell(struct query_answer *answer, const struct answering *answering,
         } else {
             query_say_enough(answer->note, sizeof answer->note, answering);
         }
+    }
+}
+
+void table_say_empty(struct query_answer *answer, const struct answering *answering,
+                     const struct table1_figure *size)
+{
+    const double noise = size->estimate.noise;
+    const double all = (double)answering->run->record_count;
+    if (isnan(answer->value) && strcmp(answer->unit, "records") != 0 &&
+        cells_is_hidden(size->estimate.value, noise * noise, all)) {
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "not enough data for this question at this epsilon: no record was found in "
+                       "the group, as far as the noise lets it be told");
+        query_say_enough(answer->note, sizeof answer->note, answering);
     }
 }
 
@@ -101,7 +125,8 @@ static size_t tell_number(struct query_answer *answer, const struct table1 *tabl
         table_tell(&answer[i], table->answering, &figure[i],
                    i + 1 == NUMBER_FIGURES ? "records" : unit);
         table_place(&answer[i], query, unit, names[i], group);
-        if (isnan(answer[i].value) && isfinite(figure[i].factor) && !query->steps_are_asked) {
+        if (i + 1 < NUMBER_FIGURES && isnan(answer[i].value) && isfinite(figure[i].factor) &&
+            !query->steps_are_asked) {
             /* With more epsilon more steps are planned, which have more noise. */
             const size_t used = strlen(answer[i].note);
             (void)snprintf(answer[i].note + used, sizeof answer[i].note - used, " in %zu steps",
@@ -169,7 +194,6 @@ void table1_set_blocks(struct table1 *table)
                  (double)answering->run->record_count);
 }
 
-/* Where noise made the groups more than there are records, or one of them less than none, they do not add up. */
 static void tell_sizes(struct query_answer *answer, const struct table1 *table)
 {
     const struct query *query = table->answering->query;
@@ -181,12 +205,8 @@ static void tell_sizes(struct query_answer *answer, const struct table1 *table)
         table_place(&answer[group], query, "", "records", group);
         sum += group + 1 < columns ? answer[group].value : 0;
     }
-    struct query_answer *all = &answer[columns - 1];
-    if (columns > 1 && fabs(sum - all->value) > 0.05) {
-        (void)snprintf(all->note, sizeof all->note,
-                       "the groups add up to %.6g: noise is cut off where it makes fewer than no "
-                       "records, or more than there are",
-                       sum);
+    if (columns > 1) {
+        query_say_sum(&answer[columns - 1], "the groups", sum);
     }
 }
 
@@ -203,9 +223,13 @@ void answer_table1(struct query_answer *answer, const struct answering *answerin
         for (size_t group = 0; group < columns; group++) {
             struct table1_column column;
             table1_column_of(&column, &table.block[i], &table.sizes, group);
-            answer += variable->column.kind == COLUMN_NUMBER
-                          ? tell_number(answer, &table, variable, &column, group)
-                          : tell_category(answer, &table, variable, &column, group);
+            const struct table1_figure size = table1_size(&table.sizes, group);
+            const size_t told = variable->column.kind == COLUMN_NUMBER
+                                    ? tell_number(answer, &table, variable, &column, group)
+                                    : tell_category(answer, &table, variable, &column, group);
+            for (size_t k = 0; k < told; k++, answer++) {
+                table_say_empty(answer, answering, &size);
+            }
         }
     }
 }

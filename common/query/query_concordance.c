@@ -73,7 +73,7 @@ enum status query_read_concordance(struct reading *reading)
                      : reader_refuse(reader, "the word event and a column should stand here");
     }
     if (status == STATUS_OK && reader_accept(reader, "by")) {
-        status = query_read_groups(reading);
+        status = query_read_groups_of_event(reading, true);
     }
     if (status == STATUS_OK) {
         status = query_read_end(reading);

@@ -162,7 +162,7 @@ enum status query_read_evaluate(struct reading *reading)
         status = query_read_event(reading);
     }
     if (status == STATUS_OK && reader_accept(reader, "by")) {
-        status = query_read_groups(reading);
+        status = query_read_groups_of_event(reading, false);
     }
     if (status == STATUS_OK && reader_accept(reader, ",")) {
         status = reader_accept(reader, "cut")

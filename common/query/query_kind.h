@@ -111,6 +111,9 @@ double query_score_of(const struct query_asked *asked, size_t column_index);
 /** What stands behind `by`: a column of SURVIVAL_GROUPS_MAX categories at most, or a predicate. */
 enum status query_read_groups(struct reading *reading);
 
+/** The same of a question about an event, and its time where it has one: refused where the groups are made of these. */
+enum status query_read_groups_of_event(struct reading *reading, bool has_time);
+
 /** Any column, made from the label if it is that. Fails with STATUS_INVALID. */
 enum status query_read_any(struct column *column, size_t *index, struct reading *reading);
 

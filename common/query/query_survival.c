@@ -189,6 +189,39 @@ enum status query_read_groups(struct reading *reading)
     return status;
 }
 
+/* Whether groups are made of a column that says who has the event. */
+static bool is_split_by_event(const struct query *query)
+{
+    for (size_t i = 0; i < query->event.step_count; i++) {
+        const struct predicate_step *step = &query->event.step[i];
+        if (step->verb < PREDICATE_NOT && predicate_compares(&query->split, step->column)) {
+            return true;
+        }
+    }
+    return query->factor_count > 0 &&
+           predicate_compares(&query->event, query->factor[0].column_index);
+}
+
+enum status query_read_groups_of_event(struct reading *reading, bool has_time)
+{
+    struct query *query = reading->query;
+    const struct reader at_group = reading->reader;
+    const enum status status = query_read_groups(reading);
+    const bool is_of_event = is_split_by_event(query);
+    const bool is_of_time =
+        has_time &&
+        (predicate_compares(&query->split, query->column_index) ||
+         (query->factor_count > 0 && query->factor[0].column_index == query->column_index));
+    if (status == STATUS_OK && (is_of_event || is_of_time)) {
+        return reader_refuse(&at_group, is_of_event
+                                            ? "groups by the event itself tell nothing of it: name "
+                                              "another column"
+                                            : "groups by the time itself tell nothing of it: name "
+                                              "another column");
+    }
+    return status;
+}
+
 enum status query_read_survival(struct reading *reading)
 {
     struct query *query = reading->query;
@@ -203,7 +236,7 @@ enum status query_read_survival(struct reading *reading)
                      : reader_refuse(reader, "the word event and a column should stand here");
     }
     if (status == STATUS_OK && reader_accept(reader, "by")) {
-        status = query_read_groups(reading);
+        status = query_read_groups_of_event(reading, true);
     }
     if (status == STATUS_OK) {
         status = query_read_end(reading);

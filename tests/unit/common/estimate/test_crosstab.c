@@ -228,3 +228,19 @@ Test(crosstab, expects_wider_intervals_of_a_small_row)
     cr_expect(fabs(crosstab_expect_count(4, 17, 100) / (2.1183 * sqrt(100 * 4 * 13.0 / 17)) - 1) <
               1e-9);
 }
+
+/* Noise has left more than all in the second column: whatever the share is, its interval is Wilson's of a share of 1 at least. */
+Test(crosstab, a_share_that_noise_lifts_above_one_keeps_its_interval)
+{
+    const double z = ESTIMATE_Z;
+    for (double over = 0; over <= 100; over += 10) {
+        for (int turned = 0; turned < 2; turned++) {
+            const double cell[4] = {-over, 1000 + over, 1000 + over, -over};
+            const struct crosstab_cells cells = {cell, 2, 2, 5, 16};
+            const struct estimate own = crosstab_share(&cells, turned == 0 ? 0 : 1);
+            const double wilson = z * z / (1000 + z * z);
+            cr_expect(own.high - own.low >= wilson, "%g: %g .. %g", over, own.low, own.high);
+            cr_expect(own.value == (turned == 0 ? 1 : 0));
+        }
+    }
+}

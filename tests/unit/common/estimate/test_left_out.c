@@ -4,6 +4,7 @@
 #include "estimate/cells.h"
 #include "estimate/crosstab.h"
 #include "estimate/survival_private.h"
+#include "estimate/table1.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -149,5 +150,44 @@ Test(left_out, log_rank_tests_of_the_others_keep_their_level)
                     tested);
         cr_expect(tested > RUNS / 2, "%g: %d", few[f], tested);
         cr_expect(rejected <= 0.065 * tested + 1, "%g: %d of %d", few[f], rejected, tested);
+    }
+}
+
+/* All but one in a thousand, or all, are in the second half of many levels, whose noise is as large as what the others hold. */
+Test(left_out, shares_near_one_are_covered)
+{
+    enum { LEVELS = 32, STUDIES = 2000 };
+    const double share[] = {1, 0.999};
+    for (size_t s = 0; s < 2; s++) {
+        uint64_t state = 11 + s;
+        int covered = 0;
+        int of_noise = 0;
+        for (int run = 0; run < STUDIES; run++) {
+            struct table1_column column = {
+                .levels = LEVELS, .groups = 1, .variance = 16, .size_variance = 16 * (LEVELS + 1)};
+            bool in[TABLE1_LEVELS_MAX] = {false};
+            bool of[TABLE1_LEVELS_MAX] = {false};
+            double z[2];
+            cells_normals(z, &state);
+            const double without =
+                s == 0 ? 0 : fmin(fmax(round(2 + sqrt(2) * z[0]), 0), 8); /* of 2,000 */
+            for (size_t k = 0; k <= LEVELS; k++) {
+                column.cell[k] = 4 * laplace(&state);
+                column.cell[k] += k < LEVELS / 2 ? without / (LEVELS / 2)
+                                  : k < LEVELS   ? (2000 - without) / (LEVELS / 2)
+                                                 : 0;
+                in[k % LEVELS] = k % LEVELS >= LEVELS / 2;
+                of[k % LEVELS] = true;
+            }
+            const struct table1_figure own = table1_part(&column, in, of);
+            const double wilson = ESTIMATE_Z * ESTIMATE_Z / (2200 + ESTIMATE_Z * ESTIMATE_Z);
+            cr_assert(own.estimate.high - own.estimate.low > wilson);
+            cr_assert(own.noise_high - own.noise_low > own.estimate.noise / 2);
+            covered += own.estimate.low <= share[s] && share[s] <= own.estimate.high;
+            of_noise += own.noise_low <= 1 - without / 2000 && 1 - without / 2000 <= own.noise_high;
+        }
+        cr_log_info("share %g: %d and %d of %d", share[s], covered, of_noise, STUDIES);
+        cr_expect(covered >= 0.935 * STUDIES && of_noise >= 0.935 * STUDIES, "%g: %d and %d",
+                  share[s], covered, of_noise);
     }
 }

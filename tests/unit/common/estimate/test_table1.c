@@ -338,3 +338,25 @@ Test(table1, expects_less_of_all_groups_together_than_of_one_without_groups)
     cr_expect(all > 1.1 * table1_expect(&less, true, 16).mean.half, "%g", all);
     cr_expect(all < table1_expect(&noisy, true, 16).mean.half, "%g", all);
 }
+
+/* Of a number that hardly varies the noise's bar was longer than the interval that has sampling in it, too. */
+Test(table1, a_deviation_s_interval_reaches_as_far_as_the_noise_s)
+{
+    double step[64];
+    for (size_t k = 0; k < 64; k++) {
+        step[k] = (double)k / 6.3;
+    }
+    for (int off = -3; off <= 3; off++) {
+        struct table1_column column = {
+            .levels = 64, .step = step, .groups = 1, .variance = 0.01, .size_variance = 0.01};
+        column.cell[44] = 450;
+        column.cell[45] = 50;
+        column.cell[0] = 0.1 * off;
+        column.cell[63] = 0.1 * off;
+        const struct table1_figure own = table1_deviation(&column);
+        cr_assert(!isnan(own.estimate.value));
+        cr_expect(own.estimate.low <= own.noise_low && own.noise_high <= own.estimate.high,
+                  "%g .. %g, noise %g .. %g", own.estimate.low, own.estimate.high, own.noise_low,
+                  own.noise_high);
+    }
+}

@@ -75,7 +75,7 @@ Test(job_learn, looks_where_the_noise_on_moments_is_small_and_steps_more_often_w
         {{CLASSES, SEVEN, "central", 1, "0.00001", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 8},
         {{CLASSES, SEVEN, "local", 0.3, "0.00001", 90, NULL, LEARN}, SIGHT_SUMS, 4},
         {{CLASSES, SEVEN, "local", 0.3, "0", 1200, NULL, LEARN}, SIGHT_SQUARES, 2},
-        {{THREE, SEVEN, "local", 0.3, "0", 1200, NULL, LEARN}, SIGHT_SQUARES, 4},
+        {{THREE, SEVEN, "local", 0.3, "0", 1200, NULL, LEARN}, SIGHT_SQUARES, 2},
         {{THREE, SEVEN, "central", 1, "0", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 2},
     };
     uint32_t most = 0;

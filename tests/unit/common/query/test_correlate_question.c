@@ -186,3 +186,29 @@ Test(correlate_question, names_no_factor_for_a_column_that_hardly_varies)
     }
     query_set_free(&set);
 }
+
+/* Noise hides whether the age varies at all: a factor holds if it does, and where there is none the answer says how much it may. */
+Test(correlate_question, says_that_a_number_holds_if_a_column_varies)
+{
+    const char *const text[] = {"correlate: [age, sex]"};
+    struct query_set set;
+    struct query_run run;
+    static struct query_answer answer[4];
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    for (int noise = -1; noise <= 1; noise += 2) {
+        int64_t sum[CELLS] = {0};
+        for (uint64_t i = 0; i < 1000; i++) {
+            add(sum, &set.query[0], 74, i % 2 == 0 ? 1 : 0, i);
+        }
+        sum[3] += noise * 3 * ONE;
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &(struct query_noise){.scale = 5 * ONE, .draws = 1}, 1000);
+        query_run_answers(answer, &run);
+        const char *says = noise > 0 ? "would do, if age varies at all"
+                                     : "the standard deviation of age is at most 0.";
+        cr_expect(isnan(answer[1].value) && strstr(answer[1].note, says) != NULL, "%s",
+                  answer[1].note);
+        query_run_free(&run);
+    }
+    query_set_free(&set);
+}

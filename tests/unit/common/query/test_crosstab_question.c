@@ -51,12 +51,13 @@ Test(crosstab_question, refuses_with_the_place_and_the_remedy)
     refuses("crosstab: sex x deat", "death");
 }
 
-/* Noise makes a count negative, and another one larger than all records: intervals end at what is possible, and hold them. */
-Test(crosstab_question, tells_intervals_that_hold_impossible_counts)
+/* Noise makes a count negative, and another one larger than all records: both are told within what can be, and no interval has
+ * ends that are one. Where the noise exceeds all records no count is told. */
+Test(crosstab_question, tells_counts_that_can_be)
 {
     const char *const text[] = {"crosstab: sex x death"};
     const struct query_noise noise = {.scale = ONE * 4.0, .draws = 1};
-    const int64_t sum[5] = {-20 * ONE, 430 * ONE, 0, 0, 0};
+    const int64_t sum[5] = {-20 * ONE, 420 * ONE, 10 * ONE, 0, 0};
     struct query_answer answer[ANSWERS];
     struct query_set set;
     struct query_run run;
@@ -64,9 +65,18 @@ Test(crosstab_question, tells_intervals_that_hold_impossible_counts)
     cr_assert(query_run_init(&run, &set) == STATUS_OK);
     query_run_observe(&run, sum, &noise, 410);
     query_run_answers(answer, &run);
-    cr_expect(answer[0].value < 0 && answer[0].low == answer[0].value && answer[0].high >= 0);
-    cr_expect(answer[1].value > 410 && answer[1].high == answer[1].value && answer[1].low <= 410);
+    cr_expect(answer[0].value == 0 && answer[0].low == 0 && answer[0].high > 5);
+    cr_expect(answer[1].value == 410 && answer[1].high == 410 && answer[1].low < 405);
     cr_expect(answer[2].low == 0 && answer[2].high > 0);
+    cr_expect(strstr(answer[4].note, "the cells add up to 410: noise is cut off") != NULL, "%s",
+              answer[4].note);
+    query_run_free(&run);
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, sum, &(struct query_noise){.scale = ONE * 400.0, .draws = 1}, 410);
+    query_run_answers(answer, &run);
+    cr_expect(isnan(answer[0].value) && isnan(answer[0].error) && isnan(answer[0].high));
+    cr_expect(strstr(answer[0].note, "the noise exceeds all records; 1.3 times") != NULL, "%s",
+              answer[0].note);
     query_run_free(&run);
     query_set_free(&set);
 }

@@ -47,6 +47,8 @@ Test(evaluate_question, puts_a_record_into_the_level_of_its_score)
 
 Test(evaluate_question, refuses_with_the_place_and_the_remedy)
 {
+    refuses("evaluate: age for death by death", "groups by the event itself");
+    refuses("evaluate: kappa for time age event death by death, to 80", "the event itself");
     refuses("evaluate: sex for death", "character 11, \"sex\"");
     refuses("evaluate: age by sex", "the word for and an event");
     refuses("evaluate: age for kappa", "this column does not have two categories");
@@ -142,4 +144,32 @@ Test(evaluate_question, has_a_calibration_and_a_risk_a_decision_curve)
         query_run_free(&run);
         query_set_free(&set);
     }
+}
+
+/* Nobody is in most levels: what the noise put there makes no factor, which would be of nobody. */
+Test(evaluate_question, names_no_factor_where_nobody_was_found)
+{
+    const char *const text[] = {"evaluate: age for death in 8 levels"};
+    struct query_set set;
+    struct query_run run;
+    int64_t sum[2 * N + 2] = {0};
+    static struct query_answer answer[32];
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    sum[0] = 790 * ONE;
+    sum[N] = 210 * ONE;
+    sum[3] = 9 * ONE; /* noise */
+    sum[4] = -9 * ONE;
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, sum, &(struct query_noise){.scale = 7 * ONE, .draws = 1}, 1000);
+    query_run_answers(answer, &run);
+    const size_t band = query_run_answer_count(&set) - EVALUATE_BANDS;
+    cr_expect(!isnan(answer[band].value));
+    for (size_t k = 3; k < 5; k++) {
+        const char *note = answer[band + k].note;
+        cr_expect(isnan(answer[band + k].value) && isnan(answer[band + k].error));
+        cr_expect(strstr(note, "no record was found there") != NULL, "%s", note);
+        cr_expect(strstr(note, "times the epsilon") == NULL, "%s", note);
+    }
+    query_run_free(&run);
+    query_set_free(&set);
 }

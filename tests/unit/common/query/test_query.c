@@ -240,3 +240,23 @@ Test(query, asks_the_cells_of_a_data_set)
     query_set_free(&set);
     dataset_free(&data);
 }
+
+Test(query, notes_a_where_that_picks_a_category_of_what_is_asked)
+{
+    static const char *const own[] = {
+        "crosstab: sex x death where death == 1", "regress: death ~ age where death == 1",
+        "correlate: [age, sex] where sex == F", "evaluate: age for death where death == 1",
+        "survival: time age event death by sex, to 80 where sex == F"};
+    static const char *const others[] = {
+        "crosstab: sex x death where age > 60", "regress: death ~ age where sex == F",
+        "correlate: [age, kappa] where age > 60", "evaluate: age for death where sex == F",
+        "count: sex == F"};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        struct why note = {{0}};
+        const struct query query = parsed(own[i]);
+        cr_expect(query_has_note(&query, &note) && strstr(note.text, "picks a category") != NULL,
+                  "%s", own[i]);
+        const struct query other = parsed(others[i]);
+        cr_expect(!query_has_note(&other, NULL), "%s", others[i]);
+    }
+}

@@ -256,3 +256,16 @@ Test(regress_question, says_that_nothing_is_there)
     cr_expect(strstr(answer[AGE].note, "no record was found in which") != NULL, "%s",
               answer[AGE].note);
 }
+
+Test(regress_question, says_that_all_have_the_event)
+{
+    static const double records[] = {500, 500, 500, 500, 500, 500};
+    static const double events[] = {540, 470, 505, 490, 510, 500}; /* all, behind noise */
+    static struct query_answer answer[16];
+    answer_points(answer, "regress: death ~ age + sex in 3 levels", records, events, 6, 30);
+    cr_expect(isnan(answer[AGE].value));
+    cr_expect(strstr(answer[AGE].note, "all records have the event") != NULL, "%s",
+              answer[AGE].note);
+    cr_expect(strstr(answer[AGE].note, "would do") == NULL, "%s", answer[AGE].note);
+    cr_expect(answer[1].value <= answer[0].value, "%g of %g", answer[1].value, answer[0].value);
+}

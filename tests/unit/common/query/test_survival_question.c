@@ -81,6 +81,10 @@ Test(survival_question, refuses_with_the_place_and_the_remedy)
     refuses("survival: time age event death, to 80 in 3 intervals", "from 4 to 40");
     refuses("survival: time age event death, to 80 in 5", "the word intervals");
     refuses("survival: time age event death, to 80 by sex", "should end here");
+    refuses("survival: time age event death by death, to 80", "groups by the event itself");
+    refuses("survival: time age event sex == M by sex, to 80", "groups by the event itself");
+    refuses("survival: time age event death by death == 1, to 80", "groups by the event itself");
+    refuses("survival: time age event death by age > 50, to 80", "groups by the time itself");
     refuses("survival: time agee event death, to 80", "age");
 }
 
@@ -244,4 +248,39 @@ Test(survival_question, says_that_events_are_few_where_records_are_many)
     cr_expect(strstr(answer[0].note, "a group of about") == NULL, "%s", answer[0].note);
     query_run_free(&run);
     query_set_free(&set);
+}
+
+/* Nobody is in the second group, and all of the first end in one interval: neither remedy is the other's. */
+Test(survival_question, says_what_a_group_lacks)
+{
+    enum { WIDTH = 2 * K + 1 };
+    const char *const text[] = {"survival: time age event death by sex, to 80 in 4 intervals"};
+    const struct query_noise noise = {.scale = ONE * 2.0, .draws = 1};
+    for (int alike = 0; alike < 2; alike++) {
+        struct query_set set;
+        struct query_run run;
+        struct query_answer answer[7];
+        int64_t sum[2 * WIDTH + 1] = {0};
+        for (size_t j = 0; j < K; j++) {
+            sum[j] = (alike == 0 ? 200 : j == 1 ? 800 : 0) * ONE;
+        }
+        sum[2 * K] = 200 * ONE * (1 - alike);
+        sum[WIDTH] = 3 * ONE; /* noise */
+        cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        cr_assert(query_run_answer_count(&set) == 7);
+        query_run_observe(&run, sum, &noise, alike == 0 ? 1003 : 803);
+        query_run_answers(answer, &run);
+        cr_expect(isnan(answer[1].value) == (alike == 1), "%s", answer[1].note);
+        cr_expect(alike == 0 || strstr(answer[1].note, "in one interval, 20 to 40") != NULL, "%s",
+                  answer[1].note);
+        for (size_t i = 2; i < 7; i++) { /* of the second group, or of both */
+            cr_expect(isnan(answer[i].value) && isnan(answer[i].error), "%s", answer[i].name);
+            cr_expect(strstr(answer[i].note, "no record was found in M") != NULL, "%s: %s",
+                      answer[i].name, answer[i].note);
+            cr_expect(strstr(answer[i].note, "times the") == NULL, "%s", answer[i].note);
+        }
+        query_run_free(&run);
+        query_set_free(&set);
+    }
 }
