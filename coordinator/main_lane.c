@@ -227,7 +227,11 @@ void lane_warn_of_questions(const struct lane *lane)
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct query_set *set = round_queries(&job->stage[i]);
         for (size_t j = 0; j < set->count; j++) {
-            count += query_has_note(&set->query[j], count == 0 ? &first : NULL) ? 1 : 0;
+            const struct query *query = &set->query[j];
+            count +=
+                query->where.outside_at != 0 && query_has_note(query, count == 0 ? &first : NULL)
+                    ? 1
+                    : 0;
         }
     }
     if (count > 0) {

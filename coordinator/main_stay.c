@@ -159,7 +159,7 @@ enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status 
         log_event_fields(stay->log, LOG_ERROR, "job-set-aside", field, 1,
                          "job %" PRIu32 " is over, and its results cannot be written: %s; remedy: "
                          "mend that and start again: its journal has them",
-                         job->number, why->text);
+                         job->number, why->text[0] != '\0' ? why->text : status_text(status));
     }
     if (!is_aside(stay, job->number)) {
         stay->aside[stay->aside_count++] = job->number;

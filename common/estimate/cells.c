@@ -30,7 +30,6 @@ double cells_covariance(double product, double sum_a, double sum_b, size_t m, do
     return variance * (product - sum_a * sum_b / (double)m);
 }
 
-/* Q(a + 1, x) = Q(a, x) + x^a e^-x / gamma(a + 1), from Q(1/2, x) = erfc(sqrt x) and Q(1, x) = e^-x. */
 bool cells_is_hidden(double count, double variance, double all)
 {
     const double half_a_record = 0.5;
@@ -39,6 +38,7 @@ bool cells_is_hidden(double count, double variance, double all)
     return count <= noise && count + noise <= few * all;
 }
 
+/* Q(a + 1, x) = Q(a, x) + x^a e^-x / gamma(a + 1), from Q(1/2, x) = erfc(sqrt x) and Q(1, x) = e^-x. */
 double chi_squared_above(double x, size_t freedom)
 {
     CHECK(freedom >= 1);

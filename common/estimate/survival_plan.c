@@ -255,7 +255,7 @@ static double expected_rank(double ratio, double share, const struct survival_pu
     double cell[SURVIVAL_CELLS_MAX];
     double truth[SURVIVAL_INTERVALS_MAX];
     struct setting other = half_dies;
-    struct survival out = {.log_rank = 0};
+    struct survival out = {.log_rank = NAN};
     expect_uneven(cell, &half_dies, share, known, k);
     other.death.total *= ratio;
     expect_group(cell + 2 * k + 1, truth, &other, k, records_in(1, share, known));

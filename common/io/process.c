@@ -1,6 +1,7 @@
 #include "io/process.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -31,6 +32,11 @@ static enum status limit_memory(uint64_t memory_mb_max, struct why *why)
         (now.rlim_max != RLIM_INFINITY && bytes > now.rlim_max)) {
         why_set(why, "memory_mb_max is more than this system grants (%llu MiB)",
                 (unsigned long long)(now.rlim_max / (1024 * 1024)));
+        return STATUS_IO;
+    }
+    /* Else each thread that computes takes 64 MiB of the address space for a heap of its own, and keeps it. */
+    if (mallopt(M_ARENA_MAX, 1) != 1) {
+        why_set(why, "the memory allocator takes no limit");
         return STATUS_IO;
     }
     return limit(RLIMIT_AS, bytes, bytes, "memory", why);

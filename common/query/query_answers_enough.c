@@ -100,13 +100,29 @@ void query_say_enough(char *note, size_t bytes, const struct answering *answerin
     }
 }
 
+static const char left_out[] = "; left out, with no record or too few to tell by this noise: ";
+
+const char *query_left_out(const char *note)
+{
+    const char *at = strstr(note, left_out);
+    return at == NULL ? "" : at;
+}
+
 void query_say_left_out(struct query_answer *answer, const char *column, const char *name)
 {
-    static const char begin[] = "; left out, with no record or too few to tell by this noise: ";
+    static const char more[] = ", and others";
     const size_t used = strlen(answer->note);
-    (void)snprintf(answer->note + used, sizeof answer->note - used, "%s%s%s%s",
-                   strstr(answer->note, begin) == NULL ? begin : ", ", column,
-                   column[0] == '\0' ? "" : " ", name);
+    const size_t room = sizeof answer->note - used;
+    char one[sizeof left_out + QUERY_NAME_BYTES];
+    const int size = snprintf(one, sizeof one, "%s%s%s%s",
+                              query_left_out(answer->note)[0] == '\0' ? left_out : ", ", column,
+                              column[0] == '\0' ? "" : " ", name);
+    CHECK(size > 0);
+    if ((size_t)size + sizeof more <= room && (size_t)size < sizeof one) {
+        (void)snprintf(answer->note + used, room, "%s", one);
+    } else if (room >= sizeof more && strstr(answer->note, more) == NULL) {
+        (void)snprintf(answer->note + used, room, "%s", more);
+    }
 }
 
 /* The nearest count that can be: the truth is one, so that this is never farther from it than what was found. */

@@ -192,34 +192,36 @@ static void note_missing(struct query_effect *effect, const struct joining *join
     char *note = effect->note + used;
     const size_t bytes = sizeof effect->note - used;
     char more[160];
+    const char *begin = used > 0 ? "; " : "";
     say_enough(more, sizeof more, effect);
     if (effect->is_apart) {
-        (void)snprintf(note, bytes, "%s%zu of %zu sites have none%s", used > 0 ? "; " : "",
+        (void)snprintf(note, bytes, "%s%zu of %zu sites have none%s", begin,
                        count - effect->all.sites, count, more);
     } else if (effect->all.sites >= BETWEEN_SITES_MIN) {
         (void)snprintf(note, bytes,
-                       "%zu of %zu sites have not enough data at this epsilon and are left out%s",
-                       count - effect->all.sites, count, more);
+                       "%s%zu of %zu sites have not enough data at this epsilon and are left out%s",
+                       begin, count - effect->all.sites, count, more);
     } else {
         (void)snprintf(note, bytes,
-                       "%zu of %zu sites have enough data for this question at this epsilon: fewer "
-                       "than %d sites are not joined%s",
-                       effect->all.sites, count, BETWEEN_SITES_MIN, more);
+                       "%s%zu of %zu sites have enough data for this question at this epsilon: "
+                       "fewer than %d sites are not joined%s",
+                       begin, effect->all.sites, count, BETWEEN_SITES_MIN, more);
     }
 }
 
-/* With how much less noise the released cells would give all sites an effect: joined again, until they do. A regression takes
- * long, so that it is tried for few sites. */
+/* With how much less noise the released cells would give all sites an effect: joined again, until they do. Regressions and
+ * curves take long, so that they are tried for few sites. */
 static enum status find_factors(struct query_effect *effect, size_t effects,
                                 const struct joining *joining)
 {
-    enum { STEPS = 10, SITES_OF_REGRESS = 16 };
+    enum { STEPS = 10, SITES_MOST = 16 };
     const double step = 1.5;
     const size_t count = joining->sites->count;
     struct query_effect *again = calloc(effects, sizeof *again);
     struct between_site *site = calloc(effects * count, sizeof *site);
     enum status status = again == NULL || site == NULL ? STATUS_NO_MEMORY : STATUS_OK;
-    bool are_known = joining->query->kind == QUERY_REGRESS && count > SITES_OF_REGRESS;
+    const enum query_kind kind = joining->query->kind;
+    bool are_known = (kind == QUERY_REGRESS || kind == QUERY_SURVIVAL) && count > SITES_MOST;
     for (int i = 1; i <= STEPS && status == STATUS_OK && !are_known; i++) {
         struct query_sites quieter = *joining->sites;
         struct joining with = *joining;

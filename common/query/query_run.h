@@ -123,6 +123,9 @@ size_t query_run_answer_count(const struct query_set *set);
  */
 void query_run_answers(struct query_answer *answer, const struct query_run *run);
 
+/** Returns the end of an answer's note that names what its test left out; "" where it left out nothing. */
+const char *query_left_out(const char *note);
+
 /** Returns how many points the curves have; writes them, curve after curve. */
 size_t query_run_point_count(const struct query_set *set);
 void query_run_points(struct query_point *point, const struct query_run *run);

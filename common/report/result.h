@@ -261,13 +261,13 @@ MUST_USE enum status result_reserve_effects(struct result *result, size_t effect
  * STATUS_NO_MEMORY, STATUS_INVALID. */
 MUST_USE enum status result_reserve_forecasts(struct result *result, size_t count);
 
-/** Whether `bar` is what holds with 95 %; that of a play is a mean, what privacy adds to its regret. */
 enum { RESULT_ENOUGH_BYTES = 128 };
 
 /** Writes what would give a site that is left out an answer: how many times the epsilon, or how many records; empty where neither is known. */
 void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct result_effect *effect,
                        const struct result_site *site);
 
+/** Whether `bar` is what holds with 95 %; that of a play is a mean, what privacy adds to its regret. */
 bool result_release_is_bar(const struct result_release *release);
 
 /** Returns a release of the stage whose round it was, which has the stage's price; NULL where a file does not tell. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { UTF8_BYTES_MAX = 4 };
+
 struct writer {
     const struct result *result;
     bool is_page;
@@ -68,14 +70,25 @@ static json_t *list_of(const struct writer *writer, const struct field *list, co
     return array;
 }
 
+/* Notes are cut where they are too long, which may be within a letter: the rest of it goes too. NULL: no UTF-8 before that. */
+static json_t *note_of(const char *text)
+{
+    struct slice kept = {text, strlen(text)};
+    for (int cut = 0; cut < UTF8_BYTES_MAX - 1 && kept.size > 0 && !slice_is_utf8(kept); cut++) {
+        kept.size--;
+    }
+    return json_stringn(text, kept.size);
+}
+
 static json_t *value_of(const struct writer *writer, const struct field *field, const void *base)
 {
     const struct result *result = writer->result;
     const void *at = (const char *)base + field->offset;
     switch (field->kind) {
     case FIELD_TEXT:
-    case FIELD_NOTE:
         return json_string(at);
+    case FIELD_NOTE:
+        return note_of(at);
     case FIELD_OWNED:
         return json_string(*(char *const *)at);
     case FIELD_REAL:

@@ -87,6 +87,9 @@ Test(survival_plan, tells_the_smallest_group_of_each_figure)
         const struct survival_expected told = survival_expect(&known, 12);
         cr_assert(told.group > 0 && told.median_group > 0 && told.test_group > 0);
         cr_expect(told.group == survival_smallest(&known, 12));
+        const struct survival_public few = {
+            .groups = 2, .records = 100, .variance = known.variance};
+        cr_expect(!survival_expect_small(&few, 12, 0.1).is_tested, "ten records are too few");
         for (int more = 0; more < 2; more++) {
             const double by = more == 1 ? 2.2 : 1.8;
             known.records = by * told.median_group;

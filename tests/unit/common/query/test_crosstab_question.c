@@ -1,5 +1,7 @@
 /* The question `crosstab`: its text, a record's cell, and its answers. */
 
+#include "base/bytes.h"
+#include "query/query_answers.h"
 #include "query/query_run.h"
 
 #include "toy_question.h"
@@ -7,6 +9,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BITS = 8, ONE = 1 << BITS, ANSWERS = 13 };
 
@@ -205,5 +208,26 @@ Test(crosstab_question, leaves_empty_categories_out_of_the_test_and_says_so)
                   "%s", note);
         query_run_free(&run);
         query_set_free(&set);
+    }
+}
+
+/* Names stand whole, whatever their length, or are told as others. */
+Test(crosstab_question, names_what_is_left_out_as_far_as_there_is_room)
+{
+    static const char letters[] = "\xc3\xa4\xc3\xb6\xc3\xbc\xe2\x82\xac\xc3\xa4\xc3\xb6\xc3\xbc";
+    for (size_t pad = 0; pad < 24; pad++) {
+        struct query_answer answer = {.note = ""};
+        char name[64];
+        (void)snprintf(name, sizeof name, "%.*s%s", (int)pad, "abcdefghijklmnopqrstuvwxyz",
+                       letters);
+        for (int i = 0; i < 40; i++) {
+            query_say_left_out(&answer, "", name);
+        }
+        const char *others = strstr(answer.note, ", and others");
+        cr_assert_not_null(others, "%s", answer.note);
+        cr_expect_str_eq(others, ", and others");
+        cr_expect(slice_is_utf8((struct slice){answer.note, strlen(answer.note)}), "%zu", pad);
+        cr_expect(strncmp(others - strlen(letters), letters, strlen(letters)) == 0, "%zu", pad);
+        cr_expect_str_eq(query_left_out(answer.note), answer.note);
     }
 }

@@ -150,6 +150,21 @@ Test(result, keeps_every_figure_of_answers_and_releases)
     result_free(&back);
 }
 
+/* A note that is too long is cut, perhaps within a letter: the result of a job that was paid for is written all the same. */
+Test(result, a_note_that_was_cut_within_a_letter_is_written)
+{
+    static const char *const cut[] = {"\xc3", "\xe2\x82", "\xf0\x9f\x8c", ""};
+    for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
+        struct result result = example_result();
+        (void)snprintf(result.answer[0].note, sizeof result.answer[0].note, "left out: \xc3\xa4%s",
+                       cut[i]);
+        char *text = written(&result);
+        cr_expect_not_null(strstr(text, "left out: \xc3\xa4\""), "%s", text);
+        free(text);
+        result_free(&result);
+    }
+}
+
 Test(result, of_a_program_before_there_were_answers_is_read)
 {
     static const char old[] =
