@@ -57,7 +57,9 @@ static void on_decline(struct coordinator *c, struct member *member, const struc
 {
     if (digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
         cohort_note_life(member);
-        if (cohort_note_refusal(&c->cohort, member)) {
+        /* An old invitation that comes late is declined too, and says nothing of the job. */
+        if (message->as.decline.round >= c->outcome.rounds_closed &&
+            cohort_note_refusal(&c->cohort, member)) {
             log_event(c->options.log, LOG_WARN, "agent-declined", member->peer.name,
                       "declined the job, and is not counted as ready: the site has its reasons");
         }

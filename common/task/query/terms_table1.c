@@ -139,7 +139,7 @@ enum status query_terms_table1(struct terms *terms, const struct query *query,
                                const struct query_noise *noise, double step, double records)
 {
     struct table1_block block[QUERY_VARIABLES_MAX];
-    double part[QUERY_VARIABLES_MAX];
+    double part[QUERY_VARIABLES_MAX] = {0};
     for (size_t i = 0; i < query->variable_count; i++) {
         part[i] = (double)query_part_of(&query->variable[i], (uint64_t)(1 / step));
         const double deviation = query_noise_deviation(noise) / part[i];
