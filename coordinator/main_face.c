@@ -14,10 +14,32 @@
 
 enum { PERIOD_MS = 50, NUMBER_BYTES = 24, JOB_MS = 2000 };
 
+bool face_has_job(const struct face_run *run)
+{
+    return run->coordinator != NULL ||
+           (run->place != NULL && run->number != 0 && *run->place == run->number);
+}
+
+struct coordinator_view face_look(const struct face_run *run)
+{
+    return run->coordinator != NULL ? coordinator_look(run->coordinator) : run->view;
+}
+
+size_t face_list_running(uint32_t number[static DRIVER_LANES_MAX], const struct face *face)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
+        if (face_has_job(&face->run[i])) {
+            number[count++] = face->run[i].number;
+        }
+    }
+    return count;
+}
+
 struct face_run *face_running(struct face *face, uint32_t number)
 {
     for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
-        if (face->run[i].coordinator != NULL && face->run[i].number == number) {
+        if (face_has_job(&face->run[i]) && face->run[i].number == number) {
             return &face->run[i];
         }
     }
@@ -37,7 +59,7 @@ struct face_run *face_shown(struct face *face)
     struct face_run *kept = face_running(face, face->shown);
     for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
         struct face_run *run = &face->run[i];
-        if (run->coordinator != NULL && (shown == NULL || is_before(run, shown))) {
+        if (face_has_job(run) && (shown == NULL || is_before(run, shown))) {
             shown = run;
         }
     }
@@ -50,64 +72,92 @@ struct face_run *face_shown(struct face *face)
 }
 
 /* What the journal of a job that runs says is the machine's to tell: the file would be read whole at every look. */
-static void look_at_job(struct queue_job *job, struct face *face, uint32_t number)
+static void look_at_machine(struct face_job *told, const struct face_run *run)
 {
-    struct why ignored = {{0}};
-    struct face_job *kept = &face->listed[number % FACE_JOBS];
-    const int64_t now_ms = clock_now_ms();
-    const struct face_run *run = face_running(face, number);
-    if (run != NULL) {
-        const struct coordinator_view view = coordinator_look(run->coordinator);
-        *job = (struct queue_job){.number = number,
-                                  .state = QUEUE_RUNNING,
-                                  .rounds = view.closed,
-                                  .planned = view.planned,
-                                  .seconds_left =
-                                      view.over ? -1
-                                                : queue_seconds_left(view.closed, view.planned,
-                                                                     run->first_ms, run->last_ms)};
-        (void)snprintf(job->name, sizeof job->name, "%s", run->job->name);
-        return;
-    }
-    if (face->reader != NULL) {
-        const struct face_job *read = &face->seen->listed[number % FACE_JOBS];
-        *kept = read->job.number == number ? *read : (struct face_job){.job = {.number = number}};
-    } else if (kept->job.number != number || now_ms - kept->looked_ms >= JOB_MS) {
-        if (queue_look(&kept->job, face->office, number, &ignored) != STATUS_OK) {
-            kept->job = (struct queue_job){.number = number};
-        }
-        face_look_for_files(kept, face->office);
-        kept->looked_ms = clock_now_ms();
-    }
-    *job = kept->job;
+    const struct coordinator_view view = face_look(run);
+    *told = (struct face_job){
+        .job = {.number = run->number,
+                .state = QUEUE_RUNNING,
+                .rounds = view.closed,
+                .planned = view.planned,
+                .seconds_left = view.over ? -1
+                                          : queue_seconds_left(view.closed, view.planned,
+                                                               run->first_ms, run->last_ms)},
+        .looked_ms = clock_now_ms(),
+        .ran = true};
+    (void)snprintf(told->job.name, sizeof told->job.name, "%s", run->job->name);
 }
 
-static void add_results(struct facts *facts, const struct face *face, const struct queue_job *job,
-                        const char *digits)
+static void look_at_folder(struct face_job *kept, const struct face *face, uint32_t number)
 {
-    const struct face_job *kept = &face->listed[job->number % FACE_JOBS];
-    for (size_t i = 0; job->filed && face_results[i] != NULL; i++) {
-        const char *const label[] = {digits, job->name, face_results[i]};
-        if (kept->file[i]) {
+    struct why ignored = {{0}};
+    if (kept->job.number == number && !kept->ran && clock_now_ms() - kept->looked_ms < JOB_MS) {
+        return;
+    }
+    *kept = (struct face_job){.job = {.number = number}};
+    if (queue_look(&kept->job, face->office, number, &ignored) != STATUS_OK) {
+        kept->job = (struct queue_job){.number = number};
+    }
+    (void)!face_look_for_files(kept, face->office); /* it is asked again, as all of it is */
+    kept->looked_ms = clock_now_ms();
+}
+
+/* Where the reader has nothing of the job that is newer, what was told last stays. */
+static void look_at_seen(struct face_job *kept, const struct face *face, uint32_t number)
+{
+    const struct face_job *read = &face->seen->listed[number % FACE_JOBS];
+    const bool ran_since =
+        kept->job.number == number && kept->ran && face->seen->read_ms < kept->looked_ms;
+    if (read->job.number == number && !ran_since) {
+        *kept = *read;
+    }
+}
+
+/* told: out. Returns whether anything is known of the job. */
+static bool look_at_job(struct face_job *told, struct face *face, uint32_t number)
+{
+    struct face_job *kept = &face->listed[number % FACE_JOBS];
+    const struct face_run *run = face_running(face, number);
+    if (run != NULL) {
+        look_at_machine(told, run);
+        if (kept->job.number <= number) { /* an old one that runs has its place beside the latest */
+            *kept = *told;
+        }
+        return true;
+    }
+    if (face->reader != NULL) {
+        look_at_seen(kept, face, number);
+    } else {
+        look_at_folder(kept, face, number);
+    }
+    *told = *kept;
+    return told->job.number == number;
+}
+
+static void add_results(struct facts *facts, const struct face_job *told, const char *digits)
+{
+    for (size_t i = 0; told->job.filed && face_results[i] != NULL; i++) {
+        const char *const label[] = {digits, told->job.name, face_results[i]};
+        if (told->file[i]) {
             facts_add(facts, ROW_RESULTS, 1, label);
         }
     }
 }
 
-static void add_job(struct facts *facts, struct queue_job *job, struct face *face, uint32_t number)
+static void add_job(struct facts *facts, const struct face_job *told, struct face *face)
 {
+    const struct queue_job *job = &told->job;
     char digits[NUMBER_BYTES];
     char rounds[2 * NUMBER_BYTES];
     char agents[2 * NUMBER_BYTES] = "";
     char left[NUMBER_BYTES] = "";
     char waits[FACE_WAITS_BYTES] = "";
-    const struct face_run *run = face_running(face, number);
-    look_at_job(job, face, number);
+    const struct face_run *run = face_running(face, job->number);
     const char *const label[] = {
         digits, queue_state_name(job->state), rounds, agents, left, waits, job->name};
-    (void)snprintf(digits, sizeof digits, "%" PRIu32, number);
+    (void)snprintf(digits, sizeof digits, "%" PRIu32, job->number);
     (void)snprintf(rounds, sizeof rounds, "%" PRIu32 " of %" PRIu32, job->rounds, job->planned);
-    if (run != NULL) {
+    if (run != NULL && run->coordinator != NULL) {
         const struct coordinator_view view = coordinator_look(run->coordinator);
         face_waits(waits, run);
         (void)snprintf(agents, sizeof agents, "%zu of %zu ready", view.ready, view.agent_count);
@@ -116,44 +166,57 @@ static void add_job(struct facts *facts, struct queue_job *job, struct face *fac
         (void)snprintf(left, sizeof left, "%.0f", job->seconds_left);
     }
     facts_add(facts, ROW_QUEUE, 1, label);
-    add_results(facts, face, job, digits);
+    add_results(facts, told, digits);
+}
+
+struct counted {
+    size_t waiting;
+    size_t aside;
+};
+
+/* Whether a job that has begun cannot go on. */
+static bool is_stopped(const struct queue_job *job, const struct queue_entry *entry, bool runs)
+{
+    return !job->filed &&
+           (job->state == QUEUE_ASIDE ||
+            (!runs && entry->begun && !entry->over && !job->stuck && job->state > QUEUE_RUNNING));
+}
+
+/* row: whether the page lists it. */
+static void add_entry(struct facts *facts, struct counted *counted, struct face *face,
+                      const struct queue_entry *entry, bool row)
+{
+    struct face_job told;
+    bool runs = face_running(face, entry->number) != NULL ||
+                (face->stands_by && entry->begun); /* where another one leads */
+    bool stopped = false;
+    if (row && look_at_job(&told, face, entry->number)) {
+        add_job(facts, &told, face);
+        runs = runs || told.ran; /* when it was told last */
+        stopped = is_stopped(&told.job, entry, runs);
+    }
+    counted->aside += stopped ? 1 : 0;
+    counted->waiting += runs || stopped || entry->over ? 0 : 1;
 }
 
 /* The latest ones, and all that run. */
 static void add_listed(struct facts *facts, struct face *face, const struct queue_list *list)
 {
-    size_t waiting = 0;
-    size_t aside = 0;
+    struct counted counted = {.waiting = 0};
     for (size_t i = list->count; i-- > 0;) {
-        const uint32_t number = list->entry[i].number;
-        const bool runs_here = face_running(face, number) != NULL;
-        const bool runs =
-            runs_here || (face->stands_by && list->entry[i].begun); /* where another one leads */
-        const bool may = !runs && !list->entry[i].over && list->entry[i].begun;
-        bool stopped = false;
-        if (list->count - i <= FACE_JOBS || runs_here) {
-            struct queue_job job;
-            add_job(facts, &job, face, number);
-            stopped = !job.filed && (job.state == QUEUE_ASIDE ||
-                                     (may && !job.stuck && job.state > QUEUE_RUNNING));
-        }
-        aside += stopped ? 1 : 0;
-        waiting += runs || stopped || list->entry[i].over ? 0 : 1;
+        const struct queue_entry *entry = &list->entry[i];
+        add_entry(facts, &counted, face, entry,
+                  list->count - i <= FACE_JOBS || face_running(face, entry->number) != NULL);
     }
-    facts_set(facts, ROW_WAITING, (double)waiting);
-    facts_set(facts, ROW_ASIDE, (double)aside);
+    facts_set(facts, ROW_WAITING, (double)counted.waiting);
+    facts_set(facts, ROW_ASIDE, (double)counted.aside);
 }
 
 /* What the reader has of a queue in a database. Returns whether it has anything. */
 static bool ask_reader(struct face *face)
 {
     uint32_t running[DRIVER_LANES_MAX];
-    size_t count = 0;
-    for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
-        if (face->run[i].coordinator != NULL) {
-            running[count++] = face->run[i].number;
-        }
-    }
+    const size_t count = face_list_running(running, face);
     face->seen = face_reader_ask(face->reader, running, count);
     return face->seen != NULL;
 }
@@ -217,7 +280,7 @@ static struct facts *gather(struct face *face, const struct face_run *shown)
         return NULL;
     }
     for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
-        if (face->run[i].coordinator != NULL) {
+        if (face_has_job(&face->run[i])) {
             face_add_run(facts, &face->run[i], &face->run[i] == shown);
         }
     }

@@ -28,10 +28,14 @@ struct face;
 struct face_run {
     struct face *face;
     const struct job *job;
-    const char *state;                     /* where its journal lies */
-    const struct coordinator *coordinator; /* NULL: it starts again, or no job runs here */
-    uint32_t number;                       /* of the queue's job; 0: there is no queue */
-    int64_t began_ms;                      /* when its machine was made, on the monotonic clock */
+    const char *state; /* where its journal lies */
+    const struct coordinator
+        *coordinator; /* NULL: it starts again, or is over, or no job runs here */
+    const uint32_t
+        *place;      /* the number that its place in the queue has now; NULL: there is no queue */
+    uint32_t number; /* of the queue's job; 0: there is no queue */
+    struct coordinator_view view; /* of the machine before it was unmade */
+    int64_t began_ms;             /* when its machine was made, on the monotonic clock */
     struct journal_watch journal;
     uint64_t duration_ms;                 /* of all closed rounds */
     uint64_t round_count;                 /* that were released */
@@ -98,7 +102,18 @@ char *face_status(struct face *face, const struct face_run *shown);
 /** The names of a finished job's files, as the page offers them; behind the last one stands NULL. */
 extern const char *const face_results[];
 
-/** Returns the job of that number, if it runs, or NULL. 0: the only one, where there is no queue. */
+/** Returns whether a job stands there: it has a machine, or it keeps its place in the queue without one, while it starts again or
+ * its results are made. */
+bool face_has_job(const struct face_run *run);
+
+/** Writes the numbers of the jobs that stand there. Returns how many. */
+size_t face_list_running(uint32_t number[static DRIVER_LANES_MAX], const struct face *face);
+
+/** Returns what came of its machine so far: of one that was unmade, as it was last. */
+struct coordinator_view face_look(const struct face_run *run);
+
+/** Returns the job of that number, if it runs, or NULL. A job of the queue runs until it is filed or set aside. 0: the only one,
+ * where there is no queue. */
 struct face_run *face_running(struct face *face, uint32_t number);
 
 /** Returns the job that the page tells of to whoever has picked none: of those that run, the one with the newest record, and one
@@ -113,11 +128,15 @@ void face_waits(char text[static FACE_WAITS_BYTES], const struct face_run *run);
 void face_set_idle(struct face *face, bool idle);
 
 /** A machine was made on this journal, which it has not read yet; or is about to be unmade. lane: of the driver; number: of
- * the queue's job, or 0. state: where the journal lies; it and the job are kept. */
-void face_begin(struct face *face, size_t lane, uint32_t number, const struct job *job,
+ * the queue's job, kept: another one, or 0, once it runs no more; NULL: there is no queue. state: where the journal lies; it and
+ * the job are kept. */
+void face_begin(struct face *face, size_t lane, const uint32_t *number, const struct job *job,
                 const char *state, const struct coordinator *coordinator, struct journal *journal);
 /** A collector's machine was told a record that was added to the journal. Its blob is not read. */
 void face_hear(void *self, struct slice body); /* self: a struct face */
 void face_pause(struct face *face, size_t lane);
+
+/** Other jobs of the queue run than before. */
+void face_turn(struct face *face);
 
 #endif

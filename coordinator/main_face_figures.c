@@ -63,6 +63,9 @@ static void add_rounds(struct facts *facts, const struct face_run *run, bool lis
 static void add_course(struct facts *facts, const struct face_run *run,
                        const struct coordinator_view *view)
 {
+    if (run->coordinator == NULL) {
+        return;
+    }
     const struct outcome *outcome = coordinator_look_outcome(run->coordinator);
     const double left_s = outcome->finished ? -1
                                             : queue_seconds_left(view->closed, view->planned,
@@ -85,7 +88,7 @@ static void add_cohort(struct facts *facts, const struct face_run *run,
 {
     facts_set(facts, ROW_NEEDED, run->job->cohort_min);
     facts_set(facts, ROW_READY, (double)view->ready_all);
-    for (size_t i = 0; i < view->collector_count; i++) {
+    for (size_t i = 0; run->coordinator != NULL && i < view->collector_count; i++) {
         uint64_t ready = 0;
         const char *name = coordinator_look_collector(run->coordinator, i, &ready);
         facts_set_of(facts, ROW_COLLECTOR, (double)ready, name);
@@ -94,7 +97,7 @@ static void add_cohort(struct facts *facts, const struct face_run *run,
 
 void face_add_run(struct facts *facts, struct face_run *run, bool rounds)
 {
-    const struct coordinator_view view = coordinator_look(run->coordinator);
+    const struct coordinator_view view = face_look(run);
     char id[ID_DIGITS + 1] = "";
     const char *const label[] = {run->job->name, id};
 
@@ -137,11 +140,12 @@ void face_add_ended(struct facts *facts, struct face *face)
 /* A person that a site asks, or a site that still reads its records: a site says neither, and the second takes seconds. */
 void face_waits(char text[static FACE_WAITS_BYTES], const struct face_run *run)
 {
-    const struct coordinator_view view = coordinator_look(run->coordinator);
+    const struct coordinator_view view = face_look(run);
     const bool asked = view.unready > 0 && clock_now_ms() - run->began_ms >= READING_MS;
     char refusing[FACE_WAITS_BYTES / 2];
     text[0] = '\0';
-    if (!view.over && !view.failed && view.ready_all < run->job->cohort_min) {
+    if (run->coordinator != NULL && !view.over && !view.failed &&
+        view.ready_all < run->job->cohort_min) {
         coordinator_look_refusing(run->coordinator, refusing, sizeof refusing);
         (void)snprintf(text, FACE_WAITS_BYTES, "for %s: %zu of %" PRIu32 " ready%s%s",
                        asked ? "approval" : "agents", view.ready_all, run->job->cohort_min,

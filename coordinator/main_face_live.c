@@ -53,7 +53,7 @@ static char *tell(struct face *face, struct face_run *run)
     char *out = NULL;
     size_t size = 0;
     char *status = face_status(face, run);
-    if (run != NULL && run->drawn == NULL) {
+    if (run != NULL && run->drawn == NULL && run->coordinator != NULL) {
         run->drawn = draw(run);
     }
     FILE *text = status == NULL ? NULL : open_memstream(&out, &size);

@@ -80,16 +80,18 @@ static void end_question(struct face_reader *reader, bool answered)
     unlock(reader);
 }
 
-void face_look_for_files(struct face_job *kept, const struct office *office)
+enum status face_look_for_files(struct face_job *kept, const struct office *office)
 {
     struct why ignored = {{0}};
+    enum status status = STATUS_OK;
     for (size_t i = 0; face_results[i] != NULL; i++) {
         int64_t size = -1;
-        kept->file[i] = kept->job.filed &&
-                        queue_result_size(&size, office, kept->job.number, face_results[i],
-                                          &ignored) == STATUS_OK &&
-                        size >= 0;
+        if (kept->job.filed && status == STATUS_OK) {
+            status = queue_result_size(&size, office, kept->job.number, face_results[i], &ignored);
+        }
+        kept->file[i] = status == STATUS_OK && size >= 0;
     }
+    return status;
 }
 
 static bool runs(struct face_reader *reader, uint32_t number)
@@ -103,21 +105,28 @@ static bool runs(struct face_reader *reader, uint32_t number)
     return found;
 }
 
-/* A job that is filed changes no more. */
-static void look_at_job(struct face_reader *reader, uint32_t number)
+/* A job that is filed changes no more, once all is known of it. What is not known is asked again at the next reading. */
+static void look_at_job(struct face_reader *reader, const struct queue_entry *entry)
 {
     struct why ignored = {{0}};
-    struct face_job *kept = &reader->kept[number % FACE_JOBS];
-    if (runs(reader, number) || (kept->job.number == number && kept->job.filed) ||
-        !begin_question(reader)) {
+    struct face_job *kept = &reader->kept[entry->number % FACE_JOBS];
+    if (!entry->over && runs(reader, entry->number)) {
+        kept->job.number = 0; /* what was read before it ran */
         return;
     }
-    const enum status status = queue_look(&kept->job, &reader->office, number, &ignored);
-    if (status != STATUS_OK) {
-        kept->job = (struct queue_job){.number = number};
+    if ((kept->job.number == entry->number && kept->job.filed) || !begin_question(reader)) {
+        return;
     }
-    face_look_for_files(kept, &reader->office);
-    end_question(reader, status != STATUS_AGAIN);
+    enum status status = queue_look(&kept->job, &reader->office, entry->number, &ignored);
+    bool answered = status != STATUS_AGAIN;
+    if (status == STATUS_OK) {
+        status = face_look_for_files(kept, &reader->office);
+        answered = status == STATUS_OK;
+    }
+    if (status != STATUS_OK) {
+        kept->job.number = 0;
+    }
+    end_question(reader, answered);
 }
 
 static void put(struct face_reader *reader, struct face_seen *seen)
@@ -136,6 +145,7 @@ static void read_queue(struct face_reader *reader)
         free(seen);
         return;
     }
+    seen->read_ms = clock_now_ms();
     enum status status = queue_open(&reader->office, &ignored);
     if (status == STATUS_OK) {
         status = queue_list(&seen->list, &reader->office, &ignored);
@@ -146,26 +156,29 @@ static void read_queue(struct face_reader *reader)
         return;
     }
     for (size_t i = seen->list.count; i > 0 && seen->list.count - i < FACE_JOBS; i--) {
-        look_at_job(reader, seen->list.entry[i - 1].number);
+        look_at_job(reader, &seen->list.entry[i - 1]);
     }
     memcpy(seen->listed, reader->kept, sizeof seen->listed);
     put(reader, seen);
 }
 
-/* Waits until somebody has asked, and not before pause_ms are over. Returns whether the reader goes on. */
+/* When the queue is to be read again. Whoever comes after a while finds what is not much older than UNASKED_MS. */
+static int64_t due_ms(const struct face_reader *reader, int64_t now_ms, int64_t since_ms,
+                      int64_t pause_ms)
+{
+    const bool asked = reader->asked_ms != 0 && now_ms - reader->asked_ms < UNASKED_MS;
+    return since_ms + (asked || pause_ms > UNASKED_MS ? pause_ms : UNASKED_MS);
+}
+
+/* Waits until pause_ms are over, and while nobody asks until UNASKED_MS are. Returns whether the reader goes on. */
 static bool wait_for_question(struct face_reader *reader, int64_t pause_ms)
 {
-    const int64_t due_ms = clock_now_ms() + pause_ms;
+    const int64_t since_ms = clock_now_ms();
     lock(reader);
-    for (int64_t now_ms = clock_now_ms();
-         !reader->ends &&
-         (now_ms < due_ms || reader->asked_ms == 0 || now_ms - reader->asked_ms >= UNASKED_MS);
+    for (int64_t now_ms = since_ms;
+         !reader->ends && now_ms < due_ms(reader, now_ms, since_ms, pause_ms);
          now_ms = clock_now_ms()) {
-        if (now_ms >= due_ms) {
-            (void)pthread_cond_wait(&reader->woken, &reader->lock);
-            continue;
-        }
-        const int64_t left_ms = due_ms - now_ms;
+        const int64_t left_ms = due_ms(reader, now_ms, since_ms, pause_ms) - now_ms;
         struct timespec until;
         (void)clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += left_ms / 1000;
@@ -183,14 +196,14 @@ static void *read_on(void *self)
 {
     struct face_reader *reader = self;
     int64_t pause_ms = 0;
-    while (wait_for_question(reader, pause_ms)) {
+    do {
         const int64_t began_ms = clock_now_ms();
         read_queue(reader);
         const int64_t wanted_ms = PAUSE_FACTOR * (clock_now_ms() - began_ms);
         pause_ms = wanted_ms > PAUSE_MOST_MS ? PAUSE_MOST_MS
                    : wanted_ms < PAUSE_MS    ? PAUSE_MS
                                              : wanted_ms;
-    }
+    } while (wait_for_question(reader, pause_ms));
     queue_close(&reader->office);
     return NULL;
 }
@@ -257,16 +270,28 @@ void face_reader_free(struct face_reader *reader)
     free(reader);
 }
 
-const struct face_seen *face_reader_ask(struct face_reader *reader, const uint32_t *running,
-                                        size_t count)
+static void keep_running(struct face_reader *reader, const uint32_t *running, size_t count)
 {
     CHECK(count <= FACE_RUNNING_MOST);
-    lock(reader);
-    reader->asked_ms = clock_now_ms();
     if (count > 0) {
         memcpy(reader->running, running, count * sizeof *running);
     }
     reader->running_count = count;
+}
+
+void face_reader_turn(struct face_reader *reader, const uint32_t *running, size_t count)
+{
+    lock(reader);
+    keep_running(reader, running, count);
+    unlock(reader);
+}
+
+const struct face_seen *face_reader_ask(struct face_reader *reader, const uint32_t *running,
+                                        size_t count)
+{
+    lock(reader);
+    reader->asked_ms = clock_now_ms();
+    keep_running(reader, running, count);
     struct face_seen *ready = reader->ready;
     reader->ready = NULL;
     unlock(reader);

@@ -19,18 +19,20 @@ struct face_job {
     struct queue_job job;
     bool file[FACE_FILES]; /* of its results that are there, as face_results names them */
     int64_t looked_ms;
+    bool ran; /* a machine told it, before its results were there */
 };
 
 /* The queue as it was at one time. */
 struct face_seen {
+    int64_t read_ms;                   /* when the reading began, on the monotonic clock */
     struct queue_list list;            /* owned */
     struct face_job listed[FACE_JOBS]; /* of number i at i modulo FACE_JOBS */
 };
 
 struct face_reader;
 
-/** Begins to read the queue of these settings, which is in a database, whenever somebody has asked. Fails with
- * STATUS_NO_MEMORY. */
+/** Begins to read the queue of these settings, which is in a database: at once, then every ten seconds, and every second while
+ * somebody asks. A server that is slow is read less often. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status face_reader_new(struct face_reader **out, const struct office *office);
 
 /** Ends it, within two seconds: a thread that waits for the server longer is left behind, with what is its own. */
@@ -41,10 +43,13 @@ void face_reader_free(struct face_reader *reader);
 const struct face_seen *face_reader_ask(struct face_reader *reader, const uint32_t *running,
                                         size_t count);
 
+/** Tells which jobs run from now on, as face_reader_ask does, where nobody asks. */
+void face_reader_turn(struct face_reader *reader, const uint32_t *running, size_t count);
+
 /** Returns whether the server has been slow to answer: not to be asked on the serving thread now. */
 bool face_reader_is_slow(struct face_reader *reader);
 
-/** Looks which of a job's results are there. */
-void face_look_for_files(struct face_job *kept, const struct office *office);
+/** Looks which of a job's results are there. Fails as queue_result_size does. */
+MUST_USE enum status face_look_for_files(struct face_job *kept, const struct office *office);
 
 #endif

@@ -91,23 +91,38 @@ void face_set_idle(struct face *face, bool idle)
     face->idle = idle;
 }
 
+void face_turn(struct face *face)
+{
+    uint32_t running[DRIVER_LANES_MAX];
+    face->version++;
+    for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
+        if (!face_has_job(&face->run[i])) {
+            forget(&face->run[i]);
+        }
+    }
+    if (face->reader != NULL) {
+        face_reader_turn(face->reader, running, face_list_running(running, face));
+    }
+}
+
 /* The journal tells all rounds anew. */
-void face_begin(struct face *face, size_t lane, uint32_t number, const struct job *job,
+void face_begin(struct face *face, size_t lane, const uint32_t *number, const struct job *job,
                 const char *state, const struct coordinator *coordinator, struct journal *journal)
 {
     struct face_run *run = &face->run[lane];
-    face->version++;
     forget(run);
     *run = (struct face_run){.face = face,
                              .job = job,
                              .state = state,
                              .coordinator = coordinator,
-                             .number = number,
+                             .place = number,
+                             .number = number != NULL ? *number : 0,
                              .began_ms = clock_now_ms()};
     if (face->host.watch != NULL) {
         run->journal = (struct journal_watch){.note = note, .self = run};
         journal_watch_begin(&run->journal, journal);
     }
+    face_turn(face);
 }
 
 void face_pause(struct face *face, size_t lane)
@@ -115,12 +130,16 @@ void face_pause(struct face *face, size_t lane)
     struct face_run *run = &face->run[lane];
     face->version++;
     if (run->coordinator != NULL && run->number != 0) {
-        const struct coordinator_view view = coordinator_look(run->coordinator);
-        if (view.over) {
+        run->view = coordinator_look(run->coordinator);
+        if (run->view.over) {
             face->ended = (struct face_ended){
-                .number = run->number, .last_ms = run->last_ms, .failed = view.failed};
+                .number = run->number, .last_ms = run->last_ms, .failed = run->view.failed};
         }
     }
     run->coordinator = NULL;
-    forget(run);
+    free(run->told);
+    run->told = NULL;
+    if (!face_has_job(run)) { /* else what was drawn of it last is shown until it is filed */
+        forget_drawn(run);
+    }
 }

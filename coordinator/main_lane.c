@@ -176,8 +176,9 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
     }
     run->own = collect_is_collector(office) ? (struct journal){.self = NULL} : *journal;
     *machine = coordinator_machine(lane->coordinator);
-    face_begin(&run->face, (size_t)(lane - run->lane), lane->job != NULL ? lane->job->number : 0,
-               &office->job, office->settings.state, lane->coordinator, journal);
+    face_begin(&run->face, (size_t)(lane - run->lane),
+               lane->job != NULL ? &lane->job->number : NULL, &office->job, office->settings.state,
+               lane->coordinator, journal);
     return STATUS_OK;
 }
 
@@ -291,6 +292,7 @@ static enum status next(void *self, enum status ended, bool *more, struct why *w
     if (status == STATUS_OK && job != NULL) {
         tell_empty(run);
     }
+    face_turn(&run->face);
     *more = status == STATUS_OK && (job == NULL || job->number != 0);
     return status;
 }

@@ -36,15 +36,18 @@ ROUNDS = FITS + LOSSES
 SLOT_MS = 400  # a fit's answer waits for it, so that a job lasts long enough to be disturbed
 TAKEOVER_S = 10
 HELD_S = 60  # a table that the page reads
+FITS_LONG = 50  # of a job that lasts longer than a question of the page may take, which is 8 s
+UNASKED_S = 14  # the page reads the queue every 10 s, also while nobody looks
+RESULTS = ["model.json", "report.html", "result.json"]
 ANSWERED_S = 4  # a question may take 8 s
 NOTICED_S = 3  # a submission is seen within a second, where the machine has time for it
 STATES = {"first": "done", "second": "cancelled", "third": "done"}
 SUSPICIOUS = {"job-set-aside", "job-unreadable", "job-removed", "answer-forged", "offer-changed", "invitation-differs", "budget-exhausted"}
 
 
-def text_of(name, trust="local"):
+def text_of(name, trust="local", fits=FITS):
     """The second job waits for one site more than there is."""
-    text = fed.job_text(minimum=AGENTS + (name == "second"), fits=FITS, rounds=LOSSES).replace("job: trial", f"job: {name}")
+    text = fed.job_text(minimum=AGENTS + (name == "second"), fits=fits, rounds=LOSSES).replace("job: trial", f"job: {name}")
     text = text.replace("patience_s: 60", "patience_s: 600").replace("join_deadline_s: 120", "join_deadline_s: 600")
     if trust == "central":
         text = text.replace("trust: local", "trust: central").replace("own: true, ", "").replace("minimum: 3", "minimum: 3\n  records: 30")
@@ -108,8 +111,8 @@ class Team:
         path.write_text(text_of(name, **options))
         return path
 
-    def submit(self, i, name):
-        return json.loads(self.command(i, "submit", self.file(name), "--json"))["number"]
+    def submit(self, i, name, **options):
+        return json.loads(self.command(i, "submit", self.file(name, **options), "--json"))["number"]
 
     def status(self, i, number):
         return json.loads(self.patient(i, "status", number, "--json"))
@@ -420,26 +423,43 @@ def pages(make, programs):
 
 
 def locked(team, seconds):
-    """A session that holds the results' table, so that whoever reads it waits."""
+    """A session that holds the results' table as soon as a job is filed, so that whoever reads it waits."""
     session = subprocess.Popen(["psql", "-qAt", "-d", team.url, "-c",
-                                f"BEGIN; LOCK TABLE hedgerow_result IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep({seconds})"],
+                                "BEGIN; DO $$ BEGIN WHILE NOT EXISTS (SELECT 1 FROM hedgerow_job WHERE ending IS NOT NULL) LOOP"
+                                " PERFORM pg_sleep(0.005); END LOOP; END $$;"
+                                f" LOCK TABLE hedgerow_result IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep({seconds})"],
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     fed.wait_until(lambda: psql(team.url, "SELECT 1 FROM pg_locks WHERE relation = 'hedgerow_result'::regclass"
                                           " AND mode = 'AccessExclusiveLock' AND granted"), "the table is held")
     return session
 
 
+def questions(team):
+    """Those that wait for the results' table now, by when they began to; None where nobody holds it."""
+    said = psql(team.url, "SELECT granted, pid, waitstart FROM pg_locks WHERE relation = 'hedgerow_result'::regclass"
+                          " AND (mode = 'AccessExclusiveLock' OR NOT granted)")
+    lines = (said or "").split("\n")
+    return {line for line in lines if line.startswith("f|") and not line.endswith("|")} if any(line.startswith("t|") for line in lines) else None
+
+
+def results_of(facts, number):
+    return sorted(row["file"] for row in facts["results"] if row["number"] == str(number))
+
+
 def stalls(make, programs):
     """A server that does not answer what the page asks holds up no round, and neither /healthz nor the page itself: they answer
-    in less time than one such question may take."""
+    in less time than one such question may take. What was not answered is asked again: the results are listed in the end."""
     team = Team(make, programs, f"stalls_{os.getpid()}")
-    team.start_all()
+    team.start(0)
+    team.federation.wait_event(team.name(0), "leading")
     place = test_face.port_of(team.federation, team.name(0))
+    for name in team.federation.names:
+        team.federation.start_agent(name)
     team.submit(0, "first")
-    team.until(0, 1, "done")
     session = locked(team, HELD_S)
-    number = team.submit(0, "third")
+    number = team.submit(0, "third", fits=FITS_LONG)
     slowest = 0.0
+    asked, failed = set(), set()
 
     def look():
         nonlocal slowest
@@ -447,19 +467,61 @@ def stalls(make, programs):
             since = time.monotonic()
             expect(test_face.ask(place, path)[0] == 200, f"{path} is not answered")
             slowest = max(slowest, time.monotonic() - since)
-        return session.poll() is not None or team.records(number) > ROUNDS
+        waiting = questions(team)
+        over = team.records(number) > FITS_LONG  # behind it the results are written, and that waits too
+        if waiting is not None and not over:
+            failed.update(asked - waiting)
+            asked.update(waiting)
+        return over or session.poll() is not None or failed
 
-    fed.wait_until(look, "the rounds go on")
-    waits = psql(team.url, "SELECT count(*) FROM pg_locks WHERE relation = 'hedgerow_result'::regclass AND NOT granted")
+    fed.wait_until(look, "a question of the page fails")
     fed.in_time(session.poll() is None, "the rounds took longer than the table was held")
-    expect(int(waits) > 0, "the page has asked nothing")
+    records = team.records(number)
+    fed.in_time(failed, f"of the page's questions {asked} none has failed by record {records} of the job")
+    expect(records > FITS, f"the job has {records} records after a question of the page that nobody answered")
     fed.in_time(slowest < ANSWERED_S, f"an answer took {slowest:.1f} s")
     session.kill()
     session.wait()
     psql(team.url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'hedgerow_result'::regclass AND mode = 'AccessExclusiveLock'")
     team.until(0, number, "done")
-    fed.wait_until(lambda: {row["state"] for row in test_face.status(place)["queue"]} == {"done"}, "the page goes on", seconds=180)
+
+    def lists_all():
+        facts = test_face.status(place)
+        return {row["state"] for row in facts["queue"]} == {"done"} and all(results_of(facts, one) == RESULTS for one in (1, number))
+
+    fed.wait_until(lists_all, "the page goes on, and lists the results", seconds=180)
     print(f"while the server kept the page waiting its slowest answer took {slowest:.2f} s")
+    team.stop()
+
+
+def unasked(make, programs):
+    """The page tells of what happened while nobody looked: at its first answer, of a job that ended meanwhile, and of one that
+    nobody ever saw run."""
+    team = Team(make, programs, f"unasked_{os.getpid()}")
+    team.start(0)
+    team.federation.wait_event(team.name(0), "leading")
+    place = test_face.port_of(team.federation, team.name(0))
+    for name in team.federation.names:
+        team.federation.start_agent(name)
+    first = team.submit(0, "first")
+    team.until(0, first, "running")
+    fed.in_time(test_face.status(place)["jobs_waiting"] is not None, "the first answer has no queue")
+
+    def state(number):
+        facts = test_face.status(place)
+        expect((facts["jobs_waiting"], facts["jobs_set_aside"]) == (0, 0), f"the page counts {facts['jobs_waiting']}, {facts['jobs_set_aside']}: {facts['queue']}")
+        row = next((row for row in facts["queue"] if row["number"] == str(number)), None)
+        expect(row is None or (row["job"] != "" and row["state"] in ("running", "done")), f"the page says {row}")
+        expect(row is None or row["state"] == "running" or results_of(facts, number) == RESULTS, f"results: {facts['results']}")
+        return row and row["state"]
+
+    fed.in_time(fed.wait_until(lambda: state(first), "the page tells of the job") == "running", "the job was over before the page told of it")
+    team.until(0, first, "done")
+    fed.wait_until(lambda: state(first) == "done", "the page says that the job is done")
+    second = team.submit(0, "third")
+    team.until(0, second, "done")
+    time.sleep(UNASKED_S)  # how old an answer may be
+    fed.in_time(state(second) == "done", "the page does not know what ended while nobody looked")
     team.stop()
 
 
@@ -517,7 +579,7 @@ def main():
         print("no DATABASE_URL: run this under tests/support/postgres")
         return 77
     common = {"programs": options.programs}
-    cases = [(one.__name__, one, common) for one in (planted, damaged, desks, pages, refusals, stalls)]
+    cases = [(one.__name__, one, common) for one in (planted, damaged, desks, pages, refusals, stalls, unasked)]
     alone = [(away.__name__, away, common)]  # what these do to the server strikes every federation
     every = [[kill], [stop], [cut], [server], [kill, stop], [stop, cut], [server, kill], [cut, stop, kill]]
     for seed in range(options.first, options.first + options.seeds):
