@@ -63,7 +63,7 @@ BEGIN {
           " stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath strings", list, " ")
     for (i in list) harmless[list[i] ".h"] = 1
     split("time threads pthread signal poll fcntl unistd dirent fts netdb termios ifaddrs glob ftw" \
-          " dlfcn spawn syslog pwd grp semaphore setjmp libgen fnmatch wordexp mntent err getopt sched", list, " ")
+          " dlfcn spawn syslog pwd grp semaphore setjmp libgen fnmatch wordexp mntent err getopt sched malloc", list, " ")
     for (i in list) outside[list[i] ".h"] = 1
 
     split("sprintf vsprintf strcpy strcat stpcpy strncpy strncat gets atoi atol atoll atof rand srand" \
