@@ -55,25 +55,27 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
 
 static void on_decline(struct coordinator *c, struct member *member, const struct message *message)
 {
-    if (digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
-        cohort_note_life(member);
-        /* An old invitation that comes late is declined too, and says nothing of the job. */
-        if (message->as.decline.round >= c->outcome.rounds_closed &&
-            cohort_note_refusal(&c->cohort, member)) {
-            log_event(c->options.log, LOG_WARN, "agent-declined", member->peer.name,
-                      "declined the job, and is not counted as ready: the site has its reasons");
-        }
+    const uint32_t round = message->as.decline.round;
+    if (!digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
+        return;
     }
-    const bool keyed = c->phase == PHASE_KEYING && member->standing == STANDING_KEYED;
-    if (keyed && message->as.decline.round == c->outcome.rounds_closed &&
-        digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
+    cohort_note_life(member);
+    if (round < c->outcome.rounds_closed) {
+        return; /* an old invitation that came late is declined too, and says nothing of the job */
+    }
+    if (cohort_note_refusal(&c->cohort, member)) {
+        log_event(c->options.log, LOG_WARN, "agent-declined", member->peer.name,
+                  "declined the job, and is not counted as ready: the site has its reasons");
+    }
+    if (round != c->outcome.rounds_closed) {
+        return;
+    }
+    if (c->phase == PHASE_KEYING && member->standing == STANDING_KEYED) {
         masks_host_drop_keys(c->masks, member->peer.name);
         cohort_set_standing(&c->cohort, member, STANDING_SILENT);
     }
     if ((c->phase == PHASE_OPEN || c->phase == PHASE_KEYING) &&
-        member->standing == STANDING_SILENT &&
-        message->as.decline.round == c->outcome.rounds_closed &&
-        digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
+        member->standing == STANDING_SILENT) {
         cohort_set_standing(&c->cohort, member, STANDING_DECLINED);
         log_event(c->options.log, LOG_INFO, "agent-declined", member->peer.name,
                   "declined round %" PRIu32, c->outcome.rounds_closed + 1);

@@ -320,6 +320,25 @@ Test(round_wait, a_job_fails_when_all_others_are_ready_and_too_few)
     waiting_free(&rig);
 }
 
+/* Planted: who is not ready, as it has just come back, and declines an old invitation that came late, ended the job. */
+Test(round_wait, a_late_decline_of_an_old_round_is_none_of_the_job)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 3, "minimum: 3, join_deadline_s: 600, deadline_s: 300", false);
+    cr_assert(waiting_run(&rig, 2, 30000), "%s", rig.said);
+    rig.agent[2].ready = false;
+    rig.agent[2].is_late = true;
+    rig.agent[0].offers_ms = rig.now_ms + 20000; /* the round is open meanwhile */
+    cr_assert_not(waiting_run(&rig, 4, 10000));
+    cr_assert_eq(coordinator_look(rig.coordinator).refusing, 0);
+    cr_assert_not(waiting_said(&rig, "job-failed", ""), "%s", rig.said);
+    rig.agent[2].ready = true;
+    rig.agent[2].is_late = false;
+    cr_assert(waiting_run(&rig, 6, 60000), "%s", rig.said);
+    cr_assert_not(rig.round[5].as.round.failed);
+    waiting_free(&rig);
+}
+
 /* A job that can do without it begins with the others, and no round waits for it. */
 Test(round_wait, one_that_declines_the_job_neither_begins_it_nor_holds_it_up)
 {

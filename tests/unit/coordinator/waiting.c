@@ -151,6 +151,11 @@ static void greet(struct waiting *rig, size_t i)
             .as.decline = {.job = rig->job_id, .round = rig->agent[i].rounds_closed}};
         say(rig, i, &decline, (struct slice){0});
     }
+    if (rig->agent[i].is_late) {
+        const struct message old = {.kind = MESSAGE_DECLINE,
+                                    .as.decline = {.job = rig->job_id, .round = 0}};
+        say(rig, i, &old, (struct slice){0});
+    }
     if (rig->agent[i].nags && rig->round_count > 0) {
         struct message offer = {.kind = MESSAGE_OFFER};
         offer.as.offer.job = rig->job_id;

@@ -21,6 +21,7 @@ struct waiting_agent {
     bool mute;     /* never offers */
     bool declines; /* every round */
     bool refuses;  /* the job: it says so behind each HELLO, and is not ready */
+    bool is_late;  /* it declines the first round's invitation, whatever round it is */
     bool nags;     /* offers an answer to the first round again with each HELLO */
     double bytes_per_s;
     int64_t offers_ms; /* not before */
