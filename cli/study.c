@@ -40,7 +40,7 @@ const struct command command_study = {
             "Runs one study and judges its claims, each a measured figure beside a bound.\n"
             "Writes DIR/NAME.json and DIR/NAME.html, a page with charts that loads nothing.\n"
             "Everything comes from the seed: NOT PRIVATE, and the same each time. Some\n"
-            "seconds, regret a minute or two, intervals half an hour; docs/STUDY.md tells\n"
+            "seconds, regret a minute or two, intervals an hour or two; docs/STUDY.md tells\n"
             "what each shows, and what it found.\n\n"
             "  regret           private experts on stochastic, switching and adversarial losses\n"
             "  excess           output-perturbed learning: error against records and rates\n"

@@ -21,16 +21,6 @@ static const double deaths_over_noise = 4;
 static const double information_noise_most = 0.3;
 static const double log_ratio_most = 5;
 
-static double size_of(const struct survival_cells *cells, size_t group)
-{
-    const size_t width = 2 * cells->intervals + 1;
-    double sum = 0;
-    for (size_t i = 0; i < width; i++) {
-        sum += cells->cell[group * width + i];
-    }
-    return sum;
-}
-
 /* All sites' cells as one site's. cell: (SURVIVAL_CELLS) */
 static struct survival_cells pool(double *cell, const struct survival_cells *site, size_t count)
 {
@@ -54,8 +44,9 @@ static double sampling_variance(const struct estimate *own, const struct surviva
 {
     double sum = 0;
     const double pooled = survival_alone(&sum, all, group).sampling;
-    return isnan(pooled) ? own->sampling * own->sampling
-                         : pooled * pooled * size_of(all, group) / size_of(site, group);
+    return isnan(pooled)
+               ? own->sampling * own->sampling
+               : pooled * pooled * survival_records(all, group) / survival_records(site, group);
 }
 
 void between_means(struct between_site *out, const struct survival_cells *site, size_t count,

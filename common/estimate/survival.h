@@ -105,6 +105,9 @@ struct survival {
  */
 void survival_estimate(struct survival *out, const struct survival_cells *cells);
 
+/** Returns the records of a group, noise included. */
+double survival_records(const struct survival_cells *cells, size_t group);
+
 /**
  * Returns by how much epsilon, or the number of records, would have to be larger so that the curves and means of
  * some groups are given, in steps of a quarter: 1 where they are. NAN: 64 times as much does not suffice. From released cells.

@@ -42,9 +42,6 @@ double survival_deviation(const struct survival_group *group, size_t interval);
  * reaches further. */
 double survival_reach(double noise, double sampling);
 
-/** Returns the records of a group, noise included. */
-double survival_records(const struct survival_cells *cells, size_t group);
-
 /** Tells a group that is shown how far its records are above the limit. */
 void survival_set_size_over(struct survival_group *out, const struct survival_cells *cells,
                             size_t group);

@@ -31,16 +31,6 @@ static bool say_few_deaths(char *note, size_t bytes, const struct survival_cells
     return true;
 }
 
-static double records_of(const struct survival_cells *cells, size_t group)
-{
-    const size_t count = 2 * cells->intervals + 1;
-    double sum = 0;
-    for (size_t k = 0; k < count; k++) {
-        sum += cells->cell[group * count + k];
-    }
-    return sum;
-}
-
 /* Whether nearly all of a group end in one interval, be it with an event or not: times that are alike have no curve. */
 static bool say_alike(char *note, size_t bytes, const struct answering *answering,
                       const struct survival_cells *cells, size_t group)
@@ -54,7 +44,7 @@ static bool say_alike(char *note, size_t bytes, const struct answering *answerin
             own[j] + own[cells->intervals + j] > own[most] + own[cells->intervals + most];
         most = is_more ? j : most;
     }
-    const double records = records_of(cells, group);
+    const double records = survival_records(cells, group);
     if (!(records >= query_records_needed(answering)) ||
         own[most] + own[cells->intervals + most] < nearly * records) {
         return false;
@@ -73,7 +63,7 @@ static void say_lack(char *note, size_t bytes, const struct answering *answering
 {
     const double needed = query_records_needed(answering);
     const size_t used = strlen(note);
-    if (!(records_of(cells, group) >= needed)) {
+    if (!(survival_records(cells, group) >= needed)) {
         query_say_enough(note, bytes, answering);
     } else if (!say_few_deaths(note, bytes, cells, group)) {
         (void)snprintf(note + used, bytes - used,
