@@ -116,8 +116,9 @@ static void show_answers(FILE *out, const struct result *result)
         }
     }
     if (result->answer_count > 0) {
-        (void)fputs("  * simulator only: the same question without noise, on the same records\n",
-                    out);
+        (void)fputs(
+            "  * simulator only: the same question without noise, in the same steps, on\n    the same records\n",
+            out);
     }
     if (is_below_zero) {
         (void)fputs(

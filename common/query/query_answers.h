@@ -40,7 +40,7 @@ double query_records_needed(const struct answering *answering);
 /** Appends to a note how many records would do by the noise alone; nothing where that is not known. */
 void query_say_enough(char *note, size_t bytes, const struct answering *answering);
 
-/** Writes a count and the noise's bar, both within what records there can be; where the noise exceeds all records there is none.
+/** Writes a count and the noise's bar, both within what records there can be; where the bar is wider than all records there is none.
  * answer: its records are set */
 void query_tell_count(struct query_answer *answer, double value, double noise);
 

@@ -232,6 +232,38 @@ static bool say_one_category(struct query_answer *answer, const struct table *ta
 static void say_too_few(struct query_answer *answer, const struct table *table, is_given given,
                         size_t row);
 
+/* Whether nobody was found in a row, as far as the noise tells, of all that were asked. */
+static bool is_row_hidden(const struct crosstab_cells *cells, size_t row, double records)
+{
+    const double k = (double)cells->columns;
+    double sum = 0;
+    for (size_t j = 0; j < cells->columns; j++) {
+        sum += cells->cell[row * cells->columns + j];
+    }
+    return cells_is_hidden(sum, cells_covariance(k, k, k, cells->m, cells->variance), records);
+}
+
+/* A share, a difference or an odds ratio of rows of which one has nobody: no more epsilon would do. */
+static bool say_no_row(struct query_answer *answer, const struct table *table, is_given given,
+                       size_t row)
+{
+    const size_t end = given == has_share ? row + 1 : table->cells.rows;
+    size_t at = given == has_share ? row : 0;
+    while (at < end && !is_row_hidden(&table->cells, at, answer->records)) {
+        at++;
+    }
+    if (at == end || given == is_tested) {
+        return false;
+    }
+    const struct column *column = &table->answering->query->factor[0].column;
+    (void)snprintf(answer->note, sizeof answer->note,
+                   "not enough data for this question at this epsilon: no record was found in %s "
+                   "%s, as far as the noise lets it be told",
+                   column->name, column->category[at]);
+    query_say_enough(answer->note, sizeof answer->note, table->answering);
+    return true;
+}
+
 static void say_no_test(struct query_answer *answer, const struct table *table)
 {
     struct table with = *table;
@@ -248,7 +280,7 @@ static void say_no_test(struct query_answer *answer, const struct table *table)
 static void say_too_few(struct query_answer *answer, const struct table *table, is_given given,
                         size_t row)
 {
-    if (given(&table->cells, row)) {
+    if (given(&table->cells, row) || say_no_row(answer, table, given, row)) {
         return;
     }
     const double factor = factor_needed(&table->cells, given, row, false);

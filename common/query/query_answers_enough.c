@@ -134,12 +134,14 @@ void query_tell_count(struct query_answer *answer, double value, double noise)
     answer->error = noise;
     answer->low = fmax(at - ESTIMATE_Z_NOISE * noise, 0);
     answer->high = fmin(at + ESTIMATE_Z_NOISE * noise, n);
-    if (noise > n) {
+    const double bar = 2 * ESTIMATE_Z_NOISE * noise;
+    if (bar > n) {
         answer->value = answer->error = answer->low = answer->high = answer->sampling = NAN;
-        (void)snprintf(answer->note, sizeof answer->note,
-                       "not enough data for this question at this epsilon: the noise exceeds all "
-                       "records; %.3g times the epsilon, or the records, would do",
-                       ceil(10 * noise / n) / 10);
+        (void)snprintf(
+            answer->note, sizeof answer->note,
+            "not enough data for this question at this epsilon: the noise's bar is wider "
+            "than all records; %.3g times the epsilon, or the records, would do",
+            ceil(10 * bar / n) / 10);
     }
 }
 

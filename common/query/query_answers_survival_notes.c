@@ -31,6 +31,19 @@ static bool say_few_deaths(char *note, size_t bytes, const struct survival_cells
     return true;
 }
 
+/* Whether the noise alone may show a group's deaths, or there is less than one: more epsilon would find none. */
+static bool has_no_deaths(const struct survival_cells *cells, size_t group)
+{
+    static const double deviations = 2;
+    const size_t half = (cells->intervals + 1) / 2;
+    const double *own = cells->cell + group * (2 * cells->intervals + 1);
+    double deaths = 0;
+    for (size_t j = 0; j < half; j++) {
+        deaths += own[j];
+    }
+    return deaths < fmax(deviations * sqrt(cells->variance * (double)half), 1);
+}
+
 /* Whether nearly all of a group end in one interval, be it with an event or not: times that are alike have no curve. */
 static bool say_alike(char *note, size_t bytes, const struct answering *answering,
                       const struct survival_cells *cells, size_t group)
@@ -126,6 +139,13 @@ void survival_say_too_few(struct query_answer *answer, const struct answering *a
                    "not enough data for this question at this epsilon");
     for (size_t g = 0; g < cells->groups; g++) {
         if (groups->of[g] && say_alike(answer->note, sizeof answer->note, answering, cells, g)) {
+            return;
+        }
+    }
+    for (size_t g = 0; g < cells->groups; g++) {
+        if (groups->of[g] && has_no_deaths(cells, g) &&
+            survival_records(cells, g) >= query_records_needed(answering) &&
+            say_few_deaths(answer->note, sizeof answer->note, cells, g)) {
             return;
         }
     }

@@ -68,7 +68,7 @@ function enoughText(effect, site) {
   return (known(effect.epsilon_factor) ? general(effect.epsilon_factor, 2) + " times the \u03b5" + (records ? ", or " : " would do") : "")
     + (records ? "about " + fixed(Math.ceil(effect.records_needed), 0) + " records would do"
       : !known(effect.epsilon_factor) && known(effect.records_needed)
-        ? fixed(Math.ceil(effect.records_needed), 0) + " records would do where all cells hold alike numbers" : "");
+        ? "it has the " + fixed(Math.ceil(effect.records_needed), 0) + " that do where cells hold alike numbers: some hold few" : "");
 }
 
 const noData = (effect, site) => "not enough data" + (enoughText(effect, site) ? "; " + enoughText(effect, site) : "");
@@ -95,8 +95,8 @@ function forestTable(effect, sites) {
 
 function spreadText(effect) {
   return known(effect.tau) ? "Between sites: \u03c4 = " + figure(effect.tau, 3) + (ofRatio(effect) ? " (of the logarithm)" : "")
-    + ", I\u00b2 = " + written(effect.i_squared, "percent", 0) + "; test that all are alike: Q = " + general(effect.q, 3) + ", p = "
-    + general(effect.p, 2) + ". Neither sampling nor noise counts as a difference. " : "";
+    + ", I\u00b2 = " + written(effect.i_squared, "percent", 0) + "; test that all are alike: Q = " + general(effect.q, 3) + (effect.p < 0.001 ? ", p " : ", p = ")
+    + pValue(effect.p) + ". Neither sampling nor noise counts as a difference. " : "";
 }
 
 const sitesOf = (effect) => result.sites.filter((s) => s.effect === effect.effect && s.round === effect.round);

@@ -29,6 +29,8 @@ function written(v, format, digits) {
 }
 const fixed = (v, digits) => written(v, "fixed", digits);
 const percent = (v) => written(v, "percent", 1);
+/* As papers print a p-value. */
+const pValue = (v) => known(v) && v < 0.001 ? "< 0.001" : fixed(v, 3);
 
 /* An element with its attributes (null: none) and children: texts, elements, lists of them. */
 function el(name, attributes, ...children) {

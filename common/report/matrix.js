@@ -21,7 +21,7 @@ function matrixCell(one, row, column) {
   const [first, second] = row < column ? [row, column] : [column, row];
   const a = one.at.get(JSON.stringify([one.names[first], one.names[second], row < column ? "p-value" : "correlation"]));
   if (!a || !known(a.value)) { return el("td", { title: a && a.note ? a.note : null }, "\u2013"); }
-  if (row < column) { return el("td", { class: "test" }, "p = " + general(a.value, 2)); }
+  if (row < column) { return el("td", { class: "test" }, (a.value < 0.001 ? "p " : "p = ") + pValue(a.value)); }
   const below = [known(a.interval_low) ? fixed(a.interval_low, 2) + " to " + fixed(a.interval_high, 2) : "",
     known(a.exact) ? "exact " + fixed(a.exact, 2) : ""].filter((text) => text !== "");
   return el("td", {}, el("strong", {}, fixed(a.value, 2)), below.map((text) => [el("br"), el("small", {}, text)]));

@@ -62,6 +62,15 @@ function closeness() {
   return { close: close, lossSpread: fixed(spread, 3), lossError: fixed(noise, 3), alike: spread < 3 * noise };
 }
 
+/* What tables are about, by how their questions begin. */
+const TITLES = [["table1", "Who was studied?"], ["evaluate", "How good is the score?"], ["regress", "What goes with what?"]];
+
+/* A number that an exponential may make endless. */
+function timesText(epsilon) {
+  const times = Math.exp(epsilon);
+  return Number.isFinite(times) ? general(times, 3) : "10^" + fixed(Math.ceil(epsilon / Math.LN10), 0);
+}
+
 function facts() {
   const privacy = result.privacy, said = result.rounds.filter((r) => r.said !== undefined).map((r) => r.said);
   const exact = answers.filter((a) => known(a.exact) && known(a.low) && known(a.high)), sites = privacy.per_agent.length;
@@ -71,14 +80,15 @@ function facts() {
     sent: privacy.sent || "", noise: privacy.noise || "",
     agents: count(sites), Agents: upper(count(sites)), s: sites === 1 ? "" : "s", sites: sites > 0,
     rounds: String(result.rounds.length), seconds: orNone(result.seconds, fixed(result.seconds, 1)),
-    epsilon: orNone(privacy.epsilon, general(privacy.epsilon, 4)), epsilon3: general(privacy.epsilon, 3),
-    times: general(Math.exp(privacy.epsilon), 3), delta: privacy.delta > 0 ? general(privacy.delta, 3) : "",
+    epsilon: orNone(privacy.epsilon, general(privacy.epsilon, 4)), epsilon3: general(privacy.epsilon, privacy.epsilon < 100 ? 3 : 6),
+    times: timesText(privacy.epsilon), delta: privacy.delta > 0 ? general(privacy.delta, 3) : "",
     model: chosenIndex >= 0, chosen: result.chosen || "", experts: experts.length > 0 ? count(experts.length) : "",
     choice: chosenIndex >= 0 && experts.length > 1, questions: chosenIndex < 0 && (answers.length > 0 || said.length > 0),
     asked: answers.length > 0 || said.length > 0,
     answers: answers.length > 0, listed: listed.length > 0, paired: paired.length > 0, exactPairs: paired.some((a) => known(a.exact)),
     tables: answers.some((a) => a.table),
-    studied: answers.some((a) => a.table && a.table.startsWith("table1")), judged: answers.some((a) => a.table && a.table.startsWith("evaluate")), answerCount: String(answers.length), answersS: answers.length === 1 ? "" : "s",
+    tableTitle: TITLES.filter((t) => answers.some((a) => a.table && a.table.startsWith(t[0]))).map((t) => t[1]).join(" "),
+    barCount: String(answers.filter((a) => known(a.low) || known(a.interval_low)).length), answerCount: String(answers.length), answersS: answers.length === 1 ? "" : "s",
     exact: exact.length > 0 ? String(exact.length) : "",
     exactInside: String(exact.filter((a) => known(a.low) && known(a.high) && a.low <= a.exact && a.exact <= a.high).length),
     said: said.length > 0 ? said[said.length - 1] || " " : "", saidCount: String(said.length), saidOften: said.length > 1,
@@ -128,7 +138,9 @@ function picture(answer) {
 }
 
 function answerTable() {
+  const valueColumn = columns.answers.find((c) => c.key === "value");
   const list = columnsOf("answers", {
+    value: { cell: (a) => a.unit === "p-value" ? pValue(a.value) : written(a.value, valueColumn.format, valueColumn.digits) },
     name: { cell: (a) => [a.name, a.note ? [el("br"), el("small", {}, a.note)] : []] },
     low: { cell: (a) => known(a.low) || known(a.high) ? general(a.low, 5) + " to " + general(a.high, 5) : "\u2013" }, exact: { tag: true },
     interval_low: { cell: (a) => known(a.interval_low) || known(a.interval_high)

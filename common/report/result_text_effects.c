@@ -61,7 +61,7 @@ void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct resul
                        ceil(effect->needed));
     } else if (text[0] == '\0' && isfinite(effect->needed)) {
         (void)snprintf(text, RESULT_ENOUGH_BYTES,
-                       "%.0f records would do where all cells hold alike numbers",
+                       "it has the %.0f that do where cells hold alike numbers: some hold few",
                        ceil(effect->needed));
     }
 }

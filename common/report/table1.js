@@ -24,7 +24,7 @@ const PAIRS = [["mean", "standard deviation", "mean (SD)"], ["median", "lower qu
 /* Noise makes a count that is hardly above none less than 0. */
 function figureText(a, digits) {
   if (!a || !known(a.value)) { return "\u2013"; }
-  return a.unit === "records" ? fixed(Math.max(a.value, 0), 0) : a.unit === "share" ? percent(a.value) : general(a.value, digits);
+  return a.unit === "records" ? fixed(Math.max(a.value, 0), 0) : a.unit === "share" ? percent(a.value) : a.unit === "p-value" ? pValue(a.value) : general(a.value, digits);
 }
 function intervalText(a) {
   const low = a.unit === "records" ? a.low : a.interval_low, high = a.unit === "records" ? a.high : a.interval_high;
@@ -88,6 +88,13 @@ function copies(one) {
     FORMATS.map((format) => [el("p", {}, format[0]), el("div", { class: "copy" }, format[1](texts, price).map((line) => el("div", {}, line)))]));
 }
 
+/* The first few reasons, and the others behind a click. */
+function refusals(refused, question) {
+  const texts = refused.map((a) => a.name.slice(question.length + 2) + ": " + a.note), rest = texts.slice(3);
+  return texts.length === 0 ? [] : [el("p", {}, "\u2013: " + texts.slice(0, 3).join(". ") + "."),
+    rest.length > 0 ? el("details", {}, el("summary", {}, "And " + rest.length + " more"), el("p", {}, rest.join(". ") + ".")) : []];
+}
+
 function tableCards() {
   const place = document.getElementById("table-cards");
   if (!place) { return; }
@@ -105,8 +112,7 @@ function tableCards() {
             linesOf(one, variable).map((line) => row(line[0], line, "within"))])))),
       el("p", {}, "Below each figure: its 95 % interval, of sampling and noise; of counts, of the noise alone. " + priceText(one.round)),
       copies(one),
-      refused.length > 0 ? el("p", {}, "\u2013: " + refused.map((a) => a.name.slice(one.question.length + 2) + ": " + a.note)
-        .slice(0, 3).join(". ") + (refused.length > 3 ? ". And " + (refused.length - 3) + " more." : ".")) : []));
+      refusals(refused, one.question)));
   });
 }
 

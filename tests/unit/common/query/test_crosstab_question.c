@@ -55,7 +55,7 @@ Test(crosstab_question, refuses_with_the_place_and_the_remedy)
 }
 
 /* Noise makes a count negative, and another one larger than all records: both are told within what can be, and no interval has
- * ends that are one. Where the noise exceeds all records no count is told. */
+ * ends that are one. Where the bar is wider than all records no count is told. */
 Test(crosstab_question, tells_counts_that_can_be)
 {
     const char *const text[] = {"crosstab: sex x death"};
@@ -78,8 +78,9 @@ Test(crosstab_question, tells_counts_that_can_be)
     query_run_observe(&run, sum, &(struct query_noise){.scale = ONE * 400.0, .draws = 1}, 410);
     query_run_answers(answer, &run);
     cr_expect(isnan(answer[0].value) && isnan(answer[0].error) && isnan(answer[0].high));
-    cr_expect(strstr(answer[0].note, "the noise exceeds all records; 1.3 times") != NULL, "%s",
-              answer[0].note);
+    cr_expect(strstr(answer[0].note, "the noise's bar is wider than all records; 5.3 times") !=
+                  NULL,
+              "%s", answer[0].note);
     query_run_free(&run);
     query_set_free(&set);
 }
@@ -115,6 +116,35 @@ Test(crosstab_question, says_of_each_refused_figure_what_would_do)
             query_set_free(&set);
         }
     }
+}
+
+/* Nobody is in the second row, or in any: what noise made there passes for no records that more epsilon would show. */
+Test(crosstab_question, says_that_nobody_was_found_in_a_row)
+{
+    const char *const text[] = {"crosstab: sex x death"};
+    const struct query_noise noise = {.scale = ONE * 2.0, .draws = 1};
+    const int64_t row[] = {200, 1}; /* of the first row, in each cell */
+    struct query_answer answer[ANSWERS];
+    struct query_set set;
+    struct query_run run;
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const int64_t sum[5] = {row[i] * ONE, row[i] * ONE, ONE, 2 * ONE, (407 - 2 * row[i]) * ONE};
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &noise, 410);
+        query_run_answers(answer, &run);
+        for (size_t figure = 9; figure < 12; figure++) { /* share, difference, odds ratio */
+            const char *note = answer[figure].note;
+            cr_expect(isnan(answer[figure].value));
+            cr_expect(strstr(note, i == 0 ? "no record was found in sex M, as far as the noise"
+                                          : "no record was found in sex ") != NULL,
+                      "%s", note);
+            cr_expect(strstr(note, "times the") == NULL, "%s", note);
+        }
+        cr_expect(isnan(answer[8].value) == (i == 1));
+        query_run_free(&run);
+    }
+    query_set_free(&set);
 }
 
 /* Of 10 records 2 are expected in a cell: no epsilon makes them the 5 that a test needs. */

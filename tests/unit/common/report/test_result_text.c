@@ -364,7 +364,7 @@ Test(result_text, tells_a_site_that_is_left_out_what_would_do)
     cr_expect_str_eq(text, "2.2 times the epsilon would do", "it has these records");
     effect.factor = NAN;
     result_say_enough(text, &effect, &site);
-    cr_expect_str_eq(text, "897 records would do where all cells hold alike numbers");
+    cr_expect_str_eq(text, "it has the 897 that do where cells hold alike numbers: some hold few");
     site.records = 500;
     result_say_enough(text, &effect, &site);
     cr_expect_str_eq(text, "about 897 records would do");
