@@ -88,11 +88,13 @@ function copies(one) {
     FORMATS.map((format) => [el("p", {}, format[0]), el("div", { class: "copy" }, format[1](texts, price).map((line) => el("div", {}, line)))]));
 }
 
-/* The first few reasons, and the others behind a click. */
-function refusals(refused, question) {
-  const texts = refused.map((a) => a.name.slice(question.length + 2) + ": " + a.note), rest = texts.slice(3);
-  return texts.length === 0 ? [] : [el("p", {}, "\u2013: " + texts.slice(0, 3).join(". ") + "."),
-    rest.length > 0 ? el("details", {}, el("summary", {}, "And " + rest.length + " more"), el("p", {}, rest.join(". ") + ".")) : []];
+/* Each note once, with the first of the figures that it is of: a few, and the others behind a click. */
+function notes(list, question) {
+  const of = new Map();
+  list.forEach((a) => of.set(a.note, (of.get(a.note) || []).concat(a.name.slice(question.length + 2))));
+  const texts = [...of].map(([note, names]) => names[0] + (names.length > 1 ? " and " + (names.length - 1) + " more" : "") + ": " + note + "."), rest = texts.slice(3);
+  return texts.length === 0 ? [] : [texts.slice(0, 3).map((text) => el("p", {}, text)),
+    rest.length > 0 ? el("details", {}, el("summary", {}, "And " + rest.length + " more"), rest.map((text) => el("p", {}, text))) : []];
 }
 
 function tableCards() {
@@ -100,7 +102,7 @@ function tableCards() {
   if (!place) { return; }
   tablesOf(answers).forEach((one) => {
     const variables = [...new Set(one.rows.map((r) => r.variable))].filter((v) => v !== "");
-    const refused = answers.filter((a) => a.table === one.question && a.round === one.round && !known(a.value) && a.note);
+    const noted = answers.filter((a) => a.table === one.question && a.round === one.round && a.note);
     const row = (label, line, style) => el("tr", {}, el("th", { scope: "row", class: style }, label),
       one.groups.map((group) => tableCell(line, group)));
     const size = one.rows.find((r) => r.variable === "");
@@ -112,7 +114,7 @@ function tableCards() {
             linesOf(one, variable).map((line) => row(line[0], line, "within"))])))),
       el("p", {}, "Below each figure: its 95 % interval, of sampling and noise; of counts, of the noise alone. " + priceText(one.round)),
       copies(one),
-      refusals(refused, one.question)));
+      notes(noted, one.question)));
   });
 }
 
