@@ -127,6 +127,16 @@ double size_factor(const struct linear *present)
     return present->value > 0 ? size_over_noise * sqrt(present->variance) / present->value : NAN;
 }
 
+double table1_factor_told(const struct table1_figure *figure)
+{
+    static const double chance = 1.2;
+    const double found = size_over_noise / figure->factor;
+    if (!figure->is_of_size) {
+        return chance * figure->factor;
+    }
+    return found > 1 ? chance * (size_over_noise + 1) / (found - 1) : NAN;
+}
+
 struct table1_figure figure_counted(double value, double variance)
 {
     const double noise = sqrt(variance);
@@ -235,6 +245,7 @@ struct table1_figure table1_part(const struct table1_column *column, const bool 
     if (!(factor < 1) || !(present.value > 1)) {
         struct table1_figure out = figure_refused(factor);
         double all = 0;
+        out.is_of_size = true;
         for (size_t k = 0; k < column->levels; k++) {
             all += column->cell[k];
         }

@@ -72,7 +72,13 @@ struct table1_figure {
         factor; /* how many times the epsilon, or the records, would be enough; 1 or less: it is given */
     double
         needed; /* of a share of records of whom nobody was found (cells_is_hidden): how many would be enough; 0: of all else */
+    bool is_of_size; /* the factor is of a number of records that was found */
 };
+
+/** Returns a factor that should do in nine of ten cases; at `factor` itself chance shows every other figure. NAN: none is known. A
+ * number of records that was found too small may have been made larger by noise, so that it counts a deviation less, and needs one
+ * more. */
+double table1_factor_told(const struct table1_figure *figure);
 
 /** The number of records of a group; of all for group == sizes->groups. */
 struct table1_figure table1_size(const struct table1_sizes *sizes, size_t group);

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double chance = 1.2; /* at a factor itself chance shows every other figure */
-
 enum { NUMBER_FIGURES = 6 }; /* mean, deviation, median, two quartiles, missing */
 
 size_t table_columns(const struct query *query)
@@ -84,11 +82,11 @@ void table_tell(struct query_answer *answer, const struct answering *answering,
                 ": no record was found there, as far as the noise lets it be told; more than "
                 "%.0f would do",
                 ceil(figure->needed));
-        } else if (isfinite(figure->factor)) {
+        } else if (isfinite(table1_factor_told(figure))) {
             const size_t used = strlen(answer->note);
             (void)snprintf(answer->note + used, sizeof answer->note - used,
                            "; %.3g times the epsilon, or the records, would do",
-                           ceil(10 * chance * figure->factor) / 10);
+                           ceil(10 * table1_factor_told(figure)) / 10);
         } else {
             query_say_enough(answer->note, sizeof answer->note, answering);
         }

@@ -360,3 +360,51 @@ Test(table1, a_deviation_s_interval_reaches_as_far_as_the_noise_s)
                   own.noise_high);
     }
 }
+
+/* Noise on three cells that sum to a public number. sd: of the first two's sum */
+static void release(struct table1_column *column, const double *cell, double sd,
+                    struct seeded_random *seeded)
+{
+    double noise[3];
+    column->variance = 1.5 * sd * sd;
+    for (size_t i = 0; i < 3; i++) {
+        noise[i] = sqrt(column->variance) * normal(seeded);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        column->cell[i] = cell[i] + noise[i] - (noise[0] + noise[1] + noise[2]) / 3;
+    }
+}
+
+/* A category of so many records as 2 to 4 deviations of its noise. Where its share is refused with a factor, the share is given with
+ * so many times the epsilon, and noise drawn anew, in 86 of 100 or more: nine in ten are promised, and 4,000 draws of which a quarter
+ * count have a standard error of 0.01. */
+Test(table1, tells_a_factor_that_does)
+{
+    struct seeded_random seeded;
+    uint64_t told = 0;
+    uint64_t shown = 0;
+    seeded_random_init(&seeded, 71);
+    for (int i = 0; i < DRAWS; i++) {
+        const bool in[2] = {true, true};
+        const double sd = 20;
+        const double size = (2 + 2 * (double)(i % 5) / 4) * sd;
+        const double cell[3] = {size / 2, size / 2, 5000 - size};
+        struct table1_column column = {.levels = 2, .groups = 1};
+        struct table1_figure figure = {.factor = 1};
+        for (int asked = 0; asked < 2; asked++) {
+            const double factor = asked == 0 ? 1 : ceil(10 * table1_factor_told(&figure)) / 10;
+            release(&column, cell, sd / factor, &seeded);
+            figure = table1_part(&column, in, in);
+            if (asked == 1) {
+                shown += !isnan(figure.estimate.value);
+            } else if (isnan(figure.estimate.value) && !(figure.needed > 0) &&
+                       isfinite(table1_factor_told(&figure))) {
+                told++;
+            } else {
+                break;
+            }
+        }
+    }
+    cr_assert(told > DRAWS / 4, "%d", (int)told);
+    cr_expect((double)shown >= 0.86 * (double)told, "%d of %d", (int)shown, (int)told);
+}
