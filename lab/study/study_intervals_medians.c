@@ -113,10 +113,12 @@ static enum status simulate_survival(struct found *out, const struct intervals_s
     return status;
 }
 
+/* A short run has one design of survival. */
 static bool at(struct intervals_setting *out, const struct study_request *request, size_t *at)
 {
     for (; intervals_setting_at(out, request, *at / VARIANTS); (*at)++) {
-        if (out->draws == INTERVALS_SITES && out->shares == 0) {
+        const bool is_left_out = request->rounds > 0 && *at % VARIANTS == SURVIVAL_FOURTH;
+        if (out->draws == INTERVALS_SITES && out->shares == 0 && !is_left_out) {
             out->variant = *at % VARIANTS;
             out->sites = 1;
             out->draws = 1;
