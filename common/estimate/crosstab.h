@@ -83,7 +83,8 @@ void crosstab_keep(struct crosstab_kept *out, const struct crosstab_cells *cells
  * CROSSTAB_CELLS_MAX. By margins alone a category is left out, and one of the least size that a test allows never is.
  *
  * D = x - row total x column total / total, on the block without the last row and column; D' (V + P Cov P')^-1 D, V its
- * covariance as a sample, P its gradient in the cells.
+ * covariance as a sample, P its gradient in the cells. The least expected cell chooses which tests are shown. Within three deviations of
+ * its limit D is taken to have moved with it as far as makes D' .. D least, at most as far as where a hundredth are shown.
  *
  * p  out  NAN, and NAN is returned, where the least expected cell is below 5, or below 5 standard deviations of the noise, or fewer than
  *         two rows or two columns are kept

@@ -100,6 +100,88 @@ void crosstab_keep(struct crosstab_kept *out, const struct crosstab_cells *cells
     }
 }
 
+/* The least expected cell, of which the test is shown if it is large enough. Where it is near its limit, noise or chance made it so large,
+ * and the noise moved D with it: noise is alike in all cells of a margin, and what is expected is not. */
+struct least {
+    double value;
+    double deviation;                    /* by noise and sampling */
+    double gradient[CROSSTAB_CELLS_MAX]; /* in the cells */
+};
+
+static void find_least(struct least *out, const struct margins *margins,
+                       const struct crosstab_cells *cells)
+{
+    size_t row = 0;
+    size_t column = 0;
+    double product = 0;
+    double sum = 0;
+    for (size_t i = 1; i < cells->rows; i++) {
+        row = margins->row[i] < margins->row[row] ? i : row;
+    }
+    for (size_t j = 1; j < cells->columns; j++) {
+        column = margins->column[j] < margins->column[column] ? j : column;
+    }
+    const double r = margins->row[row];
+    const double c = margins->column[column];
+    out->value = r * c / margins->total;
+    for (size_t k = 0; k < cells->rows; k++) {
+        for (size_t l = 0; l < cells->columns; l++) {
+            const double by = out->value * ((k == row ? 1 / r : 0) + (l == column ? 1 / c : 0) -
+                                            1 / margins->total);
+            out->gradient[k * cells->columns + l] = by;
+            product += by * by;
+            sum += by;
+        }
+    }
+    const double sampling =
+        out->value * out->value * ((1 - r / margins->total) / r + (1 - c / margins->total) / c);
+    out->deviation =
+        sqrt(sampling + fmax(0, cells_covariance(product, sum, sum, cells->m, cells->variance)));
+}
+
+/* How far noise moves D_ij where a least cell is found one deviation too large. */
+static double moved(const struct least *least, const struct margins *margins,
+                    const struct crosstab_cells *cells, const size_t at[2])
+{
+    double product = 0;
+    double sum = 0;
+    double sum_other = 0;
+    for (size_t k = 0; k < cells->rows; k++) {
+        for (size_t l = 0; l < cells->columns; l++) {
+            const double one = slope(margins, at[0], at[1], k, l);
+            const double two = least->gradient[k * cells->columns + l];
+            product += one * two;
+            sum += one;
+            sum_other += two;
+        }
+    }
+    return cells_covariance(product, sum, sum_other, cells->m, cells->variance) / least->deviation;
+}
+
+/* As many deviations as what is shown may have been moved if a hundredth is; none from three deviations above the limit on. */
+static double moved_most(const struct least *least, const struct crosstab_cells *cells)
+{
+    static const double upper_hundredth = 2.6652142;
+    const double limit = fmax(expected_least, expected_over_noise * sqrt(cells->variance));
+    const double over = (least->value - limit) / least->deviation;
+    return upper_hundredth * fmin(fmax((3 - over) / 2, 0), 1);
+}
+
+/* The least statistic of all that D may have been moved by. by: of one deviation; both are (block), divided by the factor */
+static double least_statistic(const double *d, const double *by, size_t block, double most)
+{
+    double own = 0;
+    double both = 0;
+    double square = 0;
+    for (size_t i = 0; i < block; i++) {
+        own += d[i] * d[i];
+        both += d[i] * by[i];
+        square += by[i] * by[i];
+    }
+    const double times = square > 0 ? fmin(fmax(both / square, 0), most) : 0;
+    return fmax(own - 2 * times * both + times * times * square, 0);
+}
+
 /* Of a table without empty categories. */
 static double test_kept(double *p, const struct crosstab_cells *cells)
 {
@@ -107,16 +189,20 @@ static double test_kept(double *p, const struct crosstab_cells *cells)
     const size_t block = (cells->rows - 1) * wide;
     double matrix[CROSSTAB_BLOCK_MAX * CROSSTAB_BLOCK_MAX];
     double d[CROSSTAB_BLOCK_MAX];
+    double by[CROSSTAB_BLOCK_MAX];
     struct margins margins;
+    struct least least;
 
     add_up(&margins, cells);
     if (!is_enough(&margins, cells)) {
         return NAN;
     }
+    find_least(&least, &margins, cells);
     for (size_t i = 0; i < block; i++) {
         const size_t at[2] = {i / wide, i % wide};
         d[i] = cells->cell[at[0] * cells->columns + at[1]] -
                margins.row[at[0]] * margins.column[at[1]] / margins.total;
+        by[i] = moved(&least, &margins, cells, at);
         for (size_t j = 0; j <= i; j++) {
             const size_t other[2] = {j / wide, j % wide};
             matrix[i * block + j] = covariance(&margins, cells, at, other);
@@ -125,7 +211,9 @@ static double test_kept(double *p, const struct crosstab_cells *cells)
     if (cholesky(matrix, block) != 0) {
         return NAN;
     }
-    const double statistic = cholesky_form(matrix, d, block);
+    (void)cholesky_form(matrix, d, block);
+    (void)cholesky_form(matrix, by, block);
+    const double statistic = least_statistic(d, by, block, moved_most(&least, cells));
     *p = chi_squared_above(statistic, block);
     return statistic;
 }

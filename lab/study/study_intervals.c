@@ -15,7 +15,8 @@ enum {
     AGAIN = 10000,   /* answers of a second look; the standard error of 0.95 is 0.0022 then */
     RARE = 400,      /* likewise, where a hundredth to a tenth are shown */
     TIMES_MOST = 10, /* as many studies as the first look had, for these */
-    SEED_OF_AGAIN = 500000000
+    SEED_OF_AGAIN = 500000000,
+    SEED_OF_ADDED = 250000000
 };
 
 static const double records_most = 2e8; /* in all studies of a second look, for these */
@@ -23,14 +24,19 @@ static const double records_most = 2e8; /* in all studies of a second look, for 
 static const double bounds[] = {
     [INTERVALS_HOLD] = 0.935, [INTERVALS_REJECT] = 0.065, [INTERVALS_WIDTH] = 1.3};
 
-/* Shares of noise differ from whole ones most where noise is most of the error. */
-static const uint64_t shares_records_most = 1000;
-
 static const struct intervals_kind *const kinds[] = {
     &intervals_survival,    &intervals_crosstab,  &intervals_table1,  &intervals_evaluate,
     &intervals_concordance, &intervals_correlate, &intervals_regress, &intervals_between,
+    &intervals_tables,      &intervals_groups,    &intervals_medians,
 };
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+enum { KINDS = sizeof kinds / sizeof kinds[0], KINDS_AT_FIRST = 8 };
+
+/* Kinds that were added keep the seeds of the others as they were. */
+static uint64_t seed_of(const struct study_request *request, size_t kind_at, size_t at)
+{
+    const uint64_t added = kind_at / KINDS_AT_FIRST * SEED_OF_ADDED;
+    return added + (request->seed * KINDS_AT_FIRST + kind_at % KINDS_AT_FIRST) * 1000 + at;
+}
 
 static bool setting_at(struct intervals_setting *out, const struct study_request *request,
                        const struct intervals_kind *kind, size_t *at)
@@ -190,12 +196,9 @@ static enum status run_kind(double *worst, struct rare *rare, struct study *stud
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && setting_at(&setting, request, kind, &i); i++) {
         struct intervals_told told = {.kind = kind};
-        if (setting.shares > 0 && setting.site_records > shares_records_most) {
-            continue;
-        }
         setting.runs = kind->runs_times * runs;
         setting.is_short = runs < RUNS;
-        setting.seed = (request->seed * KINDS + kind_at) * 1000 + i;
+        setting.seed = seed_of(request, kind_at, i);
         setting.planted = request->planted ? kind->planted : 1;
         intervals_told_clear(&told);
         status = run_setting(study, &told, &setting, runs >= RUNS && !request->planted);
@@ -267,6 +270,7 @@ enum status study_intervals(struct study *study, const struct study_request *req
                     : why_refuse(
                           why,
                           "--only: there is no kind \"%s\"; there are survival, crosstab, table1, "
-                          "evaluate, concordance, correlate, regress and between",
+                          "evaluate, concordance, correlate, regress, between, tables, "
+                          "groups and medians",
                           request->only);
 }

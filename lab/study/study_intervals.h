@@ -23,7 +23,8 @@ struct intervals_setting {
         shares; /* distributed: each draw is a share, so many of which are one whole noise; else 0 */
     bool is_gaussian; /* with a delta of 1e-5; else Laplace */
     size_t variant;   /* which study of its kind */
-    size_t sites;     /* of a study between sites; there site_records 0: of unequal size */
+    size_t sites;     /* of a study between sites; there site_records 0: of unequal size. 1: one of
+                         five is alone, with its own noise */
     bool has_spread;  /* there: sites differ */
     size_t runs;
     bool is_short; /* chance is allowed for, as runs are too few to show that the bounds hold */
@@ -32,6 +33,9 @@ struct intervals_setting {
 };
 
 enum { INTERVALS_SITES = 5, INTERVALS_TEXT = 80, INTERVALS_COLUMNS = 8, INTERVALS_CLAIMS_MAX = 64 };
+
+/** Returns how many records a study has: of all five sites, or of the one that is alone. */
+uint64_t intervals_records(const struct intervals_setting *setting);
 
 /** Writes what a row says of its setting: "local, Gaussian, 5 x 200, epsilon 1". */
 void intervals_setting_name(char text[static INTERVALS_TEXT], const char *kind,
@@ -202,6 +206,6 @@ struct intervals_kind {
 
 extern const struct intervals_kind intervals_survival, intervals_crosstab, intervals_table1,
     intervals_evaluate, intervals_concordance, intervals_correlate, intervals_between,
-    intervals_regress;
+    intervals_regress, intervals_tables, intervals_groups, intervals_medians;
 
 #endif

@@ -191,6 +191,11 @@ bool intervals_setting_at(struct intervals_setting *out, const struct study_requ
     return true;
 }
 
+uint64_t intervals_records(const struct intervals_setting *setting)
+{
+    return (setting->sites == 1 ? 1 : INTERVALS_SITES) * setting->site_records;
+}
+
 void intervals_setting_name(char text[static INTERVALS_TEXT], const char *kind,
                             const struct intervals_setting *setting)
 {

@@ -127,7 +127,9 @@ static enum status make_source(struct intervals_source *out, const struct world 
 enum status table1_world_init(struct world *world, const struct intervals_setting *setting)
 {
     static double values[GROUPS][FINE];
-    const double records = (double)(INTERVALS_SITES * setting->site_records);
+    /* One that is alone has what was planned for all. */
+    const double sites = setting->sites == 1 ? INTERVALS_SITES : 1;
+    const double records = sites * (double)intervals_records(setting);
     enum status status = STATUS_OK;
     *world = (struct world){.setting = setting, .steps = STEPS_BEFORE_PLAN};
     for (int planned = 0; planned < 2; planned++) {
@@ -149,7 +151,7 @@ enum status table1_world_init(struct world *world, const struct intervals_settin
         }
         if (planned == 0) {
             world->steps = table1_plan(&(struct table1_public){
-                .records = records, .groups = GROUPS, .variance = world->variance[0]});
+                .records = records, .groups = GROUPS, .variance = sites * world->variance[0]});
         }
     }
     for (size_t v = 0; v < 2; v++) {
@@ -176,7 +178,7 @@ enum status table1_world_init(struct world *world, const struct intervals_settin
 void table1_world_draw(double cell[VARIABLES][CELLS_MAX], const struct world *world,
                        struct seeded_random *seeded)
 {
-    const uint64_t records = INTERVALS_SITES * world->setting->site_records;
+    const uint64_t records = intervals_records(world->setting);
     uint64_t first = 0;
     memset(cell, 0, VARIABLES * sizeof *cell);
     for (uint64_t i = 0; i < records; i++) {
@@ -193,7 +195,7 @@ void table1_world_draw(double cell[VARIABLES][CELLS_MAX], const struct world *wo
 
 void table1_world_expect(double cell[VARIABLES][CELLS_MAX], const struct world *world)
 {
-    const double records = (double)(INTERVALS_SITES * world->setting->site_records);
+    const double records = (double)intervals_records(world->setting);
     memset(cell, 0, VARIABLES * sizeof *cell);
     for (size_t i = 0; i < VARIABLES * GROUPS; i++) {
         const size_t v = i / GROUPS;

@@ -244,3 +244,18 @@ Test(crosstab, a_share_that_noise_lifts_above_one_keeps_its_interval)
         }
     }
 }
+
+/* Independent columns of 3,000 and 400 records, three quarters in the first category, and noise that adds 50 to both cells of the small
+ * row, as it does on average where it makes the least expected cell large enough to be shown. Near that limit this is no evidence; where
+ * the noise could not have done it, it is. */
+Test(crosstab, does_not_take_for_evidence_what_let_the_test_be_shown)
+{
+    const double cell[4] = {2250, 750, 350, 150};
+    struct crosstab_cells cells = {cell, 2, 2, 5, 640};
+    double p = NAN;
+    (void)crosstab_test(&p, &cells);
+    cr_expect(p > 0.9, "%g", p);
+    cells.variance = 64;
+    (void)crosstab_test(&p, &cells);
+    cr_expect(p < 0.1, "%g", p);
+}
