@@ -92,6 +92,16 @@ void joining_raise(struct query_effect *effect, struct between_site *site, size_
     }
 }
 
+void joining_withhold(struct between *all)
+{
+    double *const figure[] = {&all->low,    &all->high,     &all->error,
+                              &all->spread, &all->share,    &all->statistic,
+                              &all->p,      &all->next_low, &all->next_high};
+    for (size_t i = 0; i < sizeof figure / sizeof figure[0]; i++) {
+        *figure[i] = NAN;
+    }
+}
+
 static enum status join_tables(struct query_effect *effect, struct between_site *site,
                                const struct joining *joining)
 {
@@ -209,9 +219,26 @@ static void note_missing(struct query_effect *effect, const struct joining *join
     }
 }
 
+/* A site that is left out, where what the effect is about may be empty: no epsilon would do then, and the noise in its cells would
+ * pass for records where less noise is assumed. */
+static enum status find_hidden(bool *is_hidden, const struct between_site *site, size_t effects,
+                               const struct joining *joining)
+{
+    const size_t count = joining->sites->count;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < effects * count && status == STATUS_OK; i++) {
+        bool hides = false;
+        if (isnan(site[i].value)) {
+            status = joining_hides(&hides, joining, i / count, i % count);
+        }
+        is_hidden[i / count] = is_hidden[i / count] || hides;
+    }
+    return status;
+}
+
 /* With how much less noise the released cells would give all sites an effect: joined again, until they do. Regressions and
  * curves take long, so that they are tried for few sites. */
-static enum status find_factors(struct query_effect *effect, size_t effects,
+static enum status find_factors(struct query_effect *effect, size_t effects, const bool *is_hidden,
                                 const struct joining *joining)
 {
     enum { STEPS = 10, SITES_MOST = 16 };
@@ -233,7 +260,7 @@ static enum status find_factors(struct query_effect *effect, size_t effects,
         status = rows[joining->query->kind].join(again, site, &with);
         are_known = true;
         for (size_t k = 0; k < effects && status == STATUS_OK; k++) {
-            if (isnan(effect[k].factor) && effect[k].all.sites < count) {
+            if (isnan(effect[k].factor) && effect[k].all.sites < count && !is_hidden[k]) {
                 effect[k].factor = again[k].all.sites == count ? factor : NAN;
                 are_known = are_known && !isnan(effect[k].factor);
             }
@@ -244,19 +271,24 @@ static enum status find_factors(struct query_effect *effect, size_t effects,
     return status;
 }
 
-static enum status note_all_missing(struct query_effect *effect, size_t effects,
-                                    const struct joining *joining)
+static enum status note_all_missing(struct query_effect *effect, const struct between_site *site,
+                                    size_t effects, const struct joining *joining)
 {
     const struct query *query = joining->query;
     double needed = NAN;
     size_t known = effects; /* the effect that needed is of */
+    bool is_hidden[QUERY_EFFECTS_MAX] = {false};
     bool is_missing = false;
+    CHECK(effects <= QUERY_EFFECTS_MAX);
     for (size_t i = 0; i < effects; i++) {
         effect[i].needed = NAN;
         effect[i].factor = NAN;
         is_missing = is_missing || effect[i].all.sites < joining->sites->count;
     }
-    const enum status status = is_missing ? find_factors(effect, effects, joining) : STATUS_OK;
+    enum status status = is_missing ? find_hidden(is_hidden, site, effects, joining) : STATUS_OK;
+    if (is_missing && status == STATUS_OK) {
+        status = find_factors(effect, effects, is_hidden, joining);
+    }
     for (size_t i = 0; i < effects && status == STATUS_OK; i++) {
         if (effect[i].all.sites == joining->sites->count) {
             continue;
@@ -273,11 +305,8 @@ static enum status note_all_missing(struct query_effect *effect, size_t effects,
 
 bool query_between_is_confirmed(const struct query *query, const struct query_noise *noise)
 {
-    if (noise->is_gaussian) {
-        return query->kind == QUERY_COUNT || query->kind == QUERY_MEAN ||
-               query->kind == QUERY_CROSSTAB || query->kind == QUERY_TABLE1;
-    }
-    return query->kind != QUERY_REGRESS || query->family == REGRESS_LOGISTIC;
+    return !noise->is_gaussian || query->kind == QUERY_COUNT || query->kind == QUERY_MEAN ||
+           query->kind == QUERY_CROSSTAB || query->kind == QUERY_TABLE1;
 }
 
 /* The estimates stand, without what `study intervals` has not shown to hold. */
@@ -286,24 +315,16 @@ static void withhold(struct query_effect *effect, struct between_site *site, siz
 {
     const size_t count = joining->sites->count;
     for (size_t i = 0; i < effects; i++) {
-        struct between *all = &effect[i].all;
         const size_t used = strlen(effect[i].note);
-        double *const figure[] = {&all->low,    &all->high,     &all->error,
-                                  &all->spread, &all->share,    &all->statistic,
-                                  &all->p,      &all->next_low, &all->next_high};
-        for (size_t k = 0; k < sizeof figure / sizeof figure[0]; k++) {
-            *figure[k] = NAN;
-        }
+        joining_withhold(&effect[i].all);
         for (size_t k = 0; k < count; k++) {
             site[i * count + k].low = NAN;
             site[i * count + k].high = NAN;
         }
         (void)snprintf(effect[i].note + used, sizeof effect[i].note - used,
                        "%sno intervals and no tests: hedgerow study intervals has not confirmed "
-                       "those by site %s",
-                       used > 0 ? "; " : "",
-                       joining->sites->noise.is_gaussian ? "of this kind with noise: gaussian"
-                                                         : "of regressions that are not logistic");
+                       "those by site of this kind with noise: gaussian",
+                       used > 0 ? "; " : "");
     }
 }
 
@@ -324,7 +345,7 @@ enum status query_between(struct query_effect *effect, struct between_site *site
             status = rows[joining.query->kind].join(effect, site, &joining);
         }
         if (status == STATUS_OK) {
-            status = note_all_missing(effect, effects, &joining);
+            status = note_all_missing(effect, site, effects, &joining);
         }
         if (status == STATUS_OK && !query_between_is_confirmed(joining.query, &sites->noise)) {
             withhold(effect, site, effects, &joining);

@@ -33,13 +33,14 @@ static void name_hazard(char name[static QUERY_NAME_BYTES], const struct query *
     query_part_name(name, query, part);
 }
 
-/* No mean lies beyond the end. */
-static void clamp(struct between *all, double end)
+/* Sites of whom many die have few left at the end, and are refused more often: those that are given are not like all. Where ten
+ * sites of 1,000 records differ, at epsilon 0.45, the interval of the mean over sites holds in 0.92 (docs/STUDY.md). */
+static void say_unjoined(struct query_effect *effect)
 {
-    double *const figure[] = {&all->low, &all->high, &all->next_low, &all->next_high};
-    for (size_t i = 0; i < sizeof figure / sizeof figure[0]; i++) {
-        *figure[i] = isnan(*figure[i]) ? NAN : fmin(fmax(*figure[i], 0), end);
-    }
+    joining_withhold(&effect->all);
+    (void)snprintf(effect->note, sizeof effect->note,
+                   "the mean over sites has no interval and no test: hedgerow study intervals "
+                   "found that those of mean survival miss");
 }
 
 enum status join_survival(struct query_effect *effect, struct between_site *site,
@@ -72,8 +73,8 @@ enum status join_survival(struct query_effect *effect, struct between_site *site
                        is_hazard ? "hazard ratio" : query->column.name);
         if (is_hazard) {
             joining_raise(&effect[i], site, count);
-        } else if (i < groups) {
-            clamp(&effect[i].all, query->end);
+        } else if (!joining->sites->noise.is_gaussian && effect[i].all.sites >= BETWEEN_SITES_MIN) {
+            say_unjoined(&effect[i]);
         }
     }
     effect += 3 * groups - 2;

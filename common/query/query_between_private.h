@@ -20,6 +20,14 @@ struct answering joining_site(struct query_run *run, const struct joining *joini
 /** From logarithms to ratios; deviations stay those of the logarithms. */
 void joining_raise(struct query_effect *effect, struct between_site *site, size_t count);
 
+/** Takes away everything that is said of all sites together but the estimate. */
+void joining_withhold(struct between *all);
+
+/** Answers whether what the effect of one site is about may be empty: a group, row, column or category of no more records than its
+ * noise. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status joining_hides(bool *out, const struct joining *joining, size_t effect,
+                                   size_t site);
+
 /* Of each kind: how many effects it has; and they, zeroed before, with `count` sites each in site. Fail with STATUS_NO_MEMORY. */
 size_t survival_effects(const struct query *query);
 enum status join_survival(struct query_effect *effect, struct between_site *site,

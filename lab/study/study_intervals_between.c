@@ -44,6 +44,8 @@ struct found {
 
 static const size_t counts[] = {3, 5, 10};
 static const double epsilons[] = {0.25, 1, 4};
+/* Where about one site in ten, or one in four, is refused: ten sites of 1,000 records that differ. */
+static const double between_epsilons[] = {0.3, 0.35, 0.45, 0.55};
 static const uint64_t sizes[] = {200, 1000, 0}; /* 0: from 200 to 5,000, each another */
 
 /* The mean of all sites' effects, and the deviation between them where they differ. */
@@ -242,11 +244,13 @@ enum {
     EPSILONS = sizeof epsilons / sizeof epsilons[0],
     SIZES = sizeof sizes / sizeof sizes[0],
     SETTINGS = SIZES * COUNTS * EPSILONS * 2,
-    NOISES = 2
+    NOISES = 2,
+    ALL = NOISES * SETTINGS * DRAWN,
+    BETWEEN = sizeof between_epsilons / sizeof between_epsilons[0]
 };
 
-/* Of each effect that answers give four, and behind them all one. Those of the other families are told, and judge nothing. */
-enum { MEAN, ALONE, NEXT, REJECTED, CLAIMS, GIVEN = NUMBERS + 2, WIDTH = CLAIMS * GIVEN };
+/* Of each effect four, and behind them all two. Mean lives are not joined with an interval: each site's alone is judged. */
+enum { MEAN, ALONE, NEXT, REJECTED, CLAIMS, WIDTH = CLAIMS * (EFFECTS - 1), LIVES };
 #define CLAIMS_OF(name)                                                                            \
     {"sites: intervals of the mean over sites, " name ", the worst of all settings",               \
      INTERVALS_HOLD},                                                                              \
@@ -259,29 +263,45 @@ static const struct intervals_claim claims[] = {
     CLAIMS_OF("shares"),
     CLAIMS_OF("differences"),
     CLAIMS_OF("log odds ratios"),
-    CLAIMS_OF("mean lives"),
     CLAIMS_OF("log hazard ratios"),
     CLAIMS_OF("slopes"),
     CLAIMS_OF("means of tables"),
     CLAIMS_OF("numbers, logistic"),
+    CLAIMS_OF("numbers, linear"),
+    CLAIMS_OF("numbers, Poisson"),
+    CLAIMS_OF("numbers, hazards"),
     CLAIMS_OF("categories, logistic"),
+    CLAIMS_OF("categories, linear"),
+    CLAIMS_OF("categories, Poisson"),
+    CLAIMS_OF("categories, hazards"),
     {"sites: widths of the mean over sites over those that known variances within sites give",
      INTERVALS_WIDTH},
+    {"sites: intervals of each site alone, mean lives", INTERVALS_HOLD},
 };
 
 /* Answers by site have no intervals of these. */
 static bool is_withheld(const struct intervals_setting *setting)
 {
     const enum effect effect = (enum effect)setting->variant;
-    return effect > NUMBERS + REGRESS_LOGISTIC ||
-           (setting->is_gaussian && effect != SHARE && effect != DIFFERENCE && effect != LOG_ODDS &&
-            effect != TABLE_MEAN);
+    return setting->is_gaussian && effect != SHARE && effect != DIFFERENCE && effect != LOG_ODDS &&
+           effect != TABLE_MEAN;
+}
+
+/* Behind all others: of mean lives, then of hazard ratios. */
+static void set_between(struct intervals_setting *out, size_t i)
+{
+    *out = (struct intervals_setting){.site_records = 1000,
+                                      .sites = 10,
+                                      .epsilon = between_epsilons[i % BETWEEN],
+                                      .has_spread = true,
+                                      .draws = 1,
+                                      .variant = i < BETWEEN ? MEAN_LIFE : HAZARD};
 }
 
 /* A short run leaves out what it would not judge. */
 static bool at(struct intervals_setting *out, const struct study_request *request, size_t *at)
 {
-    for (; *at < NOISES * SETTINGS * DRAWN; (*at)++) {
+    for (; *at < ALL; (*at)++) {
         const size_t i = *at % SETTINGS;
         *out = (struct intervals_setting){.site_records = sizes[i / 2 / EPSILONS / COUNTS],
                                           .sites = counts[i / 2 / EPSILONS % COUNTS],
@@ -294,6 +314,10 @@ static bool at(struct intervals_setting *out, const struct study_request *reques
             (out->site_records > 0 && out->site_records <= request->rounds && !is_withheld(out))) {
             return true;
         }
+    }
+    if (*at < ALL + 2 * BETWEEN && (request->rounds == 0 || request->rounds >= 1000)) {
+        set_between(out, *at - ALL);
+        return true;
     }
     return false;
 }
@@ -341,8 +365,11 @@ static void tell(struct intervals_told *told, const struct found found[2],
 static void take(struct intervals_told *told, enum effect effect, const struct found *found,
                  const struct intervals_setting *setting)
 {
-    const size_t first =
-        (size_t)CLAIMS * (effect == CATEGORIES + REGRESS_LOGISTIC ? GIVEN - 1 : effect);
+    if (effect == MEAN_LIFE) {
+        intervals_take(told, LIVES, &found->alone, setting->sites * setting->runs);
+        return;
+    }
+    const size_t first = (size_t)CLAIMS * (effect < MEAN_LIFE ? effect : effect - 1);
     const size_t judged =
         setting->runs > WITHIN_LEAST ? setting->runs - WITHIN_LEAST : setting->runs;
     intervals_take(told, first + MEAN, &found->mean, setting->runs);

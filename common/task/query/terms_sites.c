@@ -20,7 +20,7 @@ struct site_half {
     double half;    /* NAN: not given */
     double range;   /* of the unit */
     double records; /* the fewest of a site that is given; NAN: no number would do */
-    bool is_apart;  /* sites are not joined */
+    bool is_apart;  /* sites are not joined, or without an interval */
     bool is_beside; /* another figure is the question's main one: this one warns of nothing */
 };
 
@@ -164,11 +164,11 @@ static enum status of_survival(const struct asking *asking)
     const double for_hazards = has_pair ? need(asking, known.groups + 1) : NAN;
     const struct site_half half[] = {
         {"a group's mean up to the end, if half die", "", unit, end * expected.mean, end, for_mean,
-         false, false},
+         true, false},
         {"a group's median, if three of four die", "", unit, end * expected.median, end, for_median,
          true, true},
         {"the difference of two groups' means, if half die", "", unit,
-         sqrt(2) * end * expected.mean, end, for_mean, false, true},
+         sqrt(2) * end * expected.mean, end, for_mean, true, true},
         {"the hazard ratio's logarithm, likewise", "", "logarithm", hazards, log_range, for_hazards,
          false, true},
     };

@@ -132,8 +132,10 @@ alike, uneven = (table[told(table, f"interval of the {part}")]["bar"]
 assert uneven > 2 * alike, (alike, uneven)
 hazards = joined(curves, "hazard ratio's logarithm")
 assert hazards > 1.96 * math.sqrt(4 / 2500) and hazards < 1.2 * 1.96 * math.sqrt(4 / 2500), hazards
-joined(curves, "a group's mean")
-joined(curves, "difference of two groups' means")
+# Means of survival are joined without an interval: a line each, and none of the mean over sites.
+for part in ("a group's mean", "difference of two groups' means"):
+    at = told(curves, "one site's", part)
+    assert "the mean over" not in curves[at + 1]["what"], curves[at + 1]["what"]
 small = " in a group of a tenth of the records"
 for part in ("share at the end", "curve as a whole (band) at the end", "mean up to the end", "median"):
     alike = told(curves, f"interval of the {part} in a group, if all are alike")

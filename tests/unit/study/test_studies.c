@@ -76,7 +76,7 @@ Test(studies, corrections_matter_and_every_claim_of_them_can_fail)
 
 Test(studies, intervals_hold_the_truth_and_with_half_the_noise_admitted_they_do_not)
 {
-    cr_assert(judge(study_intervals, (struct study_request){.rounds = 200, .runs = 245}) == 110);
+    cr_assert(judge(study_intervals, (struct study_request){.rounds = 200, .runs = 245}) == 131);
 }
 
 /* Forty runs show what they can: of widths, too, chance is allowed for. */

@@ -7,6 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define UNJOINED                                                                                   \
+    "the mean over sites has no interval and no test: hedgerow study intervals found that those "  \
+    "of mean survival miss"
+
 enum { BITS = 10, SITES = 4, EFFECTS = 4, CELLS = 9 };
 
 static struct query_set set;
@@ -156,10 +160,16 @@ Test(query_between, survival_regress_and_table1_are_told_by_site)
         const bool is_median = j == 4 || j == 5; /* half of nobody dies */
         cr_expect(told[j].all.sites == (is_median ? 0 : SITES), "%s", told[j].name);
         cr_expect(isfinite(told[j].all.value) == !is_median, "%s", told[j].name);
+        /* Means of survival are joined without an interval; each site has its own. */
+        cr_expect(isnan(told[j].all.low) == (j < 3 || is_median), "%s", told[j].name);
+        cr_expect(isnan(told[j].all.p) == (j < 3 || is_median), "%s", told[j].name);
+        cr_expect(isnan(told[j].all.next_high) == (j < 3 || is_median), "%s", told[j].name);
+        cr_expect(isnan(at[j][0].low) == is_median, "%s", told[j].name);
         cr_expect(told[j].is_ratio == (j == 3 || j == 6));
     }
-    /* Nobody lives longer than to the end. */
-    cr_expect(told[0].all.next_high <= 98 && told[0].all.high <= told[0].all.next_high);
+    cr_expect_str_eq(told[0].note, UNJOINED);
+    cr_expect_str_eq(told[2].note, UNJOINED);
+    cr_expect(told[3].note[0] == '\0');
     /* Odds ratios are joined as logarithms. */
     cr_expect_float_eq(told[6].all.value, 4.5, 1e-4);
     query_set_free(&set);
@@ -280,9 +290,9 @@ Test(query_between, what_has_intervals_by_site_is_what_studies_have_confirmed)
         bool is_confirmed;
         bool is_with_gaussian;
     } asked[] = {{"regress: death ~ sex", true, false},
-                 {"regress: age ~ sex", false, false},
-                 {"regress: counts age ~ sex", false, false},
-                 {"regress: time age event death ~ sex, to 98", false, false},
+                 {"regress: age ~ sex", true, false},
+                 {"regress: counts age ~ sex", true, false},
+                 {"regress: time age event death ~ sex, to 98", true, false},
                  {"survival: time age event death by sex, to 98 in 4 intervals", true, false},
                  {"table1: [sex]", true, true},
                  {"crosstab: sex x death", true, true},
@@ -297,4 +307,103 @@ Test(query_between, what_has_intervals_by_site_is_what_studies_have_confirmed)
                   asked[i].is_with_gaussian);
         query_set_free(&set);
     }
+}
+
+/* One site has no record of the second group: its cells are noise alone, of the size that noise has. With less noise assumed they
+ * would pass for records. */
+Test(query_between, of_a_site_whose_group_is_empty_no_factor_is_told)
+{
+    enum { TABLE = 5, CURVE = 19, REGRESS = 4, ALL = TABLE + CURVE + REGRESS + 1, TOLD = 9 };
+    static const char *const texts[] = {
+        "crosstab: sex x death", "survival: time age event death by sex, to 98 in 4 intervals",
+        "regress: death ~ sex"};
+    static const int64_t full[ALL] = {200, 200, 200, 200, 0,   30,  30,  30,  30, 0,
+                                      0,   0,   0,   280, 30,  30,  30,  30,  0,  0,
+                                      0,   0,   280, 0,   200, 200, 200, 200, 0};
+    static const int64_t noise[ALL] = {0, 0, 5, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3,
+                                       4, 2, 3, 1, 0, 0, 0, 4, 0, 0, 0, 5, 4, 0};
+    static const bool is_empty_at[ALL] = {
+        [2] = true,  [3] = true,  [14] = true, [15] = true, [16] = true, [17] = true, [18] = true,
+        [19] = true, [20] = true, [21] = true, [22] = true, [26] = true, [27] = true};
+    int64_t own[SITES][1 + ALL];
+    static struct query_effect told[TOLD];
+    static struct between_site at[TOLD][SITES];
+    cr_assert_eq(query_set_init(&set, texts, 3, BITS, &toy_names, NULL), STATUS_OK);
+    query_set_plan(&set, &(struct query_public){.records = 3200, .variance = 18});
+    cr_assert(query_set_cells(&set, 0) == ALL, "%zu", query_set_cells(&set, 0));
+    cr_assert(query_between_count(&set) == TOLD, "%zu", query_between_count(&set));
+    for (int is_empty = 0; is_empty < 2; is_empty++) {
+        for (size_t i = 0; i < SITES; i++) {
+            own[i][0] = 800;
+            for (size_t j = 0; j < ALL; j++) {
+                own[i][1 + j] = full[j] << BITS;
+            }
+            for (size_t j = 0; i == 3 && j < ALL; j++) {
+                /* Of a small group, an eighth of the others' records. The first group has the rest. */
+                const int64_t few = is_empty != 0 ? noise[j] : full[j] / 8;
+                const size_t rest = j < TABLE ? 0 : j < TABLE + CURVE ? TABLE + 8 : TABLE + CURVE;
+                if (is_empty_at[j]) {
+                    own[i][1 + j] = few << BITS;
+                    own[i][1 + rest] += (full[j] - few) << BITS;
+                }
+            }
+        }
+        const struct query_sites sites = {.set = &set,
+                                          .row = own[0],
+                                          .count = SITES,
+                                          .noise = {.scale = ldexp(3, BITS), .draws = 1}};
+        cr_assert_eq(query_between(told, at[0], &sites), STATUS_OK);
+        size_t known = 0;
+        for (size_t k = 0; k < TOLD; k++) {
+            const bool is_of_second = k != 2 && k != 6; /* the first group's mean and median */
+            if (is_of_second) {
+                cr_expect(is_empty == 0 || isnan(at[k][3].value), "%s", told[k].name);
+                cr_expect(is_empty == 0 || isnan(told[k].factor), "%s: %g", told[k].name,
+                          told[k].factor);
+                cr_expect(is_empty == 0 || strstr(told[k].note, "times the epsilon") == NULL, "%s",
+                          told[k].note);
+            }
+            known += isfinite(told[k].factor) ? 1 : 0;
+        }
+        cr_expect(is_empty != 0 || known > 0, "of a small group factors are told");
+    }
+    query_set_free(&set);
+}
+
+/* What is said of a kind and what is said of sites that are left out are two sentences. */
+Test(query_between, two_notes_are_joined_by_a_semicolon)
+{
+    enum { CURVE = 10, CURVE_EFFECTS = 2 };
+    static const char *const texts[] = {"survival: time age event death, to 80 in 4 intervals"};
+    static const int64_t curve[CURVE] = {300, 300, 200, 100, 0, 0, 0, 0, 100, 0};
+    int64_t own[SITES][1 + CURVE];
+    cr_assert_eq(query_set_init(&set, texts, 1, BITS, &toy_names, NULL), STATUS_OK);
+    for (int is_gaussian = 0; is_gaussian < 2; is_gaussian++) {
+        for (size_t i = 0; i < SITES; i++) {
+            const int64_t part = i + 1 < SITES ? 1 : 50;
+            own[i][0] = 1000 / part;
+            for (size_t j = 0; j < CURVE; j++) {
+                own[i][1 + j] = (curve[j] << BITS) / part;
+            }
+        }
+        const struct query_sites sites = {
+            .set = &set,
+            .row = own[0],
+            .count = SITES,
+            .noise = {.is_gaussian = is_gaussian != 0, .scale = ldexp(3, BITS), .draws = 1}};
+        static const char left_out[] =
+            "1 of 4 sites have not enough data at this epsilon and are left out";
+        cr_assert_eq(query_between(effect, site[0], &sites), STATUS_OK);
+        const char *note = effect[0].note;
+        const char *left = strstr(note, left_out);
+        cr_assert(left != NULL, "%s", note);
+        if (is_gaussian != 0) {
+            cr_expect(left == note, "%s", note);
+            cr_expect(strstr(note, "; no intervals and no tests: ") != NULL, "%s", note);
+        } else {
+            cr_expect(strstr(note, UNJOINED "; ") == note && left == note + strlen(UNJOINED "; "),
+                      "%s", note);
+        }
+    }
+    query_set_free(&set);
 }
