@@ -187,7 +187,7 @@ text = pathlib.Path(sys.argv[2]).read_text()
 tables = re.split(r"^stage [0-9]+: ", text, flags=re.M)[1:]
 assert len(tables) == len(stages)
 for releases, shown in zip((table, curves, regression, table1, score, by_group, wide), tables):
-    numbers = {float(word) for word in re.findall(r"[0-9.]*[0-9](?:e[-+][0-9]+)?", shown)}
+    numbers = {float(word) for word in re.findall(r"[0-9]+(?:[.][0-9]+)?(?:e[-+][0-9]+)?", shown)}
     widths = [release for release in releases if re.search(": (half of|the same of|the [a-z-]+ test) ", release["what"])]
     assert len(widths) > 3
     for release in widths:
@@ -396,5 +396,5 @@ expect 2 "$hedgerow" plan job "$job" --agents 0
 expect 2 "$hedgerow" plan job "$job" --agents 10001
 # Each agent has a connection at the coordinator.
 expect 0 "$hedgerow" plan job "$job" --agents 256
-prints 'the coordinator takes about 42.8 MB of memory'
+prints 'the coordinator takes about 42.8 MB'
 finish
