@@ -148,9 +148,13 @@ static void put_line(struct table *table, const struct terms_line *line)
     if (row == table->rows) {
         (void)snprintf(table->cell[table->rows++][NAME], TABLE_CELL_BYTES, "%s", name);
     }
-    put(table->cell[row][width], line);
-    if (line->noise_to_signal > 1 && strstr(table->cell[row][width], "!") == NULL) {
-        (void)strncat(table->cell[row][width], " !", 3);
+    char *cell = table->cell[row][width];
+    const bool was_drowned = strchr(cell, '!') != NULL;
+    put(cell, line);
+    if ((was_drowned || (line->noise_to_signal > 1 && isfinite(line->bar))) &&
+        strchr(cell, '!') == NULL) {
+        const size_t used = strlen(cell);
+        (void)snprintf(cell + used, TABLE_CELL_BYTES - used, " !");
     }
     if (line->place.of != TERMS_OF_SITES) {
         put_number(table->cell[row][column_of[line->place.of].from], line->place.needs);

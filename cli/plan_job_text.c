@@ -36,13 +36,15 @@ static void print_charge(const struct job_plan *plan, size_t index)
     if (terms->sampling < 1) {
         (void)snprintf(sampled, sizeof sampled, " on %.6g of the records", terms->sampling);
     }
+    const bool is_whole = !gaussian && terms->passes == 1 && terms->sampling >= 1 &&
+                          terms->charge.epsilon_micro == terms->price.epsilon_micro;
     (void)putchar('\n');
-    wrap_print_in(stdout, TABLE_WIDTH, 0, 4,
-                  "stage %zu: %s, %s; %s; %u charge%s of %s %.6g%s: the stage alone %s", index + 1,
-                  task_name(stage->task), strategy_name(stage->strategy), terms->mechanism,
-                  terms->passes, terms->passes == 1 ? "" : "s", gaussian ? "sigma" : "epsilon",
-                  gaussian ? terms->sigma : (double)terms->charge.epsilon_micro * 1e-6, sampled,
-                  epsilon_cell(price, terms->price));
+    wrap_print_in(
+        stdout, TABLE_WIDTH, 0, 4, "stage %zu: %s, %s; %s; %u charge%s of %s %.6g%s%s%s", index + 1,
+        task_name(stage->task), strategy_name(stage->strategy), terms->mechanism, terms->passes,
+        terms->passes == 1 ? "" : "s", gaussian ? "sigma" : "epsilon",
+        gaussian ? terms->sigma : (double)terms->charge.epsilon_micro * 1e-6, sampled,
+        is_whole ? "" : ": the stage alone ", is_whole ? "" : epsilon_cell(price, terms->price));
 }
 
 /* Rounds and batch, also where the stage's task chose them. */
@@ -79,8 +81,8 @@ static void print_work(const struct job_plan *plan)
             most = (struct work_need){fmax(most.flops, need.flops), fmax(most.bytes, need.bytes)};
         }
     }
-    wrap_print(
-        stdout, 0, 0,
+    wrap_print_in(
+        stdout, TABLE_WIDTH, 0, 0,
         "memory: the coordinator takes about %.3g MB, an agent at most %.3g MB in a round of "
         "%.2g operations",
         job_plan_coordinator_bytes(plan) / 1e6, most.bytes / 1e6, most.flops);
