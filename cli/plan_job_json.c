@@ -42,6 +42,16 @@ static bool is_alike(const struct job_plan *a, const struct job_plan *b)
     return alike;
 }
 
+static double burden_in_all(const struct job_plan *plan)
+{
+    double sum = 0;
+    for (size_t i = 0; i < plan->job.stage_count; i++) {
+        const struct terms_line *worst = job_plan_worst(plan, i);
+        sum += worst != NULL ? worst->noise_to_signal : 0;
+    }
+    return sum;
+}
+
 const struct job_plan *job_answer_better(const struct job_answer *answer)
 {
     const struct job_plan *rival = job_answer_rival(answer);
@@ -51,7 +61,10 @@ const struct job_plan *job_answer_better(const struct job_answer *answer)
     if (!is_alike(rival, &answer->plan)) {
         return NULL;
     }
-    return job_plan_noise_to_signal(rival) < job_plan_noise_to_signal(&answer->plan)
+    const double burden = job_plan_noise_to_signal(&answer->plan);
+    const double rivals = job_plan_noise_to_signal(rival);
+    const bool is_tie = fabs(rivals - burden) <= 1e-9 * burden; /* as where levels round */
+    return rivals < burden || (is_tie && burden_in_all(rival) < burden_in_all(&answer->plan))
                ? rival
                : &answer->plan;
 }

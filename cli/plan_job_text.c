@@ -3,12 +3,14 @@
 #include "base/wrap.h"
 #include "cli/plan.h"
 #include "cli/plan_job.h"
+#include "cli/plan_job_table.h"
 #include "job/round.h"
 #include "job/trust.h"
 #include "task/task.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { CELL_BYTES = 64 };
 
@@ -24,18 +26,25 @@ static const char *epsilon_cell(char text[static CELL_BYTES], struct price price
 }
 
 /* What an agent's ledger will hold. */
-static void print_charge(const struct terms *terms)
+static void print_charge(const struct job_plan *plan, size_t index)
 {
+    const struct stage *stage = &plan->job.stage[index];
+    const struct terms *terms = &plan->stage[index];
     const bool gaussian = terms->charge.epsilon_micro == 0;
     char sampled[CELL_BYTES] = "";
     char price[CELL_BYTES];
     if (terms->sampling < 1) {
         (void)snprintf(sampled, sizeof sampled, " on %.6g of the records", terms->sampling);
     }
-    wrap_print(stdout, 0, 4, "  %u charge%s of %s %.6g%s: %s for the stage alone", terms->passes,
-               terms->passes == 1 ? "" : "s", gaussian ? "sigma" : "epsilon",
-               gaussian ? terms->sigma : (double)terms->charge.epsilon_micro * 1e-6, sampled,
-               epsilon_cell(price, terms->price));
+    const bool is_whole = !gaussian && terms->passes == 1 && terms->sampling >= 1 &&
+                          terms->charge.epsilon_micro == terms->price.epsilon_micro;
+    (void)putchar('\n');
+    wrap_print_in(
+        stdout, TABLE_WIDTH, 0, 4, "stage %zu: %s, %s; %s; %u charge%s of %s %.6g%s%s%s", index + 1,
+        task_name(stage->task), strategy_name(stage->strategy), terms->mechanism, terms->passes,
+        terms->passes == 1 ? "" : "s", gaussian ? "sigma" : "epsilon",
+        gaussian ? terms->sigma : (double)terms->charge.epsilon_micro * 1e-6, sampled,
+        is_whole ? "" : ": the stage alone ", is_whole ? "" : epsilon_cell(price, terms->price));
 }
 
 /* Rounds and batch, also where the stage's task chose them. */
@@ -52,49 +61,64 @@ static void print_rounds(const struct stage *stage)
     (void)printf("  rounds: %u; batch: %u%s\n", stage->rounds, stage->batch, share);
 }
 
-/* What a round asks of an agent's machine. */
-static void print_work(const struct job_plan *plan, size_t index)
+/* What a round asks of an agent's machine, where that is the stage's own. */
+static void print_slot(const struct job_plan *plan, size_t index)
 {
     struct work_need need;
-    char slot[2 * CELL_BYTES] = "its time is public, no answer slot";
-    if (job_plan_need(&need, plan, index) != STATUS_OK) {
-        return;
+    if (!work_time_is_public(&plan->job.stage[index]) &&
+        job_plan_need(&need, plan, index) == STATUS_OK) {
+        (void)printf("  answer_slot_ms %llu will do at 10^9 operations a second\n",
+                     (unsigned long long)work_slot_ms(need.flops, plan_speed));
     }
-    if (!work_time_is_public(&plan->job.stage[index])) {
-        (void)snprintf(slot, sizeof slot, "answer_slot_ms %llu will do at 10^9 a second",
-                       (unsigned long long)work_slot_ms(need.flops, plan_speed));
-    }
-    wrap_print(stdout, 0, 4,
-               "  a round takes an agent at most %.3g MB of memory and %.2g operations: %s",
-               need.bytes / 1e6, need.flops, slot);
 }
 
-static void print_stage(const struct job_plan *plan, size_t index)
+static void print_work(const struct job_plan *plan)
+{
+    struct work_need most = {0, 0};
+    for (size_t i = 0; i < plan->job.stage_count; i++) {
+        struct work_need need;
+        if (job_plan_need(&need, plan, i) == STATUS_OK) {
+            most = (struct work_need){fmax(most.flops, need.flops), fmax(most.bytes, need.bytes)};
+        }
+    }
+    wrap_print_in(
+        stdout, TABLE_WIDTH, 0, 0,
+        "memory: the coordinator takes about %.3g MB, an agent at most %.3g MB in a round of "
+        "%.2g operations",
+        job_plan_coordinator_bytes(plan) / 1e6, most.bytes / 1e6, most.flops);
+}
+
+/* A line that stands in no table. */
+static void print_line(struct command_question *question, const struct terms *terms, size_t index)
+{
+    const struct terms_line *line = &terms->line[index];
+    const char *drowned = line->noise_to_signal > 1 ? "  DROWNED" : "";
+    char noise[CELL_BYTES + sizeof line->unit];
+    if (isfinite(line->noise)) {
+        (void)snprintf(noise, sizeof noise, "+- %.3g %s%s", line->noise, line->unit, drowned);
+    } else {
+        (void)snprintf(noise, sizeof noise, "%s %.3g %s%s%s", job_plan_bar_word(line), line->bar,
+                       line->unit, isfinite(terms->regret) ? "" : " (95 %)", drowned);
+    }
+    const char *what = command_part(stdout, 2, question, line->what,
+                                    index + 1 < terms->line_count ? line[1].what : NULL);
+    command_beside(stdout, question->bytes > 0 ? 4 : 2, what, noise);
+}
+
+static enum status print_stage(const struct job_plan *plan, size_t index)
 {
     const struct stage *stage = &plan->job.stage[index];
     const struct terms *terms = &plan->stage[index];
-    (void)printf("\nstage %zu: %s, %s; %s\n", index + 1, task_name(stage->task),
-                 strategy_name(stage->strategy), terms->mechanism);
-    print_charge(terms);
-    print_rounds(stage);
     struct command_question question = {0};
-    for (size_t i = 0; i < terms->line_count; i++) {
-        const struct terms_line *line = &terms->line[i];
-        const char *drowned = line->noise_to_signal > 1 ? "  DROWNED" : "";
-        char noise[CELL_BYTES + sizeof line->unit];
-        if (isfinite(line->noise)) {
-            (void)snprintf(noise, sizeof noise, "+- %.3g %s%s", line->noise, line->unit, drowned);
-        } else if (!isfinite(line->bar)) {
-            (void)snprintf(noise, sizeof noise, "no %s%s",
-                           line->noise_to_signal > 1 ? "answer" : "interval", drowned);
-        } else {
-            (void)snprintf(noise, sizeof noise, "%s %.3g %s%s%s", job_plan_bar_word(line),
-                           line->bar, line->unit, isfinite(terms->regret) ? "" : " (95 %)",
-                           drowned);
+    enum status status = STATUS_OK;
+    print_charge(plan, index);
+    print_rounds(stage);
+    for (size_t i = 0; i < terms->line_count && status == STATUS_OK; i++) {
+        bool is_told = false;
+        status = table_print_question(&is_told, terms, i);
+        if (!is_told) {
+            print_line(&question, terms, i);
         }
-        const char *what = command_part(stdout, 2, &question, line->what,
-                                        i + 1 < terms->line_count ? line[1].what : NULL);
-        command_beside(stdout, question.bytes > 0 ? 4 : 2, what, noise);
     }
     if (isfinite(terms->regret)) {
         (void)printf("  expected regret at most %.4f a round; without privacy %.4f\n",
@@ -107,7 +131,8 @@ static void print_stage(const struct job_plan *plan, size_t index)
                 terms->changed_chance);
         }
     }
-    print_work(plan, index);
+    print_slot(plan, index);
+    return status;
 }
 
 static void print_warning(const struct job_answer *answer, size_t stage)
@@ -137,9 +162,16 @@ static void print_notes(const struct job *job, size_t stage)
 {
     const struct query_set *set = round_queries(&job->stage[stage]);
     struct why by_site = {""};
+    struct why before = {""};
     if (stage_has_site_note(job, &job->stage[stage], &by_site)) {
+        for (size_t i = 0; i < stage && strcmp(before.text, by_site.text) != 0; i++) {
+            (void)stage_has_site_note(job, &job->stage[i], &before);
+        }
+    }
+    if (strcmp(before.text, by_site.text) != 0) { /* once for all stages */
         (void)putchar('\n');
-        wrap_print(stdout, 0, 2, "NOTE: stage %zu: %s", stage + 1, by_site.text);
+        wrap_print_in(stdout, TABLE_WIDTH, 0, 2, "NOTE: stage %zu%s: %s", stage + 1,
+                      stage + 1 < job->stage_count ? ", and others like it" : "", by_site.text);
     }
     for (size_t i = 0; i < set->count; i++) {
         struct why note = {""};
@@ -150,17 +182,46 @@ static void print_notes(const struct job *job, size_t stage)
     }
 }
 
-static const char *noise_cell(char text[static CELL_BYTES], const struct job_plan *plan,
-                              size_t stage)
+/* What is compared: of the sites' answers together, as no trust but local has others. */
+static const struct terms_line *worst_of_all(const struct terms *terms)
 {
-    const struct terms_line *worst = job_plan_worst(plan, stage);
+    const struct terms_line *worst = NULL;
+    for (size_t i = 0; i < terms->line_count; i++) {
+        const struct terms_line *line = &terms->line[i];
+        const bool is_of_sites =
+            line->place.of == TERMS_OF_SITE || line->place.of == TERMS_OF_SITES;
+        if (!is_of_sites && isfinite(line->noise_to_signal) &&
+            (worst == NULL || line->noise_to_signal > worst->noise_to_signal)) {
+            worst = line;
+        }
+    }
+    return worst;
+}
+
+/* The line that says the same as another one of the job's own plan; else the worst. */
+static const struct terms_line *compared(const struct terms *terms, const struct terms_line *own)
+{
+    for (size_t i = 0; own != NULL && own->place.row[0] != '\0' && i < terms->line_count; i++) {
+        const struct terms_place *place = &terms->line[i].place;
+        if (place->of == own->place.of && strcmp(place->row, own->place.row) == 0 &&
+            strncmp(terms->line[i].what, own->what, own->place.question) == 0) {
+            return &terms->line[i];
+        }
+    }
+    return worst_of_all(terms);
+}
+
+static const char *noise_cell(char *text, const struct job_plan *plan, size_t stage,
+                              const struct terms_line *own)
+{
+    const struct terms_line *worst = compared(&plan->stage[stage], own);
     (void)snprintf(text, CELL_BYTES, "-");
     if (worst != NULL && isfinite(worst->noise)) {
         (void)snprintf(text, CELL_BYTES, "+- %.3g %.40s", worst->noise, worst->unit);
     } else if (worst != NULL && isfinite(plan->stage[stage].regret)) {
         (void)snprintf(text, CELL_BYTES, "none; %.3g regret added", worst->bar);
     } else if (worst != NULL && !isfinite(worst->bar)) {
-        (void)snprintf(text, CELL_BYTES, "no answer: not enough data at this epsilon");
+        (void)snprintf(text, CELL_BYTES, "no answer");
     } else if (worst != NULL) {
         (void)snprintf(text, CELL_BYTES, "%s %.3g %.40s", job_plan_bar_word(worst), worst->bar,
                        worst->unit);
@@ -168,46 +229,53 @@ static const char *noise_cell(char text[static CELL_BYTES], const struct job_pla
     return text;
 }
 
-/* A row of the trusts' table: of which stage, under which trust, what. */
-static void print_row(const char *what, const char *trust, const char *cell)
+/* A stage's noise under every trust, and the regret where it has one: rows of the table. */
+static void put_stage_trusts(struct table *table, const struct job_answer *answer, size_t stage)
 {
-    (void)printf("%-20s  %-11s  %s\n", what, trust, cell);
-}
-
-/* A stage's noise under every trust, and the regret where it has one. */
-static void print_stage_trusts(const struct job_answer *answer, size_t stage)
-{
-    char what[CELL_BYTES];
-    char cell[CELL_BYTES];
-    (void)snprintf(what, sizeof what, "  %zu %s", stage + 1,
-                   task_name(answer->plan.job.stage[stage].task));
+    const struct terms_line *worst = worst_of_all(&answer->plan.stage[stage]);
+    char(*row)[TABLE_COLUMNS][TABLE_CELL_BYTES] = &table->cell[table->rows];
+    const bool has_regret = isfinite(answer->plan.stage[stage].regret);
+    (void)snprintf(row[0][0], TABLE_CELL_BYTES, "%zu %.64s", stage + 1,
+                   worst != NULL && worst->place.row[0] != '\0'
+                       ? worst->place.row
+                       : task_name(answer->plan.job.stage[stage].task));
     for (unsigned i = 0; i < TRUST_COUNT; i++) {
         const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
-        const char *name = job_trust_name((enum job_trust)i);
         if (plan == NULL) {
             continue;
         }
-        print_row(what, name, noise_cell(cell, plan, stage));
-        what[0] = '\0';
-        if (isfinite(plan->stage[stage].regret)) {
-            (void)snprintf(cell, sizeof cell, "regret at most %.4f a round",
-                           plan->stage[stage].regret);
-            print_row("", "", cell);
-            (void)snprintf(cell, sizeof cell, "best broadcast: chance %.2f",
-                           plan->stage[stage].best_chance);
-            print_row("", "", cell);
+        (void)noise_cell(row[0][i + 1], plan, stage, worst);
+        if (has_regret) {
+            (void)snprintf(row[1][0], TABLE_CELL_BYTES, "  regret at most a round");
+            (void)snprintf(row[2][0], TABLE_CELL_BYTES, "  best broadcast: chance");
+            (void)snprintf(row[1][i + 1], TABLE_CELL_BYTES, "%.4f", plan->stage[stage].regret);
+            (void)snprintf(row[2][i + 1], TABLE_CELL_BYTES, "%.2f", plan->stage[stage].best_chance);
+        }
+    }
+    table->rows += has_regret ? 3 : 1;
+}
+
+/* What a round takes, without a model to fetch. */
+static void put_prices(struct table *table, const struct job_answer *answer)
+{
+    char(*row)[TABLE_CELL_BYTES] = table->cell[table->rows++];
+    (void)snprintf(row[0], TABLE_CELL_BYTES, "messages, trips, commits");
+    for (unsigned i = 0; i < TRUST_COUNT; i++) {
+        const struct trust *trust = trust_at((enum job_trust)i);
+        if (job_answer_under(answer, (enum job_trust)i) != NULL) {
+            (void)snprintf(row[i + 1], TABLE_CELL_BYTES, "%u, %u, %u", trust->messages,
+                           trust->round_trips, trust->commits);
         }
     }
 }
 
-/* Whom each trust trusts with what, and what its rounds take. */
-static void print_prices(const struct job_answer *answer)
+/* Whom each trust trusts with what. */
+static void print_trusted(const struct job_answer *answer)
 {
     for (unsigned i = 0; i < TRUST_COUNT; i++) {
         const struct trust *trust = trust_at((enum job_trust)i);
         const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
         char counts[CELL_BYTES] = "";
-        (void)putchar('\n');
         if (plan == NULL) {
             wrap_print(stdout, 0, 2, "Under trust %s there is no such job: %s", trust->name,
                        answer->none[i].text);
@@ -218,12 +286,8 @@ static void print_prices(const struct job_answer *answer)
                            plan->job.cohort_min, (unsigned)plan->job.dishonest,
                            (unsigned)plan->job.honest);
         }
-        wrap_print(stdout, 0, 2, "trust %s: %s%s.", trust->name, trust->trusted, counts);
-        wrap_print(
-            stdout, 0, 2,
-            "  A round with one site, without a model to fetch: %u messages, %u round trips, %u "
-            "commits.",
-            trust->messages, trust->round_trips, trust->commits);
+        wrap_print_in(stdout, TABLE_WIDTH, 0, 2, "trust %s: %s%s.", trust->name, trust->trusted,
+                      counts);
     }
 }
 
@@ -242,29 +306,44 @@ static void print_other_minimum(const struct job_answer *answer)
     }
 }
 
-static void print_trusts(const struct job_answer *answer)
+static enum status print_trusts(const struct job_answer *answer)
 {
     const struct job_plan *better = job_answer_better(answer);
-    (void)printf("\nnoise by trust\n");
-    for (size_t i = 0; i < answer->plan.job.stage_count; i++) {
-        print_stage_trusts(answer, i);
+    struct table table;
+    const enum status status = table_init(&table, 2 + 3 * answer->plan.job.stage_count);
+    if (status != STATUS_OK) {
+        return status;
     }
+    table.rows = 1;
+    table.is_left = true;
+    (void)snprintf(table.cell[0][0], TABLE_CELL_BYTES, "noise by trust");
+    for (unsigned i = 0; i < TRUST_COUNT; i++) {
+        (void)snprintf(table.cell[0][i + 1], TABLE_CELL_BYTES, "%s%s",
+                       job_trust_name((enum job_trust)i),
+                       (enum job_trust)i == answer->plan.job.trust ? " (this job)" : "");
+    }
+    for (size_t i = 0; i < answer->plan.job.stage_count; i++) {
+        put_stage_trusts(&table, answer, i);
+    }
+    put_prices(&table, answer);
+    (void)putchar('\n');
+    table_print(&table, 0);
+    table_free(&table);
     print_other_minimum(answer);
-    print_prices(answer);
+    print_trusted(answer);
     if (better == NULL) {
-        (void)putchar('\n');
         wrap_print(
             stdout, 0, 0,
             "Under the other trust this job releases other numbers. So their noise cannot be "
             "compared.");
     } else if (job_answer_rival(answer) != NULL) {
-        (void)putchar('\n');
-        wrap_print(stdout, 0, 0, "Trust %s has less noise for its signal here. %s.",
-                   job_plan_trust(better),
-                   trust_of(&better->job)->exact_answers
-                       ? "Under it every agent sends exact sums to the coordinator"
-                       : "Under it no agent sends an exact sum");
+        wrap_print_in(stdout, TABLE_WIDTH, 0, 0, "Trust %s has less noise for its signal here. %s.",
+                      job_plan_trust(better),
+                      trust_of(&better->job)->exact_answers
+                          ? "Under it every agent sends exact sums to the coordinator"
+                          : "Under it no agent sends an exact sum");
     }
+    return STATUS_OK;
 }
 
 static enum status print_expected(const struct job_answer *answer)
@@ -280,24 +359,51 @@ static enum status print_expected(const struct job_answer *answer)
     return status;
 }
 
+/* The words of the tables; those of sites where a stage has them. */
+static void print_legend(const struct job_plan *plan)
+{
+    bool has[TERMS_OF_COUNT] = {false};
+    for (size_t i = 0; i < plan->job.stage_count; i++) {
+        for (size_t j = 0; j < plan->stage[i].line_count; j++) {
+            has[plan->stage[i].line[j].place.of] = true;
+        }
+    }
+    (void)putchar('\n');
+    wrap_print_in(stdout, TABLE_WIDTH, 0, 0,
+                  "+- is one standard deviation of the noise on what is released.%s%s%s",
+                  has[TERMS_OF_ALL] || has[TERMS_OF_ALIKE] || has[TERMS_OF_SITE]
+                      ? " Intervals are to be expected, of sampling and noise. refused: too few "
+                        "records. from: the fewest that are enough, or a number that cannot be "
+                        "none. !: the noise drowns it."
+                      : "",
+                  has[TERMS_OF_SMALL]
+                      ? " a group: if all are alike; a tenth: a group of a tenth of "
+                        "the records."
+                      : "",
+                  has[TERMS_OF_SITE] ? " all sites: their mean, if alike; alone: an estimate "
+                                       "without an interval, which no study has confirmed."
+                                     : "");
+}
+
 enum status job_answer_print(const struct job_answer *answer)
 {
     const struct job_plan *plan = &answer->plan;
     const struct job *job = &plan->job;
     (void)printf("%s, trust %s, %zu agents with %llu records each\n", job->name,
                  job_plan_trust(plan), plan->size.agents, (unsigned long long)plan->size.records);
-    for (size_t i = 0; i < job->stage_count; i++) {
-        print_stage(plan, i);
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
+        status = print_stage(plan, i);
     }
     char price[CELL_BYTES];
     char limit[CELL_BYTES];
-    (void)printf("\n+- is one standard deviation of the noise on what is released.\n");
-    wrap_print(stdout, 0, 0, "in all, for any one %s of an agent: %s; the job's limit: %s%s",
-               job_unit_name(job->unit), epsilon_cell(price, plan->price),
-               epsilon_cell(limit, (struct price){job->epsilon_micro, job->delta_atto}),
-               plan->admitted ? "" : ". NO LEDGER WILL ADMIT IT");
-    (void)printf("the coordinator takes about %.3g MB of memory\n",
-                 job_plan_coordinator_bytes(plan) / 1e6);
+    print_legend(plan);
+    wrap_print_in(stdout, TABLE_WIDTH, 0, 0,
+                  "in all, for any one %s of an agent: %s; the job's limit: %s%s",
+                  job_unit_name(job->unit), epsilon_cell(price, plan->price),
+                  epsilon_cell(limit, (struct price){job->epsilon_micro, job->delta_atto}),
+                  plan->admitted ? "" : ". NO LEDGER WILL ADMIT IT");
+    print_work(plan);
     if (job_plan_is_weak(plan)) {
         (void)putchar('\n');
         wrap_print(
@@ -308,10 +414,10 @@ enum status job_answer_print(const struct job_answer *answer)
             (double)job->epsilon_micro * 1e-6, (double)job->epsilon_micro * 1e-6,
             (int)PLAN_EPSILON_WEAK);
     }
-    print_trusts(answer);
+    status = status == STATUS_OK ? print_trusts(answer) : status;
     for (size_t i = 0; i < job->stage_count; i++) {
         print_warning(answer, i);
         print_notes(job, i);
     }
-    return print_expected(answer);
+    return status == STATUS_OK ? print_expected(answer) : status;
 }

@@ -3,15 +3,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-void wrap_print(FILE *out, int used, int indent, const char *format, ...)
+static void print(FILE *out, int columns, int used, int indent, const char *text)
 {
-    char text[WRAP_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     for (const char *at = text;;) {
-        const int room = WRAP_COLUMNS - used;
+        const int room = columns - used;
         int length = (int)strlen(at);
         if (length > room) {
             length = room > 1 ? room : 1;
@@ -31,4 +26,24 @@ void wrap_print(FILE *out, int used, int indent, const char *format, ...)
         (void)fprintf(out, "%*s", indent, "");
         used = indent;
     }
+}
+
+void wrap_print(FILE *out, int used, int indent, const char *format, ...)
+{
+    char text[WRAP_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    print(out, WRAP_COLUMNS, used, indent, text);
+}
+
+void wrap_print_in(FILE *out, int columns, int used, int indent, const char *format, ...)
+{
+    char text[WRAP_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    print(out, columns, used, indent, text);
 }

@@ -78,6 +78,15 @@ struct crosstab_kept {
 };
 void crosstab_keep(struct crosstab_kept *out, const struct crosstab_cells *cells);
 
+/* The cell of the kept categories that is expected to hold the fewest records, and what the test wants of it. */
+struct crosstab_least {
+    size_t row;
+    size_t column;
+    double expected; /* records; NAN: fewer than two rows or columns are kept */
+    double wanted;
+};
+struct crosstab_least crosstab_least_of(const struct crosstab_cells *cells);
+
 /**
  * Tests that the rows and columns which crosstab_keep keeps are independent: (R - 1)(C - 1) at most CROSSTAB_BLOCK_MAX, R C at most
  * CROSSTAB_CELLS_MAX. By margins alone a category is left out, and one of the least size that a test allows never is.

@@ -182,6 +182,38 @@ static double least_statistic(const double *d, const double *by, size_t block, d
     return fmax(own - 2 * times * both + times * times * square, 0);
 }
 
+struct crosstab_least crosstab_least_of(const struct crosstab_cells *cells)
+{
+    struct crosstab_least least = {
+        .expected = NAN,
+        .wanted = fmax(expected_least, expected_over_noise * sqrt(cells->variance))};
+    struct crosstab_kept kept;
+    double row[CROSSTAB_CELLS_MAX] = {0};
+    double column[CROSSTAB_CELLS_MAX] = {0};
+    double total = 0;
+    crosstab_keep(&kept, cells);
+    for (size_t i = 0; i < cells->rows; i++) {
+        for (size_t j = 0; j < cells->columns; j++) {
+            const double x =
+                kept.row[i] && kept.column[j] ? cells->cell[i * cells->columns + j] : 0;
+            row[i] += x;
+            column[j] += x;
+            total += x;
+        }
+    }
+    for (size_t i = 0; i < cells->rows && kept.rows > 1 && kept.columns > 1; i++) {
+        for (size_t j = 0; j < cells->columns; j++) {
+            const double expected = row[i] * column[j] / total;
+            if (kept.row[i] && kept.column[j] && !(expected >= least.expected)) {
+                least.row = i;
+                least.column = j;
+                least.expected = expected;
+            }
+        }
+    }
+    return least;
+}
+
 /* Of a table without empty categories. */
 static double test_kept(double *p, const struct crosstab_cells *cells)
 {

@@ -9,9 +9,31 @@
 
 #include <stdbool.h>
 
-enum { TERMS_TEXT_BYTES = 512 };
+enum { TERMS_TEXT_BYTES = 512, TERMS_ROW_BYTES = 128 };
 
 #define TERMS_LEAD 0.01
+
+/* Whose a width is: the columns of a question's table. */
+enum terms_of {
+    TERMS_OF_NONE,
+    TERMS_OF_ALIKE, /* a group, if all are alike */
+    TERMS_OF_SMALL, /* a group of a tenth of the records */
+    TERMS_OF_ALL,
+    TERMS_OF_SITE,
+    TERMS_OF_SITES, /* their mean, if they are alike */
+    TERMS_OF_COUNT
+};
+
+/* Where a line stands in its question's table; several lines of one place are a range. */
+struct terms_place {
+    size_t question;           /* bytes of the line's words that are the question; 0: in no table */
+    char row[TERMS_ROW_BYTES]; /* "mean of age"; of the noise on a cell "" */
+    const char *taken;         /* what the widths take, told once for a question; NULL: nothing */
+    enum terms_of of;
+    double has;    /* records of one of these; 0: not told */
+    double needs;  /* from so many on there is an answer; NAN: no number would do; 0: not told */
+    bool is_ratio; /* bar is its logarithm */
+};
 
 /* One kind of number that a stage releases. */
 struct terms_line {
@@ -22,6 +44,7 @@ struct terms_line {
     double noise_to_signal; /* beside what the noise hides: above 1 it drowns it; NAN: not judged */
     const char *measure;    /* what that ratio is 1 at: "half the ball that the weights lie in" */
     bool is_expected;       /* bar is a width to expect, not a bound */
+    struct terms_place place;
 };
 
 struct terms {

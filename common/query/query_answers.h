@@ -68,6 +68,13 @@ bool crosstab_has_test(
 void crosstab_name_difference(char name[static QUERY_NAME_BYTES], const struct query *query);
 void crosstab_name_odds(char name[static QUERY_NAME_BYTES], const struct query *query);
 
+struct crosstab_cells;
+enum { CROSSTAB_WHY_BYTES = 136 }; /* of both and a factor of epsilon a note has room */
+
+/** Writes which cell keeps a table from its test, and whether it need only lose a category: "" where that is not enough. */
+void crosstab_say_least(char why[static CROSSTAB_WHY_BYTES], char leave[static CROSSTAB_WHY_BYTES],
+                        const struct query *query, const struct crosstab_cells *cells);
+
 /** A survival's cells in records; and the names of a group's median, of its mean, and of what it has more than the first group's. */
 struct survival_cells survival_cells_of(double *cell, const struct answering *answering);
 void survival_name_median(char name[static QUERY_NAME_BYTES], const struct query *query,

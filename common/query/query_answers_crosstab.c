@@ -285,8 +285,12 @@ static void say_too_few(struct query_answer *answer, const struct table *table, 
     }
     const double factor = factor_needed(&table->cells, given, row, false);
     const double records = factor_needed(&table->cells, given, row, true);
-    const char *why = given == is_tested ? ": a cell is expected to hold too few records" : "";
+    char why[CROSSTAB_WHY_BYTES] = "";
+    char leave[CROSSTAB_WHY_BYTES] = "";
     char more[64] = "";
+    if (given == is_tested) {
+        crosstab_say_least(why, leave, table->answering->query, &table->cells);
+    }
     if (isfinite(factor)) {
         (void)snprintf(more, sizeof more, "; %.3g times the epsilon%s would do", factor,
                        given == is_tested ? "" : ", or the records,");
@@ -294,8 +298,8 @@ static void say_too_few(struct query_answer *answer, const struct table *table, 
         (void)snprintf(more, sizeof more, "; %.3g times the records would do", records);
     }
     (void)snprintf(answer->note, sizeof answer->note,
-                   "not enough data for this question at this epsilon%s%s", why, more);
-    if (more[0] != '\0') {
+                   "not enough data for this question at this epsilon%s%s%s", why, more, leave);
+    if (more[0] != '\0' || leave[0] != '\0') {
         return;
     }
     if (given == has_share || given == has_difference) {

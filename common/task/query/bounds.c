@@ -91,7 +91,9 @@ static enum status describe_quantile(struct terms *terms, const struct query *qu
                                                .width = half,
                                                .most = TERMS_TENTH,
                                                .group = needed,
-                                               .is_beside = true});
+                                               .is_beside = true,
+                                               .row = "quantile, of even values",
+                                               .column = TERMS_OF_ALL});
 }
 
 static enum status describe_counts(struct terms *terms, const struct query *query,
@@ -117,6 +119,8 @@ static enum status describe_counts(struct terms *terms, const struct query *quer
                    : query->kind == QUERY_HISTOGRAM ? ": each cell"
                                                     : "",
                    group);
+    query_place(line, query, "", TERMS_OF_NONE, 0, 0);
+    line->place.question *= is_quantile;
     if (!is_quantile) {
         return STATUS_OK;
     }

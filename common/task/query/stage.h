@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "job/job.h"
+#include "job/terms.h"
 #include "query/bar.h"
 #include "query/query_set.h"
 
@@ -19,9 +20,6 @@ struct query_stage {
     size_t score_count;
 };
 
-struct terms;
-struct terms_line;
-
 /* Half of an interval that is to be expected, in a line of a plan. */
 struct query_half {
     const char *of; /* "AUC, if a fifth have the event" */
@@ -33,6 +31,8 @@ struct query_half {
     bool is_beside;  /* another figure is the question's main one: this one warns of nothing */
     double has;      /* about the records of such a group; 0: not told */
     const char *who; /* needs these; NULL: "a group" */
+    const char *row; /* of the question's table */
+    enum terms_of column;
 };
 
 /** Adds a line of a width to expect. Returns NULL where there is no memory. */
@@ -48,6 +48,7 @@ struct query_group {
     double has;        /* records */
     bool is_beside;
     const char *who; /* needs records: as query_half's */
+    enum terms_of column;
 };
 
 /* Half of the interval of a number of records, by the noise alone. */
@@ -55,6 +56,8 @@ struct query_counted {
     const char *of;  /* "the number of records of a group" */
     const char *who; /* "a group": which says something from so many records on */
     double half;
+    const char *row; /* of the question's table */
+    enum terms_of column;
 };
 
 /** Adds the line. Fails likewise. */
@@ -66,6 +69,13 @@ enum { QUERY_NEEDED_BYTES = 128 };
 /** Writes how many records somebody ("a group") needs, for the end of a line; and, where the interval is not given, how many there are. */
 void query_say_needed(char text[static QUERY_NEEDED_BYTES], const char *who, double needed,
                       double has, bool is_given);
+
+/** Puts a line into the question's table. row: "" of the noise on a cell. */
+void query_place(struct terms_line *line, const struct query *query, const char *row,
+                 enum terms_of of, double has, double needs);
+
+/** Names the row of a coefficient; NULL: of the intercept. */
+void query_name_term(char row[static TERMS_ROW_BYTES], const struct query_variable *variable);
 
 /** Appends it to a line. */
 void query_append_needed(struct terms_line *line, const char *needed);

@@ -22,10 +22,13 @@ static enum status describe_sums(struct terms *terms, const struct query *query,
     (void)snprintf(cell->unit, sizeof cell->unit, "records");
     cell->noise = deviation;
     cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
+    query_place(cell, query, "", TERMS_OF_NONE, 0, 0);
+    cell->place.taken = "values spread by a sixth of their range";
     return query_add_count(
         terms, query,
         &(struct query_counted){"the number of records in which no column is missing", "that",
-                                correlate_expect_count(deviation * deviation, query->parts)});
+                                correlate_expect_count(deviation * deviation, query->parts),
+                                "records without a gap", TERMS_OF_ALL});
 }
 
 /* Of two columns as correlate_plan's. */
@@ -50,6 +53,7 @@ enum status query_terms_correlate(struct terms *terms, const struct query *query
         query->text, needed);
     (void)snprintf(line->unit, sizeof line->unit, "correlation");
     line->bar = half;
+    query_place(line, query, "correlation of 0", TERMS_OF_ALL, records, fewest);
     line->noise_to_signal = isnan(half) ? 2 : half / (2 * TERMS_TENTH);
     line->measure = "half of the interval is a fifth";
     return STATUS_OK;
@@ -76,6 +80,8 @@ enum status query_terms_pca(struct terms *terms, const struct query *query,
                    query->text, needed);
     (void)snprintf(line->unit, sizeof line->unit, "share");
     line->noise = edge;
+    query_place(line, query, "explained share moves by (no interval)", TERMS_OF_ALL, records,
+                fewest);
     line->noise_to_signal = records < fewest ? 2 : edge / TERMS_TENTH;
     line->measure = "a share moves by a tenth";
     return STATUS_OK;

@@ -31,6 +31,8 @@ static enum status describe_test(struct terms *terms, const struct query *query,
                    query->text, needed);
     (void)snprintf(line->unit, sizeof line->unit, "w");
     line->bar = effect;
+    query_place(line, query, "effect w found in 4 of 5 studies", TERMS_OF_ALIKE,
+                records / (double)rows, crosstab_row_of_test(columns, variance));
     line->noise_to_signal = isnan(effect) ? 2 : effect / effect_medium;
     line->measure = "a medium effect, 0.3, is found";
     return STATUS_OK;
@@ -69,7 +71,9 @@ static enum status describe_shares(struct terms *terms, const struct query *quer
                                                      .group = told[i].needed,
                                                      .is_beside = row->is_beside,
                                                      .has = row->has,
-                                                     .who = row->who});
+                                                     .who = row->who,
+                                                     .row = told[i].of,
+                                                     .column = row->column});
     }
     return status;
 }
@@ -81,14 +85,16 @@ static enum status describe_rows(struct terms *terms, const struct query *query,
     const struct crosstab_cells shape = {NULL, rows, 2, query->cell_count, variance};
     const struct crosstab_expected alike =
         crosstab_expect(records, rows, query->cell_count, variance);
-    enum status status = describe_shares(
-        terms, query, &alike,
-        &(struct query_group){", if all cells are alike", records / (double)rows, false, "a row"});
+    enum status status =
+        describe_shares(terms, query, &alike,
+                        &(struct query_group){", if all cells are alike", records / (double)rows,
+                                              false, "a row", TERMS_OF_ALIKE});
     if (status == STATUS_OK && rows > 1) {
         const struct crosstab_expected small = crosstab_expect_small(records, TERMS_TENTH, &shape);
-        status = describe_shares(terms, query, &small,
-                                 &(struct query_group){", if a row has a tenth of the records",
-                                                       records / 10, true, "a row"});
+        status =
+            describe_shares(terms, query, &small,
+                            &(struct query_group){", if a row has a tenth of the records",
+                                                  records / 10, true, "a row", TERMS_OF_SMALL});
     }
     return status;
 }
@@ -105,7 +111,8 @@ static enum status describe_totals(struct terms *terms, const struct query *quer
         status = query_add_count(
             terms, query,
             &(struct query_counted){of, "that",
-                                    crosstab_expect_count(summed, query->cell_count, variance)});
+                                    crosstab_expect_count(summed, query->cell_count, variance), of,
+                                    TERMS_OF_ALL});
     }
     return status;
 }
@@ -128,6 +135,10 @@ enum status query_terms_crosstab(struct terms *terms, const struct query *query,
     query_say_needed(needed, "a cell", line->bar, 0, true);
     (void)snprintf(line->what, sizeof line->what, "%s: each of %zu cells; %s", query->text,
                    query_table_cells(query), needed);
+    query_place(line, query, "", TERMS_OF_NONE, 0, 0);
+    line->place.taken = crosstab_has_shares(query) || crosstab_has_test(query)
+                            ? "cells are alike; a group is a row"
+                            : NULL;
     enum status status = describe_totals(terms, query, deviation * deviation);
     if (status == STATUS_OK && crosstab_has_shares(query)) {
         status = describe_rows(terms, query, records, deviation * deviation);

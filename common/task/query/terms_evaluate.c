@@ -27,12 +27,15 @@ static enum status add_index(struct terms *terms, const struct query *query,
                                                .group = needed,
                                                .is_beside = group->is_beside,
                                                .has = group->has,
-                                               .who = group->who});
+                                               .who = group->who,
+                                               .row = "C-index",
+                                               .column = group->column});
 }
 
 /* A figure of a score, of even scores of which a fifth have the event. */
 struct scored {
     const char *of;
+    const char *row;
     struct table1_half half;
     bool is_main;
 };
@@ -52,7 +55,9 @@ static enum status add_scored(struct terms *terms, const struct query *query,
                                                .group = scored->half.group,
                                                .is_beside = !scored->is_main || group->is_beside,
                                                .has = group->has,
-                                               .who = group->who});
+                                               .who = group->who,
+                                               .row = scored->row,
+                                               .column = group->column});
 }
 
 /* The AUC, and what follows from the same cells. */
@@ -61,13 +66,15 @@ static enum status describe_figures(struct terms *terms, const struct query *que
                                     const struct query_group *group)
 {
     const struct scored told[] = {
-        {"AUC", expected->auc, true},
-        {"share with the event", expected->share, false},
-        {"share with the event in an eighth of the range (calibration)", expected->band, false},
-        {"share with the event less the mean score", expected->large, false},
-        {"accuracy at the cut", expected->accuracy, false},
-        {"sensitivity at the cut", expected->sensitivity, false},
-        {"specificity at the cut", expected->specificity, false}};
+        {"AUC", "AUC", expected->auc, true},
+        {"share with the event", "share with the event", expected->share, false},
+        {"share with the event in an eighth of the range (calibration)", "calibration in an eighth",
+         expected->band, false},
+        {"share with the event less the mean score", "share less the mean score", expected->large,
+         false},
+        {"accuracy at the cut", "accuracy at the cut", expected->accuracy, false},
+        {"sensitivity at the cut", "sensitivity at the cut", expected->sensitivity, false},
+        {"specificity at the cut", "specificity at the cut", expected->specificity, false}};
     enum { OF_ALL = 3, OF_RISK = 4, OF_CUT = 7 };
     enum status status = STATUS_OK;
     for (size_t i = 0; i < OF_CUT && status == STATUS_OK; i++) {
@@ -107,7 +114,10 @@ static enum status describe_benefits(struct terms *terms, const struct query *qu
                                  .group = own->group,
                                  .is_beside = is_of_all || at != EVALUATE_BANDS / 4 - 1,
                                  .has = group->has,
-                                 .who = group->who});
+                                 .who = group->who,
+                                 .row = is_of_all ? "net benefit of treating all, by risk"
+                                                  : "net benefit, by risk",
+                                 .column = group->column});
     }
     return status;
 }
@@ -180,7 +190,8 @@ static enum status describe_counts(struct terms *terms, const struct query *quer
             status = query_add_count(
                 terms, query,
                 &(struct query_counted){of, i == 0 && groups > 1 ? "a group" : "that",
-                                        is_all ? told[i / 2].all : told[i / 2].group});
+                                        is_all ? told[i / 2].all : told[i / 2].group, what[i / 2],
+                                        is_all || groups == 1 ? TERMS_OF_ALL : TERMS_OF_ALIKE});
         }
     }
     return status;
@@ -195,9 +206,10 @@ enum status query_terms_evaluate(struct terms *terms, const struct query *query,
         .records = records, .groups = query_groups(query), .variance = deviation * deviation};
     const struct query_group group[] = {
         {known.groups > 1 ? " in a group, if all are alike" : "", records / (double)known.groups,
-         false, known.groups > 1 ? "a group" : "that"},
-        {" in a group of a tenth of the records", records / 10, true, "a group"},
-        {" in all groups together", records, true, "that"}};
+         false, known.groups > 1 ? "a group" : "that",
+         known.groups > 1 ? TERMS_OF_ALIKE : TERMS_OF_ALL},
+        {" in a group of a tenth of the records", records / 10, true, "a group", TERMS_OF_SMALL},
+        {" in all groups together", records, true, "that", TERMS_OF_ALL}};
     struct terms_line *cell = terms_add_line(terms);
     if (cell == NULL) {
         return STATUS_NO_MEMORY;
@@ -207,6 +219,9 @@ enum status query_terms_evaluate(struct terms *terms, const struct query *query,
     (void)snprintf(cell->unit, sizeof cell->unit, "records");
     cell->noise = deviation;
     cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
+    query_place(cell, query, "", TERMS_OF_NONE, 0, 0);
+    cell->place.taken =
+        is_timed ? "a fifth have the event" : "scores are even and a fifth have the event";
     const enum status status = describe_counts(terms, query, known.variance);
     if (status != STATUS_OK) {
         return status;

@@ -30,6 +30,14 @@ void query_say_needed(char text[static QUERY_NEEDED_BYTES], const char *who, dou
     }
 }
 
+void query_place(struct terms_line *line, const struct query *query, const char *row,
+                 enum terms_of of, double has, double needs)
+{
+    line->place =
+        (struct terms_place){.question = strlen(query->text), .of = of, .has = has, .needs = needs};
+    (void)snprintf(line->place.row, sizeof line->place.row, "%s", row);
+}
+
 void query_append_needed(struct terms_line *line, const char *needed)
 {
     const size_t used = strlen(line->what);
@@ -52,6 +60,7 @@ enum status query_add_half(struct terms *terms, const struct query *query,
     line->bar = half->width;
     line->noise_to_signal = half->is_beside ? 0 : isnan(half->width) ? 2 : half->width / half->most;
     line->measure = half->measure;
+    query_place(line, query, half->row, half->column, half->has, half->group);
     return STATUS_OK;
 }
 
@@ -71,5 +80,6 @@ enum status query_add_count(struct terms *terms, const struct query *query,
     line->bar = counted->half;
     line->noise_to_signal = 0;
     line->measure = "the noise alone; another figure is the question's main one";
+    query_place(line, query, counted->row, counted->column, 0, counted->half);
     return STATUS_OK;
 }

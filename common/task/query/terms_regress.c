@@ -8,6 +8,18 @@
 #include <math.h>
 #include <stdio.h>
 
+void query_name_term(char row[static TERMS_ROW_BYTES], const struct query_variable *variable)
+{
+    if (variable == NULL) {
+        (void)snprintf(row, TERMS_ROW_BYTES, "intercept");
+        return;
+    }
+    (void)snprintf(row, TERMS_ROW_BYTES, "%.96s, %s", variable->column.name,
+                   variable->column.kind == COLUMN_NUMBER ? "by half its range"
+                   : variable->levels > 2                 ? "each category to the first"
+                                                          : "second category");
+}
+
 /* Lines that follow the first coefficient's: each other variable's, all of whose categories are expected alike, and the intercept. */
 static enum status describe_rest(struct terms *terms, const struct query *query,
                                  const struct regress_design *design,
@@ -39,8 +51,13 @@ static enum status describe_rest(struct terms *terms, const struct query *query,
                        : variable->levels > 2 ? "'s second category, and its others"
                                               : "'s second category",
                        needed);
+        char row[TERMS_ROW_BYTES];
+        query_name_term(row, is_slope ? variable : NULL);
         (void)snprintf(line->unit, sizeof line->unit, "coefficient");
         line->bar = expected.half * unit;
+        query_place(line, query, row, TERMS_OF_ALL, known->records,
+                    is_slope ? regress_fewest(design, i, known->variance, 1)
+                             : regress_fewest_of_sum(design, intercept, known->variance, 1));
         line->measure = query->family == REGRESS_LINEAR
                             ? "half of the interval is half of the range"
                             : "half of the interval is 1";
@@ -66,8 +83,10 @@ static enum status describe_counts(struct terms *terms, const struct query *quer
     enum status status = STATUS_OK;
     for (size_t i = 0; i < (has_events(query) ? 2 : 1) && status == STATUS_OK; i++) {
         const double noise = sqrt(variance * cells[i] * (1 - cells[i] / m));
-        status = query_add_count(terms, query,
-                                 &(struct query_counted){of[i], "that", ESTIMATE_Z_NOISE * noise});
+        status = query_add_count(
+            terms, query,
+            &(struct query_counted){of[i], "that", ESTIMATE_Z_NOISE * noise,
+                                    i == 0 ? "records without a gap" : "events", TERMS_OF_ALL});
     }
     return status;
 }
@@ -92,6 +111,10 @@ enum status query_terms_regress(struct terms *terms, const struct query *query,
     (void)snprintf(cell->unit, sizeof cell->unit, "records");
     cell->noise = deviation;
     cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
+    query_place(cell, query, "", TERMS_OF_NONE, 0, 0);
+    cell->place.taken = has_events(query)
+                            ? "records are even over the points and a fifth have the event"
+                            : "records are even over the points";
     const enum status status =
         describe_counts(terms, query, &regress.design, deviation * deviation);
     struct terms_line *line = status == STATUS_OK ? query_add_expected(terms) : NULL;
@@ -107,6 +130,10 @@ enum status query_terms_regress(struct terms *terms, const struct query *query,
                    regress_points(&regress.design),
                    has_events(query) ? " and a fifth have the event" : "");
     query_append_needed(line, needed);
+    char row[TERMS_ROW_BYTES];
+    query_name_term(row, first);
+    query_place(line, query, row, TERMS_OF_ALL, records,
+                regress_fewest(&regress.design, 0, deviation * deviation, 1));
     (void)snprintf(line->unit, sizeof line->unit, "coefficient");
     line->bar = query->family == REGRESS_LINEAR ? expected.half * (query->high - query->low) / 2
                                                 : expected.half;

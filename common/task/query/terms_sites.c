@@ -16,6 +16,7 @@ static const double log_range = 5; /* that a ratio's logarithm is beside */
 struct site_half {
     const char *of;
     const char *more; /* behind it */
+    const char *row;  /* of the question's table */
     const char *unit;
     double half;    /* NAN: not given */
     double range;   /* of the unit */
@@ -62,6 +63,7 @@ static enum status add_unconfirmed(const struct asking *asking, const struct sit
                    "stands alone; %s",
                    asking->query->text, own->of, own->more, needed);
     fill(line, own, NAN);
+    query_place(line, asking->query, own->row, TERMS_OF_SITE, asking->records, own->records);
     line->noise_to_signal = isnan(own->half) && !own->is_beside ? 2 : 0;
     return STATUS_OK;
 }
@@ -90,6 +92,7 @@ static enum status add(const struct asking *asking, const struct site_half *own)
                    "%s: half of one site's 95 %% interval of %s%s; %s", text, own->of, own->more,
                    needed);
     fill(line, own, own->half);
+    query_place(line, asking->query, own->row, TERMS_OF_SITE, asking->records, own->records);
     if (own->is_apart) {
         return STATUS_OK;
     }
@@ -101,6 +104,7 @@ static enum status add(const struct asking *asking, const struct site_half *own)
                    "%s: the same of the mean over %zu site%s, if these are alike%s", text,
                    asking->sites, asking->sites == 1 ? "" : "s", say_joined(asking, own));
     fill(line, own, between_expect(own->half, asking->sites));
+    query_place(line, asking->query, own->row, TERMS_OF_SITES, 0, 0);
     return STATUS_OK;
 }
 
@@ -128,6 +132,9 @@ static enum status of_sums(const struct asking *asking)
                                                            "are alike"
                                                          : "the share, if half match",
                                         .more = "",
+                                        .row = is_mean    ? "mean"
+                                               : is_table ? "difference of the shares"
+                                                          : "share, if half match",
                                         .unit = is_mean ? query->column.name : "share",
                                         .half = asking->records < need(asking, 0) ? NAN : half,
                                         .range = width,
@@ -136,6 +143,7 @@ static enum status of_sums(const struct asking *asking)
         status = add(asking, &(struct site_half){
                                  .of = "the odds ratio's logarithm, likewise",
                                  .more = "",
+                                 .row = "odds ratio's logarithm",
                                  .unit = "logarithm",
                                  .half = between_expect_odds(asking->records, query->cell_count,
                                                              asking->deviation * asking->deviation),
@@ -163,14 +171,14 @@ static enum status of_survival(const struct asking *asking)
     const double for_median = (double)known.groups * expected.median_group;
     const double for_hazards = has_pair ? need(asking, known.groups + 1) : NAN;
     const struct site_half half[] = {
-        {"a group's mean up to the end, if half die", "", unit, end * expected.mean, end, for_mean,
-         true, false},
-        {"a group's median, if three of four die", "", unit, end * expected.median, end, for_median,
-         true, true},
-        {"the difference of two groups' means, if half die", "", unit,
+        {"a group's mean up to the end, if half die", "", "mean up to the end", unit,
+         end * expected.mean, end, for_mean, true, false},
+        {"a group's median, if three of four die", "", "median", unit, end * expected.median, end,
+         for_median, true, true},
+        {"the difference of two groups' means, if half die", "", "difference of two means", unit,
          sqrt(2) * end * expected.mean, end, for_mean, true, true},
-        {"the hazard ratio's logarithm, likewise", "", "logarithm", hazards, log_range, for_hazards,
-         false, true},
+        {"the hazard ratio's logarithm, likewise", "", "hazard ratio's logarithm", "logarithm",
+         hazards, log_range, for_hazards, false, true},
     };
     enum status status = STATUS_OK;
     for (size_t i = 0; i < (has_pair ? 4 : 2) && status == STATUS_OK; i++) {
@@ -191,11 +199,14 @@ static enum status of_regress(const struct asking *asking)
         const double variance = asking->deviation * asking->deviation;
         const struct regress_expected expected =
             regress_expect(&regress.design, i, asking->records, variance);
+        char row[TERMS_ROW_BYTES];
+        query_name_term(row, variable);
         status = add(
             asking, &(struct site_half){
                         .of = variable->column.name,
                         .more = variable->column.kind == COLUMN_NUMBER ? " over half of its range"
                                                                        : "'s second category",
+                        .row = row,
                         .unit = "coefficient",
                         .half = expected.factor < BETWEEN_DOUBT_MOST ? unit * expected.half : NAN,
                         .range = 5 * unit,
@@ -216,7 +227,11 @@ static enum status of_variable(const struct asking *asking, const struct query_v
         table1_expect(&(struct table1_public){asking->records, 1, deviation * deviation}, is_number,
                       variable->levels);
     const double range = is_number ? variable->step[variable->levels - 1] - variable->step[0] : 1;
+    char row[TERMS_ROW_BYTES];
+    (void)snprintf(row, sizeof row, "%s of %.96s", is_number ? "mean" : "share of a category",
+                   variable->column.name);
     struct site_half half = {
+        .row = row,
         .of = variable->column.name,
         .more = is_number ? ", its mean, if values spread by a sixth of the range" : ", a share",
         .unit = is_number ? variable->column.name : "share",
@@ -226,6 +241,7 @@ static enum status of_variable(const struct asking *asking, const struct query_v
         .is_beside = !is_first};
     enum status status = add(asking, &half);
     if (status == STATUS_OK && is_number) {
+        (void)snprintf(row, sizeof row, "median of %.96s", variable->column.name);
         half.more = ", its median, likewise";
         half.half = range * expected.median.half;
         half.records = expected.median.group;

@@ -17,6 +17,7 @@ static const double small_share =
 /* Half of an interval of a curve. */
 struct curve_half {
     const char *of;
+    const char *row;
     const char *given; /* what is taken, behind the group's words */
     double half;       /* a share, or of the time */
     double needed;     /* records of a group */
@@ -26,22 +27,24 @@ struct curve_half {
 
 /* where: behind the figure. has: about the records of the group */
 static enum status add_curve(struct terms *terms, const struct query *query,
-                             const struct curve_half *half, const char *where, double has)
+                             const struct curve_half *half, const char *where, double has,
+                             enum terms_of column)
 {
     const double unit = half->is_time ? query->end : 1;
     char of[OF_BYTES];
     (void)snprintf(of, sizeof of, "%s%s, %s", half->of, where, half->given);
-    return query_add_half(
-        terms, query,
-        &(struct query_half){.of = of,
-                             .unit = half->is_time ? query->column.name : "share",
-                             .measure = half->is_time ? of_time : of_tenth,
-                             .width = half->half * unit,
-                             .most = TERMS_TENTH * unit,
-                             .group = half->needed,
-                             .is_beside = half->is_beside,
-                             .has = has,
-                             .who = query_groups(query) > 1 ? "a group" : "that"});
+    return query_add_half(terms, query,
+                          &(struct query_half){.of = of,
+                                               .unit = half->is_time ? query->column.name : "share",
+                                               .measure = half->is_time ? of_time : of_tenth,
+                                               .width = half->half * unit,
+                                               .most = TERMS_TENTH * unit,
+                                               .group = half->needed,
+                                               .is_beside = half->is_beside,
+                                               .has = has,
+                                               .who = query_groups(query) > 1 ? "a group" : "that",
+                                               .row = half->row,
+                                               .column = column});
 }
 
 /* The log-rank test, by what ratio of hazards it finds. */
@@ -51,6 +54,7 @@ struct tested {
     double needed; /* records of a group */
     double has;
     const char *where;
+    enum terms_of column;
 };
 
 static enum status add_test(struct terms *terms, const struct query *query,
@@ -80,6 +84,9 @@ static enum status add_test(struct terms *terms, const struct query *query,
                        query->text, tested->where, tested->ratio, needed);
         test->bar = log(tested->ratio);
     }
+    query_place(test, query, "hazard ratio found in 4 of 5 studies", tested->column, tested->has,
+                tested->needed);
+    test->place.is_ratio = true;
     test->measure = "a hazard that is twice as high is found";
     return STATUS_OK;
 }
@@ -90,16 +97,18 @@ static enum status describe_alike(struct terms *terms, const struct query *query
                                   const struct survival_expected *expected)
 {
     const struct curve_half told[] = {
-        {"share at the end", "if half die and none are censored", expected->survival,
-         expected->group, false, false},
-        {"curve as a whole (band) at the end", "likewise", expected->band, expected->group, false,
+        {"share at the end", "share at the end", "if half die and none are censored",
+         expected->survival, expected->group, false, false},
+        {"curve as a whole (band) at the end", "band at the end", "likewise", expected->band,
+         expected->group, false, true},
+        {"mean up to the end", "mean up to the end", "likewise", expected->mean, expected->group,
+         true, false},
+        {"median", "median", "if three of four die", expected->median, expected->median_group, true,
          true},
-        {"mean up to the end", "likewise", expected->mean, expected->group, true, false},
-        {"median", "if three of four die", expected->median, expected->median_group, true, true},
-        {"difference of two means up to the end", "if half die", sqrt(2) * expected->mean,
-         expected->group, true, true},
-        {"difference of two medians", "if three of four die", sqrt(2) * expected->median,
-         expected->median_group, true, true}};
+        {"difference of two means up to the end", "difference of two means", "if half die",
+         sqrt(2) * expected->mean, expected->group, true, true},
+        {"difference of two medians", "difference of two medians", "if three of four die",
+         sqrt(2) * expected->median, expected->median_group, true, true}};
     const bool is_pair = known->groups > 1;
     const double has = known->records / (double)known->groups;
     enum status status = STATUS_OK;
@@ -107,7 +116,8 @@ static enum status describe_alike(struct terms *terms, const struct query *query
         const char *where = !is_pair ? ""
                             : i < 4  ? " in a group, if all are alike"
                                      : " of groups alike";
-        status = add_curve(terms, query, &told[i], where, has);
+        status =
+            add_curve(terms, query, &told[i], where, has, is_pair ? TERMS_OF_ALIKE : TERMS_OF_ALL);
     }
     if (status != STATUS_OK || known->groups != 2) {
         return status;
@@ -117,7 +127,8 @@ static enum status describe_alike(struct terms *terms, const struct query *query
                                      .is_given = has >= expected->test_group,
                                      .needed = expected->test_group,
                                      .has = has,
-                                     .where = "of groups alike"});
+                                     .where = "of groups alike",
+                                     .column = TERMS_OF_ALIKE});
 }
 
 /* A group that has a tenth of all records, as groups are seldom alike, beside the others. */
@@ -127,20 +138,23 @@ static enum status describe_small(struct terms *terms, const struct query *query
 {
     const struct survival_small small = survival_expect_small(known, query->intervals, small_share);
     const struct curve_half told[] = {
-        {"share at the end", "if half die and none are censored", small.survival, expected->group,
-         false, true},
-        {"curve as a whole (band) at the end", "likewise", small.band, expected->group, false,
+        {"share at the end", "share at the end", "if half die and none are censored",
+         small.survival, expected->group, false, true},
+        {"curve as a whole (band) at the end", "band at the end", "likewise", small.band,
+         expected->group, false, true},
+        {"mean up to the end", "mean up to the end", "likewise", small.mean, expected->group, true,
          true},
-        {"mean up to the end", "likewise", small.mean, expected->group, true, true},
-        {"median", "if three of four die", small.median, expected->median_group, true, true},
-        {"mean up to the end, less another group's,", "if half die", small.mean_difference,
-         expected->group, true, true},
-        {"median, less another group's,", "if three of four die", small.median_difference,
-         expected->median_group, true, true}};
+        {"median", "median", "if three of four die", small.median, expected->median_group, true,
+         true},
+        {"mean up to the end, less another group's,", "difference of two means", "if half die",
+         small.mean_difference, expected->group, true, true},
+        {"median, less another group's,", "difference of two medians", "if three of four die",
+         small.median_difference, expected->median_group, true, true}};
     const double has = small_share * known->records;
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof told / sizeof told[0] && status == STATUS_OK; i++) {
-        status = add_curve(terms, query, &told[i], " in a group of a tenth of the records", has);
+        status = add_curve(terms, query, &told[i], " in a group of a tenth of the records", has,
+                           TERMS_OF_SMALL);
     }
     if (status != STATUS_OK || known->groups != 2) {
         return status;
@@ -150,7 +164,8 @@ static enum status describe_small(struct terms *terms, const struct query *query
                                      .is_given = small.is_tested,
                                      .needed = expected->test_group,
                                      .has = has,
-                                     .where = "of a group of a tenth of the records"});
+                                     .where = "of a group of a tenth of the records",
+                                     .column = TERMS_OF_SMALL});
 }
 
 /* The interval's half-width counts: sampling and noise together. */
@@ -177,6 +192,8 @@ enum status query_terms_survival(struct terms *terms, const struct query *query,
     (void)snprintf(cell->unit, sizeof cell->unit, "records");
     cell->noise = deviation;
     cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES) / part;
+    query_place(cell, query, "", TERMS_OF_NONE, 0, 0);
+    cell->place.taken = "half die and none are censored; for medians three of four die";
     const enum status status = describe_alike(terms, query, &known, &expected);
     return status == STATUS_OK && known.groups > 1 ? describe_small(terms, query, &known, &expected)
                                                    : status;

@@ -38,11 +38,14 @@ static enum status describe_figures(struct terms *terms, const struct query *que
     for (size_t i = 0; i < (is_number ? FIGURES : 1) && status == STATUS_OK; i++) {
         const struct table1_half *own = &figure[i].half;
         char of[OF_BYTES];
+        char row[OF_BYTES];
         const char *values = !is_number ? ""
                              : i == 0   ? ", if values spread by a sixth of the range"
                                         : ", likewise";
         (void)snprintf(of, sizeof of, "%s of %s%s%s", figure[i].of, variable->column.name,
                        group->where, values);
+        (void)snprintf(row, sizeof row, "%s of %s",
+                       is_number ? figure[i].of : "share of a category", variable->column.name);
         status = query_add_half(
             terms, query,
             &(struct query_half){.of = of,
@@ -53,7 +56,9 @@ static enum status describe_figures(struct terms *terms, const struct query *que
                                  .group = own->group,
                                  .is_beside = figure[i].is_beside,
                                  .has = group->has,
-                                 .who = group->who});
+                                 .who = group->who,
+                                 .row = row,
+                                 .column = group->column});
     }
     return status;
 }
@@ -70,13 +75,13 @@ static enum status describe_groups(struct terms *terms, const struct query *quer
     const struct {
         struct query_group group;
         struct table1_expected expected;
-    } told[] = {
-        {{known->groups > 1 ? " in a group, if all are alike" : "", n / count, false, "a group"},
-         table1_expect(known, is_number, variable->levels)},
-        {{" in a group of a tenth of the records", n / 10, true, "a group"},
-         table1_expect(&small, is_number, variable->levels)},
-        {{" in all groups together", n, true, "that"},
-         table1_expect_all(known, is_number, variable->levels)}};
+    } told[] = {{{known->groups > 1 ? " in a group, if all are alike" : "", n / count, false,
+                  "a group", known->groups > 1 ? TERMS_OF_ALIKE : TERMS_OF_ALL},
+                 table1_expect(known, is_number, variable->levels)},
+                {{" in a group of a tenth of the records", n / 10, true, "a group", TERMS_OF_SMALL},
+                 table1_expect(&small, is_number, variable->levels)},
+                {{" in all groups together", n, true, "that", TERMS_OF_ALL},
+                 table1_expect_all(known, is_number, variable->levels)}};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < (known->groups > 1 ? 3 : 1) && status == STATUS_OK; i++) {
         status = describe_figures(terms, query, variable, &told[i].expected, &told[i].group);
@@ -94,12 +99,13 @@ static enum status describe_sizes(struct terms *terms, const struct query *query
         terms, query,
         &(struct query_counted){groups > 1 ? "the number of records of a group"
                                            : "the number of records that are in the table",
-                                groups > 1 ? "a group" : "that", size.group});
+                                groups > 1 ? "a group" : "that", size.group, "records",
+                                groups > 1 ? TERMS_OF_ALIKE : TERMS_OF_ALL});
     if (status == STATUS_OK && groups > 1) {
         status =
             query_add_count(terms, query,
                             &(struct query_counted){"the number of records of all groups together",
-                                                    "that", size.all});
+                                                    "that", size.all, "records", TERMS_OF_ALL});
     }
     return status;
 }
@@ -124,13 +130,22 @@ static enum status describe_cells(struct terms *terms, const struct query *query
     (void)snprintf(cell->unit, sizeof cell->unit, "records");
     cell->noise = sqrt(block[at].variance);
     cell->bar = bar;
+    query_place(cell, query, "", TERMS_OF_NONE, 0, 0);
+    cell->place.taken =
+        variable->column.kind == COLUMN_NUMBER ? "values spread by a sixth of their range" : NULL;
     for (size_t i = 0; i < (groups > 1 ? 2 : 1) && status == STATUS_OK; i++) {
         char of[OF_BYTES];
+        char row[OF_BYTES];
         const bool is_number = variable->column.kind == COLUMN_NUMBER;
         (void)snprintf(of, sizeof of, "the number of records %s%s%s%s",
                        is_number ? "in which " : "of a category of ", variable->column.name,
                        is_number ? " is missing" : ", or in which it is missing", where[i]);
-        status = query_add_count(terms, query, &(struct query_counted){of, "that", half[i]});
+        (void)snprintf(row, sizeof row, "records %s%s",
+                       is_number ? "without " : "of a category of ", variable->column.name);
+        status = query_add_count(
+            terms, query,
+            &(struct query_counted){of, "that", half[i], row,
+                                    i == 0 && groups > 1 ? TERMS_OF_ALIKE : TERMS_OF_ALL});
     }
     return status;
 }

@@ -2,9 +2,9 @@
 # `hedgerow plan job`: the jobs that are shipped, a drowned one, another trust, and what it refuses.
 . "$(dirname "$0")/common.sh"
 
-# tells TEXT: standard output holds it, wherever its lines are broken. fits: every line fits a terminal.
+# tells TEXT: standard output holds it, wherever its lines are broken. fits: no line is wider than a table may be.
 tells() { tr '\n' ' ' <"$work/out" | tr -s ' ' | grep -qF -- "$1" || fault "standard output lacks: $1"; }
-fits() { ! grep -E '.{81}' "$work/out" || fault "a line does not fit 80 columns: $*"; }
+fits() { ! grep -E '.{100}' "$work/out" || fault "a line does not fit 99 columns: $*"; }
 
 expect 0 "$hedgerow" plan job "$job" --agents 5
 prints 'stage 1: fit, average; discrete Laplace'
@@ -100,8 +100,9 @@ stages:
 YAML
 expect 0 "$hedgerow" plan job "$work/every.yml"
 fits every
+cp "$work/out" "$work/every.txt"
 expect 0 "$hedgerow" plan job "$work/every.yml" --json
-python3 - "$work/out" <<'PY' || fault 'an interval that the plan does not tell'
+python3 - "$work/out" "$work/every.txt" <<'PY' || fault 'an interval that the plan does not tell'
 import json, math, re, sys
 stages = json.load(open(sys.argv[1]))["stages"]
 table, curves, regression, table1, score, by_group, wide = (stage["releases"] for stage in stages)
@@ -182,7 +183,31 @@ cell = wide[told(wide, "each of 36 cells; a cell needs about")]
 assert f"a cell needs about {math.ceil(cell['bar'])} records" in cell["what"], cell
 for column in ("sex", "death", "ward", "stage"):
     told(wide, f"each total of {column};")
+# The tables have every width to three digits: each figure of the object stands in its question's table.
+import pathlib
+text = pathlib.Path(sys.argv[2]).read_text()
+tables = re.split(r"^stage [0-9]+: ", text, flags=re.M)[1:]
+assert len(tables) == len(stages)
+for releases, shown in zip((table, curves, regression, table1, score, by_group, wide), tables):
+    numbers = {float(word) for word in re.findall(r"[0-9]+(?:[.][0-9]+)?(?:e[-+][0-9]+)?", shown)}
+    widths = [release for release in releases if re.search(": (half of|the same of|the [a-z-]+ test) ", release["what"])]
+    assert len(widths) > 3
+    for release in widths:
+        bar = math.exp(release["bar"]) if "log-rank" in release["what"] else release["bar"]
+        is_range = "net benefit" in release["what"]
+        rounded = float(f"{bar:.3g}") if bar < 999.5 else round(bar)
+        assert is_range or rounded in numbers, (release, shown)
+    bars = [release["bar"] for release in widths if "net benefit at" in release["what"]]
+    assert not bars or f"{min(bars):.3g}..{max(bars):.3g}" in shown, (min(bars), max(bars))
+    needs = {int(number) for release in widths if "net benefit" not in release["what"]
+             for number in re.findall("needs about ([0-9]+) records", release["what"])}
+    assert needs <= numbers, needs - numbers
 PY
+# A job of curves and a table by site fits a screen or two, and says below how many records it refuses.
+expect 0 "$hedgerow" plan job "$root/compose/survival/job.yml" --agents 5
+[ "$(wc -l <"$work/out")" -le 70 ] || fault "the plan of the survival job has $(wc -l <"$work/out") lines"
+grep -qE '^ *share at the end +0\.0425 +refused +992$' "$work/out" || fault 'a row of the curves'
+grep -qE '^ *mean of age +2\.08 +refused +1699 +1\.46 +2402 +2\.33 +1\.48 +760$' "$work/out" || fault 'a row of the table'
 sed 's/epsilon: 1 /epsilon: 0.02 /' "$job" >"$work/drowned.yml"
 expect 0 "$hedgerow" plan job "$work/drowned.yml" --agents 5
 fits drowned
@@ -305,8 +330,8 @@ PY
 # Under central trust a play is drawn: no noise is on it, and what privacy adds is regret.
 expect 0 "$hedgerow" plan job "$root/compose/hospitals/fit.yml"
 prints ' none; 0 regret added'
-prints 'regret at most 0.4226 a round'
-prints 'best broadcast: chance 0.24'
+grep -qE 'regret at most a round .* 0\.4226( |$)' "$work/out" || fault 'the regret under a trust'
+grep -qE 'best broadcast: chance .* 0\.24( |$)' "$work/out" || fault 'the chance under a trust'
 expect 3 "$hedgerow" plan job "$work/nowhere.yml"
 says 'nowhere.yml'
 sed 's/epsilon: 1 /epsilon: much /' "$job" >"$work/bad.yml"
@@ -329,8 +354,9 @@ stages:
   - {task: query, queries: ["correlate: [a, b]"], batch: 100 %, share: 1}
 YML
 expect 0 "$hedgerow" plan job "$work/correlate.yml"
-tells 'local no answer: not enough data at this epsilon'
-prints 'no answer  DROWNED'
+tells '1 correlation of 0 no answer'
+grep -qE '^ *correlation of 0 +refused ' "$work/out" || fault 'a refusal in its table'
+tells 'taken: values spread by a sixth of their range'
 ! grep -qwi nan "$work/out" || fault 'NaN is shown to a person'
 expect 0 "$hedgerow" plan job "$work/correlate.yml" --json
 python3 -m json.tool "$work/out" >"$work/tool" || fault 'not JSON: a correlation that is not shown'
@@ -372,5 +398,5 @@ expect 2 "$hedgerow" plan job "$job" --agents 0
 expect 2 "$hedgerow" plan job "$job" --agents 10001
 # Each agent has a connection at the coordinator.
 expect 0 "$hedgerow" plan job "$job" --agents 256
-prints 'the coordinator takes about 42.8 MB of memory'
+prints 'the coordinator takes about 42.8 MB'
 finish

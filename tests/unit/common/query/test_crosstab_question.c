@@ -1,12 +1,14 @@
 /* The question `crosstab`: its text, a record's cell, and its answers. */
 
 #include "base/bytes.h"
+#include "estimate/crosstab.h"
 #include "query/query_answers.h"
 #include "query/query_run.h"
 
 #include "toy_question.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +241,51 @@ Test(crosstab_question, leaves_empty_categories_out_of_the_test_and_says_so)
         query_run_free(&run);
         query_set_free(&set);
     }
+}
+
+/* The third region is neither empty nor enough. What the note says is done: more records, or a table without it. */
+Test(crosstab_question, names_the_category_that_keeps_the_others_from_a_test)
+{
+    const char *const text[] = {"crosstab: 'home region' x death"};
+    const struct query_noise noise = {.scale = ONE / 2.0, .draws = 1};
+    double times = 1;
+    for (int more = 0; more < 2; more++) {
+        const int64_t one = (int64_t)ceil(ONE * (more ? times * 1.001 : 1));
+        const int64_t sum[7] = {140 * one, 60 * one, 100 * one, 100 * one, 5 * one, 4 * one, 0};
+        struct query_answer answer[15];
+        struct query_set set;
+        struct query_run run;
+        cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &noise, more ? (uint64_t)(409 * times * 1.001) : 409);
+        query_run_answers(answer, &run);
+        const char *note = answer[14].note;
+        const char *would = strstr(note, "; ");
+        cr_expect(isnan(answer[14].value) == (more == 0), "%s", note);
+        if (more == 0) {
+            cr_expect(strstr(note, ": home region 3, death 1 is expected to hold about 3 records, "
+                                   "and needs 5; ") != NULL,
+                      "%s", note);
+            cr_assert(sscanf(would, "; %lg times the records would do", &times) == 1, "%s", note);
+            cr_expect(strstr(note, "; or leave \"3\" out of the categories of home region: ") !=
+                          NULL,
+                      "%s", note);
+        }
+        query_run_free(&run);
+        query_set_free(&set);
+    }
+    const double without[5] = {140, 60, 100, 100, 9};
+    double p = NAN;
+    (void)crosstab_test(&p, &(struct crosstab_cells){without, 2, 2, 5, 0.5});
+    cr_expect(!isnan(p));
+    /* Where what is left is too small as well, nothing is said of leaving. */
+    const double few[7] = {7, 6, 6, 7, 4, 4, 0};
+    char why[CROSSTAB_WHY_BYTES];
+    char leave[CROSSTAB_WHY_BYTES];
+    struct query query;
+    cr_assert(query_parse(&query, slice_of(text[0]), &toy_names, NULL) == STATUS_OK);
+    crosstab_say_least(why, leave, &query, &(struct crosstab_cells){few, 3, 2, 7, 2});
+    cr_expect_str_eq(leave, "");
 }
 
 /* Names stand whole, whatever their length, or are told as others. */

@@ -1,0 +1,59 @@
+/* Why a table has no test: which cell is too small, and which category need only be left out. */
+
+#include "estimate/crosstab.h"
+#include "query/query_answers.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Whether a test is given of the table that a job without one of the categories asks for: its records are in no cell then. */
+static bool is_tested_without(const struct crosstab_cells *cells, size_t factor, size_t left)
+{
+    double cell[CROSSTAB_CELLS_MAX];
+    double p = NAN;
+    struct crosstab_cells with = *cells;
+    size_t count = 0;
+    for (size_t i = 0; i < cells->rows; i++) {
+        for (size_t j = 0; j < cells->columns; j++) {
+            if ((factor == 0 ? i : j) != left) {
+                cell[count++] = cells->cell[i * cells->columns + j];
+            }
+        }
+    }
+    with.cell = cell;
+    with.rows -= factor == 0;
+    with.columns -= factor == 1;
+    with.m -= cells->rows * cells->columns - count;
+    if (with.rows > 1 && with.columns > 1) {
+        (void)crosstab_test(&p, &with);
+    }
+    return !isnan(p);
+}
+
+/* Names stand whole, or the sentence does without them. */
+void crosstab_say_least(char why[static CROSSTAB_WHY_BYTES], char leave[static CROSSTAB_WHY_BYTES],
+                        const struct query *query, const struct crosstab_cells *cells)
+{
+    const struct crosstab_least least = crosstab_least_of(cells);
+    const size_t at[2] = {least.row, least.column};
+    const struct column *of[2] = {&query->factor[0].column, &query->factor[1].column};
+    int size = CROSSTAB_WHY_BYTES;
+    leave[0] = '\0';
+    if (least.expected < least.wanted) {
+        size = snprintf(why, CROSSTAB_WHY_BYTES,
+                        ": %s %s, %s %s is expected to hold about %.0f records, and needs %.0f",
+                        of[0]->name, of[0]->category[at[0]], of[1]->name, of[1]->category[at[1]],
+                        floor(fmax(0, least.expected)), ceil(least.wanted));
+    }
+    if (size >= CROSSTAB_WHY_BYTES) {
+        (void)snprintf(why, CROSSTAB_WHY_BYTES, ": a cell is expected to hold too few records");
+    }
+    for (size_t factor = 0; factor < 2 && !isnan(least.expected) && leave[0] == '\0'; factor++) {
+        if (is_tested_without(cells, factor, at[factor])) {
+            size = snprintf(leave, CROSSTAB_WHY_BYTES,
+                            "; or leave \"%s\" out of the categories of %s: the others have enough",
+                            of[factor]->category[at[factor]], of[factor]->name);
+            leave[0] = size >= CROSSTAB_WHY_BYTES ? '\0' : ';';
+        }
+    }
+}
