@@ -115,11 +115,21 @@ static enum status judge_text(const struct acts *acts, struct slice text, struct
     return status;
 }
 
+static enum status tell_too_many(const struct acts *acts, struct why *why)
+{
+    why_set(why,
+            "%d jobs of %s are not over, and an operator may have no more of them; remedy: "
+            "wait for one, or `cancel` it",
+            (int)ACTS_OPEN_MAX, acts->operator_name);
+    return STATUS_REFUSED;
+}
+
 static enum status answer_submit(json_t **out, const struct acts *acts, const struct ask *ask,
                                  struct slice text, struct why *why)
 {
     const bool remote = acts->operator_name != NULL;
-    const struct queue_actor actor = {acts->operator_name, remote ? &ask->id : NULL};
+    const struct queue_actor actor = {acts->operator_name, remote ? &ask->id : NULL,
+                                      remote ? ACTS_OPEN_MAX : 0};
     uint32_t number = 0;
     size_t open = 0;
     enum status status = remote ? queue_find(&number, &open, acts->office, &actor, why) : STATUS_OK;
@@ -127,17 +137,16 @@ static enum status answer_submit(json_t **out, const struct acts *acts, const st
         return answer_again(out, acts, number, text, why);
     }
     if (status == STATUS_OK && open >= ACTS_OPEN_MAX) {
-        why_set(why,
-                "%d jobs of %s are not over, and an operator may have no more of them; remedy: "
-                "wait for one, or `cancel` it",
-                (int)ACTS_OPEN_MAX, acts->operator_name);
-        status = STATUS_REFUSED;
+        return tell_too_many(acts, why);
     }
     if (status == STATUS_OK) {
         status = judge_text(acts, text, why);
     }
     if (status == STATUS_OK) {
         status = queue_add(&number, acts->office, &actor, text, why);
+    }
+    if (status == STATUS_REFUSED && remote) { /* others came by other desks */
+        return tell_too_many(acts, why);
     }
     if (status == STATUS_EXISTS) { /* it came by another desk */
         return answer_again(out, acts, number, text, why);
@@ -287,7 +296,7 @@ static enum status answer_watch(json_t **out, const struct acts *acts, const str
 static enum status answer_cancel(json_t **out, const struct acts *acts, const struct ask *ask,
                                  struct why *why)
 {
-    const struct queue_actor actor = {acts->operator_name, NULL};
+    const struct queue_actor actor = {acts->operator_name, NULL, 0};
     struct queue_job job;
     enum status status = queue_look(&job, acts->office, ask->job, why);
     /* Through the desk the same cancellation may come twice. */

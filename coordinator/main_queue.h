@@ -96,9 +96,12 @@ MUST_USE enum status queue_text(char **text, size_t *size, const struct office *
 struct queue_actor {
     const char *name;                /* an operator's; NULL: the account */
     const struct digest *submission; /* of queue_add; NULL: it has none */
+    size_t open_most; /* of queue_add: how many of its jobs may be open with it; 0: any number */
 };
 
 /** Takes a job's text into the queue: durable when it returns, with its submission. Fails with STATUS_IO, STATUS_NO_MEMORY;
+ * with STATUS_REFUSED where a database says that open_most jobs of the actor are open (a folder has one desk, which asks
+ * queue_find);
  * with STATUS_EXISTS where the submission came meanwhile by another way: number is its job's. */
 MUST_USE enum status queue_add(uint32_t *number, const struct office *office,
                                const struct queue_actor *actor, struct slice text, struct why *why);

@@ -103,7 +103,8 @@ static enum status add(uint32_t *number, const struct office *office,
     const struct jobs_new_job job = {.submitter = submission->by,
                                      .id = submission->actor->submission,
                                      .submitted = submission->line,
-                                     .text = submission->text};
+                                     .text = submission->text,
+                                     .open_most = submission->actor->open_most};
     const enum status status = jobs_add(office->jobs, number, &job, &cause);
     if (status == STATUS_AGAIN) {
         why_set(why,

@@ -163,7 +163,7 @@ static enum status advance(struct coordinator *c, const struct event *event,
     if (status == STATUS_OK && c->phase == PHASE_JOINING) {
         if (coordinator_count_ready(c) >= c->options.job->cohort_min) {
             status = coordinator_open(c, event->now_ms, c->options.job->deadline_ms, effects);
-        } else if (event->now_ms >= c->deadline_ms || coordinator_is_refused(c)) {
+        } else if (event->now_ms >= c->deadline_ms || coordinator_is_refused(c, event->now_ms)) {
             status = coordinator_fail(c, event, effects);
         } else {
             coordinator_tell_joining(c, event->now_ms);
@@ -275,7 +275,7 @@ static int64_t coordinator_wake_ms(const void *self)
         return earlier(wake, coordinator_settles_ms(c));
     }
     if (c->phase == PHASE_JOINING) {
-        return earlier(wake, c->stepped_ms + JOIN_NOTICE_MS);
+        return earlier(earlier(wake, c->refused_until_ms), c->stepped_ms + JOIN_NOTICE_MS);
     }
     if (c->phase == PHASE_OPEN) {
         if (coordinator_collects(c)) {
@@ -302,6 +302,7 @@ enum status coordinator_new(struct coordinator **out, const struct coordinator_o
     if (c == NULL) {
         return STATUS_NO_MEMORY;
     }
+    c->refused_until_ms = INT64_MAX;
     c->options = *options;
     enum status status = curator_new(&c->curator, options->job, options->random);
     if (status != STATUS_OK) {

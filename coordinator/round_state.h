@@ -130,6 +130,8 @@ struct coordinator {
     int64_t told_ms; /* of coordinator_tell_joining: when, and what */
     size_t told_ready;
     size_t told_refusing;
+    int64_t refused_until_ms; /* when a job that too many decline fails; INT64_MAX: it is none */
+    int64_t told_until_ms;
     size_t told_seen;
     size_t told_admitted;
     int64_t telling_ms; /* of coordinator_tell_next: since when, and how much */
@@ -314,8 +316,9 @@ enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms);
 /** Writes who is missing, and why, into text (size). */
 void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char *text, size_t size);
 void coordinator_tell_joining(struct coordinator *c, int64_t now_ms);
-/** Returns whether the job has all agents that it can have, and these are too few for it to begin, as others decline it. */
-bool coordinator_is_refused(const struct coordinator *c);
+/** Returns whether the job has had, for JOIN_NOTICE_MS, all agents that it can have, and these are too few for it to begin, as
+ * others decline it. A no by mistake can be taken back meanwhile. */
+bool coordinator_is_refused(struct coordinator *c, int64_t now_ms);
 /** Returns when one that is present without having been ready is waited for no longer; INT64_MAX. */
 int64_t coordinator_settles_ms(const struct coordinator *c);
 /** Returns when a transfer gives way to whoever waits, if nothing more comes of it. */

@@ -113,13 +113,20 @@ static bool is_short(const struct coordinator *c)
            c->cohort.admitted - c->cohort.refusing < least;
 }
 
-bool coordinator_is_refused(const struct coordinator *c)
+bool coordinator_is_refused(struct coordinator *c, int64_t now_ms)
 {
-    return is_short(c) && c->cohort.ready + c->cohort.refusing >= c->options.job->cohort_min;
+    const bool refused =
+        is_short(c) && c->cohort.ready + c->cohort.refusing >= c->options.job->cohort_min;
+    if (!refused) {
+        c->refused_until_ms = INT64_MAX;
+    } else if (c->refused_until_ms == INT64_MAX) {
+        c->refused_until_ms = now_ms + JOIN_NOTICE_MS;
+    }
+    return refused && now_ms >= c->refused_until_ms;
 }
 
 /* Too few agents are ready: who is present, and who is not. Said again when it has changed, not more
- * often than every JOIN_NOTICE_MS; but at once that one declines the job. */
+ * often than every JOIN_NOTICE_MS; but at once that one declines the job, and that it fails for that. */
 void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
 {
     char missing[MISSING_BYTES];
@@ -128,10 +135,11 @@ void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
     const size_t seen = c->cohort.seen;
     const size_t admitted = c->cohort.admitted;
 
-    const bool refused = c->cohort.refusing > c->told_refusing;
+    const bool ends = c->refused_until_ms != c->told_until_ms && c->refused_until_ms != INT64_MAX;
+    const bool refused = ends || c->cohort.refusing > c->told_refusing;
     if (!c->listed || (!refused && now_ms < c->told_ms + JOIN_NOTICE_MS) ||
         (c->told_ready == ready && c->told_refusing == c->cohort.refusing && c->told_seen == seen &&
-         c->told_admitted == admitted && c->told)) {
+         c->told_admitted == admitted && c->told && !ends)) {
         return;
     }
     c->told_ms = now_ms;
@@ -139,8 +147,11 @@ void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
     c->told_refusing = c->cohort.refusing;
     c->told_seen = seen;
     c->told_admitted = admitted;
+    c->told_until_ms = c->refused_until_ms;
     c->told = true;
     coordinator_tell_missing(c, now_ms, missing, sizeof missing);
+    const int64_t until_ms =
+        c->refused_until_ms < c->deadline_ms ? c->refused_until_ms : c->deadline_ms;
     if (c->cohort.refusing > 0) {
         (void)snprintf(refusing, sizeof refusing, ", %zu declined the job%s", c->cohort.refusing,
                        is_short(c) ? " and the others are too few. Remedy: ask those who declined, "
@@ -150,7 +161,7 @@ void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
     log_event(c->options.log, is_short(c) ? LOG_WARN : LOG_INFO, "waiting-for-agents", NULL,
               "%zu agents are ready, the job needs %" PRIu32
               " (cohort.minimum)%s; it waits %" PRId64 " s more; missing: %s",
-              ready, c->options.job->cohort_min, refusing, seconds(c->deadline_ms - now_ms),
+              ready, c->options.job->cohort_min, refusing, seconds(until_ms - now_ms),
               missing[0] != '\0' ? missing : "nobody is on the list; remedy: `agents add`");
 }
 

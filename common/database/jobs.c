@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { VERSION = 1 };
+enum { VERSION = 1, ADD_TRIES = 100 };
 
 static const char schema[] =
     "DO $$ BEGIN"
@@ -66,9 +66,9 @@ static void unlead(struct jobs *jobs)
 void jobs_free(struct jobs *jobs)
 {
     if (jobs != NULL) {
+        jobs_unfollow(jobs);
         unlead(jobs);
         database_close(jobs->database);
-        free(jobs->followed);
         free(jobs);
     }
 }
@@ -189,7 +189,6 @@ enum status jobs_lead(struct jobs *jobs, struct why *why)
         }
         status = tell(jobs, status, &cause, why);
     }
-    jobs->follow_ms = 0;
     return status;
 }
 
@@ -301,42 +300,63 @@ static enum status draw(struct digest *id, struct why *why)
     return status;
 }
 
+/* Adds it where nobody has added any since: so what was found then is still so, but for jobs that ended. */
+static enum status add_behind(struct jobs *jobs, bool *added, const struct jobs_new_job *job,
+                              const struct digest *id, int64_t last, struct why *why)
+{
+    const struct database_value value[] = {jobs_bytes(job->text), jobs_words(job->submitter),
+                                           jobs_bytes((struct slice){id->byte, DIGEST_BYTES}),
+                                           jobs_words(job->submitted), jobs_number(last)};
+    struct pg_result *answer = NULL;
+    const enum status status =
+        jobs_ask(jobs, &answer,
+                 "WITH next AS (UPDATE hedgerow_queue SET last = last + 1 WHERE last = $5"
+                 " RETURNING last)"
+                 " INSERT INTO hedgerow_job (number, text, submitter, submission, submitted)"
+                 " SELECT last, $1, convert_from($2, 'UTF8'), $3, convert_from($4, 'UTF8')"
+                 " FROM next ON CONFLICT (submitter, submission) DO NOTHING RETURNING number",
+                 value, 5, why);
+    *added = status == STATUS_OK && database_rows(answer) == 1;
+    database_answer_free(answer);
+    return status;
+}
+
 enum status jobs_add(struct jobs *jobs, uint32_t *number, const struct jobs_new_job *job,
                      struct why *why)
 {
     struct digest id = {{0}};
-    struct pg_result *answer = NULL;
-    size_t open = 0;
     enum status status = job->id == NULL ? draw(&id, why) : STATUS_OK;
-    if (status != STATUS_OK) {
-        return status;
-    }
     id = job->id == NULL ? id : *job->id;
-    const struct database_value value[] = {jobs_bytes(job->text), jobs_words(job->submitter),
-                                           jobs_bytes((struct slice){id.byte, DIGEST_BYTES}),
-                                           jobs_words(job->submitted),
-                                           jobs_number(JOBS_NUMBER_MAX)};
-    status = jobs_ask(jobs, &answer,
-                      "WITH next AS (UPDATE hedgerow_queue SET last = last + 1 WHERE last < $5"
-                      " AND NOT EXISTS (SELECT FROM hedgerow_job"
-                      " WHERE submitter = convert_from($2, 'UTF8') AND submission = $3)"
-                      " RETURNING last)"
-                      " INSERT INTO hedgerow_job (number, text, submitter, submission, submitted)"
-                      " SELECT last, $1, convert_from($2, 'UTF8'), $3, convert_from($4, 'UTF8')"
-                      " FROM next ON CONFLICT (submitter, submission) DO NOTHING RETURNING number",
-                      value, 5, why);
-    const bool added = status == STATUS_OK && database_rows(answer) == 1;
-    *number = added ? (uint32_t)database_number(answer, 0, 0) : 0;
-    database_answer_free(answer);
-    if (status != STATUS_OK || added) {
-        return status;
+    *number = 0;
+    for (int i = 0; i < ADD_TRIES && status == STATUS_OK; i++) {
+        struct jobs_found found;
+        bool added = false;
+        status = jobs_find_at(jobs, &found, job->submitter, &id, why);
+        if (status == STATUS_OK && found.number > 0) {
+            *number = found.number;
+            return job->id != NULL ? STATUS_EXISTS : STATUS_OK;
+        }
+        if (status == STATUS_OK && job->open_most > 0 && found.open >= job->open_most) {
+            why_set(why, "%s: %zu jobs of %s are open", jobs->place, found.open, job->submitter);
+            return STATUS_REFUSED;
+        }
+        if (status == STATUS_OK && found.last >= JOBS_NUMBER_MAX) {
+            return why_refuse(why, "%s: no number is free behind %d; remedy: another database",
+                              jobs->place, (int)JOBS_NUMBER_MAX);
+        }
+        if (status == STATUS_OK) {
+            status = add_behind(jobs, &added, job, &id, found.last, why);
+        }
+        if (added) {
+            *number = (uint32_t)(found.last + 1);
+            return STATUS_OK;
+        }
     }
-    status = jobs_find(jobs, number, &open, job->submitter, &id, why);
-    if (status == STATUS_OK && *number == 0) {
-        return why_refuse(why, "%s: no number is free behind %d; remedy: another database",
-                          jobs->place, (int)JOBS_NUMBER_MAX);
+    if (status == STATUS_OK) {
+        why_set(why, "%s: many submit at the same time", jobs->place);
+        status = STATUS_AGAIN;
     }
-    return status == STATUS_OK && job->id != NULL ? STATUS_EXISTS : status;
+    return status;
 }
 
 enum status jobs_cancel(struct jobs *jobs, uint32_t number, const char *line, struct why *why)

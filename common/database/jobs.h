@@ -74,10 +74,12 @@ struct jobs_new_job {
     const struct digest *id; /* NULL: one is drawn */
     const char *submitted;   /* a line for people */
     struct slice text;
+    size_t open_most; /* how many jobs of the submitter may be open with it; 0: any number */
 };
 
 /** Adds a job: durable when it returns. number: out. Fails with STATUS_EXISTS too: the submission is there, under that
- * number. With STATUS_AGAIN it may be there, or come yet. */
+ * number. With STATUS_AGAIN it may be there, or come yet. With STATUS_REFUSED open_most are open: however
+ * many add at once, there are never more. */
 MUST_USE enum status jobs_add(struct jobs *jobs, uint32_t *number, const struct jobs_new_job *job,
                               struct why *why);
 
@@ -114,8 +116,9 @@ MUST_USE enum status jobs_read_result(struct jobs *jobs, void *to, size_t *got, 
                                       struct why *why);
 
 /** Tells what the leader has to hear of: text, NUL-ended and kept until the next call, is a line that changes with the list of
- * jobs, and behind it a line "NUMBER WHO" for each cancelled job that is not over. Asks the database at most once in
- * JOBS_FOLLOW_MS, and fails meanwhile as it did then. */
+ * jobs, and behind it a line "NUMBER WHO" for each cancelled job that is not over. A thread asks the database every
+ * JOBS_FOLLOW_MS, less often where that is slow; this tells, without waiting, what it was answered last, and fails where it
+ * was not. */
 MUST_USE enum status jobs_follow(struct jobs *jobs, const char **text, struct why *why);
 
 enum { JOBS_FOLLOW_MS = 500 };

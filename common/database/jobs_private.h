@@ -19,11 +19,29 @@ struct jobs {
     struct database *database; /* NULL: there is no connection now */
     struct lease *lease;       /* NULL: this one does not lead */
     int64_t term;
-    char *followed;     /* what jobs_follow told last, owned */
-    int64_t follow_ms;  /* when it asks again */
-    enum status follow; /* what came of it last, */
+    struct jobs_follower *follower; /* NULL: jobs_follow has not been called */
+    char *followed;     /* what jobs_follow tells, owned; its first line is the latest list's */
+    int64_t listed_ms;  /* when jobs_list was answered last */
+    enum status follow; /* what came of the follower's latest question, */
     struct why because; /* and why */
 };
+
+/** Ends the thread of jobs_follow, and forgets what it told. */
+void jobs_unfollow(struct jobs *jobs);
+
+/** Has jobs_follow tell the list that was read now, and nothing that was asked for before. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status jobs_follow_listed(struct jobs *jobs, const struct jobs_row *rows,
+                                        size_t count);
+
+/* What one statement finds of a submission. */
+struct jobs_found {
+    uint32_t number; /* 0: it is not there */
+    size_t open;     /* of its submitter */
+    int64_t last;    /* the latest number that was given: it changes with every submission */
+};
+
+MUST_USE enum status jobs_find_at(struct jobs *jobs, struct jobs_found *found,
+                                  const char *submitter, const struct digest *id, struct why *why);
 
 static inline struct database_value jobs_number(int64_t value)
 {

@@ -1,7 +1,6 @@
 /* Reading what stands in the database of a queue: its statements change nothing. */
 
 #include "database/jobs_private.h"
-#include "io/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +42,7 @@ enum status jobs_list(struct jobs *jobs, struct jobs_row **rows, size_t *count, 
         *count = i + 1;
     }
     database_answer_free(answer);
-    jobs->follow_ms = 0; /* what was told before is older than this */
-    return status;
+    return status == STATUS_OK ? jobs_follow_listed(jobs, *rows, *count) : status;
 }
 
 static enum status no_job(uint32_t number, struct why *why)
@@ -134,16 +132,31 @@ enum status jobs_end(struct jobs *jobs, char **text, size_t *size, uint32_t numb
 enum status jobs_find(struct jobs *jobs, uint32_t *number, size_t *open, const char *submitter,
                       const struct digest *id, struct why *why)
 {
+    struct jobs_found found;
+    const enum status status = jobs_find_at(jobs, &found, submitter, id, why);
+    *number = found.number;
+    *open = found.open;
+    return status;
+}
+
+enum status jobs_find_at(struct jobs *jobs, struct jobs_found *found, const char *submitter,
+                         const struct digest *id, struct why *why)
+{
     const struct database_value value[] = {jobs_words(submitter),
                                            jobs_bytes((struct slice){id->byte, DIGEST_BYTES})};
     struct pg_result *answer = NULL;
     enum status status = jobs_ask(jobs, &answer,
                                   "SELECT coalesce(max(number) FILTER (WHERE submission = $2), 0),"
-                                  " count(*) FILTER (WHERE ending IS NULL) FROM hedgerow_job"
+                                  " count(*) FILTER (WHERE ending IS NULL),"
+                                  " (SELECT last FROM hedgerow_queue) FROM hedgerow_job"
                                   " WHERE submitter = convert_from($1, 'UTF8')",
                                   value, 2, why);
-    *number = status == STATUS_OK ? (uint32_t)database_number(answer, 0, 0) : 0;
-    *open = status == STATUS_OK ? (size_t)database_number(answer, 0, 1) : 0;
+    *found = (struct jobs_found){0};
+    if (status == STATUS_OK) {
+        found->number = (uint32_t)database_number(answer, 0, 0);
+        found->open = (size_t)database_number(answer, 0, 1);
+        found->last = database_number(answer, 0, 2);
+    }
     database_answer_free(answer);
     return status;
 }
@@ -225,51 +238,4 @@ void jobs_summary(char line[static JOBS_SUMMARY_BYTES], const struct jobs_row *r
 {
     (void)snprintf(line, JOBS_SUMMARY_BYTES, "%zu up to %u\n", count,
                    count > 0 ? (unsigned)rows[count - 1].number : 0U);
-}
-
-/* The coordinator that leads asks where it serves its rounds. A server that is slow is asked less often, so that it takes at
- * most one part in nine of the loop's time. */
-enum { FOLLOW_REST = 8, FOLLOW_REST_MOST_MS = 30000 };
-
-static enum status ask_what_changed(struct jobs *jobs, struct why *why)
-{
-    struct pg_result *answer = NULL;
-    enum status status =
-        jobs_ask(jobs, &answer,
-                 "SELECT count(*) || ' up to ' || coalesce(max(number), 0) || chr(10)"
-                 " || coalesce(string_agg(number || ' ' || cancel || chr(10), '')"
-                 " FILTER (WHERE ending IS NULL AND cancel IS NOT NULL), '') FROM hedgerow_job",
-                 NULL, 0, why);
-    if (status == STATUS_OK) {
-        const struct slice text = database_bytes(answer, 0, 0);
-        char *copy = malloc(text.size + 1);
-        if (copy == NULL) {
-            status = STATUS_NO_MEMORY;
-        } else {
-            memcpy(copy, text.data, text.size);
-            copy[text.size] = '\0';
-            free(jobs->followed);
-            jobs->followed = copy;
-        }
-    }
-    database_answer_free(answer);
-    return status;
-}
-
-enum status jobs_follow(struct jobs *jobs, const char **text, struct why *why)
-{
-    const int64_t began_ms = clock_now_ms();
-    if (began_ms >= jobs->follow_ms) {
-        jobs->follow = ask_what_changed(jobs, &jobs->because);
-        const int64_t now_ms = clock_now_ms();
-        const int64_t rest_ms = FOLLOW_REST * (now_ms - began_ms);
-        jobs->follow_ms = now_ms + (rest_ms > FOLLOW_REST_MOST_MS ? FOLLOW_REST_MOST_MS
-                                    : rest_ms > JOBS_FOLLOW_MS    ? rest_ms
-                                                                  : JOBS_FOLLOW_MS);
-    }
-    *text = jobs->followed;
-    if (jobs->follow != STATUS_OK) {
-        *why = jobs->because;
-    }
-    return jobs->follow;
 }

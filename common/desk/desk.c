@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { CANCEL_LOOK_MS = 2000, NUMBER_TEXT_MAX = 999999999 };
 
@@ -135,10 +136,51 @@ static enum exit_code show_rounds(struct following *following, const json_t *rou
 
 enum { WHOLE_LOOKS = 10 };
 
+/* A database that starts again, or a coordinator that does: the next answer is waited for. Pauses grow, and differ between
+ * those who wait. */
+struct absence {
+    uint64_t waited_ms; /* 0: the latest question was answered */
+    unsigned count;
+    bool answered; /* a question was, ever: a wrong number or address is told at once */
+};
+
+/* In looks at the job: with its 1 s as `hedgerow --at` has it, ten minutes. */
+enum { AWAY_LOOKS = 600, AWAY_DOUBLINGS = 4 };
+
+/* Returns whether to ask again: after a pause, told of once. */
+static bool wait_out(struct absence *absence, const struct desk_port *port, const struct why *why)
+{
+    struct timespec now = {0};
+    if (!absence->answered || absence->waited_ms >= (uint64_t)AWAY_LOOKS * port->look_ms) {
+        return false;
+    }
+    if (absence->count == 0) {
+        (void)fprintf(stderr, "%s: no answer for now (%s); it goes on by itself\n", port->program,
+                      why->text);
+    }
+    const unsigned pause_ms =
+        port->look_ms << (absence->count < AWAY_DOUBLINGS ? absence->count : AWAY_DOUBLINGS);
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    const unsigned jitter_ms = (unsigned)((now.tv_nsec / 1000) % (pause_ms / 2 + 1));
+    absence->count++;
+    absence->waited_ms += pause_ms + jitter_ms;
+    (void)poll(NULL, 0, (int)(pause_ms + jitter_ms));
+    return true;
+}
+
+static void tell_back(struct absence *absence, const struct desk_port *port)
+{
+    if (absence->count > 0) {
+        (void)fprintf(stderr, "%s: answered again\n", port->program);
+    }
+    *absence = (struct absence){.answered = true};
+}
+
 /* Looks at the job until it is filed, and prints what it came to. */
 static enum exit_code follow(const struct desk_port *port, uint32_t number, bool rounds, bool json,
                              struct why *why)
 {
+    struct absence absence = {0};
     struct following following = {.rounds = rounds, .seen = rounds ? 0 : ASK_FROM_MAX};
     for (unsigned looks = 1;; looks++) {
         /* Who shows no rounds asks for the end alone; now and then for the whole job, which tells that it cannot go on. */
@@ -147,6 +189,13 @@ static enum exit_code follow(const struct desk_port *port, uint32_t number, bool
             .verb = ASK_WATCH, .job = number, .from = following.seen - (whole ? 1 : 0)};
         json_t *answer = NULL;
         enum exit_code code = desk_ask(&answer, port, &ask, (struct slice){NULL, 0}, why);
+        if (code == EXIT_CODE_UNREACHABLE && wait_out(&absence, port, why)) {
+            why->text[0] = '\0';
+            continue;
+        }
+        if (code == EXIT_CODE_OK) {
+            tell_back(&absence, port);
+        }
         const json_t *job = json_object_get(answer, "job");
         const json_t *news = json_object_get(answer, "rounds");
         const bool more = json_array_size(news) > 0;

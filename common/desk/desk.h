@@ -49,7 +49,8 @@ struct desk_request {
 };
 
 /* The commands. They print to standard output; why says what was refused or failed, or nothing. watch and submit that
- * waits return EXIT_CODE_JOB_FAILED for a job that failed or was cancelled. */
+ * waits return EXIT_CODE_JOB_FAILED for a job that failed or was cancelled. Once a question of theirs was answered they wait
+ * for later answers, and return EXIT_CODE_UNREACHABLE when none has come for 600 looks. */
 enum exit_code desk_submit(const struct desk_port *port, const struct desk_request *request,
                            struct why *why);
 enum exit_code desk_jobs(const struct desk_port *port, const struct desk_request *request,

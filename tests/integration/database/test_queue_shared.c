@@ -5,6 +5,8 @@
 #include "tests/support/journal_seen.h"
 #include "tests/support/quiet_fork.h"
 
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,4 +308,105 @@ Test(queue_away, a_server_that_is_away_is_told)
     cr_expect_eq(queue_lead(&away, &why), STATUS_AGAIN);
     cr_expect(queue_is_lost(&away));
     queue_close(&away);
+}
+
+enum { HELD_S = 4, TRIES = 600, TRY_MS = 50, DESKS = 4, EACH = 4, OPEN_MOST = 6 };
+
+static void *hold_jobs(UNUSED void *self)
+{
+    char command[128];
+    snprintf(command, sizeof command,
+             "LOCK TABLE hedgerow_job IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(%d)", HELD_S);
+    bench_psql(command);
+    return NULL;
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Planted: the loop asked itself what has changed, and waited for the server with its rounds. */
+Test(queue_shared, a_server_that_stalls_holds_up_nobody_who_follows, .init = bench_begin_shared,
+     .fini = bench_end)
+{
+    static struct queue_followed followed;
+    struct queue_list list;
+    pthread_t holder;
+    char *text = NULL;
+    size_t size = 0;
+    double slowest = 0;
+    cr_assert_eq(bench_add(), 1);
+    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK, "%s", why.text);
+    queue_follow(&followed, &office, 0);
+    cr_assert_eq(followed.read(&followed, &text, &size, &why), STATUS_OK, "%s", why.text);
+    cr_expect(size == list.names_size && memcmp(text, list.names, size) == 0);
+    free(text);
+    cr_assert_eq(pthread_create(&holder, NULL, hold_jobs, NULL), 0);
+    for (double began = now_s(); now_s() < began + HELD_S + 1;) {
+        const double since = now_s();
+        cr_assert_eq(followed.read(&followed, &text, &size, &why), STATUS_OK, "%s", why.text);
+        slowest = now_s() - since > slowest ? now_s() - since : slowest;
+        free(text);
+        (void)poll(NULL, 0, TRY_MS);
+    }
+    (void)pthread_join(holder, NULL);
+    cr_expect_lt(slowest, HELD_S / 2.0, "the table was held for %d s", (int)HELD_S);
+    cr_assert_eq(bench_add(), 2);
+    bool told = false;
+    for (int i = 0; i < TRIES && !told; i++) {
+        (void)poll(NULL, 0, TRY_MS);
+        cr_assert_eq(followed.read(&followed, &text, &size, &why), STATUS_OK, "%s", why.text);
+        told = size != list.names_size || memcmp(text, list.names, size) != 0;
+        free(text);
+    }
+    cr_expect(told, "and what comes behind it is heard of");
+    queue_list_free(&list);
+}
+
+static void *submit_some(void *self)
+{
+    const size_t desk = *(const size_t *)self;
+    struct office own = {.settings = office.settings};
+    struct why because = {""};
+    static size_t added[DESKS];
+    added[desk] = 0;
+    for (size_t i = 0; i < EACH && queue_open(&own, &because) == STATUS_OK; i++) {
+        struct digest id = {{(uint8_t)(desk + 1), (uint8_t)(i + 1)}};
+        const struct queue_actor actor = {"maria", &id, OPEN_MOST};
+        uint32_t number = 0;
+        const enum status status = queue_add(
+            &number, &own, &actor, (struct slice){bench_text, strlen(bench_text)}, &because);
+        added[desk] += status == STATUS_OK ? 1 : 0;
+        if (status != STATUS_OK && status != STATUS_REFUSED) {
+            added[desk] += 1000;
+        }
+    }
+    queue_close(&own);
+    return &added[desk];
+}
+
+/* Planted: each desk counted for itself before it added, and together they passed the limit. */
+Test(queue_shared, several_desks_pass_no_limit_together, .init = bench_begin_shared,
+     .fini = bench_end)
+{
+    pthread_t thread[DESKS];
+    size_t desk[DESKS];
+    size_t added = 0;
+    for (size_t i = 0; i < DESKS; i++) {
+        desk[i] = i;
+        cr_assert_eq(pthread_create(&thread[i], NULL, submit_some, &desk[i]), 0);
+    }
+    for (size_t i = 0; i < DESKS; i++) {
+        void *one = NULL;
+        (void)pthread_join(thread[i], &one);
+        added += *(const size_t *)one;
+    }
+    struct queue_list list;
+    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(list.count, OPEN_MOST, "%zu are open", list.count);
+    cr_expect_eq(added, OPEN_MOST, "and whoever was refused was told: %zu", added);
+    queue_list_free(&list);
 }

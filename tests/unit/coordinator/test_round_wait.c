@@ -308,7 +308,9 @@ Test(round_wait, a_job_fails_when_all_others_are_ready_and_too_few)
     static struct waiting rig;
     waiting_init(&rig, 3, "minimum: 3, join_deadline_s: 600, deadline_s: 10", false);
     rig.agent[2].refuses = true;
-    cr_assert(waiting_run(&rig, 1, 2000), "not at its join deadline");
+    cr_assert_not(waiting_run(&rig, 1, 9000), "a no may be taken back");
+    cr_assert(waiting_said(&rig, "waiting-for-agents", "it waits 10 s more"), "%s", rig.said);
+    cr_assert(waiting_run(&rig, 1, 4000), "not at its join deadline");
     cr_assert(rig.round[0].as.round.failed);
     cr_assert(waiting_said(&rig, "job-failed",
                            "round 1: 2 agents were ready and the others declined, "
@@ -317,6 +319,27 @@ Test(round_wait, a_job_fails_when_all_others_are_ready_and_too_few)
               "%s", rig.said);
     cr_assert_not_null(strstr(rig.round[0].as.round.cause, "site-02 (declined)"), "`because`: %s",
                        rig.round[0].as.round.cause);
+    waiting_free(&rig);
+}
+
+/* Planted: a site's mistaken no, when all others were ready, ended the job in the same moment. */
+Test(round_wait, a_mistaken_no_can_be_taken_back_when_all_others_are_ready)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 3, "minimum: 3, join_deadline_s: 600, deadline_s: 10", false);
+    for (int i = 0; i < 2; i++) { /* each no has its own time */
+        rig.agent[2].refuses = true;
+        cr_assert_not(waiting_run(&rig, 1, 7000), "the time is not over: %s", rig.said);
+        const struct coordinator_view view = coordinator_look(rig.coordinator);
+        cr_assert(view.refusing == 1 && view.ready == 2, "still counted, and named");
+        cr_assert(waiting_said(&rig, "agent-declined", "site-02: declined the job"));
+        rig.agent[2].ready = false;
+        rig.agent[2].refuses = false;
+        cr_assert_not(waiting_run(&rig, 1, 8000), "not ready is no refusal: %s", rig.said);
+        rig.agent[2].ready = true;
+    }
+    cr_assert(waiting_run(&rig, 6, 30000), "%s", rig.said);
+    cr_assert(!rig.round[0].as.round.failed && waiting_counted(&rig, 0, 2));
     waiting_free(&rig);
 }
 

@@ -39,10 +39,13 @@ struct play {
     const char *file;  /* what READ reads from */
     size_t piece;      /* so many bytes at once */
     unsigned questions;
+    unsigned away_from; /* so many questions are answered, */
+    unsigned away;      /* and so many behind them are not; */
+    const char *then;   /* what is said behind those; NULL: the same */
 };
 
 static enum exit_code answer(void *self, const struct ask *ask, UNUSED struct slice text,
-                             struct desk_answer *got, UNUSED struct why *because)
+                             struct desk_answer *got, struct why *because)
 {
     struct play *play = self;
     const char *said = play->json;
@@ -53,6 +56,14 @@ static enum exit_code answer(void *self, const struct ask *ask, UNUSED struct sl
         size = strlen(said);
     }
     cr_assert_lt(play->questions, 1000, "a command asks without end");
+    if (play->questions > play->away_from && play->questions <= play->away_from + play->away) {
+        why_set(because, "the database starts");
+        return EXIT_CODE_UNREACHABLE;
+    }
+    if (play->then != NULL && play->questions > play->away_from) {
+        said = play->then;
+        size = strlen(said);
+    }
     if (ask->verb == ASK_READ) {
         const size_t whole = strlen(play->file);
         const size_t from = ask->from < whole ? (size_t)ask->from : whole;
@@ -231,6 +242,37 @@ Test(desk, how_a_job_ended_is_the_exit_code)
         const struct desk_request request = {.job = "12", .json = i % 2 == 1};
         cr_expect_eq(desk_watch(&port, &request, &why), item[i].code, "%zu", i);
     }
+}
+
+/* Planted: `watch` ended when the database started again. */
+Test(desk, who_watches_outlasts_a_restart_and_not_a_wrong_address)
+{
+    static const char runs[] = "{\"job\": {\"number\": 1, \"state\": \"running\"}, "
+                               "\"rounds\": [{\"round\": 1}]}";
+    const struct desk_request request = {.job = "1"};
+    struct play play = {.json = runs, .away = 5};
+    const struct desk_port port = port_of(&play);
+    cr_redirect_stderr();
+    why.text[0] = '\0';
+    cr_expect_eq(desk_watch(&port, &request, &why), EXIT_CODE_UNREACHABLE, "nothing ever answered");
+    cr_expect_eq(play.questions, 1);
+    static const char *const state[] = {"done", "failed"};
+    for (size_t i = 0; i < 2; i++) {
+        char last[256];
+        (void)snprintf(last, sizeof last,
+                       "{\"job\": {\"number\": 1, \"state\": \"%s\", \"ended\": \"now\"}, "
+                       "\"rounds\": []}",
+                       state[i]);
+        play = (struct play){.json = runs, .then = last, .away_from = 1, .away = 5};
+        why.text[0] = '\0';
+        cr_expect_eq(desk_watch(&port, &request, &why),
+                     i == 0 ? EXIT_CODE_OK : EXIT_CODE_JOB_FAILED, "%s", why.text);
+        cr_expect_eq(play.questions, 7);
+        cr_expect_str_empty(why.text, "what has passed is no reason");
+    }
+    play = (struct play){.json = runs, .away_from = 1, .away = 10000};
+    cr_expect_eq(desk_watch(&port, &request, &why), EXIT_CODE_UNREACHABLE, "not for ever");
+    cr_expect_str_eq(why.text, "the database starts");
 }
 
 /* Who waits asks for the end alone, which never comes; the whole job tells that it cannot. */
