@@ -12,6 +12,7 @@
 #include "io/endpoint.h"
 #include "io/journal.h"
 #include "job/round.h"
+#include "learn/blas.h"
 #include "learn/model.h"
 #include "protocol/message.h"
 #ifdef HEDGEROW_SEEDED
@@ -316,6 +317,7 @@ int main_run(const struct arguments *arguments)
         status = site_read_settings(&run->site, arguments->config, &why);
     }
     if (status == STATUS_OK) {
+        blas_reserve(blas_threads(run->site.settings.memory_bytes_max, 1));
         status = daemon_start(&run->daemon, &run->site.settings.log,
                               run->site.settings.memory_bytes_max, &why);
     }

@@ -44,6 +44,9 @@ struct office {
     struct job job;
 };
 
+/** Returns how many jobs may compute at once under memory_mb_max; 0: any number. */
+size_t office_at_once(const struct office *office);
+
 /** Reads the settings file. */
 MUST_USE enum status office_read_settings(struct office *office, const char *path, struct why *why);
 /** Answers whether the settings have a desk for operators. Fails with STATUS_INVALID: they have none. */

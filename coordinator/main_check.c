@@ -9,6 +9,7 @@
 #include "io/endpoint.h"
 #include "io/roster.h"
 #include "job/work.h"
+#include "learn/blas.h"
 #include "protocol/message.h"
 #include "protocol/transfer.h"
 
@@ -30,6 +31,7 @@ static struct work_fleet fleet_of(size_t asked, size_t connected)
 static void note_memory(const struct office *office, const char *what, double bytes)
 {
     const double most = (double)office->settings.memory_bytes_max;
+    bytes += (double)office_at_once(office) * BLAS_BUFFER_BYTES;
     if (most > 0 && bytes > most) {
         daemon_note("memory",
                     "with all agents there %s up to %.0f MB, and memory_mb_max is %.0f: "

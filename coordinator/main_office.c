@@ -13,6 +13,7 @@
 #include "job/round.h"
 #include "job/terms.h"
 #include "job/trust.h"
+#include "learn/blas.h"
 #include "learn/model.h"
 #include "protocol/wire.h"
 #include "report/html.h"
@@ -80,6 +81,13 @@ enum status office_parse_job(struct office *office, struct why *why)
 {
     return job_parse(&office->job, (struct slice){office->text, office->text_size},
                      office->settings.job, why);
+}
+
+size_t office_at_once(const struct office *office)
+{
+    const bool stays = office->settings.jobs[0] != '\0';
+    return blas_threads(office->settings.memory_bytes_max,
+                        stays ? office->settings.jobs_at_once : 1);
 }
 
 struct office office_like(const struct office *office)

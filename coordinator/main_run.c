@@ -6,6 +6,7 @@
 #include "coordinator/main_lead.h"
 #include "database/journal_place.h"
 #include "io/endpoint.h"
+#include "learn/blas.h"
 #include "protocol/message.h"
 #ifdef HEDGEROW_SEEDED
 #include "tests/support/seeded_random.h"
@@ -46,6 +47,7 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
     struct driver_file file[DRIVER_LANES_MAX];
     void *lane[DRIVER_LANES_MAX];
     struct driver_options driver = {.log = &run->daemon.log,
+                                    .work_at_once = office_at_once(&run->office),
                                     .roster_path = run->office.settings.agents,
                                     .operators_path = run->office.settings.operators.list,
                                     .file = file,
@@ -233,6 +235,7 @@ int main_run(const struct arguments *arguments)
     enum status status = office_read_settings(&run->office, arguments->config, &why);
 
     if (status == STATUS_OK) {
+        blas_reserve(office_at_once(&run->office));
         status = daemon_start(&run->daemon, &run->office.settings.log,
                               run->office.settings.memory_bytes_max, &why);
     }

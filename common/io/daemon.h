@@ -36,7 +36,7 @@ struct daemon {
  *
  * memory_bytes_max  in  of the process; 0: no limit
  *
- * Fails with STATUS_IO, STATUS_NO_RANDOM; why says it.
+ * Fails with STATUS_IO, STATUS_NO_RANDOM, STATUS_INVALID (the limit leaves no room); why says it.
  */
 MUST_USE enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
                                   uint64_t memory_bytes_max, struct why *why);

@@ -162,7 +162,9 @@ static int64_t lane_idle_ms(const struct driver *driver, const struct lane *lane
         return lane->due_ms - now_ms;
     }
     if (!driver_runs(driver, lane)) {
-        return driver_works(lane) ? INT64_MAX : 0; /* its thread's end wakes the loop */
+        return driver_works(lane) || lane->waiting != NULL
+                   ? INT64_MAX
+                   : 0; /* its thread's end wakes the loop */
     }
     const int64_t wake_ms = lane->machine.wake_ms(lane->machine.self);
     if (wake_ms > now_ms) {

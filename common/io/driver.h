@@ -109,7 +109,9 @@ struct driver_options {
         *operators_path; /* kept; the operators' list, whose keys enrol for no agent; NULL: none */
     const struct driver_file *file; /* (file_count) kept; on a lane none two of one kind */
     size_t file_count;
-    size_t control_bytes;   /* room for one step's packed control frames; 0: 256 KiB */
+    size_t control_bytes; /* room for one step's packed control frames; 0: 256 KiB */
+    size_t
+        work_at_once; /* lanes whose threads compute at the same time: others wait for their turn; 0: all */
     uint32_t stop_grace_ms; /* how long a stop waits for running work; 0: 2000 */
     bool no_signals;        /* tests: SIGTERM and SIGINT are left alone */
     const struct driver_guest *guest[DRIVER_GUESTS_MAX]; /* kept; each may be NULL */

@@ -49,10 +49,10 @@ static void send_message(struct driver *driver, const struct effect *effect)
     }
 }
 
-static enum status start_work(struct driver *driver, const struct lane *lane)
+static enum status start_work(struct driver *driver, struct lane *lane)
 {
-    CHECK(lane->machine.work != NULL && !driver_works(lane));
-    enum status status = worker_start(lane->worker, lane->machine.work, lane->machine.self);
+    CHECK(lane->machine.work != NULL && !driver_works(lane) && lane->waiting == NULL);
+    enum status status = driver_begin_work(driver, lane, lane->machine.work, lane->machine.self);
     if (status != STATUS_OK) {
         why_set(&driver->why, "no thread for the computation");
         log_event(driver->options->log, LOG_ERROR, "work-failed", NULL, "%s", driver->why.text);

@@ -23,6 +23,50 @@ bool driver_works(const struct lane *lane)
     return lane->worker != NULL && worker_is_busy(lane->worker);
 }
 
+static bool has_turn(const struct driver *driver)
+{
+    size_t busy = 0;
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        busy += driver_works(&driver->lane[i]) ? 1 : 0;
+    }
+    return driver->options->work_at_once == 0 || busy < driver->options->work_at_once;
+}
+
+enum status driver_begin_work(struct driver *driver, struct lane *lane, void (*work)(void *self),
+                              void *self)
+{
+    if (has_turn(driver)) {
+        return worker_start(lane->worker, work, self);
+    }
+    lane->waiting = work;
+    lane->waiting_self = self;
+    lane->waiting_since = driver->waits++;
+    return STATUS_OK;
+}
+
+/* Whoever has waited longest is next. Where no thread is to be had it goes on waiting. */
+static void begin_waiting(struct driver *driver)
+{
+    struct lane *next = NULL;
+    do {
+        next = NULL;
+        for (size_t i = 0; i < driver->lane_count && has_turn(driver); i++) {
+            struct lane *lane = &driver->lane[i];
+            if (lane->waiting != NULL &&
+                (next == NULL || lane->waiting_since < next->waiting_since)) {
+                next = lane;
+            }
+        }
+        if (next != NULL &&
+            worker_start(next->worker, next->waiting, next->waiting_self) != STATUS_OK) {
+            return;
+        }
+        if (next != NULL) {
+            next->waiting = NULL;
+        }
+    } while (next != NULL);
+}
+
 static bool still_works(const struct lane *lane)
 {
     return driver_works(lane) && !worker_collect(lane->worker);
@@ -119,7 +163,8 @@ static enum status wind_up(struct driver *driver, struct lane *lane)
     if (factory->wind_up == NULL) {
         return follow_on(driver, lane, STATUS_OK);
     }
-    const enum status status = worker_start(lane->worker, factory->wind_up, self_of(driver, lane));
+    const enum status status =
+        driver_begin_work(driver, lane, factory->wind_up, self_of(driver, lane));
     if (status == STATUS_OK) {
         lane->state = LANE_ENDS;
         return STATUS_OK;
@@ -132,7 +177,7 @@ static enum status wind_up(struct driver *driver, struct lane *lane)
  * machine's memory; other lanes go on meanwhile. Fails with what ends the run. */
 static enum status settle(struct driver *driver, struct lane *lane)
 {
-    if (lane->state == LANE_ENDS && !still_works(lane)) {
+    if (lane->state == LANE_ENDS && lane->waiting == NULL && !still_works(lane)) {
         return follow_on(driver, lane, STATUS_OK);
     }
     if (lane->state != LANE_RUNS || is_whole(lane)) {
@@ -145,6 +190,7 @@ static enum status settle(struct driver *driver, struct lane *lane)
     } else if (still_works(lane)) {
         return STATUS_OK;
     }
+    lane->waiting = NULL; /* it goes with the machine */
     driver->factory->unmake(self_of(driver, lane), &lane->machine, &lane->journal);
     lane->state = LANE_EMPTY;
     if (driver->stopped) {
@@ -193,6 +239,9 @@ static bool settle_and_make(struct driver *driver, enum status *status)
     bool any = false;
     for (size_t i = 0; i < driver->lane_count && *status == STATUS_OK; i++) {
         *status = settle(driver, &driver->lane[i]);
+    }
+    if (!driver->stopped) {
+        begin_waiting(driver);
     }
     for (size_t i = 0; i < driver->lane_count && *status == STATUS_OK && !driver->stopped; i++) {
         struct lane *lane = &driver->lane[i];

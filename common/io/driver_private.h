@@ -29,7 +29,10 @@ struct lane {
     int64_t due_ms;
     struct machine machine;
     struct journal journal;
-    struct worker *worker; /* its thread: of the machine's work, and of the winding up */
+    struct worker *worker;       /* its thread: of the machine's work, and of the winding up */
+    void (*waiting)(void *self); /* work that waits for its turn (work_at_once); NULL: none does */
+    void *waiting_self;
+    uint64_t waiting_since; /* a number that grows */
     /* Commits that the machine has not been told of yet, oldest first: a ring. */
     uint64_t owed[EFFECTS_MAX];
     size_t owed_first;
@@ -49,8 +52,9 @@ struct driver {
     size_t lane_count;
     struct effects effects;
     struct log_rate rate;
-    int signals;  /* -1 without */
-    bool stopped; /* a signal */
+    uint64_t waits; /* work that had to wait so far */
+    int signals;    /* -1 without */
+    bool stopped;   /* a signal */
     int exit_code;
     struct roster roster;
     struct roster_watch watch;
@@ -70,6 +74,10 @@ bool driver_runs(const struct driver *driver, const struct lane *lane);
 
 /** Returns whether a lane's thread is still computing. */
 bool driver_works(const struct lane *lane);
+
+/** Starts work on a lane's thread, or lets it wait for its turn. Fails with STATUS_NO_MEMORY: no thread is to be had. */
+MUST_USE enum status driver_begin_work(struct driver *driver, struct lane *lane,
+                                       void (*work)(void *self), void *self);
 
 /** Makes machines until the last one finishes, or until making one anew does not help. */
 MUST_USE enum status driver_run_lanes(struct driver *driver);

@@ -3,11 +3,15 @@
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+enum { SPARE_BYTES = 32 << 20 /* threads and what they hold, before a job is there */ };
 enum { DESCRIPTORS_WANTED = 16384 /* 10,000 agents */ };
 
 static enum status limit(int resource, rlim_t soft, rlim_t hard, const char *what, struct why *why)
@@ -18,6 +22,21 @@ static enum status limit(int resource, rlim_t soft, rlim_t hard, const char *wha
         return STATUS_IO;
     }
     return STATUS_OK;
+}
+
+/* What the program has of the address space already. 0: that cannot be told. */
+static uint64_t bytes_taken(void)
+{
+    char line[128] = "";
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL) {
+        return 0;
+    }
+    if (fgets(line, sizeof line, file) == NULL) {
+        line[0] = '\0';
+    }
+    (void)fclose(file);
+    return strtoull(line, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static enum status limit_memory(uint64_t memory_mb_max, struct why *why)
@@ -33,6 +52,15 @@ static enum status limit_memory(uint64_t memory_mb_max, struct why *why)
         why_set(why, "memory_mb_max is more than this system grants (%llu MiB)",
                 (unsigned long long)(now.rlim_max / (1024 * 1024)));
         return STATUS_IO;
+    }
+    const uint64_t taken = bytes_taken();
+    if (bytes < taken + SPARE_BYTES) {
+        const unsigned long long least = (taken + SPARE_BYTES + 999999) / 1000000;
+        why_set(why,
+                "memory_mb_max leaves no room: the program and its numerical library take %llu MB "
+                "before any job; remedy: %llu at least, or none",
+                (unsigned long long)(taken / 1000000), least + 2);
+        return STATUS_INVALID;
     }
     /* Else each thread that computes takes 64 MiB of the address space for a heap of its own, and keeps it. */
     if (mallopt(M_ARENA_MAX, 1) != 1) {

@@ -15,7 +15,8 @@
  *
  * memory_mb_max  in  MiB of address space; 0: no limit
  *
- * Fails with STATUS_IO and why; the program must then not go on.
+ * Fails with STATUS_IO, and with STATUS_INVALID where the program takes nearly as much already; why
+ * says it. The program must then not go on.
  */
 MUST_USE enum status process_harden(uint64_t memory_mb_max, struct why *why);
 

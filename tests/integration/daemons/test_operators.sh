@@ -149,11 +149,16 @@ expect 3 "$coordinator" check --config office/many.yml
 prints 'memory       note    with all agents there this job takes up to'
 prints 'agents       PASSED  700 agents'
 fits_80
-sed -i 's/^memory_mb_max: .*/memory_mb_max: 200/' office/many.yml
+sed -i 's/^memory_mb_max: .*/memory_mb_max: 336/' office/many.yml
 expect 3 "$coordinator" check --config office/many.yml
 ! grep -q '^memory' "$work/out" || fault 'a warning where there is memory'
+# Less than program and numerical library take: it says so, and does not begin to compute without end.
+sed -i 's/^memory_mb_max: .*/memory_mb_max: 128/' office/many.yml
+expect 3 timeout 60 "$coordinator" run --config office/many.yml
+says "memory_mb_max leaves no room"
+sed -i 's/^memory_mb_max: .*/memory_mb_max: 336/' office/many.yml
 # The same of one that stays: before a job is there, any may come; then those of its queue.
-sed -e '/^job:/d; /^state:/d; /^out:/d' -e 's/^memory_mb_max: .*/memory_mb_max: 200/' office/many.yml >office/stays.yml
+sed -e '/^job:/d; /^state:/d; /^out:/d' -e 's/^memory_mb_max: .*/memory_mb_max: 336/' office/many.yml >office/stays.yml
 echo 'jobs: queue' >>office/stays.yml
 expect 0 "$coordinator" check --config office/stays.yml
 prints 'memory       note    with all agents there and any job the coordinator takes up to'

@@ -267,3 +267,91 @@ Test(driver_lanes, unmakes_one_that_fails_once_its_computation_has_ended)
     cr_expect(busy.failed);
     cr_expect_eq(busy.made, 2);
 }
+
+/* Three lanes that compute, of which so many may at once; each is wound up in its turn, too. */
+enum { COMPUTING = 3, COMPUTATION_MS = 30 };
+
+static struct {
+    atomic_uint now;
+    atomic_uint most;
+    atomic_uint done;
+    unsigned ended;
+    int64_t wake_ms[COMPUTING + 1];
+} turns;
+
+static void compute_in_turn(UNUSED void *self)
+{
+    const unsigned now = atomic_fetch_add(&turns.now, 1) + 1;
+    if (now > atomic_load(&turns.most)) {
+        atomic_store(&turns.most, now);
+    }
+    usleep(COMPUTATION_MS * 1000);
+    atomic_fetch_sub(&turns.now, 1);
+    atomic_fetch_add(&turns.done, 1);
+}
+
+static enum status step_in_turn(void *self, const struct event *event, struct effects *effects)
+{
+    int64_t *wake_ms = self;
+    const bool is_first = self == &turns.wake_ms[0];
+    *wake_ms = event->now_ms + 5;
+    if (event->kind == EVENT_START && !is_first) {
+        effects_add(effects, EFFECT_WORK);
+    } else if (event->kind == EVENT_WORKED || (is_first && turns.ended == COMPUTING)) {
+        effects_add(effects, EFFECT_FINISH)->as.finish.exit_code = 0;
+    }
+    return STATUS_OK;
+}
+
+static enum status make_in_turn(void *self, struct machine *machine, struct journal *journal,
+                                UNUSED struct why *reason)
+{
+    *machine = (struct machine){
+        .self = self, .step = step_in_turn, .work = compute_in_turn, .wake_ms = wake_of};
+    *journal = (struct journal){
+        .self = self, .each = each_of_none, .trouble = no_trouble, .close = close_nothing};
+    return STATUS_OK;
+}
+
+static void wind_up_in_turn(void *self)
+{
+    if (self != &turns.wake_ms[0]) {
+        compute_in_turn(self);
+    }
+}
+
+static enum status next_in_turn(void *self, UNUSED enum status ended, bool *more,
+                                UNUSED struct why *reason)
+{
+    *more = false;
+    turns.ended += self != &turns.wake_ms[0] ? 1 : 0;
+    return STATUS_OK;
+}
+
+static bool wants_in_turn(UNUSED void *self)
+{
+    return turns.ended == 0;
+}
+
+Test(driver_lanes, lets_no_more_compute_at_once_than_it_is_told, .timeout = 120)
+{
+    struct endpoint *endpoint = endpoint_to_nobody();
+    void *lane[COMPUTING + 1];
+    int exit_code;
+    struct why why = {{0}};
+    const struct driver_options options = {.endpoint = endpoint, .work_at_once = 1};
+    const struct driver_factory factory = {.lane = lane,
+                                           .lane_count = COMPUTING + 1,
+                                           .make = make_in_turn,
+                                           .unmake = unmake,
+                                           .wind_up = wind_up_in_turn,
+                                           .next = next_in_turn,
+                                           .wants = wants_in_turn};
+    for (size_t i = 0; i <= COMPUTING; i++) {
+        lane[i] = &turns.wake_ms[i];
+    }
+    cr_assert_eq(driver_run(&options, &factory, &exit_code, &why), STATUS_OK, "%s", why.text);
+    endpoint_free(endpoint);
+    cr_expect_eq(atomic_load(&turns.most), 1, "%u computed at once", atomic_load(&turns.most));
+    cr_expect_eq(atomic_load(&turns.done), 2 * COMPUTING);
+}
