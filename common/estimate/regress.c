@@ -96,7 +96,7 @@ static void keep_out(double *u, struct regress_fit *fit)
 static void derive(double *u, struct regress_fit *fit)
 {
     const struct regress_design *design = fit->cells->design;
-    const struct regress_asked asked = {design, fit->leaving};
+    const struct regress_asked asked = {design, fit->leaving, fit->is_out};
     const double *cell = fit->cells->cell;
     const double *weight = fit->weight;
     struct regress_point point;
@@ -194,6 +194,7 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
         return;
     }
     start(out, sum);
+    regress_leave_intervals_out(out, sum);
     regress_set_weights(out, sum);
     for (int i = 0; i < STEPS_MAX && isfinite(out->b[0]); i++) {
         double largest = 0;
@@ -247,7 +248,7 @@ struct moved {
 static struct moved moved_by(const struct regress_fit *fit, const double *weight)
 {
     const struct regress_design *design = fit->cells->design;
-    const struct regress_asked asked = {design, fit->leaving};
+    const struct regress_asked asked = {design, fit->leaving, fit->is_out};
     const double *cell = fit->cells->cell;
     const double *of_point = fit->weight;
     const double m = (double)fit->cells->m;

@@ -83,7 +83,8 @@ enum regress_lack {
     REGRESS_LACKS_NOTHING,
     REGRESS_LACKS_RECORDS, /* no record was found in its category */
     REGRESS_LACKS_FIRST,   /* none in the category to which it is compared */
-    REGRESS_LACKS_LEVELS   /* they were found in one of the predictor's levels alone */
+    REGRESS_LACKS_LEVELS,  /* they were found in one of the predictor's levels alone */
+    REGRESS_LACKS_EVENTS   /* no event was found in the interval; of baselines of hazards */
 };
 
 struct regress_fit {
@@ -95,7 +96,7 @@ struct regress_fit {
     double leaving
         [REGRESS_INTERVALS_MAX]; /* (intervals) of hazards, the share of those who do not die that leaves, of all points */
     bool is_out[REGRESS_TERMS_MAX];            /* (terms) is 0, and moves no other */
-    enum regress_lack lack[REGRESS_TERMS_MAX]; /* (terms) of a slope */
+    enum regress_lack lack[REGRESS_TERMS_MAX]; /* (terms) of a slope, or an interval */
     enum regress_lack lack_of_first; /* of the baselines, where a first category is empty */
     double b[REGRESS_TERMS_MAX];     /* (terms) */
     double factor[REGRESS_TERMS_MAX * REGRESS_TERMS_MAX]; /* (terms, terms) Cholesky's, of H */
@@ -106,6 +107,7 @@ struct regress_fit {
  *
  * Two things are left out, and their records count for nothing: a category whose records are not above 2 deviations of their noise,
  * where a third of an even one would be; and of a predictor of which one level alone has records above 3 deviations, the others.
+ * Of hazards an interval is left out likewise whose events are not above 2 deviations, where a third of the mean's would be.
  * The other coefficients are those of the other records.
  *
  * Keeps cells. Sources: McCullagh and Nelder 1989; Prentice and Gloeckler 1978 (grouped hazards). Deviation: as many leave
@@ -134,6 +136,15 @@ double regress_test(const struct table1_figure *figure);
 
 /** Returns how few of a predictor's levels hold nine in ten of the records, as released. */
 size_t regress_levels_of_most(const struct regress_cells *cells, size_t predictor);
+
+/** Writes how much nearer to 0 than its own a number's coefficient would be where it is rounded to each number of levels, 2 to 16:
+ * nearer (REGRESS_LEVELS_MAX + 1) shares. From what is released of its levels; values are taken to lie smoothly within them. Exact
+ * for normal and even columns in a linear model without others; for columns that go together more is moved. */
+void regress_rounding(double *nearer, const struct regress_cells *cells, size_t predictor);
+
+/** Returns the most levels, up to 16, that all numbers of a design can have by what regress_plan expects of as many records as are
+ * released; 0: no more than they have. */
+size_t regress_finest(const struct regress_cells *cells, size_t predictor);
 
 /** Returns the p-value of the test that outcomes follow the model over a predictor's levels; NAN: none. It takes b as known, and
  * rejects less often than it says. Source: a score test of one more term for each level, with the sandwich's variance. */

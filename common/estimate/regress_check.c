@@ -42,7 +42,7 @@ size_t regress_levels_of_most(const struct regress_cells *cells, size_t predicto
 double regress_misfit(const struct regress_fit *fit, size_t predictor)
 {
     const struct regress_design *design = fit->cells->design;
-    const struct regress_asked asked = {design, fit->leaving};
+    const struct regress_asked asked = {design, fit->leaving, fit->is_out};
     const double *cell = fit->cells->cell;
     const double *weight = fit->weight;
     double sum[REGRESS_LEVELS_MAX] = {0};

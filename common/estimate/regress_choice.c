@@ -30,7 +30,7 @@ static void look(double *moves, double *bends, const struct at *at,
                  const struct regress_point *point, size_t outcome)
 {
     const struct regress_design *design = at->fit->cells->design;
-    const struct regress_asked asked = {design, at->fit->leaving};
+    const struct regress_asked asked = {design, at->fit->leaving, at->fit->is_out};
     struct regress_score one;
     double eta[REGRESS_INTERVALS_MAX];
     double along[REGRESS_INTERVALS_MAX] = {0};

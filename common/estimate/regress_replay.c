@@ -45,9 +45,10 @@ static void set_level_shares(struct margins *out, const struct regress_design *d
     }
 }
 
-static void set_outcome_shares(struct margins *out, const struct regress_cells *cells,
+static void set_outcome_shares(struct margins *out, const struct regress_fit *fit,
                                struct regress_replay *told)
 {
+    const struct regress_cells *cells = fit->cells;
     const struct regress_design *design = cells->design;
     const bool has_events = design->family == REGRESS_LOGISTIC || design->family == REGRESS_HAZARD;
     const size_t first = design->family == REGRESS_LOGISTIC ? 1 : 0;
@@ -72,7 +73,8 @@ static void set_outcome_shares(struct margins *out, const struct regress_cells *
         return;
     }
     for (size_t y = 0; y < design->outcomes; y++) {
-        out->outcome[y] = fmax(sum[y], 0);
+        const bool is_empty = y < design->intervals && fit->lack[y] == REGRESS_LACKS_EVENTS;
+        out->outcome[y] = is_empty ? 0 : fmax(sum[y], 0);
         kept += out->outcome[y];
     }
     for (size_t y = 0; y < design->outcomes; y++) {
@@ -201,7 +203,7 @@ void regress_replay(struct regress_replay *out, const struct regress_fit *fit, c
     }
     regress_sum_levels(margins.level, fit->cells);
     set_level_shares(&margins, design, out);
-    set_outcome_shares(&margins, fit->cells, out);
+    set_outcome_shares(&margins, fit, out);
     out->has_no_records = margins.all <= records_least * sqrt(fit->cells->variance);
     if (out->has_few_events || out->has_all_events || out->has_no_records) {
         return;

@@ -109,6 +109,10 @@ static void hazard(struct regress_score *out, const struct regress_asked *asked,
         end_in(out, last, exp(held(eta[last])), asked->leaving[last], outcome < k);
         out->count++;
     }
+    for (size_t i = 0; i < out->count; i++) {
+        out->score[i] = asked->is_out[i] ? 0 : out->score[i];
+        out->curve[i] = asked->is_out[i] ? 0 : out->curve[i];
+    }
 }
 
 void regress_score(struct regress_score *out, const struct regress_asked *asked, const double *eta,

@@ -29,6 +29,7 @@ struct regress_score {
 struct regress_asked {
     const struct regress_design *design;
     const double *leaving; /* (intervals) of hazards: regress.h */
+    const bool *is_out;    /* (intervals) of hazards: the interval tells nothing */
 };
 
 /** Writes the derivatives of a point's cell. eta: (intervals) the baselines and x'slopes together */

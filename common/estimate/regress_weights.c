@@ -71,7 +71,7 @@ void regress_sum_levels(struct regress_levels *level, const struct regress_cells
 static double worth_of_noise(const struct regress_fit *fit, const double *sum)
 {
     const struct regress_design *design = fit->cells->design;
-    const struct regress_asked asked = {design, fit->leaving};
+    const struct regress_asked asked = {design, fit->leaving, fit->is_out};
     double all = 0, h = 0, t = 0;
     for (size_t y = 0; y < design->outcomes; y++) {
         struct regress_score one;
@@ -160,6 +160,26 @@ void regress_set_weights(struct regress_fit *fit, const double *outcomes)
     } while (regress_point_next(&point, design));
 }
 
+/* An interval without events has no hazard's logarithm. It is told from others where a third of the mean's events would be. What
+ * the others tell of the slopes has nothing of it: each interval's scores have a mean of 0. */
+void regress_leave_intervals_out(struct regress_fit *fit, const double *outcomes)
+{
+    const struct regress_design *design = fit->cells->design;
+    const size_t k = design->intervals;
+    const double noise =
+        fmax(sqrt(fit->cells->variance * (double)regress_points(design)), records_least);
+    double events = 0;
+    for (size_t i = 0; i < k && design->family == REGRESS_HAZARD; i++) {
+        events += outcomes[i];
+    }
+    const bool is_told = 3 * found_least * noise <= events / (double)k;
+    for (size_t i = 0; i < k && is_told; i++) {
+        fit->is_out[i] = outcomes[i] <= found_least * noise;
+        fit->lack[i] = fit->is_out[i] ? REGRESS_LACKS_EVENTS : REGRESS_LACKS_NOTHING;
+        fit->b[i] = fit->is_out[i] ? 0 : fit->b[i];
+    }
+}
+
 enum regress_lack regress_lacks(const struct regress_fit *fit, const double *weight)
 {
     for (size_t i = fit->cells->design->intervals; i < fit->terms; i++) {
@@ -169,7 +189,7 @@ enum regress_lack regress_lacks(const struct regress_fit *fit, const double *wei
     }
     for (size_t i = 0; i < fit->cells->design->intervals; i++) {
         if (weight[i] != 0) {
-            return fit->lack_of_first;
+            return fit->lack[i] != REGRESS_LACKS_NOTHING ? fit->lack[i] : fit->lack_of_first;
         }
     }
     return REGRESS_LACKS_NOTHING;

@@ -24,6 +24,9 @@ void regress_sum_levels(struct regress_levels *level, const struct regress_cells
 /** Sets fit's weights from cells and the outcomes' sums, and what is left out. */
 void regress_set_weights(struct regress_fit *fit, const double *outcomes);
 
+/** Leaves the intervals of hazards out in which no event was found: from their noisy sum over all points, by the outcomes' sums. */
+void regress_leave_intervals_out(struct regress_fit *fit, const double *outcomes);
+
 /* The noise of H's inverse over it, up to which a coefficient is given. */
 #define REGRESS_NOISE_MOST 0.3
 

@@ -51,6 +51,9 @@ void query_say_sum(struct query_answer *answer, const char *what, double sum);
  * name; empty: none */
 void query_say_left_out(struct query_answer *answer, const char *column, const char *name);
 
+/** The same of an interval of time in which no event was found, from "3250 to 3900". */
+void query_say_left_out_interval(struct query_answer *answer, const char *name);
+
 /** Writes the question's cells in records, balanced to the public number of records. */
 void query_balanced_cells(double *cell, const struct answering *answering);
 

@@ -100,7 +100,9 @@ void query_say_enough(char *note, size_t bytes, const struct answering *answerin
     }
 }
 
-static const char left_out[] = "; left out, with no record or too few to tell by this noise: ";
+static const char left_out[] = "; left out, with no ";
+static const char no_record[] = "record or too few to tell by this noise: ";
+static const char no_event[] = "event or too few to tell by this noise: the time ";
 
 const char *query_left_out(const char *note)
 {
@@ -108,21 +110,33 @@ const char *query_left_out(const char *note)
     return at == NULL ? "" : at;
 }
 
-void query_say_left_out(struct query_answer *answer, const char *column, const char *name)
+/* what: of what there is none */
+static void say_left_out(struct query_answer *answer, const char *what, const char *column,
+                         const char *name)
 {
     static const char more[] = ", and others";
+    const bool is_first = query_left_out(answer->note)[0] == '\0';
     const size_t used = strlen(answer->note);
     const size_t room = sizeof answer->note - used;
-    char one[sizeof left_out + QUERY_NAME_BYTES];
-    const int size = snprintf(one, sizeof one, "%s%s%s%s",
-                              query_left_out(answer->note)[0] == '\0' ? left_out : ", ", column,
-                              column[0] == '\0' ? "" : " ", name);
+    char one[sizeof left_out + sizeof no_event + QUERY_NAME_BYTES];
+    const int size = snprintf(one, sizeof one, "%s%s%s%s%s", is_first ? left_out : ", ",
+                              is_first ? what : "", column, column[0] == '\0' ? "" : " ", name);
     CHECK(size > 0);
     if ((size_t)size + sizeof more <= room && (size_t)size < sizeof one) {
         (void)snprintf(answer->note + used, room, "%s", one);
     } else if (room >= sizeof more && strstr(answer->note, more) == NULL) {
         (void)snprintf(answer->note + used, room, "%s", more);
     }
+}
+
+void query_say_left_out(struct query_answer *answer, const char *column, const char *name)
+{
+    say_left_out(answer, no_record, column, name);
+}
+
+void query_say_left_out_interval(struct query_answer *answer, const char *name)
+{
+    say_left_out(answer, no_event, "", name);
 }
 
 /* The nearest count that can be: the truth is one, so that this is never farther from it than what was found. */

@@ -200,12 +200,35 @@ void regress_slope_of(struct regress_slope *out, const struct query *query,
     out->unit = outcome_unit(query) / half;
 }
 
+/* Of a coefficient that is given: how its column was rounded, and which intervals of time tell nothing. */
+static void say_what_it_is_of(struct query_answer *answer, size_t count,
+                              const struct telling *telling, size_t index,
+                              const struct table1_figure *figure)
+{
+    const struct query *query = telling->answering->query;
+    const struct query_variable *variable = &query->variable[index];
+    const bool is_number = variable->column.kind == COLUMN_NUMBER;
+    struct regress_slope named;
+    struct regress_rounded rounded = {.nearer = 0};
+    regress_slope_of(&named, query, variable, 0);
+    if (is_number) {
+        rounded.levels_of_most = regress_levels_of_most(telling->cells, index);
+        rounded.is_bent = regress_misfit(&telling->fit, index) < misfit_least;
+        regress_set_rounding(&rounded, telling->cells, index, &figure->estimate);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (is_number) {
+            regress_say_rounded(&answer[i], variable, named.variable, &rounded);
+        }
+        regress_say_intervals(&answer[i], query, &telling->fit);
+    }
+}
+
 /* slope: its first one */
 static size_t tell_variable(struct query_answer *answer, struct telling *telling, size_t index,
                             size_t slope)
 {
     const struct query_variable *variable = &telling->answering->query->variable[index];
-    const bool is_number = variable->column.kind == COLUMN_NUMBER;
     size_t count = 0;
     for (size_t k = 0; k < regress_slopes_of(variable); k++) {
         struct regress_slope named;
@@ -217,12 +240,10 @@ static size_t tell_variable(struct query_answer *answer, struct telling *telling
             in_unit(regress_figure(&telling->fit, telling->weight), named.unit, 0);
         *weight = 0;
         struct query_answer *first = &answer[count];
-        count += tell_slope(first, telling, &figure, &named, at);
-        for (; is_number && !isnan(figure.estimate.value) && first < &answer[count]; first++) {
-            regress_say_rounded(
-                first, variable, named.variable,
-                &(struct regress_rounded){regress_levels_of_most(telling->cells, index),
-                                          regress_misfit(&telling->fit, index) < misfit_least});
+        const size_t told = tell_slope(first, telling, &figure, &named, at);
+        count += told;
+        if (!isnan(figure.estimate.value)) {
+            say_what_it_is_of(first, told, telling, index, &figure);
         }
     }
     return count;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const double least_told = 0.1; /* of an interval's half: a bias by rounding */
+
 __attribute__((format(printf, 2, 3))) static void append(struct query_answer *answer,
                                                          const char *format, ...)
 {
@@ -62,6 +64,7 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
         append(answer, ": a column has records in one of its levels alone, as far as the noise "
                        "lets it be told; the other columns are told without it");
         return;
+    case REGRESS_LACKS_EVENTS: /* of baselines, which are not told */
     case REGRESS_LACKS_NOTHING:
         break;
     }
@@ -85,6 +88,38 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
     }
 }
 
+void regress_set_rounding(struct regress_rounded *out, const struct regress_cells *cells,
+                          size_t predictor, const struct estimate *coefficient)
+{
+    double nearer[REGRESS_LEVELS_MAX + 1];
+    const double half = (coefficient->high - coefficient->low) / 2;
+    regress_rounding(nearer, cells, predictor);
+    const double own = nearer[cells->design->predictor[predictor].levels];
+    const double least = least_told * half; /* the bias that is told */
+    if (fabs(coefficient->value) * own <= least * (1 - own)) {
+        return;
+    }
+    out->nearer = own;
+    out->has_most = cells->design->predictor[predictor].levels == REGRESS_LEVELS_MAX;
+    out->finer = regress_finest(cells, predictor);
+    out->nearer_if_finer = out->finer > 0 ? nearer[out->finer] : NAN;
+}
+
+static void say_nearer(struct query_answer *answer, const struct regress_rounded *rounded)
+{
+    append(answer,
+           "; rounding makes the coefficient about %.0f %% nearer to 0 than that of the column "
+           "itself, and the interval is of the rounded column: ",
+           fmax(100 * rounded->nearer, 1));
+    if (rounded->finer > 0) {
+        append(answer, "in %zu levels it would be about %.0f %%", rounded->finer,
+               ceil(100 * rounded->nearer_if_finer));
+    } else {
+        append(answer, "a narrower range%s would help",
+               rounded->has_most ? "" : ", or more epsilon for more levels,");
+    }
+}
+
 void regress_say_rounded(struct query_answer *answer, const struct query_variable *variable,
                          const char *name, const struct regress_rounded *rounded)
 {
@@ -97,8 +132,31 @@ void regress_say_rounded(struct query_answer *answer, const struct query_variabl
     if (5 * few <= 2 * variable->levels) {
         append(answer, ": too few to tell much of the values themselves; a narrower range would");
     }
+    if (rounded->nearer > 0) {
+        say_nearer(answer, rounded);
+    }
     if (rounded->is_bent) {
         append(answer, "; outcomes do not follow the model over these levels, so that the "
                        "coefficient depends on the levels and on the noise");
+    }
+}
+
+void regress_say_intervals(struct query_answer *answer, const struct query *query,
+                           const struct regress_fit *fit)
+{
+    const double width = query->end / (double)query->intervals;
+    for (size_t i = 0; i < query->intervals; i++) {
+        size_t last = i;
+        char name[64];
+        if (fit->lack[i] != REGRESS_LACKS_EVENTS) {
+            continue;
+        }
+        while (last + 1 < query->intervals && fit->lack[last + 1] == REGRESS_LACKS_EVENTS) {
+            last++;
+        }
+        (void)snprintf(name, sizeof name, "%.6g to %.6g", width * (double)i,
+                       width * (double)(last + 1));
+        query_say_left_out_interval(answer, name);
+        i = last;
     }
 }

@@ -1,0 +1,135 @@
+/* What rounding does to a coefficient, against records whose values before rounding are known; and intervals without events. */
+
+#include "estimate/cells.h"
+#include "estimate/regress.h"
+
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+enum { RECORDS = 400000, OUTCOMES = 8, INTERVALS = 4, LEVELS_MOST = 16 };
+
+struct world {
+    struct regress_design design;
+    struct regress_predictor predictor[1];
+    double outcome[REGRESS_OUTCOMES_MAX];
+    double cell[LEVELS_MOST * REGRESS_OUTCOMES_MAX + 1];
+    struct regress_cells cells;
+    struct regress_fit fit;
+};
+
+static struct world world;
+
+static void set_up(enum regress_family family, size_t levels)
+{
+    static const size_t outcomes[] = {2, OUTCOMES, OUTCOMES, 2 * INTERVALS + 1};
+    memset(&world, 0, sizeof world);
+    world.predictor[0] = (struct regress_predictor){.levels = levels, .is_number = true};
+    regress_set_even(&world.predictor[0]);
+    world.design = (struct regress_design){.family = family,
+                                           .predictor = world.predictor,
+                                           .predictors = 1,
+                                           .intervals = family == REGRESS_HAZARD ? INTERVALS : 1,
+                                           .outcomes = outcomes[family],
+                                           .outcome = world.outcome};
+    for (size_t y = 0; y < OUTCOMES; y++) {
+        world.outcome[y] = family == REGRESS_POISSON ? (double)y : 2 * (double)y / 7 - 1;
+    }
+    world.cells =
+        (struct regress_cells){&world.design, world.cell, levels * outcomes[family] + 1, 0};
+}
+
+static double normal(struct seeded_random *seeded)
+{
+    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
+    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
+}
+
+/* The outcome of a record whose value is x; of a number between two levels the nearest, by chance so that the mean is it. */
+static size_t outcome_of(double x, struct seeded_random *seeded)
+{
+    const double slope = world.design.family == REGRESS_LINEAR ? 0.4 : 1.2;
+    const double unit = seeded_random_unit(seeded);
+    const double u = exp(-1.5 + slope * x);
+    switch (world.design.family) {
+    case REGRESS_LOGISTIC:
+        return unit < u / (1 + u) ? 1 : 0;
+    case REGRESS_LINEAR:
+        return (size_t)(3.5 * (1 + slope * x) + unit);
+    case REGRESS_POISSON: {
+        double left = unit;
+        double own = exp(-u);
+        size_t y = 0;
+        for (; y + 1 < OUTCOMES && left >= own; y++) {
+            left -= own;
+            own *= u / (double)(y + 1);
+        }
+        return y;
+    }
+    case REGRESS_HAZARD: {
+        const double time = -log(1 - unit) / u;
+        return time < INTERVALS ? (size_t)time : (size_t)(2 * INTERVALS);
+    }
+    }
+    return 0;
+}
+
+enum shape { NORMAL, EVEN, FALLING };
+
+static double value_of(enum shape shape, double centre, double spread, struct seeded_random *seeded)
+{
+    double x = 2;
+    while (!(fabs(x) < 1)) {
+        x = shape == NORMAL ? centre + spread * normal(seeded)
+            : shape == EVEN ? 2 * seeded_random_unit(seeded) - 1
+                            : -1 - spread * log(1 - seeded_random_unit(seeded));
+    }
+    return x;
+}
+
+/* Draws records and solves. Returns how much nearer to 0 the coefficient is than that of the values, as it is; told: as it is said. */
+static double simulate(double *told, enum shape shape, double centre, double spread,
+                       struct seeded_random *seeded)
+{
+    const double slope = world.design.family == REGRESS_LINEAR ? 0.4 : 1.2;
+    const size_t levels = world.predictor[0].levels;
+    double nearer[REGRESS_LEVELS_MAX + 1];
+    for (size_t i = 0; i < RECORDS; i++) {
+        const double x = value_of(shape, centre, spread, seeded);
+        const size_t level = (size_t)((x + 1) / 2 * (double)levels);
+        world.cell[level * world.design.outcomes + outcome_of(x, seeded)]++;
+    }
+    regress_solve(&world.fit, &world.cells);
+    cr_assert(world.fit.is_solved);
+    regress_rounding(nearer, &world.cells, 0);
+    *told = nearer[levels];
+    return 1 - world.fit.b[world.design.intervals] / slope;
+}
+
+/* 400,000 records: the coefficient's standard error is 0.02 of it at most (0.008 at the middle of these). The seed is fixed. */
+Test(regress_round, tells_how_much_nearer_to_0_a_coefficient_is)
+{
+    static const struct {
+        enum shape shape;
+        double centre, spread;
+        size_t levels;
+    } settings[] = {
+        {NORMAL, 0, 0.25, 3},   {NORMAL, 0, 0.25, 4},  {NORMAL, 0.1, 0.25, 5},
+        {NORMAL, -0.2, 0.25, 8}, {NORMAL, 0.1, 0.4, 4}, {EVEN, 0, 0, 3},
+        {FALLING, 0, 0.4, 4},
+    };
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 3);
+    for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
+        for (enum regress_family family = REGRESS_LOGISTIC; family <= REGRESS_HAZARD; family++) {
+            double told = NAN;
+            set_up(family, settings[s].levels);
+            const double is = simulate(&told, settings[s].shape, settings[s].centre,
+                                       settings[s].spread, &seeded);
+            cr_expect(fabs(told - is) < 0.035,
+                      "setting %zu, family %d: %.3f is told, it is %.3f", s, (int)family, told, is);
+        }
+    }
+}
