@@ -107,7 +107,7 @@ struct regress_fit {
  *
  * Two things are left out, and their records count for nothing: a category whose records are not above 2 deviations of their noise,
  * where a third of an even one would be; and of a predictor of which one level alone has records above 3 deviations, the others.
- * Of hazards an interval is left out likewise whose events are not above 2 deviations, where a third of the mean's would be.
+ * Of hazards an interval is left out likewise whose events are not above 3 deviations, where a third of the largest's would be.
  * The other coefficients are those of the other records.
  *
  * Keeps cells. Sources: McCullagh and Nelder 1989; Prentice and Gloeckler 1978 (grouped hazards). Deviation: as many leave

@@ -10,6 +10,7 @@
 /* Deviations of noise: of a level's records, where its slope would be refused, too; and of all levels' but one. */
 static const double found_least = 2;
 static const double others_least = 3;
+static const double events_least = 3; /* likewise: of an interval's events */
 static const double records_least = 1e-6; /* where there is no noise: less is rounding */
 
 void regress_sum_outcomes(double *sum, const struct regress_cells *cells)
@@ -160,21 +161,21 @@ void regress_set_weights(struct regress_fit *fit, const double *outcomes)
     } while (regress_point_next(&point, design));
 }
 
-/* An interval without events has no hazard's logarithm. It is told from others where a third of the mean's events would be. What
- * the others tell of the slopes has nothing of it: each interval's scores have a mean of 0. */
+/* An interval without events has no hazard's logarithm. It is told from others where a third of the largest's events would be.
+ * What the others tell of the slopes has nothing of it: each interval's scores have a mean of 0. */
 void regress_leave_intervals_out(struct regress_fit *fit, const double *outcomes)
 {
     const struct regress_design *design = fit->cells->design;
     const size_t k = design->intervals;
     const double noise =
         fmax(sqrt(fit->cells->variance * (double)regress_points(design)), records_least);
-    double events = 0;
+    double most = 0;
     for (size_t i = 0; i < k && design->family == REGRESS_HAZARD; i++) {
-        events += outcomes[i];
+        most = fmax(most, outcomes[i]);
     }
-    const bool is_told = 3 * found_least * noise <= events / (double)k;
+    const bool is_told = 3 * events_least * noise <= most;
     for (size_t i = 0; i < k && is_told; i++) {
-        fit->is_out[i] = outcomes[i] <= found_least * noise;
+        fit->is_out[i] = outcomes[i] <= events_least * noise;
         fit->lack[i] = fit->is_out[i] ? REGRESS_LACKS_EVENTS : REGRESS_LACKS_NOTHING;
         fit->b[i] = fit->is_out[i] ? 0 : fit->b[i];
     }

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RECORDS = 400000, OUTCOMES = 8, INTERVALS = 4, LEVELS_MOST = 16 };
+enum { RECORDS = 400000, OUTCOMES = 8, INTERVALS = 4, LEVELS_MOST = 16, STUDIES = 2000 };
 
 struct world {
     struct regress_design design;
@@ -131,5 +131,67 @@ Test(regress_round, tells_how_much_nearer_to_0_a_coefficient_is)
             cr_expect(fabs(told - is) < 0.035,
                       "setting %zu, family %d: %.3f is told, it is %.3f", s, (int)family, told, is);
         }
+    }
+}
+
+static struct table1_figure slope(void)
+{
+    double weight[REGRESS_TERMS_MAX] = {0};
+    weight[world.design.intervals] = 1;
+    return regress_figure(&world.fit, weight);
+}
+
+static double two_sided(double scale, struct seeded_random *seeded)
+{
+    const double unit = seeded_random_unit(seeded) - 0.5;
+    return (unit < 0 ? 1 : -1) * scale * log(1 - 2 * fabs(unit));
+}
+
+/* Everybody who is alive leaves by `end`, so that no event is later; hazards are 0.22 where x is 0. Behind Laplace noise. */
+static void release_study(size_t records, double true_slope, double end, double scale,
+                          struct seeded_random *seeded)
+{
+    const size_t levels = world.predictor[0].levels;
+    memset(world.cell, 0, sizeof world.cell);
+    for (size_t i = 0; i < records; i++) {
+        const size_t level = (size_t)seeded_random_below(seeded, levels);
+        const double hazard = exp(-1.5 + true_slope * world.predictor[0].value[level]);
+        const double dies = -log(1 - seeded_random_unit(seeded)) / hazard;
+        const double leaves = end * sqrt(seeded_random_unit(seeded));
+        const size_t outcome = dies <= leaves ? (size_t)dies : INTERVALS + (size_t)leaves;
+        world.cell[level * world.design.outcomes + outcome]++;
+    }
+    for (size_t c = 0; c < world.cells.m; c++) {
+        world.cell[c] += two_sided(scale, seeded);
+    }
+    cells_balance(world.cell, world.cells.m, (double)records);
+    world.cells.variance = 2 * scale * scale;
+    regress_solve(&world.fit, &world.cells);
+}
+
+/* 2,000 studies a setting, slopes of 0 and 0.6; the last interval, or the last two, have no event, or a hundredth of them. Rates
+ * have a standard error of 0.005: 0.022 is 4.5 of it. The seed is fixed. */
+Test(regress_round, intervals_hold_where_times_without_events_are_left_out)
+{
+    static const double ends[] = {3, 2, 3.2};
+    static const double scales[] = {0, 1, 4, 8};
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 7);
+    set_up(REGRESS_HAZARD, 4);
+    for (size_t s = 0; s < 24; s++) {
+        const double truth = s % 2 == 0 ? 0 : 0.6;
+        const double scale = scales[s / 2 % 4];
+        size_t given = 0, held = 0, left = 0;
+        for (size_t i = 0; i < STUDIES; i++) {
+            release_study(2000, truth, ends[s / 8], scale, &seeded);
+            const struct table1_figure own = slope();
+            given += isnan(own.estimate.value) ? 0 : 1;
+            held += own.estimate.low <= truth && truth <= own.estimate.high ? 1 : 0;
+            left += world.fit.lack[INTERVALS - 1] == REGRESS_LACKS_EVENTS ? 1 : 0;
+        }
+        const double share = (double)held / (double)given;
+        cr_log_warn("ends %g scale %g truth %g: given %zu held %.4f left out %zu", ends[s/8], scale, truth, given, share, left);
+        cr_expect(given > STUDIES / 2, "%zu: %zu", s, given);
+        cr_expect(fabs(share - 0.95) < 0.022, "%zu: %.4f", s, share);
     }
 }
