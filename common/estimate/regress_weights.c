@@ -10,7 +10,7 @@
 /* Deviations of noise: of a level's records, where its slope would be refused, too; and of all levels' but one. */
 static const double found_least = 2;
 static const double others_least = 3;
-static const double events_least = 3; /* likewise: of an interval's events */
+static const double events_least = 3;     /* likewise: of an interval's events */
 static const double records_least = 1e-6; /* where there is no noise: less is rounding */
 
 void regress_sum_outcomes(double *sum, const struct regress_cells *cells)

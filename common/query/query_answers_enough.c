@@ -100,7 +100,7 @@ void query_say_enough(char *note, size_t bytes, const struct answering *answerin
     }
 }
 
-static const char left_out[] = "; left out, with no ";
+static const char left_out[] = "left out, with no ";
 static const char no_record[] = "record or too few to tell by this noise: ";
 static const char no_event[] = "event or too few to tell by this noise: the time ";
 
@@ -118,9 +118,10 @@ static void say_left_out(struct query_answer *answer, const char *what, const ch
     const bool is_first = query_left_out(answer->note)[0] == '\0';
     const size_t used = strlen(answer->note);
     const size_t room = sizeof answer->note - used;
-    char one[sizeof left_out + sizeof no_event + QUERY_NAME_BYTES];
-    const int size = snprintf(one, sizeof one, "%s%s%s%s%s", is_first ? left_out : ", ",
-                              is_first ? what : "", column, column[0] == '\0' ? "" : " ", name);
+    char one[sizeof "; " + sizeof left_out + sizeof no_event + QUERY_NAME_BYTES];
+    const int size = snprintf(one, sizeof one, "%s%s%s%s%s%s", is_first && used > 0 ? "; " : "",
+                              is_first ? left_out : ", ", is_first ? what : "", column,
+                              column[0] == '\0' ? "" : " ", name);
     CHECK(size > 0);
     if ((size_t)size + sizeof more <= room && (size_t)size < sizeof one) {
         (void)snprintf(answer->note + used, room, "%s", one);

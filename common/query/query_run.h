@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { QUERY_NAME_BYTES = QUERY_TEXT_BYTES + 192, QUERY_NOTE_BYTES = 384 };
+enum { QUERY_NAME_BYTES = QUERY_TEXT_BYTES + 192, QUERY_NOTE_BYTES = 512 };
 
 struct query_run {
     const struct query_set *set;

@@ -2,6 +2,7 @@
 
 #include "query/query_run.h"
 
+#include "tests/support/seeded_random.h"
 #include "toy_question.h"
 
 #include <criterion/criterion.h>
@@ -268,4 +269,84 @@ Test(regress_question, says_that_all_have_the_event)
               answer[AGE].note);
     cr_expect(strstr(answer[AGE].note, "would do") == NULL, "%s", answer[AGE].note);
     cr_expect(answer[1].value <= answer[0].value, "%g of %g", answer[1].value, answer[0].value);
+}
+
+/* Rounding to 4 levels of 2 standard deviations makes the coefficient a quarter nearer to 0: 25.6 % for a normal column. */
+Test(regress_question, tells_what_rounding_does_and_what_would_help)
+{
+    static const double normal[] = {228, 4772, 4772, 228};
+    static const double rising[] = {20, 1100, 2400, 170};
+    static const double flat[] = {60, 1250, 1260, 60};
+    static struct query_answer answer[16];
+    answer_points(answer, "regress: death ~ age in 4 levels", normal, rising, 4, 1);
+    cr_expect(strstr(answer[AGE].note, "; rounding makes the coefficient about 26 % nearer to 0 "
+                                       "than that of the column itself") != NULL,
+              "%s", answer[AGE].note);
+    cr_expect(strstr(answer[AGE].note, ": in 16 levels it would be about 3 %") != NULL, "%s",
+              answer[AGE].note);
+    answer_points(answer, "regress: death ~ age in 4 levels", normal, flat, 4, 1);
+    cr_expect(strstr(answer[AGE].note, "nearer to 0") == NULL, "no slope, no bias: %s",
+              answer[AGE].note);
+    answer_points(answer, "regress: death ~ age in 4 levels", normal, rising, 4, 300);
+    cr_expect(strstr(answer[AGE].note, ": in 7 levels it would be about 10 %") != NULL, "%s",
+              answer[AGE].note);
+}
+
+static double two_sided(double scale, struct seeded_random *seeded)
+{
+    const double unit = seeded_random_unit(seeded) - 0.5;
+    return (unit < 0 ? 1 : -1) * scale * log(1 - 2 * fabs(unit));
+}
+
+/* deaths: of the first category in each interval, half as many more of the second; 100 of each leave in each interval alive */
+static void answer_times(struct query_answer *answer, const double *deaths, uint64_t seed)
+{
+    const char *const text[] = {"regress: time age event death ~ sex, to 98 in 4 intervals"};
+    struct seeded_random seeded;
+    struct query_set set;
+    struct query_run run;
+    double all = 0;
+    seeded_random_init(&seeded, seed);
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    memset(sum, 0, sizeof sum);
+    for (size_t c = 0; c < 19; c++) {
+        const size_t category = c / 9;
+        const size_t outcome = c % 9;
+        const double exact = category == 2 ? 0
+                             : outcome < 4 ? deaths[outcome] * (category == 0 ? 1 : 1.5)
+                             : outcome < 8 ? 100
+                                           : 0;
+        all += exact;
+        sum[c] = llround((exact + (seed > 0 ? two_sided(0.5, &seeded) : 0)) * ONE);
+    }
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, sum,
+                      &(struct query_noise){.scale = (seed > 0 ? 0.5 : 1e-9) * ONE, .draws = 1},
+                      (uint64_t)llround(all));
+    query_run_answers(answer, &run);
+    query_run_free(&run);
+    query_set_free(&set);
+}
+
+/* A chance of 0.002 at each seed that the noise shows 3 deviations of events where there are none; the seeds are fixed. */
+Test(regress_question, leaves_out_times_without_events_and_says_so)
+{
+    enum { COEFFICIENT = 2, P_VALUE = 4 };
+    static const double last_empty[] = {120, 90, 60, 0};
+    static const double ties[] = {0, 240, 0, 0};
+    static struct query_answer answer[8];
+    for (uint64_t seed = 0; seed <= 8; seed++) { /* 0: without noise */
+        answer_times(answer, last_empty, seed);
+        cr_assert_str_eq(answer[COEFFICIENT].group, "coefficient");
+        cr_expect(answer[COEFFICIENT].total_low > 0 && answer[P_VALUE].value < 0.05);
+        cr_expect_str_eq(answer[COEFFICIENT].note,
+                         "left out, with no event or too few to tell by this noise: the time 73.5 "
+                         "to 98");
+        cr_expect_str_eq(query_left_out(answer[COEFFICIENT].note), answer[COEFFICIENT].note);
+        answer_times(answer, ties, seed);
+        cr_expect(answer[COEFFICIENT].total_low > 0);
+        cr_expect_str_eq(answer[COEFFICIENT].note,
+                         "left out, with no event or too few to tell by this noise: the time 0 to "
+                         "24.5, 49 to 98");
+    }
 }
