@@ -136,9 +136,11 @@ Test(regress_question, answers_from_its_cells)
         cr_assert_str_eq(answer[6].variable, "sex");
         cr_assert_str_eq(answer[6].figure, "M to F");
         cr_assert_str_eq(answer[6].group, "odds ratio");
-        cr_expect(fabs(answer[0].value - 400) < 1e-3);
-        /* Behind this noise the events' bar is wider than all records. */
-        cr_expect(noisy == 1 ? isnan(answer[1].value) : fabs(answer[1].value - 120) < 1e-3);
+        if (noisy == 0) {
+            cr_expect(fabs(answer[0].value - 400) < 1e-3 && fabs(answer[1].value - 120) < 1e-3);
+        } else { /* their bars are wider than all records */
+            cr_expect(isnan(answer[0].value) && isnan(answer[1].value));
+        }
         if (noisy == 1) {
             cr_expect(isnan(answer[5].value) && isnan(answer[7].value));
             cr_expect(strstr(answer[5].note, "would do") != NULL, "%s", answer[5].note);
