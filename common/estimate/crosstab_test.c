@@ -225,6 +225,7 @@ static double test_kept(double *p, const struct crosstab_cells *cells)
     struct margins margins;
     struct least least;
 
+    CHECK(wide > 0);
     add_up(&margins, cells);
     if (!is_enough(&margins, cells)) {
         return NAN;

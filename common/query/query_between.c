@@ -244,6 +244,7 @@ static enum status find_factors(struct query_effect *effect, size_t effects, con
     enum { STEPS = 10, SITES_MOST = 16 };
     const double step = 1.5;
     const size_t count = joining->sites->count;
+    CHECK(effects > 0 && count > 0);
     struct query_effect *again = calloc(effects, sizeof *again);
     struct between_site *site = calloc(effects * count, sizeof *site);
     enum status status = again == NULL || site == NULL ? STATUS_NO_MEMORY : STATUS_OK;

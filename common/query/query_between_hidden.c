@@ -46,6 +46,7 @@ static bool hides_in_regress(const double *cell, const struct regress_design *de
     bool out = false;
     for (size_t i = design->predictors; i-- > 0;) {
         const struct regress_predictor *predictor = &design->predictor[i];
+        CHECK(predictor->levels > 0 && below > 0);
         for (size_t level = 0; level < predictor->levels && !predictor->is_number; level++) {
             double sum = 0;
             for (size_t c = 0; c < all; c++) {

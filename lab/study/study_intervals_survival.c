@@ -129,7 +129,7 @@ static enum status run_one(struct found *out, struct intervals_rate *at,
     const struct random random = seeded_random_interface(seeded);
     static double exact_cell[SURVIVAL_CELLS_MAX];
     static double cell[SURVIVAL_RELEASED_MAX];
-    struct exact exact;
+    struct exact exact = {.width = 0};
     static struct survival told;
 
     memset(exact_cell, 0, sizeof exact_cell);
