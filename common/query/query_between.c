@@ -244,9 +244,9 @@ static enum status find_factors(struct query_effect *effect, size_t effects, con
     enum { STEPS = 10, SITES_MOST = 16 };
     const double step = 1.5;
     const size_t count = joining->sites->count;
-    CHECK(effects > 0 && count > 0);
+    CHECK(effects > 0 && effects <= QUERY_EFFECTS_MAX && count > 0);
     struct query_effect *again = calloc(effects, sizeof *again);
-    struct between_site *site = calloc(effects * count, sizeof *site);
+    struct between_site *site = calloc(count, effects * sizeof *site);
     enum status status = again == NULL || site == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     const enum query_kind kind = joining->query->kind;
     bool are_known = (kind == QUERY_REGRESS || kind == QUERY_SURVIVAL) && count > SITES_MOST;
