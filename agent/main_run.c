@@ -38,6 +38,8 @@ struct run {
     struct masks_self masks; /* all NULL: this site masks nothing */
     struct daemon daemon;
     struct participant *participant;
+    struct journal
+        first; /* opened before anything listens or dials, until a machine is made for it */
     struct face face;
     const char *config; /* the settings file */
     char key_text[KEY_HEX_BYTES];
@@ -189,13 +191,18 @@ static void read_policy_anew(struct run *run)
     }
 }
 
+static enum status open_journal(struct journal *journal, const struct run *run, struct why *why)
+{
+    const struct journal_sqlite_options options = {.folder = run->site.settings.state,
+                                                   .kind = "agent"};
+    return journal_sqlite_open(journal, &options, why);
+}
+
 static enum status make(void *self, struct machine *machine, struct journal *journal,
                         struct why *why)
 {
     struct run *run = self;
     read_policy_anew(run);
-    struct journal_sqlite_options journal_options = {.folder = run->site.settings.state,
-                                                     .kind = "agent"};
     struct participant_options options = {
         .policy = &run->site.policy,
         .dictionary = &run->site.dictionary,
@@ -217,8 +224,13 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
         .heartbeat_ms = run->site.settings.heartbeat_ms,
         .silence_ms = run->site.settings.silence_ms,
         .once = run->once || run->site.settings.once};
-    enum status status = journal_sqlite_open(journal, &journal_options, why);
+    enum status status = STATUS_OK;
 
+    *journal = run->first;
+    run->first = (struct journal){.self = NULL};
+    if (journal->self == NULL) {
+        status = open_journal(journal, run, why);
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -259,7 +271,7 @@ static void tell_of_new_ledger(const struct run *run)
     ledger_free(ledger);
 }
 
-static enum status drive(struct run *run, int *exit_code, struct why *why)
+static enum status serve(struct run *run, int *exit_code, struct why *why)
 {
     struct endpoint_options options = {.address = run->site.settings.address,
                                        .lines = "", /* it takes one where there is one */
@@ -287,7 +299,6 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
 #endif
     log_event(&run->daemon.log, LOG_INFO, "agent-started", NULL, "dialing %s",
               run->site.settings.address);
-    tell_of_new_ledger(run);
     run->memory_bytes = site_memory(&run->site);
     status = site_face_open(&run->face, &run->site, &run->daemon.log, &driver, why);
     if (status == STATUS_OK) {
@@ -295,6 +306,18 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
     }
     site_face_close(&run->face);
     endpoint_free(driver.endpoint);
+    return status;
+}
+
+/* A second agent on one state folder must not even dial: the coordinator would take it for a thief of the key. */
+static enum status drive(struct run *run, int *exit_code, struct why *why)
+{
+    tell_of_new_ledger(run);
+    enum status status = open_journal(&run->first, run, why);
+    if (status == STATUS_OK) {
+        status = serve(run, exit_code, why);
+        journal_close(&run->first);
+    }
     return status;
 }
 

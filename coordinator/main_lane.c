@@ -268,7 +268,7 @@ static void wind_up(void *self)
 }
 
 /* A job is over, or cannot go on, or the queue has changed. A journal that is damaged or gone, and results that cannot be
- * written, stop their own job alone. Where the queue is in a database that is away, or another coordinator's, all stop. */
+ * written, stop their own job alone; a journal in a folder that another process has open puts it off. Where the queue is in a database that is away, or another coordinator's, all stop. */
 static enum status next(void *self, enum status ended, bool *more, struct why *why)
 {
     struct lane *lane = self;
@@ -276,6 +276,10 @@ static enum status next(void *self, enum status ended, bool *more, struct why *w
     struct stay_job *job = lane->job; /* NULL: the lane of the agents whom no job asks */
     enum status status = ended;
     bool is_aside = false;
+    if (status == STATUS_BUSY && job != NULL && !queue_is_shared(&run->office)) {
+        *more = true; /* another process has this job's journal; the others go on */
+        return STATUS_OK;
+    }
     if (status == STATUS_OK && job != NULL) {
         status = stay_file(&run->stay, job, why);
         is_aside = status != STATUS_OK && status != STATUS_NO_MEMORY && !lead_is_lost(status);

@@ -31,7 +31,7 @@ struct run {
     struct daemon daemon;
     struct lane lane[DRIVER_LANES_MAX];
     struct idle *idle;
-    struct journal led; /* that lead_await opened, until a machine is made for it */
+    struct journal led; /* opened before anything listens, until a machine is made for it */
     struct journal own; /* a shared journal while it is open, to ask whether it is lost */
     struct collect collect;
     struct face face;

@@ -56,7 +56,7 @@ void queue_describe(char text[static QUEUE_PATH_BYTES], const struct office *off
     queue_store_of(office)->describe(text, office);
 }
 
-enum status queue_lead(const struct office *office, struct why *why)
+enum status queue_lead(struct office *office, struct why *why)
 {
     return queue_store_of(office)->lead(office, why);
 }

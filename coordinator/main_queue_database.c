@@ -37,7 +37,7 @@ static void describe(char text[static QUEUE_PATH_BYTES], const struct office *of
     database_describe(text, QUEUE_PATH_BYTES, office->settings.jobs);
 }
 
-static enum status lead(const struct office *office, struct why *why)
+static enum status lead(struct office *office, struct why *why)
 {
     return jobs_lead(office->jobs, why);
 }

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "config/config.h"
 #include "io/clock.h"
+#include "io/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -230,14 +231,30 @@ static void describe(char text[static QUEUE_PATH_BYTES], const struct office *of
     (void)snprintf(text, QUEUE_PATH_BYTES, "%s", office->settings.jobs);
 }
 
-static void no_close(UNUSED struct office *office)
+/* One program at a time runs the folder's jobs, until it ends, however it ends. Commands do without: they write files that it
+ * follows. */
+static enum status lead(struct office *office, struct why *why)
 {
+    char path[QUEUE_PATH_BYTES];
+    char what[QUEUE_PATH_BYTES];
+    const struct lock_words words = {
+        what, "stop that process, or give this coordinator a queue of its own (`jobs`)"};
+    if (office->leads) {
+        return STATUS_OK;
+    }
+    (void)snprintf(path, sizeof path, "%s/.lock", office->settings.jobs);
+    (void)snprintf(what, sizeof what, "the queue in %s", office->settings.jobs);
+    const enum status status = lock_take(&office->lock, path, &words, why);
+    office->leads = status == STATUS_OK;
+    return status;
 }
 
-/* Of two programs on one folder the journals' locks keep one out of each job. */
-static enum status lead(UNUSED const struct office *office, UNUSED struct why *why)
+static void end_lead(struct office *office)
 {
-    return STATUS_OK;
+    if (office->leads) {
+        (void)close(office->lock);
+    }
+    office->leads = false;
 }
 
 static bool is_lost(UNUSED const struct office *office)
@@ -251,7 +268,7 @@ static struct journal_part part(UNUSED const struct office *office)
 }
 
 const struct queue_store queue_in_folder = {.open = folder_open,
-                                            .close = no_close,
+                                            .close = end_lead,
                                             .describe = describe,
                                             .lead = lead,
                                             .is_lost = is_lost,

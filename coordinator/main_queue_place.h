@@ -19,9 +19,9 @@ bool queue_is_shared(const struct office *office);
 /** Writes where it lies, for messages. */
 void queue_describe(char text[static QUEUE_PATH_BYTES], const struct office *office);
 
-/** Takes the lead of a queue that several coordinators share, where nobody has it; of a folder there is one, by its journals'
- * locks. Fails with STATUS_BUSY (why names who leads), STATUS_AGAIN. */
-MUST_USE enum status queue_lead(const struct office *office, struct why *why);
+/** Takes the lead of a queue where nobody has it. That of a folder is kept until queue_close, or the process's end. Fails with
+ * STATUS_BUSY (why names who leads), STATUS_AGAIN; of a folder with STATUS_INVALID, STATUS_IO. */
+MUST_USE enum status queue_lead(struct office *office, struct why *why);
 /** Whether another one leads by now, or may. */
 bool queue_is_lost(const struct office *office);
 

@@ -19,7 +19,7 @@ struct queue_store {
     enum status (*open)(struct office *office, struct why *why);
     void (*close)(struct office *office);
     void (*describe)(char text[static QUEUE_PATH_BYTES], const struct office *office);
-    enum status (*lead)(const struct office *office, struct why *why);
+    enum status (*lead)(struct office *office, struct why *why);
     bool (*is_lost)(const struct office *office);
     struct journal_part (*part)(const struct office *office);
 

@@ -148,12 +148,16 @@ static enum status lead_and_serve(struct run *run, int *exit_code, struct why *w
 
 static enum status drive(struct run *run, int *exit_code, struct why *why)
 {
-    enum status status =
-        is_shared(run) && !run->stays ? office_judge(&run->office, why) : STATUS_OK;
+    enum status status = run->stays ? STATUS_OK : office_judge(&run->office, why);
+    if (status == STATUS_OK && !run->stays && !is_shared(run)) {
+        status =
+            open_led(run, why); /* before it listens: a second program is told of the journal */
+    }
     if (status == STATUS_OK) {
         status = face_open(&run->face, &run->office, &run->daemon.log, why);
     }
     if (status != STATUS_OK) {
+        journal_close(&run->led);
         return status;
     }
     desk_child_begin(&run->desk, &run->office, &run->daemon.log, run->config);
@@ -208,19 +212,24 @@ static enum status find_job(struct run *run, const struct arguments *arguments, 
 #ifdef HEDGEROW_OBSERVED
     run->stay.observe = kill_at_observe;
 #endif
-    const enum status status = queue_open(&run->office, why);
+    enum status status = queue_open(&run->office, why);
     if (is_shared(run)) { /* one that is away is tried again, and whoever leads chooses */
         return status == STATUS_AGAIN ? STATUS_OK : status;
+    }
+    if (status == STATUS_OK) { /* before it says a word of a job, or listens */
+        status = queue_lead(&run->office, why);
     }
     return status == STATUS_OK ? lane_choose(run, why) : status;
 }
 
-/* After a signal: jobs whose end is in their journals. Whoever leads next files what cannot be filed here. */
+/* After a signal: jobs whose end is in their journals; one that was put off may have none yet. Whoever leads next files what
+ * cannot be filed here. */
 static enum status file_all(struct run *run, struct why *why)
 {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < STAY_JOBS_MAX && status == STATUS_OK; i++) {
         status = stay_file(&run->stay, &run->stay.job[i], why);
+        status = status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
     return lead_is_lost(status) ? STATUS_OK : status;
 }

@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-enum { STOP_GRACE_MS = 2000, RESTART_DELAY_MS = 100 };
+enum { STOP_GRACE_MS = 2000, RESTART_DELAY_MS = 100, PUT_OFF_MS = 1000 };
 
 static bool is_whole(const struct lane *lane)
 {
@@ -218,10 +218,14 @@ static enum status make(struct driver *driver, struct lane *lane)
     status = factory->make(self_of(driver, lane), &lane->machine, &lane->journal, &driver->why);
     if (status != STATUS_OK) {
         const bool led = status == STATUS_BUSY || status == STATUS_AGAIN;
-        log_event(driver->options->log, led ? LOG_INFO : LOG_ERROR,
-                  led ? "start-put-off" : "start-failed", NULL, "%s", driver->why.text);
+        if (!led || !lane->put_off) {
+            log_event(driver->options->log, led ? LOG_INFO : LOG_ERROR,
+                      led ? "start-put-off" : "start-failed", NULL, "%s", driver->why.text);
+        }
+        lane->put_off = led;
         return status;
     }
+    lane->put_off = false;
     lane->state = LANE_RUNS;
     lane->status = driver_recover(driver, lane);
     if (driver_runs(driver, lane) && driver->options->roster_path != NULL) {
@@ -249,6 +253,7 @@ static bool settle_and_make(struct driver *driver, enum status *status)
             *status = make(driver, lane);
             if (*status != STATUS_OK) {
                 *status = follow_on(driver, lane, *status);
+                lane->due_ms = lane->put_off ? clock_now_ms() + PUT_OFF_MS : lane->due_ms;
             }
         }
         any = any || lane->state != LANE_EMPTY;

@@ -43,6 +43,7 @@ struct lane {
     bool progressed;    /* something was committed since the machine was made */
     enum status status; /* of the event that failed: the machine is thrown away */
     unsigned failures;
+    bool put_off; /* it could not be made, as another process has what it needs; told once */
 };
 
 struct driver {

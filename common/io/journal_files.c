@@ -3,6 +3,7 @@
 
 #include "io/journal_files.h"
 #include "io/journal.h"
+#include "io/lock.h"
 
 #include "base/owned.h"
 #include "crypto/digest.h"
@@ -10,9 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,51 +95,34 @@ enum status journal_path(char out[JOURNAL_PATH_BYTES], const char *folder, const
     return STATUS_OK;
 }
 
-static void read_holder(int file, char text[24])
+/* The lock's path, and what is said where another process has it. */
+struct lock_of {
+    char path[JOURNAL_PATH_BYTES];
+    char what[JOURNAL_PATH_BYTES];
+    struct lock_words words;
+};
+
+static enum status name_lock(struct lock_of *of, const char *folder, struct why *why)
 {
-    ssize_t got = pread(file, text, 20, 0);
-    text[got > 0 ? (size_t)got : 0] = '\0';
-    text[strspn(text, "0123456789")] = '\0';
-    if (text[0] == '\0') {
-        (void)snprintf(text, 24, "unknown");
-    }
+    (void)snprintf(of->what, sizeof of->what, "the journal in %s", folder);
+    of->words = (struct lock_words){of->what, "stop that process"};
+    return journal_path(of->path, folder, "lock", why);
 }
 
 enum status journal_lock(int *lock, const char *folder, struct why *why)
 {
-    char path[JOURNAL_PATH_BYTES];
-    char text[24];
-
+    struct lock_of of;
     *lock = -1;
-    enum status status = journal_path(path, folder, "lock", why);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    int file = -1;
-    status = owned_open(&file, path, O_RDWR | O_CREAT, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (flock(file, LOCK_EX | LOCK_NB) != 0) {
-        bool held = errno == EWOULDBLOCK;
-        read_holder(file, text);
-        if (held) {
-            why_set(why, "the journal in %s is in use by process %s; remedy: stop that process",
-                    folder, text);
-        } else {
-            why_set(why, "%s cannot be locked: %s", path, strerror(errno));
-        }
-        (void)close(file);
-        return held ? STATUS_BUSY : STATUS_IO;
-    }
-    int size = snprintf(text, sizeof text, "%ld\n", (long)getpid());
-    if (ftruncate(file, 0) != 0 || pwrite(file, text, (size_t)size, 0) != size) {
-        why_file(why, path, "written", errno);
-        (void)close(file);
-        return STATUS_IO;
-    }
-    *lock = file;
-    return STATUS_OK;
+    const enum status status = name_lock(&of, folder, why);
+    return status == STATUS_OK ? lock_take(lock, of.path, &of.words, why) : status;
+}
+
+enum status journal_look(const char *folder, struct why *why)
+{
+    struct lock_of of;
+    enum status status = name_lock(&of, folder, why);
+    status = status == STATUS_OK ? lock_look(of.path, &of.words, why) : status;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 static void mark_digest(struct digest *out, const uint8_t bytes[MARK_BYTES])

@@ -363,7 +363,8 @@ expect 0 "$agent" enrol --config one/agent.yml --token one.token --timeout 120
 expect 0 "$agent" check --config one/agent.yml --timeout 120
 prints 'coordinator  PASSED'
 expect 7 "$coordinator" run --config office/coordinator.yml
-says 'another program listens there'
+says 'the journal in '
+says 'in use by process'
 expect 3 "$coordinator" check --config office/coordinator.yml
 prints 'address      FAILED  '
 prints 'another program listens there'

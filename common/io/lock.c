@@ -1,0 +1,74 @@
+#include "io/lock.h"
+
+#include "base/owned.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { HOLDER_BYTES = 24 };
+
+static void read_holder(int file, char text[static HOLDER_BYTES])
+{
+    const ssize_t got = pread(file, text, 20, 0);
+    text[got > 0 ? (size_t)got : 0] = '\0';
+    text[strspn(text, "0123456789")] = '\0';
+    if (text[0] == '\0') {
+        (void)snprintf(text, HOLDER_BYTES, "unknown");
+    }
+}
+
+/* mode: LOCK_EX to take it, LOCK_SH to look. The file is closed after a failure. */
+static enum status attempt(int *file, const char *path, int mode, const struct lock_words *words,
+                           struct why *why)
+{
+    char holder[HOLDER_BYTES];
+    const int flags = mode == LOCK_EX ? O_RDWR | O_CREAT : O_RDONLY;
+    const enum status status = owned_open(file, path, flags, why);
+    if (status != STATUS_OK || flock(*file, mode | LOCK_NB) == 0) {
+        return status;
+    }
+    const bool held = errno == EWOULDBLOCK;
+    if (held) {
+        read_holder(*file, holder);
+        why_set(why, "%s is in use by process %s; remedy: %s", words->what, holder, words->remedy);
+    } else {
+        why_set(why, "%s cannot be locked: %s", path, strerror(errno));
+    }
+    (void)close(*file);
+    *file = -1;
+    return held ? STATUS_BUSY : STATUS_IO;
+}
+
+enum status lock_take(int *lock, const char *path, const struct lock_words *words, struct why *why)
+{
+    char text[HOLDER_BYTES];
+    int file = -1;
+    *lock = -1;
+    const enum status status = attempt(&file, path, LOCK_EX, words, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const int size = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+    if (ftruncate(file, 0) != 0 || pwrite(file, text, (size_t)size, 0) != size) {
+        why_file(why, path, "written", errno);
+        (void)close(file);
+        return STATUS_IO;
+    }
+    *lock = file;
+    return STATUS_OK;
+}
+
+enum status lock_look(const char *path, const struct lock_words *words, struct why *why)
+{
+    int file = -1;
+    const enum status status = attempt(&file, path, LOCK_SH, words, why);
+    if (status == STATUS_OK) {
+        (void)close(file);
+    }
+    return status;
+}
