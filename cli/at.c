@@ -47,6 +47,7 @@ static enum exit_code with_port(const struct command *command, const struct aske
                                    .program = program,
                                    .look_ms = LOOK_MS,
                                    .ask = at_port_ask,
+                                   .refused = at_was_refused,
                                    .remember = at_remember,
                                    .forget = at_forget};
     (void)signal(SIGPIPE, SIG_IGN);

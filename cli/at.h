@@ -49,6 +49,7 @@ enum exit_code at_ask(struct at *at, const struct key_pair *key, int patience_ms
 void at_hang_up(struct at *at);
 
 /** A struct desk_port's functions; self is a struct at. */
+bool at_was_refused(void *self);
 enum exit_code at_port_ask(void *self, const struct ask *ask, struct slice text,
                            struct desk_answer *answer, struct why *why);
 enum status at_remember(void *self, const struct digest *text, struct digest *id, struct why *why);

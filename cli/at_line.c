@@ -112,6 +112,12 @@ static enum status give_way(struct at *at, const struct key_pair *key, struct wh
     return open_line(at, key, why);
 }
 
+bool at_was_refused(void *self)
+{
+    const struct at *at = self;
+    return at->endpoint != NULL && endpoint_was_refused(at->endpoint);
+}
+
 enum exit_code at_ask(struct at *at, const struct key_pair *key, int patience_ms,
                       const struct ask *ask, struct slice text, struct desk_answer *answer,
                       struct why *why)

@@ -42,12 +42,17 @@ static bool is_alike(const struct job_plan *a, const struct job_plan *b)
     return alike;
 }
 
+/* Of all figures that every trust has: what is refused counts as much as what is drowned. */
 static double burden_in_all(const struct job_plan *plan)
 {
     double sum = 0;
     for (size_t i = 0; i < plan->job.stage_count; i++) {
-        const struct terms_line *worst = job_plan_worst(plan, i);
-        sum += worst != NULL ? worst->noise_to_signal : 0;
+        for (size_t j = 0; j < plan->stage[i].line_count; j++) {
+            const struct terms_line *line = &plan->stage[i].line[j];
+            const bool is_of_sites =
+                line->place.of == TERMS_OF_SITE || line->place.of == TERMS_OF_SITES;
+            sum += !is_of_sites && isfinite(line->noise_to_signal) ? line->noise_to_signal : 0;
+        }
     }
     return sum;
 }

@@ -160,9 +160,12 @@ static double weigh(struct job_advice *advice, const struct job_trial *trial,
         if (worst != NULL && changed->admitted) {
             const bool drawn = !isfinite(worst->noise);
             noise_to_signal = worst->noise_to_signal;
-            (void)snprintf(advice->figure, sizeof advice->figure, "%s %.3g %.100s",
-                           drawn ? job_plan_bar_word(worst) : "+-",
-                           drawn ? worst->bar : worst->noise, worst->unit);
+            (void)snprintf(advice->figure, sizeof advice->figure, "no answer");
+            if (isfinite(worst->noise) || isfinite(worst->bar)) {
+                (void)snprintf(advice->figure, sizeof advice->figure, "%s %.3g %.100s",
+                               drawn ? job_plan_bar_word(worst) : "+-",
+                               drawn ? worst->bar : worst->noise, worst->unit);
+            }
         }
         const size_t used = strlen(advice->change);
         if (changed->size.records > trial->plan->size.records && changes->size.records == 0) {

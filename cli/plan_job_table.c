@@ -74,7 +74,9 @@ void table_print(const struct table *table, int indent)
 const char *table_width(char text[static TABLE_CELL_BYTES], const struct terms_line *line)
 {
     const double value = isfinite(line->bar) ? line->bar : line->noise;
-    const bool has_few = line->place.has > 0 && !(line->place.has >= line->place.needs);
+    const bool is_of_sites = line->place.of == TERMS_OF_SITE || line->place.of == TERMS_OF_SITES;
+    const bool has_few =
+        !is_of_sites || (line->place.has > 0 && !(line->place.has >= line->place.needs));
     (void)snprintf(text, TABLE_CELL_BYTES, "%s",
                    has_few                            ? "refused"
                    : line->place.of == TERMS_OF_SITES ? "-"
@@ -151,7 +153,8 @@ static void put_line(struct table *table, const struct terms_line *line)
     char *cell = table->cell[row][width];
     const bool was_drowned = strchr(cell, '!') != NULL;
     put(cell, line);
-    if ((was_drowned || (line->noise_to_signal > 1 && isfinite(line->bar))) &&
+    if ((was_drowned ||
+         (line->noise_to_signal > 1 && (isfinite(line->bar) || isfinite(line->noise)))) &&
         strchr(cell, '!') == NULL) {
         const size_t used = strlen(cell);
         (void)snprintf(cell + used, TABLE_CELL_BYTES - used, " !");

@@ -283,7 +283,7 @@ static enum status answer_stage(struct result *result, struct answered *used,
         query_run_answers(answer, &run);
         for (size_t i = 0; i < count; i++) {
             struct result_answer *released = &result->answer[used->answers++];
-            /* A test that leaves out other categories is another test. */
+            /* A test that leaves out other categories, or times, is another test. */
             const bool is_same =
                 strcmp(query_left_out(released->note), query_left_out(answer[i].note)) == 0;
             released->exact = is_same ? answer[i].value : NAN;

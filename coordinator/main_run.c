@@ -228,8 +228,13 @@ static enum status file_all(struct run *run, struct why *why)
 {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < STAY_JOBS_MAX && status == STATUS_OK; i++) {
+        struct queue_kept kept = {.begun = true};
+        const struct stay_job *job = &run->stay.job[i];
         status = stay_file(&run->stay, &run->stay.job[i], why);
-        status = status == STATUS_NOT_FOUND ? STATUS_OK : status;
+        if (status == STATUS_NOT_FOUND &&
+            queue_peek(&kept, &run->office, job->number, why) == STATUS_OK) {
+            status = kept.begun ? status : STATUS_OK;
+        }
     }
     return lead_is_lost(status) ? STATUS_OK : status;
 }

@@ -166,6 +166,7 @@ enum status jobs_follow_listed(struct jobs *jobs, const struct jobs_row *rows, s
     free(jobs->followed);
     jobs->followed = text;
     jobs->listed_ms = clock_now_ms();
+    jobs->follow = STATUS_OK; /* what failed before is no news of this list */
     return STATUS_OK;
 }
 

@@ -151,7 +151,9 @@ enum { AWAY_LOOKS = 600, AWAY_DOUBLINGS = 4 };
 static bool wait_out(struct absence *absence, const struct desk_port *port, const struct why *why)
 {
     struct timespec now = {0};
-    if (!absence->answered || absence->waited_ms >= (uint64_t)AWAY_LOOKS * port->look_ms) {
+    const bool refused = port->refused != NULL && port->refused(port->self);
+    if (!absence->answered || refused ||
+        absence->waited_ms >= (uint64_t)AWAY_LOOKS * port->look_ms) {
         return false;
     }
     if (absence->count == 0) {
@@ -176,11 +178,11 @@ static void tell_back(struct absence *absence, const struct desk_port *port)
     *absence = (struct absence){.answered = true};
 }
 
-/* Looks at the job until it is filed, and prints what it came to. */
-static enum exit_code follow(const struct desk_port *port, uint32_t number, bool rounds, bool json,
-                             struct why *why)
+/* Looks at the job until it is filed, and prints what it came to. answered: a question was, before */
+static enum exit_code follow(const struct desk_port *port, uint32_t number, bool answered,
+                             bool rounds, bool json, struct why *why)
 {
-    struct absence absence = {0};
+    struct absence absence = {.answered = answered};
     struct following following = {.rounds = rounds, .seen = rounds ? 0 : ASK_FROM_MAX};
     for (unsigned looks = 1;; looks++) {
         /* Who shows no rounds asks for the end alone; now and then for the whole job, which tells that it cannot go on. */
@@ -297,7 +299,7 @@ enum exit_code desk_submit(const struct desk_port *port, const struct desk_reque
         forget(port, (struct slice){text, size});
     }
     if (code == EXIT_CODE_OK && follows) {
-        code = follow(port, (uint32_t)number, request->stream, request->json, why);
+        code = follow(port, (uint32_t)number, true, request->stream, request->json, why);
     }
     if ((code == EXIT_CODE_OK || code == EXIT_CODE_JOB_FAILED) && told_late) {
         forget(port, (struct slice){text, size});
@@ -327,7 +329,7 @@ enum exit_code desk_watch(const struct desk_port *port, const struct desk_reques
 {
     uint32_t number = 0;
     const enum status status = desk_number(&number, port, request, why);
-    return status == STATUS_OK ? follow(port, number, true, request->json, why)
+    return status == STATUS_OK ? follow(port, number, false, true, request->json, why)
                                : exit_code_of(status);
 }
 

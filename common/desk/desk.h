@@ -32,6 +32,9 @@ struct desk_port {
     enum exit_code (*ask)(void *self, const struct ask *ask, struct slice text,
                           struct desk_answer *answer, struct why *why);
 
+    /** Answers whether the coordinator refused the key: no later answer is waited for then. NULL: it never does. */
+    bool (*refused)(void *self);
+
     /** Writes the id of the submission of a text: the same one until it is forgotten, whatever dies in between. NULL:
      * submissions need none, for no answer can be lost. */
     enum status (*remember)(void *self, const struct digest *text, struct digest *id,

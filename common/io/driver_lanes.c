@@ -32,10 +32,19 @@ static bool has_turn(const struct driver *driver)
     return driver->options->work_at_once == 0 || busy < driver->options->work_at_once;
 }
 
+static bool anyone_waits(const struct driver *driver)
+{
+    bool waits = false;
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        waits = waits || driver->lane[i].waiting != NULL;
+    }
+    return waits;
+}
+
 enum status driver_begin_work(struct driver *driver, struct lane *lane, void (*work)(void *self),
                               void *self)
 {
-    if (has_turn(driver)) {
+    if (has_turn(driver) && !anyone_waits(driver)) {
         return worker_start(lane->worker, work, self);
     }
     lane->waiting = work;
@@ -78,6 +87,13 @@ static int64_t grace_ends_ms(const struct driver *driver)
     return clock_now_ms() + (grace == 0 ? STOP_GRACE_MS : grace);
 }
 
+static void stop_short(const struct driver *driver)
+{
+    log_event(driver->options->log, LOG_INFO, "stopped", NULL,
+              "stopped in the middle of a computation; it will be done again");
+    _exit(driver->exit_code);
+}
+
 /* Without a stop it waits for as long as the work takes; *until_ms is then INT64_MAX. Work that outlasts a stop's grace cannot
  * be taken back from its thread; a crash is the way out that every part of the program is made for. */
 static void wait_for_work(struct driver *driver, const struct lane *lane, int64_t *until_ms)
@@ -86,9 +102,7 @@ static void wait_for_work(struct driver *driver, const struct lane *lane, int64_
     while (still_works(lane)) {
         const int64_t left = *until_ms - clock_now_ms();
         if (left <= 0) {
-            log_event(driver->options->log, LOG_INFO, "stopped", NULL,
-                      "stopped in the middle of a computation; it will be done again");
-            _exit(driver->exit_code);
+            stop_short(driver);
         }
         struct pollfd wait[] = {{.fd = worker_descriptor(lane->worker), .events = POLLIN},
                                 {.fd = driver->stopped ? -1 : driver->signals, .events = POLLIN}};
@@ -278,6 +292,11 @@ enum status driver_run_lanes(struct driver *driver)
         wait_for_work(driver, lane, &until_ms);
         if (lane->state == LANE_RUNS) {
             driver->factory->unmake(self_of(driver, lane), &lane->machine, &lane->journal);
+        }
+    }
+    for (size_t i = 0; i < driver->lane_count && driver->stopped; i++) {
+        if (driver->lane[i].state == LANE_ENDS && driver->lane[i].waiting != NULL) {
+            stop_short(driver); /* what it waited to do has no bound of time */
         }
     }
     return status;

@@ -4,13 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { HOLDER_BYTES = 24 };
+enum { HOLDER_BYTES = 24, LOOKS = 3, LOOK_MS = 50 };
 
 static void read_holder(int file, char text[static HOLDER_BYTES])
 {
@@ -49,7 +50,11 @@ enum status lock_take(int *lock, const char *path, const struct lock_words *word
     char text[HOLDER_BYTES];
     int file = -1;
     *lock = -1;
-    const enum status status = attempt(&file, path, LOCK_EX, words, why);
+    enum status status = attempt(&file, path, LOCK_EX, words, why);
+    for (int i = 0; i < LOOKS && status == STATUS_BUSY; i++) {
+        (void)poll(NULL, 0, LOOK_MS); /* somebody may only look */
+        status = attempt(&file, path, LOCK_EX, words, why);
+    }
     if (status != STATUS_OK) {
         return status;
     }

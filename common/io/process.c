@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SPARE_BYTES = 32 << 20 /* threads and what they hold, before a job is there */ };
+enum { SPARE_BYTES = 96 << 20 /* threads and what they hold, before a job is there */ };
 enum { DESCRIPTORS_WANTED = 16384 /* 10,000 agents */ };
 
 static enum status limit(int resource, rlim_t soft, rlim_t hard, const char *what, struct why *why)

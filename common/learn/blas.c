@@ -1,5 +1,8 @@
 #include "learn/blas.h"
 
+#include <stdbool.h>
+#include <sys/mman.h>
+
 /* OpenBLAS's own calls, in all its builds; no header declares them. Another library of the same interface has none, and
  * needs none. */
 void *blas_memory_alloc(int position) __attribute__((weak));
@@ -19,6 +22,14 @@ size_t blas_threads(uint64_t memory_bytes_max, size_t wanted)
     return room > 0 ? (size_t)room : 1;
 }
 
+/* Whether the address space has room for one: the library would try for ever. */
+static bool has_room(void)
+{
+    void *room = mmap(NULL, BLAS_BUFFER_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return room != MAP_FAILED && munmap(room, BLAS_BUFFER_BYTES) == 0;
+}
+
 void blas_reserve(size_t count)
 {
     void *buffer[BUFFERS_MAX];
@@ -26,7 +37,7 @@ void blas_reserve(size_t count)
     if (blas_memory_alloc == NULL || blas_memory_free == NULL) {
         return;
     }
-    while (taken < count && taken < BUFFERS_MAX) {
+    while (taken < count && taken < BUFFERS_MAX && has_room()) {
         buffer[taken++] = blas_memory_alloc(0);
     }
     while (taken > 0) {

@@ -50,9 +50,10 @@ void crosstab_say_least(char why[static CROSSTAB_WHY_BYTES], char leave[static C
     }
     for (size_t factor = 0; factor < 2 && !isnan(least.expected) && leave[0] == '\0'; factor++) {
         if (is_tested_without(cells, factor, at[factor])) {
-            size = snprintf(leave, CROSSTAB_WHY_BYTES,
-                            "; or leave \"%s\" out of the categories of %s: the others have enough",
-                            of[factor]->category[at[factor]], of[factor]->name);
+            size = snprintf(
+                leave, CROSSTAB_WHY_BYTES,
+                "; or leave \"%s\" out of the categories of %s: the others may have enough",
+                of[factor]->category[at[factor]], of[factor]->name);
             leave[0] = size >= CROSSTAB_WHY_BYTES ? '\0' : ';';
         }
     }

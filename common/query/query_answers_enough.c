@@ -125,7 +125,7 @@ static void say_left_out(struct query_answer *answer, const char *what, const ch
     CHECK(size > 0);
     if ((size_t)size + sizeof more <= room && (size_t)size < sizeof one) {
         (void)snprintf(answer->note + used, room, "%s", one);
-    } else if (room >= sizeof more && strstr(answer->note, more) == NULL) {
+    } else if (!is_first && room >= sizeof more && strstr(answer->note, more) == NULL) {
         (void)snprintf(answer->note + used, room, "%s", more);
     }
 }

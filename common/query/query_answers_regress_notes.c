@@ -108,12 +108,14 @@ void regress_set_rounding(struct regress_rounded *out, const struct regress_cell
 static void say_nearer(struct query_answer *answer, const struct regress_rounded *rounded)
 {
     append(answer,
-           "; rounding makes the coefficient about %.0f %% nearer to 0 than that of the column "
-           "itself, and the interval is of the rounded column: ",
+           "; rounding makes the coefficient nearer to 0 than that of the column itself, by about "
+           "%.0f %% or more, and the interval is of the rounded column: ",
            fmax(100 * rounded->nearer, 1));
     if (rounded->finer > 0) {
-        append(answer, "in %zu levels it would be about %.0f %%", rounded->finer,
-               ceil(100 * rounded->nearer_if_finer));
+        append(answer, "in %zu levels by about %.0f %% or more%s", rounded->finer,
+               ceil(100 * rounded->nearer_if_finer),
+               rounded->finer > REGRESS_PLAN_MOST ? " (intervals of so many are not confirmed)"
+                                                  : "");
     } else {
         append(answer, "a narrower range%s would help",
                rounded->has_most ? "" : ", or more epsilon for more levels,");

@@ -179,14 +179,14 @@ size_t query_between_count(const struct query_set *set)
 }
 
 /* What would do where sites are left out. */
-static void say_enough(char *more, size_t bytes, const struct query_effect *effect)
+static void say_enough(char *more, size_t bytes, const struct query_effect *effect, bool has_few)
 {
     const bool has_factor = isfinite(effect->factor);
     more[0] = '\0';
     if (has_factor) {
         (void)snprintf(more, bytes, "; %.2g times the epsilon would do", effect->factor);
     }
-    if (isfinite(effect->needed)) {
+    if (isfinite(effect->needed) && has_few) {
         const size_t used = strlen(more);
         (void)snprintf(more + used, bytes - used,
                        "; by the noise, a site of about %.0f records in cells that are alike "
@@ -203,7 +203,11 @@ static void note_missing(struct query_effect *effect, const struct joining *join
     const size_t bytes = sizeof effect->note - used;
     char more[160];
     const char *begin = used > 0 ? "; " : "";
-    say_enough(more, sizeof more, effect);
+    bool has_few = false;
+    for (size_t i = 0; i < count; i++) {
+        has_few = has_few || (double)row_of(joining, i)[0] < effect->needed;
+    }
+    say_enough(more, sizeof more, effect, has_few);
     if (effect->is_apart) {
         (void)snprintf(note, bytes, "%s%zu of %zu sites have none%s", begin,
                        count - effect->all.sites, count, more);
@@ -228,7 +232,7 @@ static enum status find_hidden(bool *is_hidden, const struct between_site *site,
     enum status status = STATUS_OK;
     for (size_t i = 0; i < effects * count && status == STATUS_OK; i++) {
         bool hides = false;
-        if (isnan(site[i].value)) {
+        if (isnan(site[i].value) && !is_hidden[i / count]) {
             status = joining_hides(&hides, joining, i / count, i % count);
         }
         is_hidden[i / count] = is_hidden[i / count] || hides;

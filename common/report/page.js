@@ -87,7 +87,7 @@ function facts() {
     asked: answers.length > 0 || said.length > 0,
     answers: answers.length > 0, listed: listed.length > 0, paired: paired.length > 0, exactPairs: paired.some((a) => known(a.exact)),
     tables: answers.some((a) => a.table),
-    tableTitle: TITLES.filter((t) => answers.some((a) => a.table && a.table.startsWith(t[0]))).map((t) => t[1]).join(" "),
+    tableTitle: TITLES.filter((t) => answers.some((a) => a.table && a.table.startsWith(t[0]))).map((t) => t[1]).join(" ") || "What goes with what?",
     barCount: String(answers.filter((a) => known(a.low) || known(a.interval_low)).length), answerCount: String(answers.length), answersS: answers.length === 1 ? "" : "s",
     exact: exact.length > 0 ? String(exact.length) : "",
     exactInside: String(exact.filter((a) => known(a.low) && known(a.high) && a.low <= a.exact && a.exact <= a.high).length),

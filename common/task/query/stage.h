@@ -58,6 +58,7 @@ struct query_counted {
     double half;
     const char *row; /* of the question's table */
     enum terms_of column;
+    double records; /* of all: a count whose bar is wider is refused, as query_tell_count has it */
 };
 
 /** Adds the line. Fails likewise. */

@@ -10,7 +10,7 @@
 
 /* The noise's part of the sums, and of the number of records in which nothing is missing. */
 static enum status describe_sums(struct terms *terms, const struct query *query,
-                                 const struct query_noise *noise, double step)
+                                 const struct query_noise *noise, double step, double records)
 {
     const double deviation = step * query_noise_deviation(noise);
     struct terms_line *cell = terms_add_line(terms);
@@ -28,7 +28,7 @@ static enum status describe_sums(struct terms *terms, const struct query *query,
         terms, query,
         &(struct query_counted){"the number of records in which no column is missing", "that",
                                 correlate_expect_count(deviation * deviation, query->parts),
-                                "records without a gap", TERMS_OF_ALL});
+                                "records without a gap", TERMS_OF_ALL, records});
 }
 
 /* Of two columns as correlate_plan's. */
@@ -39,7 +39,7 @@ enum status query_terms_correlate(struct terms *terms, const struct query *query
     const struct correlate_public known = {.records = records, .variance = deviation * deviation};
     double fewest = NAN;
     const double half = correlate_expect(&fewest, &known, query->parts);
-    const enum status status = describe_sums(terms, query, noise, step);
+    const enum status status = describe_sums(terms, query, noise, step, records);
     struct terms_line *line = status == STATUS_OK ? query_add_expected(terms) : NULL;
     char needed[QUERY_NEEDED_BYTES];
     if (line == NULL) {
@@ -67,7 +67,7 @@ enum status query_terms_pca(struct terms *terms, const struct query *query,
     const struct correlate_public known = {.records = records, .variance = deviation * deviation};
     double fewest = NAN;
     const double edge = pca_expect(&fewest, &known, query->variable_count);
-    const enum status status = describe_sums(terms, query, noise, step);
+    const enum status status = describe_sums(terms, query, noise, step, records);
     struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
     char needed[QUERY_NEEDED_BYTES];
     if (line == NULL) {
@@ -79,7 +79,7 @@ enum status query_terms_pca(struct terms *terms, const struct query *query,
                    "range (shares and loadings have no interval); %s",
                    query->text, needed);
     (void)snprintf(line->unit, sizeof line->unit, "share");
-    line->noise = edge;
+    line->noise = records < fewest ? NAN : edge;
     query_place(line, query, "explained share moves by (no interval)", TERMS_OF_ALL, records,
                 fewest);
     line->noise_to_signal = records < fewest ? 2 : edge / TERMS_TENTH;

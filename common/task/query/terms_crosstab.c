@@ -100,7 +100,8 @@ static enum status describe_rows(struct terms *terms, const struct query *query,
 }
 
 /* The sums of cells that the table shows: of each column's categories. */
-static enum status describe_totals(struct terms *terms, const struct query *query, double variance)
+static enum status describe_totals(struct terms *terms, const struct query *query, double variance,
+                                   double records)
 {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < query->factor_count && status == STATUS_OK; i++) {
@@ -112,7 +113,7 @@ static enum status describe_totals(struct terms *terms, const struct query *quer
             terms, query,
             &(struct query_counted){of, "that",
                                     crosstab_expect_count(summed, query->cell_count, variance), of,
-                                    TERMS_OF_ALL});
+                                    TERMS_OF_ALL, records});
     }
     return status;
 }
@@ -139,7 +140,7 @@ enum status query_terms_crosstab(struct terms *terms, const struct query *query,
     line->place.taken = crosstab_has_shares(query) || crosstab_has_test(query)
                             ? "cells are alike; a group is a row"
                             : NULL;
-    enum status status = describe_totals(terms, query, deviation * deviation);
+    enum status status = describe_totals(terms, query, deviation * deviation, records);
     if (status == STATUS_OK && crosstab_has_shares(query)) {
         status = describe_rows(terms, query, records, deviation * deviation);
     }

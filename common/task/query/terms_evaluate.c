@@ -164,7 +164,8 @@ static enum status describe_indices(struct terms *terms, const struct query *que
 }
 
 /* Half of the intervals of the numbers of records that the table begins with. */
-static enum status describe_counts(struct terms *terms, const struct query *query, double variance)
+static enum status describe_counts(struct terms *terms, const struct query *query, double variance,
+                                   double records)
 {
     const size_t groups = query_groups(query);
     const bool is_timed = query->kind == QUERY_CONCORDANCE;
@@ -191,7 +192,8 @@ static enum status describe_counts(struct terms *terms, const struct query *quer
                 terms, query,
                 &(struct query_counted){of, i == 0 && groups > 1 ? "a group" : "that",
                                         is_all ? told[i / 2].all : told[i / 2].group, what[i / 2],
-                                        is_all || groups == 1 ? TERMS_OF_ALL : TERMS_OF_ALIKE});
+                                        is_all || groups == 1 ? TERMS_OF_ALL : TERMS_OF_ALIKE,
+                                        records});
         }
     }
     return status;
@@ -222,7 +224,7 @@ enum status query_terms_evaluate(struct terms *terms, const struct query *query,
     query_place(cell, query, "", TERMS_OF_NONE, 0, 0);
     cell->place.taken =
         is_timed ? "a fifth have the event" : "scores are even and a fifth have the event";
-    const enum status status = describe_counts(terms, query, known.variance);
+    const enum status status = describe_counts(terms, query, known.variance, records);
     if (status != STATUS_OK) {
         return status;
     }

@@ -73,13 +73,17 @@ enum status query_add_count(struct terms *terms, const struct query *query,
         return STATUS_NO_MEMORY;
     }
     /* A count says something where it cannot be none. */
-    query_say_needed(needed, counted->who, counted->half, 0, true);
+    const bool is_given = !(2 * counted->half > counted->records);
+    query_say_needed(needed, is_given ? counted->who : "that",
+                     is_given ? counted->half : 2 * counted->half, is_given ? 0 : counted->records,
+                     is_given);
     (void)snprintf(line->what, sizeof line->what, "%s: half of the 95 %% interval of %s; %s",
                    query->text, counted->of, needed);
     (void)snprintf(line->unit, sizeof line->unit, "records");
-    line->bar = counted->half;
+    line->bar = is_given ? counted->half : NAN;
     line->noise_to_signal = 0;
     line->measure = "the noise alone; another figure is the question's main one";
-    query_place(line, query, counted->row, counted->column, 0, counted->half);
+    query_place(line, query, counted->row, counted->column, is_given ? 0 : counted->records,
+                is_given ? counted->half : 2 * counted->half);
     return STATUS_OK;
 }

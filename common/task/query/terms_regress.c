@@ -72,7 +72,8 @@ static bool has_events(const struct query *query)
 
 /* How many records there are in which nothing is missing, and how many events, which a refusal may be for. */
 static enum status describe_counts(struct terms *terms, const struct query *query,
-                                   const struct regress_design *design, double variance)
+                                   const struct regress_design *design, double variance,
+                                   double records)
 {
     const double m = (double)query->cell_count;
     const double points = (m - 1) / (double)design->outcomes;
@@ -83,10 +84,11 @@ static enum status describe_counts(struct terms *terms, const struct query *quer
     enum status status = STATUS_OK;
     for (size_t i = 0; i < (has_events(query) ? 2 : 1) && status == STATUS_OK; i++) {
         const double noise = sqrt(variance * cells[i] * (1 - cells[i] / m));
-        status = query_add_count(
-            terms, query,
-            &(struct query_counted){of[i], "that", ESTIMATE_Z_NOISE * noise,
-                                    i == 0 ? "records without a gap" : "events", TERMS_OF_ALL});
+        status =
+            query_add_count(terms, query,
+                            &(struct query_counted){of[i], "that", ESTIMATE_Z_NOISE * noise,
+                                                    i == 0 ? "records without a gap" : "events",
+                                                    TERMS_OF_ALL, records});
     }
     return status;
 }
@@ -116,7 +118,7 @@ enum status query_terms_regress(struct terms *terms, const struct query *query,
                             ? "records are even over the points and a fifth have the event"
                             : "records are even over the points";
     const enum status status =
-        describe_counts(terms, query, &regress.design, deviation * deviation);
+        describe_counts(terms, query, &regress.design, deviation * deviation, records);
     struct terms_line *line = status == STATUS_OK ? query_add_expected(terms) : NULL;
     if (line == NULL) {
         return STATUS_NO_MEMORY;

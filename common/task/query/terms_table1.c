@@ -90,7 +90,7 @@ static enum status describe_groups(struct terms *terms, const struct query *quer
 }
 
 static enum status describe_sizes(struct terms *terms, const struct query *query,
-                                  const struct table1_block *block)
+                                  const struct table1_block *block, double records)
 {
     const size_t groups = query_groups(query);
     const struct table1_counted size =
@@ -100,19 +100,20 @@ static enum status describe_sizes(struct terms *terms, const struct query *query
         &(struct query_counted){groups > 1 ? "the number of records of a group"
                                            : "the number of records that are in the table",
                                 groups > 1 ? "a group" : "that", size.group, "records",
-                                groups > 1 ? TERMS_OF_ALIKE : TERMS_OF_ALL});
+                                groups > 1 ? TERMS_OF_ALIKE : TERMS_OF_ALL, records});
     if (status == STATUS_OK && groups > 1) {
-        status =
-            query_add_count(terms, query,
-                            &(struct query_counted){"the number of records of all groups together",
-                                                    "that", size.all, "records", TERMS_OF_ALL});
+        status = query_add_count(
+            terms, query,
+            &(struct query_counted){"the number of records of all groups together", "that",
+                                    size.all, "records", TERMS_OF_ALL, records});
     }
     return status;
 }
 
 /* The cells of a variable, and the numbers of records that are made of them. */
 static enum status describe_cells(struct terms *terms, const struct query *query,
-                                  const struct table1_block *block, size_t at, double bar)
+                                  const struct table1_block *block, size_t at, double bar,
+                                  double records)
 {
     const struct query_variable *variable = &query->variable[at];
     const size_t groups = query_groups(query);
@@ -145,7 +146,7 @@ static enum status describe_cells(struct terms *terms, const struct query *query
         status = query_add_count(
             terms, query,
             &(struct query_counted){of, "that", half[i], row,
-                                    i == 0 && groups > 1 ? TERMS_OF_ALIKE : TERMS_OF_ALL});
+                                    i == 0 && groups > 1 ? TERMS_OF_ALIKE : TERMS_OF_ALL, records});
     }
     return status;
 }
@@ -161,10 +162,10 @@ enum status query_terms_table1(struct terms *terms, const struct query *query,
         block[i] = (struct table1_block){.levels = query->variable[i].levels,
                                          .variance = deviation * deviation};
     }
-    enum status status = describe_sizes(terms, query, block);
+    enum status status = describe_sizes(terms, query, block, records);
     for (size_t i = 0; i < query->variable_count && status == STATUS_OK; i++) {
         status = describe_cells(terms, query, block, i,
-                                query_noise_bar(noise, 0, TERMS_BAR_MISSES) / part[i]);
+                                query_noise_bar(noise, 0, TERMS_BAR_MISSES) / part[i], records);
         if (status == STATUS_OK) {
             status = describe_groups(
                 terms, query, &query->variable[i],

@@ -131,7 +131,7 @@ def put_off(federation):
 
 def one_job(make, programs):
     """A coordinator of one job, with a page, and an agent with one: a second run of either blames no port."""
-    federation = make(programs, agents=1, job=fed.job_text(minimum=1, fits=8, rounds=1), policy=fed.policy_text(answer_slot_ms=500))
+    federation = make(programs, agents=1, job=fed.job_text(minimum=1, fits=8, rounds=1), policy=fed.policy_text(answer_slot_ms=2000))
     config = federation.office / "coordinator.yml"
     page = federation.address.split("//")[1].rsplit(":", 1)
     config.write_text(config.read_text() + f'http: {{listen: "127.0.0.1:{int(page[1]) + 1}"}}\n')
@@ -145,8 +145,8 @@ def one_job(make, programs):
     refused(federation, "twin", "hedgerow-agent", site / "agent.yml", str(site / "state"), str(agent.popen.pid))
     for _ in range(2):
         code, said = federation.tool("hedgerow-agent", "check", "--timeout", "100", "--config", site / "agent.yml")
+        fed.in_time(federation.event("coordinator", "job-ended") is None, "the job was over before the second run and the check")
         expect(code == 0 and "this site's agent runs" in said and f"process {agent.popen.pid}" in said, f"check: {code}: {said}")
-    expect(federation.event("coordinator", "job-ended") is None, "the job was over before the second run and the check")
     expect(coordinator.wait() == 0 and agent.wait() == 0, f"they ended with {coordinator.code()} and {agent.code()}")
     odd = {entry["event"] for entry in federation.events("coordinator")} & {"key-in-use", "connection-replaced"}
     expect(not odd, f"the coordinator takes the site's own second run, or its check, for a thief: {odd}")

@@ -42,7 +42,14 @@ struct play {
     unsigned away_from; /* so many questions are answered, */
     unsigned away;      /* and so many behind them are not; */
     const char *then;   /* what is said behind those; NULL: the same */
+    bool refused;       /* whoever is away has refused the key */
 };
+
+static bool was_refused(void *self)
+{
+    const struct play *play = self;
+    return play->refused;
+}
 
 static enum exit_code answer(void *self, const struct ask *ask, UNUSED struct slice text,
                              struct desk_answer *got, struct why *because)
@@ -273,6 +280,11 @@ Test(desk, who_watches_outlasts_a_restart_and_not_a_wrong_address)
     play = (struct play){.json = runs, .away_from = 1, .away = 10000};
     cr_expect_eq(desk_watch(&port, &request, &why), EXIT_CODE_UNREACHABLE, "not for ever");
     cr_expect_str_eq(why.text, "the database starts");
+    struct desk_port refusing = port;
+    refusing.refused = was_refused;
+    play = (struct play){.json = runs, .away_from = 1, .away = 10000, .refused = true};
+    cr_expect_eq(desk_watch(&refusing, &request, &why), EXIT_CODE_UNREACHABLE);
+    cr_expect_eq(play.questions, 2, "a key that was revoked is told at once");
 }
 
 /* Who waits asks for the end alone, which never comes; the whole job tells that it cannot. */

@@ -73,8 +73,8 @@ Test(query_between, effects_that_the_noise_drowns_are_refused_with_a_sentence)
     cr_expect_eq(effect[1].all.sites, 0);
     cr_expect_str_eq(effect[1].note,
                      "0 of 4 sites have enough data for this question at this "
-                     "epsilon: fewer than 3 sites are not joined; 1.5 times the epsilon would do; "
-                     "by the noise, a site of about 679 records in cells that are alike would do");
+                     "epsilon: fewer than 3 sites are not joined; 1.5 times the epsilon would do",
+                     "each has the 679 records that would do by the noise");
     cr_expect_float_eq(effect[1].needed, 679, 1);
     const double factor = effect[1].factor;
     cr_expect(isnan(effect[1].all.value) && isnan(site[1][0].value) && isnan(site[1][0].low));
