@@ -343,8 +343,8 @@ Test(query_between, of_a_site_whose_group_is_empty_no_factor_is_told)
                 const int64_t few = is_empty != 0 ? noise[j] : full[j] / 8;
                 const size_t rest = j < TABLE ? 0 : j < TABLE + CURVE ? TABLE + 8 : TABLE + CURVE;
                 if (is_empty_at[j]) {
-                    own[i][1 + j] = few << BITS;
-                    own[i][1 + rest] += (full[j] - few) << BITS;
+                    own[i][1 + j] = few * (1 << BITS);
+                    own[i][1 + rest] += (full[j] - few) * (1 << BITS);
                 }
             }
         }
