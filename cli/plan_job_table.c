@@ -121,7 +121,7 @@ static void put_number(char *cell, double number)
 {
     if (isnan(number)) {
         (void)snprintf(cell, TABLE_CELL_BYTES, "never");
-    } else if (number > 0 && number > strtod(cell, NULL)) {
+    } else if (strcmp(cell, "never") != 0 && number > 0 && number > strtod(cell, NULL)) {
         (void)snprintf(cell, TABLE_CELL_BYTES, "%.0f", ceil(number));
     }
 }

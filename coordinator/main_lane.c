@@ -268,7 +268,8 @@ static void wind_up(void *self)
 }
 
 /* A job is over, or cannot go on, or the queue has changed. A journal that is damaged or gone, and results that cannot be
- * written, stop their own job alone; a journal in a folder that another process has open puts it off. Where the queue is in a database that is away, or another coordinator's, all stop. */
+ * written, stop their own job alone. A journal in a folder that another process has open puts its job off. Where the queue is in a
+ * database that is away, or another coordinator's, all stop. */
 static enum status next(void *self, enum status ended, bool *more, struct why *why)
 {
     struct lane *lane = self;

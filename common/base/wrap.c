@@ -3,8 +3,11 @@
 #include <stdarg.h>
 #include <string.h>
 
-static void print(FILE *out, int columns, int used, int indent, const char *text)
+__attribute__((format(printf, 5, 0))) static void
+print(FILE *out, int columns, int used, int indent, const char *format, va_list arguments)
 {
+    char text[WRAP_BYTES];
+    (void)vsnprintf(text, sizeof text, format, arguments);
     for (const char *at = text;;) {
         const int room = columns - used;
         int length = (int)strlen(at);
@@ -30,20 +33,16 @@ static void print(FILE *out, int columns, int used, int indent, const char *text
 
 void wrap_print(FILE *out, int used, int indent, const char *format, ...)
 {
-    char text[WRAP_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
+    print(out, WRAP_COLUMNS, used, indent, format, arguments);
     va_end(arguments);
-    print(out, WRAP_COLUMNS, used, indent, text);
 }
 
 void wrap_print_in(FILE *out, int columns, int used, int indent, const char *format, ...)
 {
-    char text[WRAP_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
+    print(out, columns, used, indent, format, arguments);
     va_end(arguments);
-    print(out, columns, used, indent, text);
 }

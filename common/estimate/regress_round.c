@@ -55,19 +55,19 @@ static void set_density(struct density *out)
 
 static void set_moments(struct moments *out, const struct density *density)
 {
-    double xxx = 0;
-    double xxxx = 0;
+    double third = 0;
+    double fourth = 0;
     *out = (struct moments){.x = 0};
     for (size_t i = 0; i < GRID; i++) {
         const double x = middle(i, GRID);
         out->x += density->at[i] * x;
         out->xx += density->at[i] * x * x;
-        xxx += density->at[i] * x * x * x;
-        xxxx += density->at[i] * x * x * x * x;
+        third += density->at[i] * x * x * x;
+        fourth += density->at[i] * x * x * x * x;
     }
     out->var_x = out->xx - out->x * out->x;
-    out->var_xx = xxxx - out->xx * out->xx;
-    out->together = xxx - out->x * out->xx;
+    out->var_xx = fourth - out->xx * out->xx;
+    out->together = third - out->x * out->xx;
 }
 
 /* The means of x and x^2 where levels have these shares, and values lie within them by the density. */
