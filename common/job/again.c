@@ -96,10 +96,58 @@ static enum status find_first(struct asked *asked, size_t index, const struct sc
     return status;
 }
 
+static void put_again(struct job_agains *out, const struct job_again *again)
+{
+    if (out->count < JOB_AGAIN_MAX) {
+        out->again[out->count] = *again;
+    }
+    out->count++;
+}
+
+/* Whether sums of so many cells have less noise without the question than its answer has: on sums it is of variances. */
+static bool is_better_without(const struct stage *stage, const struct query *query, size_t summed)
+{
+    const struct query_set *set = round_queries(stage);
+    if (stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN) {
+        const double all = (double)query_set_sensitivity_l2(set, 0);
+        const double own = query_sensitivity_squared(query, set->grid_bits);
+        return (double)summed * (all * all - own) < all * all;
+    }
+    const double all = (double)query_set_sensitivity_l1(set, 0);
+    const double own = (double)query_sensitivity_l1(query, set->grid_bits);
+    return (double)summed * (all - own) * (all - own) < all * all;
+}
+
+/* Looks for another question of its stage that tells it by sums. By site a count is an effect of its own. */
+static enum status find_sums(struct job_agains *out, const struct asked *asked, size_t index,
+                             const struct job *job, size_t *comparisons)
+{
+    const struct job_question own = asked->place[index];
+    const struct stage *stage = &job->stage[own.stage];
+    enum status status = STATUS_OK;
+    bool is_told = stage->by_site || own.question >= round_queries(stage)->written;
+    for (size_t i = 0; i < asked->count && status == STATUS_OK && !is_told; i++) {
+        size_t summed = 0;
+        if (asked->place[i].stage != own.stage || i == index || asked->first[i] != i ||
+            asked->query[i]->cell_count <= asked->query[index]->cell_count ||
+            *comparisons == COMPARISONS_MAX) {
+            continue;
+        }
+        ++*comparisons;
+        status = query_find_sums(&summed, asked->query[index], asked->query[i], &job->schema);
+        is_told = summed > 0 && is_better_without(stage, asked->query[index], summed);
+        if (is_told) {
+            put_again(out, &(struct job_again){own, asked->place[i], false, summed});
+        }
+    }
+    return status;
+}
+
 enum status job_asks_again(struct job_agains *out, const struct job *job)
 {
     struct asked asked;
     size_t comparisons = 0;
+    size_t sums = 0; /* that were compared */
     enum status status = asked_init(&asked, job);
     out->count = 0;
     if (status == STATUS_OK) {
@@ -108,15 +156,17 @@ enum status job_asks_again(struct job_agains *out, const struct job *job)
     if (status == STATUS_OK && asked.count > 1) {
         status = query_prints(asked.print, asked.query, asked.count, &job->schema);
     }
-    for (size_t i = 1; i < asked.count && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < asked.count && status == STATUS_OK; i++) {
         status = find_first(&asked, i, &job->schema, &comparisons);
+    }
+    for (size_t i = 0; i < asked.count && status == STATUS_OK; i++) {
         const bool is_same = asked.first[i] != i;
         const size_t earlier = is_same ? asked.first[i] : asked.like[i];
-        if (earlier != i && out->count < JOB_AGAIN_MAX) {
-            out->again[out->count] =
-                (struct job_again){asked.place[i], asked.place[earlier], !is_same};
+        if (earlier != i) {
+            put_again(out, &(struct job_again){asked.place[i], asked.place[earlier], !is_same, 0});
+        } else {
+            status = find_sums(out, &asked, i, job, &sums);
         }
-        out->count += earlier != i ? 1 : 0;
     }
     asked_free(&asked);
     return status;
@@ -124,17 +174,21 @@ enum status job_asks_again(struct job_agains *out, const struct job *job)
 
 enum { PLACE_BYTES = 192 };
 
-/* question 2 of stage 1, "count: sex == M" */
+/* question 2 of stage 1, "count: sex == M"; a learner's behind those that are written: question 1 of the conjunction, */
 static void name(char text[static PLACE_BYTES], const struct job *job, struct job_question place,
                  bool with_stage)
 {
-    const char *question = round_queries(&job->stage[place.stage])->query[place.question].text;
+    const struct query_set *set = round_queries(&job->stage[place.stage]);
+    const char *question = set->query[place.question].text;
+    const bool is_written = place.question < set->written;
     char stage[32] = "";
     if (with_stage) {
         (void)snprintf(stage, sizeof stage, " of stage %zu", place.stage + 1);
     }
-    (void)snprintf(text, PLACE_BYTES, "question %zu%s, \"%.*s%s\",", place.question + 1, stage,
-                   SHOWN, question, strlen(question) > SHOWN ? "..." : "");
+    (void)snprintf(text, PLACE_BYTES, "question %zu%s%s, \"%.*s%s\",",
+                   place.question + 1 - (is_written ? 0 : set->written),
+                   is_written ? "" : " of the conjunction", stage, SHOWN, question,
+                   strlen(question) > SHOWN ? "..." : "");
 }
 
 void job_again_say(struct why *out, const struct job *job, const struct job_again *again)
@@ -144,6 +198,14 @@ void job_again_say(struct why *out, const struct job *job, const struct job_agai
     char earlier[PLACE_BYTES];
     name(later, job, again->later, false);
     name(earlier, job, again->earlier, !is_one_stage);
+    if (again->summed > 0) {
+        why_set(out,
+                "%s is answered by %s too: by sums of its cells, of %zu at most, and both are paid "
+                "for. Remove it: the sums then have less noise than its answer has now, and so "
+                "have all answers of the stage",
+                later, earlier, again->summed);
+        return;
+    }
     if (again->if_there) {
         why_set(out,
                 "%s asks the same as %s of every record but those with a missing or unlisted cell, "

@@ -22,6 +22,8 @@ struct job_again {
     struct job_question later;
     struct job_question earlier; /* which asks the same: the first that does */
     bool if_there;               /* but of records with a missing or unlisted cell */
+    size_t
+        summed; /* 0; else `earlier`, of the same stage, need not be earlier: so many of its cells sum to one of these, at most */
 };
 
 struct job_agains {
@@ -30,7 +32,8 @@ struct job_agains {
 };
 
 /**
- * Finds the questions that another one before them asks: in their stage, or in one before.
+ * Finds the questions that another one before them asks: in their stage, or in one before. And counts and histograms that another
+ * question of the stage tells by sums of its cells, where these sums would have less noise without them than they have.
  *
  * Of very many questions that are alike not all are compared. Fails with STATUS_NO_MEMORY.
  * Cost: some milliseconds for many questions, less than a second for any job.

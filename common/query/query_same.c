@@ -140,29 +140,120 @@ static enum tried try_rows(struct made_rows *rows, struct sums *a, struct sums *
     return (a->varies || !is_complete) && are_equal(a, b) ? TRIED_SAME : TRIED_OTHER;
 }
 
+/* What is done with the rows of two questions: see try_rows. */
+struct trial {
+    struct made_rows rows;
+    struct sums a;
+    struct sums b;
+};
+
+/* trial_end, whatever it returns. */
+static enum status trial_begin(struct trial *out, const struct query *a, const struct query *b,
+                               const struct schema *schema, bool is_complete)
+{
+    const bool has_memory = sums_init(&out->a, a);
+    enum status status = sums_init(&out->b, b) && has_memory ? STATUS_OK : STATUS_NO_MEMORY;
+    made_rows_init(&out->rows, schema);
+    if (status == STATUS_OK) {
+        status = made_rows_add(&out->rows, a);
+    }
+    if (status == STATUS_OK) {
+        status = made_rows_add(&out->rows, b);
+    }
+    return status == STATUS_OK ? made_rows_settle(&out->rows, (struct made_kind){true, is_complete})
+                               : status;
+}
+
+static void trial_end(struct trial *trial)
+{
+    made_rows_free(&trial->rows);
+    sums_free(&trial->a);
+    sums_free(&trial->b);
+}
+
 /* Whether each row adds the same to both. */
 static enum status try_all(enum tried *out, const struct query *a, const struct query *b,
                            const struct schema *schema, bool is_complete)
 {
-    struct made_rows rows;
-    struct sums of_a;
-    struct sums of_b;
-    const bool has_memory = sums_init(&of_a, a);
-    enum status status = sums_init(&of_b, b) && has_memory ? STATUS_OK : STATUS_NO_MEMORY;
-    made_rows_init(&rows, schema);
-    if (status == STATUS_OK) {
-        status = made_rows_add(&rows, a);
+    struct trial trial;
+    const enum status status = trial_begin(&trial, a, b, schema, is_complete);
+    *out =
+        status == STATUS_OK ? try_rows(&trial.rows, &trial.a, &trial.b, is_complete) : TRIED_OTHER;
+    trial_end(&trial);
+    return status;
+}
+
+/* Of a question whose records are in one cell at most: returns which it is, of the first `cells`; else `cells`. */
+static size_t place_of(const struct sums *sums, size_t cells)
+{
+    size_t place = 0;
+    while (place < cells && sums->sum[place] == 0) {
+        place++;
     }
-    if (status == STATUS_OK) {
-        status = made_rows_add(&rows, b);
+    return place;
+}
+
+/* Which cell of a each cell of b belongs to: to (cells of b), each the number of cells of a where no row was in it. */
+static bool try_sums(size_t *to, struct trial *trial, size_t cells_of_b)
+{
+    const size_t cells = trial->a.query->cell_count;
+    const uint64_t count = trial->rows.combinations * trial->rows.repeats;
+    struct row row;
+    bool *is_seen = calloc(cells_of_b, sizeof *is_seen);
+    bool is = is_seen != NULL && count > 0 && count <= CELLS_ADDED_MAX / trial->b.query->cell_count;
+    for (uint64_t i = 0; is && i < count; i++) {
+        const double share = made_rows_make(&row, &trial->rows, i);
+        (void)sums_add(&trial->a, &row, i, share);
+        (void)sums_add(&trial->b, &row, i, share);
+        const size_t at = place_of(&trial->b, cells_of_b);
+        const size_t own = place_of(&trial->a, cells);
+        if (at == cells_of_b) {
+            is = own == cells; /* nobody tells of this record */
+        } else {
+            is = !is_seen[at] || to[at] == own;
+            is_seen[at] = true;
+            to[at] = own;
+        }
     }
-    if (status == STATUS_OK) {
-        status = made_rows_settle(&rows, (struct made_kind){true, is_complete});
+    free(is_seen);
+    return is;
+}
+
+static size_t most_summed(const size_t *to, size_t cells_of_b, size_t cells)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < cells; i++) {
+        size_t summed = 0;
+        for (size_t j = 0; j < cells_of_b; j++) {
+            summed += to[j] == i ? 1 : 0;
+        }
+        most = summed > most ? summed : most;
     }
-    *out = status == STATUS_OK ? try_rows(&rows, &of_a, &of_b, is_complete) : TRIED_OTHER;
-    made_rows_free(&rows);
-    sums_free(&of_a);
-    sums_free(&of_b);
+    return most;
+}
+
+enum status query_find_sums(size_t *cells, const struct query *question, const struct query *other,
+                            const struct schema *schema)
+{
+    const bool is_crosstab = other->kind == QUERY_CROSSTAB; /* its last cell is told by none */
+    const size_t cells_of_other = other->cell_count - (is_crosstab ? 1 : 0);
+    struct trial trial;
+    *cells = 0;
+    if ((question->kind != QUERY_COUNT && question->kind != QUERY_HISTOGRAM) ||
+        (!is_crosstab && other->kind != QUERY_HISTOGRAM)) {
+        return STATUS_OK;
+    }
+    enum status status = trial_begin(&trial, question, other, schema, false);
+    size_t *to = malloc(cells_of_other * sizeof *to);
+    for (size_t i = 0; to != NULL && i < cells_of_other; i++) {
+        to[i] = question->cell_count;
+    }
+    status = to == NULL ? STATUS_NO_MEMORY : status;
+    if (status == STATUS_OK && try_sums(to, &trial, cells_of_other)) {
+        *cells = most_summed(to, cells_of_other, question->cell_count);
+    }
+    free(to);
+    trial_end(&trial);
     return status;
 }
 

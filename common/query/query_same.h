@@ -36,6 +36,16 @@ MUST_USE enum status query_compare(enum query_likeness *out, const struct query 
                                    const struct query *b, const struct schema *schema);
 
 /**
+ * Finds whether each cell of a count or a histogram is a sum of cells that a histogram or a crosstab tells.
+ *
+ * cells  out  how many, of the cell that is a sum of the most; 0: they are not, or it is not known
+ *
+ * Never finds it where it does not hold of a record: as query_compare. Fails with STATUS_NO_MEMORY.
+ */
+MUST_USE enum status query_find_sums(size_t *cells, const struct query *question,
+                                     const struct query *other, const struct schema *schema);
+
+/**
  * Writes a number for each question that is equal where two are not QUERY_OTHER. Else it seldom is.
  *
  * print   out  (count)

@@ -94,6 +94,28 @@ Test(job_again, says_where_missing_cells_make_the_difference)
     job_free(&job);
 }
 
+/* Laplace noise: 2 cells without the count, at a sensitivity of 2 in place of 3, have 0.94 of its noise; beside a mean 1.06. */
+Test(job_again, says_what_another_question_tells_by_sums)
+{
+    expect(
+        "  - {task: query, queries: [\"count: sex == M\", \"crosstab: sex x death\"], batch: 500, "
+        "share: 1}\n",
+        (struct job_question){0, 0}, (struct job_question){0, 1},
+        "question 1, \"count: sex == M\", is answered by question 2, \"crosstab: sex x death\", "
+        "too: by sums of its cells, of 2 at most, and both are paid for. Remove it: the sums "
+        "then have less noise than its answer has now, and so have all answers of the stage");
+    expect_none("  - {task: query, queries: [\"count: sex == M\", \"crosstab: sex x death\", "
+                "\"mean: age\"], batch: 500, share: 1}\n");
+    expect_none(
+        "  - {task: query, queries: [\"count: sex == M\"], batch: 500, share: 0.5}\n"
+        "  - {task: query, queries: [\"crosstab: sex x death\"], batch: 500, share: 0.5}\n");
+    expect_none("  - {task: query, by_site: true, queries: [\"count: sex == M\", \"crosstab: sex x "
+                "death\"], batch: 500, share: 1, grid_bits: 10}\n");
+    expect_none(
+        "  - {task: query, queries: [\"histogram: sex\"], conjunction: {positive: \"sex == M\", "
+        "features: [\"sex == F\"]}, batch: 500, share: 1}\n");
+}
+
 /* The stages' epsilons differ, and so do the intervals, steps and levels that are planned. */
 Test(job_again, finds_a_whole_stage_that_is_asked_twice)
 {
@@ -214,12 +236,15 @@ Test(job_again, looks_at_the_questions_of_a_conjunction)
 {
     struct job job;
     struct job_agains agains;
+    struct why why = {{0}};
     find(&agains, &job,
          "  - {task: query, queries: [\"count: death == 1 and not age >= 65\"], conjunction: "
          "{positive: \"death == 1\", features: [\"age >= 65\", \"sex == M\"]}, batch: 500, share: "
          "1}\n");
     cr_assert_eq(agains.count, 1);
     cr_assert_eq(agains.again[0].later.question, 1);
+    job_again_say(&why, &job, &agains.again[0]);
+    cr_expect(strncmp(why.text, "question 1 of the conjunction, ", 31) == 0, "%s", why.text);
     job_free(&job);
 }
 

@@ -346,3 +346,43 @@ Test(query_same, agrees_with_the_truth_of_predicates, .init = begin)
         free(query[i]);
     }
 }
+
+/* expected: the most cells that are summed */
+static void expect_sums(size_t expected, const char *question, const char *other)
+{
+    struct query *pair[] = {parsed(question), parsed(other)};
+    size_t cells = 99;
+    cr_assert(query_find_sums(&cells, pair[0], pair[1], &more) == STATUS_OK);
+    cr_expect(cells == expected, "%zu: %s | %s", cells, question, other);
+    free(pair[0]);
+    free(pair[1]);
+}
+
+Test(query_same, finds_what_another_question_tells_by_sums, .init = begin)
+{
+    expect_sums(2, "count: sex == M", "crosstab: sex x death");
+    expect_sums(2, "histogram: sex", "crosstab: sex x death");
+    expect_sums(2, "histogram: age by 10", "histogram: age by 5");
+    expect_sums(1, "count: sex == M and death == 1", "crosstab: sex x death");
+    expect_sums(1, "count: sex == M", "histogram: sex");
+    expect_sums(1, "count: age >= 70 and age < 80", "histogram: age by 10");
+    expect_sums(4, "count: death == 1 and (ward == a or ward == b) and (sex == F or sex == M)",
+                "crosstab: sex x ward x death");
+}
+
+/* Not where a record is counted by one of them alone, were it only one with a missing cell. */
+Test(query_same, finds_no_sums_where_a_record_makes_a_difference, .init = begin)
+{
+    expect_sums(0, "count: sex == M", "crosstab: sex x dead"); /* a missing dead */
+    expect_sums(0, "count: not sex != M", "crosstab: sex x death");
+    expect_sums(0, "count: age >= 70", "histogram: age by 10"); /* an age of 99 */
+    expect_sums(0, "count: age > 70 and age < 80", "histogram: age by 10");
+    expect_sums(0, "histogram: age by 10", "histogram: age by 4");
+    expect_sums(0, "count: sex == M", "crosstab: sex x death where age > 4");
+    expect_sums(0, "count: sex == M or sex == F or not (sex == M or sex == F)",
+                "crosstab: sex x death");
+    expect_sums(0, "count: ward == a", "crosstab: sex x death");
+    expect_sums(0, "histogram: sex", "table1: [age] by sex");
+    expect_sums(0, "crosstab: sex x death", "crosstab: sex x death x ward"); /* its odds ratio */
+    expect_sums(0, "mean: age", "histogram: age by 10");
+}
