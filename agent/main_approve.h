@@ -125,6 +125,9 @@ MUST_USE enum status desk_list(struct desk *desk, const struct arguments *argume
 MUST_USE enum status approve_show(const struct site *site, const struct waiting_job *waiting,
                                   struct why *why);
 
+/** Prints as notes of `check` what a job's questions are seldom meant to ask, and which are asked twice. */
+void approve_check_questions(const struct job *job);
+
 /** Returns the same but for what is left, which the caller frees; NULL without memory. */
 json_t *approve_plan_json(const struct site *site, const struct waiting_job *waiting);
 

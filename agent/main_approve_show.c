@@ -3,6 +3,8 @@
 #include "agent/main_approve.h"
 #include "base/decimal.h"
 #include "base/wrap.h"
+#include "io/daemon.h"
+#include "job/again.h"
 #include "job/round.h"
 #include "job/terms.h"
 #include "job/trust.h"
@@ -73,10 +75,51 @@ static void print_trust(const struct job *job)
     wrap_print(stdout, 0, 4, "  trust %s: %s", trust_of(job)->name, trust_of(job)->promise);
 }
 
-/* Of a judged job: what it asks of columns beyond the dictionary. */
+static void print_again(UNUSED void *self, const char *text)
+{
+    wrap_print(stdout, 0, 4, "  note: %s", text);
+}
+
+static void check_again(UNUSED void *self, const char *text)
+{
+    daemon_note("job", "%s", text);
+}
+
+static void add_again(void *list, const char *text)
+{
+    json_t **into = list;
+    json_add(into, json_string(text));
+}
+
+/* Questions that are asked twice under two names. Without memory nothing is said. */
+static void tell_again(const struct job *job, void (*tell)(void *self, const char *text),
+                       void *self)
+{
+    struct job_agains agains;
+    if (job_asks_again(&agains, job) == STATUS_OK) {
+        job_again_tell(&agains, job, tell, self);
+    }
+}
+
+void approve_check_questions(const struct job *job)
+{
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct query_set *set = round_queries(&job->stage[i]);
+        for (size_t j = 0; j < set->count; j++) {
+            struct why note = {{0}};
+            if (query_has_note(&set->query[j], &note)) {
+                daemon_note("job", "stage %zu: %s", i + 1, note.text);
+            }
+        }
+    }
+    tell_again(job, check_again, NULL);
+}
+
+/* Of a judged job: what it asks twice, and what it asks of columns beyond the dictionary. */
 static void print_notes(const struct site *site, const struct job *job)
 {
     struct why note = {{0}};
+    tell_again(job, print_again, NULL);
     for (size_t i = 0; i <= job->schema.column_count; i++) {
         if (dictionary_has_note(&site->dictionary, &job->schema, i, &note)) {
             wrap_print(stdout, 0, 4, "  note: %s", note.text);
@@ -117,6 +160,7 @@ static json_t *notes_json(const struct site *site, const struct job *job)
             json_add(&list, json_string(note.text));
         }
     }
+    tell_again(job, add_again, &list);
     return list;
 }
 

@@ -3,6 +3,7 @@
 #include "agent/capacity.h"
 #include "agent/judge.h"
 #include "agent/main.h"
+#include "agent/main_approve.h"
 #include "base/decimal.h"
 #include "base/exit_code.h"
 #include "describe/describe.h"
@@ -11,7 +12,6 @@
 #include "io/endpoint.h"
 #include "io/journal.h"
 #include "io/probe.h"
-#include "job/round.h"
 #include "learn/dataset.h"
 #include "learn/table.h"
 #include "protocol/message.h"
@@ -187,7 +187,7 @@ static bool check_slot(const struct site *site, const struct job *job, double sp
     return daemon_report("slot", status, &why);
 }
 
-/* What the job asks of columns beyond the dictionary, and in its questions beyond a column's range: nothing is
+/* What the job asks of columns beyond the dictionary, in its questions beyond a column's range, and twice: nothing is
  * declined for it. */
 static void tell_of_columns(const struct site *site, const struct job *job)
 {
@@ -197,14 +197,7 @@ static void tell_of_columns(const struct site *site, const struct job *job)
             daemon_note("dictionary/job", "%s", note.text);
         }
     }
-    for (size_t i = 0; i < job->stage_count; i++) {
-        const struct query_set *set = round_queries(&job->stage[i]);
-        for (size_t j = 0; j < set->count; j++) {
-            if (query_has_note(&set->query[j], &note)) {
-                daemon_note("job", "stage %zu: %s", i + 1, note.text);
-            }
-        }
-    }
+    approve_check_questions(job);
 }
 
 static bool check_data(struct site *site, const struct job *job, size_t *warned)

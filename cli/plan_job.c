@@ -41,6 +41,10 @@ static enum status answer_job(struct job_answer *answer, const struct request *r
     if (status != STATUS_OK) {
         return status;
     }
+    status = job_asks_again(&answer->agains, &answer->plan.job);
+    if (status != STATUS_OK) {
+        return status;
+    }
     for (unsigned i = 0; i < TRUST_COUNT; i++) {
         answer->has[i] = (enum job_trust)i != answer->plan.job.trust &&
                          job_plan_under(&answer->under[i], &answer->source, &answer->plan,

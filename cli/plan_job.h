@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/why.h"
+#include "job/again.h"
 #include "job/job.h"
 #include "job/terms.h"
 #include "job/work.h"
@@ -164,6 +165,7 @@ struct job_answer {
     struct job_plan under[TRUST_COUNT]; /* by trust; zeroed for the job's own */
     bool has[TRUST_COUNT];
     struct why none[TRUST_COUNT]; /* why not */
+    struct job_agains agains;     /* questions that the job asks twice */
 };
 
 /** Returns the plan's trust by name. */
@@ -189,6 +191,11 @@ double job_plan_coordinator_bytes(const struct job_plan *plan);
  * the job needs. Fails as work_of_stage. */
 MUST_USE enum status job_plan_need(struct work_need *out, const struct job_plan *plan,
                                    size_t stage);
+
+/** Prints what is said of the job's questions; returns what is said of a stage's, in a plan of the answer. */
+void job_answer_print_notes(const struct job_answer *answer);
+json_t *job_answer_notes(const struct job_answer *answer, const struct job_plan *plan,
+                         size_t stage);
 
 /** Prints all of it as text. Fails as job_expect. */
 MUST_USE enum status job_answer_print(const struct job_answer *answer);

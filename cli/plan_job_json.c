@@ -110,23 +110,6 @@ static json_t *advice_json(const struct job_answer *answer, size_t stage)
     return array;
 }
 
-static json_t *notes_json(const struct job *job, size_t stage)
-{
-    const struct query_set *set = round_queries(&job->stage[stage]);
-    json_t *array = json_array();
-    struct why by_site = {""};
-    if (stage_has_site_note(job, &job->stage[stage], &by_site)) {
-        json_add(&array, json_string(by_site.text));
-    }
-    for (size_t i = 0; i < set->count; i++) {
-        struct why note = {""};
-        if (query_has_note(&set->query[i], &note)) {
-            json_add(&array, json_string(note.text));
-        }
-    }
-    return array;
-}
-
 /* NULL where it fails: the object is then none. */
 static void put_expected(json_t **object, const struct job_answer *answer, size_t stage)
 {
@@ -190,7 +173,7 @@ static json_t *stage_json(const struct job_answer *answer, const struct job_plan
         return object;
     }
     json_put(&object, "advice", advice_json(answer, index));
-    json_put(&object, "notes", notes_json(&plan->job, index));
+    json_put(&object, "notes", job_answer_notes(answer, plan, index));
     put_expected(&object, answer, index);
     return object;
 }

@@ -157,31 +157,6 @@ static void print_warning(const struct job_answer *answer, size_t stage)
     }
 }
 
-/* Comparisons with constants where few cells are expected: allowed, and mostly a slip of the pen. */
-static void print_notes(const struct job *job, size_t stage)
-{
-    const struct query_set *set = round_queries(&job->stage[stage]);
-    struct why by_site = {""};
-    struct why before = {""};
-    if (stage_has_site_note(job, &job->stage[stage], &by_site)) {
-        for (size_t i = 0; i < stage && strcmp(before.text, by_site.text) != 0; i++) {
-            (void)stage_has_site_note(job, &job->stage[i], &before);
-        }
-    }
-    if (strcmp(before.text, by_site.text) != 0) { /* once for all stages */
-        (void)putchar('\n');
-        wrap_print_in(stdout, TABLE_WIDTH, 0, 2, "NOTE: stage %zu%s: %s", stage + 1,
-                      stage + 1 < job->stage_count ? ", and others like it" : "", by_site.text);
-    }
-    for (size_t i = 0; i < set->count; i++) {
-        struct why note = {""};
-        if (query_has_note(&set->query[i], &note)) {
-            (void)putchar('\n');
-            wrap_print(stdout, 0, 2, "NOTE: stage %zu: %s", stage + 1, note.text);
-        }
-    }
-}
-
 /* What is compared: of the sites' answers together, as no trust but local has others. */
 static const struct terms_line *worst_of_all(const struct terms *terms)
 {
@@ -417,7 +392,7 @@ enum status job_answer_print(const struct job_answer *answer)
     status = status == STATUS_OK ? print_trusts(answer) : status;
     for (size_t i = 0; i < job->stage_count; i++) {
         print_warning(answer, i);
-        print_notes(job, i);
     }
+    job_answer_print_notes(answer);
     return status == STATUS_OK ? print_expected(answer) : status;
 }

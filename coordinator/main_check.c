@@ -8,6 +8,7 @@
 #include "io/daemon.h"
 #include "io/endpoint.h"
 #include "io/roster.h"
+#include "job/again.h"
 #include "job/work.h"
 #include "learn/blas.h"
 #include "protocol/message.h"
@@ -208,12 +209,29 @@ static bool check_operators(const struct office *office, const struct roster *ag
     return daemon_report("operators", status, &why);
 }
 
+static void note_again(UNUSED void *self, const char *text)
+{
+    daemon_note("job", "%s", text);
+}
+
+/* Without memory nothing is said. */
+static void note_questions(const struct job *job)
+{
+    struct job_agains agains;
+    if (job_asks_again(&agains, job) == STATUS_OK) {
+        job_again_tell(&agains, job, note_again, NULL);
+    }
+}
+
 static bool check_job(struct office *office, struct roster *roster)
 {
     struct why why = {{0}};
     bool good = daemon_report("state", journal_try(office->settings.state, &why), &why);
     good = daemon_report("out", try_out(office, &why), &why) && good;
     const bool job = daemon_report("job", office_read_job(office, &why), &why);
+    if (job) {
+        note_questions(&office->job);
+    }
     if (job && collect_is_shared(office)) {
         why_set(&why, "%s",
                 collect_is_collector(office) ? office->settings.collector

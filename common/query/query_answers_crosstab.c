@@ -398,7 +398,9 @@ void answer_crosstab(struct query_answer *answer, const struct answering *answer
                                           .columns = levels(query, 1),
                                           .m = query->cell_count,
                                           .variance = query_cell_variance(answering->run)};
+    struct query_answer *const first = answer;
     answer = set_counts(answer, &table);
+    crosstab_say_kind(first, query);
     if (crosstab_has_shares(query)) {
         for (size_t row = 0; row < table.cells.rows; row++, answer++) {
             const struct column *rows = &query->factor[0].column;

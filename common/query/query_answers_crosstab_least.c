@@ -1,10 +1,12 @@
-/* Why a table has no test: which cell is too small, and which category need only be left out. */
+/* What a table does not tell: why it has no test, which cell is too small, and which category need only be left out; and which
+ * figures are of smaller tables alone. */
 
 #include "estimate/crosstab.h"
 #include "query/query_answers.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Whether a test is given of the table that a job without one of the categories asks for: its records are in no cell then. */
 static bool is_tested_without(const struct crosstab_cells *cells, size_t factor, size_t left)
@@ -57,4 +59,44 @@ void crosstab_say_least(char why[static CROSSTAB_WHY_BYTES], char leave[static C
             leave[0] = size >= CROSSTAB_WHY_BYTES ? '\0' : ';';
         }
     }
+}
+
+enum { INSTEAD_BYTES = 3 * SCHEMA_NAME_BYTES + 80 };
+
+/* What would tell the rest, of two columns. */
+static void say_instead(char text[static INSTEAD_BYTES], const struct query *query)
+{
+    const char *row = query->factor[0].column.name;
+    const char *column = query->factor[1].column.name;
+    text[0] = '\0';
+    if (crosstab_has_shares(query)) {
+        (void)snprintf(text, INSTEAD_BYTES,
+                       "; a regress of %s by %s tells each category's odds ratio to the first",
+                       column, row);
+    } else if (query->factor[0].column.category_count == 2) {
+        (void)snprintf(text, INSTEAD_BYTES, "; write %s x %s for the shares of %s in each category",
+                       column, row, row);
+    }
+}
+
+void crosstab_say_kind(struct query_answer *answer, const struct query *query)
+{
+    char instead[INSTEAD_BYTES] = "";
+    const size_t used = strlen(answer->note);
+    const char *begin = used > 0 ? "; " : "";
+    if (crosstab_is_fourfold(query)) {
+        return;
+    }
+    if (query->factor_count > 2) {
+        (void)snprintf(answer->note + used, sizeof answer->note - used,
+                       "%sof a table of more than two columns counts alone are told: no share, no "
+                       "odds ratio and no test",
+                       begin);
+        return;
+    }
+    say_instead(instead, query);
+    (void)snprintf(answer->note + used, sizeof answer->note - used,
+                   "%sthe odds ratio and the difference of shares are of tables of 2 x 2 alone%s%s",
+                   begin, crosstab_has_test(query) ? "" : ", and the test of smaller tables",
+                   instead);
 }

@@ -21,6 +21,7 @@ enum status query_set_init(struct query_set *out, const char *const *text, size_
         return STATUS_NO_MEMORY;
     }
     out->count = count;
+    out->written = count;
     out->grid_bits = grid_bits;
     enum status status = STATUS_OK;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {

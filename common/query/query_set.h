@@ -20,6 +20,7 @@ enum { QUERY_SET_MAX = 256 };
 struct query_set {
     struct query *query; /* (count), owned */
     size_t count;
+    size_t written; /* of these by a person; those behind are a learner's. query_set_init: all */
     unsigned grid_bits;
     uint32_t round_count; /* the most that one question has */
 };

@@ -264,6 +264,7 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status != STATUS_OK) {
         return status;
     }
+    query_stage(stage)->queries.written = own->query_count;
     status = check_models(drafting, index);
     if (status != STATUS_OK) {
         return status;

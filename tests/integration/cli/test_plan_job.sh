@@ -63,6 +63,18 @@ prints 'NOTE: stage 1: character 15 of "count: age >= 650" lies outside'
 expect 0 "$hedgerow" plan job "$work/slip.yml" --json
 python3 -c 'import json, sys; notes = json.load(open(sys.argv[1]))["stages"][0]["notes"]; assert len(notes) == 1, notes' \
     "$work/out" || fault 'the note as JSON'
+# A question that is asked twice in other words: both places and the remedy.
+sed -e 's/features: \[/&{column: sex, categories: [F, M]}, {column: dead, categories: [a, b]}, /' \
+    -e 's/queries: .*\], batch/queries: ["crosstab: sex x dead", "count: sex == M", "crosstab: dead x sex", "count: (sex == M)", "count: not sex != M"], batch/' \
+    "$work/slip.yml" >"$work/twice.yml"
+expect 0 "$hedgerow" plan job "$work/twice.yml"
+fits twice
+tells 'WARNING: stage 1: question 3, "crosstab: dead x sex", asks the same as question 1, "crosstab: sex x dead", and both are paid for. Remove one'
+tells 'WARNING: stage 1: question 4, "count: (sex == M)", asks the same as question 2'
+tells 'WARNING: stage 1: question 5, "count: not sex != M", asks the same as question 2, "count: sex == M", of every record but those with a missing'
+expect 0 "$hedgerow" plan job "$work/twice.yml" --json
+python3 -c 'import json, sys; notes = json.load(open(sys.argv[1]))["stages"][0]["notes"]; assert len(notes) == 3 and all("asks the same" in n for n in notes), notes' \
+    "$work/out" || fault 'questions that are asked twice as JSON'
 # What is lost between sites where only their sum is released, and who reads what where it is not.
 sed 's/trust: local/trust: central/' "$work/slip.yml" >"$work/sites.yml"
 expect 0 "$hedgerow" plan job "$work/sites.yml"

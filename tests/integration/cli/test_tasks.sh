@@ -147,6 +147,25 @@ prints "warning: character 15 of \"count: age >= 120\" lies outside the column's
 [ "$(grep -c "    character 15 of" "$work/out")" -eq 1 ] || fault 'the notes of answers are not one'
 grep -q 'question-out-of-range' "$work/beyond/logs/coordinator.log" || fault 'no event tells of the question'
 
+# A category that no record has is left out of a regression: it has no released value and no exact one; the others have both.
+sed -e 's/job: beyond/job: empty/; s/epsilon: 1,/epsilon: 8,/; s/^  features:$/&\n    - {column: sex, categories: [F, M, X]}/; /^stages:/q' \
+    "$work/beyond.yml" >"$work/empty.yml"
+echo '  - {task: query, queries: ["regress: death ~ sex"], batch: 3000, share: 1, grid_bits: 10}' >>"$work/empty.yml"
+expect 0 "$hedgerow" simulate "$work/empty.yml" --data "$root/compose/hospitals/flchain.csv" --agents 2 --seed 3 --out "$work/empty"
+python3 - "$work/empty/result.json" <<'PY' || fault 'a category that no record has'
+import json, sys
+answers = [a for a in json.load(open(sys.argv[1]))["answers"] if a.get("variable") == "sex"]
+empty = [a for a in answers if a["figure"] == "X to F"]
+others = [a for a in answers if a["figure"] == "M to F"]
+assert [a["group"] for a in empty] == [a["group"] for a in others] == ["coefficient", "odds ratio", "p-value"], answers
+for answer in empty:
+    assert answer["value"] is None and answer["exact"] is None, answer
+    assert "no record was found in this category" in answer["note"], answer
+for answer in others:
+    assert answer["value"] is not None and answer["exact"] is not None, answer
+assert abs(others[0]["value"] - others[0]["exact"]) < 0.1, others
+PY
+
 # Answers by site: each site's own, under its name, with one site's noise; they are joined, shown and drawn.
 sed -e 's/job: beyond/job: by-site/' -e 's/minimum: 2/minimum: 3/' -e '/stages:/q' "$work/beyond.yml" >"$work/sites.yml"
 cat >>"$work/sites.yml" <<'YML'

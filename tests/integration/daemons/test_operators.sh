@@ -541,12 +541,18 @@ data:
 privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}
 cohort: {minimum: 2, records_most: 5000, deadline_s: 30}
 stages:
-  - {task: query, by_site: true, queries: ["count: age > 500"], batch: 50 %, share: 1, grid_bits: 10}
+  - {task: query, by_site: true, queries: ["count: age > 500", "count: (age > 500)"], batch: 50 %, share: 1, grid_bits: 10}
 YAML
 chmod 644 questions.yml
 expect 5 "$agent" check --config two/agent.yml --job questions.yml --timeout 1
 prints 'job          note    stage 1: character 14 of "count: age > 500" lies outside'
+again='stage 1: question 2, "count: (age > 500)", asks the same as question 1'
+prints "job          note    $again"
 fits_80
+sed -e 's/^job: .*/job: ..\/questions.yml/; s/^state: .*/state: state-questions/; s/^out: .*/out: out-questions/' \
+    office/coordinator.yml >office/questions.yml
+"$coordinator" check --config office/questions.yml >"$work/out" 2>&1 # the address may be taken: no matter here
+prints "job          note    $again"
 rm -f two/state/offered
 cp questions.yml "two/state/waiting/$(sha256sum questions.yml | cut -c 1-64).yml"
 chmod 600 two/state/waiting/*.yml
@@ -555,13 +561,15 @@ python3 - "$work/out" <<'PY' || fault 'notes are missing in JSON'
 import json, sys
 [job] = json.load(open(sys.argv[1]))["waiting"]
 assert "a batch is a share" in job["notes"][0], job["notes"]
-by_site, outside = job["stages"][0]["notes"]
+assert "asks the same as" in job["notes"][1], job["notes"]
+by_site, outside, _ = job["stages"][0]["notes"]
 assert "noisy answer" in by_site and "published under the site's name" in by_site, by_site
 assert "lies outside" in outside, outside
 PY
 expect 5 "$agent" approve --config two/agent.yml </dev/null
 prints 'a batch is a share'
 prints "note: by_site: each site's own noisy answer"
+prints "note: $again"
 
 # A price that is not left is refused before the question, also with --yes: at least 1 of 1.5 is spent.
 rm two/state/waiting/*.yml

@@ -2,6 +2,7 @@
  * JOBS every task and strategy has an example or a word, and every key is named. The parts of jobs that
  * stand indented between its paragraphs are read too, each in a whole job. */
 
+#include "job/again.h"
 #include "job/draft.h"
 #include "job/job.h"
 
@@ -67,12 +68,15 @@ static unsigned page_tasks(const char *path, size_t least)
     size_t count = 0;
     for (struct slice text = next_job(&at); text.size > 0; text = next_job(&at), count++) {
         struct job job;
+        struct job_agains agains;
         struct why why = {{0}};
         cr_assert_eq(job_parse(&job, text, path, &why), STATUS_OK, "job %zu: %s", count + 1,
                      why.text);
         for (size_t i = 0; i < job.stage_count; i++) {
             tasks |= 1u << job.stage[i].task;
         }
+        cr_assert_eq(job_asks_again(&agains, &job), STATUS_OK);
+        cr_expect_eq(agains.count, 0, "%s: job %zu asks a question twice", path, count + 1);
         job_free(&job);
     }
     cr_assert_geq(count, least, "%s has %zu jobs", path, count);

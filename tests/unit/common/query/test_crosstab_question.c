@@ -308,3 +308,44 @@ Test(crosstab_question, names_what_is_left_out_as_far_as_there_is_room)
         cr_expect_str_eq(query_left_out(answer.note), answer.note);
     }
 }
+
+/* Not even where counts are refused is it left out; a table of 2 x 2 has all figures, and no such note. */
+Test(crosstab_question, says_which_figures_its_shape_does_not_have)
+{
+    static const struct {
+        const char *text;
+        const char *note;
+    } tables[] = {
+        {"crosstab: sex x death", ""},
+        {"crosstab: 'home region' x death",
+         "the odds ratio and the difference of shares are of tables of 2 x 2 alone; a regress of "
+         "death by home region tells each category's odds ratio to the first"},
+        {"crosstab: death x 'home region'",
+         "the odds ratio and the difference of shares are of tables of 2 x 2 alone; write home "
+         "region x death for the shares of death in each category"},
+        {"crosstab: sex x death x 'home region'",
+         "of a table of more than two columns counts alone are told: no share, no odds ratio and no "
+         "test"},
+    };
+    static const int64_t sum[16] = {90 * ONE, 80 * ONE, 70 * ONE, 60 * ONE, 50 * ONE, 40 * ONE};
+    static struct query_answer answer[32];
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        struct query_set set;
+        struct query_run run;
+        cr_assert(query_set_init(&set, &tables[i].text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+        for (int wide = 0; wide < 2; wide++) {
+            const struct query_noise noise = {.scale = ONE * (wide ? 400.0 : 0.25), .draws = 1};
+            cr_assert(query_run_init(&run, &set) == STATUS_OK);
+            query_run_observe(&run, sum, &noise, 410);
+            cr_assert(query_run_answer_count(&set) <= sizeof answer / sizeof answer[0]);
+            query_run_answers(answer, &run);
+            const char *own = strstr(answer[0].note, tables[i].note);
+            cr_expect(own != NULL && (i == 0 || strcmp(own, tables[i].note) == 0), "%s",
+                      answer[0].note);
+            cr_expect(wide == (own != answer[0].note) || i == 0, "%s", answer[0].note);
+            cr_expect(i > 0 || strstr(answer[0].note, "alone") == NULL, "%s", answer[0].note);
+            query_run_free(&run);
+        }
+        query_set_free(&set);
+    }
+}
