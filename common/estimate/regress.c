@@ -102,7 +102,7 @@ static void derive(double *u, struct regress_fit *fit)
     struct regress_point point;
     memset(u, 0, fit->terms * sizeof *u);
     memset(fit->factor, 0, sizeof fit->factor);
-    regress_point_first(&point, design);
+    regress_point_first(&point, design, fit->placed);
     do {
         double eta[REGRESS_INTERVALS_MAX];
         struct regress_score sum = {.count = design->intervals};
@@ -196,6 +196,7 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
     start(out, sum);
     regress_leave_intervals_out(out, sum);
     regress_set_weights(out, sum);
+    regress_place(out);
     for (int i = 0; i < STEPS_MAX && isfinite(out->b[0]); i++) {
         double largest = 0;
         derive(u, out);
@@ -245,6 +246,56 @@ struct moved {
         with_mean; /* of counts: how far value moves where the noise of their sum is a deviation of it */
 };
 
+/* The variance of a figure that the numbers' values have, which are told by their levels. a: H^-1 w */
+static double by_shape(const struct regress_fit *fit, const double *a)
+{
+    const struct regress_design *design = fit->cells->design;
+    const struct regress_asked asked = {design, fit->leaving, fit->is_out};
+    const double *cell = fit->cells->cell;
+    const double *of_point = fit->weight;
+    double by_value[REGRESS_PREDICTORS_MAX][REGRESS_LEVELS_MAX] = {{0}};
+    double variance = 0;
+    struct regress_point point;
+    regress_point_first(&point, design, fit->placed);
+    do {
+        double eta[REGRESS_INTERVALS_MAX];
+        double along[REGRESS_INTERVALS_MAX] = {0};
+        double score = 0;
+        double bend = 0;
+        regress_set_eta(eta, design, fit->b, &point);
+        regress_set_eta(along, design, a, &point);
+        for (size_t y = 0; y < design->outcomes; y++, cell++) {
+            struct regress_score one;
+            regress_score(&one, &asked, eta, y);
+            for (size_t i = 0; i < one.count; i++) {
+                score += *of_point * *cell * one.score[i];
+                bend += *of_point * *cell * one.curve[i] * along[i];
+            }
+        }
+        for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
+            const struct regress_predictor *predictor = &design->predictor[i];
+            if (predictor->is_number) {
+                by_value[i][point.level[i]] += score * a[term] - bend * fit->b[term];
+            }
+            term += predictor->is_number ? 1 : predictor->levels - 1;
+        }
+        of_point++;
+    } while (regress_point_next(&point, design));
+    for (size_t i = 0; i < design->predictors; i++) {
+        double by[REGRESS_SHAPE] = {0};
+        if (!design->predictor[i].is_number || !design->is_rounded) {
+            continue;
+        }
+        for (size_t k = 0; k < design->predictor[i].levels; k++) {
+            for (size_t d = 0; d < REGRESS_SHAPE; d++) {
+                by[d] += by_value[i][k] * fit->shape[i].by[k][d];
+            }
+        }
+        variance += cholesky_form(fit->shape[i].factor, by, REGRESS_SHAPE);
+    }
+    return variance;
+}
+
 static struct moved moved_by(const struct regress_fit *fit, const double *weight)
 {
     const struct regress_design *design = fit->cells->design;
@@ -264,7 +315,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
         out.value += weight[i] * fit->b[i];
         out.inverse += weight[i] * a[i];
     }
-    regress_point_first(&point, design);
+    regress_point_first(&point, design, fit->placed);
     do {
         double eta[REGRESS_INTERVALS_MAX];
         double along[REGRESS_INTERVALS_MAX] = {0}; /* A'z_i */
@@ -295,7 +346,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
         }
         of_point++;
     } while (regress_point_next(&point, design));
-    out.sampling = fmax(out.sampling, 0);
+    out.sampling = fmax(out.sampling, 0) + by_shape(fit, a);
     out.noise = fit->cells->variance * fmax(square - sum * sum / m, 0);
     if (counts_square > 0) {
         out.with_mean = sqrt(fit->cells->variance) * fabs(joint - sum * counts / m) /
