@@ -14,7 +14,8 @@ double query_even_edge(const struct column *column, size_t k, size_t levels)
     return predicate_value(column, low + 2 * column->half_width * (double)k / (double)levels);
 }
 
-enum status query_read_score(struct reading *reading)
+/* What an evaluate judges: a column of numbers, or a model; its range is the query's. */
+static enum status read_score(struct reading *reading)
 {
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
@@ -150,7 +151,7 @@ enum status query_read_evaluate(struct reading *reading)
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
     query->intervals = EVALUATE_LEVELS_MAX / 2; /* before query_plan */
-    enum status status = query_read_score(reading);
+    enum status status = read_score(reading);
     if (status == STATUS_OK && !reader_accept(reader, "for")) {
         return reader_refuse(reader, "the word for and an event should stand here, such as for "
                                      "death");

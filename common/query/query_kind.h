@@ -99,9 +99,6 @@ double query_even_edge(const struct column *column, size_t k, size_t levels);
 void query_split_number(uint64_t *out, const double *step, size_t levels, uint64_t part,
                         double cell);
 
-/** What an evaluate judges: a column of numbers, or a model; its range is the query's. Fails with STATUS_INVALID. */
-enum status query_read_score(struct reading *reading);
-
 /** Sets edge i of the score, and its key: among the model's answers where one is judged. */
 void query_set_score_edge(struct query *query, size_t i, double edge);
 
