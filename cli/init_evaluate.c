@@ -2,6 +2,7 @@
  * approves what it is to run. */
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/init_job.h"
 #include "config/config.h"
 #include "config/options.h"
@@ -224,13 +225,7 @@ static enum status put_job(char **text, const struct asked *asked, const struct 
                   ", records_most: %d, deadline_s: 30}\n",
                   asked->trust, asked->epsilon, asked->minimum, asked->records, RECORDS_MOST);
     put_stage(out, model);
-    const bool failed = ferror(out) != 0;
-    if (fclose(out) != 0 || failed) {
-        free(*text);
-        *text = NULL;
-        return STATUS_NO_MEMORY;
-    }
-    return STATUS_OK;
+    return text_close(text, out);
 }
 
 static enum status check_job(const char *text, struct why *why)

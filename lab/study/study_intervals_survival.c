@@ -4,7 +4,6 @@
 #include "estimate/cells.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 struct found {
     size_t intervals;            /* that were planned */

@@ -1,13 +1,12 @@
 /* What the simulated studies of a setting tell: the words of its row, and what it has of each claim. */
 
+#include "base/text.h"
 #include "lab/study/study_intervals.h"
 
 #include "estimate/survival.h"
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 /* Of a setting whose shares are judged by the bound, and of one that is judged by what chance leaves possible. And of one whose widths
  * are judged: where noise hides some answers, the true cells' own is nearly hidden too. */
@@ -165,10 +164,9 @@ double intervals_width_of(const struct estimate *estimate)
 
 void intervals_tell(struct intervals_told *told, size_t column, const char *format, ...)
 {
-    const size_t used = strlen(told->text[column]);
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(told->text[column] + used, INTERVALS_TEXT - used, format, arguments);
+    text_add_list(told->text[column], INTERVALS_TEXT, format, arguments);
     va_end(arguments);
 }
 
