@@ -240,14 +240,8 @@ static enum status check_job(const char *text, struct why *why)
 static enum status write_job(const struct asked *asked, struct why *why)
 {
     struct model model;
-    char *file = NULL;
     char *text = NULL;
-    size_t size = 0;
-    memset(&model, 0, sizeof model);
-    enum status status = file_read(&file, &size, asked->path, MODEL_FILE_BYTES_MAX, why);
-    if (status == STATUS_OK) {
-        status = model_from_json(&model, (struct slice){file, size}, asked->path, why);
-    }
+    enum status status = model_load(&model, asked->path, why);
     if (status == STATUS_OK && !model.private) {
         status = why_refuse(why,
                             "%s: this model is NOT PRIVATE, and a job's text is public: judge a "
@@ -268,7 +262,6 @@ static enum status write_job(const struct asked *asked, struct why *why)
     } else if (status == STATUS_OK) {
         (void)fputs(text, stdout);
     }
-    free(file);
     free(text);
     model_free(&model);
     return status;
