@@ -30,7 +30,7 @@ enum {
 };
 
 /* The deviations of a_1 to a_4 that are taken for granted. */
-static const double deviation[REGRESS_SHAPE] = {30, 30, 6, 3, 1.5, 1};
+static const double deviation[REGRESS_SHAPE] = {30, 30, 4, 2, 1, 0.5};
 static const double step_most = 3;
 static const double step_last = 1e-6;
 static const double told_most = 0.9; /* of a number's variance, by the other columns */
