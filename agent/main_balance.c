@@ -9,6 +9,7 @@
 #include "account/renyi.h"
 #include "base/check.h"
 #include "base/decimal.h"
+#include "base/text.h"
 #include "base/wrap.h"
 #include "json/json_text.h"
 
@@ -146,21 +147,18 @@ void event_text(char *text, size_t text_bytes, const struct charge *charge)
 {
     char amount[DECIMAL_TEXT_BYTES];
     char rate[DECIMAL_TEXT_BYTES];
-    size_t used;
 
     decimal_format(amount, sizeof amount,
                    is_gaussian(charge) ? charge->sigma_micro : charge->epsilon_micro,
                    EPSILON_DECIMALS);
     (void)snprintf(text, text_bytes, "%s %s %s", event_mechanism_name(charge->mechanism),
                    amount_name(charge), amount);
-    used = strlen(text);
     if (charge_count(charge) > 1) {
-        (void)snprintf(text + used, text_bytes - used, ", %" PRIu64 " times", charge_count(charge));
-        used = strlen(text);
+        text_add(text, text_bytes, ", %" PRIu64 " times", charge_count(charge));
     }
     if (charge_sampling_nano(charge) < SAMPLING_NANO_ONE) {
         decimal_format(rate, sizeof rate, charge_sampling_nano(charge), SAMPLING_DECIMALS);
-        (void)snprintf(text + used, text_bytes - used, ", sampled %s", rate);
+        text_add(text, text_bytes, ", sampled %s", rate);
     }
 }
 

@@ -316,35 +316,30 @@ static enum status participant_step(void *self, const struct event *event, struc
     return status;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t participant_wake_ms(const void *self)
 {
     const struct participant *p = self;
     if (!p->started || p->finished) {
         return INT64_MAX;
     }
-    int64_t wake = earlier(p->hello_ms, p->heard_ms + p->patience_ms);
+    int64_t wake = machine_earlier(p->hello_ms, p->heard_ms + p->patience_ms);
     if (p->challenged != 0) {
-        wake = earlier(wake, p->present_ms);
+        wake = machine_earlier(wake, p->present_ms);
     }
     if (transfer_is_active(&p->fetch)) {
-        wake = earlier(wake, participant_asks_again_ms(p));
+        wake = machine_earlier(wake, participant_asks_again_ms(p));
     }
     if (p->round_phase == ROUND_WAITING) {
-        wake = earlier(wake, p->offer_ms);
+        wake = machine_earlier(wake, p->offer_ms);
     }
     if (p->work.done) {
-        wake = earlier(wake, p->work.due_ms);
+        wake = machine_earlier(wake, p->work.due_ms);
     }
     if (p->model_owed || p->text_owed) {
-        wake = earlier(wake, p->keep_ms);
+        wake = machine_earlier(wake, p->keep_ms);
     }
     if (p->job_phase == JOB_UNFIT && p->look_ms != 0) {
-        wake = earlier(wake, p->look_ms);
+        wake = machine_earlier(wake, p->look_ms);
     }
     return wake;
 }

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/decimal.h"
+#include "base/text.h"
 #include "config/keys.h"
 #include "dp/window.h"
 #include "job/reach.h"
@@ -9,7 +10,6 @@
 #include "job/trust.h"
 #include "job/work.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { VALUE_BYTES = 8 /* of one number in an answer or artifact */ };
@@ -171,21 +171,20 @@ static void say_number(char text[DECIMAL_TEXT_BYTES], const struct config_key *k
 bool policy_differs(const struct policy *before, const struct policy *after, char *text,
                     size_t size)
 {
-    size_t used = 0;
     text[0] = '\0';
     for (const struct config_key *key = policy_keys; key->name != NULL; key++) {
         const char *was = (const char *)before + key->offset;
         const char *is = (const char *)after + key->offset;
         char from[DECIMAL_TEXT_BYTES];
         char to[DECIMAL_TEXT_BYTES];
-        if (memcmp(was, is, key->size) == 0 || used + 1 >= size) {
+        if (memcmp(was, is, key->size) == 0) {
             continue;
         }
-        used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", key->name);
-        if (used + 1 < size && (key->type == CONFIG_FIXED || key->type == CONFIG_INTEGER)) {
+        text_add(text, size, "%s%s", text[0] != '\0' ? ", " : "", key->name);
+        if (key->type == CONFIG_FIXED || key->type == CONFIG_INTEGER) {
             say_number(from, key, before);
             say_number(to, key, after);
-            used += (size_t)snprintf(text + used, size - used, " %s -> %s", from, to);
+            text_add(text, size, " %s -> %s", from, to);
         }
     }
     return text[0] != '\0';

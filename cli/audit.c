@@ -1,5 +1,6 @@
 #include "base/decimal.h"
 #include "base/near.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "config/options.h"
 #include "crypto/random.h"
@@ -106,17 +107,15 @@ static enum status audit_each(struct audit_finding *finding, size_t *count,
 static enum status names(const struct audit_subject **subject, const char *name, struct why *why)
 {
     char list[WHY_BYTES / 2] = "";
-    size_t used = 0;
     char hint[NEAR_HINT_BYTES];
     struct near near = near_to((struct slice){name, strlen(name)});
     *subject = audit_subject_named(name);
     if (*subject != NULL || strcmp(name, "all") == 0) {
         return STATUS_OK;
     }
-    for (size_t i = 0; audit_subject_at(i) != NULL && used < sizeof list; i++) {
-        int written = snprintf(list + used, sizeof list - used, "%s, ", audit_subject_at(i)->name);
+    for (size_t i = 0; audit_subject_at(i) != NULL; i++) {
+        text_add(list, sizeof list, "%s, ", audit_subject_at(i)->name);
         near_offer(&near, audit_subject_at(i)->name);
-        used += written > 0 ? (size_t)written : 0;
     }
     return why_refuse(why, "there is no mechanism \"%s\"; there are %sand all%s", name, list,
                       near_hint(hint, &near));

@@ -2,6 +2,7 @@
  * approves what it is to run. */
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/init_job.h"
 #include "config/config.h"
 #include "config/options.h"
@@ -224,13 +225,7 @@ static enum status put_job(char **text, const struct asked *asked, const struct 
                   ", records_most: %d, deadline_s: 30}\n",
                   asked->trust, asked->epsilon, asked->minimum, asked->records, RECORDS_MOST);
     put_stage(out, model);
-    const bool failed = ferror(out) != 0;
-    if (fclose(out) != 0 || failed) {
-        free(*text);
-        *text = NULL;
-        return STATUS_NO_MEMORY;
-    }
-    return STATUS_OK;
+    return text_close(text, out);
 }
 
 static enum status check_job(const char *text, struct why *why)
@@ -245,14 +240,8 @@ static enum status check_job(const char *text, struct why *why)
 static enum status write_job(const struct asked *asked, struct why *why)
 {
     struct model model;
-    char *file = NULL;
     char *text = NULL;
-    size_t size = 0;
-    memset(&model, 0, sizeof model);
-    enum status status = file_read(&file, &size, asked->path, MODEL_FILE_BYTES_MAX, why);
-    if (status == STATUS_OK) {
-        status = model_from_json(&model, (struct slice){file, size}, asked->path, why);
-    }
+    enum status status = model_load(&model, asked->path, why);
     if (status == STATUS_OK && !model.private) {
         status = why_refuse(why,
                             "%s: this model is NOT PRIVATE, and a job's text is public: judge a "
@@ -273,7 +262,6 @@ static enum status write_job(const struct asked *asked, struct why *why)
     } else if (status == STATUS_OK) {
         (void)fputs(text, stdout);
     }
-    free(file);
     free(text);
     model_free(&model);
     return status;

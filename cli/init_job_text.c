@@ -1,8 +1,9 @@
 /* The text of `hedgerow init job`. Bounds and categories are those of the data dictionary, which are public. */
 
-#include "cli/init_job.h"
+#include "cli/init_job_target.h"
 
 #include "base/bytes.h"
+#include "base/text.h"
 #include "cli/plan_job.h"
 #include "config/config.h"
 #include "job/job.h"
@@ -16,34 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_BYTES = 32, CLASSES = 2 };
-
-/* How the label is learned. */
-struct target {
-    const struct dictionary_column *column;
-    enum label_kind kind;
-    const char *positive;
-    const char *negative; /* NULL: every other text */
-};
-
-/* Returns why a column cannot be a feature and what would make it one; NULL where it can. */
-static const char *unusable(const struct dictionary_column *column)
-{
-    if (column->kind == DICTIONARY_NUMBER) {
-        const bool ranged =
-            column->low > -DICTIONARY_BOUND_MAX && column->high < DICTIONARY_BOUND_MAX;
-        return ranged ? NULL : "is a number without a public range: give it low and high";
-    }
-    if (column->category_count == 0) {
-        return "has no public list of categories: give it categories";
-    }
-    if (column->category_count == 1) {
-        return "has one category, which tells nothing";
-    }
-    return column->category_count <= SCHEMA_CATEGORIES_MAX
-               ? NULL
-               : "has more than 32 categories: list those that matter";
-}
+enum { NUMBER_BYTES = 32 };
 
 /* The shortest text that is the number, but for the rounding of a column's ends. */
 static void put_number(FILE *out, double number, double range)
@@ -95,107 +69,34 @@ static const char *left_out(const struct init_job *asked, const struct dictionar
     if (asked->feature.count > 0 && !has(&asked->feature, column->name)) {
         return "was not named by --feature";
     }
-    return unusable(column);
-}
-
-static enum status need(const struct dictionary_column **column, const struct init_job *asked,
-                        const char *option, const char *name, struct why *why)
-{
-    struct why inner = {""};
-    return dictionary_need(column, asked->data, name, &inner) == STATUS_OK
-               ? STATUS_OK
-               : why_refuse(why, "%s: %s %s: %s", asked->path, option, name, inner.text);
+    return init_job_unusable(column);
 }
 
 static enum status check_named(const struct init_job *asked, struct why *why)
 {
     const struct dictionary_column *column;
     for (size_t i = 0; i < asked->without.count; i++) {
-        if (need(&column, asked, "--without", asked->without.value[i], why) != STATUS_OK) {
+        if (init_job_need(&column, asked, "--without", asked->without.value[i], why) != STATUS_OK) {
             return STATUS_INVALID;
         }
     }
     for (size_t i = 0; i < asked->feature.count; i++) {
         const char *name = asked->feature.value[i];
-        if (need(&column, asked, "--feature", name, why) != STATUS_OK) {
+        if (init_job_need(&column, asked, "--feature", name, why) != STATUS_OK) {
             return STATUS_INVALID;
         }
         if (strcmp(name, asked->label) == 0) {
             return why_refuse(why, "--feature %s: it is the label", name);
         }
-        if (unusable(column) != NULL) {
+        if (init_job_unusable(column) != NULL) {
             return why_refuse(why, "%s: --feature %s: column \"%s\" %s", asked->path, name, name,
-                              unusable(column));
+                              init_job_unusable(column));
         }
     }
     return STATUS_OK;
 }
 
-static bool is_zero_or_one(const struct dictionary_column *column)
-{
-    return column->kind == DICTIONARY_NUMBER && column->low == 0 && column->high == 1 &&
-           column->unit[0] == '\0';
-}
-
-/* The person said which text is positive. */
-static enum status aim_at(struct target *target, const struct init_job *asked, struct why *why)
-{
-    const struct dictionary_column *column = target->column;
-    const char *other = NULL;
-    bool found = column->category_count == 0;
-    target->kind = LABEL_SIGN;
-    target->positive = asked->positive;
-    for (size_t i = 0; i < column->category_count; i++) {
-        if (strcmp(column->category[i], asked->positive) == 0) {
-            found = true;
-        } else {
-            other = column->category[i];
-        }
-    }
-    if (!found) {
-        return why_refuse(why, "%s: --positive %s is none of the categories of column \"%s\": %s%s",
-                          asked->path, asked->positive, column->name, column->category[0],
-                          column->category_count > 1 ? ", ..." : "");
-    }
-    if (is_zero_or_one(column) && strlen(asked->positive) == 1 &&
-        strchr("01", asked->positive[0]) != NULL) {
-        other = asked->positive[0] == '1' ? "0" : "1";
-    }
-    target->negative = column->category_count == CLASSES || is_zero_or_one(column) ? other : NULL;
-    return STATUS_OK;
-}
-
-static enum status aim(struct target *target, const struct init_job *asked, struct why *why)
-{
-    const enum status status = need(&target->column, asked, "--label", asked->label, why);
-    const struct dictionary_column *column = target->column;
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (asked->positive != NULL) {
-        return aim_at(target, asked, why);
-    }
-    if (is_zero_or_one(column)) {
-        *target = (struct target){column, LABEL_SIGN, "1", "0"};
-        return STATUS_OK;
-    }
-    if (unusable(column) != NULL) {
-        return why_refuse(why,
-                          "%s: the label \"%s\" %s; or, where it has two classes, say which value "
-                          "is the positive one: --positive VALUE",
-                          asked->path, column->name, unusable(column));
-    }
-    if (column->kind == DICTIONARY_NUMBER) {
-        target->kind = LABEL_NUMBER;
-    } else if (column->category_count == CLASSES) {
-        *target = (struct target){column, LABEL_SIGN, column->category[1], column->category[0]};
-    } else {
-        target->kind = LABEL_CLASSES;
-    }
-    return STATUS_OK;
-}
-
-static void put_label(FILE *out, const struct target *target)
+static void put_label(FILE *out, const struct init_target *target)
 {
     const struct dictionary_column *column = target->column;
     (void)fputs(target->kind == LABEL_SIGN ? "  # The model gives the probability of `positive`.\n"
@@ -308,7 +209,7 @@ static void put_rest(FILE *out, const struct init_job *asked)
 }
 
 static enum status put_job(char **text, struct init_said *said, const struct init_job *asked,
-                           const struct target *target)
+                           const struct init_target *target)
 {
     size_t size = 0;
     FILE *out = open_memstream(text, &size);
@@ -330,18 +231,12 @@ static enum status put_job(char **text, struct init_said *said, const struct ini
     put_label(out, target);
     put_features(out, said, asked);
     put_rest(out, asked);
-    const bool failed = ferror(out) != 0;
-    if (fclose(out) != 0 || failed) {
-        free(*text);
-        *text = NULL;
-        return STATUS_NO_MEMORY;
-    }
-    return STATUS_OK;
+    return text_close(text, out);
 }
 
 /* As the agent of the dictionary's site will read it. */
 static enum status judge(const char *text, const struct init_job *asked,
-                         const struct target *target, struct why *why)
+                         const struct init_target *target, struct why *why)
 {
     struct job job = {.stage = NULL};
     struct why inner = {""};
@@ -363,29 +258,13 @@ static enum status judge(const char *text, const struct init_job *asked,
     return status;
 }
 
-static void tell_label(struct why *why, const struct init_job *asked, const struct target *target)
-{
-    const char *mark = target->negative != NULL ? "\"" : "";
-    if (target->kind == LABEL_NUMBER) {
-        why_set(why, "\"%s\" is learned as a number", asked->label);
-    } else if (target->kind == LABEL_CLASSES) {
-        why_set(why, "\"%s\" is learned as %zu classes", asked->label,
-                target->column->category_count);
-    } else {
-        why_set(why, "\"%s\" has two classes: \"%s\" is positive, %s%s%s is negative%s",
-                asked->label, target->positive, mark,
-                target->negative != NULL ? target->negative : "every other text", mark,
-                asked->positive == NULL ? " (--positive VALUE says otherwise)" : "");
-    }
-}
-
 enum status init_job_write(char **text, struct init_said *said, const struct init_job *asked,
                            struct why *why)
 {
-    struct target target = {.column = NULL};
+    struct init_target target = {.column = NULL};
     *text = NULL;
     *said = (struct init_said){.features = 0};
-    enum status status = aim(&target, asked, why);
+    enum status status = init_job_aim(&target, asked, why);
     if (status == STATUS_OK) {
         status = check_named(asked, why);
     }
@@ -406,6 +285,6 @@ enum status init_job_write(char **text, struct init_said *said, const struct ini
         *text = NULL;
         return status;
     }
-    tell_label(&said->label, asked, &target);
+    init_job_tell_label(&said->label, asked, &target);
     return STATUS_OK;
 }

@@ -1,6 +1,7 @@
 /* What can be changed about a job so that its noise hides less: each change as `--set` would write it. A
  * change that does not fit is dropped whole, for half of it would be another job. */
 
+#include "base/text.h"
 #include "cli/plan_job.h"
 
 #include "base/decimal.h"
@@ -14,7 +15,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A list under way, as YAML. */
 struct list {
@@ -51,19 +51,6 @@ static void change(struct job_changes *changes, const char *format, ...)
     changes->cut = changes->cut || size < 0 || size >= PLAN_SET_BYTES;
 }
 
-static void say(char words[static PLAN_ADVICE_BYTES], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Behind what was said before. */
-static void say(char words[static PLAN_ADVICE_BYTES], const char *format, ...)
-{
-    const size_t used = strlen(words);
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(words + used, PLAN_ADVICE_BYTES - used, format, arguments);
-    va_end(arguments);
-}
-
 double job_change_rounded(double x)
 {
     const double step = pow(10, floor(log10(x)) - 1);
@@ -86,7 +73,7 @@ static bool larger_epsilon(struct job_changes *changes, char words[static PLAN_A
     const double epsilon =
         job_change_rounded((double)trial->plan->job.epsilon_micro * 1e-6 * factor);
     change(changes, "privacy.epsilon=%.6f", epsilon);
-    say(words, "privacy.epsilon: %.6g", epsilon);
+    text_add(words, PLAN_ADVICE_BYTES, "privacy.epsilon: %.6g", epsilon);
     return true;
 }
 
@@ -112,7 +99,7 @@ static bool more_records(struct job_changes *changes, char words[static PLAN_ADV
             (job_has_shares(&plan->job) && records > (double)plan->job.records_most)) {
             job_change_records(changes, &plan->job, records);
         }
-        say(words, "%.0f records of each agent", records);
+        text_add(words, PLAN_ADVICE_BYTES, "%.0f records of each agent", records);
         return true;
     }
     const double batch = job_change_rounded((double)stage->batch * factor);
@@ -121,7 +108,7 @@ static bool more_records(struct job_changes *changes, char words[static PLAN_ADV
     if (plan->job.records_least > 0) {
         job_change_records(changes, &plan->job, fmax(old_records, needed));
     }
-    say(words, "batch: %.0f", batch);
+    text_add(words, PLAN_ADVICE_BYTES, "batch: %.0f", batch);
     return true;
 }
 
@@ -134,8 +121,9 @@ static bool more_agents(struct job_changes *changes, char words[static PLAN_ADVI
     if (trust_of(&trial->plan->job)->one_noise) {
         change(changes, "cohort.minimum=%.0f", agents);
     }
-    say(words, "%.0f agents%s", agents,
-        trust_of(&trial->plan->job)->one_noise ? " (set cohort.minimum to the same number)" : "");
+    text_add(words, PLAN_ADVICE_BYTES, "%.0f agents%s", agents,
+             trust_of(&trial->plan->job)->one_noise ? " (set cohort.minimum to the same number)"
+                                                    : "");
     return true;
 }
 
@@ -162,7 +150,8 @@ static bool larger_lambda(struct job_changes *changes, char words[static PLAN_AD
     }
     changes->cut = changes->cut || list.cut;
     change(changes, "stages[%zu].lambdas=[%s]", trial->stage, list.text);
-    say(words, "lambdas: [%.160s%s]", list.text, list.used > 160 ? " .." : "");
+    text_add(words, PLAN_ADVICE_BYTES, "lambdas: [%.160s%s]", list.text,
+             list.used > 160 ? " .." : "");
     return true;
 }
 
@@ -188,7 +177,8 @@ static bool fewer_lambdas(struct job_changes *changes, char words[static PLAN_AD
     }
     changes->cut = changes->cut || list.cut;
     change(changes, "stages[%zu].lambdas=[%s]", trial->stage, list.text);
-    say(words, "fewer releases: lambdas: [%.140s%s]", list.text, list.used > 140 ? " .." : "");
+    text_add(words, PLAN_ADVICE_BYTES, "fewer releases: lambdas: [%.140s%s]", list.text,
+             list.used > 140 ? " .." : "");
     return true;
 }
 
@@ -217,7 +207,7 @@ static bool fewer_experts(struct job_changes *changes, char words[static PLAN_AD
     if (round_input(judging, 0) != INPUT_EXPERTS) {
         return false;
     }
-    say(words, "fewer experts:");
+    text_add(words, PLAN_ADVICE_BYTES, "fewer experts:");
     for (size_t i = 0; i < trial->stage; i++) {
         const struct stage *stage = &plan->job.stage[i];
         const size_t lambdas = (size_t)fewer(stage->lambda_count, factor);
@@ -225,19 +215,19 @@ static bool fewer_experts(struct job_changes *changes, char words[static PLAN_AD
         if (!stage->experts_own && shifts == stage->shift_count && lambdas == stage->lambda_count) {
             continue;
         }
-        say(words, "%s stage %zu with", found ? ";" : "", i + 1);
+        text_add(words, PLAN_ADVICE_BYTES, "%s stage %zu with", found ? ";" : "", i + 1);
         const bool fewer_shifts = stage->experts_own || shifts < stage->shift_count;
         if (fewer_shifts) {
             change_experts(changes, plan, i, shifts);
-            say(words, " %s%zu of %zu shifts", stage->experts_own ? "own: false, " : "", shifts,
-                stage->shift_count);
+            text_add(words, PLAN_ADVICE_BYTES, " %s%zu of %zu shifts",
+                     stage->experts_own ? "own: false, " : "", shifts, stage->shift_count);
         }
         if (lambdas < stage->lambda_count) {
             struct job_trial before = {trial->source, plan, i};
             char said[PLAN_ADVICE_BYTES] = "";
             (void)fewer_lambdas(changes, said, &before, factor);
-            say(words, "%s %zu of %zu lambdas", fewer_shifts ? "," : "", lambdas,
-                stage->lambda_count);
+            text_add(words, PLAN_ADVICE_BYTES, "%s %zu of %zu lambdas", fewer_shifts ? "," : "",
+                     lambdas, stage->lambda_count);
         }
         found = true;
     }
@@ -255,7 +245,7 @@ static bool fewer_rounds(struct job_changes *changes, char words[static PLAN_ADV
         return false;
     }
     change(changes, "stages[%zu].rounds=%.0f", trial->stage, rounds);
-    say(words, "rounds: %.0f", rounds);
+    text_add(words, PLAN_ADVICE_BYTES, "rounds: %.0f", rounds);
     return true;
 }
 
@@ -273,11 +263,11 @@ static bool fewer_larger_rounds(struct job_changes *changes, char words[static P
         const double nano = (double)stage->batch_nano * (double)stage->rounds / rounds;
         decimal_format(share, sizeof share, (uint64_t)fmin(nano, PORTION_ONE), PORTION_PLACES);
         change(changes, "stages[%zu].batch=%s %%", trial->stage, share);
-        say(words, ", batch: %s %%, of the same records", share);
+        text_add(words, PLAN_ADVICE_BYTES, ", batch: %s %%, of the same records", share);
     } else {
         const double batch = floor((double)stage->batch * (double)stage->rounds / rounds);
         change(changes, "stages[%zu].batch=%.0f", trial->stage, batch);
-        say(words, ", batch: %.0f, of the same records", batch);
+        text_add(words, PLAN_ADVICE_BYTES, ", batch: %.0f, of the same records", batch);
     }
     return true;
 }
@@ -295,7 +285,7 @@ static bool later_releases(struct job_changes *changes, char words[static PLAN_A
         job_change_records(changes, &plan->job,
                            fmax((double)plan->job.records_least, last * t0 + 1));
     }
-    say(words, "t0: %.0f", t0);
+    text_add(words, PLAN_ADVICE_BYTES, "t0: %.0f", t0);
     return true;
 }
 
@@ -313,7 +303,8 @@ static bool fewer_features(struct job_changes *changes, char words[static PLAN_A
         (void)snprintf(key, sizeof key, "stages[%zu].map.features", trial->stage);
     }
     change(changes, "%s=%.0f", key, features);
-    say(words, "%s: %.0f", stage->has_own_map ? "map.features" : key, features);
+    text_add(words, PLAN_ADVICE_BYTES, "%s: %.0f", stage->has_own_map ? "map.features" : key,
+             features);
     return true;
 }
 
@@ -387,8 +378,8 @@ void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE
                    strategy_name(text->strategy_where(stage->strategy, other->exact_answers)));
         }
     }
-    say(words, "trust: %s%s%s%s", other->name, dishonest, without_own ? ", own: false" : "",
-        without_sites ? ", by_site: false" : "");
+    text_add(words, PLAN_ADVICE_BYTES, "trust: %s%s%s%s", other->name, dishonest,
+             without_own ? ", own: false" : "", without_sites ? ", by_site: false" : "");
 }
 
 const struct job_remedy job_remedies[] = {{HELP_ALWAYS, larger_epsilon},

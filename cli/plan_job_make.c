@@ -5,6 +5,7 @@
  * the changed job would do. Where a number helps by growing or falling, the least change that is enough
  * is found by doubling and halving, with two digits. */
 
+#include "base/text.h"
 #include "cli/plan_job.h"
 
 #include "config/config.h"
@@ -167,11 +168,9 @@ static double weigh(struct job_advice *advice, const struct job_trial *trial,
                                drawn ? worst->bar : worst->noise, worst->unit);
             }
         }
-        const size_t used = strlen(advice->change);
         if (changed->size.records > trial->plan->size.records && changes->size.records == 0) {
-            (void)snprintf(advice->change + used, sizeof advice->change - used,
-                           ", which needs %" PRIu64 " records of each agent",
-                           changed->size.records);
+            text_add(advice->change, sizeof advice->change,
+                     ", which needs %" PRIu64 " records of each agent", changed->size.records);
         }
         job_plan_free(changed);
     }

@@ -2,6 +2,7 @@
 
 #include "cli/plan_job_table.h"
 
+#include "base/text.h"
 #include "base/wrap.h"
 
 #include <math.h>
@@ -71,7 +72,8 @@ void table_print(const struct table *table, int indent)
     }
 }
 
-const char *table_width(char text[static TABLE_CELL_BYTES], const struct terms_line *line)
+/* A line's figure as a cell: "0.0425", "refused". */
+static void put_width(char text[static TABLE_CELL_BYTES], const struct terms_line *line)
 {
     const double value = isfinite(line->bar) ? line->bar : line->noise;
     const bool is_of_sites = line->place.of == TERMS_OF_SITE || line->place.of == TERMS_OF_SITES;
@@ -85,7 +87,6 @@ const char *table_width(char text[static TABLE_CELL_BYTES], const struct terms_l
         const double shown = line->place.is_ratio ? exp(value) : value;
         (void)snprintf(text, TABLE_CELL_BYTES, shown < 999.5 ? "%.3g" : "%.0f", shown);
     }
-    return text;
 }
 
 static bool is_of(const struct terms_line *line, const struct terms_line *other)
@@ -98,7 +99,7 @@ static bool is_of(const struct terms_line *line, const struct terms_line *other)
 static void put(char *cell, const struct terms_line *line)
 {
     char text[TABLE_CELL_BYTES];
-    (void)table_width(text, line);
+    put_width(text, line);
     const char *dots = strstr(cell, "..");
     const double low = strtod(cell, NULL);
     const double high = dots != NULL ? strtod(dots + 2, NULL) : low;
@@ -112,8 +113,7 @@ static void put(char *cell, const struct terms_line *line)
                            fmax(high, value));
         }
     } else if (strcmp(cell, text) != 0 && strstr(cell, " or ") == NULL) {
-        const size_t used = strlen(cell);
-        (void)snprintf(cell + used, TABLE_CELL_BYTES - used, " or %.16s", text);
+        text_add(cell, TABLE_CELL_BYTES, " or %.16s", text);
     }
 }
 
@@ -156,8 +156,7 @@ static void put_line(struct table *table, const struct terms_line *line)
     if ((was_drowned ||
          (line->noise_to_signal > 1 && (isfinite(line->bar) || isfinite(line->noise)))) &&
         strchr(cell, '!') == NULL) {
-        const size_t used = strlen(cell);
-        (void)snprintf(cell + used, TABLE_CELL_BYTES - used, " !");
+        text_add(cell, TABLE_CELL_BYTES, " !");
     }
     if (line->place.of != TERMS_OF_SITES) {
         put_number(table->cell[row][column_of[line->place.of].from], line->place.needs);
@@ -173,18 +172,16 @@ static void print_noise(const struct terms *terms, size_t index)
     const struct terms_line *first = &terms->line[index];
     char text[WRAP_BYTES] = "";
     const char *taken = NULL;
-    size_t used = 0;
     for (size_t i = index; i < terms->line_count; i++) {
         const struct terms_line *line = &terms->line[i];
         if (line->place.question == 0 || !is_of(line, first)) {
             continue;
         }
         taken = line->place.taken != NULL ? line->place.taken : taken;
-        if (line->place.row[0] == '\0' && used < sizeof text) {
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s+- %.3g on %s%s",
-                                     used > 0 ? "; " : "", line->noise,
-                                     line->what + line->place.question + 2,
-                                     line->noise_to_signal > 1 ? " DROWNED" : "");
+        if (line->place.row[0] == '\0') {
+            text_add(text, sizeof text, "%s+- %.3g on %s%s", text[0] != '\0' ? "; " : "",
+                     line->noise, line->what + line->place.question + 2,
+                     line->noise_to_signal > 1 ? " DROWNED" : "");
         }
     }
     if (text[0] != '\0') {

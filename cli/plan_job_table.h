@@ -38,7 +38,4 @@ void table_print(const struct table *table, int indent);
  */
 MUST_USE enum status table_print_question(bool *is_told, const struct terms *terms, size_t index);
 
-/** Returns a line's figure as a cell: "0.0425", "refused". */
-const char *table_width(char text[static TABLE_CELL_BYTES], const struct terms_line *line);
-
 #endif

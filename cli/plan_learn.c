@@ -1,5 +1,6 @@
 /* `hedgerow plan erm`, `plan select` and `plan online`: what privacy costs one institution's learner. */
 
+#include "base/text.h"
 #include "cli/plan.h"
 #include "learn/online.h"
 #include "learn/rules.h"
@@ -242,22 +243,19 @@ static enum status check_online(struct online_request *request, struct why *why)
 static void tell_stream(char text[static PLAN_TEXT_BYTES], const struct online_problem *problem,
                         const uint64_t *times, size_t releases, double noise_scale)
 {
-    size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < releases && i < SHOWN_MAX; i++) {
-        used += (size_t)snprintf(text + used, PLAN_TEXT_BYTES - used, "%s%" PRIu64,
-                                 i == 0 ? "\nreleases after the records " : ", ", times[i]);
+        text_add(text, PLAN_TEXT_BYTES, "%s%" PRIu64,
+                 i == 0 ? "\nreleases after the records " : ", ", times[i]);
     }
     if (releases > 0) {
-        used += (size_t)snprintf(text + used, PLAN_TEXT_BYTES - used, "%s\n",
-                                 releases > SHOWN_MAX ? ", .." : "");
+        text_add(text, PLAN_TEXT_BYTES, "%s\n", releases > SHOWN_MAX ? ", .." : "");
     }
     if (noise_scale > problem->bound / 2) {
-        (void)snprintf(
-            text + used, PLAN_TEXT_BYTES - used,
-            "\nThe noise drowns the answers, which lie between -%g and %g: wait longer, take "
-            "a larger theta or\na larger epsilon.\n",
-            problem->bound, problem->bound);
+        text_add(text, PLAN_TEXT_BYTES,
+                 "\nThe noise drowns the answers, which lie between -%g and %g: wait longer, take "
+                 "a larger theta or\na larger epsilon.\n",
+                 problem->bound, problem->bound);
     }
 }
 

@@ -1,5 +1,6 @@
 /* `hedgerow plan masks`: how many sites a masked sum needs, and how much noise it carries. */
 
+#include "base/text.h"
 #include "cli/plan.h"
 #include "masks/quorum.h"
 
@@ -14,34 +15,30 @@ static void describe(char *text, const struct masks_quorum *quorum)
 {
     const uint64_t absent = quorum->sites - quorum->opens_at;
     const uint64_t rows = absent < ROWS ? absent : ROWS;
-    int used = snprintf(text, AFTER_BYTES,
-                        "\n  survivors   variance   deviation   deviation under trust local\n");
-    for (uint64_t i = 0; i <= rows && used < AFTER_BYTES; i++) {
+    char absence[PLAN_TEXT_BYTES] =
+        "Every site is needed: when one is absent, the round fails and nothing is released.\n";
+    (void)snprintf(text, AFTER_BYTES,
+                   "\n  survivors   variance   deviation   deviation under trust local\n");
+    for (uint64_t i = 0; i <= rows; i++) {
         const uint64_t n = quorum->opens_at + (rows > 0 ? absent * i / rows : 0);
         const double excess = (double)n / (double)quorum->honest;
-        used += snprintf(text + used, AFTER_BYTES - (size_t)used,
-                         "  %9" PRIu64 "   %8.3f   %9.3f   %9.3f\n", n, excess, sqrt(excess),
-                         sqrt((double)n));
+        text_add(text, AFTER_BYTES, "  %9" PRIu64 "   %8.3f   %9.3f   %9.3f\n", n, excess,
+                 sqrt(excess), sqrt((double)n));
     }
-    if (used < AFTER_BYTES) {
-        char absence[PLAN_TEXT_BYTES] =
-            "Every site is needed: when one is absent, the round fails and nothing is released.\n";
-        if (absent > 0) {
-            (void)snprintf(absence, sizeof absence,
-                           "An absent site costs its answer, and the sum carries 1/%" PRIu64
-                           " of a noise less.\nUp to %" PRIu64 " of the %" PRIu64
-                           " sites may be absent. With more, the round fails and nothing is "
-                           "released.\n",
-                           quorum->honest, absent, quorum->sites);
-        }
-        (void)snprintf(
-            text + used, AFTER_BYTES - (size_t)used,
-            "  Variance and standard deviation of a sum's noise, where the noise of trust central "
-            "is 1.\n\n%s"
-            "A survivor that stays away for good before it has opened its masks ends the round: "
-            "nothing is\nreleased, and every survivor is charged.\n",
-            absence);
+    if (absent > 0) {
+        (void)snprintf(absence, sizeof absence,
+                       "An absent site costs its answer, and the sum carries 1/%" PRIu64
+                       " of a noise less.\nUp to %" PRIu64 " of the %" PRIu64
+                       " sites may be absent. With more, the round fails and nothing is "
+                       "released.\n",
+                       quorum->honest, absent, quorum->sites);
     }
+    text_add(text, AFTER_BYTES,
+             "  Variance and standard deviation of a sum's noise, where the noise of trust central "
+             "is 1.\n\n%s"
+             "A survivor that stays away for good before it has opened its masks ends the round: "
+             "nothing is\nreleased, and every survivor is charged.\n",
+             absence);
 }
 
 static enum exit_code run(const struct command *command, int count, char **argument)

@@ -75,18 +75,6 @@ static enum status table(char **text, size_t *size, const struct model *model,
     return fclose(stream) == 0 ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status model_load(struct model *model, const char *path, struct why *why)
-{
-    char *text = NULL;
-    size_t size = 0;
-    enum status status = file_read(&text, &size, path, MODEL_FILE_BYTES_MAX, why);
-    if (status == STATUS_OK) {
-        status = model_from_json(model, (struct slice){text, size}, path, why);
-    }
-    free(text);
-    return status;
-}
-
 /* An agent takes every text for something. Whoever predicts holds the table and can mend it, so here a
  * text that is none of the model's is an error that names its place. */
 static enum status check_cells(const struct dataset *data, const char *path,

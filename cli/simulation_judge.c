@@ -122,18 +122,6 @@ static enum status tell_streams(struct result *result, const struct simulation_p
     return status;
 }
 
-static enum status load_chosen(struct model *model, const char *path, struct why *why)
-{
-    char *text = NULL;
-    size_t size = 0;
-    enum status status = file_read(&text, &size, path, MODEL_FILE_BYTES_MAX, why);
-    if (status == STATUS_OK) {
-        status = model_from_json(model, (struct slice){text, size}, path, why);
-    }
-    free(text);
-    return status;
-}
-
 enum status simulation_chosen(double *weight, const struct simulation_plan *plan, size_t outputs,
                               struct why *why)
 {
@@ -141,7 +129,7 @@ enum status simulation_chosen(double *weight, const struct simulation_plan *plan
     struct model model;
     memset(&model, 0, sizeof model);
     simulation_path(path, plan->asked.out, "coordinator/out/model.json");
-    enum status status = load_chosen(&model, path, why);
+    enum status status = model_load(&model, path, why);
     if (status == STATUS_OK) {
         status = widen(weight, &plan->job.schema, outputs, &model);
     }

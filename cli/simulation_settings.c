@@ -1,6 +1,7 @@
 /* What each process reads. Data dictionaries are those that `hedgerow-agent describe` drafts of all records:
  * there is nobody here who could correct them, and nothing to hide from. */
 
+#include "base/text.h"
 #include "cli/simulation.h"
 
 #include "base/file.h"
@@ -170,13 +171,12 @@ static enum status make_dictionary(const struct simulation_plan *plan, const cha
 static void list_tasks(char *text, size_t size, const struct job *job)
 {
     bool listed[TASK_COUNT] = {false};
-    size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < job->stage_count && used < size; i++) {
+    for (size_t i = 0; i < job->stage_count; i++) {
         if (!listed[job->stage[i].task]) {
             listed[job->stage[i].task] = true;
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
-                                     task_name(job->stage[i].task));
+            text_add(text, size, "%s%s", text[0] != '\0' ? ", " : "",
+                     task_name(job->stage[i].task));
         }
     }
 }

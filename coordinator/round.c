@@ -257,31 +257,28 @@ static enum status coordinator_step(void *self, const struct event *event, struc
     return status;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t coordinator_wake_ms(const void *self)
 {
     const struct coordinator *c = self;
-    int64_t wake = earlier(c->deadline_ms, coordinator_tells_ms(c));
+    int64_t wake = machine_earlier(c->deadline_ms, coordinator_tells_ms(c));
 
     if (c->phase != PHASE_JOINING && c->phase != PHASE_KEYING && c->phase != PHASE_OPEN &&
         c->phase != PHASE_OPENING && c->phase != PHASE_OVER) {
         return coordinator_tells_ms(c);
     }
     if (c->phase == PHASE_KEYING) {
-        return earlier(wake, coordinator_settles_ms(c));
+        return machine_earlier(wake, coordinator_settles_ms(c));
     }
     if (c->phase == PHASE_JOINING) {
-        return earlier(earlier(wake, c->refused_until_ms), c->stepped_ms + JOIN_NOTICE_MS);
+        return machine_earlier(machine_earlier(wake, c->refused_until_ms),
+                               c->stepped_ms + JOIN_NOTICE_MS);
     }
     if (c->phase == PHASE_OPEN) {
         if (coordinator_collects(c)) {
-            wake = earlier(coordinator_hands_in_ms(c), coordinator_tells_ms(c));
+            wake = machine_earlier(coordinator_hands_in_ms(c), coordinator_tells_ms(c));
         }
-        wake = earlier(earlier(wake, coordinator_settles_ms(c)), coordinator_stalls_ms(c));
+        wake = machine_earlier(machine_earlier(wake, coordinator_settles_ms(c)),
+                               coordinator_stalls_ms(c));
     }
     return wake;
 }

@@ -1,14 +1,13 @@
 #include "config/config.h"
 
 #include "base/check.h"
+#include "config/config_keys.h"
 #include "config/scalar.h"
 #include "config/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { KEYS_MAX = 64 };
 
 static const char VERSION_KEY[] = "hedgerow";
 
@@ -216,146 +215,11 @@ static enum status read_member(struct tree *tree, size_t id, const struct config
                      : read_one(tree, id, key, target + key->offset, why);
 }
 
-static void fill_fallback(const struct config_key *key, char *target)
-{
-    char problem[SCALAR_PROBLEM_BYTES];
-    if (key->fallback != NULL) {
-        bool good = scalar_store(key, target + key->offset, key->fallback, false, problem);
-        CHECK(good);
-    }
-}
-
-/* Adds to a text what is cut where it is full. */
-static void append(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void append(char *text, size_t size, const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text + used, size - used, format, arguments);
-    va_end(arguments);
-}
-
-/* Answers whether the key that may stand in the place of another one does. */
-static bool is_replaced(const struct config_key *keys, uint64_t seen, size_t k)
-{
-    size_t other = 0;
-    while (keys[k].unless != NULL && keys[other].name != NULL &&
-           strcmp(keys[other].name, keys[k].unless) != 0) {
-        other++;
-    }
-    return keys[k].unless != NULL && (seen >> other & 1) != 0;
-}
-
-static bool is_missing(const struct config_key *keys, uint64_t seen, size_t k)
-{
-    return (seen >> k & 1) == 0 && keys[k].required && !is_replaced(keys, seen, k);
-}
-
-static enum status check_replaced(const struct tree *tree, size_t id, const struct config_key *keys,
-                                  uint64_t seen, struct why *why)
-{
-    for (size_t k = 0; keys[k].name != NULL; k++) {
-        if ((seen >> k & 1) != 0 && is_replaced(keys, seen, k)) {
-            return tree_refuse_node(tree, why, id, "has both \"%s\" and \"%s\": remove one",
-                                    keys[k].name, keys[k].unless);
-        }
-    }
-    return STATUS_OK;
-}
-
-/* All that is missing, in one sentence. */
-static enum status check_required(const struct tree *tree, size_t id, const struct config_key *keys,
-                                  uint64_t seen, struct why *why)
-{
-    char names[WHY_BYTES] = "";
-    char examples[WHY_BYTES] = "";
-    size_t count = 0;
-    for (size_t k = 0; keys[k].name != NULL; k++) {
-        if (is_missing(keys, seen, k)) {
-            append(names, sizeof names, "%s\"%s\"", count > 0 ? ", " : "", keys[k].name);
-            append(examples, sizeof examples, "%s`%s: %s`", count > 0 ? ", " : "", keys[k].name,
-                   keys[k].example);
-            count++;
-        }
-    }
-    return count == 0 ? STATUS_OK
-                      : tree_refuse_node(tree, why, id, "has no %s: add %s, for example %s", names,
-                                         count > 1 ? "them" : "it", examples);
-}
-
-/* Fills what the text leaves out. */
-static void fill_missing(const struct tree *tree, size_t id, const struct config_key *keys,
-                         uint64_t seen)
-{
-    char *target = tree->node[id].target;
-    for (size_t k = 0; keys[k].name != NULL; k++) {
-        const struct config_key *key = &keys[k];
-        if ((seen >> k & 1) != 0) {
-            continue;
-        }
-        if (key->type == CONFIG_TABLE && !key->list) {
-            for (size_t n = 0; key->keys[n].name != NULL; n++) {
-                CHECK(key->keys[n].type != CONFIG_TABLE || key->keys[n].list);
-                fill_fallback(&key->keys[n], target + key->offset);
-            }
-        } else {
-            fill_fallback(key, target);
-        }
-    }
-}
-
-static enum status refuse_unknown(const struct tree *tree, size_t id, const struct config_key *keys,
-                                  struct why *why)
-{
-    char problem[SCALAR_PROBLEM_BYTES];
-    const char *name[KEYS_MAX];
-    const char *written = tree->node[tree->node[id].key].text;
-    size_t count = 0;
-    for (; keys[count].name != NULL; count++) {
-        name[count] = keys[count].name;
-    }
-    const struct config_foreign *foreign = keys[count].foreign;
-    for (; foreign != NULL && foreign->name != NULL; foreign++) {
-        if (strcmp(foreign->name, written) == 0) {
-            return tree_refuse_key(tree, why, id, "%s", foreign->remedy);
-        }
-    }
-    scalar_suggest(problem, "is not a key here", written, name, count);
-    return tree_refuse_key(tree, why, id, "%s", problem);
-}
-
-/* In braces a comma ends a value: {epsilon: 0,5} has the key "5", and no value behind it. */
-static enum status check_commas(const struct tree *tree, size_t id, const struct config_key *keys,
-                                struct why *why)
-{
-    char problem[SCALAR_PROBLEM_BYTES];
-    size_t before = NO_NODE;
-    for (size_t child = tree->node[id].first; child != NO_NODE; child = tree->node[child].next) {
-        const struct node *value = &tree->node[child];
-        const char *key = tree->node[value->key].text;
-        size_t k = 0;
-        while (before != NO_NODE && keys[k].name != NULL &&
-               strcmp(keys[k].name, tree->node[tree->node[before].key].text) != 0) {
-            k++;
-        }
-        if (before != NO_NODE && keys[k].name != NULL && value->kind == NODE_SCALAR &&
-            value->text[0] == '\0' && tree->node[before].kind == NODE_SCALAR &&
-            scalar_comma(&keys[k], tree->node[before].text, key, problem)) {
-            return tree_refuse_node(tree, why, before, "%s", problem);
-        }
-        before = child;
-    }
-    return STATUS_OK;
-}
-
 static enum status read_table(struct tree *tree, size_t id, struct why *why)
 {
     const struct config_key *keys = tree->node[id].keys;
     if (tree->node[id].flow) {
-        const enum status commas = check_commas(tree, id, keys, why);
+        const enum status commas = keys_check_commas(tree, id, keys, why);
         if (commas != STATUS_OK) {
             return commas;
         }
@@ -379,7 +243,7 @@ static enum status read_table(struct tree *tree, size_t id, struct why *why)
             continue;
         }
         if (keys[k].name == NULL) {
-            return refuse_unknown(tree, child, keys, why);
+            return keys_refuse_unknown(tree, child, keys, why);
         }
         if ((seen >> k & 1) != 0) {
             return tree_refuse_key(tree, why, child, "is there twice: remove one");
@@ -390,14 +254,7 @@ static enum status read_table(struct tree *tree, size_t id, struct why *why)
             return status;
         }
     }
-    enum status status = check_replaced(tree, id, keys, seen, why);
-    if (status == STATUS_OK) {
-        status = check_required(tree, id, keys, seen, why);
-    }
-    if (status == STATUS_OK) {
-        fill_missing(tree, id, keys, seen);
-    }
-    return status;
+    return keys_complete(tree, id, keys, seen, why);
 }
 
 enum status config_read(struct config *config, void *target, const struct config_key *keys,

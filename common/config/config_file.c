@@ -1,11 +1,11 @@
 /* Files: read whole, and written from the table of keys, so that nothing is said of a key in two places. */
 
+#include "base/text.h"
 #include "config/config.h"
 
 #include "base/file.h"
 #include "base/owned.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,39 +13,29 @@
 
 enum { TEMPLATE_BYTES = 16 * 1024 };
 
-static void add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(char *text, const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text + used, TEMPLATE_BYTES - used, format, arguments);
-    va_end(arguments);
-}
-
 static void add_choices(char *text, const struct config_key *key)
 {
-    add(text, " One of: ");
+    text_add(text, TEMPLATE_BYTES, " One of: ");
     for (unsigned i = 0; key->choice(i) != NULL; i++) {
-        add(text, "%s%s", i > 0 ? ", " : "", key->choice(i));
+        text_add(text, TEMPLATE_BYTES, "%s%s", i > 0 ? ", " : "", key->choice(i));
     }
-    add(text, ".");
+    text_add(text, TEMPLATE_BYTES, ".");
 }
 
 static void add_key(char *text, const struct config_key *key)
 {
     const char *value = key->fallback != NULL ? key->fallback : key->example;
-    add(text, "\n# %s", key->doc);
+    text_add(text, TEMPLATE_BYTES, "\n# %s", key->doc);
     if (key->choice != NULL) {
         add_choices(text, key);
     }
     if (key->required) {
-        add(text, "\n# Required.\n%s: %s\n", key->name, key->example);
+        text_add(text, TEMPLATE_BYTES, "\n# Required.\n%s: %s\n", key->name, key->example);
     } else if (key->fallback != NULL) {
-        add(text, "\n# Optional; this is the default.\n# %s: %s\n", key->name, value);
+        text_add(text, TEMPLATE_BYTES, "\n# Optional; this is the default.\n# %s: %s\n", key->name,
+                 value);
     } else {
-        add(text, "\n# Optional; for example:\n# %s: %s\n", key->name, value);
+        text_add(text, TEMPLATE_BYTES, "\n# Optional; for example:\n# %s: %s\n", key->name, value);
     }
 }
 
@@ -57,11 +47,11 @@ char *config_template(const struct config_key *keys, const char *head)
     }
     for (const char *line = head; *line != '\0';) {
         const size_t size = strcspn(line, "\n");
-        add(text, "# %.*s\n", (int)size, line);
+        text_add(text, TEMPLATE_BYTES, "# %.*s\n", (int)size, line);
         line += size + (line[size] == '\n' ? 1 : 0);
     }
-    add(text, "\n# The version of this file's format.\n# Required.\nhedgerow: %d\n",
-        CONFIG_VERSION);
+    text_add(text, TEMPLATE_BYTES,
+             "\n# The version of this file's format.\n# Required.\nhedgerow: %d\n", CONFIG_VERSION);
     for (; keys->name != NULL; keys++) {
         if (keys->doc != NULL) { /* keys without are for programs alone */
             add_key(text, keys);

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/decimal.h"
 #include "base/near.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,14 +51,12 @@ void scalar_suggest(char problem[static SCALAR_PROBLEM_BYTES], const char *what,
     }
     (void)problem_set(problem, "%s %s; known here: ", shown(value, text), what);
     for (size_t i = 0; i < count; i++) {
-        size_t used = strlen(problem);
         const size_t mark = i + 1 < count ? sizeof ", ..." : 1;
-        if (used + strlen(name[i]) + 2 + mark > SCALAR_PROBLEM_BYTES) {
-            (void)snprintf(problem + used, SCALAR_PROBLEM_BYTES - used, ", ...");
+        if (strlen(problem) + strlen(name[i]) + 2 + mark > SCALAR_PROBLEM_BYTES) {
+            text_add(problem, SCALAR_PROBLEM_BYTES, ", ...");
             return;
         }
-        (void)snprintf(problem + used, SCALAR_PROBLEM_BYTES - used, "%s%s", i > 0 ? ", " : "",
-                       name[i]);
+        text_add(problem, SCALAR_PROBLEM_BYTES, "%s%s", i > 0 ? ", " : "", name[i]);
     }
 }
 

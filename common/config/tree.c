@@ -1,6 +1,7 @@
 #include "config/tree.h"
 
 #include "base/check.h"
+#include "base/text.h"
 #include "config/config.h"
 
 #include <stdio.h>
@@ -119,19 +120,16 @@ static void path_of(const struct tree *tree, size_t node, char *path, size_t pat
         CHECK(depth < sizeof chain / sizeof chain[0]);
         chain[depth++] = at;
     }
-    size_t used = 0;
     path[0] = '\0';
-    while (depth > 0 && used + 1 < path_bytes) {
+    while (depth > 0) {
         const struct node *at = &tree->node[chain[--depth]];
         char step[48];
-        int length = 0;
         if (at->key != NO_NODE) {
             copy_printable(step, sizeof step, tree->node[at->key].text);
-            length = snprintf(path + used, path_bytes - used, "%s%s", used > 0 ? "." : "", step);
+            text_add(path, path_bytes, "%s%s", path[0] != '\0' ? "." : "", step);
         } else {
-            length = snprintf(path + used, path_bytes - used, "[%zu]", at->position);
+            text_add(path, path_bytes, "[%zu]", at->position);
         }
-        used += (size_t)length;
     }
 }
 

@@ -1,6 +1,7 @@
 #include "describe/warnings.h"
 
 #include "base/decimal.h"
+#include "base/text.h"
 #include "learn/csv.h"
 #include "learn/header.h"
 
@@ -105,7 +106,7 @@ static void see(struct seen *seen, struct slice text, size_t line)
     }
     if (at < seen->class_count) {
         seen->holders[at]++;
-    } else if (text.size == 0 || slice_is(text, "NA")) {
+    } else if (csv_is_missing(text)) {
         seen->missing++;
     } else {
         see_unlisted(seen, text, line);
@@ -177,14 +178,13 @@ static void warn_several(struct warnings *warnings, const struct seen *seen,
     struct why tail = {""};
     struct why text = {""};
     char list[WHY_BYTES / 2] = "";
-    size_t used = 0;
     for (size_t i = 0; i < seen->class_count; i++) {
-        if (seen->holders[i] == 0 && used < sizeof list) {
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%s\"",
-                                     used == 0 ? "" : " or ", seen->class_name[i]);
+        if (seen->holders[i] == 0) {
+            text_add(list, sizeof list, "%s\"%s\"", list[0] == '\0' ? "" : " or ",
+                     seen->class_name[i]);
         }
     }
-    if (used > 0) {
+    if (list[0] != '\0') {
         tell_unlisted(&tail, seen, "all such cells", label->class_name[schema_other_class(label)]);
         why_set(&text, "none of %zu cells of the label \"%s\" is %s%s", seen->rows, label->name,
                 list, tail.text);

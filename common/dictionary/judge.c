@@ -1,5 +1,6 @@
 /* A job against a dictionary. Both are public; nothing else is looked at. */
 
+#include "base/text.h"
 #include "dictionary/dictionary.h"
 
 #include "base/near.h"
@@ -170,14 +171,12 @@ static bool note_texts(const struct dictionary_column *column,
                        const char (*text)[SCHEMA_NAME_BYTES], size_t count, struct why *note)
 {
     char list[WHY_BYTES / 2] = "";
-    size_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!has_text(column, text[i]) && used < sizeof list) {
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%s\"",
-                                     used == 0 ? "" : ", ", text[i]);
+        if (!has_text(column, text[i])) {
+            text_add(list, sizeof list, "%s\"%s\"", list[0] == '\0' ? "" : ", ", text[i]);
         }
     }
-    if (used == 0) {
+    if (list[0] == '\0') {
         return false;
     }
     note_lacking(note, column, list);

@@ -17,12 +17,15 @@ struct margins {
     double total;
 };
 
-static void add_up(struct margins *out, const struct crosstab_cells *cells)
+/* Of the kept rows and columns; kept: NULL: of all. */
+static void add_up(struct margins *out, const struct crosstab_cells *cells,
+                   const struct crosstab_kept *kept)
 {
     *out = (struct margins){.total = 0};
     for (size_t i = 0; i < cells->rows; i++) {
         for (size_t j = 0; j < cells->columns; j++) {
-            const double x = cells->cell[i * cells->columns + j];
+            const bool is_kept = kept == NULL || (kept->row[i] && kept->column[j]);
+            const double x = is_kept ? cells->cell[i * cells->columns + j] : 0;
             out->row[i] += x;
             out->column[j] += x;
             out->total += x;
@@ -43,12 +46,34 @@ static bool is_enough(const struct margins *margins, const struct crosstab_cells
     return enough;
 }
 
-/* dD_ij / dx_kl */
-static double slope(const struct margins *margins, size_t i, size_t j, size_t k, size_t l)
+/* Writes D_ij's gradient in the cells. */
+static void gradient_of(double *out, const struct margins *margins,
+                        const struct crosstab_cells *cells, const size_t at[2])
 {
-    const double p = margins->row[i] / margins->total;
-    const double q = margins->column[j] / margins->total;
-    return (i == k && j == l ? 1 : 0) - (i == k ? q : 0) - (j == l ? p : 0) + p * q;
+    const double p = margins->row[at[0]] / margins->total;
+    const double q = margins->column[at[1]] / margins->total;
+    for (size_t k = 0; k < cells->rows; k++) {
+        for (size_t l = 0; l < cells->columns; l++) {
+            const bool in_row = at[0] == k;
+            const bool in_column = at[1] == l;
+            *out++ = (in_row && in_column ? 1 : 0) - (in_row ? q : 0) - (in_column ? p : 0) + p * q;
+        }
+    }
+}
+
+/* By noise, of two figures of which these are the gradients. */
+static double noise_covariance(const double *one, const double *other,
+                               const struct crosstab_cells *cells)
+{
+    double product = 0;
+    double sum = 0;
+    double sum_other = 0;
+    for (size_t i = 0; i < cells->rows * cells->columns; i++) {
+        product += one[i] * other[i];
+        sum += one[i];
+        sum_other += other[i];
+    }
+    return cells_covariance(product, sum, sum_other, cells->m, cells->variance);
 }
 
 /* Of D_ij and D_kl, by sampling and noise. */
@@ -61,19 +86,10 @@ static double covariance(const struct margins *margins, const struct crosstab_ce
     const double s = margins->column[other[1]] / margins->total;
     const double sampling = margins->total * ((at[0] == other[0] ? p : 0) - p * r) *
                             ((at[1] == other[1] ? q : 0) - q * s);
-    double product = 0;
-    double sum = 0;
-    double sum_other = 0;
-    for (size_t k = 0; k < cells->rows; k++) {
-        for (size_t l = 0; l < cells->columns; l++) {
-            const double one = slope(margins, at[0], at[1], k, l);
-            const double two = slope(margins, other[0], other[1], k, l);
-            product += one * two;
-            sum += one;
-            sum_other += two;
-        }
-    }
-    return sampling + cells_covariance(product, sum, sum_other, cells->m, cells->variance);
+    double gradient[2][CROSSTAB_CELLS_MAX];
+    gradient_of(gradient[0], margins, cells, at);
+    gradient_of(gradient[1], margins, cells, other);
+    return sampling + noise_covariance(gradient[0], gradient[1], cells);
 }
 
 /* What a sum of so many cells must be above. A smaller one expects too few records in some cell, whatever the others hold. */
@@ -88,7 +104,7 @@ void crosstab_keep(struct crosstab_kept *out, const struct crosstab_cells *cells
 {
     struct margins margins;
     CHECK(cells->rows * cells->columns <= CROSSTAB_CELLS_MAX);
-    add_up(&margins, cells);
+    add_up(&margins, cells, NULL);
     *out = (struct crosstab_kept){.rows = 0};
     for (size_t i = 0; i < cells->rows; i++) {
         out->row[i] = margins.row[i] > least_of(cells->columns, cells);
@@ -113,8 +129,6 @@ static void find_least(struct least *out, const struct margins *margins,
 {
     size_t row = 0;
     size_t column = 0;
-    double product = 0;
-    double sum = 0;
     for (size_t i = 1; i < cells->rows; i++) {
         row = margins->row[i] < margins->row[row] ? i : row;
     }
@@ -126,36 +140,24 @@ static void find_least(struct least *out, const struct margins *margins,
     out->value = r * c / margins->total;
     for (size_t k = 0; k < cells->rows; k++) {
         for (size_t l = 0; l < cells->columns; l++) {
-            const double by = out->value * ((k == row ? 1 / r : 0) + (l == column ? 1 / c : 0) -
-                                            1 / margins->total);
-            out->gradient[k * cells->columns + l] = by;
-            product += by * by;
-            sum += by;
+            out->gradient[k * cells->columns + l] =
+                out->value *
+                ((k == row ? 1 / r : 0) + (l == column ? 1 / c : 0) - 1 / margins->total);
         }
     }
     const double sampling =
         out->value * out->value * ((1 - r / margins->total) / r + (1 - c / margins->total) / c);
     out->deviation =
-        sqrt(sampling + fmax(0, cells_covariance(product, sum, sum, cells->m, cells->variance)));
+        sqrt(sampling + crosstab_noise(cells, out->gradient, cells->rows * cells->columns));
 }
 
 /* How far noise moves D_ij where a least cell is found one deviation too large. */
 static double moved(const struct least *least, const struct margins *margins,
                     const struct crosstab_cells *cells, const size_t at[2])
 {
-    double product = 0;
-    double sum = 0;
-    double sum_other = 0;
-    for (size_t k = 0; k < cells->rows; k++) {
-        for (size_t l = 0; l < cells->columns; l++) {
-            const double one = slope(margins, at[0], at[1], k, l);
-            const double two = least->gradient[k * cells->columns + l];
-            product += one * two;
-            sum += one;
-            sum_other += two;
-        }
-    }
-    return cells_covariance(product, sum, sum_other, cells->m, cells->variance) / least->deviation;
+    double gradient[CROSSTAB_CELLS_MAX];
+    gradient_of(gradient, margins, cells, at);
+    return noise_covariance(gradient, least->gradient, cells) / least->deviation;
 }
 
 /* As many deviations as what is shown may have been moved if a hundredth is; none from three deviations above the limit on. */
@@ -188,22 +190,12 @@ struct crosstab_least crosstab_least_of(const struct crosstab_cells *cells)
         .expected = NAN,
         .wanted = fmax(expected_least, expected_over_noise * sqrt(cells->variance))};
     struct crosstab_kept kept;
-    double row[CROSSTAB_CELLS_MAX] = {0};
-    double column[CROSSTAB_CELLS_MAX] = {0};
-    double total = 0;
+    struct margins margins;
     crosstab_keep(&kept, cells);
-    for (size_t i = 0; i < cells->rows; i++) {
-        for (size_t j = 0; j < cells->columns; j++) {
-            const double x =
-                kept.row[i] && kept.column[j] ? cells->cell[i * cells->columns + j] : 0;
-            row[i] += x;
-            column[j] += x;
-            total += x;
-        }
-    }
+    add_up(&margins, cells, &kept);
     for (size_t i = 0; i < cells->rows && kept.rows > 1 && kept.columns > 1; i++) {
         for (size_t j = 0; j < cells->columns; j++) {
-            const double expected = row[i] * column[j] / total;
+            const double expected = margins.row[i] * margins.column[j] / margins.total;
             if (kept.row[i] && kept.column[j] && !(expected >= least.expected)) {
                 least.row = i;
                 least.column = j;
@@ -226,7 +218,7 @@ static double test_kept(double *p, const struct crosstab_cells *cells)
     struct least least;
 
     CHECK(wide > 0);
-    add_up(&margins, cells);
+    add_up(&margins, cells, NULL);
     if (!is_enough(&margins, cells)) {
         return NAN;
     }

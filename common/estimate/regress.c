@@ -35,7 +35,8 @@ size_t regress_slopes(const struct regress_design *design)
     return slopes;
 }
 
-size_t regress_terms(const struct regress_design *design)
+/* Baselines and slopes. */
+static size_t terms_of(const struct regress_design *design)
 {
     return design->intervals + regress_slopes(design);
 }
@@ -58,7 +59,7 @@ static void add_point(double *u, double *h, const struct regress_design *design,
                       const struct regress_point *point, const struct regress_score *sum)
 {
     const size_t k = design->intervals;
-    const size_t n = regress_terms(design);
+    const size_t n = terms_of(design);
     double score = 0;
     double curve = 0;
     for (size_t i = 0; i < k; i++) {
@@ -186,7 +187,7 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
     const struct regress_design *design = cells->design;
     double u[REGRESS_TERMS_MAX];
     double sum[REGRESS_OUTCOMES_MAX];
-    *out = (struct regress_fit){.cells = cells, .terms = regress_terms(design)};
+    *out = (struct regress_fit){.cells = cells, .terms = terms_of(design)};
     CHECK(out->terms <= REGRESS_TERMS_MAX && design->outcomes <= REGRESS_OUTCOMES_MAX);
     regress_sum_outcomes(sum, cells);
     out->mean_noise = mean_noise(cells, sum);

@@ -73,10 +73,9 @@ struct regress_cells {
     double variance;    /* of the noise on a cell, before balancing; unit: records^2 */
 };
 
-/** Returns how many points, slopes and terms (baselines and slopes) a design has. */
+/** Returns how many points and slopes a design has. */
 size_t regress_points(const struct regress_design *design);
 size_t regress_slopes(const struct regress_design *design);
-size_t regress_terms(const struct regress_design *design);
 
 /* Why a coefficient is left out of a fit. */
 enum regress_lack {

@@ -181,17 +181,14 @@ static void block_signals(sigset_t *before)
     (void)pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-enum status endpoint_listen(struct endpoint **out, const struct endpoint_options *options,
-                            struct why *why)
+/* *out: of start; on failure it is freed and NULL */
+static enum status open_socket(struct endpoint **out, const struct endpoint_options *options,
+                               enum status (*open)(struct endpoint *, struct why *),
+                               struct why *why)
 {
     sigset_t before;
-    enum status status = start(out, options, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    (*out)->listens = true;
     block_signals(&before);
-    status = endpoint_guard_open(*out, why);
+    enum status status = open(*out, why);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status == STATUS_OK) {
         status = endpoint_lines_open(*out, options->lines, why);
@@ -203,26 +200,26 @@ enum status endpoint_listen(struct endpoint **out, const struct endpoint_options
     return status;
 }
 
+enum status endpoint_listen(struct endpoint **out, const struct endpoint_options *options,
+                            struct why *why)
+{
+    const enum status status = start(out, options, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    (*out)->listens = true;
+    return open_socket(out, options, endpoint_guard_open, why);
+}
+
 enum status endpoint_dial(struct endpoint **out, const struct endpoint_options *options,
                           struct why *why)
 {
-    sigset_t before;
-    enum status status = start(out, options, why);
+    const enum status status = start(out, options, why);
     if (status != STATUS_OK) {
         return status;
     }
     (*out)->dialing.coordinator_key = options->coordinator_key;
-    block_signals(&before);
-    status = endpoint_dialing_build(*out, why);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (status == STATUS_OK) {
-        status = endpoint_lines_open(*out, options->lines, why);
-    }
-    if (status != STATUS_OK) {
-        endpoint_free(*out);
-        *out = NULL;
-    }
-    return status;
+    return open_socket(out, options, endpoint_dialing_build, why);
 }
 
 static long wait_ms(const struct endpoint *endpoint, int64_t now_ms, int timeout_ms)

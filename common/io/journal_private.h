@@ -55,9 +55,6 @@ struct journal_sqlite {
 /** Sets trouble to what SQLite says about the last call; returns the status for a failed read. */
 enum status journal_sqlite_failure(struct journal_sqlite *journal, const char *doing);
 
-/** Moves SQLite's log into the database and empties it, unless somebody reads the journal. Fails with STATUS_IO. */
-MUST_USE enum status journal_sqlite_empty_log(struct journal_sqlite *journal);
-
 /** Writes a large blob into a file of its own, sealed under a new key; both are durable when it returns, and the key is
  * nowhere else. Digests it on the way, unless digest is NULL. Fails with STATUS_IO: nothing is left, trouble says why. */
 MUST_USE enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *key,

@@ -130,6 +130,19 @@ static enum status refuse(struct journal_sqlite *journal)
     return journal->refuses ? STATUS_UNKNOWN_OUTCOME : STATUS_OK;
 }
 
+/* Moves SQLite's log into the database and empties it, unless somebody reads the journal. */
+static enum status empty_log(struct journal_sqlite *journal)
+{
+    const int result =
+        sqlite3_wal_checkpoint_v2(journal->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    journal->log_has_secrets = result != SQLITE_OK;
+    if (result == SQLITE_OK || (result & 0xff) == SQLITE_BUSY || (result & 0xff) == SQLITE_LOCKED) {
+        return STATUS_OK;
+    }
+    (void)journal_sqlite_failure(journal, "overwritten");
+    return STATUS_IO;
+}
+
 static enum status append_known(void *self, uint64_t *sequence, struct slice body,
                                 struct slice blob, const struct digest *digest)
 {
@@ -169,7 +182,7 @@ static enum status append_known(void *self, uint64_t *sequence, struct slice bod
     }
     journal->last = next;
     *sequence = next.sequence;
-    if (journal->log_has_secrets && journal_sqlite_empty_log(journal) != STATUS_OK) {
+    if (journal->log_has_secrets && empty_log(journal) != STATUS_OK) {
         journal->refuses = true; /* this record is durable */
     }
     if (journal->bulk_is_stale) {
@@ -195,18 +208,6 @@ static bool wait_for_disk(struct journal_sqlite *journal, bool wait)
     return sqlite3_exec(journal->database,
                         wait ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", NULL, NULL,
                         NULL) == SQLITE_OK;
-}
-
-enum status journal_sqlite_empty_log(struct journal_sqlite *journal)
-{
-    const int result =
-        sqlite3_wal_checkpoint_v2(journal->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    journal->log_has_secrets = result != SQLITE_OK;
-    if (result == SQLITE_OK || (result & 0xff) == SQLITE_BUSY || (result & 0xff) == SQLITE_LOCKED) {
-        return STATUS_OK;
-    }
-    (void)journal_sqlite_failure(journal, "overwritten");
-    return STATUS_IO;
 }
 
 static enum status drop_pieces(struct journal_sqlite *journal, uint64_t sequence)
@@ -253,7 +254,7 @@ static enum status wipe(void *self, uint64_t sequence)
     }
     status = forget(self, sequence);
     if (status == STATUS_OK) {
-        status = journal_sqlite_empty_log(journal);
+        status = empty_log(journal);
         journal->refuses = status != STATUS_OK;
     }
     return status;

@@ -73,6 +73,18 @@ uint64_t tcp_network_of(const struct tcp_peer *peer)
     return load_u64(byte);
 }
 
+/* Asks the kernel; false where it does not tell this member. */
+#define TELLS(info, descriptor, member)                                                            \
+    (look(&(info), (descriptor)) >= offsetof(struct tcp_info, member) + sizeof(info).member)
+
+/* Returns how many bytes of it the kernel has written. */
+static size_t look(struct tcp_info *info, int descriptor)
+{
+    socklen_t size = sizeof *info;
+    memset(info, 0, sizeof *info);
+    return getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &size) == 0 ? size : 0;
+}
+
 bool tcp_bytes_received(uint64_t *bytes, int descriptor)
 {
     uint32_t idle_ms = 0;
@@ -82,11 +94,7 @@ bool tcp_bytes_received(uint64_t *bytes, int descriptor)
 bool tcp_progress(uint64_t *bytes, uint32_t *idle_ms, int descriptor)
 {
     struct tcp_info info;
-    socklen_t size = sizeof info;
-
-    memset(&info, 0, sizeof info);
-    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
-        size < offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received) {
+    if (!TELLS(info, descriptor, tcpi_bytes_received)) {
         return false;
     }
     *bytes = info.tcpi_bytes_received;
@@ -97,11 +105,7 @@ bool tcp_progress(uint64_t *bytes, uint32_t *idle_ms, int descriptor)
 bool tcp_bytes_acknowledged(uint64_t *bytes, int descriptor)
 {
     struct tcp_info info;
-    socklen_t size = sizeof info;
-
-    memset(&info, 0, sizeof info);
-    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
-        size < offsetof(struct tcp_info, tcpi_bytes_acked) + sizeof info.tcpi_bytes_acked) {
+    if (!TELLS(info, descriptor, tcpi_bytes_acked)) {
         return false;
     }
     *bytes = info.tcpi_bytes_acked;
@@ -112,10 +116,5 @@ bool tcp_window_is_closed(int descriptor)
 {
     enum { CLOSED_BYTES = 1024 }; /* less than a packet is not offered */
     struct tcp_info info;
-    socklen_t size = sizeof info;
-
-    memset(&info, 0, sizeof info);
-    return getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
-           size >= offsetof(struct tcp_info, tcpi_snd_wnd) + sizeof info.tcpi_snd_wnd &&
-           info.tcpi_snd_wnd < CLOSED_BYTES;
+    return TELLS(info, descriptor, tcpi_snd_wnd) && info.tcpi_snd_wnd < CLOSED_BYTES;
 }

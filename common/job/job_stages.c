@@ -1,15 +1,9 @@
 /* The stages of a draft against each other and against the whole price. What one task has that the
- * others have not is in its folder
- * of common/task. */
+ * others have not is in its folder of common/task. */
 
-#include "base/check.h"
-#include "dp/mechanism.h"
-#include "dp/schedule.h"
-#include "job/reach.h"
-#include "job/trust.h"
+#include "base/text.h"
 #include "task/task.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +21,6 @@ static enum status refuse_foreign(const struct drafting *drafting, size_t index,
                                   unsigned tasks, const char *more)
 {
     char list[256] = "";
-    size_t used = 0;
     for (unsigned task = 0; task < TASK_COUNT; task++) {
         const unsigned later = tasks >> task >> 1;
         if ((tasks & BIT(task)) == 0) {
@@ -35,10 +28,9 @@ static enum status refuse_foreign(const struct drafting *drafting, size_t index,
         }
         const char *name = task_name((enum task)task);
         const bool vowel = strchr("aeiou", name[0]) != NULL;
-        const char *before = used > 0 ? "" : vowel ? "an " : "a ";
+        const char *before = list[0] != '\0' ? "" : vowel ? "an " : "a ";
         const char *after = later == 0 ? "" : (later & (later - 1)) == 0 ? " or " : ", ";
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s", before, name, after);
-        CHECK(used < sizeof list);
+        text_add(list, sizeof list, "%s%s%s", before, name, after);
     }
     char path[CONFIG_PATH_BYTES];
     return config_refuse(drafting->config, drafting->why, draft_path(path, "stages", index, key),
@@ -199,19 +191,18 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
         status = kind->build(drafting, index);
     }
     const bool gaussian = stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN;
-    if (status == STATUS_OK && gaussian && stage_has(drafting, index, "share")) {
+    const bool has_share = stage_has(drafting, index, "share");
+    if (status == STATUS_OK && gaussian && has_share) {
         return stage_refuse(drafting, index, "share",
                             "is not read with gaussian noise, which takes what the other stages "
                             "leave of epsilon and delta: remove it");
     }
-    if (status == STATUS_OK && !gaussian && !kind->takes_rest &&
-        !stage_has(drafting, index, "share")) {
+    if (status == STATUS_OK && !gaussian && !kind->takes_rest && !has_share) {
         return stage_refuse(drafting, index, "share",
                             "is missing: add it, for example `share: 0.5`");
     }
-    if (status == STATUS_OK && stage->charge.mechanism != MECHANISM_DISCRETE_GAUSSIAN &&
-        stage->charge.epsilon_micro == 0) {
-        if (kind->takes_rest && !stage_has(drafting, index, "share")) {
+    if (status == STATUS_OK && !gaussian && stage->charge.epsilon_micro == 0) {
+        if (kind->takes_rest && !has_share) {
             return config_refuse(drafting->config, drafting->why, "privacy.epsilon",
                                  "leaves each answer of stage %zu less than a millionth: raise it",
                                  index + 1);
@@ -219,130 +210,6 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
         return stage_refuse(drafting, index, "share", STAGE_SHARE_TOO_SMALL);
     }
     return status;
-}
-
-/* Of epsilon, what the other stages leave. */
-static bool takes_rest(const struct drafting *drafting, size_t index)
-{
-    const struct task_text *text = task_text((enum task)draft_stage(drafting, index)->task);
-    return text->takes_rest && !stage_has(drafting, index, "share");
-}
-
-/* Draws under central trust may be charged as a Gaussian, too, whose sigma stands. */
-static bool waits_for_sigma(const struct stage *stage)
-{
-    return stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN && stage->charge.sigma_micro == 0;
-}
-
-/* What a sum of shares lacks of a discrete Gaussian, over all the numbers of a pass that a unit moves. */
-static uint64_t shares_delta(const struct job *job, const struct stage *stage)
-{
-    size_t count = 0;
-    if (!trust_of(job)->masked) {
-        return 0;
-    }
-    for (uint32_t within = 0; within < stage->rounds; within++) {
-        const size_t now = round_answer_count(job, stage, within, 0);
-        count = now > count ? now : count;
-    }
-    return mechanism_sigma_delta(job->honest, count * reach_of(job, stage).rounds);
-}
-
-/* The sigma that this stage's limit leaves beside the charges of all others. */
-static enum status stage_set_sigma(const struct drafting *drafting, struct stage *own)
-{
-    struct job *job = drafting->job;
-    struct charge fixed[JOB_STAGES_MAX];
-    struct schedule schedule = {.limit = {job->epsilon_micro, job->delta_atto}, .fixed = fixed};
-    struct why why = {{0}};
-
-    for (size_t i = 0; i < job->stage_count; i++) {
-        struct stage *stage = &job->stage[i];
-        if (stage != own) {
-            struct charge *charge = &fixed[schedule.fixed_count++];
-            *charge = stage->charge;
-            charge->count = charge_count(charge) * reach_passes(job, stage, stage->rounds);
-            charge->pass = (struct digest){{1}};
-            charge->row_count = 1;
-        }
-    }
-    schedule.count = reach_passes(job, own, own->rounds);
-    schedule.sampling_nano = charge_sampling_nano(&own->charge);
-    schedule.delta_atto = own->charge.delta_atto = shares_delta(job, own);
-    if (schedule_sigma(&own->charge.sigma_micro, &schedule, &why) != STATUS_OK) {
-        return stage_refuse(drafting, (size_t)(own - job->stage), "noise", why.text);
-    }
-    return STATUS_OK;
-}
-
-/* own: out, the one stage whose Gaussian noise takes what the others leave; NULL: there is none. */
-static enum status find_gaussian(struct stage **own, const struct drafting *drafting)
-{
-    struct job *job = drafting->job;
-    struct stage *found = NULL;
-
-    for (size_t i = 0; i < job->stage_count; i++) {
-        if (!waits_for_sigma(&job->stage[i])) {
-            continue;
-        }
-        if (found != NULL) {
-            const size_t first = (size_t)(found - job->stage);
-            if (takes_rest(drafting, i) || takes_rest(drafting, first)) {
-                return stage_refuse(drafting, takes_rest(drafting, i) ? i : first, "share",
-                                    "is missing, and another stage's gaussian noise takes all that "
-                                    "is left too: add a share, for example `share: 0.5`, or write "
-                                    "noise: laplace there");
-            }
-            return stage_refuse(drafting, i, "noise",
-                                "is gaussian in a second stage, and one takes all that is left: "
-                                "write laplace here or there");
-        }
-        found = &job->stage[i];
-    }
-    *own = found;
-    return STATUS_OK;
-}
-
-/* Sigma, and then what is planned by it. A plan may make an answer longer: a longer sum of shares lacks more of Gaussian noise.
- * That is so little that the plan stays. */
-static enum status plan_by_noise(const struct drafting *drafting)
-{
-    struct job *job = drafting->job;
-    struct stage *own = NULL;
-    enum status status = find_gaussian(&own, drafting);
-    if (status == STATUS_OK && own != NULL) {
-        status = stage_set_sigma(drafting, own);
-    }
-    for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
-        const struct task_text *text = task_text(job->stage[i].task);
-        status = text->plan != NULL ? text->plan(drafting, i) : STATUS_OK;
-    }
-    return status == STATUS_OK && own != NULL && shares_delta(job, own) > own->charge.delta_atto
-               ? stage_set_sigma(drafting, own)
-               : status;
-}
-
-/* A stage without a share takes what the others leave: there is one such stage, and they leave something. */
-static enum status check_rest(const struct drafting *drafting)
-{
-    bool found = false;
-    for (size_t i = 0; i < drafting->draft->stage_count; i++) {
-        if (!takes_rest(drafting, i)) {
-            continue;
-        }
-        if (found) {
-            return stage_refuse(drafting, i, "share",
-                                "is missing in a second stage, and one takes all that is left: add "
-                                "it here or there, for example `share: 0.5`");
-        }
-        found = true;
-        if (stage_share_nano(drafting, i) == 0) {
-            return stage_refuse(drafting, i, "share",
-                                "is missing, and the other stages' shares leave nothing of epsilon "
-                                "to this one: lower them");
-        }
-    }
-    return STATUS_OK;
 }
 
 /* Where the job does not bound the records of an agent, a stage may need a bound. Set before any stage is built: stages
@@ -366,15 +233,16 @@ static void take_records_most(const struct drafting *drafting)
 enum status job_stages_build(const struct drafting *drafting)
 {
     const struct draft *draft = drafting->draft;
+    struct job *job = drafting->job;
     uint64_t share_nano = 0;
     uint64_t rounds = 0;
-    drafting->job->stage = calloc(draft->stage_count, sizeof *drafting->job->stage);
-    if (drafting->job->stage == NULL) {
+    job->stage = calloc(draft->stage_count, sizeof *job->stage);
+    if (job->stage == NULL) {
         return STATUS_NO_MEMORY;
     }
-    drafting->job->stage_count = draft->stage_count;
+    job->stage_count = draft->stage_count;
     take_records_most(drafting);
-    enum status status = check_rest(drafting);
+    enum status status = job_stages_check_rest(drafting);
     if (status == STATUS_OK) {
         status = job_maps_build(drafting);
     }
@@ -392,15 +260,14 @@ enum status job_stages_build(const struct drafting *drafting)
         if (status != STATUS_OK) {
             return status;
         }
-        rounds += drafting->job->stage[i].rounds;
-        drafting->job->schema.keeps_raw =
-            drafting->job->schema.keeps_raw || task_text(drafting->job->stage[i].task)->keeps_raw;
+        rounds += job->stage[i].rounds;
+        job->schema.keeps_raw = job->schema.keeps_raw || task_text(job->stage[i].task)->keeps_raw;
         if (rounds > ROUNDS_TOTAL_MAX) {
             return stage_refuse(drafting, i, "rounds",
                                 "makes more than 1000000 rounds in all: lower it");
         }
     }
-    job_take_shares(drafting->job, job_records_min(drafting->job));
+    job_take_shares(job, job_records_min(job));
     status = stage_set_draws(drafting);
-    return status == STATUS_OK ? plan_by_noise(drafting) : status;
+    return status == STATUS_OK ? job_stages_plan(drafting) : status;
 }

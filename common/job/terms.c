@@ -62,6 +62,14 @@ enum status terms_deviation(double *steps, const struct terms_setting *setting, 
     return status;
 }
 
+enum status terms_begin_line(struct terms_line **line, double *steps, struct terms *terms,
+                             const struct terms_setting *setting, uint32_t within, struct why *why)
+{
+    const enum status status = terms_deviation(steps, setting, within, why);
+    *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
+    return status == STATUS_OK && *line == NULL ? STATUS_NO_MEMORY : status;
+}
+
 /* A number of the agents' average, in units of the label's half_width as predictions are. */
 enum status terms_describe_score(struct terms *terms, const struct terms_setting *setting,
                                  uint32_t within, const char *what, struct why *why)
@@ -69,10 +77,10 @@ enum status terms_describe_score(struct terms *terms, const struct terms_setting
     const struct label *label = &setting->job->schema.label;
     const bool is_number = label->kind == LABEL_NUMBER;
     double steps = 0;
-    enum status status = terms_deviation(&steps, setting, within, why);
-    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
-    if (line == NULL) {
-        return status == STATUS_OK ? STATUS_NO_MEMORY : status;
+    struct terms_line *line = NULL;
+    const enum status status = terms_begin_line(&line, &steps, terms, setting, within, why);
+    if (status != STATUS_OK) {
+        return status;
     }
     const double noise = ldexp(steps, -(int)setting->stage->grid_bits) / (double)setting->agents;
     (void)snprintf(line->what, sizeof line->what, "%s", what);

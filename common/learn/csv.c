@@ -379,3 +379,8 @@ enum status csv_split(FILE *file, const char *name, char separator, FILE *const 
     csv_free(csv);
     return status;
 }
+
+bool csv_is_missing(struct slice field)
+{
+    return field.size == 0 || slice_is(field, "NA");
+}

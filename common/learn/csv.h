@@ -76,6 +76,9 @@ size_t csv_count(struct slice line, char separator);
 /** Returns the separator that stands in a line most often, outside of quotes; a comma where there is none. */
 char csv_likely_separator(struct slice line);
 
+/** Answers whether a field says that there is no value. */
+bool csv_is_missing(struct slice field);
+
 /** Returns "comma", "semicolon" or "tab". */
 const char *csv_separator_name(char separator);
 

@@ -11,11 +11,6 @@
  */
 static const double bound_slack = 1e-9;
 
-static bool slice_is_missing(struct slice slice)
-{
-    return slice.size == 0 || slice_is(slice, "NA");
-}
-
 /* A field that the row does not have is missing. */
 static struct slice field_of(const struct reader *reader, size_t field)
 {
@@ -33,7 +28,7 @@ static double take_number(struct cell_counts *counts, const struct reader *reade
                           struct slice text)
 {
     double value = NAN;
-    if (slice_is_missing(text)) {
+    if (csv_is_missing(text)) {
         counts->missing += reader->is_over ? 0 : 1;
     } else if (decimal_cell(&value, text) != STATUS_OK) {
         count_unlisted(counts, reader);
@@ -60,7 +55,7 @@ static double take_category(struct cell_counts *counts, const struct reader *rea
     if (found < column->category_count) {
         return (double)found;
     }
-    if (slice_is_missing(text)) {
+    if (csv_is_missing(text)) {
         counts->missing += reader->is_over ? 0 : 1;
         return NAN;
     }
@@ -110,9 +105,9 @@ static void take_label_text(struct reader *reader, struct cell_counts *counts)
         reader->label = is_positive ? 1 : -1;
     }
     reader->raw_label = is_listed || label->kind == LABEL_SIGN ? reader->label
-                        : slice_is_missing(text)               ? NAN
+                        : csv_is_missing(text)                 ? NAN
                                                                : FEATURES_UNLISTED;
-    if (!is_listed && slice_is_missing(text)) {
+    if (!is_listed && csv_is_missing(text)) {
         counts->missing += reader->is_over ? 0 : 1;
     } else if (!is_listed &&
                (label->kind == LABEL_CLASSES || strcmp(label->negative, SCHEMA_REST) != 0)) {

@@ -1,6 +1,7 @@
 #include "learn/model.h"
 
 #include "base/check.h"
+#include "base/file.h"
 #include "learn/blocks.h"
 #include "learn/metrics.h"
 #include "learn/model_private.h"
@@ -221,5 +222,18 @@ enum status model_from_json(struct model *out, struct slice text, const char *na
     if (status != STATUS_OK) {
         model_free(out);
     }
+    return status;
+}
+
+enum status model_load(struct model *out, const char *path, struct why *why)
+{
+    char *text = NULL;
+    size_t size = 0;
+    *out = (struct model){0};
+    enum status status = file_read(&text, &size, path, MODEL_FILE_BYTES_MAX, why);
+    if (status == STATUS_OK) {
+        status = model_from_json(out, (struct slice){text, size}, path, why);
+    }
+    free(text);
     return status;
 }

@@ -71,6 +71,9 @@ MUST_USE enum status model_to_json(char **text, const struct model *model);
 MUST_USE enum status model_from_json(struct model *out, struct slice text, const char *name,
                                      struct why *why);
 
+/** Does the same with a file's text. Fails as file_read too. */
+MUST_USE enum status model_load(struct model *out, const char *path, struct why *why);
+
 /** Frees what the model owns and zeroes it. */
 void model_free(struct model *model);
 

@@ -3,6 +3,7 @@
 
 #include "learn/reading.h"
 
+#include "base/text.h"
 #include "learn/dataset.h"
 
 #include <math.h>
@@ -73,11 +74,7 @@ static char *make_up(size_t *size, const struct schema *schema, const struct rea
     for (size_t i = 0; i < sample_rows(reading); i++) {
         put_line(out, schema, reading, filler);
     }
-    const bool failed = ferror(out) != 0;
-    if (fclose(out) != 0 || failed) {
-        free(text);
-        return NULL;
-    }
+    (void)!text_close(&text, out);
     return text;
 }
 

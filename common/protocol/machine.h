@@ -165,6 +165,11 @@ struct machine {
     int64_t (*wake_ms)(const void *self);
 };
 
+static inline int64_t machine_earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /** Makes room for one step's effects; fails with STATUS_NO_MEMORY. effects_free(NULL) does nothing. */
 MUST_USE enum status effects_init(struct effects *effects, size_t control_size);
 void effects_clear(struct effects *effects);

@@ -10,18 +10,21 @@
 
 enum { BINS_DEFAULT = 8 }; /* before query_plan */
 
+static const struct query_number bins = {"bins", CONCORDANCE_BINS_MIN, CONCORDANCE_BINS_MAX, 2,
+                                         "bins are 4, 6, 8, 10 or 12"};
+
 /* The edges of time, each a bin's end, and behind them those between the bins of the score. */
-static void set_bins(struct query *query, size_t bins)
+static void set_bins(struct query *query, size_t count)
 {
     const struct column *score = &query->variable[0].column;
-    query->intervals = bins;
-    query->cell_count = CONCORDANCE_CELLS(query_groups(query), bins);
-    for (size_t j = 0; j < bins; j++) {
-        query->edge[j] = query->end * (double)(j + 1) / (double)bins;
+    query->intervals = count;
+    query->cell_count = CONCORDANCE_CELLS(query_groups(query), count);
+    for (size_t j = 0; j < count; j++) {
+        query->edge[j] = query->end * (double)(j + 1) / (double)count;
         query->edge_key[j] = even_key(query->edge[j]);
     }
-    for (size_t k = 1; k < bins; k++) {
-        query_set_score_edge(query, bins + k - 1, query_even_edge(score, k, bins));
+    for (size_t k = 1; k < count; k++) {
+        query_set_score_edge(query, count + k - 1, query_even_edge(score, k, count));
     }
 }
 
@@ -32,26 +35,6 @@ void query_plan_concordance(struct query *query, const struct query_public *know
                                                                  .groups = query_groups(query),
                                                                  .variance = known->variance}));
     }
-}
-
-static enum status read_bins(struct reading *reading)
-{
-    struct query *query = reading->query;
-    struct reader *reader = &reading->reader;
-    const struct token token = reader->token;
-    double bins = 0;
-    const enum status status = reader_number(reader, &bins, "a number of bins should stand here");
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (!(bins >= CONCORDANCE_BINS_MIN && bins <= CONCORDANCE_BINS_MAX && fmod(bins, 2) == 0)) {
-        reader->token = token;
-        return reader_refuse(reader, "bins are 4, 6, 8, 10 or 12");
-    }
-    query->intervals = (size_t)bins;
-    query->intervals_are_asked = true;
-    return reader_accept(reader, "bins") ? STATUS_OK
-                                         : reader_refuse(reader, "the word bins should stand here");
 }
 
 /* Behind `evaluate: risk for time`: futime event death by sex, to 5000 in 8 bins where ... */
@@ -68,19 +51,12 @@ enum status query_read_concordance(struct reading *reading)
         return reader_refuse(&at_time, "the score is not its own time: name another column");
     }
     if (status == STATUS_OK) {
-        status = reader_accept(reader, "event")
-                     ? query_read_event(reading)
-                     : reader_refuse(reader, "the word event and a column should stand here");
-    }
-    if (status == STATUS_OK && reader_accept(reader, "by")) {
-        status = query_read_groups_of_event(reading, true);
-    }
-    if (status == STATUS_OK) {
-        status = query_read_end(reading);
+        status = query_read_until_end(reading);
     }
     query->intervals = BINS_DEFAULT;
     if (status == STATUS_OK && reader_accept(reader, "in")) {
-        status = read_bins(reading);
+        query->intervals_are_asked = true;
+        status = query_read_number(&query->intervals, reading, &bins);
     }
     if (status != STATUS_OK) {
         return status;

@@ -64,16 +64,13 @@ static enum status read_variable(struct reading *reading)
     }
     struct query_variable *variable = &query->variable[query->variable_count];
     const struct column *column = &variable->column;
-    const enum status status = query_read_any(&variable->column, &variable->column_index, reading);
+    enum status status = query_read_any(&variable->column, &variable->column_index, reading);
+    if (status == STATUS_OK) {
+        status = query_take_variable(query, &at_column, "this column is in the list already");
+    }
     if (status != STATUS_OK) {
         return status;
     }
-    for (size_t i = 0; i < query->variable_count; i++) {
-        if (query->variable[i].column_index == variable->column_index) {
-            return reader_refuse(&at_column, "this column is in the list already");
-        }
-    }
-    query->variable_count++;
     if (column->kind == COLUMN_CATEGORY) {
         variable->levels = column->category_count;
         return column->category_count == 2

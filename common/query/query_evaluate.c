@@ -14,7 +14,8 @@ double query_even_edge(const struct column *column, size_t k, size_t levels)
     return predicate_value(column, low + 2 * column->half_width * (double)k / (double)levels);
 }
 
-enum status query_read_score(struct reading *reading)
+/* What an evaluate judges: a column of numbers, or a model; its range is the query's. */
+static enum status read_score(struct reading *reading)
 {
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
@@ -105,29 +106,6 @@ static enum status read_cut(struct reading *reading)
     return STATUS_OK;
 }
 
-static enum status read_levels(struct reading *reading)
-{
-    struct query *query = reading->query;
-    struct reader *reader = &reading->reader;
-    const struct token token = reader->token;
-    double levels = 0;
-    const enum status status =
-        reader_number(reader, &levels, "a number of levels should stand here");
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (!(levels >= EVALUATE_BANDS && levels <= EVALUATE_LEVELS_MAX &&
-          fmod(levels, EVALUATE_BANDS) == 0)) {
-        reader->token = token;
-        return reader_refuse(reader, "levels are 8, 16, 24 or 32");
-    }
-    query->intervals = (size_t)levels;
-    query->intervals_are_asked = true;
-    return reader_accept(reader, "levels")
-               ? STATUS_OK
-               : reader_refuse(reader, "the word levels should stand here");
-}
-
 /* The word time before a column, and not the name of one. */
 static bool accept_time(struct reader *reader)
 {
@@ -150,7 +128,7 @@ enum status query_read_evaluate(struct reading *reading)
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
     query->intervals = EVALUATE_LEVELS_MAX / 2; /* before query_plan */
-    enum status status = query_read_score(reading);
+    enum status status = read_score(reading);
     if (status == STATUS_OK && !reader_accept(reader, "for")) {
         return reader_refuse(reader, "the word for and an event should stand here, such as for "
                                      "death");
@@ -170,7 +148,10 @@ enum status query_read_evaluate(struct reading *reading)
                      : reader_refuse(reader, "cut at and a number should stand here");
     }
     if (status == STATUS_OK && reader_accept(reader, "in")) {
-        status = read_levels(reading);
+        static const struct query_number levels = {"levels", EVALUATE_BANDS, EVALUATE_LEVELS_MAX,
+                                                   EVALUATE_BANDS, "levels are 8, 16, 24 or 32"};
+        query->intervals_are_asked = true;
+        status = query_read_number(&query->intervals, reading, &levels);
     }
     if (status != STATUS_OK) {
         return status;

@@ -82,14 +82,30 @@ enum status query_read_column(struct reading *reading, bool number_only);
 enum status query_read_factor(struct reading *reading);
 enum status query_read_where(struct reading *reading);
 
-/** What is counted: a column of two categories or classes, of which the second or the positive one is meant; or a predicate. */
+/* What a number of something may be: of these, from the least to the most, what is a multiple of each. */
+struct query_number {
+    const char *word; /* such as intervals */
+    unsigned least;
+    unsigned most;
+    unsigned each;
+    const char *remedy; /* NULL: a whole number from the least to the most */
+};
+
+/** Reads `8 intervals`, behind the word in. Fails with STATUS_INVALID. */
+MUST_USE enum status query_read_number(size_t *out, struct reading *reading,
+                                       const struct query_number *asked);
+
+/** What is counted: a column of two categories or classes, of which the second or the positive one is meant; or a predicate. And behind
+ * the word event. */
 enum status query_read_event(struct reading *reading);
+enum status query_read_word_event(struct reading *reading);
 
 /** Answers whether a column stands here by itself, and not in a comparison; and which. */
 bool query_is_column_alone(struct reader reader, size_t *index);
 
-/** The comma, `to` and the last time of a survival. */
+/** The comma, `to` and the last time of a survival; and before it the event and the groups. */
 enum status query_read_end(struct reading *reading);
+enum status query_read_until_end(struct reading *reading);
 
 /** Returns the edge below level k of `levels` that are even over a column's public range, 0 < k < levels; unit: the file's. */
 double query_even_edge(const struct column *column, size_t k, size_t levels);
@@ -98,9 +114,6 @@ double query_even_edge(const struct column *column, size_t k, size_t levels);
  * their mean is the number. Even. */
 void query_split_number(uint64_t *out, const double *step, size_t levels, uint64_t part,
                         double cell);
-
-/** What an evaluate judges: a column of numbers, or a model; its range is the query's. Fails with STATUS_INVALID. */
-enum status query_read_score(struct reading *reading);
 
 /** Sets edge i of the score, and its key: among the model's answers where one is judged. */
 void query_set_score_edge(struct query *query, size_t i, double edge);
@@ -116,6 +129,10 @@ enum status query_read_groups_of_event(struct reading *reading, bool has_time);
 
 /** Any column, made from the label if it is that. Fails with STATUS_INVALID. */
 enum status query_read_any(struct column *column, size_t *index, struct reading *reading);
+
+/** Counts the variable that was read last, unless it was read before: then `again` is said of its place. Fails with STATUS_INVALID. */
+MUST_USE enum status query_take_variable(struct query *query, const struct reader *at_column,
+                                         const char *again);
 
 /** Returns the group that a record is in, by its index; none, of a column, where its cell is none of the categories. */
 double query_group_of(const struct query_asked *asked);

@@ -188,27 +188,40 @@ enum status query_read_histogram(struct reading *reading)
     return status == STATUS_OK ? query_read_where(reading) : status;
 }
 
-static enum status read_rounds(struct reading *reading)
+enum status query_read_number(size_t *out, struct reading *reading,
+                              const struct query_number *asked)
 {
     struct reader *reader = &reading->reader;
     const struct token token = reader->token;
-    double rounds = 0;
-    const enum status status =
-        reader_number(reader, &rounds, "a number of rounds should stand here");
+    double number = 0;
+    char remedy[96];
+    (void)snprintf(remedy, sizeof remedy, "a number of %s should stand here", asked->word);
+    const enum status status = reader_number(reader, &number, remedy);
     if (status != STATUS_OK) {
         return status;
     }
-    if (!(rounds >= 1 && rounds <= QUERY_ROUNDS_MAX && rounds == floor(rounds))) {
-        char remedy[64];
+    if (!(number >= asked->least && number <= asked->most && fmod(number, asked->each) == 0)) {
         reader->token = token;
-        (void)snprintf(remedy, sizeof remedy, "rounds are a whole number from 1 to %d",
-                       QUERY_ROUNDS_MAX);
-        return reader_refuse(reader, remedy);
+        (void)snprintf(remedy, sizeof remedy, "%s are a whole number from %u to %u", asked->word,
+                       asked->least, asked->most);
+        return reader_refuse(reader, asked->remedy != NULL ? asked->remedy : remedy);
     }
-    reading->query->rounds = (uint32_t)rounds;
-    return reader_accept(reader, "rounds")
-               ? STATUS_OK
-               : reader_refuse(reader, "the word rounds should stand here");
+    *out = (size_t)number;
+    (void)snprintf(remedy, sizeof remedy, "the word %s should stand here", asked->word);
+    return reader_accept(reader, asked->word) ? STATUS_OK : reader_refuse(reader, remedy);
+}
+
+enum status query_take_variable(struct query *query, const struct reader *at_column,
+                                const char *again)
+{
+    const size_t last = query->variable_count;
+    for (size_t i = 0; i < last; i++) {
+        if (query->variable[i].column_index == query->variable[last].column_index) {
+            return reader_refuse(at_column, again);
+        }
+    }
+    query->variable_count++;
+    return STATUS_OK;
 }
 
 enum status query_read_quantile(struct reading *reading)
@@ -235,7 +248,11 @@ enum status query_read_quantile(struct reading *reading)
         status = query_read_where(reading);
     }
     if (status == STATUS_OK && reader_accept(reader, "in")) {
-        status = read_rounds(reading);
+        static const struct query_number asked = {
+            .word = "rounds", .least = 1, .most = QUERY_ROUNDS_MAX, .each = 1};
+        size_t rounds = 0;
+        status = query_read_number(&rounds, reading, &asked);
+        query->rounds = (uint32_t)rounds;
     }
     return status;
 }

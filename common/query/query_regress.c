@@ -118,17 +118,14 @@ static enum status read_predictor(struct reading *reading)
     if (status == STATUS_OK && variable->is_log && !reader_accept(reader, ")")) {
         status = reader_refuse(reader, "the bracket of log( is not closed: write )");
     }
+    if (status == STATUS_OK) {
+        status = query_take_variable(query, &at_column, "this column is in the question already");
+    }
     if (status != STATUS_OK) {
         return status;
     }
     const struct column *column = &variable->column;
     const bool is_number = column->kind == COLUMN_NUMBER;
-    for (size_t i = 0; i < query->variable_count; i++) {
-        if (query->variable[i].column_index == variable->column_index) {
-            return reader_refuse(&at_column, "this column is in the question already");
-        }
-    }
-    query->variable_count++;
     variable->levels = column->category_count;
     if (variable->is_log && (!is_number || column->transform != TRANSFORM_NONE ||
                              !(column->centre - column->half_width > 0))) {
@@ -184,12 +181,7 @@ static enum status read_outcome(struct reading *reading)
     if (accept_word(reader, "time")) {
         query->family = REGRESS_HAZARD;
         const enum status status = query_read_column(reading, true);
-        if (status != STATUS_OK) {
-            return status;
-        }
-        return reader_accept(reader, "event")
-                   ? query_read_event(reading)
-                   : reader_refuse(reader, "the word event and a column should stand here");
+        return status == STATUS_OK ? query_read_word_event(reading) : status;
     }
     if (accept_word(reader, "counts")) {
         const struct reader at_column = *reader;

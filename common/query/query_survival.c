@@ -129,31 +129,6 @@ enum status query_read_end(struct reading *reading)
     return status;
 }
 
-static enum status read_intervals(struct reading *reading)
-{
-    struct reader *reader = &reading->reader;
-    const struct token token = reader->token;
-    double intervals = 0;
-    const enum status status =
-        reader_number(reader, &intervals, "a number of intervals should stand here");
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (!(intervals >= SURVIVAL_INTERVALS_MIN && intervals <= SURVIVAL_INTERVALS_MAX &&
-          intervals == floor(intervals))) {
-        char remedy[64];
-        reader->token = token;
-        (void)snprintf(remedy, sizeof remedy, "intervals are a whole number from %d to %d",
-                       SURVIVAL_INTERVALS_MIN, SURVIVAL_INTERVALS_MAX);
-        return reader_refuse(reader, remedy);
-    }
-    reading->query->intervals = (size_t)intervals;
-    reading->query->intervals_are_asked = true;
-    return reader_accept(reader, "intervals")
-               ? STATUS_OK
-               : reader_refuse(reader, "the word intervals should stand here");
-}
-
 /* The groups' names are the predicate as it is written, and its negation. */
 static enum status read_split(struct reading *reading)
 {
@@ -222,8 +197,28 @@ enum status query_read_groups_of_event(struct reading *reading, bool has_time)
     return status;
 }
 
+enum status query_read_word_event(struct reading *reading)
+{
+    return reader_accept(&reading->reader, "event")
+               ? query_read_event(reading)
+               : reader_refuse(&reading->reader, "the word event and a column should stand here");
+}
+
+enum status query_read_until_end(struct reading *reading)
+{
+    enum status status = query_read_word_event(reading);
+    if (status == STATUS_OK && reader_accept(&reading->reader, "by")) {
+        status = query_read_groups_of_event(reading, true);
+    }
+    return status == STATUS_OK ? query_read_end(reading) : status;
+}
+
 enum status query_read_survival(struct reading *reading)
 {
+    static const struct query_number intervals = {.word = "intervals",
+                                                  .least = SURVIVAL_INTERVALS_MIN,
+                                                  .most = SURVIVAL_INTERVALS_MAX,
+                                                  .each = 1};
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
     enum status status =
@@ -231,19 +226,12 @@ enum status query_read_survival(struct reading *reading)
             ? query_read_column(reading, true)
             : reader_refuse(reader, "the word time and a column should stand here");
     if (status == STATUS_OK) {
-        status = reader_accept(reader, "event")
-                     ? query_read_event(reading)
-                     : reader_refuse(reader, "the word event and a column should stand here");
-    }
-    if (status == STATUS_OK && reader_accept(reader, "by")) {
-        status = query_read_groups_of_event(reading, true);
-    }
-    if (status == STATUS_OK) {
-        status = query_read_end(reading);
+        status = query_read_until_end(reading);
     }
     query->intervals = QUERY_INTERVALS_DEFAULT;
     if (status == STATUS_OK && reader_accept(reader, "in")) {
-        status = read_intervals(reading);
+        query->intervals_are_asked = true;
+        status = query_read_number(&query->intervals, reading, &intervals);
     }
     if (status != STATUS_OK) {
         return status;

@@ -118,46 +118,31 @@ static enum status read_variable(struct reading *reading)
         return reader_refuse(&at_column, remedy);
     }
     struct query_variable *variable = &query->variable[query->variable_count];
-    const enum status status = query_read_any(&variable->column, &variable->column_index, reading);
+    enum status status = query_read_any(&variable->column, &variable->column_index, reading);
+    if (status == STATUS_OK) {
+        status = query_take_variable(query, &at_column, "this variable is in the table already");
+    }
     if (status != STATUS_OK) {
         return status;
     }
-    for (size_t i = 0; i < query->variable_count; i++) {
-        if (query->variable[i].column_index == variable->column_index) {
-            return reader_refuse(&at_column, "this variable is in the table already");
-        }
-    }
-    query->variable_count++;
     variable->levels = variable->column.category_count;
     return variable->column.kind == COLUMN_NUMBER ? check_number(variable, &at_column) : STATUS_OK;
 }
 
 static enum status read_steps(struct reading *reading)
 {
+    static const struct query_number asked = {
+        .word = "steps", .least = TABLE1_STEPS_MIN, .most = TABLE1_LEVELS_MAX, .each = 1};
     struct query *query = reading->query;
-    struct reader *reader = &reading->reader;
-    const struct token token = reader->token;
-    double steps = 0;
-    const enum status status = reader_number(reader, &steps, "a number of steps should stand here");
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (!(steps >= TABLE1_STEPS_MIN && steps <= TABLE1_LEVELS_MAX && steps == floor(steps))) {
-        char remedy[64];
-        reader->token = token;
-        (void)snprintf(remedy, sizeof remedy, "steps are a whole number from %d to %d",
-                       TABLE1_STEPS_MIN, TABLE1_LEVELS_MAX);
-        return reader_refuse(reader, remedy);
-    }
-    for (size_t i = 0; i < query->variable_count; i++) {
+    size_t steps = 0;
+    const enum status status = query_read_number(&steps, reading, &asked);
+    for (size_t i = 0; i < query->variable_count && status == STATUS_OK; i++) {
         if (query->variable[i].column.kind == COLUMN_NUMBER) {
-            set_steps(&query->variable[i], (size_t)steps);
+            set_steps(&query->variable[i], steps);
         }
     }
     query->steps_are_asked = true;
-    return reader_accept(reader, "steps")
-               ? STATUS_OK
-               : reader_refuse(reader, "the word steps should stand here");
+    return status;
 }
 
 /* [age, sex, kappa] by death in 32 steps where ... */

@@ -1,4 +1,5 @@
 #include "report/html.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +21,7 @@ enum status html_put(char **html, const struct html_template *template, const ch
         }
     }
     (void)fwrite(template->after, 1, template->after_size, page);
-    if (fclose(page) != 0) {
-        free(*html);
-        *html = NULL;
-        return STATUS_NO_MEMORY;
-    }
-    return STATUS_OK;
+    return text_close(html, page);
 }
 
 enum status html_report(char **html, const struct result *result)

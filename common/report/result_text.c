@@ -1,12 +1,12 @@
 #include "report/result_text.h"
 
 #include "base/check.h"
+#include "base/text.h"
 #include "report/result_fields.h"
 #include "report/result_text_private.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FORMATS = RESULT_LATEX + 1 };
@@ -305,11 +305,5 @@ enum status result_to_text(char **text, const struct result *result, enum result
             result_put_tables(out, &layouts[format], result);
         }
     }
-    const bool failed = ferror(out) != 0;
-    if (fclose(out) != 0 || failed) {
-        free(*text);
-        *text = NULL;
-        return STATUS_NO_MEMORY;
-    }
-    return STATUS_OK;
+    return text_close(text, out);
 }

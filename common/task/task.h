@@ -187,6 +187,12 @@ MUST_USE enum status terms_deviation(double *steps, const struct terms_setting *
 /** Adds a line of which nothing is known yet. Returns NULL without memory. */
 struct terms_line *terms_add_line(struct terms *terms);
 
+/** Adds it, and tells the deviation of the noise as terms_deviation does. line: NULL on failure. Fails likewise, or with
+ * STATUS_NO_MEMORY. */
+MUST_USE enum status terms_begin_line(struct terms_line **line, double *steps, struct terms *terms,
+                                      const struct terms_setting *setting, uint32_t within,
+                                      struct why *why);
+
 /** Adds the line of a number of the agents' average, in units of the label's half_width as predictions
  * are. Fails as terms_noise, with STATUS_NO_MEMORY. */
 MUST_USE enum status terms_describe_score(struct terms *terms, const struct terms_setting *setting,

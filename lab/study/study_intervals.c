@@ -93,9 +93,11 @@ static size_t times_rare(const struct intervals_told *told, const struct interva
 
 static void tell_row(struct study *study, const struct intervals_told *told)
 {
-    study_row(study, INTERVALS_COLUMNS,
-              (const char *const[]){told->text[0], told->text[1], told->text[2], told->text[3],
-                                    told->text[4], told->text[5], told->text[6], told->text[7]});
+    const char *text[INTERVALS_COLUMNS];
+    for (size_t i = 0; i < INTERVALS_COLUMNS; i++) {
+        text[i] = told->text[i][0] == '\0' ? "-" : told->text[i];
+    }
+    study_row(study, INTERVALS_COLUMNS, text);
 }
 
 /* A second look replaces what made it necessary. */
@@ -135,7 +137,7 @@ static enum status run_setting(struct study *study, struct intervals_told *told,
     setting->seed += SEED_OF_AGAIN;
     intervals_told_clear(&again);
     status = told->kind->run(&again, setting);
-    (void)strncat(again.text[0], ", again", sizeof again.text[0] - strlen(again.text[0]) - 1);
+    intervals_tell(&again, 0, ", again");
     tell_row(study, &again);
     for (size_t i = 0; i < told->kind->claim_count; i++) {
         replace(&told->taken[i], &again.taken[i], &told->kind->claim[i]);

@@ -33,13 +33,13 @@ struct intervals_setting {
 };
 
 enum { INTERVALS_SITES = 5, INTERVALS_TEXT = 80, INTERVALS_COLUMNS = 8, INTERVALS_CLAIMS_MAX = 64 };
+enum { INTERVALS_OF_TESTS = 6, INTERVALS_OF_WIDTHS }; /* the last columns */
 
 /** Returns how many records a study has: of all five sites, or of the one that is alone. */
 uint64_t intervals_records(const struct intervals_setting *setting);
 
-/** Writes what a row says of its setting: "local, Gaussian, 5 x 200, epsilon 1". */
-void intervals_setting_name(char text[static INTERVALS_TEXT], const char *kind,
-                            const struct intervals_setting *setting);
+/** Returns the word for who adds a setting's noise. */
+const char *intervals_trust(const struct intervals_setting *setting);
 
 /** Writes one of the sizes, epsilons, trusts and kinds of noise, in this order from the slowest but for the noise: Laplace first. Returns
  * false behind the last that is asked for. */
@@ -93,8 +93,9 @@ struct intervals_source {
     size_t room;
 };
 
-/** Prepares it: init, put for each atom, ready, which makes the chances one; free, also after a failure. Fail with STATUS_NO_MEMORY. */
-MUST_USE enum status intervals_source_init(struct intervals_source *out, size_t room);
+/** Prepares it: init, put for each atom, ready, which makes the chances one; free, also after a failure. ready fails with
+ * STATUS_NO_MEMORY, for init as well. */
+void intervals_source_init(struct intervals_source *out, size_t room);
 void intervals_source_put(struct intervals_source *source, double chance, size_t cell,
                           double above);
 MUST_USE enum status intervals_source_ready(struct intervals_source *source);
@@ -107,6 +108,30 @@ void intervals_source_draw(double *cell, const struct intervals_source *source, 
 /** Adds what so many records are on average. */
 void intervals_source_expect(double *cell, const struct intervals_source *source, double records);
 
+/* A setting's studies: what their records are drawn from, and the noise on their cells. Not to be copied. */
+struct intervals_studies {
+    uint64_t records;
+    struct intervals_source source; /* the caller makes it, behind init */
+    struct intervals_noise noise;
+    struct seeded_random seeded;
+    struct random random;
+    double told;       /* the variance of the noise on a cell that the analysis is told */
+    double told_truth; /* where the cells are those that are on average */
+};
+
+/** Prepares all but the source; intervals_studies_free, also after a failure. Fails as intervals_noise_init. */
+MUST_USE enum status intervals_studies_init(struct intervals_studies *out,
+                                            const struct intervals_setting *setting,
+                                            const struct intervals_moves *moves);
+void intervals_studies_free(struct intervals_studies *studies);
+
+/** Draws a study's cells (count): without noise, and released. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status intervals_studies_draw(double *cell, double *exact, size_t count,
+                                            struct intervals_studies *studies);
+
+/** Writes what the cells (count) are on average. */
+void intervals_studies_expect(double *cell, size_t count, const struct intervals_studies *studies);
+
 /* Counts of yes among how many. */
 struct intervals_rate {
     uint64_t yes;
@@ -116,6 +141,24 @@ struct intervals_rate {
 /** Returns the share, NAN of none; and counts one. */
 double intervals_share(const struct intervals_rate *rate);
 void intervals_count(struct intervals_rate *rate, bool yes);
+
+struct estimate;
+
+/** Counts whether an interval holds the truth, if it is given; and returns how wide it is. */
+void intervals_judge(struct intervals_rate *rate, const struct estimate *estimate, double truth);
+double intervals_width_of(const struct estimate *estimate);
+
+/* Widths of intervals that are shown, and of the same records' without noise: summed. */
+struct intervals_width {
+    double released;
+    double exact;
+    double logarithms; /* of released */
+    double squares;    /* of these */
+    uint64_t count;
+    double
+        by_true; /* that the true cells give with the same noise admitted; 0: each release has its own */
+    double true_logarithms; /* of these; summed */
+};
 
 /* What a setting has of a claim. */
 struct intervals_taken {
@@ -130,7 +173,7 @@ struct intervals_taken {
 
 /* A setting's row, and what it has of each claim of the kind. */
 struct intervals_told {
-    char text[INTERVALS_COLUMNS][INTERVALS_TEXT];
+    char text[INTERVALS_COLUMNS][INTERVALS_TEXT]; /* empty: nothing is told there */
     const struct intervals_kind *kind;
     const struct intervals_setting *setting;
     struct intervals_taken taken[INTERVALS_CLAIMS_MAX];
@@ -138,6 +181,20 @@ struct intervals_told {
 
 /** Makes it one of which nothing is taken. */
 void intervals_told_clear(struct intervals_told *told);
+
+/* Each writes behind what a column has: any words; of the setting "local, Gaussian, 5 x 200, epsilon 1", in the first column; a share,
+ * 0.951; of what was asked the part that is shown, 0.87; of tests, in their column, both; in theirs a width over that without noise and
+ * over that of the true cells, 1.31, 1.02. */
+void intervals_tell(struct intervals_told *told, size_t column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void intervals_tell_setting(struct intervals_told *told, const char *kind);
+void intervals_tell_share(struct intervals_told *told, size_t column, const char *words,
+                          const struct intervals_rate *rate);
+void intervals_tell_shown(struct intervals_told *told, size_t column, const char *words,
+                          const struct intervals_rate *rate, size_t asked);
+void intervals_tell_tests(struct intervals_told *told, const struct intervals_rate *rejected);
+void intervals_tell_width(struct intervals_told *told, const char *words,
+                          const struct intervals_width *width);
 
 /** Returns what chance leaves possible of a chance that `yes` of `all` were seen of: its upper limit where is_upper, else its lower one.
  * Beyond it, so few or so many have a chance of less than 0.001. */
@@ -147,18 +204,6 @@ double intervals_limit(uint64_t yes, uint64_t all, bool is_upper);
  * only counted. Answers of one study are not independent: so many studies' worth of them make the limit. */
 void intervals_take(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
                     size_t asked);
-
-/* Widths of intervals that are shown, and of the same records' without noise: summed. */
-struct intervals_width {
-    double released;
-    double exact;
-    double logarithms; /* of released */
-    double squares;    /* of these */
-    uint64_t count;
-    double
-        by_true; /* that the true cells give with the same noise admitted; 0: each release has its own */
-    double true_logarithms; /* of these; summed */
-};
 
 /** Adds one, unless an end is open or not given. */
 void intervals_add_width(struct intervals_width *width, double released, double exact);
@@ -196,9 +241,9 @@ struct intervals_kind {
     /** Writes a setting; moves *at to the next that is asked for. Returns false behind the last. NULL: intervals_setting_at */
     bool (*at)(struct intervals_setting *out, const struct study_request *request, size_t *at);
 
-    /** Simulates a setting's studies; writes the row and takes the claims. May ask for fewer runs. Fails with STATUS_INVALID (no
-     * such noise), STATUS_NO_MEMORY. */
-    enum status (*run)(struct intervals_told *told, struct intervals_setting *setting);
+    /** Simulates a setting's studies; writes the row and takes the claims. Fails with STATUS_INVALID (no such noise),
+     * STATUS_NO_MEMORY. */
+    enum status (*run)(struct intervals_told *told, const struct intervals_setting *setting);
 
     const struct intervals_claim *claim; /* (claim_count), at most INTERVALS_CLAIMS_MAX */
     size_t claim_count;

@@ -8,8 +8,6 @@
 #include "estimate/cells.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { SITES_MAX = DRAWING_SITES_MAX, WITHIN_LEAST = 100, FAMILIES = 4 };
 
@@ -212,13 +210,8 @@ static enum status simulate(struct found out[2], const struct intervals_setting 
     seeded_random_init(&drawing.seeded, setting->seed);
     drawing.random = seeded_random_interface(&drawing.seeded);
     enum status status = intervals_noise_init(&drawing.noise, setting, &one_cell);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    status = intervals_noise_init(&drawing.noise_of_table, setting, &intervals_two_cells);
-    if (status != STATUS_OK) {
-        intervals_noise_free(&drawing.noise);
-        return status;
+    if (status == STATUS_OK) {
+        status = intervals_noise_init(&drawing.noise_of_table, setting, &intervals_two_cells);
     }
     for (size_t run = 0; run < setting->runs && status == STATUS_OK; run++) {
         struct drawn drawn[2] = {{.truth = {0}}};
@@ -322,44 +315,40 @@ static bool at(struct intervals_setting *out, const struct study_request *reques
     return false;
 }
 
-/* Of an effect, and of the one beside it: 0.951, 0.949. Returns how long the text is then. */
-static int tell_rates(char text[static INTERVALS_TEXT], int at, const char *what,
-                      const struct intervals_rate *own, const struct intervals_rate *other)
+/* Of an effect, and of the one beside it: 0.951, 0.949. */
+static void tell_rates(struct intervals_told *told, size_t column, const char *words,
+                       const struct intervals_rate *own, const struct intervals_rate *other)
 {
-    const size_t room = INTERVALS_TEXT - (size_t)at;
-    const double rate = intervals_share(own);
-    return at + (other->all > 0
-                     ? snprintf(text + at, room, "%s%.3f, %.3f", what, rate, intervals_share(other))
-                     : snprintf(text + at, room, "%s%.3f", what, rate));
+    intervals_tell_share(told, column, words, own);
+    if (other->all > 0) {
+        intervals_tell_share(told, column, ", ", other);
+    }
 }
 
 static void tell(struct intervals_told *told, const struct found found[2],
                  const struct intervals_setting *setting)
 {
-    const double shown = (double)found->mean.all;
-    char(*text)[INTERVALS_TEXT] = told->text;
-    char records[INTERVALS_TEXT] = "200 to 5000";
+    intervals_tell(told, 0, "sites: %s%s, %zu x ", effects[setting->variant].name,
+                   setting->is_gaussian ? ", Gaussian" : "", setting->sites);
     if (setting->site_records > 0) {
-        (void)snprintf(records, sizeof records, "%d", (int)setting->site_records);
-    }
-    (void)snprintf(text[0], INTERVALS_TEXT, "sites: %s%s, %zu x %s, epsilon %g%s",
-                   effects[setting->variant].name, setting->is_gaussian ? ", Gaussian" : "",
-                   setting->sites, records, setting->epsilon, setting->has_spread ? "" : ", alike");
-    (void)snprintf(text[1], INTERVALS_TEXT, "-");
-    if (beside((enum effect)setting->variant) < EFFECTS) {
-        (void)snprintf(text[2], INTERVALS_TEXT, "%.2f, %.2f", shown / (double)setting->runs,
-                       (double)found[1].mean.all / (double)setting->runs);
+        intervals_tell(told, 0, "%d", (int)setting->site_records);
     } else {
-        (void)snprintf(text[2], INTERVALS_TEXT, "%.2f", shown / (double)setting->runs);
+        intervals_tell(told, 0, "200 to 5000");
     }
-    (void)tell_rates(text[3], 0, "sites alone ", &found[0].alone, &found[1].alone);
-    const int at = tell_rates(text[4], 0, "mean of sites ", &found[0].mean, &found[1].mean);
-    (void)tell_rates(text[4], at, "; fixed effects ", &found[0].fixed, &found[1].fixed);
-    (void)tell_rates(text[5], 0, "another site ", &found[0].next, &found[1].next);
-    (void)tell_rates(text[6], 0, "", &found[0].rejected, &found[1].rejected);
-    (void)snprintf(text[7], INTERVALS_TEXT, "width %.3g, tau %.3g; over true %.2f",
-                   found->width.released / (double)found->width.count, found->spread / shown,
-                   intervals_over_true(&found->width));
+    intervals_tell(told, 0, ", epsilon %g%s", setting->epsilon,
+                   setting->has_spread ? "" : ", alike");
+    intervals_tell_shown(told, 2, "", &found[0].mean, setting->runs);
+    if (beside((enum effect)setting->variant) < EFFECTS) {
+        intervals_tell_shown(told, 2, ", ", &found[1].mean, setting->runs);
+    }
+    tell_rates(told, 3, "sites alone ", &found[0].alone, &found[1].alone);
+    tell_rates(told, 4, "mean of sites ", &found[0].mean, &found[1].mean);
+    tell_rates(told, 4, "; fixed effects ", &found[0].fixed, &found[1].fixed);
+    tell_rates(told, 5, "another site ", &found[0].next, &found[1].next);
+    tell_rates(told, INTERVALS_OF_TESTS, "", &found[0].rejected, &found[1].rejected);
+    intervals_tell(told, INTERVALS_OF_WIDTHS, "width %.3g, tau %.3g; over true %.2f",
+                   found->width.released / (double)found->width.count,
+                   found->spread / (double)found->mean.all, intervals_over_true(&found->width));
 }
 
 static void take(struct intervals_told *told, enum effect effect, const struct found *found,
@@ -381,7 +370,7 @@ static void take(struct intervals_told *told, enum effect effect, const struct f
     }
 }
 
-static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+static enum status run(struct intervals_told *told, const struct intervals_setting *setting)
 {
     struct found found[2];
     const enum effect effect = (enum effect)setting->variant;

@@ -7,7 +7,6 @@
 #include "lab/study/study_intervals.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { GROUPS = 2, FINE = 400 };
@@ -34,7 +33,7 @@ static enum status make_source(struct intervals_source *out, size_t bins, size_t
 {
     static double cell[CONCORDANCE_CELLS_MAX];
     const size_t own = bins * (2 * bins + 1);
-    const enum status status = intervals_source_init(out, GROUPS * own);
+    intervals_source_init(out, GROUPS * own);
     memset(cell, 0, sizeof cell);
     for (size_t i = 0; i < GROUPS * 4 * FINE; i++) {
         const size_t group = i % GROUPS;
@@ -53,10 +52,10 @@ static enum status make_source(struct intervals_source *out, size_t bins, size_t
         }
         at[2 * bins * bins] += chance * exp(-h) * (1 - 1 / censoring_end);
     }
-    for (size_t c = 0; c < GROUPS * own && status == STATUS_OK; c++) {
+    for (size_t c = 0; c < GROUPS * own; c++) {
         intervals_source_put(out, cell[c], c, 0);
     }
-    return status == STATUS_OK ? intervals_source_ready(out) : status;
+    return intervals_source_ready(out);
 }
 
 struct found {
@@ -69,21 +68,14 @@ struct found {
 };
 
 static enum status run_one(struct found *out, const double *truth,
-                           const struct intervals_source *source,
-                           const struct intervals_noise *noise,
-                           const struct intervals_setting *setting, struct seeded_random *seeded)
+                           struct intervals_studies *studies)
 {
     static double exact[CONCORDANCE_CELLS_MAX];
     static double cell[CONCORDANCE_CELLS_MAX];
     const size_t count = CONCORDANCE_CELLS(GROUPS, out->bins);
-    const struct random random = seeded_random_interface(seeded);
-    const double told = setting->planted * setting->planted * noise->variance;
-    memset(exact, 0, sizeof exact);
-    intervals_source_draw(exact, source, INTERVALS_SITES * setting->site_records, seeded);
-    memcpy(cell, exact, sizeof cell);
-    const enum status status = intervals_noise_add(cell, count, noise, &random);
-    cells_balance(cell, count, (double)(INTERVALS_SITES * setting->site_records));
-    const struct concordance_cells released = {cell, GROUPS, out->bins, told};
+    const enum status status = intervals_studies_draw(cell, exact, count, studies);
+    cells_balance(cell, count, (double)studies->records);
+    const struct concordance_cells released = {cell, GROUPS, out->bins, studies->told};
     const struct concordance_cells clean = {exact, GROUPS, out->bins, 0};
     for (size_t g = 0; g <= GROUPS; g++) {
         const struct table1_figure index = concordance_index(&released, g);
@@ -91,13 +83,12 @@ static enum status run_one(struct found *out, const double *truth,
             continue;
         }
         const struct estimate without = concordance_index(&clean, g).estimate;
-        intervals_count(&out->index,
-                        index.estimate.low <= truth[g] && truth[g] <= index.estimate.high);
+        intervals_judge(&out->index, &index.estimate, truth[g]);
         intervals_count(&out->noise,
                         index.noise_low <= without.value && without.value <= index.noise_high);
         if (g == 0) {
-            intervals_add_width(&out->width, index.estimate.high - index.estimate.low,
-                                without.high - without.low);
+            intervals_add_width(&out->width, intervals_width_of(&index.estimate),
+                                intervals_width_of(&without));
         }
     }
     return status;
@@ -105,39 +96,31 @@ static enum status run_one(struct found *out, const double *truth,
 
 static enum status simulate(struct found *out, const struct intervals_setting *setting)
 {
-    const double records = (double)(INTERVALS_SITES * setting->site_records);
     static double expected[CONCORDANCE_CELLS_MAX];
     double truth[GROUPS + 1] = {0};
-    struct intervals_source source = {.atom = NULL};
-    struct seeded_random seeded;
-    struct intervals_noise noise;
-    enum status status = intervals_noise_init(&noise, setting, &intervals_two_cells);
-    const struct table1_public known = {records, GROUPS, noise.variance};
+    struct intervals_studies studies;
+    enum status status = intervals_studies_init(&studies, setting, &intervals_two_cells);
+    const struct table1_public known = {(double)studies.records, GROUPS, studies.noise.variance};
 
     *out = (struct found){.bins = concordance_plan(&known)};
     struct concordance_cells cells = {expected, GROUPS, out->bins, 0};
     if (status == STATUS_OK) {
-        status = make_source(&source, out->bins, setting->variant);
+        status = make_source(&studies.source, out->bins, setting->variant);
     }
-    memset(expected, 0, sizeof expected);
-    if (status == STATUS_OK) {
-        intervals_source_expect(expected, &source, records);
-    }
+    intervals_studies_expect(expected, CONCORDANCE_CELLS(GROUPS, out->bins), &studies);
     for (size_t g = 0; g <= GROUPS && status == STATUS_OK; g++) {
         truth[g] = concordance_index(&cells, g).estimate.value;
     }
     out->truth = truth[0];
-    seeded_random_init(&seeded, setting->seed);
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
-        status = run_one(out, truth, &source, &noise, setting, &seeded);
+        status = run_one(out, truth, &studies);
     }
     if (status == STATUS_OK) {
-        cells.variance = setting->planted < 1 ? 0 : noise.variance;
+        cells.variance = studies.told_truth;
         const struct estimate by_true = concordance_index(&cells, 0).estimate;
-        out->width.by_true = by_true.high - by_true.low;
+        out->width.by_true = intervals_width_of(&by_true);
     }
-    intervals_source_free(&source);
-    intervals_noise_free(&noise);
+    intervals_studies_free(&studies);
     return status;
 }
 
@@ -151,26 +134,22 @@ static const struct intervals_claim claims[] = {
                INTERVALS_WIDTH},
 };
 
-static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+static enum status run(struct intervals_told *told, const struct intervals_setting *setting)
 {
     struct found found;
-    char(*text)[INTERVALS_TEXT] = told->text;
-    char name[INTERVALS_TEXT];
     const size_t asked = (GROUPS + 1) * setting->runs;
     const enum status status = simulate(&found, setting);
     intervals_take(told, INDEX, &found.index, asked);
     intervals_take(told, NOISE, &found.noise, asked);
     intervals_take_width(told, WIDTH, &found.width, setting->runs);
-    intervals_setting_name(name, "C-index, ", setting);
-    (void)snprintf(text[0], INTERVALS_TEXT, "%.64s%s", name, setting->variant == 1 ? ", rare" : "");
-    (void)snprintf(text[1], INTERVALS_TEXT, "%zu bins", found.bins);
-    (void)snprintf(text[2], INTERVALS_TEXT, "%.2f", (double)found.index.all / (double)asked);
-    (void)snprintf(text[3], INTERVALS_TEXT, "%.3f", intervals_share(&found.index));
-    (void)snprintf(text[4], INTERVALS_TEXT, "-");
-    (void)snprintf(text[5], INTERVALS_TEXT, "of noise %.3f", intervals_share(&found.noise));
-    (void)snprintf(text[6], INTERVALS_TEXT, "the truth is %.3f", found.truth);
-    (void)snprintf(text[7], INTERVALS_TEXT, "%.2f, %.2f", intervals_over_exact(&found.width),
-                   intervals_over_true(&found.width));
+    intervals_tell_setting(told, "C-index, ");
+    intervals_tell(told, 0, "%s", setting->variant == 1 ? ", rare" : "");
+    intervals_tell(told, 1, "%zu bins", found.bins);
+    intervals_tell_shown(told, 2, "", &found.index, asked);
+    intervals_tell_share(told, 3, "", &found.index);
+    intervals_tell_share(told, 5, "of noise ", &found.noise);
+    intervals_tell(told, 6, "the truth is %.3f", found.truth);
+    intervals_tell_width(told, "", &found.width);
     return status;
 }
 

@@ -11,7 +11,6 @@
 #include "lab/study/study_intervals.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { D = 8, CELLS = 1 + D + D * (D + 1) / 2, PARTS = CORRELATE_PARTS_MAX };
@@ -169,13 +168,11 @@ static void judge(struct found *out, size_t pair, const struct correlate *all,
     const struct table1_figure figure = correlate_pair(all, i, j);
     const struct table1_figure free = correlate_pair(clean, i, j);
     if (!isnan(figure.estimate.value)) {
-        const double truth = pairs[pair].truth;
-        intervals_count(&out->pair[pair],
-                        figure.estimate.low <= truth && truth <= figure.estimate.high);
+        intervals_judge(&out->pair[pair], &figure.estimate, pairs[pair].truth);
         intervals_count(&out->rejected[pair], correlate_test(all, i, j) < 0.05);
         intervals_count(&out->noise[pair], figure.noise_low <= free.estimate.value &&
                                                free.estimate.value <= figure.noise_high);
-        const double width = figure.estimate.high - figure.estimate.low;
+        const double width = intervals_width_of(&figure.estimate);
         intervals_add_width(&out->width[pair], width, width);
         out->sum[pair] += figure.estimate.value;
         out->squares[pair] += figure.estimate.value * figure.estimate.value;
@@ -296,42 +293,42 @@ static double half_of(const struct intervals_width *width)
     return width->released / (double)width->count / 2;
 }
 
-static void tell(struct intervals_told *told, const struct found *found,
-                 const struct intervals_setting *setting)
+/* Of each of these pairs: 0.951, 0.949. */
+static void tell_shares(struct intervals_told *told, size_t column, const char *words,
+                        const struct intervals_rate *rate)
 {
-    static const enum pair order[] = {EVEN, SKEWED, TWO_VALUES, CLOSE};
+    static const enum pair nulls[] = {NULL_EVEN, NULL_SKEWED, UNCORRELATED};
+    for (size_t i = 0; i < sizeof nulls / sizeof nulls[0]; i++) {
+        intervals_tell_share(told, column, i == 0 ? words : ", ", &rate[nulls[i]]);
+    }
+}
+
+static void tell(struct intervals_told *told, const struct found *found)
+{
     const struct intervals_rate *rate = found->pair;
-    const double runs = (double)setting->runs;
-    char(*text)[INTERVALS_TEXT] = told->text;
-    char kind[32];
-    (void)snprintf(kind, sizeof kind, "correlations of %zu, ", found->columns);
-    intervals_setting_name(text[0], kind, setting);
-    (void)snprintf(text[1], INTERVALS_TEXT, "%zu parts", found->parts);
-    (void)snprintf(text[2], INTERVALS_TEXT, "%.2f, %.2f, %.2f, %.2f",
-                   (double)rate[order[0]].all / runs, (double)rate[order[1]].all / runs,
-                   (double)rate[order[2]].all / runs, (double)rate[order[3]].all / runs);
-    (void)snprintf(text[3], INTERVALS_TEXT, "normal %.3f, skewed %.3f",
-                   intervals_share(&rate[order[0]]), intervals_share(&rate[order[1]]));
-    (void)snprintf(text[4], INTERVALS_TEXT, "two values %.3f, close %.3f",
-                   intervals_share(&rate[order[2]]), intervals_share(&rate[order[3]]));
-    (void)snprintf(text[5], INTERVALS_TEXT, "of 0 %.3f, %.3f, %.3f",
-                   intervals_share(&rate[NULL_EVEN]), intervals_share(&rate[NULL_SKEWED]),
-                   intervals_share(&rate[UNCORRELATED]));
-    (void)snprintf(text[6], INTERVALS_TEXT, "%.3f, %.3f, %.3f",
-                   intervals_share(&found->rejected[NULL_EVEN]),
-                   intervals_share(&found->rejected[NULL_SKEWED]),
-                   intervals_share(&found->rejected[UNCORRELATED]));
     double worst = NAN;
     for (size_t pair = 0; pair < PAIRS; pair++) {
         worst = fmax(worst, intervals_over_true(&found->width[pair]));
     }
-    (void)snprintf(text[7], INTERVALS_TEXT, "halves %.3f, %.3f, %.3f; over true %.2f",
-                   half_of(&found->width[order[0]]), half_of(&found->width[order[1]]),
-                   half_of(&found->width[order[2]]), worst);
+    intervals_tell(told, 0, "correlations of %zu, ", found->columns);
+    intervals_tell_setting(told, "");
+    intervals_tell(told, 1, "%zu parts", found->parts);
+    for (size_t pair = EVEN; pair <= CLOSE; pair++) {
+        intervals_tell_shown(told, 2, pair == EVEN ? "" : ", ", &rate[pair], told->setting->runs);
+    }
+    intervals_tell_share(told, 3, "normal ", &rate[EVEN]);
+    intervals_tell_share(told, 3, ", skewed ", &rate[SKEWED]);
+    intervals_tell_share(told, 4, "two values ", &rate[TWO_VALUES]);
+    intervals_tell_share(told, 4, ", close ", &rate[CLOSE]);
+    tell_shares(told, 5, "of 0 ", rate);
+    tell_shares(told, INTERVALS_OF_TESTS, "", found->rejected);
+    intervals_tell(told, INTERVALS_OF_WIDTHS, "halves %.3f, %.3f, %.3f; over true %.2f",
+                   half_of(&found->width[EVEN]), half_of(&found->width[SKEWED]),
+                   half_of(&found->width[TWO_VALUES]), worst);
 }
 
 /* Parts tell the noise that there is: a tenth of it is planted, which the settings of one part are told. */
-static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+static enum status run(struct intervals_told *told, const struct intervals_setting *setting)
 {
     struct found found;
     const enum status status = simulate(&found, setting);
@@ -341,7 +338,7 @@ static enum status run(struct intervals_told *told, struct intervals_setting *se
     }
     intervals_take(told, REJECTED, &found.rejected[NULL_EVEN], setting->runs);
     intervals_take(told, REJECTED, &found.rejected[NULL_SKEWED], setting->runs);
-    tell(told, &found, setting);
+    tell(told, &found);
     return status;
 }
 

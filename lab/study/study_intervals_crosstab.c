@@ -6,8 +6,6 @@
 #include "lab/study/study_intervals.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* What is told of a table. */
 enum { SHARE, DIFFERENCE, ODDS, ESTIMATES };
@@ -40,13 +38,13 @@ static double share_of(size_t row, const struct intervals_setting *setting)
 static enum status make_source(struct intervals_source *out,
                                const struct intervals_setting *setting)
 {
-    const enum status status = intervals_source_init(out, CELLS);
-    for (size_t row = 0; row < 2 && status == STATUS_OK; row++) {
+    intervals_source_init(out, CELLS);
+    for (size_t row = 0; row < 2; row++) {
         const double share = share_of(row, setting);
         intervals_source_put(out, (1 - share) / 2, 2 * row, 0);
         intervals_source_put(out, share / 2, 2 * row + 1, 0);
     }
-    return status == STATUS_OK ? intervals_source_ready(out) : status;
+    return intervals_source_ready(out);
 }
 
 static void estimate(struct estimate *out, double *width, const struct crosstab_cells *cells)
@@ -54,8 +52,8 @@ static void estimate(struct estimate *out, double *width, const struct crosstab_
     out[SHARE] = crosstab_share(cells, 1);
     out[DIFFERENCE] = crosstab_difference(cells);
     out[ODDS] = crosstab_odds_ratio(cells);
-    width[SHARE] = out[SHARE].high - out[SHARE].low;
-    width[DIFFERENCE] = out[DIFFERENCE].high - out[DIFFERENCE].low;
+    width[SHARE] = intervals_width_of(&out[SHARE]);
+    width[DIFFERENCE] = intervals_width_of(&out[DIFFERENCE]);
     width[ODDS] = log(out[ODDS].high / out[ODDS].low);
 }
 
@@ -69,38 +67,30 @@ static void judge(struct intervals_rate *rate, const struct estimate *estimate, 
 
 static enum status simulate(struct found *out, const struct intervals_setting *setting)
 {
-    const uint64_t records = INTERVALS_SITES * setting->site_records;
     const double p = share_of(0, setting);
     const double q = share_of(1, setting);
     const double truth[ESTIMATES] = {q, q - p, q / (1 - q) / (p / (1 - p))};
-    struct intervals_source source = {.atom = NULL};
-    struct seeded_random seeded;
-    struct intervals_noise noise;
+    struct intervals_studies studies;
     struct estimate found[ESTIMATES];
     double width[ESTIMATES] = {0};
     double exact[CELLS + 1];
     double cell[CELLS + 1];
+    enum status status = intervals_studies_init(&studies, setting, &intervals_two_cells);
     const struct crosstab_cells clean = {
         .cell = exact, .rows = 2, .columns = 2, .m = CELLS + 1, .variance = 0};
     struct crosstab_cells cells = clean;
-    enum status status = intervals_noise_init(&noise, setting, &intervals_two_cells);
 
     *out = (struct found){.rate = {{0, 0}}};
-    seeded_random_init(&seeded, setting->seed);
-    const struct random random = seeded_random_interface(&seeded);
     cells.cell = cell;
-    cells.variance = setting->planted * setting->planted * noise.variance;
+    cells.variance = studies.told;
     if (status == STATUS_OK) {
-        status = make_source(&source, setting);
+        status = make_source(&studies.source, setting);
     }
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         double tested = NAN;
         double free[ESTIMATES];
-        memset(exact, 0, sizeof exact);
-        intervals_source_draw(exact, &source, records, &seeded);
-        memcpy(cell, exact, sizeof cell);
-        status = intervals_noise_add(cell, CELLS + 1, &noise, &random);
-        cells_balance(cell, CELLS + 1, (double)records);
+        status = intervals_studies_draw(cell, exact, CELLS + 1, &studies);
+        cells_balance(cell, CELLS + 1, (double)studies.records);
         if (i % CLEAN_EACH == 0) {
             estimate(found, free, &clean);
         }
@@ -117,17 +107,15 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
         }
     }
     if (status == STATUS_OK) {
-        memset(exact, 0, sizeof exact);
-        intervals_source_expect(exact, &source, (double)records);
+        intervals_studies_expect(exact, CELLS + 1, &studies);
         cells = clean;
-        cells.variance = setting->planted < 1 ? 0 : noise.variance;
+        cells.variance = studies.told_truth;
         estimate(found, width, &cells);
     }
     for (size_t k = 0; k < ESTIMATES; k++) {
         out->width[k].by_true = width[k];
     }
-    intervals_source_free(&source);
-    intervals_noise_free(&noise);
+    intervals_studies_free(&studies);
     return status;
 }
 
@@ -144,30 +132,20 @@ static const struct intervals_claim claims[] = {
 static void tell(struct intervals_told *told, const struct found *found,
                  const struct intervals_setting *setting)
 {
-    const double runs = (double)setting->runs;
-    char(*text)[INTERVALS_TEXT] = told->text;
-    char name[INTERVALS_TEXT];
-    intervals_setting_name(name, "cross table, ", setting);
-    (void)snprintf(text[0], INTERVALS_TEXT, "%.64s%s%s", name, is_rare(setting) ? ", rare" : "",
+    intervals_tell_setting(told, "cross table, ");
+    intervals_tell(told, 0, "%s%s", is_rare(setting) ? ", rare" : "",
                    is_null(setting) ? ", null" : "");
-    (void)snprintf(text[1], INTERVALS_TEXT, "-");
-    (void)snprintf(text[2], INTERVALS_TEXT, "odds ratio %.2f",
-                   (double)found->rate[ODDS].all / runs);
-    (void)snprintf(text[3], INTERVALS_TEXT, "share %.3f", intervals_share(&found->rate[SHARE]));
-    (void)snprintf(text[4], INTERVALS_TEXT, "difference %.3f",
-                   intervals_share(&found->rate[DIFFERENCE]));
-    (void)snprintf(text[5], INTERVALS_TEXT, "odds ratio %.3f", intervals_share(&found->rate[ODDS]));
-    (void)snprintf(text[6], INTERVALS_TEXT, "%.3f of %.2f", intervals_share(&found->rejected),
-                   (double)found->rejected.all / runs);
-    (void)snprintf(
-        text[7], INTERVALS_TEXT, "%.2f, %.2f; %.2f, %.2f; %.2f, %.2f",
-        intervals_over_exact(&found->width[SHARE]), intervals_over_true(&found->width[SHARE]),
-        intervals_over_exact(&found->width[DIFFERENCE]),
-        intervals_over_true(&found->width[DIFFERENCE]), intervals_over_exact(&found->width[ODDS]),
-        intervals_over_true(&found->width[ODDS]));
+    intervals_tell_shown(told, 2, "odds ratio ", &found->rate[ODDS], setting->runs);
+    intervals_tell_share(told, 3, "share ", &found->rate[SHARE]);
+    intervals_tell_share(told, 4, "difference ", &found->rate[DIFFERENCE]);
+    intervals_tell_share(told, 5, "odds ratio ", &found->rate[ODDS]);
+    intervals_tell_tests(told, &found->rejected);
+    for (size_t k = 0; k < ESTIMATES; k++) {
+        intervals_tell_width(told, k == 0 ? "" : "; ", &found->width[k]);
+    }
 }
 
-static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+static enum status run(struct intervals_told *told, const struct intervals_setting *setting)
 {
     struct found found;
     const enum status status = simulate(&found, setting);

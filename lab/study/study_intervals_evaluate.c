@@ -10,8 +10,6 @@
 #include "lab/study/study_intervals.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 struct found {
     size_t levels; /* that were planned */
@@ -134,8 +132,8 @@ static struct truth truth_of(const struct design *design, size_t group, size_t l
 static enum status make_source(struct intervals_source *out, const struct design *design,
                                size_t levels)
 {
-    const enum status status = intervals_source_init(out, CELLS_MAX);
-    for (size_t i = 0; i < GROUPS * 2 * levels && status == STATUS_OK; i++) {
+    intervals_source_init(out, CELLS_MAX);
+    for (size_t i = 0; i < GROUPS * 2 * levels; i++) {
         const size_t group = i / (2 * levels);
         const bool event = i / levels % 2 == 1;
         const double share = (group == 0 ? design->first_share : 1 - design->first_share) *
@@ -143,97 +141,88 @@ static enum status make_source(struct intervals_source *out, const struct design
         intervals_source_put(out, share * chance(design, group, event, i % levels, levels),
                              i + group, 0);
     }
-    return status == STATUS_OK ? intervals_source_ready(out) : status;
+    return intervals_source_ready(out);
 }
 
-static void judge(struct intervals_rate *rate, const struct table1_figure *figure, double truth)
+static double width_of_auc(const struct table1_column *column)
 {
-    if (!isnan(figure->estimate.value)) {
-        intervals_count(rate, figure->estimate.low <= truth && truth <= figure->estimate.high);
+    const struct table1_figure auc = evaluate_auc(column);
+    return intervals_width_of(&auc.estimate);
+}
+
+/* A study's figures of a group, GROUPS: of all. */
+static void judge(struct found *out, const struct table1_column *column, const struct truth *truth,
+                  const double *edge)
+{
+    const size_t wide = out->levels / EVALUATE_BANDS;
+    const struct table1_figure auc = evaluate_auc(column);
+    const struct evaluate_cut of_cut = evaluate_cut(column, out->levels / 2);
+    const struct table1_figure large = evaluate_in_the_large(column, edge);
+    intervals_judge(&out->large, &large.estimate, truth->large);
+    intervals_judge(&out->auc, &auc.estimate, truth->auc);
+    intervals_judge(&out->cut, &of_cut.accuracy.estimate, truth->accuracy);
+    intervals_judge(&out->cut, &of_cut.sensitivity.estimate, truth->sensitivity);
+    for (size_t band = 0; band < EVALUATE_BANDS; band++) {
+        const struct table1_figure own = evaluate_band(column, band);
+        intervals_judge(&out->band, &own.estimate, truth->band[band]);
+        if (band > 0) {
+            const struct table1_figure benefit =
+                evaluate_net_benefit(column, band * wide, (double)band / EVALUATE_BANDS);
+            intervals_judge(&out->benefit[band], &benefit.estimate, truth->benefit[band]);
+        }
     }
 }
 
 static enum status simulate(struct found *out, const struct intervals_setting *setting)
 {
-    const double records = (double)(INTERVALS_SITES * setting->site_records);
     const struct design *design = &designs[setting->variant];
-    struct intervals_noise noise;
-    enum status status = intervals_noise_init(&noise, setting, &intervals_two_cells);
-    const struct table1_public known = {records, GROUPS, noise.variance};
-    const double told = setting->planted * setting->planted * noise.variance;
+    struct intervals_studies studies;
+    enum status status = intervals_studies_init(&studies, setting, &intervals_two_cells);
+    const double records = (double)studies.records;
+    const struct table1_public known = {records, GROUPS, studies.noise.variance};
     const size_t levels = evaluate_plan(&known);
-    const size_t cut = levels / 2;
-    const size_t wide = levels / EVALUATE_BANDS;
     double edge[EVALUATE_LEVELS_MAX + 1];
     const size_t cells = GROUPS * (2 * levels + 1) + 1;
     double exact[CELLS_MAX];
-    struct intervals_source source = {.atom = NULL};
     struct table1_sizes sizes;
     struct table1_column without;
-    struct seeded_random seeded;
     struct truth truth[GROUPS + 1];
 
     *out = (struct found){.levels = levels};
     for (size_t g = 0; g <= GROUPS; g++) {
-        truth[g] = truth_of(design, g, levels, cut);
+        truth[g] = truth_of(design, g, levels, levels / 2);
     }
     for (size_t k = 0; k <= levels; k++) {
         edge[k] = (double)k / (double)levels;
     }
-    seeded_random_init(&seeded, setting->seed);
-    const struct random random = seeded_random_interface(&seeded);
     if (status == STATUS_OK) {
-        status = make_source(&source, design, levels);
+        status = make_source(&studies.source, design, levels);
     }
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         double cell[CELLS_MAX];
         struct table1_column column;
-        memset(exact, 0, sizeof exact);
-        intervals_source_draw(exact, &source, INTERVALS_SITES * setting->site_records, &seeded);
-        memcpy(cell, exact, sizeof cell);
-        status = intervals_noise_add(cell, cells, &noise, &random);
-        const struct table1_block block = {cell, 2 * levels, NULL, told};
+        status = intervals_studies_draw(cell, exact, cells, &studies);
+        const struct table1_block block = {cell, 2 * levels, NULL, studies.told};
         const struct table1_block clean = {exact, 2 * levels, NULL, 0};
         table1_agree(&sizes, &clean, 1, GROUPS, records);
         table1_column_of(&without, &clean, &sizes, 0);
         table1_agree(&sizes, &block, 1, GROUPS, records);
         for (size_t g = 0; g <= GROUPS; g++) {
             table1_column_of(&column, &block, &sizes, g);
-            const struct table1_figure auc = evaluate_auc(&column);
-            const struct evaluate_cut of_cut = evaluate_cut(&column, cut);
-            const struct table1_figure large = evaluate_in_the_large(&column, edge);
-            judge(&out->large, &large, truth[g].large);
-            judge(&out->auc, &auc, truth[g].auc);
-            judge(&out->cut, &of_cut.accuracy, truth[g].accuracy);
-            judge(&out->cut, &of_cut.sensitivity, truth[g].sensitivity);
-            for (size_t band = 0; band < EVALUATE_BANDS; band++) {
-                const struct table1_figure own = evaluate_band(&column, band);
-                judge(&out->band, &own, truth[g].band[band]);
-                if (band > 0) {
-                    const struct table1_figure benefit =
-                        evaluate_net_benefit(&column, band * wide, (double)band / EVALUATE_BANDS);
-                    judge(&out->benefit[band], &benefit, truth[g].benefit[band]);
-                }
-            }
-            if (g == 0 && !isnan(auc.estimate.value)) {
-                const struct table1_figure free = evaluate_auc(&without);
-                intervals_add_width(&out->width, auc.estimate.high - auc.estimate.low,
-                                    free.estimate.high - free.estimate.low);
+            judge(out, &column, &truth[g], edge);
+            if (g == 0) {
+                intervals_add_width(&out->width, width_of_auc(&column), width_of_auc(&without));
             }
         }
     }
     if (status == STATUS_OK) {
-        const struct table1_block expected = {exact, 2 * levels, NULL,
-                                              setting->planted < 1 ? 0 : noise.variance};
-        memset(exact, 0, sizeof exact);
-        intervals_source_expect(exact, &source, records);
+        const struct table1_block expected = {exact, 2 * levels, NULL, studies.told_truth};
+        intervals_studies_expect(exact, cells, &studies);
         table1_agree(&sizes, &expected, 1, GROUPS, records);
         table1_column_of(&without, &expected, &sizes, 0);
-        const struct estimate auc = evaluate_auc(&without).estimate;
-        out->width.by_true = auc.high - auc.low;
+        out->width.by_true = width_of_auc(&without);
     }
-    intervals_source_free(&source);
-    intervals_noise_free(&noise);
+    intervals_studies_free(&studies);
     return status;
 }
 
@@ -259,24 +248,21 @@ static double worst_benefit(const struct found *found, double asked)
     return worst;
 }
 
-static void tell(struct intervals_told *told, const struct found *found,
-                 const struct intervals_setting *setting, double asked)
+static void tell(struct intervals_told *told, const struct found *found, size_t asked)
 {
-    char(*text)[INTERVALS_TEXT] = told->text;
-    intervals_setting_name(text[0], setting->variant == 0 ? "score, " : "other score, ", setting);
-    (void)snprintf(text[1], INTERVALS_TEXT, "%zu levels", found->levels);
-    (void)snprintf(text[2], INTERVALS_TEXT, "AUC %.2f, band %.2f", (double)found->auc.all / asked,
-                   (double)found->band.all / EVALUATE_BANDS / asked);
-    (void)snprintf(text[3], INTERVALS_TEXT, "AUC %.3f", intervals_share(&found->auc));
-    (void)snprintf(text[4], INTERVALS_TEXT, "at a cut %.3f", intervals_share(&found->cut));
-    (void)snprintf(text[5], INTERVALS_TEXT, "calibration %.3f", intervals_share(&found->band));
-    (void)snprintf(text[6], INTERVALS_TEXT, "in the large %.3f, worst net benefit %.3f",
-                   intervals_share(&found->large), worst_benefit(found, asked));
-    (void)snprintf(text[7], INTERVALS_TEXT, "AUC %.2f, %.2f", intervals_over_exact(&found->width),
-                   intervals_over_true(&found->width));
+    intervals_tell_setting(told, told->setting->variant == 0 ? "score, " : "other score, ");
+    intervals_tell(told, 1, "%zu levels", found->levels);
+    intervals_tell_shown(told, 2, "AUC ", &found->auc, asked);
+    intervals_tell_shown(told, 2, ", band ", &found->band, EVALUATE_BANDS * asked);
+    intervals_tell_share(told, 3, "AUC ", &found->auc);
+    intervals_tell_share(told, 4, "at a cut ", &found->cut);
+    intervals_tell_share(told, 5, "calibration ", &found->band);
+    intervals_tell_share(told, 6, "in the large ", &found->large);
+    intervals_tell(told, 6, ", worst net benefit %.3f", worst_benefit(found, (double)asked));
+    intervals_tell_width(told, "AUC ", &found->width);
 }
 
-static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+static enum status run(struct intervals_told *told, const struct intervals_setting *setting)
 {
     struct found found;
     const size_t asked = (GROUPS + 1) * setting->runs;
@@ -289,7 +275,7 @@ static enum status run(struct intervals_told *told, struct intervals_setting *se
     for (size_t band = 1; band < EVALUATE_BANDS; band++) {
         intervals_take(told, BENEFIT, &found.benefit[band], asked);
     }
-    tell(told, &found, setting, (double)asked);
+    tell(told, &found, asked);
     return status;
 }
 

@@ -5,8 +5,6 @@
 #include "estimate/cells.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 struct found {
     size_t levels; /* of a number, that were planned */
@@ -20,8 +18,8 @@ static double width_of(const struct regress_fit *fit, size_t slope)
 {
     double weight[REGRESS_TERMS_MAX] = {0};
     weight[fit->cells->design->intervals + slope] = 1;
-    const struct estimate own = regress_figure(fit, weight).estimate;
-    return own.high - own.low;
+    const struct table1_figure own = regress_figure(fit, weight);
+    return intervals_width_of(&own.estimate);
 }
 
 /* clean: NULL where it is not asked */
@@ -38,14 +36,12 @@ static void judge(struct found *out, const struct regress_fit *fit, const struct
         if (isnan(figure.estimate.value)) {
             continue;
         }
-        intervals_count(&out->slope[i],
-                        figure.estimate.low <= slope[i] && slope[i] <= figure.estimate.high);
+        intervals_judge(&out->slope[i], &figure.estimate, slope[i]);
         if (slope[i] == 0) {
             intervals_count(&out->rejected, regress_test(&figure) < 0.05);
         }
         if (clean != NULL) {
-            intervals_add_width(&out->width[i], figure.estimate.high - figure.estimate.low,
-                                width_of(clean, i));
+            intervals_add_width(&out->width[i], width_of(fit, i), width_of(clean, i));
         }
     }
 }
@@ -63,48 +59,36 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     static double cell[REGRESS_CELLS_MAX + 1];
     static struct regress_fit fit;
     static struct regress_fit fit_of_clean;
-    const uint64_t records = INTERVALS_SITES * setting->site_records;
     struct simulated from;
-    struct intervals_source source = {.atom = NULL};
-    struct seeded_random seeded;
-    struct intervals_noise noise;
-    enum status status = intervals_noise_init(&noise, setting, &intervals_two_cells);
+    struct intervals_studies studies;
+    enum status status = intervals_studies_init(&studies, setting, &intervals_two_cells);
 
-    regress_world_init(&from, setting, noise.variance);
+    regress_world_init(&from, setting, studies.noise.variance);
     const size_t cells = regress_points(&from.design) * from.design.outcomes + 1;
-    const struct regress_cells noisy = {&from.design, cell, cells,
-                                        setting->planted * setting->planted * noise.variance};
+    const struct regress_cells noisy = {&from.design, cell, cells, studies.told};
     const struct regress_cells clean = {&from.design, exact, cells, 0};
-    const struct regress_cells truth = {&from.design, exact, cells,
-                                        setting->planted < 1 ? 0 : noise.variance};
+    const struct regress_cells truth = {&from.design, exact, cells, studies.told_truth};
     *out = (struct found){.levels = from.predictor[0].levels};
-    seeded_random_init(&seeded, setting->seed);
-    const struct random random = seeded_random_interface(&seeded);
     if (status == STATUS_OK) {
-        status = regress_world_source(&source, &from);
+        status = regress_world_source(&studies.source, &from);
     }
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
-        memset(exact, 0, cells * sizeof *exact);
-        intervals_source_draw(exact, &source, records, &seeded);
-        memcpy(cell, exact, cells * sizeof *cell);
-        status = intervals_noise_add(cell, cells, &noise, &random);
-        cells_balance(cell, cells, (double)records);
+        status = intervals_studies_draw(cell, exact, cells, &studies);
+        cells_balance(cell, cells, (double)studies.records);
         regress_solve(&fit, &noisy);
         if (i % each == 0) {
             regress_solve(&fit_of_clean, &clean);
         }
         judge(out, &fit, i % each == 0 ? &fit_of_clean : NULL, &from);
     }
-    memset(exact, 0, cells * sizeof *exact);
     if (status == STATUS_OK) {
-        intervals_source_expect(exact, &source, (double)records);
+        intervals_studies_expect(exact, cells, &studies);
         regress_solve(&fit, &truth);
     }
     for (size_t i = 0; i < regress_world_slope_count(&from) && status == STATUS_OK; i++) {
         out->width[i].by_true = width_of(&fit, i);
     }
-    intervals_source_free(&source);
-    intervals_noise_free(&noise);
+    intervals_studies_free(&studies);
     return status;
 }
 
@@ -131,35 +115,29 @@ static void tell(struct intervals_told *told, const struct found *found,
                  const struct intervals_setting *setting)
 {
     static const char *const names[FAMILIES] = {"logistic", "linear", "Poisson", "hazards"};
-    const struct intervals_rate *slope = found->slope;
-    char(*text)[INTERVALS_TEXT] = told->text;
-    uint64_t shown = 0;
+    struct intervals_rate all = {0, 0};
     struct intervals_width sum = {.count = 0};
     double over_true = NAN;
     for (size_t i = 0; i < SLOPES; i++) {
-        const double own = intervals_over_true(&found->width[i]);
-        shown += slope[i].all;
+        all.all += found->slope[i].all;
         sum.released += found->width[i].released;
         sum.exact += found->width[i].exact;
-        over_true = fmax(over_true, own);
+        over_true = fmax(over_true, intervals_over_true(&found->width[i]));
     }
-    char kind[INTERVALS_TEXT];
-    (void)snprintf(kind, sizeof kind, "%s%s, ", names[regress_world_family(setting)],
+    intervals_tell(told, 0, "%s%s, ", names[regress_world_family(setting)],
                    regress_world_name(setting));
-    intervals_setting_name(text[0], kind, setting);
-    (void)snprintf(text[1], INTERVALS_TEXT, "%zu levels", found->levels);
-    (void)snprintf(text[2], INTERVALS_TEXT, "%.2f", (double)shown / (double)found->asked);
-    (void)snprintf(text[3], INTERVALS_TEXT, "slopes %.3f, %.3f", intervals_share(&slope[0]),
-                   intervals_share(&slope[1]));
-    (void)snprintf(text[4], INTERVALS_TEXT, "%.3f, %.3f", intervals_share(&slope[2]),
-                   intervals_share(&slope[3]));
-    (void)snprintf(text[5], INTERVALS_TEXT, "-");
-    (void)snprintf(text[6], INTERVALS_TEXT, "%.3f of %.2f", intervals_share(&found->rejected),
-                   (double)found->rejected.all / (double)setting->runs);
-    (void)snprintf(text[7], INTERVALS_TEXT, "%.2f, %.2f", intervals_over_exact(&sum), over_true);
+    intervals_tell_setting(told, "");
+    intervals_tell(told, 1, "%zu levels", found->levels);
+    intervals_tell_shown(told, 2, "", &all, found->asked);
+    for (size_t i = 0; i < SLOPES; i++) {
+        const char *first = i == 0 ? "slopes " : "";
+        intervals_tell_share(told, 3 + i / 2, i % 2 == 0 ? first : ", ", &found->slope[i]);
+    }
+    intervals_tell_tests(told, &found->rejected);
+    intervals_tell(told, INTERVALS_OF_WIDTHS, "%.2f, %.2f", intervals_over_exact(&sum), over_true);
 }
 
-static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+static enum status run(struct intervals_told *told, const struct intervals_setting *setting)
 {
     struct found found;
     const enum status status = simulate(&found, setting);

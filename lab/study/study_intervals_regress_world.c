@@ -229,8 +229,8 @@ enum status regress_world_source(struct intervals_source *out, const struct simu
     const size_t points = regress_points(&from->design);
     const size_t each =
         from->design.family == REGRESS_LINEAR ? OUTCOME_LEVELS * PARTS_OF_LEVEL : 2 * INTERVALS + 1;
-    const enum status status = intervals_source_init(out, points * each);
-    for (size_t point = 0; point < points && status == STATUS_OK; point++) {
+    intervals_source_init(out, points * each);
+    for (size_t point = 0; point < points; point++) {
         size_t level[PREDICTORS];
         size_t rest = point;
         for (size_t k = PREDICTORS; k-- > 0;) {
@@ -240,7 +240,7 @@ enum status regress_world_source(struct intervals_source *out, const struct simu
         put_outcomes(out, from->design.family, point * from->design.outcomes,
                      chance_of(from, level), eta_of(from, level));
     }
-    return status == STATUS_OK ? intervals_source_ready(out) : status;
+    return intervals_source_ready(out);
 }
 
 const char *regress_world_name(const struct intervals_setting *setting)

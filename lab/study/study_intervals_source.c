@@ -6,10 +6,9 @@
 
 #include <stdlib.h>
 
-enum status intervals_source_init(struct intervals_source *out, size_t room)
+void intervals_source_init(struct intervals_source *out, size_t room)
 {
     *out = (struct intervals_source){.atom = calloc(room, sizeof *out->atom), .room = room};
-    return out->atom == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
 void intervals_source_free(struct intervals_source *source)
@@ -20,7 +19,7 @@ void intervals_source_free(struct intervals_source *source)
 
 void intervals_source_put(struct intervals_source *source, double chance, size_t cell, double above)
 {
-    if (chance > 0) {
+    if (chance > 0 && source->atom != NULL) {
         CHECK(source->count < source->room);
         source->atom[source->count++] =
             (struct intervals_atom){.chance = chance, .cell = (uint32_t)cell, .above = above};
@@ -35,7 +34,8 @@ enum status intervals_source_ready(struct intervals_source *source)
     size_t small = 0;
     size_t large = n;
     double sum = 0;
-    if (waiting == NULL) {
+    if (waiting == NULL || source->atom == NULL) {
+        free(waiting);
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < n; i++) {

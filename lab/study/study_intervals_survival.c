@@ -4,9 +4,6 @@
 #include "estimate/cells.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct found {
     size_t intervals;            /* that were planned */
@@ -54,11 +51,6 @@ static void follow(struct exact *out, const double *cell, size_t groups, size_t 
     }
 }
 
-static bool holds(const struct estimate *estimate, double truth)
-{
-    return estimate->low <= truth && truth <= estimate->high;
-}
-
 /* at: (k) of the points, over all runs and both groups */
 static void judge_curve(struct found *out, struct intervals_rate *at,
                         const struct survival_curve *curve, const double *exact, size_t group,
@@ -70,9 +62,9 @@ static void judge_curve(struct found *out, struct intervals_rate *at,
         const double truth = exp(-world_cumulative(group, setting, point->time));
         const bool is_shown = !isnan(point->survival.value);
         intervals_count(&out->shown, is_shown);
+        intervals_judge(&out->point, &point->survival, truth);
+        intervals_judge(&at[j], &point->survival, truth);
         if (is_shown) {
-            intervals_count(&out->point, holds(&point->survival, truth));
-            intervals_count(&at[j], holds(&point->survival, truth));
             band = band && point->band_low <= truth && truth <= point->band_high;
             intervals_count(&out->noise,
                             point->noise_low <= exact[j] && exact[j] <= point->noise_high);
@@ -81,9 +73,7 @@ static void judge_curve(struct found *out, struct intervals_rate *at,
     if (curve->shown > 0) {
         intervals_count(&out->band, band);
     }
-    if (!isnan(curve->mean.value)) {
-        intervals_count(&out->mean, holds(&curve->mean, world_mean(group, setting)));
-    }
+    intervals_judge(&out->mean, &curve->mean, world_mean(group, setting));
     if (curve->shown > 0) {
         const double median = world_median(group, setting);
         const double high = isnan(curve->median.high) ? INFINITY : curve->median.high;
@@ -95,8 +85,7 @@ static void judge_curve(struct found *out, struct intervals_rate *at,
 
 static double width_at_end(const struct survival *survival, size_t k)
 {
-    const struct estimate *end = &survival->curve[0].point[k - 1].survival;
-    return end->high - end->low;
+    return intervals_width_of(&survival->curve[0].point[k - 1].survival);
 }
 
 /* Of each group to the first. */
@@ -106,10 +95,7 @@ static void judge_differences(struct found *out, const struct survival *told,
     for (size_t g = 1; g < world_groups(setting); g++) {
         const struct estimate *means = &told->mean_difference[g];
         const struct estimate *medians = &told->median_difference[g];
-        if (!isnan(means->value)) {
-            const double truth = world_mean(g, setting) - world_mean(0, setting);
-            intervals_count(&out->difference, holds(means, truth));
-        }
+        intervals_judge(&out->difference, means, world_mean(g, setting) - world_mean(0, setting));
         if (!isnan(medians->value)) {
             const double truth = world_median(g, setting) - world_median(0, setting);
             intervals_count(&out->medians, !(truth < medians->low) && !(truth > medians->high));
@@ -117,75 +103,49 @@ static void judge_differences(struct found *out, const struct survival *told,
     }
 }
 
-static enum status run_one(struct found *out, struct intervals_rate *at,
-                           const struct intervals_source *source,
-                           const struct intervals_noise *noise,
-                           const struct intervals_setting *setting, struct seeded_random *seeded)
+static enum status run_one(struct found *out, struct intervals_rate *at, struct world_lives *lives,
+                           const struct intervals_setting *setting)
 {
-    const size_t k = out->intervals;
-    const size_t groups = world_groups(setting);
-    const double records = (double)intervals_records(setting);
-    const double told_variance = setting->planted * setting->planted * noise->variance;
-    const struct random random = seeded_random_interface(seeded);
     static double exact_cell[SURVIVAL_CELLS_MAX];
     static double cell[SURVIVAL_RELEASED_MAX];
     struct exact exact = {.width = 0};
     static struct survival told;
-
-    memset(exact_cell, 0, sizeof exact_cell);
-    intervals_source_draw(exact_cell, source, intervals_records(setting), seeded);
-    memcpy(cell, exact_cell, sizeof exact_cell);
-    world_put_sums(cell, groups, k, out->block);
-    const struct survival_cells released = {cell, groups, k, 1, told_variance, out->block};
-    enum status status =
-        intervals_noise_add(cell, survival_released(groups, k, out->block), noise, &random);
-    survival_balance(cell, &released, records);
-    follow(&exact, exact_cell, groups, k);
+    const enum status status = world_draw(cell, exact_cell, lives);
+    const struct survival_cells released = world_cells(lives, cell, lives->studies.told);
+    follow(&exact, exact_cell, lives->groups, out->intervals);
     survival_estimate(&told, &released);
-    for (size_t g = 0; g < groups; g++) {
+    for (size_t g = 0; g < lives->groups; g++) {
         judge_curve(out, at, &told.curve[g], exact.survival[g], g, setting);
     }
     judge_differences(out, &told, setting);
     if (!isnan(told.log_rank_p)) {
         intervals_count(&out->rejected, told.log_rank_p < 0.05);
     }
-    intervals_add_width(&out->width, width_at_end(&told, k), exact.width);
+    intervals_add_width(&out->width, width_at_end(&told, out->intervals), exact.width);
     return status;
 }
 
 static enum status simulate(struct found *out, const struct intervals_setting *setting)
 {
-    const size_t groups = world_groups(setting);
     struct intervals_rate at[SURVIVAL_INTERVALS_MAX] = {{0}};
     double truth[SURVIVAL_CELLS_MAX] = {0};
-    struct intervals_source source = {.atom = NULL};
-    struct seeded_random seeded;
-    struct intervals_noise noise;
+    struct world_lives lives;
     static struct survival by_truth;
-
-    struct survival_public known;
-    struct survival_release release;
-    enum status status = world_plan(&known, &release, &noise, setting);
-    *out =
-        (struct found){.intervals = release.intervals, .block = release.block, .worst_point = NAN};
-    seeded_random_init(&seeded, setting->seed);
-    if (status == STATUS_OK) {
-        status = world_source(&source, out->intervals, setting);
-    }
+    enum status status = world_init(&lives, setting);
+    const size_t k = lives.release.intervals;
+    *out = (struct found){.intervals = k, .block = lives.release.block, .worst_point = NAN};
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
-        status = run_one(out, at, &source, &noise, setting, &seeded);
+        status = run_one(out, at, &lives, setting);
     }
     if (status == STATUS_OK) {
-        intervals_source_expect(truth, &source, known.records);
-        survival_estimate(&by_truth, &(struct survival_cells){
-                                         truth, groups, out->intervals, 1,
-                                         setting->planted < 1 ? 0 : known.variance, out->block});
-        out->width.by_true = width_at_end(&by_truth, out->intervals);
+        const struct survival_cells cells = world_cells(&lives, truth, lives.studies.told_truth);
+        intervals_studies_expect(truth, SURVIVAL_CELLS(lives.groups, k), &lives.studies);
+        survival_estimate(&by_truth, &cells);
+        out->width.by_true = width_at_end(&by_truth, k);
     }
-    intervals_source_free(&source);
-    intervals_noise_free(&noise);
-    for (size_t j = 0; j < out->intervals; j++) {
-        if (10 * at[j].all >= 9 * groups * setting->runs) {
+    intervals_studies_free(&lives.studies);
+    for (size_t j = 0; j < k; j++) {
+        if (10 * at[j].all >= 9 * lives.groups * setting->runs) {
             out->worst_point =
                 fmin(intervals_share(&at[j]), isnan(out->worst_point) ? 1 : out->worst_point);
         }
@@ -220,32 +180,26 @@ static const struct intervals_claim claims_of_groups[] = CLAIMS_OF("survival of 
 static void tell(struct intervals_told *told, const struct found *found,
                  const struct intervals_setting *setting)
 {
-    char(*text)[INTERVALS_TEXT] = told->text;
-    char name[INTERVALS_TEXT];
-    intervals_setting_name(name, "", setting);
-    (void)snprintf(text[0], INTERVALS_TEXT, "%.60s%s%s", name, world_name(setting),
-                   world_is_null(setting) ? ", null" : "");
-    (void)snprintf(text[1], INTERVALS_TEXT, "%zu", found->intervals);
+    intervals_tell_setting(told, "");
+    intervals_tell(told, 0, "%s%s", world_name(setting), world_is_null(setting) ? ", null" : "");
+    intervals_tell(told, 1, "%zu", found->intervals);
     if (found->block > 0) {
-        (void)snprintf(text[1], INTERVALS_TEXT, "%zu, blocks of %zu", found->intervals,
-                       found->block);
+        intervals_tell(told, 1, ", blocks of %zu", found->block);
     }
-    (void)snprintf(text[2], INTERVALS_TEXT, "%.2f", intervals_share(&found->shown));
-    (void)snprintf(text[3], INTERVALS_TEXT, "%.3f, %.3f", intervals_share(&found->point),
-                   found->worst_point);
-    (void)snprintf(text[4], INTERVALS_TEXT, "%.3f", intervals_share(&found->band));
-    (void)snprintf(text[5], INTERVALS_TEXT, "%.3f of %.2f, %.3f; medians %.3f, %.3f",
-                   intervals_share(&found->mean),
-                   (double)found->mean.all / (double)(world_groups(setting) * setting->runs),
-                   intervals_share(&found->difference), intervals_share(&found->median),
-                   intervals_share(&found->medians));
-    (void)snprintf(text[6], INTERVALS_TEXT, "%.3f of %.2f", intervals_share(&found->rejected),
-                   (double)found->rejected.all / (double)setting->runs);
-    (void)snprintf(text[7], INTERVALS_TEXT, "%.2f, %.2f", intervals_over_exact(&found->width),
-                   intervals_over_true(&found->width));
+    intervals_tell(told, 2, "%.2f", intervals_share(&found->shown));
+    intervals_tell_share(told, 3, "", &found->point);
+    intervals_tell(told, 3, ", %.3f", found->worst_point);
+    intervals_tell_share(told, 4, "", &found->band);
+    intervals_tell_share(told, 5, "", &found->mean);
+    intervals_tell_shown(told, 5, " of ", &found->mean, world_groups(setting) * setting->runs);
+    intervals_tell_share(told, 5, ", ", &found->difference);
+    intervals_tell_share(told, 5, "; medians ", &found->median);
+    intervals_tell_share(told, 5, ", ", &found->medians);
+    intervals_tell_tests(told, &found->rejected);
+    intervals_tell_width(told, "", &found->width);
 }
 
-static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+static enum status run(struct intervals_told *told, const struct intervals_setting *setting)
 {
     struct found found;
     const enum status status = simulate(&found, setting);

@@ -23,17 +23,22 @@ double world_cumulative(size_t group, const struct intervals_setting *setting, d
 double world_mean(size_t group, const struct intervals_setting *setting);
 double world_median(size_t group, const struct intervals_setting *setting);
 
-/** Plans the release by the records and noise of all sites, and prepares the noise; intervals_noise_free, also after a failure. Fails as
- * intervals_noise_init. */
-MUST_USE enum status world_plan(struct survival_public *known, struct survival_release *release,
-                                struct intervals_noise *noise,
-                                const struct intervals_setting *setting);
+/* A setting's studies, and what is planned of their release. */
+struct world_lives {
+    struct intervals_studies studies;
+    size_t groups;
+    struct survival_release release;
+};
 
-/** Makes what records are drawn from, of k intervals; intervals_source_free, also after a failure. Fails with STATUS_NO_MEMORY. */
-MUST_USE enum status world_source(struct intervals_source *out, size_t k,
-                                  const struct intervals_setting *setting);
+/** Plans the release by the records and noise of all sites, and prepares the studies; intervals_studies_free, also after a failure. Fails
+ * as intervals_studies_init. */
+MUST_USE enum status world_init(struct world_lives *out, const struct intervals_setting *setting);
 
-/** Writes the sums of blocks behind the cells. */
-void world_put_sums(double *cell, size_t groups, size_t k, size_t block);
+/** Returns a study's cells, as the analysis takes them. It keeps cell. */
+struct survival_cells world_cells(const struct world_lives *lives, const double *cell,
+                                  double variance);
+
+/** Draws a study: its cells without noise, and what is released, of which the cells are then made. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status world_draw(double *cell, double *exact, struct world_lives *lives);
 
 #endif

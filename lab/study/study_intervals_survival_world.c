@@ -5,6 +5,7 @@
 #include "lab/study/study_intervals_survival.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { FINE = 64, GROUPS_MAX = 4 };
 
@@ -72,32 +73,33 @@ double world_median(size_t group, const struct intervals_setting *setting)
                : pow(log(2) / design->hazard[group], 1 / design->power[group]);
 }
 
-enum status world_plan(struct survival_public *known, struct survival_release *release,
-                       struct intervals_noise *noise, const struct intervals_setting *setting)
+/* By the records and noise of all sites. */
+static enum status plan(struct world_lives *out, const struct intervals_setting *setting)
 {
     const double sites = setting->sites == 1 ? INTERVALS_SITES : 1; /* one of them is alone */
-    enum status status = intervals_noise_init(noise, setting, &intervals_two_cells);
-    *known = (struct survival_public){.records = sites * (double)intervals_records(setting),
-                                      .groups = world_groups(setting),
-                                      .variance = sites * noise->variance};
-    *release = survival_plan(known, setting->is_gaussian);
-    if (status == STATUS_OK && release->block > 0) {
+    enum status status = intervals_studies_init(&out->studies, setting, &intervals_two_cells);
+    out->groups = world_groups(setting);
+    out->release =
+        survival_plan(&(struct survival_public){.records = sites * (double)out->studies.records,
+                                                .groups = out->groups,
+                                                .variance = sites * out->studies.noise.variance},
+                      setting->is_gaussian);
+    if (status == STATUS_OK && out->release.block > 0) {
         /* A cell and a sum, and others. */
-        intervals_noise_free(noise);
-        status = intervals_noise_init(noise, setting, &(struct intervals_moves){4, 2});
-        known->variance = sites * noise->variance;
+        intervals_studies_free(&out->studies);
+        status = intervals_studies_init(&out->studies, setting, &(struct intervals_moves){4, 2});
     }
     return status;
 }
 
 /* Each interval's deaths and censorings by steps of it. */
-enum status world_source(struct intervals_source *out, size_t k,
-                         const struct intervals_setting *setting)
+static enum status make_source(struct intervals_source *out, size_t k,
+                               const struct intervals_setting *setting)
 {
     const struct design *design = design_of(setting);
     const double censoring_end = design->censoring_end;
-    const enum status status = intervals_source_init(out, design->groups * (2 * FINE * k + 1));
-    for (size_t g = 0; g < design->groups && status == STATUS_OK; g++) {
+    intervals_source_init(out, design->groups * (2 * FINE * k + 1));
+    for (size_t g = 0; g < design->groups; g++) {
         const size_t first = g * (2 * k + 1);
         const double own = design->share[g];
         for (size_t i = 0; i < FINE * k; i++) {
@@ -114,10 +116,18 @@ enum status world_source(struct intervals_source *out, size_t k,
                              own * exp(-world_cumulative(g, setting, 1)) * (1 - 1 / censoring_end),
                              first + 2 * k, 0);
     }
-    return status == STATUS_OK ? intervals_source_ready(out) : status;
+    return intervals_source_ready(out);
 }
 
-void world_put_sums(double *cell, size_t groups, size_t k, size_t block)
+enum status world_init(struct world_lives *out, const struct intervals_setting *setting)
+{
+    const enum status status = plan(out, setting);
+    return status == STATUS_OK ? make_source(&out->studies.source, out->release.intervals, setting)
+                               : status;
+}
+
+/* Writes the sums of blocks behind the cells. */
+static void put_sums(double *cell, size_t groups, size_t k, size_t block)
 {
     double *sum = cell + SURVIVAL_CELLS(groups, k);
     for (size_t g = 0; g < groups && block > 0; g++) {
@@ -132,4 +142,28 @@ void world_put_sums(double *cell, size_t groups, size_t k, size_t block)
             }
         }
     }
+}
+
+struct survival_cells world_cells(const struct world_lives *lives, const double *cell,
+                                  double variance)
+{
+    return (struct survival_cells){cell, lives->groups, lives->release.intervals,
+                                   1,    variance,      lives->release.block};
+}
+
+enum status world_draw(double *cell, double *exact, struct world_lives *lives)
+{
+    struct intervals_studies *studies = &lives->studies;
+    const size_t k = lives->release.intervals;
+    const size_t block = lives->release.block;
+    const size_t count = SURVIVAL_CELLS(lives->groups, k);
+    const struct survival_cells released = world_cells(lives, cell, studies->told);
+    memset(exact, 0, count * sizeof *exact);
+    intervals_source_draw(exact, &studies->source, studies->records, &studies->seeded);
+    memcpy(cell, exact, count * sizeof *exact);
+    put_sums(cell, lives->groups, k, block);
+    const enum status status = intervals_noise_add(cell, survival_released(lives->groups, k, block),
+                                                   &studies->noise, &studies->random);
+    survival_balance(cell, &released, (double)studies->records);
+    return status;
 }

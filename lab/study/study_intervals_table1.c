@@ -3,7 +3,6 @@
 #include "lab/study/study_intervals_table1.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Figures of a Table 1, of each group and of all. */
@@ -35,10 +34,7 @@ static void judge(struct found *out, enum figure which, const struct table1_figu
                   double truth)
 {
     out->asked[which]++;
-    if (!isnan(figure->estimate.value)) {
-        intervals_count(&out->figure[which],
-                        figure->estimate.low <= truth && truth <= figure->estimate.high);
-    }
+    intervals_judge(&out->figure[which], &figure->estimate, truth);
 }
 
 static void judge_number(struct found *out, const struct world *world, size_t variable,
@@ -75,7 +71,7 @@ static double median_by_true(const struct table1_column *released, const struct 
         column.variance = column.size_variance = 0;
     }
     const struct estimate median = table1_quantile(&column, 0.5).estimate;
-    return median.high - median.low;
+    return intervals_width_of(&median);
 }
 
 /* Of a variable's means and medians, or shares. */
@@ -92,21 +88,8 @@ static void set_widths(double width[WIDTHS], const struct table1_column *column)
         }
     }
     for (size_t i = 0; i < WIDTHS; i++) {
-        width[i] = i < count ? figure[i].estimate.high - figure[i].estimate.low : NAN;
+        width[i] = i < count ? intervals_width_of(&figure[i].estimate) : NAN;
     }
-}
-
-static void balance(struct table1_sizes *sizes, struct table1_block *block,
-                    double cell[VARIABLES][CELLS_MAX], const struct world *world, double told)
-{
-    for (size_t v = 0; v < VARIABLES; v++) {
-        block[v] = (struct table1_block){.cell = cell[v],
-                                         .levels = table1_world_levels(world, v),
-                                         .step = v < 2 ? world->step[v] : NULL,
-                                         .variance = told * told * world->variance[v]};
-    }
-    table1_agree(sizes, block, VARIABLES, GROUPS,
-                 (double)(INTERVALS_SITES * world->setting->site_records));
 }
 
 static enum status run_one(struct found *out, const struct world *world,
@@ -114,20 +97,15 @@ static enum status run_one(struct found *out, const struct world *world,
 {
     static double exact_cell[VARIABLES][CELLS_MAX];
     static double cell[VARIABLES][CELLS_MAX];
-    const struct random random = seeded_random_interface(seeded);
     struct table1_sizes sizes[2];
     struct table1_block block[2][VARIABLES];
     struct table1_column column;
-    enum status status = STATUS_OK;
 
     table1_world_draw(exact_cell, world, seeded);
     memcpy(cell, exact_cell, sizeof cell);
-    for (size_t v = 0; v < VARIABLES && status == STATUS_OK; v++) {
-        const size_t cells = GROUPS * (table1_world_levels(world, v) + 1) + 1;
-        status = intervals_noise_add(cell[v], cells, &world->noise[v], &random);
-    }
-    balance(&sizes[0], block[0], cell, world, world->setting->planted);
-    balance(&sizes[1], block[1], exact_cell, world, 0);
+    const enum status status = table1_world_add_noise(cell, world, seeded);
+    table1_world_agree(&sizes[0], block[0], cell, world, world->setting->planted);
+    table1_world_agree(&sizes[1], block[1], exact_cell, world, 0);
     for (size_t i = 0; i < (GROUPS + 1) * VARIABLES; i++) {
         const size_t g = i / VARIABLES;
         const size_t v = i % VARIABLES;
@@ -166,7 +144,7 @@ static void set_by_true(struct found *out, const struct world *world)
     struct table1_block block[VARIABLES];
     struct table1_column column;
     table1_world_expect(cell, world);
-    balance(&sizes, block, cell, world, world->setting->planted < 1 ? 0 : 1);
+    table1_world_agree(&sizes, block, cell, world, world->setting->planted < 1 ? 0 : 1);
     for (size_t i = 0; i < (GROUPS + 1) * VARIABLES; i++) {
         double width[WIDTHS];
         table1_column_of(&column, &block[i % VARIABLES], &sizes, i / VARIABLES);
@@ -213,11 +191,6 @@ static size_t claim_of(size_t figure)
     return of[figure];
 }
 
-static double shown_share(const struct found *found, size_t which)
-{
-    return (double)found->figure[which].all / (double)found->asked[which];
-}
-
 /* Means, medians or shares of all variables and groups. */
 static struct intervals_width sum_of(const struct found *found, bool is_number, size_t from,
                                      size_t to)
@@ -244,35 +217,33 @@ static double worst_over_true(const struct found *found)
     return worst;
 }
 
-static void tell(struct intervals_told *told, const struct found *found,
-                 const struct intervals_setting *setting)
+static void tell(struct intervals_told *told, const struct found *found)
 {
-    char(*text)[INTERVALS_TEXT] = told->text;
-    const struct intervals_rate *rate = found->figure;
+    static const struct {
+        enum figure of, other;
+        const char *shown, *covers;
+    } row[] = {{AGE_MEAN, LEVEL_MEAN, "mean ", "means "},
+               {AGE_DEVIATION, LEVEL_DEVIATION, ", SD ", "SDs "},
+               {AGE_QUARTILE + MEDIAN, LEVEL_QUARTILE + MEDIAN, ", median ", "medians "},
+               {SHARE, RARE_SHARE, ", share ", "shares "}};
     const struct intervals_width means = sum_of(found, true, 0, 1);
     const struct intervals_width medians = sum_of(found, true, 1, 2);
     const struct intervals_width shares = sum_of(found, false, 0, CATEGORIES);
-    intervals_setting_name(text[0], "table 1, ", setting);
-    (void)snprintf(text[1], INTERVALS_TEXT, "%zu steps", found->steps);
-    (void)snprintf(text[2], INTERVALS_TEXT, "mean %.2f, SD %.2f, median %.2f, share %.2f",
-                   shown_share(found, AGE_MEAN), shown_share(found, AGE_DEVIATION),
-                   shown_share(found, AGE_QUARTILE + 1), shown_share(found, SHARE));
-    (void)snprintf(text[3], INTERVALS_TEXT, "means %.3f, %.3f", intervals_share(&rate[AGE_MEAN]),
-                   intervals_share(&rate[LEVEL_MEAN]));
-    (void)snprintf(text[4], INTERVALS_TEXT, "SDs %.3f, %.3f", intervals_share(&rate[AGE_DEVIATION]),
-                   intervals_share(&rate[LEVEL_DEVIATION]));
-    (void)snprintf(text[5], INTERVALS_TEXT, "medians %.3f, %.3f",
-                   intervals_share(&rate[AGE_QUARTILE + 1]),
-                   intervals_share(&rate[LEVEL_QUARTILE + 1]));
-    (void)snprintf(text[6], INTERVALS_TEXT, "shares %.3f, %.3f", intervals_share(&rate[SHARE]),
-                   intervals_share(&rate[RARE_SHARE]));
-    (void)snprintf(text[7], INTERVALS_TEXT, "mean %.2f, median %.2f, share %.2f, true %.2f",
+    intervals_tell_setting(told, "table 1, ");
+    intervals_tell(told, 1, "%zu steps", found->steps);
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const struct intervals_rate *rate = &found->figure[row[i].of];
+        intervals_tell_shown(told, 2, row[i].shown, rate, found->asked[row[i].of]);
+        intervals_tell_share(told, 3 + i, row[i].covers, rate);
+        intervals_tell_share(told, 3 + i, ", ", &found->figure[row[i].other]);
+    }
+    intervals_tell(told, INTERVALS_OF_WIDTHS, "mean %.2f, median %.2f, share %.2f, true %.2f",
                    intervals_over_exact(&means), intervals_over_exact(&medians),
                    intervals_over_exact(&shares), worst_over_true(found));
 }
 
 /* Intervals of quartiles end at steps, so that half of the noise would do for them: a tenth is planted. */
-static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+static enum status run(struct intervals_told *told, const struct intervals_setting *setting)
 {
     static struct found found;
     const enum status status = simulate(&found, setting);
@@ -282,7 +253,7 @@ static enum status run(struct intervals_told *told, struct intervals_setting *se
     for (size_t i = 0; i < VARIABLES * WIDTHS * (GROUPS + 1); i++) {
         intervals_take_width(told, WIDTH, &(&found.width[0][0][0])[i], setting->runs / CLEAN_EACH);
     }
-    tell(told, &found, setting);
+    tell(told, &found);
     return status;
 }
 

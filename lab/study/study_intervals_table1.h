@@ -45,4 +45,13 @@ void table1_world_draw(double cell[VARIABLES][CELLS_MAX], const struct world *wo
                        struct seeded_random *seeded);
 void table1_world_expect(double cell[VARIABLES][CELLS_MAX], const struct world *world);
 
+/** Adds the noise of each variable. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status table1_world_add_noise(double cell[VARIABLES][CELLS_MAX],
+                                            const struct world *world,
+                                            struct seeded_random *seeded);
+
+/** Makes blocks (VARIABLES) of cells, which keep these, and what they agree on. told: of the noise, the share that they are told */
+void table1_world_agree(struct table1_sizes *sizes, struct table1_block *block,
+                        double cell[VARIABLES][CELLS_MAX], const struct world *world, double told);
+
 #endif

@@ -110,18 +110,15 @@ static enum status make_source(struct intervals_source *out, const struct world 
                                size_t variable, size_t group)
 {
     const double *normal = normals();
-    const enum status status = intervals_source_init(out, FINE + 1);
-    for (size_t i = 0; i < FINE && status == STATUS_OK && variable < 2; i++) {
+    intervals_source_init(out, FINE + 1);
+    for (size_t i = 0; i < FINE && variable < 2; i++) {
         put_number(out, world, variable, value_of(variable, group, normal[i]));
     }
-    for (size_t k = 0; k < CATEGORIES && status == STATUS_OK && variable == 2; k++) {
+    for (size_t k = 0; k < CATEGORIES && variable == 2; k++) {
         intervals_source_put(out, (1 - missing_share) * table1_world_category(k), k, 0);
     }
-    if (status == STATUS_OK) {
-        intervals_source_put(out, missing_share, variable < 2 ? world->steps : CATEGORIES, 0);
-        return intervals_source_ready(out);
-    }
-    return status;
+    intervals_source_put(out, missing_share, table1_world_levels(world, variable), 0);
+    return intervals_source_ready(out);
 }
 
 enum status table1_world_init(struct world *world, const struct intervals_setting *setting)
@@ -191,6 +188,30 @@ void table1_world_draw(double cell[VARIABLES][CELLS_MAX], const struct world *wo
         intervals_source_draw(cell[v] + group * (levels + 1), &world->source[v][group],
                               group == 0 ? first : records - first, seeded);
     }
+}
+
+enum status table1_world_add_noise(double cell[VARIABLES][CELLS_MAX], const struct world *world,
+                                   struct seeded_random *seeded)
+{
+    const struct random random = seeded_random_interface(seeded);
+    enum status status = STATUS_OK;
+    for (size_t v = 0; v < VARIABLES && status == STATUS_OK; v++) {
+        const size_t cells = GROUPS * (table1_world_levels(world, v) + 1) + 1;
+        status = intervals_noise_add(cell[v], cells, &world->noise[v], &random);
+    }
+    return status;
+}
+
+void table1_world_agree(struct table1_sizes *sizes, struct table1_block *block,
+                        double cell[VARIABLES][CELLS_MAX], const struct world *world, double told)
+{
+    for (size_t v = 0; v < VARIABLES; v++) {
+        block[v] = (struct table1_block){.cell = cell[v],
+                                         .levels = table1_world_levels(world, v),
+                                         .step = v < 2 ? world->step[v] : NULL,
+                                         .variance = told * told * world->variance[v]};
+    }
+    table1_agree(sizes, block, VARIABLES, GROUPS, (double)intervals_records(world->setting));
 }
 
 void table1_world_expect(double cell[VARIABLES][CELLS_MAX], const struct world *world)

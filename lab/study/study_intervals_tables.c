@@ -7,8 +7,6 @@
 #include "lab/study/study_intervals.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { FACTORS_MAX = 4, LEVELS_MAX = 5, CELLS_MAX = 24, CLEAN_EACH = 10 };
 
@@ -82,8 +80,8 @@ static size_t level_of(const struct design *design, size_t cell, size_t factor)
 static enum status make_source(struct intervals_source *out, const struct design *design)
 {
     const size_t cells = cells_of(design);
-    const enum status status = intervals_source_init(out, cells);
-    for (size_t cell = 0; cell < cells && status == STATUS_OK; cell++) {
+    intervals_source_init(out, cells);
+    for (size_t cell = 0; cell < cells; cell++) {
         double chance = 1;
         size_t sum = 0;
         for (size_t i = 0; i < design->factors; i++) {
@@ -93,7 +91,7 @@ static enum status make_source(struct intervals_source *out, const struct design
         }
         intervals_source_put(out, chance * (sum % 2 == 0 ? design->more : 1), cell, 0);
     }
-    return status == STATUS_OK ? intervals_source_ready(out) : status;
+    return intervals_source_ready(out);
 }
 
 /* A sum of `summed` cells, as answer_crosstab tells it. */
@@ -137,12 +135,11 @@ static void judge_shares(struct found *out, const double *expected, const double
         const double *own = expected + 2 * row;
         const double truth = own[1] / (own[0] + own[1]);
         const struct estimate share = crosstab_share(cells, row);
-        if (!isnan(share.value)) {
-            intervals_count(&out->share, share.low <= truth && truth <= share.high);
-        }
+        intervals_judge(&out->share, &share, truth);
         if (exact != NULL) {
             const struct estimate free = crosstab_share(&clean, row);
-            intervals_add_width(&out->width[row], share.high - share.low, free.high - free.low);
+            intervals_add_width(&out->width[row], intervals_width_of(&share),
+                                intervals_width_of(&free));
         }
     }
 }
@@ -155,45 +152,34 @@ static void set_by_true(struct found *out, const double *expected,
     known.variance = variance;
     for (size_t row = 0; row < cells->rows; row++) {
         const struct estimate share = crosstab_share(&known, row);
-        out->width[row].by_true = share.high - share.low;
+        out->width[row].by_true = intervals_width_of(&share);
     }
 }
 
 static enum status simulate(struct found *out, const struct intervals_setting *setting)
 {
     const struct design *design = design_of(setting);
-    const uint64_t records = intervals_records(setting);
     const size_t count = cells_of(design) + 1;
     double expected[CELLS_MAX + 1] = {0};
     double exact[CELLS_MAX + 1];
     double cell[CELLS_MAX + 1];
-    struct intervals_source source = {.atom = NULL};
-    struct intervals_noise noise;
-    struct seeded_random seeded;
-    enum status status = intervals_noise_init(&noise, setting, &intervals_two_cells);
+    struct intervals_studies studies;
+    enum status status = intervals_studies_init(&studies, setting, &intervals_two_cells);
     const struct crosstab_cells cells = {.cell = cell,
                                          .rows = design->levels[0],
                                          .columns = design->levels[1],
                                          .m = count,
-                                         .variance =
-                                             setting->planted * setting->planted * noise.variance};
+                                         .variance = studies.told};
 
     *out = (struct found){.cell = {0, 0}};
-    seeded_random_init(&seeded, setting->seed);
-    const struct random random = seeded_random_interface(&seeded);
     if (status == STATUS_OK) {
-        status = make_source(&source, design);
+        status = make_source(&studies.source, design);
     }
-    if (status == STATUS_OK) {
-        intervals_source_expect(expected, &source, (double)records);
-    }
+    intervals_studies_expect(expected, count, &studies);
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         double p = NAN;
-        memset(exact, 0, sizeof exact);
-        intervals_source_draw(exact, &source, records, &seeded);
-        memcpy(cell, exact, sizeof cell);
-        status = intervals_noise_add(cell, count, &noise, &random);
-        cells_balance(cell, count, (double)records);
+        status = intervals_studies_draw(cell, exact, count, &studies);
+        cells_balance(cell, count, (double)studies.records);
         judge_counts(out, exact, design, &cells);
         if (has_shares(design)) {
             judge_shares(out, expected, i % CLEAN_EACH == 0 ? exact : NULL, &cells);
@@ -206,10 +192,9 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
         }
     }
     if (status == STATUS_OK && has_shares(design)) {
-        set_by_true(out, expected, &cells, setting->planted < 1 ? 0 : noise.variance);
+        set_by_true(out, expected, &cells, studies.told_truth);
     }
-    intervals_source_free(&source);
-    intervals_noise_free(&noise);
+    intervals_studies_free(&studies);
     return status;
 }
 
@@ -225,30 +210,24 @@ static const struct intervals_claim claims[] = {
 };
 
 static void tell(struct intervals_told *told, const struct found *found,
-                 const struct intervals_setting *setting)
+                 const struct design *design)
 {
-    const struct design *design = design_of(setting);
-    const double runs = (double)setting->runs;
-    char(*text)[INTERVALS_TEXT] = told->text;
-    char name[INTERVALS_TEXT];
     double over = NAN;
     for (size_t row = 0; row < LEVELS_MAX; row++) {
         over = fmax(over, intervals_over_true(&found->width[row]));
     }
-    intervals_setting_name(name, "table, ", setting);
-    (void)snprintf(text[0], INTERVALS_TEXT, "%.56s%s", name, design->name);
-    (void)snprintf(text[1], INTERVALS_TEXT, "-");
-    (void)snprintf(text[2], INTERVALS_TEXT, "shares %.2f",
-                   (double)found->share.all / (runs * (double)design->levels[0]));
-    (void)snprintf(text[3], INTERVALS_TEXT, "cells %.3f", intervals_share(&found->cell));
-    (void)snprintf(text[4], INTERVALS_TEXT, "margins %.3f", intervals_share(&found->margin));
-    (void)snprintf(text[5], INTERVALS_TEXT, "shares %.3f", intervals_share(&found->share));
-    (void)snprintf(text[6], INTERVALS_TEXT, "%.3f of %.2f", intervals_share(&found->rejected),
-                   (double)found->rejected.all / runs);
-    (void)snprintf(text[7], INTERVALS_TEXT, "-, %.2f", over);
+    intervals_tell_setting(told, "table, ");
+    intervals_tell(told, 0, "%s", design->name);
+    intervals_tell_shown(told, 2, "shares ", &found->share,
+                         design->levels[0] * told->setting->runs);
+    intervals_tell_share(told, 3, "cells ", &found->cell);
+    intervals_tell_share(told, 4, "margins ", &found->margin);
+    intervals_tell_share(told, 5, "shares ", &found->share);
+    intervals_tell_tests(told, &found->rejected);
+    intervals_tell(told, INTERVALS_OF_WIDTHS, "-, %.2f", over);
 }
 
-static enum status run(struct intervals_told *told, struct intervals_setting *setting)
+static enum status run(struct intervals_told *told, const struct intervals_setting *setting)
 {
     const struct design *design = design_of(setting);
     struct found found;
@@ -264,7 +243,7 @@ static enum status run(struct intervals_told *told, struct intervals_setting *se
     if (is_null(design)) {
         intervals_take(told, REJECTED, &found.rejected, setting->runs);
     }
-    tell(told, &found, setting);
+    tell(told, &found, design);
     return status;
 }
 

@@ -110,6 +110,10 @@ void checker_on_end(struct world *world);
 struct known_answer *checker_find(struct checker *checker, size_t agent, const struct digest *job,
                                   uint32_t round);
 
+/** A coordinator's round has become durable: takes record. */
+void checker_on_round(struct world *world, const struct node *node, struct record *record,
+                      struct slice blob);
+
 /** Appends a round's new experts. */
 void checker_add_experts(struct checker *checker, struct slice rows);
 

@@ -88,10 +88,10 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
     enum status status = STATUS_OK;
     for (uint32_t within = 0; within < stage->rounds && status == STATUS_OK; within++) {
         double steps = 0;
-        status = terms_deviation(&steps, setting, within, why);
-        struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
-        if (line == NULL) {
-            return status == STATUS_OK ? STATUS_NO_MEMORY : status;
+        struct terms_line *line = NULL;
+        status = terms_begin_line(&line, &steps, terms, setting, within, why);
+        if (status != STATUS_OK) {
+            return status;
         }
         const double ball = loss_ball(stage->loss, 1, 1, stage->lambda[within]);
         (void)snprintf(line->what, sizeof line->what,

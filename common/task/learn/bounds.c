@@ -110,10 +110,10 @@ static enum status describe_line(struct terms *terms, const struct terms_setting
 {
     const double records = (double)setting->agents * (double)setting->stage->batch;
     double steps = 0;
-    const enum status status = terms_deviation(&steps, setting, wanted->within, why);
-    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
-    if (line == NULL) {
-        return status == STATUS_OK ? STATUS_NO_MEMORY : status;
+    struct terms_line *line = NULL;
+    const enum status status = terms_begin_line(&line, &steps, terms, setting, wanted->within, why);
+    if (status != STATUS_OK) {
+        return status;
     }
     memcpy(line->what, wanted->what, sizeof line->what);
     (void)snprintf(line->unit, sizeof line->unit, "per record");

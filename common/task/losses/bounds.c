@@ -110,10 +110,10 @@ static enum status describe_losses(struct terms *terms, const struct terms_setti
     const struct stage *stage = setting->stage;
     const double records = (double)setting->agents * (double)stage->batch;
     double steps = 0;
-    enum status status = terms_deviation(&steps, setting, 0, why);
-    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
-    if (line == NULL) {
-        return status == STATUS_OK ? STATUS_NO_MEMORY : status;
+    struct terms_line *line = NULL;
+    const enum status status = terms_begin_line(&line, &steps, terms, setting, 0, why);
+    if (status != STATUS_OK) {
+        return status;
     }
     (void)snprintf(line->what, sizeof line->what,
                    "the mean loss of each of %zu experts (rounds: %u)", setting->experts,

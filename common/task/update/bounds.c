@@ -39,10 +39,10 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
     const double width = (double)round_stage_width(stage);
     const double records = (double)setting->agents * (double)stage->batch * terms->sampling;
     double steps = 0;
-    enum status status = terms_deviation(&steps, setting, 0, why);
-    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
-    if (line == NULL) {
-        return status == STATUS_OK ? STATUS_NO_MEMORY : status;
+    struct terms_line *line = NULL;
+    const enum status status = terms_begin_line(&line, &steps, terms, setting, 0, why);
+    if (status != STATUS_OK) {
+        return status;
     }
     const double clip = ldexp((double)update_stage(stage)->gradient.clip, -(int)stage->grid_bits);
     (void)snprintf(line->what, sizeof line->what,

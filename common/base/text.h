@@ -1,0 +1,22 @@
+/* text.h - texts that are written piece by piece. */
+
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/** Adds to a text of at most bytes - 1; what does not fit is cut. */
+void text_add(char *text, size_t bytes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void text_add_list(char *text, size_t bytes, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
+
+/** Closes the stream that open_memstream gave for a text. Fails with STATUS_NO_MEMORY if the text could not be held; then it is freed and
+ * NULL. */
+MUST_USE enum status text_close(char **text, FILE *stream);
+
+#endif

@@ -1,0 +1,204 @@
+/* What the simulated studies of a setting tell: the words of its row, and what it has of each claim. */
+
+#include "base/text.h"
+#include "lab/study/study_intervals.h"
+
+#include "estimate/survival.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+/* Of a setting whose shares are judged by the bound, and of one that is judged by what chance leaves possible. And of one whose widths
+ * are judged: where noise hides some answers, the true cells' own is nearly hidden too. */
+static const double shown_least = 0.1;
+static const double rare_least = 0.01;
+static const double width_shown_least = 0.9;
+
+double intervals_share(const struct intervals_rate *rate)
+{
+    return rate->all == 0 ? NAN : (double)rate->yes / (double)rate->all;
+}
+
+void intervals_count(struct intervals_rate *rate, bool yes)
+{
+    rate->yes += yes;
+    rate->all++;
+}
+
+void intervals_told_clear(struct intervals_told *told)
+{
+    for (size_t i = 0; i < INTERVALS_CLAIMS_MAX; i++) {
+        told->taken[i] = (struct intervals_taken){.worst = NAN, .rare_worst = NAN};
+    }
+}
+
+static double worse(const struct intervals_told *told, size_t claim, double a, double b)
+{
+    return told->kind->claim[claim].measure == INTERVALS_HOLD ? fmin(a, b) : fmax(a, b);
+}
+
+static void take(struct intervals_told *told, size_t claim, double share, uint64_t answers)
+{
+    struct intervals_taken *taken = &told->taken[claim];
+    const bool is_first = isnan(taken->worst);
+    taken->worst = worse(told, claim, taken->worst, share);
+    taken->fewest = is_first || answers < taken->fewest ? answers : taken->fewest;
+}
+
+/* The chance of at most `yes` of `all`. */
+static double chance_of_most(uint64_t yes, uint64_t all, double chance)
+{
+    const double odds = log(chance) - log1p(-chance);
+    double term = (double)all * log1p(-chance);
+    double sum = exp(term);
+    for (uint64_t k = 1; k <= yes; k++) {
+        term += odds + log((double)(all - k + 1) / (double)k);
+        sum += exp(term);
+    }
+    return sum;
+}
+
+/* Clopper and Pearson 1934. */
+double intervals_limit(uint64_t yes, uint64_t all, bool is_upper)
+{
+    enum { HALVINGS = 30 };
+    static const double alarm = 0.001;
+    double low = 0;
+    double high = 1;
+    if (!is_upper) {
+        return 1 - intervals_limit(all - yes, all, true);
+    }
+    for (int i = 0; i < HALVINGS && yes < all; i++) {
+        const double middle = (low + high) / 2;
+        *(chance_of_most(yes, all, middle) > alarm ? &low : &high) = middle;
+    }
+    return high;
+}
+
+static void take_rare(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
+                      size_t asked)
+{
+    struct intervals_taken *taken = &told->taken[claim];
+    const bool is_judged = (double)rate->all >= rare_least * (double)asked;
+    struct intervals_rate *together = is_judged ? &taken->rare : &taken->hardly;
+    together->yes += rate->yes;
+    together->all += rate->all;
+    if (is_judged) {
+        const uint64_t each = (asked + told->setting->runs - 1) / told->setting->runs;
+        const uint64_t answers = (rate->all + each - 1) / each;
+        const uint64_t yes = (uint64_t)llround(intervals_share(rate) * (double)answers);
+        const bool is_least = told->kind->claim[claim].measure == INTERVALS_HOLD;
+        const bool is_first = isnan(taken->rare_worst);
+        taken->rare_worst =
+            worse(told, claim, taken->rare_worst, intervals_limit(yes, answers, is_least));
+        taken->rare_fewest =
+            is_first || answers < taken->rare_fewest ? answers : taken->rare_fewest;
+    }
+}
+
+/* A planted fault must show in both: there all rates are judged in both ways. */
+void intervals_take(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
+                    size_t asked)
+{
+    const bool is_rare = (double)rate->all < shown_least * (double)asked;
+    if (!is_rare) {
+        take(told, claim, intervals_share(rate), rate->all);
+    }
+    if (rate->all > 0 && (is_rare || told->setting->planted < 1)) {
+        take_rare(told, claim, rate, asked);
+    }
+}
+
+/* Of the logarithm of their geometric mean. NAN of one alone, which is not taken then. */
+static double width_error(const struct intervals_width *width)
+{
+    const double count = (double)width->count;
+    const double mean = width->logarithms / count;
+    return sqrt(fmax(width->squares / count - mean * mean, 0) / (count - 1));
+}
+
+void intervals_take_width(struct intervals_told *told, size_t claim,
+                          const struct intervals_width *width, size_t asked)
+{
+    if ((double)width->count >= width_shown_least * (double)asked) {
+        const double chance = told->setting->is_short ? 4 * width_error(width) : 0;
+        take(told, claim, intervals_over_true(width) * exp(-chance), width->count);
+    }
+}
+
+void intervals_add_width(struct intervals_width *width, double released, double exact)
+{
+    if (isfinite(released) && isfinite(exact)) {
+        width->released += released;
+        width->logarithms += log(released);
+        width->squares += log(released) * log(released);
+        width->exact += exact;
+        width->count++;
+    }
+}
+
+double intervals_over_exact(const struct intervals_width *width)
+{
+    return width->released / width->exact;
+}
+
+double intervals_over_true(const struct intervals_width *width)
+{
+    const double own = width->logarithms / (double)width->count;
+    const bool is_each = width->by_true >= 0 && width->by_true <= 0;
+    return is_each ? exp(own - width->true_logarithms / (double)width->count)
+                   : exp(own) / width->by_true; /* NAN of what the true cells refuse */
+}
+
+void intervals_judge(struct intervals_rate *rate, const struct estimate *estimate, double truth)
+{
+    if (!isnan(estimate->value)) {
+        intervals_count(rate, estimate->low <= truth && truth <= estimate->high);
+    }
+}
+
+double intervals_width_of(const struct estimate *estimate)
+{
+    return estimate->high - estimate->low;
+}
+
+void intervals_tell(struct intervals_told *told, size_t column, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    text_add_list(told->text[column], INTERVALS_TEXT, format, arguments);
+    va_end(arguments);
+}
+
+void intervals_tell_setting(struct intervals_told *told, const char *kind)
+{
+    const struct intervals_setting *setting = told->setting;
+    intervals_tell(told, 0, "%s%s%s, %d x %d, epsilon %g", kind, intervals_trust(setting),
+                   setting->is_gaussian ? ", Gaussian" : "", INTERVALS_SITES,
+                   (int)setting->site_records, setting->epsilon);
+}
+
+void intervals_tell_share(struct intervals_told *told, size_t column, const char *words,
+                          const struct intervals_rate *rate)
+{
+    intervals_tell(told, column, "%s%.3f", words, intervals_share(rate));
+}
+
+void intervals_tell_shown(struct intervals_told *told, size_t column, const char *words,
+                          const struct intervals_rate *rate, size_t asked)
+{
+    intervals_tell(told, column, "%s%.2f", words, (double)rate->all / (double)asked);
+}
+
+void intervals_tell_tests(struct intervals_told *told, const struct intervals_rate *rejected)
+{
+    intervals_tell_share(told, INTERVALS_OF_TESTS, "", rejected);
+    intervals_tell_shown(told, INTERVALS_OF_TESTS, " of ", rejected, told->setting->runs);
+}
+
+void intervals_tell_width(struct intervals_told *told, const char *words,
+                          const struct intervals_width *width)
+{
+    intervals_tell(told, INTERVALS_OF_WIDTHS, "%s%.2f, %.2f", words, intervals_over_exact(width),
+                   intervals_over_true(width));
+}
