@@ -2,6 +2,8 @@
 
 #include "coordinator/round_state.h"
 
+#include "base/plural.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -159,9 +161,10 @@ void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
                                    : "");
     }
     log_event(c->options.log, is_short(c) ? LOG_WARN : LOG_INFO, "waiting-for-agents", NULL,
-              "%zu agents are ready, the job needs %" PRIu32
+              "%zu agent%s %s ready, the job needs %" PRIu32
               " (cohort.minimum)%s; it waits %" PRId64 " s more; missing: %s",
-              ready, c->options.job->cohort_min, refusing, seconds(until_ms - now_ms),
+              ready, plural_s(ready), plural_are(ready), c->options.job->cohort_min, refusing,
+              seconds(until_ms - now_ms),
               missing[0] != '\0' ? missing : "nobody is on the list; remedy: `agents add`");
 }
 

@@ -260,7 +260,7 @@ Test(round_wait, while_agents_join_the_log_says_who_is_missing)
     rig.agent[1].ready = false;
     rig.agent[2].present = false;
     cr_assert_not(waiting_run(&rig, 1, 30000));
-    cr_assert(waiting_said(&rig, "waiting-for-agents", "1 agents are ready, the job needs 3"), "%s",
+    cr_assert(waiting_said(&rig, "waiting-for-agents", "1 agent is ready, the job needs 3"), "%s",
               rig.said);
     cr_assert(waiting_said(&rig, "waiting-for-agents", "site-01 (present, but not ready)"), "%s",
               rig.said);
