@@ -207,6 +207,9 @@ void lane_unmake(void *self, struct machine *machine, struct journal *journal)
     struct run *run = lane->run;
     face_pause(&run->face, (size_t)(lane - run->lane));
     collect_leave(&run->collect);
+    if (lane->coordinator != NULL) {
+        coordinator_tell_unheard(lane->coordinator);
+    }
     coordinator_free(lane->coordinator);
     lane->coordinator = NULL;
     drop_cancel(lane);
