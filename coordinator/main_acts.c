@@ -27,6 +27,11 @@ static json_t *text_or_null(const char *text)
 /* What a job that runs waits for, as far as its journal tells: who is connected it does not. */
 static const char *waits(const struct queue_job *job)
 {
+    if (job->held[0] != '\0') {
+        return "another process has the job's journal open (`held`): the job goes on once that "
+               "one ends or closes it, and a cancellation of a job that has begun takes effect "
+               "then";
+    }
     if (job->state != QUEUE_RUNNING || job->stuck || job->rounds >= job->planned) {
         return "";
     }
@@ -55,7 +60,7 @@ json_t *acts_job_json(const struct acts *acts, const struct queue_job *job)
         queue_results(folder, acts->office, job->number);
     }
     return json_pack(
-        "{s:I, s:s, s:s, s:b, s:b, s:o, s:I, s:o, s:f, s:o, s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "{s:I, s:s, s:s, s:b, s:b, s:o, s:I, s:o, s:f, s:o, s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "number", (json_int_t)job->number, "job", job->name, "state", queue_state_name(job->state),
         "begun", job->begun, "stuck", job->stuck, "rounds",
         job->unknown ? json_null() : json_integer((json_int_t)job->rounds), "rounds_planned",
@@ -67,7 +72,7 @@ json_t *acts_job_json(const struct acts *acts, const struct queue_job *job)
         text_or_null(job->cancel), "ended", text_or_null(job->ended), "because",
         text_or_null(job->because), "seconds_left",
         job->seconds_left < 0 ? json_null() : json_real(job->seconds_left), "waits",
-        text_or_null(waits(job)), "results", text_or_null(folder));
+        text_or_null(waits(job)), "held", text_or_null(job->held), "results", text_or_null(folder));
 }
 
 static enum status answer_job(json_t **out, const struct acts *acts, uint32_t number,

@@ -46,7 +46,9 @@ struct queue_job {
     char submitted[QUEUE_BY_BYTES];
     char cancel[QUEUE_BY_BYTES]; /* who asked for it, and when; "" */
     char ended[QUEUE_BY_BYTES];  /* when; "" */
-    uint32_t rounds;             /* that were closed and released */
+    char held
+        [QUEUE_BY_BYTES]; /* the process that has its journal open and does not lead the queue; "" */
+    uint32_t rounds;      /* that were closed and released */
     uint32_t planned;
     bool unknown;                     /* its journal cannot be read: rounds and spent say nothing */
     struct price spent;               /* at most, by a site that answered every round */

@@ -348,6 +348,12 @@ static const char *what_follows(const json_t *job, const char *state)
     if (is_filed(job)) {
         return "cancelled; what sites have paid stays paid (`status` shows it)";
     }
+    if (json_is_true(json_object_get(job, "begun")) &&
+        json_is_string(json_object_get(job, "held"))) {
+        return "it has begun, and another process has its journal open (`status` says which); a "
+               "coordinator that runs ends the job once that process ends or closes it; what sites "
+               "have paid stays paid";
+    }
     if (is_aside(job)) {
         return "it could not go on, and it never will; a coordinator that runs files it when it "
                "looks at the queue next; what sites have paid stays paid";

@@ -144,6 +144,7 @@ void view_job(const json_t *job)
         print_price("paid", view_number(job, "epsilon"), view_number(job, "delta"));
     }
     print_price("planned", view_number(job, "epsilon_planned"), view_number(job, "delta_planned"));
+    print_if("held", job, "held");
     print_wrapped("waits", job);
     print_wrapped("because", job);
     if (view_text(text, job, "ended")[0] != '\0') {

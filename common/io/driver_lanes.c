@@ -152,6 +152,7 @@ static enum status follow_on(struct driver *driver, struct lane *lane, enum stat
     const enum status status =
         factory->next == NULL ? ended
                               : factory->next(self_of(driver, lane), ended, &more, &driver->why);
+    lane->put_off = lane->put_off && more;
     if (status == STATUS_OK && more) {
         rest(lane, 0);
     }
