@@ -146,6 +146,32 @@ static void held(char by[static QUEUE_BY_BYTES], const struct office *office, ui
     }
 }
 
+static enum status put_declined(const struct office *office, uint32_t number, const char *names,
+                                struct why *why)
+{
+    char path[QUEUE_PATH_BYTES];
+    char text[QUEUE_BY_BYTES + 1];
+    folder_path(path, office, number, "declined");
+    if (names[0] != '\0') {
+        (void)snprintf(text, sizeof text, "%s\n", names);
+        return file_write(path, (struct slice){text, strlen(text)}, 0400, why);
+    }
+    if (unlink(path) != 0 && errno != ENOENT) {
+        why_file(why, path, "removed", errno);
+        return STATUS_IO;
+    }
+    return STATUS_OK;
+}
+
+static void declined(char names[static QUEUE_BY_BYTES], const struct office *office,
+                     uint32_t number)
+{
+    names[0] = '\0';
+    if (folder_holds(office, number, "declined")) {
+        read_signed(names, office, number, "declined");
+    }
+}
+
 static void follow(struct queue_followed *followed, const struct office *office, uint32_t number)
 {
     *followed = (struct queue_followed){.office = office, .number = number};
@@ -303,6 +329,8 @@ const struct queue_store queue_in_folder = {.open = folder_open,
                                             .read_end = read_end,
                                             .put_end = put_end,
                                             .held = held,
+                                            .put_declined = put_declined,
+                                            .declined = declined,
                                             .follow = follow,
                                             .stamp = stamp,
                                             .results = results,

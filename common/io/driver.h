@@ -100,7 +100,7 @@ struct driver_counts {
     int64_t heard_ms; /* when the latest message came in; 0: none has */
 };
 
-enum { DRIVER_GUESTS_MAX = 2 };
+enum { DRIVER_GUESTS_MAX = 3 };
 
 struct driver_options {
     struct endpoint *endpoint; /* kept; outlives restarts of the machine */
