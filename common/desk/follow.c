@@ -49,8 +49,10 @@ static void tell_declined(struct following *following, const struct desk_port *p
                           const json_t *job)
 {
     char now[VIEW_TEXT_BYTES];
-    (void)view_text(now, job, "declined");
-    if (following->rounds && !desk_is_filed(job) && strcmp(now, following->declined) != 0) {
+    char state[VIEW_TEXT_BYTES];
+    const bool runs = strcmp(view_text(state, job, "state"), "running") == 0;
+    if (following->rounds && runs &&
+        strcmp(view_text(now, job, "declined"), following->declined) != 0) {
         (void)fprintf(stderr, "%s: job %.0f: %s%s\n", port->program, view_number(job, "number"),
                       now[0] != '\0' ? "declined by " : "nobody declines it any more", now);
         memcpy(following->declined, now, sizeof now);

@@ -68,6 +68,9 @@ def a_no_is_named_and_taken_back(make, programs):
     waits = test_queue.status(federation, number)
     expect(waits["declined"] is None and "who declined" in waits["waits"], f"before anybody has said a word: {waits}")
     agent(federation, "site-1", "approve", "--yes", digest["site-1"])
+    said = fed.wait_until(lambda: waiting_at(federation, "site-1", "first") is None
+                          and agent(federation, "site-1", "approve", "--yes", digest["site-1"], code=3), "the yes is taken")
+    expect("is approved already" in said, f"a second yes to the same: {said}")
     watching = federation.start("watch", federation.command("hedgerow-coordinator", "watch", number, "--config",
                                                             federation.office / "coordinator.yml"))
     agent(federation, "site-2", "reject", digest["site-2"], "--why", WHY)
