@@ -207,6 +207,9 @@ void lane_unmake(void *self, struct machine *machine, struct journal *journal)
     struct run *run = lane->run;
     face_pause(&run->face, (size_t)(lane - run->lane));
     collect_leave(&run->collect);
+    if (lane->coordinator != NULL) {
+        coordinator_tell_unheard(lane->coordinator);
+    }
     coordinator_free(lane->coordinator);
     lane->coordinator = NULL;
     drop_cancel(lane);
@@ -278,10 +281,13 @@ static enum status next(void *self, enum status ended, bool *more, struct why *w
     enum status status = ended;
     bool is_aside = false;
     if (status == STATUS_BUSY && job != NULL && !queue_is_shared(&run->office)) {
-        *more = true; /* another process has this job's journal; the others go on */
-        return STATUS_OK;
-    }
-    if (status == STATUS_OK && job != NULL) {
+        bool over = false; /* another process has this job's journal; the others go on */
+        status = stay_end_put_off(&run->stay, job, &over, why);
+        if (!over) {
+            *more = status == STATUS_OK;
+            return status;
+        }
+    } else if (status == STATUS_OK && job != NULL) {
         status = stay_file(&run->stay, job, why);
         is_aside = status != STATUS_OK && status != STATUS_NO_MEMORY && !lead_is_lost(status);
     } else if (status == STATUS_IO && job != NULL && queue_is_shared(&run->office)) {

@@ -5,6 +5,7 @@
 
 #include "coordinator/idle.h"
 #include "coordinator/main_collect.h"
+#include "coordinator/main_declined.h"
 #include "coordinator/main_desk.h"
 #include "coordinator/main_face.h"
 #include "coordinator/main_stay.h"
@@ -36,6 +37,7 @@ struct run {
     struct collect collect;
     struct face face;
     struct desk_child desk;
+    struct declined declined;
     const char *config; /* the settings' path */
     int signal;         /* that ended the waiting for the lead; 0: none */
     struct shelf shelf;

@@ -79,6 +79,7 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
     }
     desk_child_join(&run->desk, &driver);
     face_join(&run->face, &driver);
+    declined_join(&run->declined, run, &driver);
     status = driver_run(&driver, &factory, exit_code, why);
     face_part(&run->face);
     endpoint_free(driver.endpoint);

@@ -119,6 +119,24 @@ enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why)
     return status;
 }
 
+/* Nothing of it is in the journal that another process has: its end needs no record there. */
+enum status stay_end_put_off(struct stay *stay, struct stay_job *job, bool *over, struct why *why)
+{
+    struct queue_job told;
+    struct why ignored = {{0}};
+    *over = false;
+    if (queue_look(&told, stay->office, job->number, &ignored) != STATUS_OK || told.begun ||
+        told.state != QUEUE_CANCELLED) {
+        return STATUS_OK;
+    }
+    const enum status status = file_job(stay, &told, why);
+    *over = status == STATUS_OK;
+    if (*over) {
+        give_up(job);
+    }
+    return status;
+}
+
 bool stay_is_damage(enum status status)
 {
     return status == STATUS_CORRUPT || status == STATUS_FOREIGN || status == STATUS_NOT_FOUND;

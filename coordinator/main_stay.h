@@ -53,6 +53,12 @@ MUST_USE enum status stay_choose(struct stay *stay, struct why *why);
  * STATUS_BUSY in the place of STATUS_IO. */
 MUST_USE enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why);
 
+/** Files a job that is put off, as another process has its journal, where it was cancelled before it began, and gives up its
+ * place; over: out, whether it has. One that has begun ends by a record in its journal, once that is free. Fails with
+ * STATUS_IO, STATUS_NO_MEMORY. */
+MUST_USE enum status stay_end_put_off(struct stay *stay, struct stay_job *job, bool *over,
+                                      struct why *why);
+
 /** Does what takes long of stay_file: the results are made from the journal. It touches the job alone, which nobody gives up
  * meanwhile, and runs on any thread. */
 void stay_publish(const struct stay *stay, struct stay_job *job);

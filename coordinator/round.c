@@ -149,6 +149,7 @@ static enum status finish_if_due(struct coordinator *c, const struct event *even
     if (finish == NULL) {
         return STATUS_OK;
     }
+    coordinator_tell_unheard(c);
     finish->as.finish.exit_code = c->outcome.failed ? EXIT_CODE_JOB_FAILED : EXIT_CODE_OK;
     coordinator_enter(c, PHASE_FINISHED);
     return STATUS_OK;

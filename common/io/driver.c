@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/exit_code.h"
+#include "base/plural.h"
 #include "io/clock.h"
 #include "io/enrolment.h"
 
@@ -38,8 +39,8 @@ static enum status look_at_roster(struct driver *driver, bool *changed)
             roster_watch_again(&driver->watch);
             return status;
         }
-        log_event(driver->options->log, LOG_INFO, "list-read", NULL, "the allow-list has %zu keys",
-                  driver->roster.count);
+        log_event(driver->options->log, LOG_INFO, "list-read", NULL, "the allow-list has %zu key%s",
+                  driver->roster.count, plural_s(driver->roster.count));
     }
     return status;
 }

@@ -35,7 +35,8 @@ struct driver_factory {
     void (*unmake)(void *self, struct machine *machine, struct journal *journal);
 
     /** A machine has finished and was unmade: does what takes long before next is called, on a thread of its own, while the
-     * other lanes go on. It touches what is the lane's alone. A stop may end the program in the middle of it. May be NULL. */
+     * other lanes go on. It touches what is the lane's alone. A stop waits for it, where it has begun; but work of another lane
+     * that outlasts the grace may end the program in the middle of it. May be NULL. */
     void (*wind_up)(void *self);
 
     /** A machine was unmade, or could not be made. ended: STATUS_OK, it has finished; else why it cannot go on, which why
@@ -99,7 +100,7 @@ struct driver_counts {
     int64_t heard_ms; /* when the latest message came in; 0: none has */
 };
 
-enum { DRIVER_GUESTS_MAX = 2 };
+enum { DRIVER_GUESTS_MAX = 3 };
 
 struct driver_options {
     struct endpoint *endpoint; /* kept; outlives restarts of the machine */
@@ -112,7 +113,7 @@ struct driver_options {
     size_t control_bytes; /* room for one step's packed control frames; 0: 256 KiB */
     size_t
         work_at_once; /* lanes whose threads compute at the same time: others wait for their turn; 0: all */
-    uint32_t stop_grace_ms; /* how long a stop waits for running work; 0: 2000 */
+    uint32_t stop_grace_ms; /* how long a stop waits for a machine's work; 0: 2000 */
     bool no_signals;        /* tests: SIGTERM and SIGINT are left alone */
     const struct driver_guest *guest[DRIVER_GUESTS_MAX]; /* kept; each may be NULL */
     struct driver_counts *counts;                        /* kept and added to; may be NULL */

@@ -228,6 +228,7 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
                                     .chosen = record->as.round.chosen,
                                     .expert_count = outcome->expert_count,
                                     .seconds = record->as.round.duration_ms / 1000.0,
+                                    .weight_noise = NAN,
                                     .regret_average = NAN,
                                     .regret_bound = NAN};
     outcome->round_count++;

@@ -55,6 +55,7 @@ struct outcome_round {
     uint64_t epsilon_micro; /* spent so far by an agent that answered every round */
     double *loss;           /* (expert_count) losses rounds: the noisy mean losses; owned */
     double *weight;         /* (expert_count) losses rounds: RWM's probabilities after it; owned */
+    double weight_noise;    /* the deviation of the noise in the logarithm of each; else NAN */
     char *note;             /* what a select round picked; owned */
     struct query_answer *answer; /* (answer_count) of a query stage, of a predict round; owned */
     size_t answer_count;
