@@ -1,4 +1,4 @@
-/* What coordinators of one job write beside its journal:
+/* What coordinators of one job write beside its journal; of a queue's job in that job's schema, under the queue's lease:
  *
  *   hedgerow_partial   round, collector, number: a part, a record and a sum. Nobody changes one; numbers rise by 1
  *   hedgerow_standing  name: how it stands, and when it said so last (by the server's clock). The coordinator that leads makes
@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "crypto/digest.h"
 #include "database/database.h"
+#include "database/job_schema.h"
 #include "database/journal_place.h"
 #include "database/journal_shared.h"
 #include "protocol/wire.h"
@@ -123,17 +124,20 @@ static enum status open_all(struct collection *collection, const struct collecti
                             struct why *why)
 {
     const struct journal_options records = {
-        .place = options->place, .kind = "coordinator", .read_only = true};
+        .place = options->place,
+        .kind = "coordinator",
+        .read_only = true,
+        .part = {.job = options->job}};
     enum status status = database_open(&collection->database, options->place, why);
-    if (status != STATUS_OK) {
-        return status;
+    if (status == STATUS_OK && options->job > 0) {
+        status = job_schema_enter(collection->database, options->job, false, why);
     }
-    if (collection->name.name[0] == '\0') {
+    if (status == STATUS_OK && collection->name.name[0] == '\0') {
         status = database_ask(collection->database, NULL, schema, NULL, 0, why);
         if (status == STATUS_OK) {
             status = list_collectors(collection, options, why);
         }
-    } else {
+    } else if (status == STATUS_OK) {
         status = has_tables(collection, why);
         if (status == STATUS_OK) {
             status = journal_open(&collection->records, &records, why);
@@ -253,19 +257,20 @@ enum status collection_follow(struct collection *collection, journal_visit *visi
     return journal_shared_follow(&collection->records, visit, visit_self, why);
 }
 
-enum status collection_tell(struct collection *collection, const struct standing_of *own,
-                            struct why *why)
+static enum status tell(struct collection *collection, const struct standing_of *own, bool present,
+                        struct why *why)
 {
     const bool leads = collection->name.name[0] == '\0';
     const struct database_value value[] = {
         number(collection->term),   name_of(collection),           number((int64_t)own->ready),
         number((int64_t)own->open), number((int64_t)own->settled), number((int64_t)own->answers),
-        number(own->left_ms)};
+        number(own->left_ms),       number(present ? 1 : 0)};
     struct pg_result *answer = NULL;
     enum status status =
         database_ask(collection->database, &answer,
                      HELD " UPDATE hedgerow_standing SET ready = $3, open = $4, settled = $5,"
-                          " answers = $6, left_ms = $7, heard = clock_timestamp()"
+                          " answers = $6, left_ms = $7, heard ="
+                          " CASE WHEN $8 = 1 THEN clock_timestamp() ELSE '-infinity' END"
                           " WHERE name = convert_from($2, 'UTF8')"
                           " AND (name <> '' OR EXISTS (SELECT FROM held)) RETURNING 1::bigint",
                      value, sizeof value / sizeof value[0], why);
@@ -280,6 +285,18 @@ enum status collection_tell(struct collection *collection, const struct standing
     }
     database_answer_free(answer);
     return status;
+}
+
+enum status collection_tell(struct collection *collection, const struct standing_of *own,
+                            struct why *why)
+{
+    return tell(collection, own, true, why);
+}
+
+enum status collection_retire(struct collection *collection, struct why *why)
+{
+    const struct standing_of none = {.ready = 0};
+    return tell(collection, &none, false, why);
 }
 
 enum status collection_ask(struct collection *collection, struct standing_of *of, size_t *count,

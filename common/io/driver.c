@@ -79,30 +79,35 @@ static void follow_files(struct driver *driver)
     driver->files_due_ms = clock_now_ms() + FILES_LOOK_MS;
 }
 
+struct heard {
+    struct driver *driver;
+    struct lane *lane;
+};
+
 static enum status hear(void *self, const struct event *event)
 {
-    struct driver *driver = self;
-    struct lane *lane = &driver->lane[0];
-    return driver_runs(driver, lane) ? driver_give(driver, lane, *event) : STATUS_OK;
+    const struct heard *heard = self;
+    return driver_runs(heard->driver, heard->lane)
+               ? driver_give(heard->driver, heard->lane, *event)
+               : STATUS_OK;
 }
 
-static void look_at_source(struct driver *driver)
+static void look_at_source(struct driver *driver, size_t index)
 {
-    const struct driver_source *source = driver->options->source;
-    struct lane *lane = &driver->lane[0];
+    const struct driver_source *source = driver->options->source[index];
+    struct lane *lane = &driver->lane[source->lane];
+    struct heard heard = {driver, lane};
     struct why why = {""};
-    if (source == NULL || clock_now_ms() < driver->source_due_ms) {
+    if (!driver_runs(driver, lane) || clock_now_ms() < driver->source_due_ms[index]) {
         return;
     }
-    if (driver_runs(driver, lane)) {
-        lane->status = source->look(source->self, hear, driver, &why);
-        lane->progressed = lane->progressed || lane->status == STATUS_OK;
-    }
+    lane->status = source->look(source->self, hear, &heard, &why);
+    lane->progressed = lane->progressed || lane->status == STATUS_OK;
     if (lane->status != STATUS_OK && why.text[0] != '\0') {
         why_set(&driver->why, "%s", why.text);
         log_event(driver->options->log, LOG_WARN, "source-failed", NULL, "%s", why.text);
     }
-    driver->source_due_ms = clock_now_ms() + source->every_ms;
+    driver->source_due_ms[index] = clock_now_ms() + source->every_ms;
 }
 
 /* Under a one-time token only ENROL is heard, and by the driver alone: the machine never learns of
@@ -192,8 +197,10 @@ static int idle_ms(const struct driver *driver)
     if (driver->options->file_count > 0) {
         idle = earlier(idle, driver->files_due_ms - now_ms);
     }
-    if (driver->options->source != NULL) {
-        idle = earlier(idle, driver->source_due_ms - now_ms);
+    for (size_t i = 0; i < driver->options->source_count; i++) {
+        if (driver_runs(driver, &driver->lane[driver->options->source[i]->lane])) {
+            idle = earlier(idle, driver->source_due_ms[i] - now_ms);
+        }
     }
     return idle < 0 ? 0 : (int)idle;
 }
@@ -325,7 +332,9 @@ void driver_turn(struct driver *driver)
     take_cuts(driver);
     follow_roster(driver);
     follow_files(driver);
-    look_at_source(driver);
+    for (size_t i = 0; i < driver->options->source_count; i++) {
+        look_at_source(driver, i);
+    }
     for (size_t i = 0; i < driver->lane_count; i++) {
         tick(driver, &driver->lane[i]);
     }
