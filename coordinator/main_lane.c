@@ -149,7 +149,8 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
         lane_collect(lane);
     }
     if (status == STATUS_OK && lane->job != NULL) {
-        status = collect_is_collector(office) ? lane_check_led(lane, why) : check_journal(lane, why);
+        status =
+            collect_is_collector(office) ? lane_check_led(lane, why) : check_journal(lane, why);
     }
     if (status == STATUS_OK && collect_is_collector(office)) {
         status = collect_open_journal(&lane->collect, journal, why);

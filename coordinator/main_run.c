@@ -46,16 +46,15 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
         .self = &run->lane[0], .make = lane_make, .unmake = lane_unmake};
     struct driver_file file[DRIVER_LANES_MAX];
     void *lane[DRIVER_LANES_MAX];
-    struct driver_options driver = {.log = &run->daemon.log,
-                                    .work_at_once = office_at_once(&run->office),
-                                    .roster_path = run->office.settings.agents,
-                                    .operators_path = run->office.settings.operators.list,
-                                    .file = file,
-                                    .file_count = run->stays ? DRIVER_LANES_MAX : 0,
-                                    .lost = is_shared(run) && !collect_is_collector(&run->office)
-                                                ? lane_is_lost
-                                                : NULL,
-                                    .lost_self = run};
+    struct driver_options driver = {
+        .log = &run->daemon.log,
+        .work_at_once = office_at_once(&run->office),
+        .roster_path = run->office.settings.agents,
+        .operators_path = run->office.settings.operators.list,
+        .file = file,
+        .file_count = run->stays ? DRIVER_LANES_MAX : 0,
+        .lost = is_shared(run) && !collect_is_collector(&run->office) ? lane_is_lost : NULL,
+        .lost_self = run};
     enum status status = endpoint_listen(&driver.endpoint, &options, why);
 
     *listens = status == STATUS_OK;

@@ -328,8 +328,9 @@ enum status stay_choose(struct stay *stay, struct why *why)
             if (entry.over || stay_runs(stay, entry.number) || entry.begun != (begun == 1)) {
                 continue;
             }
-            status = stay_is_aside(stay, entry.number) ? consider_aside(stay, entry.number, why)
-                                                  : consider(stay, &waiting, entry.number, why);
+            status = stay_is_aside(stay, entry.number)
+                         ? consider_aside(stay, entry.number, why)
+                         : consider(stay, &waiting, entry.number, why);
         }
     }
     for (size_t i = 0; i < waiting.count; i++) {

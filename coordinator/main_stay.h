@@ -34,7 +34,8 @@ struct stay {
     uint32_t refused;               /* of the latest job that was told to be passed over */
     uint32_t aside[STAY_ASIDE_MAX]; /* jobs whose journals are damaged, or results not written */
     size_t aside_count;
-    uint32_t served[STAY_JOBS_MAX]; /* a collector: jobs that it is through with, and which are led yet; 0: none */
+    uint32_t served
+        [STAY_JOBS_MAX]; /* a collector: jobs that it is through with, and which are led yet; 0: none */
     struct queue_list list;
     struct stay_job job[STAY_JOBS_MAX]; /* as many run as the settings allow (jobs_at_once) */
 

@@ -123,11 +123,10 @@ static enum status list_collectors(const struct collection *collection,
 static enum status open_all(struct collection *collection, const struct collection_options *options,
                             struct why *why)
 {
-    const struct journal_options records = {
-        .place = options->place,
-        .kind = "coordinator",
-        .read_only = true,
-        .part = {.job = options->job}};
+    const struct journal_options records = {.place = options->place,
+                                            .kind = "coordinator",
+                                            .read_only = true,
+                                            .part = {.job = options->job}};
     enum status status = database_open(&collection->database, options->place, why);
     if (status == STATUS_OK && options->job > 0) {
         status = job_schema_enter(collection->database, options->job, false, why);

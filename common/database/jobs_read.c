@@ -25,12 +25,12 @@ enum status jobs_list(struct jobs *jobs, struct jobs_row **rows, size_t *count, 
     static const char all[] =
         "SELECT number, begun::int::bigint, (ending IS NOT NULL)::int::bigint FROM hedgerow_job"
         " ORDER BY number";
-    static const char led[] = "SELECT number, 1::bigint, 0::bigint FROM " JOBS_LED " ORDER BY number";
+    static const char led[] =
+        "SELECT number, 1::bigint, 0::bigint FROM " JOBS_LED " ORDER BY number";
     struct pg_result *answer = NULL;
     *rows = NULL;
     *count = 0;
-    enum status status = jobs_ask(jobs, &answer,
-                                  jobs->collects ? led : all, NULL, 0, why);
+    enum status status = jobs_ask(jobs, &answer, jobs->collects ? led : all, NULL, 0, why);
     const size_t found = status == STATUS_OK ? database_rows(answer) : 0;
     *rows = status == STATUS_OK ? calloc(found + 1, sizeof **rows) : NULL;
     if (status == STATUS_OK && *rows == NULL) {

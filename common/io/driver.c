@@ -87,9 +87,19 @@ struct heard {
 static enum status hear(void *self, const struct event *event)
 {
     const struct heard *heard = self;
-    return driver_runs(heard->driver, heard->lane)
-               ? driver_give(heard->driver, heard->lane, *event)
-               : STATUS_OK;
+    return driver_runs(heard->driver, heard->lane) ? driver_give(heard->driver, heard->lane, *event)
+                                                   : STATUS_OK;
+}
+
+/* Whatever a database takes to answer, the loop is free for half of the time. */
+static int64_t rest_of_source(const struct driver *driver, size_t index, int64_t took_ms)
+{
+    int64_t running = 0;
+    for (size_t i = 0; i < driver->options->source_count; i++) {
+        running += driver_runs(driver, &driver->lane[driver->options->source[i]->lane]) ? 1 : 0;
+    }
+    const int64_t every_ms = driver->options->source[index]->every_ms;
+    return 2 * took_ms * running > every_ms ? 2 * took_ms * running : every_ms;
 }
 
 static void look_at_source(struct driver *driver, size_t index)
@@ -98,7 +108,8 @@ static void look_at_source(struct driver *driver, size_t index)
     struct lane *lane = &driver->lane[source->lane];
     struct heard heard = {driver, lane};
     struct why why = {""};
-    if (!driver_runs(driver, lane) || clock_now_ms() < driver->source_due_ms[index]) {
+    const int64_t began_ms = clock_now_ms();
+    if (!driver_runs(driver, lane) || began_ms < driver->source_due_ms[index]) {
         return;
     }
     lane->status = source->look(source->self, hear, &heard, &why);
@@ -107,7 +118,8 @@ static void look_at_source(struct driver *driver, size_t index)
         why_set(&driver->why, "%s", why.text);
         log_event(driver->options->log, LOG_WARN, "source-failed", NULL, "%s", why.text);
     }
-    driver->source_due_ms[index] = clock_now_ms() + source->every_ms;
+    const int64_t now_ms = clock_now_ms();
+    driver->source_due_ms[index] = now_ms + rest_of_source(driver, index, now_ms - began_ms);
 }
 
 /* Under a one-time token only ENROL is heard, and by the driver alone: the machine never learns of

@@ -117,8 +117,7 @@ struct driver_options {
     bool no_signals;        /* tests: SIGTERM and SIGINT are left alone */
     const struct driver_guest *guest[DRIVER_GUESTS_MAX]; /* kept; each may be NULL */
     struct driver_counts *counts;                        /* kept and added to; may be NULL */
-    const struct driver_source
-        *const *source; /* (source_count) kept; each lane has one at most */
+    const struct driver_source *const *source; /* (source_count) kept; each lane has one at most */
     size_t source_count;
 
     /* Asked in every turn, a second apart at most: whether the journal is another program's by now. The machine is then

@@ -241,9 +241,8 @@ def planted(make, programs):
     numbers = carry_out(team, [], [], random.Random(1))
     team.stop()
     check(team, numbers)
-    begins = {name: [one["wall_ms"] for one in rounds_of(team, numbers[name])] for name in ("left", "right")} if "wall_ms" in rounds_of(team, 1)[0] else None
-    if begins is not None:
-        fed.in_time(begins["left"][0] < begins["right"][-1] and begins["right"][0] < begins["left"][-1], f"the two jobs ran one after the other: {begins}")
+    times = {name: [one["wall_ms"] for one in rounds_of(team, numbers[name])] for name in ("left", "right")}
+    fed.in_time(times["left"][0] < times["right"][-1] and times["right"][0] < times["left"][-1], f"the two jobs ran one after the other: {times}")
 
     def lose(name, records):
         return records if name != "left" else records[:-1] + [{**records[-1], "agents": records[-1]["agents"][:-1]}]
@@ -253,13 +252,99 @@ def planted(make, programs):
     fed.must_fail("answers to a job that nobody knows", check_site, team, "site-2", {})
 
 
+def absent(make, programs):
+    """A collector's agent is away when a job ends. The job keeps its agents until that one has heard of the end, as with one
+    coordinator; then the next job has all of them."""
+    team = Team(make, programs, "queue_collect_absent", linger_s=2 * fed.PATIENCE_S)
+    team.start_all(standby=False)
+    path = team.file("last")
+    path.write_text(path.read_text().replace("minimum: 5", "minimum: 4").replace(f"deadline_s: {fed.PATIENCE_S}\n  patience", "deadline_s: 5\n  patience"))
+    first = json.loads(team.command("lead", "submit", path, "--json"))["number"]
+    second = team.submit("lead", "last")
+    team.wait_records(first, 3)
+    team.agents["site-5"].kill()
+    team.wait_records(first, 1 + ROUNDS)
+    last = rounds_of(team, first)[-1]
+    fed.in_time(last["agents"] == SITES[:4], f"site-5 was there to the end: {last}")
+    time.sleep(2)
+    expect(team.state(first)["ended"] == "" and team.records(second) == 0, "the next job did not wait for an agent that was away")
+    team.agents["site-5"] = team.federation.start_agent("site-5")
+    team.until(second, "done")
+    expect([one["agents"] for one in rounds_of(team, second)[1:]] == [SITES] * ROUNDS, "the second job has other agents")
+    team.stop()
+
+
+def aside(make, programs):
+    """A job that the leader sets aside is left by its collectors: their agents are free for the next one."""
+    team = Team(make, programs, "queue_collect_aside")
+    team.start_all(standby=False)
+    first = team.submit("lead", "left")
+    team.wait_records(first, 2)
+    team.agents["site-2"].signal(signal.SIGSTOP)  # no round closes meanwhile
+    fed.in_time(team.records(first) <= ROUNDS, "the job was over before it could be damaged")
+    team.running["lead"].kill()
+    schema = f"{team.schema}_job_{first}"
+    ask(team.url, f"DROP TRIGGER stays ON {schema}.hedgerow_record; UPDATE {schema}.hedgerow_record"
+                  " SET chain = decode(repeat('00', 32), 'hex') WHERE sequence = 2; SELECT 1")
+    team.start("lead")
+    team.federation.wait_event("lead", "job-set-aside")
+    team.agents["site-2"].signal(signal.SIGCONT)
+    last = team.submit("west", "last")
+    for name in COLLECTORS:
+        expect(team.federation.wait_event(name, "job-left")["job"] == first, f"{name} left another job")
+    team.until(last, "done")
+    expect([one["agents"] for one in rounds_of(team, last)[1:]] == [SITES] * ROUNDS, "the job behind it has other agents")
+    team.stop()
+
+
+def pages(make, programs):
+    """The leader's figures tell of each job how many agents each collector has; a collector's page tells of the rounds."""
+    team = Team(make, programs, "queue_collect_pages")
+    team.start_all(standby=False)
+    numbers = {name: team.submit("lead", name, fits=3 * FITS) for name in ("left", "right")}
+    places = {name: test_face.port_of(team.federation, name) for name in ("lead", "east")}
+
+    def said(name):
+        return test_face.ask(places[name], "/metrics")[1]
+    for name, number in numbers.items():
+        for collector in COLLECTORS:
+            line = f'hedgerow_collector_agents_ready{{job="{number}",collector="{collector}"}} 1'
+            fed.wait_until(lambda line=line: line in said("lead"), f"the page says {line}")
+        line = f'hedgerow_last_round_agents{{job="{number}"}} {len(ASKS[name])}'
+        fed.wait_until(lambda line=line: line in said("east"), f"a collector's page says {line}")
+    expect(test_face.ask(places["east"], "/readyz")[:2] == (200, "ok\n"), "a collector is not ready")
+    facts = test_face.status(places["east"])
+    expect(facts["jobs_waiting"] in (0, None), f"a collector's page counts jobs that run as waiting: {facts['queue']}")
+    for number in numbers.values():
+        team.until(number, "done")
+    team.stop()
+
+
+def refusals(make, programs):
+    """What collectors cannot serve is refused as it is submitted, at any of the machines."""
+    team = Team(make, programs, "queue_collect_refusals")
+    path = team.file("last")
+    path.write_text(path.read_text().replace("experts: {", "experts: {own: true, "))
+    for name in ("lead", "west"):
+        said = team.command(name, "submit", path, code=3)
+        expect("needs each site's own answer" in said and "one coordinator" in said, f"{name}: {said}")
+        expect("collectors" in team.command(name, "check"), f"{name}: check says nothing of collectors")
+    expect(json.loads(team.command("lead", "jobs", "--json"))["jobs"] == [], "a job that was refused is in the queue")
+    settings = team.settings("lead").read_text()
+    for text, because in ((settings.replace('"east west"', '"east east"'), "east is named twice"),
+                          (settings.replace(f'"{team.url}"', "jobs"), "as `state` or as `jobs`")):
+        team.settings("lead").write_text(text)
+        expect(because in team.command("lead", "run", code=3), f"not refused: {because}")
+        team.command("lead", "check", code=3)
+
+
 def main():
     options = fed.options(at_once=(2, "federations at a time"), seeds=(6, "disturbed queues"), first=(0, "the first seed"))
     if "DATABASE_URL" not in os.environ:
         print("no DATABASE_URL: run this under tests/support/postgres")
         return 77
     common = {"programs": options.programs}
-    cases = [(one.__name__, one, common) for one in (planted,)]
+    cases = [(one.__name__, one, common) for one in (planted, absent, aside, pages, refusals)]
     alone = []  # what these do to the server strikes every federation
     every = [[kill_east], [kill_lead], [stop_west], [cut], [kill_both, kill_lead], [restart, kill_east], [stop_lead]]
     for seed in range(options.first, options.first + options.seeds):

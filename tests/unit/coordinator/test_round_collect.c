@@ -211,6 +211,30 @@ Test(round_collect, an_old_row_opens_no_round)
     team_end();
 }
 
+/* Another job may ask its agents next: they are to have heard of this one's end. One that says nothing more is waited for no
+ * longer than an absent agent is. */
+Test(round_collect, who_leads_stays_until_its_collectors_are_through)
+{
+    team_begin();
+    team_greet();
+    for (uint32_t round = 0; round < TEAM_ROUNDS; round++) {
+        team_answer_all();
+        team_hand_in(1);
+        team_hand_in(2);
+        team_follow(1);
+        team_follow(2);
+    }
+    central_greet(&team[0]);
+    cr_expect_eq(team[0].finished, 0, "both are there");
+    struct standing_of gone = {.peer = team_names[0], .present = false};
+    team_tell(&team[0], &gone);
+    cr_expect_eq(team[0].finished, 0, "one is there");
+    gone.peer = team_names[1];
+    team_tell(&team[0], &gone);
+    cr_expect_eq(team[0].finished, 1);
+    team_end();
+}
+
 /* Nothing more comes from agents who decline, or from a list that got empty: nobody waits for them. */
 Test(round_collect, nobody_waits_for_nobody)
 {
