@@ -267,7 +267,7 @@ def absent(make, programs):
     last = rounds_of(team, first)[-1]
     fed.in_time(last["agents"] == SITES[:4], f"site-5 was there to the end: {last}")
     time.sleep(2)
-    expect(team.state(first)["ended"] == "" and team.records(second) == 0, "the next job did not wait for an agent that was away")
+    expect(not team.state(first)["ended"] and team.records(second) == 0, "the next job did not wait for an agent that was away")
     team.agents["site-5"] = team.federation.start_agent("site-5")
     team.until(second, "done")
     expect([one["agents"] for one in rounds_of(team, second)[1:]] == [SITES] * ROUNDS, "the second job has other agents")
@@ -308,9 +308,9 @@ def pages(make, programs):
         return test_face.ask(places[name], "/metrics")[1]
     for name, number in numbers.items():
         for collector in COLLECTORS:
-            line = f'hedgerow_collector_agents_ready{{job="{number}",collector="{collector}"}} 1'
+            line = f'hedgerow_collector_agents_ready{{job_number="{number}",collector="{collector}"}} 1'
             fed.wait_until(lambda line=line: line in said("lead"), f"the page says {line}")
-        line = f'hedgerow_last_round_agents{{job="{number}"}} {len(ASKS[name])}'
+        line = f'hedgerow_last_round_agents{{job_number="{number}"}} {len(ASKS[name])}'
         fed.wait_until(lambda line=line: line in said("east"), f"a collector's page says {line}")
     expect(test_face.ask(places["east"], "/readyz")[:2] == (200, "ok\n"), "a collector is not ready")
     facts = test_face.status(places["east"])
