@@ -67,7 +67,7 @@ void lane_follow_queue(struct run *run, struct driver_factory *factory,
 void lane_follow_others(struct run *run, struct driver_options *driver);
 
 /** Begins to collect for the lane's job, or to lead it beside collectors: the settings' one job, or one of the queue that it has
- * now. Does nothing where nobody collects. */
+ * now. Where nobody collects it only says so. */
 void lane_collect(struct lane *lane);
 
 /** Has collectors serve the lane's job of the queue from now on. Does nothing where nobody collects. Fails as queue_set_led

@@ -18,9 +18,6 @@ void lane_collect(struct lane *lane)
 {
     struct run *run = lane->run;
     const size_t index = (size_t)(lane - run->lane);
-    if (!collect_is_shared(&run->office)) {
-        return;
-    }
     collect_begin(&lane->collect, lane->office, &lane->log);
     lane->collect.heard = face_hear;
     lane->collect.heard_self = &run->face.run[index];
