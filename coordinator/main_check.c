@@ -151,6 +151,19 @@ static enum status try_out(const struct office *office, struct why *why)
     return status;
 }
 
+static bool check_collectors(const struct office *office,
+                             enum status (*judge)(const struct office *office, struct why *why))
+{
+    struct why why = {{0}};
+    if (!collect_is_shared(office)) {
+        return true;
+    }
+    why_set(&why, "%s",
+            collect_is_collector(office) ? office->settings.collector
+                                         : office->settings.collectors);
+    return daemon_report("collectors", judge(office, &why), &why);
+}
+
 /* What a coordinator that stays will find. */
 static bool check_queue(struct office *office, struct roster *roster)
 {
@@ -171,12 +184,13 @@ static bool check_queue(struct office *office, struct roster *roster)
                 plural_s(list.count), left, plural_are(left));
     }
     const bool jobs = daemon_report("jobs", status, &why);
-    const bool good = check_roster(office, roster) && jobs;
+    const bool good = check_collectors(office, collect_judge_names) && jobs;
+    const bool lists = check_roster(office, roster);
     if (jobs) {
         note_queue_memory(office, &list, roster);
     }
     queue_list_free(&list);
-    return good;
+    return lists && good;
 }
 
 /* The desk's list, beside the agents': no key may be on both. */
@@ -235,12 +249,7 @@ static bool check_job(struct office *office, struct roster *roster)
     if (job) {
         note_questions(&office->job);
     }
-    if (job && collect_is_shared(office)) {
-        why_set(&why, "%s",
-                collect_is_collector(office) ? office->settings.collector
-                                             : office->settings.collectors);
-        good = daemon_report("collectors", collect_judge(office, &why), &why) && good;
-    }
+    good = (!job || check_collectors(office, collect_judge)) && good;
     return job && check_roster(office, roster) && good;
 }
 

@@ -66,6 +66,21 @@ bool queue_is_lost(const struct office *office)
     return queue_store_of(office)->is_lost(office);
 }
 
+void queue_collect(const struct office *office)
+{
+    queue_store_of(office)->collect(office);
+}
+
+bool queue_is_led(const struct office *office, uint32_t number)
+{
+    return queue_store_of(office)->is_led(office, number);
+}
+
+enum status queue_set_led(const struct office *office, uint32_t number, bool led, struct why *why)
+{
+    return queue_store_of(office)->set_led(office, number, led, why);
+}
+
 struct journal_part queue_part(const struct office *office)
 {
     return queue_store_of(office)->part(office);

@@ -22,6 +22,9 @@ struct queue_store {
     enum status (*lead)(struct office *office, struct why *why);
     bool (*is_lost)(const struct office *office);
     struct journal_part (*part)(const struct office *office);
+    void (*collect)(const struct office *office); /* NULL, as the next two: it has no collectors */
+    bool (*is_led)(const struct office *office, uint32_t number);
+    enum status (*set_led)(const struct office *office, uint32_t number, bool led, struct why *why);
 
     enum status (*list)(struct queue_list *list, const struct office *office, struct why *why);
     enum status (*peek)(struct queue_kept *kept, const struct office *office, uint32_t number,

@@ -34,6 +34,8 @@ struct stay {
     uint32_t refused;               /* of the latest job that was told to be passed over */
     uint32_t aside[STAY_ASIDE_MAX]; /* jobs whose journals are damaged, or results not written */
     size_t aside_count;
+    uint32_t served
+        [STAY_JOBS_MAX]; /* a collector: jobs that it is through with, and which are led yet; 0: none */
     struct queue_list list;
     struct stay_job job[STAY_JOBS_MAX]; /* as many run as the settings allow (jobs_at_once) */
 
@@ -47,6 +49,12 @@ struct stay {
  * one that runs, or one that waits before it, asks too. Files those on its way that were cancelled before they began. Fails
  * with STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status stay_choose(struct stay *stay, struct why *why);
+
+/** A collector: serves the jobs that are led, as soon as it serves none that asks one of their agents. Fails as stay_choose. */
+MUST_USE enum status stay_collect(struct stay *stay, struct why *why);
+
+/** A collector gives up the place of a job. through: it has nothing to do for it any more. */
+void stay_leave(struct stay *stay, struct stay_job *job, bool through);
 
 /** Publishes and files a job that ran, if it is over, and gives up its place; where it is not over it keeps the place. Fails
  * with STATUS_IO, STATUS_NO_MEMORY, STATUS_CORRUPT (its journal is damaged); of a queue in a database with STATUS_AGAIN and

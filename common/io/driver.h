@@ -78,8 +78,8 @@ struct driver_guest {
     void (*run)(void *self, int64_t now_ms);
 };
 
-/* Where else a coordinator's events come from: others who serve the same job. Asked on lane 0 alone, and only while its machine
- * runs. It may wait for a database, as the journal does. */
+/* Where else a machine's events come from: others who serve the same job. Asked only while the lane's machine runs. It may wait
+ * for a database, as the journal does. */
 typedef enum status driver_hear(void *self, const struct event *event);
 
 struct driver_source {
@@ -88,7 +88,8 @@ struct driver_source {
     /** Gives the machine what has come. Returns what hear returned where that failed. Fails with what the machine is to be
      * thrown away for; why tells. */
     enum status (*look)(void *self, driver_hear *hear, void *hear_self, struct why *why);
-    uint32_t every_ms;
+    uint32_t every_ms; /* read after every look */
+    size_t lane;       /* whose machine is told */
 };
 
 /* What went over the wire since the program's start, in whole messages, without encryption's own bytes. */
@@ -117,7 +118,8 @@ struct driver_options {
     bool no_signals;        /* tests: SIGTERM and SIGINT are left alone */
     const struct driver_guest *guest[DRIVER_GUESTS_MAX]; /* kept; each may be NULL */
     struct driver_counts *counts;                        /* kept and added to; may be NULL */
-    const struct driver_source *source;                  /* kept; may be NULL */
+    const struct driver_source *const *source; /* (source_count) kept; each lane has one at most */
+    size_t source_count;
 
     /* Asked in every turn, a second apart at most: whether the journal is another program's by now. The machine is then
      * unmade, and make is called. May be NULL. */

@@ -536,7 +536,7 @@ def refusals(make, programs):
     settings = team.settings(0).read_text()
     for text, code, because in ((settings.replace("postgresql://", "mysql://"), 3, "jobs"),
                                 (settings.replace("postgresql://hedgerow@", "postgresql://hedgerow:secret@"), 3, "PGPASSFILE"),
-                                (settings + "collector: east\n", 3, "collector"),
+                                (settings + "collector: east\ncollectors: west\n", 3, "collector"),
                                 (re.sub(r"host=[^&\"]*", "host=/nowhere", settings), 6, "database hedgerow at /nowhere")):
         expect(text != settings, "nothing was changed")
         team.settings(0).write_text(text)
