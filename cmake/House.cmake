@@ -2,7 +2,7 @@
 #   house_library(name [PARTS patterns...] [DEPENDS libs...] [FOREIGN pkg...] [EXCLUDE files...])
 #                                                    every .c of the folder, or what the patterns name
 #   house_program(name SOURCES files... DEPENDS libs...)
-#   house_test(test_x.c [DEPENDS libs...] [PARTS suites...] [KEEPS_FREED])
+#   house_test(test_x.c [DEPENDS libs...] [PARTS suites...] [UNSANITIZED cases...] [KEEPS_FREED])
 #                                                    a Criterion test; its ctest name is its path
 #   house_fuzz(fuzz_x.c [DEPENDS libs...])           a libFuzzer target, in builds with -DHOUSE_FUZZ=ON
 
@@ -129,8 +129,9 @@ endfunction()
 
 # The ctest name is the path without the extension: unit.common.dp.test_ledger. PARTS are suites that ctest runs as tests of
 # their own, for they take long: unit.study.test_studies.survival. The test without a part's name has all other suites.
+# UNSANITIZED are cases that repeat, for their figures, what other cases do: gcc's build alone runs them (docs/TESTING.md).
 function(house_test source)
-  cmake_parse_arguments(arg "KEEPS_FREED" "TIMEOUT" "DEPENDS;FOREIGN;LABELS;PARTS" ${ARGN})
+  cmake_parse_arguments(arg "KEEPS_FREED" "TIMEOUT" "DEPENDS;FOREIGN;LABELS;PARTS;UNSANITIZED" ${ARGN})
   file(RELATIVE_PATH name "${CMAKE_SOURCE_DIR}/tests" "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
   string(REGEX REPLACE "\\.c$" "" name "${name}")
   string(REPLACE "/" "." name "${name}")
@@ -147,6 +148,10 @@ function(house_test source)
       add_test(NAME ${name}.${part} COMMAND ${name} --jobs 1 --filter "${part}/*")
       list(APPEND tests ${name}.${part})
     endforeach()
+  elseif(arg_UNSANITIZED AND HOUSE_SANITIZE)
+    list(TRANSFORM arg_UNSANITIZED PREPEND "*/")
+    list(JOIN arg_UNSANITIZED "|" cases)
+    add_test(NAME ${name} COMMAND ${name} --jobs 1 --filter "!(${cases})")
   else()
     add_test(NAME ${name} COMMAND ${name} --jobs 1)
   endif()
