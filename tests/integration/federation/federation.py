@@ -459,7 +459,7 @@ def is_chosen(name, only):
 def options(**more):
     parser = argparse.ArgumentParser()
     parser.add_argument("--programs", required=True, help="the folder with the programs")
-    parser.add_argument("--only", default="", help="only cases whose name contains this; test_lanes and test_queue: or one of these, with commas between")
+    parser.add_argument("--only", default="", help="only cases whose name contains this; some tests: or one of several parts, with commas between")
     parser.add_argument("--every", type=int, default=1, help="of the steps to be killed at, each N-th alone")
     for name, (default, text) in more.items():
         parser.add_argument("--" + name.replace("_", "-"), type=type(default), default=default, help=text)
