@@ -225,6 +225,21 @@ static void sort_waiting(struct desk *desk)
     }
 }
 
+/* A yes that was given once is no mistake to be looked for in a list. */
+static void tell_approved(const struct desk *desk, const char *prefix, struct why *why)
+{
+    struct why ignored = {{0}};
+    const struct digest *text = find_text(desk, prefix, false, &ignored);
+    const struct approval *decision = text != NULL ? approvals_find(&desk->approvals, text) : NULL;
+    if (decision != NULL && decision->runs > 0) {
+        why_set(why,
+                "%s is approved already, and waits for nobody: `" PROGRAM
+                " show` tells more. When it "
+                "is submitted again it waits again; `" PROGRAM " reject` takes the yes back",
+                prefix);
+    }
+}
+
 static enum status decide(struct desk *desk, const struct arguments *arguments, struct why *why)
 {
     const struct waiting_job *waiting = NULL;
@@ -235,6 +250,7 @@ static enum status decide(struct desk *desk, const struct arguments *arguments, 
     if (arguments->digest != NULL) {
         const struct digest *digest = find_text(desk, arguments->digest, true, why);
         if (digest == NULL) {
+            tell_approved(desk, arguments->digest, why);
             return STATUS_INVALID;
         }
         waiting = kept_text(desk, digest);

@@ -6,12 +6,14 @@
 #include "agent/main_approve.h"
 #include "base/decimal.h"
 #include "base/exit_code.h"
+#include "base/plural.h"
 #include "describe/describe.h"
 #include "describe/warnings.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
 #include "io/journal.h"
 #include "io/probe.h"
+#include "learn/blas.h"
 #include "learn/dataset.h"
 #include "learn/table.h"
 #include "protocol/message.h"
@@ -312,9 +314,19 @@ static bool check_masks(struct site *site)
                             site->peers_path, site->settings.key);
     }
     if (status == STATUS_OK) {
-        why_set(&why, "%zu lines; compare `peers digest` with the other sites", site->peers.count);
+        why_set(&why, "%zu line%s; compare `peers digest` with the other sites", site->peers.count,
+                plural_s(site->peers.count));
     }
     return daemon_report("peers", status, &why);
+}
+
+/* As `run` takes the buffers and then the limit. A limit that it would refuse is told; one that it takes needs no line. */
+static bool check_memory(const struct site *site)
+{
+    struct why why = {{0}};
+    blas_reserve(blas_threads(site->settings.memory_bytes_max, 1));
+    const enum status status = daemon_judge_memory(site->settings.memory_bytes_max, &why);
+    return status == STATUS_OK || daemon_report("memory", status, &why);
 }
 
 int main_check(const struct arguments *arguments)
@@ -331,7 +343,8 @@ int main_check(const struct arguments *arguments)
     if (!daemon_report("settings", site_read_settings(&site, arguments->config, &why), &why)) {
         return EXIT_CODE_INPUT;
     }
-    good = daemon_report("policy", site_read_policy(&site, &why), &why);
+    good = check_memory(&site);
+    good = daemon_report("policy", site_read_policy(&site, &why), &why) && good;
     good = good && check_masks(&site);
     good = good && check_state(&site);
     good = good && check_dictionary(&site, &warned);

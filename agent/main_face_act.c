@@ -34,7 +34,7 @@ char *site_face_open_session(void *self, const char *const value[static HTTP_GIV
     log_event(face->host.log, LOG_INFO, "page-opened", NULL,
               "a person with a ticket of `hedgerow-agent page` may decide for an hour");
     char *out = answer(code, 200, "session", secret);
-    memset(secret, 0, sizeof secret);
+    bytes_wipe(secret, sizeof secret);
     return out;
 }
 

@@ -46,13 +46,13 @@ static struct digest digest_of_digits(const char *digits)
 
 static bool draw_secret(struct random_source *source, char digits[static PAGE_SECRET_DIGITS + 1])
 {
-    uint8_t bytes[PAGE_SECRET_BYTES];
+    uint8_t secret[PAGE_SECRET_BYTES];
     const struct random random = random_source_interface(source);
-    if (random.fill(random.self, bytes, sizeof bytes) != STATUS_OK) {
+    if (random.fill(random.self, secret, sizeof secret) != STATUS_OK) {
         return false;
     }
-    hex_encode(digits, bytes, sizeof bytes);
-    memset(bytes, 0, sizeof bytes);
+    hex_encode(digits, secret, sizeof secret);
+    bytes_wipe(secret, sizeof secret);
     return true;
 }
 
@@ -201,6 +201,7 @@ int main_page(const struct arguments *arguments)
         (void)fprintf(stderr, "Paste this address into a private window within ten minutes. It "
                               "works once, and gives an hour to decide.\n");
     }
+    bytes_wipe(ticket, sizeof ticket);
     free(address);
     site_free(&site);
     return status == STATUS_OK ? EXIT_CODE_OK : daemon_complain(PROGRAM, status, &why);

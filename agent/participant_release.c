@@ -22,10 +22,27 @@ static bool weights_are_finite(const double *weights, size_t count)
     return true;
 }
 
-enum status release_take_experts(struct participant *p, bool *good)
+static double number_at(const uint8_t *data, size_t i, unsigned bytes)
+{
+    double number;
+    float short_number;
+    if (bytes == 8) {
+        const uint64_t word = load_u64(data + 8 * i);
+        memcpy(&number, &word, sizeof number);
+        return number;
+    }
+    uint32_t word = 0;
+    for (size_t j = 0; j < sizeof word; j++) {
+        word |= (uint32_t)data[4 * i + j] << (8 * j);
+    }
+    memcpy(&short_number, &word, sizeof short_number);
+    return short_number;
+}
+
+enum status release_take_experts(struct participant *p, unsigned number_bytes, bool *good)
 {
     struct artifact artifact = {.digest = p->fetching, .bytes = p->fetch.bytes};
-    size_t count = (size_t)(p->fetch.bytes / 8);
+    size_t count = (size_t)(p->fetch.bytes / number_bytes);
     struct slice bytes = {p->fetch.data, (size_t)p->fetch.bytes};
     struct digest digest;
     uint8_t *data;
@@ -38,9 +55,7 @@ enum status release_take_experts(struct participant *p, bool *good)
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < count; i++) {
-        uint64_t word = load_u64(data + 8 * i);
-        memcpy(&weights[i], &word, sizeof word);
-        weights[i] = dense_flushed(weights[i]);
+        weights[i] = dense_flushed(number_at(data, i, number_bytes));
     }
     free(data);
     *good = digest_equal(&digest, &artifact.digest) && weights_are_finite(weights, count);

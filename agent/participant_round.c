@@ -45,7 +45,8 @@ static bool input_is_right(const struct participant *p, const struct stage *stag
     case INPUT_NONE:
         return input->bytes == 0;
     case INPUT_STATE:
-        return input->bytes == 8 * (uint64_t)round_state_count(stage) &&
+        return input->bytes ==
+                   round_input_bytes(stage, within) * (uint64_t)round_state_count(stage) &&
                input->bytes <= p->options.policy->message_bytes_max;
     case INPUT_EXPERTS:
         return input->bytes > 0 && input->bytes % row == 0 &&
@@ -260,7 +261,13 @@ enum status round_on_experts(struct participant *p, const struct event *event,
                              struct effects *effects)
 {
     bool good = false;
-    enum status status = release_take_experts(p, &good);
+    unsigned number_bytes = 8;
+    if (!p->fetch_final && p->round_phase == ROUND_FETCHING) {
+        uint32_t within;
+        const struct stage *stage = job_stage_of(&p->job, p->round, &within);
+        number_bytes = round_input_bytes(stage, within);
+    }
+    enum status status = release_take_experts(p, number_bytes, &good);
 
     if (status != STATUS_OK) {
         return status;

@@ -373,7 +373,8 @@ MUST_USE enum status legs_on_committed(struct participant *p, const struct recor
                                        struct effects *effects);
 
 /* participant_release.c */
-MUST_USE enum status release_take_experts(struct participant *p, bool *good);
+/** number_bytes: how many each number of them has on the wire, 8 or 4. */
+MUST_USE enum status release_take_experts(struct participant *p, unsigned number_bytes, bool *good);
 MUST_USE enum status release_on_model(struct participant *p, const struct event *event, bool good,
                                       struct effects *effects);
 /** Tries again to keep the job's last model; the job is over with it. */

@@ -19,57 +19,6 @@ enum {
     PAGE_AGENTS = 128
 };
 
-static json_t *text_or_null(const char *text)
-{
-    return text[0] != '\0' ? json_string(text) : json_null();
-}
-
-/* What a job that runs waits for, as far as its journal tells: who is connected it does not. */
-static const char *waits(const struct queue_job *job)
-{
-    if (job->state != QUEUE_RUNNING || job->stuck || job->rounds >= job->planned) {
-        return "";
-    }
-    if (job->rounds == 0) {
-        return "no round is released yet: agents have to join, and people at sites may have to "
-               "approve the job. The coordinator's page and its log name who is missing, and who "
-               "declined";
-    }
-    return job->seconds_left == 0
-               ? "no round for long, at the pace so far: agents are missing. The coordinator's "
-                 "page and its log name them"
-               : "";
-}
-
-/* null: nobody here knows. */
-static json_t *real_unless(bool unknown, double value)
-{
-    return unknown ? json_null() : json_real(value);
-}
-
-/* The folder is told to who may read it: not through the desk. */
-json_t *acts_job_json(const struct acts *acts, const struct queue_job *job)
-{
-    char folder[QUEUE_PATH_BYTES] = "";
-    if (acts->operator_name == NULL) {
-        queue_results(folder, acts->office, job->number);
-    }
-    return json_pack(
-        "{s:I, s:s, s:s, s:b, s:b, s:o, s:I, s:o, s:f, s:o, s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
-        "number", (json_int_t)job->number, "job", job->name, "state", queue_state_name(job->state),
-        "begun", job->begun, "stuck", job->stuck, "rounds",
-        job->unknown ? json_null() : json_integer((json_int_t)job->rounds), "rounds_planned",
-        (json_int_t)job->planned, "epsilon",
-        real_unless(job->unknown, (double)job->spent.epsilon_micro * 1e-6), "epsilon_planned",
-        (double)job->price.epsilon_micro * 1e-6, "delta",
-        real_unless(job->unknown, (double)job->spent.delta_atto * 1e-18), "delta_planned",
-        (double)job->price.delta_atto * 1e-18, "submitted", job->submitted, "cancel",
-        text_or_null(job->cancel), "ended", text_or_null(job->ended), "because",
-        text_or_null(job->because), "seconds_left",
-        job->seconds_left < 0 ? json_null() : json_real(job->seconds_left), "waits",
-        text_or_null(waits(job)), "results", text_or_null(folder));
-}
-
 static enum status answer_job(json_t **out, const struct acts *acts, uint32_t number,
                               struct why *why)
 {

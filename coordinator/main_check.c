@@ -1,6 +1,7 @@
 /* `hedgerow-coordinator check`: what an operator does before a job. */
 
 #include "base/exit_code.h"
+#include "base/plural.h"
 #include "coordinator/main.h"
 #include "coordinator/main_collect.h"
 #include "coordinator/main_queue_place.h"
@@ -105,11 +106,12 @@ static bool check_roster(const struct office *office, struct roster *roster)
     }
     if (status == STATUS_OK) {
         const size_t count = count_asked(office, peer, admitted);
-        why_set(&why, "%zu agents", count);
+        why_set(&why, "%zu agent%s", count, plural_s(count));
         if (count < office->job.cohort_min) {
-            status = why_refuse(&why, "%zu agents%s are admitted, the job needs %u: `agents add`",
-                                count, office->job.agent_count > 0 ? " of cohort.agents" : "",
-                                (unsigned)office->job.cohort_min);
+            status =
+                why_refuse(&why, "%zu agent%s%s %s admitted, the job needs %u: `agents add`", count,
+                           plural_s(count), office->job.agent_count > 0 ? " of cohort.agents" : "",
+                           plural_are(count), (unsigned)office->job.cohort_min);
         }
         if (office->job.stage_count > 0) {
             note_memory(office, "this job takes",
@@ -149,6 +151,19 @@ static enum status try_out(const struct office *office, struct why *why)
     return status;
 }
 
+static bool check_collectors(const struct office *office,
+                             enum status (*judge)(const struct office *office, struct why *why))
+{
+    struct why why = {{0}};
+    if (!collect_is_shared(office)) {
+        return true;
+    }
+    why_set(&why, "%s",
+            collect_is_collector(office) ? office->settings.collector
+                                         : office->settings.collectors);
+    return daemon_report("collectors", judge(office, &why), &why);
+}
+
 /* What a coordinator that stays will find. */
 static bool check_queue(struct office *office, struct roster *roster)
 {
@@ -165,15 +180,17 @@ static bool check_queue(struct office *office, struct roster *roster)
     if (status == STATUS_OK) {
         char place[QUEUE_PATH_BYTES];
         queue_describe(place, office);
-        why_set(&why, "%s: %zu jobs, of which %zu are not over", place, list.count, left);
+        why_set(&why, "%s: %zu job%s, of which %zu %s not over", place, list.count,
+                plural_s(list.count), left, plural_are(left));
     }
     const bool jobs = daemon_report("jobs", status, &why);
-    const bool good = check_roster(office, roster) && jobs;
+    const bool good = check_collectors(office, collect_judge_names) && jobs;
+    const bool lists = check_roster(office, roster);
     if (jobs) {
         note_queue_memory(office, &list, roster);
     }
     queue_list_free(&list);
-    return good;
+    return lists && good;
 }
 
 /* The desk's list, beside the agents': no key may be on both. */
@@ -200,7 +217,7 @@ static bool check_operators(const struct office *office, const struct roster *ag
         }
     }
     if (status == STATUS_OK) {
-        why_set(&why, "%zu keys", count);
+        why_set(&why, "%zu key%s", count, plural_s(count));
     } else if (status == STATUS_NOT_FOUND) {
         why_set(&why, "%s is not there: no operator is admitted yet: `operators add`", path);
         status = STATUS_OK;
@@ -232,13 +249,17 @@ static bool check_job(struct office *office, struct roster *roster)
     if (job) {
         note_questions(&office->job);
     }
-    if (job && collect_is_shared(office)) {
-        why_set(&why, "%s",
-                collect_is_collector(office) ? office->settings.collector
-                                             : office->settings.collectors);
-        good = daemon_report("collectors", collect_judge(office, &why), &why) && good;
-    }
+    good = (!job || check_collectors(office, collect_judge)) && good;
     return job && check_roster(office, roster) && good;
+}
+
+/* As `run` takes the buffers and then the limit. A limit that it would refuse is told; one that it takes needs no line. */
+static bool check_memory(const struct office *office)
+{
+    struct why why = {{0}};
+    blas_reserve(office_at_once(office));
+    const enum status status = daemon_judge_memory(office->settings.memory_bytes_max, &why);
+    return status == STATUS_OK || daemon_report("memory", status, &why);
 }
 
 int main_check(const struct arguments *arguments)
@@ -251,12 +272,13 @@ int main_check(const struct arguments *arguments)
         daemon_report("settings", office_read_settings(&office, arguments->config, &why), &why);
 
     if (good) {
+        good = check_memory(&office);
         const bool key = daemon_report("key", office_read_key(&office, &why), &why);
         good = daemon_report("address",
                              key ? try_address(&office, &why)
                                  : endpoint_check_address(office.settings.listen, &why),
                              &why) &&
-               key;
+               key && good;
         good = (office.settings.jobs[0] != '\0' ? check_queue(&office, roster)
                                                 : check_job(&office, roster)) &&
                good;

@@ -7,8 +7,16 @@
 
 #include <string.h>
 
-/* The database is asked LOOK_MS apart while something happens, and RESTING_MS apart after QUIET_MS without. */
-enum { LOOK_MS = 20, RESTING_MS = 200, QUIET_MS = 5000, TELL_MS = 2000, AWAIT_MS = 500 };
+/* The database is asked LOOK_MS apart while something happens, and RESTING_MS apart after QUIET_MS without. A collector gives a job of
+ * a queue up that nobody has led for UNLED_MS: who takes the lead begins with the jobs at once. */
+enum {
+    LOOK_MS = 20,
+    RESTING_MS = 200,
+    QUIET_MS = 5000,
+    TELL_MS = 2000,
+    AWAIT_MS = 500,
+    UNLED_MS = 10000
+};
 
 bool collect_is_collector(const struct office *office)
 {
@@ -74,7 +82,7 @@ static enum status judge_job(const struct office *office, struct why *why)
     return STATUS_OK;
 }
 
-enum status collect_judge(const struct office *office, struct why *why)
+enum status collect_judge_names(const struct office *office, struct why *why)
 {
     struct peer name[COLLECTORS_MAX];
     size_t count = 0;
@@ -90,9 +98,14 @@ enum status collect_judge(const struct office *office, struct why *why)
     }
     if (status != STATUS_OK) {
         why_set(why, "%s of the settings: %s", collects ? "collector" : "collectors", cause.text);
-        return status;
     }
-    return judge_job(office, why);
+    return status;
+}
+
+enum status collect_judge(const struct office *office, struct why *why)
+{
+    const enum status status = collect_judge_names(office, why);
+    return status == STATUS_OK && collect_is_shared(office) ? judge_job(office, why) : status;
 }
 
 /* What of the events is the machine's business; the rest is about the wire. */
@@ -171,6 +184,18 @@ static bool changed(const struct collect *collect, const struct standing_of *is,
     return !same;
 }
 
+/* Whoever leads may have set the job aside: its agents are to be free for others. */
+static bool is_left(struct collect *collect)
+{
+    const int64_t now_ms = clock_now_ms();
+    if (collect->led == NULL || collect->led(collect->led_self)) {
+        collect->unled_ms = 0;
+        return false;
+    }
+    collect->unled_ms = collect->unled_ms == 0 ? now_ms : collect->unled_ms;
+    return now_ms >= collect->unled_ms + UNLED_MS && !coordinator_look(collect->coordinator).over;
+}
+
 /* How the others stand is read before the parts, and told behind them: who has settled has handed everything in. */
 static enum status look(void *self, driver_hear *hear, void *hear_self, struct why *why)
 {
@@ -179,6 +204,10 @@ static enum status look(void *self, driver_hear *hear, void *hear_self, struct w
     const bool collects = collect_is_collector(collect->office);
     struct standing_of is[COLLECTORS_MAX + 1];
     size_t count = 0;
+    if (is_left(collect)) {
+        why_set(why, "no coordinator has led the job for %d s", UNLED_MS / 1000);
+        return STATUS_BUSY;
+    }
     enum status status = collection_ask(collect->collection, is, &count, why);
     if (status == STATUS_OK && collects) {
         status = collection_follow(collect->collection, hear_record, &of, why);
@@ -226,6 +255,7 @@ static enum status open_collection(struct collect *collect, struct why *why)
     const bool collects = collect_is_collector(collect->office);
     const struct collection_options options = {
         .place = collect->office->settings.state,
+        .job = collect->office->number,
         .name = collects ? collect->name[0].name : "",
         .collectors = collects ? NULL : collect->name,
         .count = collects ? 0 : collect->name_count,
@@ -289,9 +319,11 @@ enum status collect_join(struct collect *collect, struct coordinator *coordinato
 void collect_leave(struct collect *collect)
 {
     struct why ignored = {""};
-    const bool leads = collect->collection != NULL && !collect_is_collector(collect->office);
-    if (leads && collect->coordinator != NULL && coordinator_look(collect->coordinator).over) {
-        (void)!collection_clear(collect->collection, &ignored); /* nobody reads them any more */
+    if (collect->collection != NULL && collect->coordinator != NULL &&
+        coordinator_look(collect->coordinator).over) { /* nobody reads parts any more */
+        (void)!(collect_is_collector(collect->office)
+                    ? collection_retire(collect->collection, &ignored)
+                    : collection_clear(collect->collection, &ignored));
     }
     if (!collect->taken) {
         collection_close(collect->collection);

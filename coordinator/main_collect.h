@@ -27,6 +27,10 @@ struct collect {
         void *self,
         struct slice body); /* of a record that the one that leads has added; may be NULL */
     void *heard_self;
+    /** Whether somebody leads its job, of a queue, as far as is known; NULL: of none. */
+    bool (*led)(void *self);
+    void *led_self;
+    int64_t unled_ms; /* since when nobody does; 0: somebody does */
     struct driver_source source;
 };
 
@@ -34,10 +38,13 @@ struct collect {
 bool collect_is_collector(const struct office *office);
 bool collect_is_shared(const struct office *office);
 
+/** Holds the settings' names to what they may be. Fails with STATUS_INVALID. */
+MUST_USE enum status collect_judge_names(const struct office *office, struct why *why);
+
 /** Holds the settings, and the job that was read, to what a job with collectors may be. Fails with STATUS_INVALID. */
 MUST_USE enum status collect_judge(const struct office *office, struct why *why);
 
-/** Begins with settings that were judged. */
+/** Begins with settings that were judged. office: kept; of a queue, with a job of it. */
 void collect_begin(struct collect *collect, const struct office *office, const struct log *log);
 
 /** A collector: waits until there is a job to collect for; returns between tries while wait says so. Fails as collection_open

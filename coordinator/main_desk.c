@@ -3,6 +3,7 @@
 #include "coordinator/main_desk.h"
 
 #include "base/exit_code.h"
+#include "base/plural.h"
 #include "coordinator/main_acts.h"
 #include "io/allowance.h"
 #include "io/clock.h"
@@ -87,7 +88,7 @@ static void admit(struct desk *desk)
         return;
     }
     log_event(&desk->daemon.log, LOG_INFO, "operators-read", NULL,
-              "the operators' list has %zu keys", admitted->count);
+              "the operators' list has %zu key%s", admitted->count, plural_s(admitted->count));
 }
 
 /* Returns whether it has changed. One that is not there yet is empty; a broken one leaves the present one in force. */

@@ -188,7 +188,8 @@ static void add_entry(struct facts *facts, struct counted *counted, struct face 
 {
     struct face_job told;
     bool runs = face_running(face, entry->number) != NULL ||
-                (face->stands_by && entry->begun); /* where another one leads */
+                (entry->begun && (face->stands_by || face->office->settings.collector[0] !=
+                                                         '\0')); /* where another one leads */
     bool stopped = false;
     if (row && look_at_job(&told, face, entry->number)) {
         add_job(facts, &told, face);

@@ -133,7 +133,7 @@ void face_set_idle(struct face *face, bool idle);
 void face_begin(struct face *face, size_t lane, const uint32_t *number, const struct job *job,
                 const char *state, const struct coordinator *coordinator, struct journal *journal);
 /** A collector's machine was told a record that was added to the journal. Its blob is not read. */
-void face_hear(void *self, struct slice body); /* self: a struct face */
+void face_hear(void *self, struct slice body); /* self: a struct face_run */
 void face_pause(struct face *face, size_t lane);
 
 /** Other jobs of the queue run than before. */

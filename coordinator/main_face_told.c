@@ -48,10 +48,10 @@ static void note(void *self, const struct record *record, UNUSED struct slice bl
 
 void face_hear(void *self, struct slice body)
 {
-    struct face *face = self;
+    struct face_run *run = self;
     struct record record;
-    if (face->host.watch != NULL && wire_decode_record(&record, body) == STATUS_OK) {
-        note(&face->run[0], &record, (struct slice){NULL, 0});
+    if (run->face->host.watch != NULL && wire_decode_record(&record, body) == STATUS_OK) {
+        note(run, &record, (struct slice){NULL, 0});
         record_free(&record);
     }
 }

@@ -63,7 +63,10 @@ static void no_close(UNUSED void *self)
 /* Tells that no job of the queue runs, where that is so. */
 static void tell_empty(struct run *run)
 {
-    if (stay_count(&run->stay) == 0) {
+    if (stay_count(&run->stay) == 0 && collect_is_collector(&run->office)) {
+        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
+                  "no job is led: this collector waits for one");
+    } else if (stay_count(&run->stay) == 0) {
         log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
                   "no job waits: `" PROGRAM " submit` brings one");
     }
@@ -110,6 +113,9 @@ static enum status check_journal(const struct lane *lane, struct why *why)
  * gone never begins again; and who has cancelled it, for a round that cannot open is no reason to go on. */
 static enum status begin_of_queue(struct lane *lane, struct why *why)
 {
+    if (collect_is_collector(lane->office)) {
+        return STATUS_OK; /* the leader does both */
+    }
     enum status status = queue_mark_begun(lane->office, lane->job->number, why);
     return status == STATUS_OK ? queue_cancelled(&lane->cancel, &lane->cancel_size, lane->office,
                                                  lane->job->number, why)
@@ -139,11 +145,15 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
 
     *journal = run->led;
     run->led = (struct journal){.self = NULL};
-    if (status == STATUS_OK && collect_is_collector(office)) {
-        status = collect_open_journal(&run->collect, journal, why);
+    if (lane->job != NULL) {
+        lane_collect(lane);
     }
     if (status == STATUS_OK && lane->job != NULL) {
-        status = check_journal(lane, why);
+        status =
+            collect_is_collector(office) ? lane_check_led(lane, why) : check_journal(lane, why);
+    }
+    if (status == STATUS_OK && collect_is_collector(office)) {
+        status = collect_open_journal(&lane->collect, journal, why);
     }
     if (status == STATUS_OK && journal->self == NULL) {
         status = journal_open(journal, &journal_options, why);
@@ -160,15 +170,18 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
     }
     if (status == STATUS_OK) {
         options.cancelled = (struct slice){lane->cancel, lane->cancel_size};
-        collect_tell_options(&run->collect, &options);
+        collect_tell_options(&lane->collect, &options);
         status = coordinator_new(&lane->coordinator, &options);
     }
     if (status == STATUS_OK) {
-        status = collect_join(&run->collect, lane->coordinator, journal, why);
+        status = collect_join(&lane->collect, lane->coordinator, journal, why);
+    }
+    if (status == STATUS_OK && lane->job != NULL && !collect_is_collector(office)) {
+        status = lane_tell_led(lane, why);
     }
     if (status != STATUS_OK) {
         drop_cancel(lane);
-        collect_leave(&run->collect);
+        collect_leave(&lane->collect);
         coordinator_free(lane->coordinator);
         lane->coordinator = NULL;
         journal_close(journal);
@@ -193,7 +206,8 @@ static bool is_idle(const struct lane *lane)
 enum status lane_make(void *self, struct machine *machine, struct journal *journal, struct why *why)
 {
     struct lane *lane = self;
-    if (lane->run->stays && queue_is_lost(&lane->run->office)) {
+    const struct office *office = &lane->run->office;
+    if (lane->run->stays && !collect_is_collector(office) && queue_is_lost(office)) {
         why_set(why, "another coordinator leads the queue, or may");
         return STATUS_BUSY;
     }
@@ -206,7 +220,10 @@ void lane_unmake(void *self, struct machine *machine, struct journal *journal)
     struct lane *lane = self;
     struct run *run = lane->run;
     face_pause(&run->face, (size_t)(lane - run->lane));
-    collect_leave(&run->collect);
+    collect_leave(&lane->collect);
+    if (lane->coordinator != NULL) {
+        coordinator_tell_unheard(lane->coordinator);
+    }
     coordinator_free(lane->coordinator);
     lane->coordinator = NULL;
     drop_cancel(lane);
@@ -249,8 +266,10 @@ enum status lane_choose(struct run *run, struct why *why)
     for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
         before[i] = run->stay.job[i].number != 0;
     }
-    const enum status status = stay_choose(&run->stay, why);
-    for (size_t i = 0; i < STAY_JOBS_MAX && status == STATUS_OK; i++) {
+    const bool collects = collect_is_collector(&run->office);
+    const enum status status =
+        collects ? stay_collect(&run->stay, why) : stay_choose(&run->stay, why);
+    for (size_t i = 0; i < STAY_JOBS_MAX && status == STATUS_OK && !collects; i++) {
         if (run->stay.job[i].number != 0 && !before[i]) {
             lane_warn_of_questions(&run->lane[i + 1]);
         }
@@ -262,9 +281,21 @@ enum status lane_choose(struct run *run, struct why *why)
 static void wind_up(void *self)
 {
     struct lane *lane = self;
-    if (lane->job != NULL && lane->job->number != 0) {
+    if (lane->job != NULL && lane->job->number != 0 && !collect_is_collector(lane->office)) {
         stay_publish(&lane->run->stay, lane->job);
     }
+}
+
+static enum status choose_next(struct lane *lane, bool *more, struct why *why)
+{
+    struct run *run = lane->run;
+    const enum status status = lane_choose(run, why);
+    if (status == STATUS_OK && lane->job != NULL) {
+        tell_empty(run);
+    }
+    face_turn(&run->face);
+    *more = status == STATUS_OK && (lane->job == NULL || lane->job->number != 0);
+    return status;
 }
 
 /* A job is over, or cannot go on, or the queue has changed. A journal that is damaged or gone, and results that cannot be
@@ -277,11 +308,18 @@ static enum status next(void *self, enum status ended, bool *more, struct why *w
     struct stay_job *job = lane->job; /* NULL: the lane of the agents whom no job asks */
     enum status status = ended;
     bool is_aside = false;
-    if (status == STATUS_BUSY && job != NULL && !queue_is_shared(&run->office)) {
-        *more = true; /* another process has this job's journal; the others go on */
-        return STATUS_OK;
+    if (job != NULL && collect_is_collector(&run->office)) {
+        status = lane_leave(lane, ended, more, why);
+        return status == STATUS_OK && !*more ? choose_next(lane, more, why) : status;
     }
-    if (status == STATUS_OK && job != NULL) {
+    if (status == STATUS_BUSY && job != NULL && !queue_is_shared(&run->office)) {
+        bool over = false; /* another process has this job's journal; the others go on */
+        status = stay_end_put_off(&run->stay, job, &over, why);
+        if (!over) {
+            *more = status == STATUS_OK;
+            return status;
+        }
+    } else if (status == STATUS_OK && job != NULL) {
         status = stay_file(&run->stay, job, why);
         is_aside = status != STATUS_OK && status != STATUS_NO_MEMORY && !lead_is_lost(status);
     } else if (status == STATUS_IO && job != NULL && queue_is_shared(&run->office)) {
@@ -289,17 +327,9 @@ static enum status next(void *self, enum status ended, bool *more, struct why *w
         status = is_aside ? status : STATUS_AGAIN;
     }
     if ((is_aside || stay_is_damage(status)) && job != NULL) {
-        status = stay_set_aside(&run->stay, job, status, why);
+        status = lane_set_aside(lane, status, why);
     }
-    if (status == STATUS_OK) {
-        status = lane_choose(run, why);
-    }
-    if (status == STATUS_OK && job != NULL) {
-        tell_empty(run);
-    }
-    face_turn(&run->face);
-    *more = status == STATUS_OK && (job == NULL || job->number != 0);
-    return status;
+    return status == STATUS_OK ? choose_next(lane, more, why) : status;
 }
 
 static bool wants(void *self)

@@ -5,6 +5,7 @@
 
 #include "coordinator/idle.h"
 #include "coordinator/main_collect.h"
+#include "coordinator/main_declined.h"
 #include "coordinator/main_desk.h"
 #include "coordinator/main_face.h"
 #include "coordinator/main_stay.h"
@@ -24,6 +25,7 @@ struct lane {
     struct log log; /* names the job in what its machine says, where there is a queue */
     char *cancel;   /* what the job's file of that name says, owned; NULL: nothing */
     size_t cancel_size;
+    struct collect collect; /* of a job that several coordinators serve */
 };
 
 struct run {
@@ -33,9 +35,10 @@ struct run {
     struct idle *idle;
     struct journal led; /* opened before anything listens, until a machine is made for it */
     struct journal own; /* a shared journal while it is open, to ask whether it is lost */
-    struct collect collect;
+    const struct driver_source *source[DRIVER_LANES_MAX]; /* of the lanes' jobs */
     struct face face;
     struct desk_child desk;
+    struct declined declined;
     const char *config; /* the settings' path */
     int signal;         /* that ended the waiting for the lead; 0: none */
     struct shelf shelf;
@@ -61,6 +64,26 @@ bool lane_is_lost(void *self);
 /** Fills what the driver is told of the queue: the folder, and each job's file that cancels it. */
 void lane_follow_queue(struct run *run, struct driver_factory *factory,
                        struct driver_file file[static DRIVER_LANES_MAX], void **lane);
+
+/** Fills what the driver is told of those who serve the same jobs, where there are any. */
+void lane_follow_others(struct run *run, struct driver_options *driver);
+
+/** Begins to collect for the lane's job, or to lead it beside collectors: the settings' one job, or one of the queue that it has
+ * now. Where nobody collects it only says so. */
+void lane_collect(struct lane *lane);
+
+/** Has collectors serve the lane's job of the queue from now on. Does nothing where nobody collects. Fails as queue_set_led
+ * does. */
+MUST_USE enum status lane_tell_led(const struct lane *lane, struct why *why);
+
+/** Sets the lane's job aside (stay_set_aside), for collectors too. Fails as both do. */
+MUST_USE enum status lane_set_aside(const struct lane *lane, enum status status, struct why *why);
+
+/** A collector: fails with STATUS_BUSY where no leader says that it runs the lane's job. */
+MUST_USE enum status lane_check_led(const struct lane *lane, struct why *why);
+
+/** A collector's `next` of struct driver_factory, of a lane that has a job of the queue. */
+MUST_USE enum status lane_leave(struct lane *lane, enum status ended, bool *more, struct why *why);
 
 /** Tells of questions that compare with what lies outside a column's public range: allowed, and seldom meant. */
 void lane_warn_of_questions(const struct lane *lane);

@@ -42,7 +42,7 @@ enum status lead_await(const struct lead_options *options, int *signal, struct w
         }
         status = options->attempt(options->self, why);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && options->what != NULL) {
         log_event(options->log, LOG_INFO, "leading", NULL, "this coordinator leads %s",
                   options->what);
     }

@@ -14,7 +14,7 @@ struct lead_options {
     enum status (*attempt)(void *self, struct why *why); /* takes the lead where nobody has it */
     void *self;
     const struct log *log;
-    const char *what; /* that is led: "the job" */
+    const char *what; /* that is led: "the job"; NULL: nothing is, it only waits for a database */
     void (*wait)(void *self, int64_t wait_ms);
     void *wait_self;
 };

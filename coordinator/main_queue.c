@@ -66,6 +66,21 @@ bool queue_is_lost(const struct office *office)
     return queue_store_of(office)->is_lost(office);
 }
 
+void queue_collect(const struct office *office)
+{
+    queue_store_of(office)->collect(office);
+}
+
+bool queue_is_led(const struct office *office, uint32_t number)
+{
+    return queue_store_of(office)->is_led(office, number);
+}
+
+enum status queue_set_led(const struct office *office, uint32_t number, bool led, struct why *why)
+{
+    return queue_store_of(office)->set_led(office, number, led, why);
+}
+
 struct journal_part queue_part(const struct office *office)
 {
     return queue_store_of(office)->part(office);
@@ -169,6 +184,22 @@ enum status queue_cancelled(char **text, size_t *size, const struct office *offi
                             struct why *why)
 {
     return queue_store_of(office)->cancelled(text, size, office, number, why);
+}
+
+enum status queue_put_declined(const struct office *office, uint32_t number, const char *names,
+                               struct why *why)
+{
+    const struct queue_store *store = queue_store_of(office);
+    return store->put_declined != NULL ? store->put_declined(office, number, names, why)
+                                       : STATUS_OK;
+}
+
+void queue_declined(char names[static QUEUE_BY_BYTES], const struct office *office, uint32_t number)
+{
+    names[0] = '\0';
+    if (queue_store_of(office)->declined != NULL) {
+        queue_store_of(office)->declined(names, office, number);
+    }
 }
 
 void queue_follow(struct queue_followed *followed, const struct office *office, uint32_t number)

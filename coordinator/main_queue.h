@@ -4,6 +4,7 @@
  *   jobs/7/job.yml     its text, as it was submitted: what runs is this
  *   jobs/7/submitted   who submitted it, and when: a line; of an operator's submission its id: another
  *   jobs/7/cancel      who cancelled it, and when: a line; no such file while nobody has
+ *   jobs/7/declined    which sites decline it, while it runs: their names in a line; no such file while none does
  *   jobs/7/state/      its journal
  *   jobs/7/out/        result.json, and model.json if there is one
  *   jobs/7/end         how it ended, written when its results are
@@ -46,7 +47,9 @@ struct queue_job {
     char submitted[QUEUE_BY_BYTES];
     char cancel[QUEUE_BY_BYTES]; /* who asked for it, and when; "" */
     char ended[QUEUE_BY_BYTES];  /* when; "" */
-    uint32_t rounds;             /* that were closed and released */
+    char held
+        [QUEUE_BY_BYTES]; /* the process that has its journal open and does not lead the queue; "" */
+    uint32_t rounds;      /* that were closed and released */
     uint32_t planned;
     bool unknown;                     /* its journal cannot be read: rounds and spent say nothing */
     struct price spent;               /* at most, by a site that answered every round */
@@ -141,6 +144,15 @@ MUST_USE enum status queue_cancel(const struct office *office, uint32_t number,
  * STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status queue_cancelled(char **text, size_t *size, const struct office *office,
                                      uint32_t number, struct why *why);
+
+/** Keeps the names of the sites that decline a job that runs, with ", " between; "": none does. A queue in a database keeps
+ * none, and they are not found there. Fails with STATUS_IO. */
+MUST_USE enum status queue_put_declined(const struct office *office, uint32_t number,
+                                        const char *names, struct why *why);
+
+/** Reads them; "" where nothing is kept. */
+void queue_declined(char names[static QUEUE_BY_BYTES], const struct office *office,
+                    uint32_t number);
 
 enum { QUEUE_RESULTS_MOST = 3 };
 

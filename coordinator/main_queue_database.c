@@ -52,6 +52,23 @@ static struct journal_part part(const struct office *office)
     return jobs_part(office->jobs, office->number);
 }
 
+_Static_assert((int)JOBS_LED_MAX == (int)SETTINGS_JOBS_MAX, "as many as run at the same time");
+
+static void collect(const struct office *office)
+{
+    jobs_collect(office->jobs);
+}
+
+static bool is_led(const struct office *office, uint32_t number)
+{
+    return jobs_is_led(office->jobs, number);
+}
+
+static enum status set_led(const struct office *office, uint32_t number, bool led, struct why *why)
+{
+    return jobs_set_led(office->jobs, number, led, why);
+}
+
 static enum status list(struct queue_list *out, const struct office *office, struct why *why)
 {
     struct jobs_row *row = NULL;
@@ -64,7 +81,7 @@ static enum status list(struct queue_list *out, const struct office *office, str
         status = out->entry != NULL && out->names != NULL ? STATUS_OK : STATUS_NO_MEMORY;
     }
     if (status == STATUS_OK) {
-        jobs_summary(out->names, row, count);
+        jobs_summary(out->names, office->jobs, row, count);
         out->names_size = strlen(out->names);
         for (size_t i = 0; i < count; i++) {
             out->entry[i] = (struct queue_entry){row[i].number, row[i].begun, row[i].over};
@@ -315,6 +332,9 @@ const struct queue_store queue_in_database = {.shared = true,
                                               .lead = lead,
                                               .is_lost = is_lost,
                                               .part = part,
+                                              .collect = collect,
+                                              .is_led = is_led,
+                                              .set_led = set_led,
                                               .list = list,
                                               .peek = peek,
                                               .text = text_of,

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LOCK ".lock" /* of who leads the queue */
+
 enum { SETTLED_MS = 1000 };
 
 /* The first line of a file for people; "" where it cannot be read, which decides nothing. */
@@ -126,6 +128,48 @@ static enum status put_end(const struct office *office, uint32_t number, struct 
     char path[QUEUE_PATH_BYTES];
     folder_path(path, office, number, "end");
     return file_write(path, text, 0400, why);
+}
+
+static void held(char by[static QUEUE_BY_BYTES], const struct office *office, uint32_t number)
+{
+    char path[QUEUE_PATH_BYTES];
+    char holder[LOCK_HOLDER_BYTES];
+    char leader[LOCK_HOLDER_BYTES];
+    by[0] = '\0';
+    folder_path(path, office, number, "state/lock");
+    if (!lock_holder(holder, path)) {
+        return;
+    }
+    (void)snprintf(path, sizeof path, "%s/" LOCK, office->settings.jobs);
+    if (!lock_holder(leader, path) || strcmp(holder, leader) != 0) {
+        (void)snprintf(by, QUEUE_BY_BYTES, "process %s", holder);
+    }
+}
+
+static enum status put_declined(const struct office *office, uint32_t number, const char *names,
+                                struct why *why)
+{
+    char path[QUEUE_PATH_BYTES];
+    char text[QUEUE_BY_BYTES + 1];
+    folder_path(path, office, number, "declined");
+    if (names[0] != '\0') {
+        (void)snprintf(text, sizeof text, "%s\n", names);
+        return file_write(path, (struct slice){text, strlen(text)}, 0400, why);
+    }
+    if (unlink(path) != 0 && errno != ENOENT) {
+        why_file(why, path, "removed", errno);
+        return STATUS_IO;
+    }
+    return STATUS_OK;
+}
+
+static void declined(char names[static QUEUE_BY_BYTES], const struct office *office,
+                     uint32_t number)
+{
+    names[0] = '\0';
+    if (folder_holds(office, number, "declined")) {
+        read_signed(names, office, number, "declined");
+    }
 }
 
 static void follow(struct queue_followed *followed, const struct office *office, uint32_t number)
@@ -242,7 +286,7 @@ static enum status lead(struct office *office, struct why *why)
     if (office->leads) {
         return STATUS_OK;
     }
-    (void)snprintf(path, sizeof path, "%s/.lock", office->settings.jobs);
+    (void)snprintf(path, sizeof path, "%s/" LOCK, office->settings.jobs);
     (void)snprintf(what, sizeof what, "the queue in %s", office->settings.jobs);
     const enum status status = lock_take(&office->lock, path, &words, why);
     office->leads = status == STATUS_OK;
@@ -284,6 +328,9 @@ const struct queue_store queue_in_folder = {.open = folder_open,
                                             .cancelled = cancelled,
                                             .read_end = read_end,
                                             .put_end = put_end,
+                                            .held = held,
+                                            .put_declined = put_declined,
+                                            .declined = declined,
                                             .follow = follow,
                                             .stamp = stamp,
                                             .results = results,

@@ -25,6 +25,16 @@ MUST_USE enum status queue_lead(struct office *office, struct why *why);
 /** Whether another one leads by now, or may. */
 bool queue_is_lost(const struct office *office);
 
+/* Of a queue in a database, which alone has collectors (coordinator/main_collect.h). */
+
+/** From now on queue_list and what is followed are a collector's: the jobs that the leader runs, and no others. */
+void queue_collect(const struct office *office);
+/** Whether somebody leads a job, as far as a collector knows. */
+bool queue_is_led(const struct office *office, uint32_t number);
+/** The leader tells collectors that it runs a job, or that it does not any more. */
+MUST_USE enum status queue_set_led(const struct office *office, uint32_t number, bool led,
+                                   struct why *why);
+
 /** Says where the journal of a job lies that queue_take has read: of the leader, to write it. */
 struct journal_part queue_part(const struct office *office);
 

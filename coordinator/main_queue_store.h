@@ -22,6 +22,9 @@ struct queue_store {
     enum status (*lead)(struct office *office, struct why *why);
     bool (*is_lost)(const struct office *office);
     struct journal_part (*part)(const struct office *office);
+    void (*collect)(const struct office *office); /* NULL, as the next two: it has no collectors */
+    bool (*is_led)(const struct office *office, uint32_t number);
+    enum status (*set_led)(const struct office *office, uint32_t number, bool led, struct why *why);
 
     enum status (*list)(struct queue_list *list, const struct office *office, struct why *why);
     enum status (*peek)(struct queue_kept *kept, const struct office *office, uint32_t number,
@@ -44,6 +47,14 @@ struct queue_store {
                             const struct office *office, uint32_t number, struct why *why);
     enum status (*put_end)(const struct office *office, uint32_t number, struct slice text,
                            struct why *why);
+    /** Writes which process has a job's journal open that is not the one that leads the queue: "process 123"; "" where none
+     * has. NULL: there is no such thing. */
+    void (*held)(char by[static QUEUE_BY_BYTES], const struct office *office, uint32_t number);
+    /** Of a folder; NULL: there is no such thing. */
+    enum status (*put_declined)(const struct office *office, uint32_t number, const char *names,
+                                struct why *why);
+    void (*declined)(char names[static QUEUE_BY_BYTES], const struct office *office,
+                     uint32_t number);
     void (*follow)(struct queue_followed *followed, const struct office *office, uint32_t number);
     enum status (*stamp)(struct queue_stamp *stamp, const struct office *office, uint32_t number,
                          struct why *why);

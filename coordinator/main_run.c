@@ -46,16 +46,15 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
         .self = &run->lane[0], .make = lane_make, .unmake = lane_unmake};
     struct driver_file file[DRIVER_LANES_MAX];
     void *lane[DRIVER_LANES_MAX];
-    struct driver_options driver = {.log = &run->daemon.log,
-                                    .work_at_once = office_at_once(&run->office),
-                                    .roster_path = run->office.settings.agents,
-                                    .operators_path = run->office.settings.operators.list,
-                                    .file = file,
-                                    .file_count = run->stays ? DRIVER_LANES_MAX : 0,
-                                    .source = collect_is_shared(&run->office) ? &run->collect.source
-                                                                              : NULL,
-                                    .lost = is_shared(run) ? lane_is_lost : NULL,
-                                    .lost_self = run};
+    struct driver_options driver = {
+        .log = &run->daemon.log,
+        .work_at_once = office_at_once(&run->office),
+        .roster_path = run->office.settings.agents,
+        .operators_path = run->office.settings.operators.list,
+        .file = file,
+        .file_count = run->stays ? DRIVER_LANES_MAX : 0,
+        .lost = is_shared(run) && !collect_is_collector(&run->office) ? lane_is_lost : NULL,
+        .lost_self = run};
     enum status status = endpoint_listen(&driver.endpoint, &options, why);
 
     *listens = status == STATUS_OK;
@@ -77,8 +76,10 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
                   endpoint_address(driver.endpoint));
         lane_warn_of_questions(&run->lane[0]);
     }
+    lane_follow_others(run, &driver);
     desk_child_join(&run->desk, &driver);
     face_join(&run->face, &driver);
+    declined_join(&run->declined, run, &driver);
     status = driver_run(&driver, &factory, exit_code, why);
     face_part(&run->face);
     endpoint_free(driver.endpoint);
@@ -102,6 +103,14 @@ static enum status lead_queue(void *self, struct why *why)
     return status == STATUS_OK ? lane_choose(run, why) : status;
 }
 
+/* A collector leads nothing: it waits for the database alone. */
+static enum status follow_queue(void *self, struct why *why)
+{
+    struct run *run = self;
+    stay_forget(&run->stay);
+    return lane_choose(run, why);
+}
+
 /* Its page says that it stands by, and its desk is open. */
 static void stand_by(void *self, int64_t wait_ms)
 {
@@ -113,14 +122,19 @@ static void stand_by(void *self, int64_t wait_ms)
 /* Waits until there is something to do here, or a signal says that there is not. */
 static enum status await_turn(struct run *run, struct why *why)
 {
-    const struct lead_options options = {.attempt = run->stays ? lead_queue : open_led,
+    const bool collects = collect_is_collector(&run->office);
+    const struct lead_options options = {.attempt = !run->stays ? open_led
+                                                    : collects  ? follow_queue
+                                                                : lead_queue,
                                          .self = run,
                                          .log = &run->daemon.log,
-                                         .what = run->stays ? "the queue" : "the job",
+                                         .what = collects     ? NULL
+                                                 : run->stays ? "the queue"
+                                                              : "the job",
                                          .wait = stand_by,
                                          .wait_self = run};
-    if (collect_is_collector(&run->office)) {
-        return collect_await(&run->collect, face_stand_by, &run->face, why);
+    if (collects && !run->stays) {
+        return collect_await(&run->lane[0].collect, face_stand_by, &run->face, why);
     }
     return is_shared(run) ? lead_await(&options, &run->signal, why) : STATUS_OK;
 }
@@ -138,7 +152,7 @@ static enum status lead_and_serve(struct run *run, int *exit_code, struct why *w
             *exit_code = run->signal == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_OK;
         }
         journal_close(&run->led);
-        collect_leave(&run->collect);
+        collect_leave(&run->lane[0].collect);
         if (run->stays && status == STATUS_AGAIN) { /* it may answer, and refuse the same again */
             stand_by(run, AGAIN_PAUSE_MS);
         }
@@ -148,7 +162,8 @@ static enum status lead_and_serve(struct run *run, int *exit_code, struct why *w
 
 static enum status drive(struct run *run, int *exit_code, struct why *why)
 {
-    enum status status = run->stays ? STATUS_OK : office_judge(&run->office, why);
+    enum status status =
+        run->stays ? collect_judge_names(&run->office, why) : office_judge(&run->office, why);
     if (status == STATUS_OK && !run->stays && !is_shared(run)) {
         status =
             open_led(run, why); /* before it listens: a second program is told of the journal */
@@ -199,10 +214,8 @@ static enum status find_job(struct run *run, const struct arguments *arguments, 
 {
     run->stays = run->office.settings.jobs[0] != '\0';
     lane_set_all(run);
-    collect_begin(&run->collect, &run->office, &run->daemon.log);
-    run->collect.heard = face_hear;
-    run->collect.heard_self = &run->face;
     if (!run->stays) {
+        lane_collect(&run->lane[0]);
         return office_read_job(&run->office, why);
     }
     run->stay.office = &run->office;
@@ -213,6 +226,9 @@ static enum status find_job(struct run *run, const struct arguments *arguments, 
     run->stay.observe = kill_at_observe;
 #endif
     enum status status = queue_open(&run->office, why);
+    if ((status == STATUS_OK || status == STATUS_AGAIN) && collect_is_collector(&run->office)) {
+        queue_collect(&run->office);
+    }
     if (is_shared(run)) { /* one that is away is tried again, and whoever leads chooses */
         return status == STATUS_AGAIN ? STATUS_OK : status;
     }
@@ -268,9 +284,9 @@ int main_run(const struct arguments *arguments)
         status = drive(run, &exit_code, &why);
     }
     if (status == STATUS_OK && run->signal == 0) {
-        status = run->stays                           ? file_all(run, &why)
-                 : collect_is_collector(&run->office) ? STATUS_OK
-                                                      : publish(run, arguments, &exit_code, &why);
+        status = collect_is_collector(&run->office) ? STATUS_OK
+                 : run->stays                       ? file_all(run, &why)
+                                                    : publish(run, arguments, &exit_code, &why);
     }
     exit_code = daemon_end(&run->daemon, PROGRAM, exit_code, status, &why);
     stay_free(&run->stay);

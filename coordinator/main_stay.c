@@ -1,7 +1,7 @@
 /* A coordinator that stays: jobs of the queue, at the same time where they ask different agents. Nothing is remembered of
  * what runs: whatever a death interrupts, the next look at the folder goes on with. */
 
-#include "coordinator/main_stay.h"
+#include "coordinator/main_stay_private.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void forget_results(struct stay_job *job)
     job->results = (struct stay_results){.there = false};
 }
 
-static void give_up(struct stay_job *job)
+void stay_give_up(struct stay_job *job)
 {
     forget_results(job);
     office_free(&job->office);
@@ -114,6 +114,24 @@ enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why)
         status = STATUS_OK;
     }
     if (status == STATUS_OK && over) {
+        stay_give_up(job);
+    }
+    return status;
+}
+
+/* Nothing of it is in the journal that another process has: its end needs no record there. */
+enum status stay_end_put_off(struct stay *stay, struct stay_job *job, bool *over, struct why *why)
+{
+    struct queue_job told;
+    struct why ignored = {{0}};
+    *over = false;
+    if (queue_look(&told, stay->office, job->number, &ignored) != STATUS_OK || told.begun ||
+        told.state != QUEUE_CANCELLED) {
+        return STATUS_OK;
+    }
+    const enum status status = file_job(stay, &told, why);
+    *over = status == STATUS_OK;
+    if (*over) {
         give_up(job);
     }
     return status;
@@ -124,7 +142,7 @@ bool stay_is_damage(enum status status)
     return status == STATUS_CORRUPT || status == STATUS_FOREIGN || status == STATUS_NOT_FOUND;
 }
 
-static bool is_aside(const struct stay *stay, uint32_t number)
+bool stay_is_aside(const struct stay *stay, uint32_t number)
 {
     bool found = false;
     for (size_t i = 0; i < stay->aside_count && !found; i++) {
@@ -161,15 +179,14 @@ enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status 
                          "mend that and start again: its journal has them",
                          job->number, why->text[0] != '\0' ? why->text : status_text(status));
     }
-    if (!is_aside(stay, job->number)) {
+    if (!stay_is_aside(stay, job->number)) {
         stay->aside[stay->aside_count++] = job->number;
     }
-    give_up(job);
+    stay_give_up(job);
     return STATUS_OK;
 }
 
-/* Once, however often it is looked at. */
-static void pass_over(struct stay *stay, uint32_t number, const char *because)
+void stay_pass_over(struct stay *stay, uint32_t number, const char *because)
 {
     if (number > stay->refused) {
         stay->refused = number;
@@ -200,27 +217,38 @@ static bool has_room(const struct stay *stay, const struct waiting *waiting)
     return room;
 }
 
-static bool is_free(const struct stay *stay, const struct waiting *waiting, const struct job *job)
+bool stay_is_free(const struct stay *stay, const struct job *job)
 {
     bool free = true;
     for (size_t i = 0; i < STAY_JOBS_MAX && free; i++) {
         free = stay->job[i].number == 0 || !job_shares_agents(&stay->job[i].office.job, job);
     }
+    return free;
+}
+
+static bool is_free(const struct stay *stay, const struct waiting *waiting, const struct job *job)
+{
+    bool free = stay_is_free(stay, job);
     for (size_t i = 0; i < waiting->count && free; i++) {
         free = !job_shares_agents(&waiting->job[i], job);
     }
     return free;
 }
 
-static void begin(struct stay *stay, const struct queue_job *job, const struct office *own)
+void stay_place(struct stay *stay, uint32_t number, const struct office *own)
 {
     struct stay_job *place = stay->job;
     while (place->number != 0) {
         place++;
     }
-    place->number = job->number;
+    place->number = number;
     place->office = *own;
-    queue_follow(&place->cancel, &place->office, job->number);
+    queue_follow(&place->cancel, &place->office, number);
+}
+
+static void begin(struct stay *stay, const struct queue_job *job, const struct office *own)
+{
+    stay_place(stay, job->number, own);
     log_event(stay->log, LOG_INFO, "job-taken", NULL, "job %" PRIu32 " \"%s\", submitted by %s, %s",
               job->number, own->job.name, job->submitted, job->begun ? "goes on" : "begins");
 }
@@ -238,7 +266,7 @@ static enum status take(struct stay *stay, struct waiting *waiting, const struct
         waiting->job[waiting->count++] = own.job;
         own.job = (struct job){.stage_count = 0};
     } else if (status != STATUS_NO_MEMORY && status != STATUS_AGAIN) {
-        pass_over(stay, job->number, why->text);
+        stay_pass_over(stay, job->number, why->text);
     }
     office_free(&own);
     return status == STATUS_NO_MEMORY || status == STATUS_AGAIN ? status : STATUS_OK;
@@ -261,7 +289,7 @@ static enum status consider(struct stay *stay, struct waiting *waiting, uint32_t
         return file_job(stay, &job, why);
     }
     if (seen && job.stuck && !job.damaged) {
-        pass_over(stay, number, job.because);
+        stay_pass_over(stay, number, job.because);
         return STATUS_OK;
     }
     return seen && !job.begun && job.state == QUEUE_CANCELLED ? file_job(stay, &job, why)
@@ -288,7 +316,7 @@ static enum status consider_aside(struct stay *stay, uint32_t number, struct why
     return file_job(stay, &job, why);
 }
 
-static bool runs(const struct stay *stay, uint32_t number)
+bool stay_runs(const struct stay *stay, uint32_t number)
 {
     bool found = false;
     for (size_t i = 0; i < STAY_JOBS_MAX && !found; i++) {
@@ -315,11 +343,12 @@ enum status stay_choose(struct stay *stay, struct why *why)
         for (size_t i = 0; i < stay->list.count && status == STATUS_OK && has_room(stay, &waiting);
              i++) {
             const struct queue_entry entry = stay->list.entry[i];
-            if (entry.over || runs(stay, entry.number) || entry.begun != (begun == 1)) {
+            if (entry.over || stay_runs(stay, entry.number) || entry.begun != (begun == 1)) {
                 continue;
             }
-            status = is_aside(stay, entry.number) ? consider_aside(stay, entry.number, why)
-                                                  : consider(stay, &waiting, entry.number, why);
+            status = stay_is_aside(stay, entry.number)
+                         ? consider_aside(stay, entry.number, why)
+                         : consider(stay, &waiting, entry.number, why);
         }
     }
     for (size_t i = 0; i < waiting.count; i++) {
@@ -331,10 +360,11 @@ enum status stay_choose(struct stay *stay, struct why *why)
 void stay_forget(struct stay *stay)
 {
     for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
-        give_up(&stay->job[i]);
+        stay_give_up(&stay->job[i]);
     }
     stay->aside_count = 0;
     stay->refused = 0;
+    memset(stay->served, 0, sizeof stay->served);
 }
 
 void stay_free(struct stay *stay)

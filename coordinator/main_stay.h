@@ -34,6 +34,8 @@ struct stay {
     uint32_t refused;               /* of the latest job that was told to be passed over */
     uint32_t aside[STAY_ASIDE_MAX]; /* jobs whose journals are damaged, or results not written */
     size_t aside_count;
+    uint32_t served
+        [STAY_JOBS_MAX]; /* a collector: jobs that it is through with, and which are led yet; 0: none */
     struct queue_list list;
     struct stay_job job[STAY_JOBS_MAX]; /* as many run as the settings allow (jobs_at_once) */
 
@@ -48,10 +50,22 @@ struct stay {
  * with STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status stay_choose(struct stay *stay, struct why *why);
 
+/** A collector: serves the jobs that are led, as soon as it serves none that asks one of their agents. Fails as stay_choose. */
+MUST_USE enum status stay_collect(struct stay *stay, struct why *why);
+
+/** A collector gives up the place of a job. through: it has nothing to do for it any more. */
+void stay_leave(struct stay *stay, struct stay_job *job, bool through);
+
 /** Publishes and files a job that ran, if it is over, and gives up its place; where it is not over it keeps the place. Fails
  * with STATUS_IO, STATUS_NO_MEMORY, STATUS_CORRUPT (its journal is damaged); of a queue in a database with STATUS_AGAIN and
  * STATUS_BUSY in the place of STATUS_IO. */
 MUST_USE enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why);
+
+/** Files a job that is put off, as another process has its journal, where it was cancelled before it began, and gives up its
+ * place; over: out, whether it has. One that has begun ends by a record in its journal, once that is free. Fails with
+ * STATUS_IO, STATUS_NO_MEMORY. */
+MUST_USE enum status stay_end_put_off(struct stay *stay, struct stay_job *job, bool *over,
+                                      struct why *why);
 
 /** Does what takes long of stay_file: the results are made from the journal. It touches the job alone, which nobody gives up
  * meanwhile, and runs on any thread. */

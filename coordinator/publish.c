@@ -1,6 +1,7 @@
 #include "coordinator/publish.h"
 
 #include "coordinator/publish_terms.h"
+#include "experts/rwm.h"
 #include "job/trust.h"
 
 #include <math.h>
@@ -72,6 +73,7 @@ static enum status add_rounds(struct result *result, const struct outcome *outco
         to->failed = from->failed;
         to->seconds = from->seconds;
         to->epsilon = (double)from->epsilon_micro / 1e6;
+        to->weight_noise = from->weight_noise;
         to->regret_average = from->regret_average;
         to->regret_bound = from->regret_bound;
         if (from->failed) {
@@ -93,6 +95,33 @@ static enum status add_rounds(struct result *result, const struct outcome *outco
     return STATUS_OK;
 }
 
+/* What the noise may have done to the latest weights, from what was released and the mechanism's public deviation. */
+static enum status add_bars(struct result *result, const struct outcome *outcome)
+{
+    const struct outcome_round *last = NULL;
+    for (size_t i = 0; i < outcome->round_count; i++) {
+        const bool has = outcome->round[i].weight != NULL;
+        last = has && isfinite(outcome->round[i].weight_noise) ? &outcome->round[i] : last;
+    }
+    if (last == NULL) {
+        return STATUS_OK;
+    }
+    const size_t count = last->expert_count;
+    double *low = result_numbers(count);
+    double *high = result_numbers(count);
+    const bool room = low != NULL && high != NULL;
+    if (room) {
+        rwm_bars(low, high, last->weight, count, last->weight_noise);
+    }
+    for (size_t i = 0; i < count && room; i++) {
+        result->expert[i].weight_low = low[i];
+        result->expert[i].weight_high = high[i];
+    }
+    free(low);
+    free(high);
+    return room ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
 enum status publish_result(struct result *result, const struct outcome *outcome,
                            const struct publish_options *options)
 {
@@ -107,6 +136,9 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
     }
     if (status == STATUS_OK) {
         status = add_rounds(result, outcome, job);
+    }
+    if (status == STATUS_OK) {
+        status = add_bars(result, outcome);
     }
     if (status == STATUS_OK) {
         status = publish_terms(result, outcome, job);

@@ -145,10 +145,14 @@ static enum status finish_if_due(struct coordinator *c, const struct event *even
         (event->now_ms < c->deadline_ms || c->cohort.untold[TELL_RELEASE] > 0)) {
         return STATUS_OK;
     }
+    if (collecting_is_present(&c->collecting) && event->now_ms < c->deadline_ms) {
+        return STATUS_OK; /* its agents are to hear of the end before another job asks them */
+    }
     struct effect *finish = effects_add(effects, EFFECT_FINISH);
     if (finish == NULL) {
         return STATUS_OK;
     }
+    coordinator_tell_unheard(c);
     finish->as.finish.exit_code = c->outcome.failed ? EXIT_CODE_JOB_FAILED : EXIT_CODE_OK;
     coordinator_enter(c, PHASE_FINISHED);
     return STATUS_OK;

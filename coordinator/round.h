@@ -86,6 +86,10 @@ struct coordinator_view coordinator_look(const struct coordinator *coordinator);
  * "" where none has. */
 void coordinator_look_refusing(const struct coordinator *coordinator, char *text, size_t size);
 
+/** Says in the log whom of its own agents it was waiting for where the job is over: who has not told that it has heard of the
+ * end. For when the machine is thrown away before it has finished. */
+void coordinator_tell_unheard(const struct coordinator *coordinator);
+
 /** Returns the name of collector number index, below collector_count, borrowed; ready: out, its agents that are, 0 while it says
  * nothing. */
 const char *coordinator_look_collector(const struct coordinator *coordinator, size_t index,

@@ -78,6 +78,15 @@ bool collecting_is_complete(const struct collecting *collecting)
     return in == collecting->count;
 }
 
+bool collecting_is_present(const struct collecting *collecting)
+{
+    size_t i = 0;
+    while (i < collecting->count && !collecting->of[i].present) {
+        i++;
+    }
+    return i < collecting->count;
+}
+
 void collecting_note_missed(struct collecting *collecting)
 {
     for (size_t i = 0; i < collecting->count; i++) {
@@ -131,7 +140,7 @@ static void note_standing(struct coordinator *c, struct collected *of, const str
         of->missed = 0;
         log_event(c->options.log, LOG_INFO, "collector-present", is->peer.name,
                   "has %" PRIu64 " agents that are ready", is->ready);
-    } else if (of->present && !is->present) {
+    } else if (of->present && !is->present && c->phase != PHASE_OVER) {
         log_event(c->options.log, LOG_WARN, "collector-silent", is->peer.name,
                   "says nothing more: rounds wait for it until their deadlines, twice");
     }

@@ -245,6 +245,9 @@ enum status coordinator_follow(struct coordinator *c, const struct event *event,
                       "round %" PRIu32 " was closed before %zu answers here were handed in",
                       closed_before + 1, count_fresh(c));
         }
+        if (!c->outcome.failed && event->now_ms >= c->deadline_ms) { /* its agents had their time */
+            cohort_note_missed(&c->cohort, c->opened_ms, event->now_ms, c->options.settle_ms);
+        }
         aggregate_free(&c->aggregate);
         cohort_forget_answers(&c->cohort);
         coordinator_enter(c, PHASE_FOLLOWING);

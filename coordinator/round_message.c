@@ -92,7 +92,7 @@ struct slice coordinator_bytes_of(const struct coordinator *c, const struct dige
     }
     if (c->outcome.state_artifact.bytes > 0 &&
         digest_equal(digest, &c->outcome.state_artifact.digest)) {
-        return (struct slice){c->outcome.state, (size_t)c->outcome.state_artifact.bytes};
+        return outcome_shown(&c->outcome);
     }
     return (struct slice){0};
 }

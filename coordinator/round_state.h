@@ -261,6 +261,8 @@ void collecting_free(struct collecting *collecting);
 void collecting_begin_round(struct collecting *collecting);
 /** Returns whether no collector is waited for. */
 bool collecting_is_complete(const struct collecting *collecting);
+/** Returns whether a collector is there that is not through with the job. */
+bool collecting_is_present(const struct collecting *collecting);
 /** A round is over: the collectors that it waited for have missed it. */
 void collecting_note_missed(struct collecting *collecting);
 /** Returns whether an agent's answer is in a part of the open round. */

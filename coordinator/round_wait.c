@@ -2,6 +2,8 @@
 
 #include "coordinator/round_state.h"
 
+#include "base/plural.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +107,30 @@ void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char 
     }
 }
 
+void coordinator_tell_unheard(const struct coordinator *c)
+{
+    char text[MISSING_BYTES];
+    struct naming naming = {.text = text, .size = sizeof text};
+    text[0] = '\0';
+    for (size_t i = 0; i < c->cohort.count && c->phase == PHASE_OVER; i++) {
+        const struct member *member = &c->cohort.member[i];
+        if (member->admitted && member->rounds_closed < c->outcome.rounds_closed) {
+            add_name(&naming, member->peer.name,
+                     member->seen ? "connected, and has not told" : "has not connected");
+        }
+    }
+    const size_t count = naming.named + naming.more;
+    if (naming.more > 0) {
+        (void)snprintf(text + naming.used, sizeof text - naming.used, " and %zu more", naming.more);
+    }
+    if (count > 0) {
+        log_event(c->options.log, LOG_INFO, "end-unheard", NULL,
+                  "the job is over, and %zu agent%s %s not told that %s it: %s", count,
+                  plural_s(count), count == 1 ? "has" : "have",
+                  count == 1 ? "it has heard of" : "they have heard of", text);
+    }
+}
+
 /* Those who decline the job leave too few. A list that is too short may grow, and collectors have agents of their own. */
 static bool is_short(const struct coordinator *c)
 {
@@ -159,9 +185,10 @@ void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
                                    : "");
     }
     log_event(c->options.log, is_short(c) ? LOG_WARN : LOG_INFO, "waiting-for-agents", NULL,
-              "%zu agents are ready, the job needs %" PRIu32
+              "%zu agent%s %s ready, the job needs %" PRIu32
               " (cohort.minimum)%s; it waits %" PRId64 " s more; missing: %s",
-              ready, c->options.job->cohort_min, refusing, seconds(until_ms - now_ms),
+              ready, plural_s(ready), plural_are(ready), c->options.job->cohort_min, refusing,
+              seconds(until_ms - now_ms),
               missing[0] != '\0' ? missing : "nobody is on the list; remedy: `agents add`");
 }
 

@@ -36,6 +36,9 @@ static bool read_number(uint64_t *number, const char *text)
 static enum status take(const struct option *option, const char *value, bool seen, struct why *why)
 {
     const char *name = option->name == NULL ? option->what : option->name;
+    if (seen && option->name == NULL && option->many == NULL) {
+        return why_refuse(why, "\"%s\" is one argument too many: %s is given already", value, name);
+    }
     if (seen && option->many == NULL) {
         return why_refuse(why, "%s is given twice", name);
     }

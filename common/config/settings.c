@@ -86,10 +86,10 @@ static const struct config_key coordinator_keys[] = {
         DOC("Beside jobs: where operators connect from other machines, and their allow-list, which "
             "`hedgerow-coordinator operators add` writes.")),
     KEY_TEXT("collectors", collectors, OPTIONAL("\"east west\""),
-        DOC("Beside a database as state: names of coordinators that hold agents of their own and add these agents' "
-            "answers up.")),
+        DOC("Beside a database as state or jobs: names of coordinators that hold agents of their own and add these "
+            "agents' answers up.")),
     KEY_TEXT("collector", collector, OPTIONAL("east"),
-        DOC("Beside a database as state: this one is the collector of that name, and leads no job.")),
+        DOC("Beside a database as state or jobs: this one is the collector of that name, and leads no job.")),
     KEY_EXACT("linger_s", linger_ms, 3, 0, 86400000, DEFAULT("30", "30"),
         DOC("Seconds that absent agents are waited for after the end.")),
     KEY_EXACT("memory_mb_max", memory_bytes_max, 6, 64 * MEGABYTE, 1000000 * MEGABYTE, OPTIONAL("1024"),
@@ -219,10 +219,10 @@ static enum status check_collectors(const struct config *config,
     if (settings->collector[0] != '\0' && settings->collectors[0] != '\0') {
         return config_refuse(config, why, key, "stands beside `collectors`: remove one");
     }
-    return settings_is_url(settings->state)
+    return settings_is_url(settings->state) || settings_is_url(settings->jobs)
                ? STATUS_OK
                : config_refuse(config, why, key,
-                               "needs postgresql://HOST/DATABASE as `state`, and one `job`");
+                               "needs postgresql://HOST/DATABASE as `state` or as `jobs`");
 }
 
 enum status coordinator_settings_parse(struct coordinator_settings *settings, struct slice text,

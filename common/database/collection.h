@@ -20,6 +20,7 @@ enum { COLLECTORS_MAX = 64 };
 /* What collection_open is told. */
 struct collection_options {
     const char *place;
+    uint32_t job; /* of a queue, whose schema has the tables (journal_place.h); 0: there is none */
     const char *
         name; /* of this collector; "": the coordinator that leads, which makes the tables where they are missing */
     const struct peer
@@ -52,6 +53,9 @@ MUST_USE enum status collection_follow(struct collection *collection, journal_vi
  * leads has no collector of this name, and STATUS_BUSY where another one leads by now. */
 MUST_USE enum status collection_tell(struct collection *collection, const struct standing_of *own,
                                      struct why *why);
+
+/** A collector is through with the job: it counts as present no longer. Fails as collection_tell does. */
+MUST_USE enum status collection_retire(struct collection *collection, struct why *why);
 
 /** Reads how all stand, this one included: of (COLLECTORS_MAX + 1), count out. Fails as database_ask does. */
 MUST_USE enum status collection_ask(struct collection *collection, struct standing_of *of,

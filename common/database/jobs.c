@@ -2,7 +2,8 @@
  *
  *   hedgerow_lease     one row, as a journal's: who leads the queue
  *   hedgerow_queue     one row: the latest number that was given
- *   hedgerow_job       number, text, who submitted it; who cancelled it; whether it has begun; how it ended
+ *   hedgerow_job       number, text, who submitted it; who cancelled it; whether it has begun; under which term it is led; how
+ *                      it ended
  *   hedgerow_result    job, name, piece, bytes: the files of its results, in pieces of 1 MiB
  *   NAME_job_7.*       the journal of job 7, in a schema of its own (job_schema.h, journal_shared.c)
  *
@@ -37,6 +38,10 @@ static const char schema[] =
     " CREATE TABLE hedgerow_result (job bigint, name text, piece bigint, bytes bytea NOT NULL,"
     " PRIMARY KEY (job, name, piece));"
     " ALTER TABLE hedgerow_result ALTER bytes SET STORAGE EXTERNAL;"
+    " END IF;"
+    " IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('hedgerow_job')"
+    " AND attname = 'led') AND to_regclass('hedgerow_job') IS NOT NULL THEN"
+    " ALTER TABLE hedgerow_job ADD led bigint;" /* not in a queue of an earlier hedgerow */
     " END IF; END $$";
 
 /* The first value is the term. */
@@ -192,6 +197,11 @@ enum status jobs_lead(struct jobs *jobs, struct why *why)
     return status;
 }
 
+void jobs_collect(struct jobs *jobs)
+{
+    jobs->collects = true;
+}
+
 bool jobs_is_lost(const struct jobs *jobs)
 {
     return jobs->lease == NULL || lease_is_lost(jobs->lease);
@@ -225,6 +235,17 @@ static enum status perform(struct jobs *jobs, const char *statement,
     }
     database_answer_free(answer);
     return status;
+}
+
+enum status jobs_set_led(struct jobs *jobs, uint32_t number, bool led, struct why *why)
+{
+    const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
+                                           jobs_number(led ? 1 : 0)};
+    return perform(jobs,
+                   HELD ", done AS (UPDATE hedgerow_job SET led = CASE WHEN $3 = 1 THEN $1 END"
+                        " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
+                        " SELECT count(*), (SELECT count(*) FROM done) FROM held",
+                   value, 3, why);
 }
 
 enum status jobs_mark_begun(struct jobs *jobs, uint32_t number, struct why *why)

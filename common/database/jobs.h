@@ -37,6 +37,9 @@ MUST_USE enum status jobs_ready(struct jobs *jobs, struct why *why);
 /** Takes the lead, where nobody has it; gives back what it had before. No journal of a job may be open. */
 MUST_USE enum status jobs_lead(struct jobs *jobs, struct why *why);
 
+/** From now on jobs_list and jobs_follow are a collector's: of the jobs that are led (jobs_set_led), and of no others. */
+void jobs_collect(struct jobs *jobs);
+
 /** Whether another one leads by now, or may; or nobody does here. */
 bool jobs_is_lost(const struct jobs *jobs);
 
@@ -53,7 +56,7 @@ struct jobs_row {
     char cancel[JOBS_LINE_BYTES];    /* not of a list; "" */
 };
 
-/** Lists all jobs by number. rows: out, malloc'd, the caller frees it. */
+/** Lists all jobs by number, or those that are led. rows: out, malloc'd, the caller frees it. */
 MUST_USE enum status jobs_list(struct jobs *jobs, struct jobs_row **rows, size_t *count,
                                struct why *why);
 
@@ -97,6 +100,8 @@ MUST_USE enum status jobs_stamp(struct jobs *jobs, int64_t stamp[static 2], uint
 
 /* The leader's alone. */
 
+/** Says whether it leads a job from now on, for collectors: nobody's word of an earlier term counts. */
+MUST_USE enum status jobs_set_led(struct jobs *jobs, uint32_t number, bool led, struct why *why);
 /** Keeps that a job has begun. */
 MUST_USE enum status jobs_mark_begun(struct jobs *jobs, uint32_t number, struct why *why);
 /** Keeps a file of a job's results, in the place of one of that name. */
@@ -124,7 +129,11 @@ MUST_USE enum status jobs_follow(struct jobs *jobs, const char **text, struct wh
 enum { JOBS_FOLLOW_MS = 500 };
 
 /** Writes the line of jobs_follow that goes with a list. */
-enum { JOBS_SUMMARY_BYTES = 48 };
-void jobs_summary(char line[static JOBS_SUMMARY_BYTES], const struct jobs_row *rows, size_t count);
+enum { JOBS_LED_MAX = 16, JOBS_SUMMARY_BYTES = 16 + 12 * JOBS_LED_MAX };
+void jobs_summary(char line[static JOBS_SUMMARY_BYTES], const struct jobs *jobs,
+                  const struct jobs_row *rows, size_t count);
+
+/** Whether a collector's line of jobs_follow has a job; also where nothing is known. */
+bool jobs_is_led(struct jobs *jobs, uint32_t number);
 
 #endif

@@ -31,14 +31,16 @@ struct jobs_follower {
 
 static enum status read_changes(struct jobs *jobs, char **text, struct why *why)
 {
+    static const char all[] =
+        "SELECT count(*) || ' up to ' || coalesce(max(number), 0) || chr(10)"
+        " || coalesce(string_agg(number || ' ' || cancel || chr(10), '')"
+        " FILTER (WHERE ending IS NULL AND cancel IS NOT NULL), '') FROM hedgerow_job";
+    static const char led[] =
+        "SELECT 'led' || coalesce(string_agg(' ' || number, '' ORDER BY number), '') || chr(10)"
+        " FROM " JOBS_LED;
     struct pg_result *answer = NULL;
     *text = NULL;
-    enum status status =
-        jobs_ask(jobs, &answer,
-                 "SELECT count(*) || ' up to ' || coalesce(max(number), 0) || chr(10)"
-                 " || coalesce(string_agg(number || ' ' || cancel || chr(10), '')"
-                 " FILTER (WHERE ending IS NULL AND cancel IS NOT NULL), '') FROM hedgerow_job",
-                 NULL, 0, why);
+    enum status status = jobs_ask(jobs, &answer, jobs->collects ? led : all, NULL, 0, why);
     if (status == STATUS_OK) {
         const struct slice read = database_bytes(answer, 0, 0);
         *text = strndup(read.data != NULL ? read.data : "", read.size);
@@ -113,6 +115,7 @@ static enum status begin(struct jobs *jobs, struct why *why)
         free(follower);
         return status;
     }
+    follower->jobs->collects = jobs->collects;
     (void)pthread_mutex_init(&follower->lock, NULL);
     (void)pthread_condattr_init(&monotonic);
     (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -156,7 +159,7 @@ enum status jobs_follow_listed(struct jobs *jobs, const struct jobs_row *rows, s
     char line[JOBS_SUMMARY_BYTES];
     const char *rest_of = jobs->followed != NULL ? strchr(jobs->followed, '\n') : NULL;
     rest_of = rest_of != NULL ? rest_of + 1 : "";
-    jobs_summary(line, rows, count);
+    jobs_summary(line, jobs, rows, count);
     const size_t size = strlen(line) + strlen(rest_of) + 1;
     char *text = malloc(size);
     if (text == NULL) {

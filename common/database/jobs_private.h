@@ -19,12 +19,18 @@ struct jobs {
     struct database *database; /* NULL: there is no connection now */
     struct lease *lease;       /* NULL: this one does not lead */
     int64_t term;
+    bool collects;                  /* the list is of the jobs that are led */
     struct jobs_follower *follower; /* NULL: jobs_follow has not been called */
     char *followed;     /* what jobs_follow tells, owned; its first line is the latest list's */
     int64_t listed_ms;  /* when jobs_list was answered last */
     enum status follow; /* what came of the follower's latest question, */
     struct why because; /* and why */
 };
+
+/* The jobs that are led, as many as run at the same time. What an earlier leader said counts no more. */
+#define JOBS_LED                                                                                   \
+    "(SELECT number FROM hedgerow_job WHERE ending IS NULL"                                        \
+    " AND led = (SELECT term FROM hedgerow_lease) ORDER BY number LIMIT 16) AS led"
 
 /** Ends the thread of jobs_follow, and forgets what it told. */
 void jobs_unfollow(struct jobs *jobs);

@@ -22,14 +22,15 @@ static void take_line(char line[static JOBS_LINE_BYTES], struct slice text)
 
 enum status jobs_list(struct jobs *jobs, struct jobs_row **rows, size_t *count, struct why *why)
 {
+    static const char all[] =
+        "SELECT number, begun::int::bigint, (ending IS NOT NULL)::int::bigint FROM hedgerow_job"
+        " ORDER BY number";
+    static const char led[] =
+        "SELECT number, 1::bigint, 0::bigint FROM " JOBS_LED " ORDER BY number";
     struct pg_result *answer = NULL;
     *rows = NULL;
     *count = 0;
-    enum status status = jobs_ask(jobs, &answer,
-                                  "SELECT number, begun::int::bigint,"
-                                  " (ending IS NOT NULL)::int::bigint FROM hedgerow_job"
-                                  " ORDER BY number",
-                                  NULL, 0, why);
+    enum status status = jobs_ask(jobs, &answer, jobs->collects ? led : all, NULL, 0, why);
     const size_t found = status == STATUS_OK ? database_rows(answer) : 0;
     *rows = status == STATUS_OK ? calloc(found + 1, sizeof **rows) : NULL;
     if (status == STATUS_OK && *rows == NULL) {
@@ -234,8 +235,33 @@ enum status jobs_read_result(struct jobs *jobs, void *to, size_t *got, size_t ro
     return status;
 }
 
-void jobs_summary(char line[static JOBS_SUMMARY_BYTES], const struct jobs_row *rows, size_t count)
+void jobs_summary(char line[static JOBS_SUMMARY_BYTES], const struct jobs *jobs,
+                  const struct jobs_row *rows, size_t count)
 {
-    (void)snprintf(line, JOBS_SUMMARY_BYTES, "%zu up to %u\n", count,
-                   count > 0 ? (unsigned)rows[count - 1].number : 0U);
+    if (!jobs->collects) {
+        (void)snprintf(line, JOBS_SUMMARY_BYTES, "%zu up to %u\n", count,
+                       count > 0 ? (unsigned)rows[count - 1].number : 0U);
+        return;
+    }
+    size_t used = (size_t)snprintf(line, JOBS_SUMMARY_BYTES, "led");
+    for (size_t i = 0; i < count && i < JOBS_LED_MAX; i++) {
+        used += (size_t)snprintf(line + used, JOBS_SUMMARY_BYTES - used, " %u",
+                                 (unsigned)rows[i].number);
+    }
+    (void)snprintf(line + used, JOBS_SUMMARY_BYTES - used, "\n");
+}
+
+bool jobs_is_led(struct jobs *jobs, uint32_t number)
+{
+    const char *told = NULL;
+    char *rest = NULL;
+    struct why ignored = {""};
+    if (jobs_follow(jobs, &told, &ignored) != STATUS_OK) {
+        return true;
+    }
+    bool found = false;
+    for (told += strlen("led"); *told == ' ' && !found; told = rest) {
+        found = strtoul(told, &rest, 10) == number;
+    }
+    return found;
 }

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { CANCEL_LOOK_MS = 2000, NUMBER_TEXT_MAX = 999999999 };
 
@@ -68,164 +67,6 @@ enum exit_code desk_print(const json_t *object, bool one_line)
         json_dumpf(object, stdout, layout | JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII) == 0 &&
         putchar('\n') != EOF && fflush(stdout) == 0;
     return good ? EXIT_CODE_OK : EXIT_CODE_INTERNAL;
-}
-
-/* DONE is the one good end. */
-static enum exit_code code_of(const json_t *job)
-{
-    char state[VIEW_TEXT_BYTES];
-    return strcmp(view_text(state, job, "state"), "done") == 0 ? EXIT_CODE_OK
-                                                               : EXIT_CODE_JOB_FAILED;
-}
-
-static bool is_filed(const json_t *job)
-{
-    return json_is_string(json_object_get(job, "ended"));
-}
-
-/* It has begun, and cannot go on unless a person mends it. */
-static bool is_aside(const json_t *job)
-{
-    return json_is_true(json_object_get(job, "stuck")) &&
-           json_is_true(json_object_get(job, "begun")) && !is_filed(job);
-}
-
-static enum exit_code tell_aside(const json_t *job, bool rounds, bool json)
-{
-    if (json) {
-        const enum exit_code code = desk_print(job, rounds);
-        return code == EXIT_CODE_OK ? EXIT_CODE_INPUT : code;
-    }
-    view_job(job);
-    return EXIT_CODE_INPUT;
-}
-
-struct following {
-    uint64_t seen; /* rounds */
-    bool rounds;   /* they are shown */
-    bool begun;    /* the head of their table was */
-};
-
-static enum exit_code show_rounds(struct following *following, const json_t *rounds, bool json)
-{
-    enum exit_code code = EXIT_CODE_OK;
-    size_t i;
-    json_t *round;
-    json_array_foreach(rounds, i, round)
-    {
-        const double at = view_number(round, "round");
-        following->seen = at > (double)following->seen && at < (double)ASK_FROM_MAX
-                              ? (uint64_t)at
-                              : following->seen + 1;
-        if (!following->rounds) {
-            continue;
-        }
-        if (json) {
-            code = desk_print(round, true);
-        } else {
-            if (!following->begun) {
-                view_rounds_head();
-            }
-            view_round(round);
-        }
-        following->begun = true;
-    }
-    (void)fflush(stdout);
-    return code;
-}
-
-enum { WHOLE_LOOKS = 10 };
-
-/* A database that starts again, or a coordinator that does: the next answer is waited for. Pauses grow, and differ between
- * those who wait. */
-struct absence {
-    uint64_t waited_ms; /* 0: the latest question was answered */
-    unsigned count;
-    bool answered; /* a question was, ever: a wrong number or address is told at once */
-};
-
-/* In looks at the job: with its 1 s as `hedgerow --at` has it, ten minutes. */
-enum { AWAY_LOOKS = 600, AWAY_DOUBLINGS = 4 };
-
-/* Returns whether to ask again: after a pause, told of once. */
-static bool wait_out(struct absence *absence, const struct desk_port *port, const struct why *why)
-{
-    struct timespec now = {0};
-    const bool refused = port->refused != NULL && port->refused(port->self);
-    if (!absence->answered || refused ||
-        absence->waited_ms >= (uint64_t)AWAY_LOOKS * port->look_ms) {
-        return false;
-    }
-    if (absence->count == 0) {
-        (void)fprintf(stderr, "%s: no answer for now (%s); it goes on by itself\n", port->program,
-                      why->text);
-    }
-    const unsigned pause_ms =
-        port->look_ms << (absence->count < AWAY_DOUBLINGS ? absence->count : AWAY_DOUBLINGS);
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    const unsigned jitter_ms = (unsigned)((now.tv_nsec / 1000) % (pause_ms / 2 + 1));
-    absence->count++;
-    absence->waited_ms += pause_ms + jitter_ms;
-    (void)poll(NULL, 0, (int)(pause_ms + jitter_ms));
-    return true;
-}
-
-static void tell_back(struct absence *absence, const struct desk_port *port)
-{
-    if (absence->count > 0) {
-        (void)fprintf(stderr, "%s: answered again\n", port->program);
-    }
-    *absence = (struct absence){.answered = true};
-}
-
-/* Looks at the job until it is filed, and prints what it came to. answered: a question was, before */
-static enum exit_code follow(const struct desk_port *port, uint32_t number, bool answered,
-                             bool rounds, bool json, struct why *why)
-{
-    struct absence absence = {.answered = answered};
-    struct following following = {.rounds = rounds, .seen = rounds ? 0 : ASK_FROM_MAX};
-    for (unsigned looks = 1;; looks++) {
-        /* Who shows no rounds asks for the end alone; now and then for the whole job, which tells that it cannot go on. */
-        const bool whole = !rounds && looks % WHOLE_LOOKS == 0;
-        const struct ask ask = {
-            .verb = ASK_WATCH, .job = number, .from = following.seen - (whole ? 1 : 0)};
-        json_t *answer = NULL;
-        enum exit_code code = desk_ask(&answer, port, &ask, (struct slice){NULL, 0}, why);
-        if (code == EXIT_CODE_UNREACHABLE && wait_out(&absence, port, why)) {
-            why->text[0] = '\0';
-            continue;
-        }
-        if (code == EXIT_CODE_OK) {
-            tell_back(&absence, port);
-        }
-        const json_t *job = json_object_get(answer, "job");
-        const json_t *news = json_object_get(answer, "rounds");
-        const bool more = json_array_size(news) > 0;
-        if (code == EXIT_CODE_OK) {
-            code = show_rounds(&following, news, json);
-        }
-        if (code == EXIT_CODE_OK && !more && is_aside(job)) {
-            code = tell_aside(job, rounds, json);
-            json_decref(answer);
-            return code;
-        }
-        if (code == EXIT_CODE_OK && is_filed(job) && !more) {
-            code = json ? desk_print(job, rounds) : EXIT_CODE_OK;
-            if (!json) {
-                view_job(job);
-            }
-            code = code == EXIT_CODE_OK ? code_of(job) : code;
-            json_decref(answer);
-            return code;
-        }
-        json_decref(answer);
-        if (code != EXIT_CODE_OK) {
-            return code;
-        }
-        if (!more) {
-            (void)poll(NULL, 0, (int)port->look_ms);
-        }
-    }
 }
 
 /* Read here first, so that what is wrong is told with the file's name and line. */
@@ -299,7 +140,7 @@ enum exit_code desk_submit(const struct desk_port *port, const struct desk_reque
         forget(port, (struct slice){text, size});
     }
     if (code == EXIT_CODE_OK && follows) {
-        code = follow(port, (uint32_t)number, true, request->stream, request->json, why);
+        code = desk_follow(port, (uint32_t)number, true, request->stream, request->json, why);
     }
     if ((code == EXIT_CODE_OK || code == EXIT_CODE_JOB_FAILED) && told_late) {
         forget(port, (struct slice){text, size});
@@ -329,7 +170,7 @@ enum exit_code desk_watch(const struct desk_port *port, const struct desk_reques
 {
     uint32_t number = 0;
     const enum status status = desk_number(&number, port, request, why);
-    return status == STATUS_OK ? follow(port, number, false, true, request->json, why)
+    return status == STATUS_OK ? desk_follow(port, number, false, true, request->json, why)
                                : exit_code_of(status);
 }
 
@@ -345,10 +186,16 @@ static enum exit_code look_again(json_t **answer, const struct desk_port *port,
 static const char *what_follows(const json_t *job, const char *state)
 {
     const bool running = strcmp(state, "running") == 0;
-    if (is_filed(job)) {
+    if (desk_is_filed(job)) {
         return "cancelled; what sites have paid stays paid (`status` shows it)";
     }
-    if (is_aside(job)) {
+    if (json_is_true(json_object_get(job, "begun")) &&
+        json_is_string(json_object_get(job, "held"))) {
+        return "it has begun, and another process has its journal open (`status` says which); a "
+               "coordinator that runs ends the job once that process ends or closes it; what sites "
+               "have paid stays paid";
+    }
+    if (desk_is_aside(job)) {
         return "it could not go on, and it never will; a coordinator that runs files it when it "
                "looks at the queue next; what sites have paid stays paid";
     }
@@ -369,12 +216,12 @@ static enum exit_code tell_cancelled(const struct desk_port *port, uint32_t numb
     const struct ask status = {.verb = ASK_STATUS, .job = number};
     enum exit_code code = EXIT_CODE_OK;
     char state[VIEW_TEXT_BYTES];
-    bool filed = is_filed(json_object_get(*answer, "job"));
+    bool filed = desk_is_filed(json_object_get(*answer, "job"));
     for (unsigned waited = 0; code == EXIT_CODE_OK && !filed && waited < CANCEL_LOOK_MS;
          waited += port->look_ms) {
         (void)poll(NULL, 0, (int)port->look_ms);
         code = look_again(answer, port, &over, why);
-        filed = is_filed(json_object_get(*answer, "job"));
+        filed = desk_is_filed(json_object_get(*answer, "job"));
     }
     if (code == EXIT_CODE_OK && !filed) {
         code = look_again(answer, port, &status, why);
@@ -384,7 +231,7 @@ static enum exit_code tell_cancelled(const struct desk_port *port, uint32_t numb
         return code;
     }
     (void)view_text(state, job, "state");
-    if (is_filed(job) && strcmp(state, "cancelled") != 0) {
+    if (desk_is_filed(job) && strcmp(state, "cancelled") != 0) {
         why_set(why, "job %u was over before: %s", (unsigned)number, state);
         return EXIT_CODE_INPUT;
     }

@@ -18,6 +18,15 @@ enum exit_code desk_ask_job(json_t **out, const struct desk_port *port, enum ask
 MUST_USE enum status desk_number(uint32_t *number, const struct desk_port *port,
                                  const struct desk_request *request, struct why *why);
 
+/** Whether a job has its end; whether it has begun, and cannot go on unless a person mends it. */
+bool desk_is_filed(const json_t *job);
+bool desk_is_aside(const json_t *job);
+
+/** Looks at a job until it is filed, and prints what it came to. answered: a question was, before; rounds: they are shown, a
+ * line each. Returns as desk_watch does. */
+enum exit_code desk_follow(const struct desk_port *port, uint32_t number, bool answered,
+                           bool rounds, bool json, struct why *why);
+
 /** Prints an object: on several lines, or on one. Returns the exit code. */
 enum exit_code desk_print(const json_t *object, bool one_line);
 

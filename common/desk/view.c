@@ -77,6 +77,10 @@ void view_jobs_row(const json_t *job)
     }
     (void)printf("%6.0f  %-9s  %9s  %8s  %s\n", view_number(job, "number"),
                  view_text(state, job, "state"), rounds, unknown ? "?" : epsilon, name);
+    char declined[VIEW_TEXT_BYTES];
+    if (view_text(declined, job, "declined")[0] != '\0') {
+        wrap_print(stdout, 0, 8, "        declined by %s", declined);
+    }
     if (strcmp(state, "set aside") == 0) {
         char because[VIEW_TEXT_BYTES];
         wrap_print(stdout, 0, 8, "        %s", view_text(because, job, "because"));
@@ -144,6 +148,8 @@ void view_job(const json_t *job)
         print_price("paid", view_number(job, "epsilon"), view_number(job, "delta"));
     }
     print_price("planned", view_number(job, "epsilon_planned"), view_number(job, "delta_planned"));
+    print_wrapped("declined", job);
+    print_if("held", job, "held");
     print_wrapped("waits", job);
     print_wrapped("because", job);
     if (view_text(text, job, "ended")[0] != '\0') {

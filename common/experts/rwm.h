@@ -47,6 +47,18 @@ void rwm_observe(struct rwm *rwm, const double *loss);
  * algorithm 15, a factor a round, gives the same). */
 void rwm_probabilities(double *probability, const struct rwm *rwm);
 
+/**
+ * Writes for each expert how far the noise on the losses may have moved its probability: the one that the losses without noise
+ * would give lies in low .. high for about 95 of 100 draws of the noise, whatever the losses are.
+ *
+ * low, high    out  (count)
+ * probability  in   (count) of rwm_probabilities
+ * deviation    in   >= 0, finite: eta times the noise's standard deviation on each cumulative loss, independent between experts
+ *
+ * Source: the delta method on the log odds (rwm_bars.c). It tells of the noise alone, and nothing of sampling.
+ */
+void rwm_bars(double *low, double *high, const double *probability, size_t count, double deviation);
+
 /** Draws an expert from rwm_probabilities with 53 random bits. Fails with STATUS_NO_RANDOM. */
 MUST_USE enum status rwm_draw(const struct rwm *rwm, const struct random *random, size_t *expert);
 

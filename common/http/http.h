@@ -18,7 +18,8 @@ struct http;
 
 enum {
     HTTP_ROUTES_MAX = 14,
-    HTTP_STREAMS_MAX = 16,         /* listeners and files on their way, of all connections */
+    HTTP_STREAMS_MAX =
+        16, /* listeners and files on their way, of all connections; shared between their addresses */
     HTTP_STALLED_MS = 5000,        /* of a stream: whoever has not read for so long is cut */
     HTTP_NEWS_BYTES_MAX = 1 << 21, /* of one event; a longer one is not told */
     HTTP_CONNECTIONS_MAX = 64,     /* others wait in the system's queue */

@@ -224,7 +224,7 @@ static enum MHD_Result stream(struct http *http, struct MHD_Connection *connecti
     char name[HTTP_NAME_BYTES] = "";
     uint64_t size = 0;
     int file = -1;
-    if (place == NULL || http_streams_are_full(http->streams)) {
+    if (place == NULL || http_streams_are_full(http->streams, connection)) {
         return refuse(connection, &full);
     }
     if (route->open != NULL) {

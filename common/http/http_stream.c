@@ -6,6 +6,7 @@
 #include "http/http_stream.h"
 
 #include "base/check.h"
+#include "http/http_origin.h"
 
 #include <microhttpd.h>
 #include <poll.h>
@@ -16,9 +17,9 @@
 #include <unistd.h>
 
 enum {
+    PLACES = HTTP_STREAMS_MAX + 4, /* some for those that are being ended */
     BLOCK_BYTES = 4096,
-    SOCKET_BYTES =
-        64 * 1024 /* the system keeps unread of a stream; the news are younger than that */
+    SOCKET_BYTES = 64 * 1024 /* the system keeps unread: the news are younger than that */
 };
 
 static const char BEAT[] = "event: beat\ndata: .\n\n";
@@ -35,6 +36,8 @@ struct stream {
     struct http_streams *streams;
     struct MHD_Connection *connection; /* NULL: the place is free */
     int descriptor;
+    struct http_origin origin;
+    uint64_t begun;    /* later ones have a larger number */
     int file;          /* -1: of events */
     struct news *news; /* on its way; or NULL */
     size_t at;         /* sent of it */
@@ -54,9 +57,10 @@ struct http_streams {
     int64_t looked_ms;   /* when the version was */
     int64_t now_ms;
     uint64_t count; /* of news */
+    uint64_t begun; /* streams so far */
     size_t listeners;
     bool ended; /* nobody is waited for any more */
-    struct stream stream[HTTP_STREAMS_MAX];
+    struct stream stream[PLACES];
 };
 
 struct http_streams *http_streams_new(void)
@@ -64,7 +68,7 @@ struct http_streams *http_streams_new(void)
     struct http_streams *streams = calloc(1, sizeof *streams);
     if (streams != NULL) {
         streams->looked_ms = -STREAM_NEWS_MS;
-        for (size_t i = 0; i < HTTP_STREAMS_MAX; i++) {
+        for (size_t i = 0; i < PLACES; i++) {
             streams->stream[i].streams = streams;
         }
     }
@@ -137,11 +141,10 @@ static void look(struct http_streams *streams)
     }
 }
 
-static ssize_t read_events(void *self, uint64_t position, char *out, size_t room)
+static ssize_t read_events(void *self, UNUSED uint64_t position, char *out, size_t room)
 {
     struct stream *stream = self;
     struct news *latest = stream->streams->latest;
-    (void)position;
     if (stream->over || stream->streams->ended) {
         return MHD_CONTENT_READER_END_OF_STREAM;
     }
@@ -197,7 +200,7 @@ static void release(void *self)
 
 static struct stream *find_free(struct http_streams *streams)
 {
-    for (size_t i = 0; i < HTTP_STREAMS_MAX; i++) {
+    for (size_t i = 0; i < PLACES; i++) {
         if (streams->stream[i].connection == NULL) {
             return &streams->stream[i];
         }
@@ -205,13 +208,72 @@ static struct stream *find_free(struct http_streams *streams)
     return NULL;
 }
 
-bool http_streams_are_full(const struct http_streams *streams)
+static struct http_origin origin_of(struct MHD_Connection *connection)
 {
-    size_t used = 0;
-    for (size_t i = 0; i < HTTP_STREAMS_MAX; i++) {
-        used += streams->stream[i].connection != NULL ? 1 : 0;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return http_origin_of(info == NULL ? NULL : info->client_addr);
+}
+
+static bool is_there(const struct stream *stream)
+{
+    return stream->connection != NULL && !stream->over;
+}
+
+static size_t count_of(const struct http_streams *streams, const struct http_origin *origin)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < PLACES; i++) {
+        const struct stream *stream = &streams->stream[i];
+        count += is_there(stream) && http_origin_equal(&stream->origin, origin) ? 1 : 0;
     }
-    return used == HTTP_STREAMS_MAX;
+    return count;
+}
+
+/* Whether a gives way rather than b: of the address that has more, events before files, which cannot be taken up again where
+ * they were, and the older one. */
+static bool gives_way(const struct http_streams *streams, const struct stream *a,
+                      const struct stream *b)
+{
+    const size_t a_count = count_of(streams, &a->origin);
+    const size_t b_count = count_of(streams, &b->origin);
+    if (a_count != b_count) {
+        return a_count > b_count;
+    }
+    return (a->file < 0) != (b->file < 0) ? a->file < 0 : a->begun < b->begun;
+}
+
+/* Returns who gives way to one more of an address; NULL where nobody has to, or nobody does. */
+static struct stream *find_yielding(struct http_streams *streams, const struct http_origin *origin,
+                                    bool *full)
+{
+    struct stream *found = NULL;
+    size_t used = 0;
+    for (size_t i = 0; i < PLACES; i++) {
+        struct stream *stream = &streams->stream[i];
+        if (is_there(stream)) {
+            used++;
+            found = found == NULL || gives_way(streams, stream, found) ? stream : found;
+        }
+    }
+    *full = used >= HTTP_STREAMS_MAX;
+    const bool yields = *full && count_of(streams, &found->origin) >= count_of(streams, origin) + 2;
+    return yields ? found : NULL;
+}
+
+bool http_streams_are_full(struct http_streams *streams, struct MHD_Connection *connection)
+{
+    const struct http_origin origin = origin_of(connection);
+    bool full = false;
+    const bool yields = find_yielding(streams, &origin, &full) != NULL;
+    return find_free(streams) == NULL || (full && !yields);
+}
+
+/* Which libmicrohttpd takes for departure. */
+static void cut(struct stream *stream)
+{
+    stream->over = true;
+    (void)shutdown(stream->descriptor, SHUT_RDWR);
 }
 
 struct MHD_Response *http_streams_begin(struct http_streams *streams,
@@ -220,7 +282,10 @@ struct MHD_Response *http_streams_begin(struct http_streams *streams,
                                         uint64_t size, int64_t now_ms)
 {
     const int room = SOCKET_BYTES;
-    struct stream *stream = find_free(streams);
+    const struct http_origin origin = origin_of(connection);
+    bool full = false;
+    struct stream *yielding = find_yielding(streams, &origin, &full);
+    struct stream *stream = full && yielding == NULL ? NULL : find_free(streams);
     struct MHD_Response *response = NULL;
     if (stream != NULL) {
         response =
@@ -236,9 +301,14 @@ struct MHD_Response *http_streams_begin(struct http_streams *streams,
     *stream = (struct stream){.streams = streams,
                               .connection = connection,
                               .descriptor = descriptor,
+                              .origin = origin,
+                              .begun = ++streams->begun,
                               .file = file,
                               .moved_ms = now_ms};
     (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    if (yielding != NULL) {
+        cut(yielding);
+    }
     if (file < 0) {
         streams->route = route;
         streams->self = self;
@@ -278,8 +348,7 @@ static bool run_one(struct stream *stream)
             return true;
         }
     } else if (still_ms >= HTTP_STALLED_MS && !stream->over) {
-        stream->over = true;
-        (void)shutdown(stream->descriptor, SHUT_RDWR); /* which libmicrohttpd takes for departure */
+        cut(stream);
         return true;
     }
     return false;
@@ -290,7 +359,7 @@ bool http_streams_run(struct http_streams *streams, int64_t now_ms)
     bool due = false;
     streams->now_ms = now_ms;
     look(streams);
-    for (size_t i = 0; i < HTTP_STREAMS_MAX; i++) {
+    for (size_t i = 0; i < PLACES; i++) {
         if (streams->stream[i].connection != NULL) {
             due = run_one(&streams->stream[i]) || due;
         }
@@ -301,7 +370,7 @@ bool http_streams_run(struct http_streams *streams, int64_t now_ms)
 int64_t http_streams_due_ms(const struct http_streams *streams)
 {
     int64_t due_ms = streams->listeners > 0 ? streams->looked_ms + STREAM_NEWS_MS : INT64_MAX;
-    for (size_t i = 0; i < HTTP_STREAMS_MAX; i++) {
+    for (size_t i = 0; i < PLACES; i++) {
         const struct stream *stream = &streams->stream[i];
         if (stream->connection != NULL && !stream->suspended && !stream->over &&
             stream->moved_ms + HTTP_STALLED_MS < due_ms) {
@@ -314,7 +383,7 @@ int64_t http_streams_due_ms(const struct http_streams *streams)
 void http_streams_end(struct http_streams *streams)
 {
     streams->ended = true; /* also of those that begin in libmicrohttpd's last turn */
-    for (size_t i = 0; i < HTTP_STREAMS_MAX; i++) {
+    for (size_t i = 0; i < PLACES; i++) {
         if (streams->stream[i].connection != NULL) {
             streams->stream[i].over = true;
             wake(&streams->stream[i]);

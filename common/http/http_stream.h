@@ -1,5 +1,6 @@
 /* http_stream.h - answers that last: events to whoever listens, and files on their way. For http.c alone. There are few of them,
- * each holds one text or one block of a file, and whoever does not read is cut. */
+ * each holds one text or one block of a file, and whoever does not read is cut. Where all are taken, somebody else's newcomer
+ * takes the place of the oldest stream of the address that has the most. */
 
 #ifndef HTTP_HTTP_STREAM_H
 #define HTTP_HTTP_STREAM_H
@@ -40,15 +41,17 @@ void http_streams_free(struct http_streams *streams);
  * file        in  taken, also where this fails
  * size        in  of the file
  *
- * Returns the answer to queue and to destroy; NULL without memory, or while HTTP_STREAMS_MAX are there.
+ * Ends another stream where http_streams_are_full says that there is room only so. Returns the answer to queue and to destroy;
+ * NULL without memory, or where there is no room.
  */
 struct MHD_Response *http_streams_begin(struct http_streams *streams,
                                         const struct http_route *route, void *self,
                                         struct MHD_Connection *connection, int descriptor, int file,
                                         uint64_t size, int64_t now_ms);
 
-/** Whether there is no room for one more. */
-bool http_streams_are_full(const struct http_streams *streams);
+/** Whether there is no room for one more of this connection's address: HTTP_STREAMS_MAX are there, and no other address has
+ * two streams more than its. */
+bool http_streams_are_full(struct http_streams *streams, struct MHD_Connection *connection);
 
 /** Returns when http_streams_run is due; INT64_MAX: never. */
 int64_t http_streams_due_ms(const struct http_streams *streams);

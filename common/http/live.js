@@ -43,9 +43,9 @@ function take(drawn) {
 function candidates(latest) {
   const noise = known(lossNoise) ? " \u00b1 " + fixed(lossNoise, 3) : "";
   const order = experts.map((e, i) => i).sort((a, b) => (latest.weights ? latest.weights[b] - latest.weights[a] : a - b)).slice(0, CANDIDATES_SHOWN);
-  return section("Candidates", "Those with the most weight after the latest round. The noise is one standard deviation", ["candidate", "latest loss", "mean loss drawn", "weight"],
+  return section("Candidates", "Those with the most weight after the latest round drawn. The noise of a loss is one standard deviation. Behind a weight: where it would be without the noise, about 95 %", ["candidate", "latest loss", "mean loss drawn", "weight"],
     order.map((i) => [experts[i].name + (i === chosenIndex ? " (chosen)" : ""), fixed(latest.losses[i], 3) + noise, fixed(judged[i].mean, 3),
-      latest.weights ? percent(latest.weights[i]) : ""]));
+      latest.weights ? weightText(latest.weights[i], experts[i]) : ""]));
 }
 
 function drawAll() {

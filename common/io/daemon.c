@@ -61,6 +61,13 @@ static enum status draw_in_turn(void *self, void *out, size_t bytes)
     return status;
 }
 
+enum { MEMORY_UNIT_BYTES = 1024 * 1024 };
+
+enum status daemon_judge_memory(uint64_t memory_bytes_max, struct why *why)
+{
+    return process_judge_memory(memory_bytes_max / MEMORY_UNIT_BYTES, why);
+}
+
 enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
                          uint64_t memory_bytes_max, struct why *why)
 {
@@ -72,7 +79,7 @@ enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
     daemon->log = (struct log){.write = write_once, .self = daemon, .level = log->level};
     enum status status = hold_signals(why);
     if (status == STATUS_OK) {
-        status = process_harden(memory_bytes_max / (1024 * 1024), why);
+        status = process_harden(memory_bytes_max / MEMORY_UNIT_BYTES, why);
     }
     if (status != STATUS_OK) {
         return status;

@@ -42,6 +42,10 @@ MUST_USE enum status daemon_start(struct daemon *daemon, const struct log_settin
                                   uint64_t memory_bytes_max, struct why *why);
 void daemon_stop(struct daemon *daemon);
 
+/** Says whether daemon_start would take such a limit, for `check`. What a program takes before it starts is to be taken
+ * before: the numerical library's buffers. Fails as daemon_start does. */
+MUST_USE enum status daemon_judge_memory(uint64_t memory_bytes_max, struct why *why);
+
 /** Prints "program: sentence" to standard error and returns the exit code that fits the status. */
 int daemon_complain(const char *program, enum status status, const struct why *why);
 

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/exit_code.h"
+#include "base/plural.h"
 #include "io/clock.h"
 #include "io/enrolment.h"
 
@@ -38,8 +39,8 @@ static enum status look_at_roster(struct driver *driver, bool *changed)
             roster_watch_again(&driver->watch);
             return status;
         }
-        log_event(driver->options->log, LOG_INFO, "list-read", NULL, "the allow-list has %zu keys",
-                  driver->roster.count);
+        log_event(driver->options->log, LOG_INFO, "list-read", NULL, "the allow-list has %zu key%s",
+                  driver->roster.count, plural_s(driver->roster.count));
     }
     return status;
 }
@@ -79,30 +80,47 @@ static void follow_files(struct driver *driver)
     driver->files_due_ms = clock_now_ms() + FILES_LOOK_MS;
 }
 
+struct heard {
+    struct driver *driver;
+    struct lane *lane;
+};
+
 static enum status hear(void *self, const struct event *event)
 {
-    struct driver *driver = self;
-    struct lane *lane = &driver->lane[0];
-    return driver_runs(driver, lane) ? driver_give(driver, lane, *event) : STATUS_OK;
+    const struct heard *heard = self;
+    return driver_runs(heard->driver, heard->lane) ? driver_give(heard->driver, heard->lane, *event)
+                                                   : STATUS_OK;
 }
 
-static void look_at_source(struct driver *driver)
+/* Whatever a database takes to answer, the loop is free for half of the time. */
+static int64_t rest_of_source(const struct driver *driver, size_t index, int64_t took_ms)
 {
-    const struct driver_source *source = driver->options->source;
-    struct lane *lane = &driver->lane[0];
+    int64_t running = 0;
+    for (size_t i = 0; i < driver->options->source_count; i++) {
+        running += driver_runs(driver, &driver->lane[driver->options->source[i]->lane]) ? 1 : 0;
+    }
+    const int64_t every_ms = driver->options->source[index]->every_ms;
+    return 2 * took_ms * running > every_ms ? 2 * took_ms * running : every_ms;
+}
+
+static void look_at_source(struct driver *driver, size_t index)
+{
+    const struct driver_source *source = driver->options->source[index];
+    struct lane *lane = &driver->lane[source->lane];
+    struct heard heard = {driver, lane};
     struct why why = {""};
-    if (source == NULL || clock_now_ms() < driver->source_due_ms) {
+    const int64_t began_ms = clock_now_ms();
+    if (!driver_runs(driver, lane) || began_ms < driver->source_due_ms[index]) {
         return;
     }
-    if (driver_runs(driver, lane)) {
-        lane->status = source->look(source->self, hear, driver, &why);
-        lane->progressed = lane->progressed || lane->status == STATUS_OK;
-    }
+    lane->status = source->look(source->self, hear, &heard, &why);
+    lane->progressed = lane->progressed || lane->status == STATUS_OK;
     if (lane->status != STATUS_OK && why.text[0] != '\0') {
         why_set(&driver->why, "%s", why.text);
         log_event(driver->options->log, LOG_WARN, "source-failed", NULL, "%s", why.text);
     }
-    driver->source_due_ms = clock_now_ms() + source->every_ms;
+    const int64_t now_ms = clock_now_ms();
+    driver->source_due_ms[index] = now_ms + rest_of_source(driver, index, now_ms - began_ms);
 }
 
 /* Under a one-time token only ENROL is heard, and by the driver alone: the machine never learns of
@@ -192,8 +210,10 @@ static int idle_ms(const struct driver *driver)
     if (driver->options->file_count > 0) {
         idle = earlier(idle, driver->files_due_ms - now_ms);
     }
-    if (driver->options->source != NULL) {
-        idle = earlier(idle, driver->source_due_ms - now_ms);
+    for (size_t i = 0; i < driver->options->source_count; i++) {
+        if (driver_runs(driver, &driver->lane[driver->options->source[i]->lane])) {
+            idle = earlier(idle, driver->source_due_ms[i] - now_ms);
+        }
     }
     return idle < 0 ? 0 : (int)idle;
 }
@@ -325,7 +345,9 @@ void driver_turn(struct driver *driver)
     take_cuts(driver);
     follow_roster(driver);
     follow_files(driver);
-    look_at_source(driver);
+    for (size_t i = 0; i < driver->options->source_count; i++) {
+        look_at_source(driver, i);
+    }
     for (size_t i = 0; i < driver->lane_count; i++) {
         tick(driver, &driver->lane[i]);
     }

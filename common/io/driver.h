@@ -35,7 +35,8 @@ struct driver_factory {
     void (*unmake)(void *self, struct machine *machine, struct journal *journal);
 
     /** A machine has finished and was unmade: does what takes long before next is called, on a thread of its own, while the
-     * other lanes go on. It touches what is the lane's alone. A stop may end the program in the middle of it. May be NULL. */
+     * other lanes go on. It touches what is the lane's alone. A stop waits for it, where it has begun; but work of another lane
+     * that outlasts the grace may end the program in the middle of it. May be NULL. */
     void (*wind_up)(void *self);
 
     /** A machine was unmade, or could not be made. ended: STATUS_OK, it has finished; else why it cannot go on, which why
@@ -77,8 +78,8 @@ struct driver_guest {
     void (*run)(void *self, int64_t now_ms);
 };
 
-/* Where else a coordinator's events come from: others who serve the same job. Asked on lane 0 alone, and only while its machine
- * runs. It may wait for a database, as the journal does. */
+/* Where else a machine's events come from: others who serve the same job. Asked only while the lane's machine runs. It may wait
+ * for a database, as the journal does. */
 typedef enum status driver_hear(void *self, const struct event *event);
 
 struct driver_source {
@@ -87,7 +88,8 @@ struct driver_source {
     /** Gives the machine what has come. Returns what hear returned where that failed. Fails with what the machine is to be
      * thrown away for; why tells. */
     enum status (*look)(void *self, driver_hear *hear, void *hear_self, struct why *why);
-    uint32_t every_ms;
+    uint32_t every_ms; /* read after every look */
+    size_t lane;       /* whose machine is told */
 };
 
 /* What went over the wire since the program's start, in whole messages, without encryption's own bytes. */
@@ -99,7 +101,7 @@ struct driver_counts {
     int64_t heard_ms; /* when the latest message came in; 0: none has */
 };
 
-enum { DRIVER_GUESTS_MAX = 2 };
+enum { DRIVER_GUESTS_MAX = 3 };
 
 struct driver_options {
     struct endpoint *endpoint; /* kept; outlives restarts of the machine */
@@ -112,11 +114,12 @@ struct driver_options {
     size_t control_bytes; /* room for one step's packed control frames; 0: 256 KiB */
     size_t
         work_at_once; /* lanes whose threads compute at the same time: others wait for their turn; 0: all */
-    uint32_t stop_grace_ms; /* how long a stop waits for running work; 0: 2000 */
+    uint32_t stop_grace_ms; /* how long a stop waits for a machine's work; 0: 2000 */
     bool no_signals;        /* tests: SIGTERM and SIGINT are left alone */
     const struct driver_guest *guest[DRIVER_GUESTS_MAX]; /* kept; each may be NULL */
     struct driver_counts *counts;                        /* kept and added to; may be NULL */
-    const struct driver_source *source;                  /* kept; may be NULL */
+    const struct driver_source *const *source; /* (source_count) kept; each lane has one at most */
+    size_t source_count;
 
     /* Asked in every turn, a second apart at most: whether the journal is another program's by now. The machine is then
      * unmade, and make is called. May be NULL. */

@@ -95,12 +95,14 @@ static void stop_short(const struct driver *driver)
 }
 
 /* Without a stop it waits for as long as the work takes; *until_ms is then INT64_MAX. Work that outlasts a stop's grace cannot
- * be taken back from its thread; a crash is the way out that every part of the program is made for. */
+ * be taken back from its thread; a crash is the way out that every part of the program is made for. What winds up a machine
+ * that has finished is waited for: it is the last that is to be done for it. */
 static void wait_for_work(struct driver *driver, const struct lane *lane, int64_t *until_ms)
 {
     enum { LOOK_MS = 1000 };
+    const bool ends = lane->state == LANE_ENDS;
     while (still_works(lane)) {
-        const int64_t left = *until_ms - clock_now_ms();
+        const int64_t left = ends ? LOOK_MS : *until_ms - clock_now_ms();
         if (left <= 0) {
             stop_short(driver);
         }
@@ -111,6 +113,19 @@ static void wait_for_work(struct driver *driver, const struct lane *lane, int64_
             driver_take_signal(driver);
             *until_ms = grace_ends_ms(driver);
         }
+    }
+}
+
+static void tell_of_winding_up(const struct driver *driver)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        count += driver->lane[i].state == LANE_ENDS && still_works(&driver->lane[i]) ? 1 : 0;
+    }
+    if (count > 0 && driver->stopped) {
+        log_event(driver->options->log, LOG_INFO, "winding-up", NULL,
+                  "what is left to do for %zu that %s finished is done first", count,
+                  count == 1 ? "has" : "have");
     }
 }
 
@@ -137,6 +152,7 @@ static enum status follow_on(struct driver *driver, struct lane *lane, enum stat
     const enum status status =
         factory->next == NULL ? ended
                               : factory->next(self_of(driver, lane), ended, &more, &driver->why);
+    lane->put_off = lane->put_off && more;
     if (status == STATUS_OK && more) {
         rest(lane, 0);
     }
@@ -287,16 +303,12 @@ enum status driver_run_lanes(struct driver *driver)
         driver_turn(driver);
     }
     int64_t until_ms = driver->stopped ? grace_ends_ms(driver) : INT64_MAX;
+    tell_of_winding_up(driver);
     for (size_t i = 0; i < driver->lane_count; i++) {
         struct lane *lane = &driver->lane[i];
         wait_for_work(driver, lane, &until_ms);
         if (lane->state == LANE_RUNS) {
             driver->factory->unmake(self_of(driver, lane), &lane->machine, &lane->journal);
-        }
-    }
-    for (size_t i = 0; i < driver->lane_count && driver->stopped; i++) {
-        if (driver->lane[i].state == LANE_ENDS && driver->lane[i].waiting != NULL) {
-            stop_short(driver); /* what it waited to do has no bound of time */
         }
     }
     return status;

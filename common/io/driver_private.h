@@ -62,7 +62,7 @@ struct driver {
     int64_t roster_due_ms;
     struct followed_file followed[DRIVER_FILES_MAX];
     int64_t files_due_ms;
-    int64_t source_due_ms;
+    int64_t source_due_ms[DRIVER_LANES_MAX];
     struct why why; /* of the failure that ends a run */
     struct {
         const char *step;

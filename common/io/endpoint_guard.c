@@ -162,6 +162,18 @@ size_t endpoint_guard_named(const struct endpoint *endpoint, const char *name)
     return low;
 }
 
+struct admitted *endpoint_guard_connected(const struct endpoint *endpoint, const char *name)
+{
+    const struct listening_side *side = &endpoint->listening;
+    for (size_t i = endpoint_guard_named(endpoint, name);
+         i < side->admitted_count && strcmp(side->by_name[i]->name, name) == 0; i++) {
+        if (side->by_name[i]->connected) {
+            return side->by_name[i];
+        }
+    }
+    return NULL;
+}
+
 static size_t less(size_t a, size_t b)
 {
     return a < b ? a : b;

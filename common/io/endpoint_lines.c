@@ -206,27 +206,36 @@ enum status endpoint_lines_receive(struct endpoint *endpoint, struct endpoint_me
     return STATUS_AGAIN;
 }
 
-/* A transfer takes its pieces in order, and its last one is often small: it must not overtake the others. What asks for a piece
- * goes the same way: over CURVE it wakes one of libzmq's threads at each end, which costs more than the piece's cipher. */
-static bool is_for_line(struct slice control, struct slice payload)
+/* Pieces go by the line, also small ones: the last one of a transfer must not overtake the others. What asks for a piece
+ * goes the same way: over CURVE it wakes one of libzmq's threads at each end, which costs more than the piece's cipher.
+ * Returns whether it is one of these; way: out, which of the two; offset: out, where the piece begins. */
+static bool is_of_transfer(struct slice control, struct slice payload, size_t *way,
+                           uint64_t *offset)
 {
-    return payload.size >= LINE_PAYLOAD_BYTES || wire_is(control, MESSAGE_CHUNK) ||
-           wire_is(control, MESSAGE_PIECE) || wire_is(control, MESSAGE_PULL) ||
-           wire_is(control, MESSAGE_FETCH);
+    struct message message;
+    const bool is_piece = wire_is(control, MESSAGE_CHUNK) || wire_is(control, MESSAGE_PIECE);
+    if (!is_piece && !wire_is(control, MESSAGE_PULL) && !wire_is(control, MESSAGE_FETCH)) {
+        return false;
+    }
+    *way = is_piece ? WAY_PIECES : WAY_ASKS;
+    *offset = 0;
+    if (wire_decode(&message, control, payload) == STATUS_OK) {
+        *offset = message.kind == MESSAGE_CHUNK   ? message.as.chunk.offset
+                  : message.kind == MESSAGE_PIECE ? message.as.piece.offset
+                  : message.kind == MESSAGE_PULL  ? message.as.pull.offset
+                                                  : message.as.fetch.offset;
+    }
+    return true;
 }
 
-enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *peer,
+static enum status send_by_line(struct endpoint *endpoint, const struct admitted *admitted,
                                 struct slice control, struct slice payload)
 {
     struct lines *lines = endpoint->lines;
-    if (lines == NULL || !is_for_line(control, payload) ||
-        payload.size > endpoint->payload_bytes_max || control.size > CONTROL_BYTES_MAX) {
-        return STATUS_NOT_FOUND;
-    }
-    struct held *held = endpoint->listens ? endpoint_lines_of(endpoint, peer) : NULL;
-    struct line *line = held != NULL                    ? held->line
-                        : lines->own.state == LINE_OPEN ? lines->own.line
-                                                        : NULL;
+    struct held *held = admitted != NULL ? endpoint_lines_of(endpoint, admitted) : NULL;
+    struct line *line = held != NULL                                          ? held->line
+                        : !endpoint->listens && lines->own.state == LINE_OPEN ? lines->own.line
+                                                                              : NULL;
     if (line == NULL) {
         return STATUS_NOT_FOUND;
     }
@@ -243,6 +252,39 @@ enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *pe
         endpoint_owed_sent_by_line(endpoint, &held->key, line, control, payload);
     }
     return status == STATUS_IO ? STATUS_NOT_FOUND : status;
+}
+
+/* A line that has just been opened is faster than what still waits on the other connection. A transfer takes its pieces in
+ * order, so it ends on the way on which it began; what begins a transfer, or repeats something, is free to take the line. */
+enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *peer,
+                                struct slice control, struct slice payload)
+{
+    struct admitted *admitted = NULL;
+    size_t which = 0;
+    uint64_t offset = 0;
+
+    if (endpoint->lines == NULL || payload.size > endpoint->payload_bytes_max ||
+        control.size > CONTROL_BYTES_MAX) {
+        return STATUS_NOT_FOUND;
+    }
+    const bool is_piece = is_of_transfer(control, payload, &which, &offset);
+    if (!is_piece && payload.size < LINE_PAYLOAD_BYTES) {
+        return STATUS_NOT_FOUND;
+    }
+    if (endpoint->listens) {
+        admitted = endpoint_guard_connected(endpoint, peer->name);
+        if (admitted == NULL) {
+            return STATUS_NOT_FOUND;
+        }
+    }
+    struct way *way = admitted != NULL ? &admitted->way[which] : &endpoint->dialing.way[which];
+    const bool stays = is_piece && way->by_curve && offset > way->offset;
+    const enum status status =
+        stays ? STATUS_NOT_FOUND : send_by_line(endpoint, admitted, control, payload);
+    if (is_piece) {
+        *way = (struct way){.by_curve = status == STATUS_NOT_FOUND, .offset = offset};
+    }
+    return status;
 }
 
 void endpoint_lines_tend(struct endpoint *endpoint, int64_t now_ms)

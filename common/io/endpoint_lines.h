@@ -92,7 +92,7 @@ void endpoint_lines_hear_caller(struct endpoint *endpoint, size_t index, int64_t
 void endpoint_lines_shed(struct endpoint *endpoint, int64_t now_ms);
 MUST_USE enum status endpoint_lines_hear_held(struct endpoint *endpoint, size_t index,
                                               struct endpoint_message *out);
-struct held *endpoint_lines_of(struct endpoint *endpoint, const struct peer *peer);
+struct held *endpoint_lines_of(struct endpoint *endpoint, const struct admitted *admitted);
 void endpoint_lines_drop(struct lines *lines, struct held *held);
 
 /* endpoint_lines_dial.c */

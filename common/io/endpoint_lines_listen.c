@@ -293,14 +293,13 @@ void endpoint_lines_hear_caller(struct endpoint *endpoint, size_t index, int64_t
     open_line(endpoint, held, caller);
 }
 
-struct held *endpoint_lines_of(struct endpoint *endpoint, const struct peer *peer)
+struct held *endpoint_lines_of(struct endpoint *endpoint, const struct admitted *admitted)
 {
     struct lines *lines = endpoint->lines;
     for (size_t i = 0; i < LINES_MAX; i++) {
         struct held *held = &lines->held[i];
-        const struct admitted *admitted = held->line == NULL ? NULL : owner_of(endpoint, held);
-        if (admitted != NULL && strncmp(admitted->name, peer->name, PEER_NAME_BYTES) == 0) {
-            return held;
+        if (held->line != NULL && digest_equal(&held->key, &admitted->entry.key)) {
+            return owner_of(endpoint, held) == admitted ? held : NULL;
         }
     }
     return NULL;

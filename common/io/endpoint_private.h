@@ -99,6 +99,14 @@ struct fetches {
     uint8_t frame[CONTROL_BYTES_MAX]; /* of the one that came out last */
 };
 
+/* How the latest piece went, or what asked for one: what goes on with the transfer goes the same way (endpoint_lines.c). */
+struct way {
+    bool by_curve;
+    uint64_t offset;
+};
+
+enum { WAY_PIECES, WAY_ASKS, WAYS };
+
 /* What the coordinator's end knows of one admitted key. */
 struct admitted {
     struct roster_entry entry;
@@ -112,6 +120,7 @@ struct admitted {
     int descriptor;
     struct rival rival;
     struct owed owed;
+    struct way way[WAYS];
 };
 
 /* One accepted TCP connection; its place in the table is its descriptor. */
@@ -169,7 +178,8 @@ struct dialing_side {
     uint64_t link_bytes; /* it has told of so many, */
     int64_t linked_ms;   /* when it looked last */
     unsigned waiting;    /* or so many messages wait for that */
-    bool refused;        /* by the coordinator, since the last success */
+    struct way way[WAYS];
+    bool refused; /* by the coordinator, since the last success */
     uint64_t bytes_before;
     int64_t build_at_ms;            /* when the socket is missing: when to make it */
     unsigned attempts;              /* builds since the last success */
@@ -287,6 +297,8 @@ void endpoint_guard_cut(struct endpoint *endpoint, int descriptor);
 struct admitted *endpoint_guard_admitted(struct endpoint *endpoint, const struct digest *key);
 /** Returns the place in by_name of the first entry of that name, or where it would be. */
 size_t endpoint_guard_named(const struct endpoint *endpoint, const char *name);
+/** Returns the key of that name that is connected; NULL: none. */
+struct admitted *endpoint_guard_connected(const struct endpoint *endpoint, const char *name);
 /** Returns how many strangers may be there: more where many agents may come back at once. */
 size_t endpoint_guard_strangers_max(const struct endpoint *endpoint);
 

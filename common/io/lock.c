@@ -11,15 +11,15 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { HOLDER_BYTES = 24, LOOKS = 3, LOOK_MS = 50 };
+enum { LOOKS = 3, LOOK_MS = 50 };
 
-static void read_holder(int file, char text[static HOLDER_BYTES])
+static void read_holder(int file, char text[static LOCK_HOLDER_BYTES])
 {
     const ssize_t got = pread(file, text, 20, 0);
     text[got > 0 ? (size_t)got : 0] = '\0';
     text[strspn(text, "0123456789")] = '\0';
     if (text[0] == '\0') {
-        (void)snprintf(text, HOLDER_BYTES, "unknown");
+        (void)snprintf(text, LOCK_HOLDER_BYTES, "unknown");
     }
 }
 
@@ -27,7 +27,7 @@ static void read_holder(int file, char text[static HOLDER_BYTES])
 static enum status attempt(int *file, const char *path, int mode, const struct lock_words *words,
                            struct why *why)
 {
-    char holder[HOLDER_BYTES];
+    char holder[LOCK_HOLDER_BYTES];
     const int flags = mode == LOCK_EX ? O_RDWR | O_CREAT : O_RDONLY;
     const enum status status = owned_open(file, path, flags, why);
     if (status != STATUS_OK || flock(*file, mode | LOCK_NB) == 0) {
@@ -47,7 +47,7 @@ static enum status attempt(int *file, const char *path, int mode, const struct l
 
 enum status lock_take(int *lock, const char *path, const struct lock_words *words, struct why *why)
 {
-    char text[HOLDER_BYTES];
+    char text[LOCK_HOLDER_BYTES];
     int file = -1;
     *lock = -1;
     enum status status = attempt(&file, path, LOCK_EX, words, why);
@@ -76,4 +76,20 @@ enum status lock_look(const char *path, const struct lock_words *words, struct w
         (void)close(file);
     }
     return status;
+}
+
+bool lock_holder(char text[static LOCK_HOLDER_BYTES], const char *path)
+{
+    struct why ignored = {{0}};
+    int file = -1;
+    text[0] = '\0';
+    if (owned_open(&file, path, O_RDONLY, &ignored) != STATUS_OK) {
+        return false;
+    }
+    const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (held) {
+        read_holder(file, text);
+    }
+    (void)close(file);
+    return held;
 }

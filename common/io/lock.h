@@ -6,6 +6,8 @@
 #include "base/status.h"
 #include "base/why.h"
 
+#include <stdbool.h>
+
 /** What the message says where another process has the lock. */
 struct lock_words {
     const char *what;   /* is in use by that process: "the journal in state" */
@@ -21,5 +23,11 @@ MUST_USE enum status lock_take(int *lock, const char *path, const struct lock_wo
 /** Looks whether a process has the lock. Makes and changes nothing. Fails with STATUS_BUSY (why names the holder), STATUS_NOT_FOUND
  * (no such file: nobody has it), as owned_open does, or STATUS_IO. */
 MUST_USE enum status lock_look(const char *path, const struct lock_words *words, struct why *why);
+
+enum { LOCK_HOLDER_BYTES = 24 };
+
+/** Returns whether a process has the lock, and writes its id to text: "unknown" where the file does not say it, "" where nobody
+ * has it, or that cannot be told. Makes and changes nothing. */
+bool lock_holder(char text[static LOCK_HOLDER_BYTES], const char *path);
 
 #endif

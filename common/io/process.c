@@ -39,14 +39,17 @@ static uint64_t bytes_taken(void)
     return strtoull(line, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static enum status limit_memory(uint64_t memory_mb_max, struct why *why)
+enum status process_judge_memory(uint64_t memory_mb_max, struct why *why)
 {
     struct rlimit now;
+    if (memory_mb_max == 0) {
+        return STATUS_OK;
+    }
     if (getrlimit(RLIMIT_AS, &now) != 0) {
         why_set(why, "the memory limit cannot be read: %s", strerror(errno));
         return STATUS_IO;
     }
-    rlim_t bytes = (rlim_t)memory_mb_max * 1024 * 1024;
+    const rlim_t bytes = (rlim_t)memory_mb_max * 1024 * 1024;
     if (memory_mb_max > UINT64_MAX / (1024 * 1024) ||
         (now.rlim_max != RLIM_INFINITY && bytes > now.rlim_max)) {
         why_set(why, "memory_mb_max is more than this system grants (%llu MiB)",
@@ -61,6 +64,16 @@ static enum status limit_memory(uint64_t memory_mb_max, struct why *why)
                 "before any job; remedy: %llu at least, or none",
                 (unsigned long long)(taken / 1000000), least + 2);
         return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+static enum status limit_memory(uint64_t memory_mb_max, struct why *why)
+{
+    const rlim_t bytes = (rlim_t)memory_mb_max * 1024 * 1024;
+    const enum status status = process_judge_memory(memory_mb_max, why);
+    if (status != STATUS_OK) {
+        return status;
     }
     /* Else each thread that computes takes 64 MiB of the address space for a heap of its own, and keeps it. */
     if (mallopt(M_ARENA_MAX, 1) != 1) {

@@ -8,6 +8,9 @@
 
 #include <stdint.h>
 
+/** Judges a limit of memory by what the program has taken already, and sets none. Fails as process_harden does. */
+MUST_USE enum status process_judge_memory(uint64_t memory_mb_max, struct why *why);
+
 /**
  * No core dumps, no other process looks into the memory, files made are the owner's alone, a dead
  * peer's signal is ignored, as many descriptors as are allowed (up to 4096), and no more memory

@@ -84,6 +84,7 @@ struct stage {
     uint64_t records_most; /* of one agent that a share is of: more count as these; 0: no share */
     uint32_t batches;      /* rounds of one pass: they look at different records */
     unsigned grid_bits;    /* the grid's step is 2^-grid_bits */
+    bool state_is_short;   /* update: agents see the weights in 4 bytes a number */
     bool experts_own;      /* fit, predict: each agent's own released model becomes an expert too */
     bool by_site; /* query: each agent's own released answer is kept and told by its name */
 

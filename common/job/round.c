@@ -18,6 +18,11 @@ size_t round_state_count(const struct stage *stage)
     return kind->state_count == NULL ? round_stage_width(stage) : kind->state_count(stage);
 }
 
+unsigned round_input_bytes(const struct stage *stage, uint32_t within)
+{
+    return stage->state_is_short && round_input(stage, within) == INPUT_STATE ? 4 : 8;
+}
+
 bool round_is_drawn(const struct job *job, const struct stage *stage)
 {
     return trust_of(job)->exact_answers && task_bounds(stage->task)->is_drawn;

@@ -20,6 +20,9 @@ enum round_input {
 enum round_input round_input(const struct stage *stage, uint32_t within);
 size_t round_state_count(const struct stage *stage);
 
+/** Returns how many bytes a number of the input has: 4 of a state that the job wants short, else 8. */
+unsigned round_input_bytes(const struct stage *stage, uint32_t within);
+
 /** Returns whether the answer's exact sum is released through a draw alone, which its strategy pays
  * for: under central trust, judging and selecting. */
 bool round_is_drawn(const struct job *job, const struct stage *stage);

@@ -61,16 +61,16 @@ enum status work_of_stage(struct work_need *out, const struct job *job, size_t i
 double work_fetched_bytes(const struct job *job, size_t agents)
 {
     double experts = 0;
-    double numbers = 0;
+    double state = 0;
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct stage *stage = &job->stage[i];
         experts += (double)job_experts_of_stage(stage, agents);
-        if (round_input(stage, 0) == INPUT_STATE ||
-            round_input(stage, stage->rounds - 1) == INPUT_STATE) {
-            numbers = fmax(numbers, (double)round_state_count(stage));
+        const uint32_t last = stage->rounds - 1; /* the first round of `query` has no input */
+        if (round_input(stage, 0) == INPUT_STATE || round_input(stage, last) == INPUT_STATE) {
+            state = fmax(state, round_input_bytes(stage, last) * (double)round_state_count(stage));
         }
     }
-    return WORK_NUMBER * fmax(numbers, experts * (double)round_width(job));
+    return fmax(state, WORK_NUMBER * experts * (double)round_width(job));
 }
 
 double work_of_connections(size_t connected)

@@ -29,6 +29,8 @@ function written(v, format, digits) {
 }
 const fixed = (v, digits) => written(v, "fixed", digits);
 const percent = (v) => written(v, "percent", 1);
+/* A candidate's latest weight, and how far the noise may have moved it. */
+const weightText = (v, e) => percent(v) + (known(v) && known(e.weight_low) && known(e.weight_high) ? " (" + percent(e.weight_low) + " to " + percent(e.weight_high) + ")" : "");
 /* As papers print a p-value. */
 const pValue = (v) => known(v) && v < 0.001 ? "< 0.001" : fixed(v, 3);
 

@@ -180,7 +180,8 @@ function expertTable() {
   }
   table("experts", columnsOf("experts", {}).concat(
     { key: "mean_loss", label: "mean loss", format: "fixed", digits: 4 },
-    { key: "weight", label: "last weight", format: "percent", digits: 1 }), rows, more);
+    { key: "weight", label: rows.some((r) => known(r.weight_low)) ? "last weight (without the noise, about 95 %)" : "last weight", format: "percent", digits: 1,
+      cell: (r) => weightText(r.weight, r) }), rows, more);
 }
 
 /* A part of the result, its figures below each other. */

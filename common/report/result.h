@@ -45,6 +45,8 @@ struct result_round {
     char *note;     /* what a select round picked, or a learner made of answers; else NULL; owned */
     double *loss;   /* (k) released mean losses, noise included; NULL but in losses rounds; owned */
     double *weight; /* (k) probabilities after the round; NULL but in losses rounds; owned */
+    double
+        weight_noise; /* of the logarithm of each before they are scaled to sum to 1: the noise's standard deviation; NAN */
     double regret_average; /* over the losses rounds so far */
     double regret_bound;
 };
@@ -55,6 +57,9 @@ struct result_expert {
     double *model;   /* (d) its released weights; NULL when left out; owned */
     double accuracy; /* simulator only, like everything marked so */
     double auc;      /* simulator only */
+    double
+        weight_low; /* the noise aside, its latest weight is low .. high, about 95 %; NAN: no weights were released */
+    double weight_high;
 };
 
 struct result_agent {

@@ -42,6 +42,7 @@ static const struct field round_fields[] = {
     {"said", OWNED(struct result_round, note), .is_later = true},
     {"losses", LOSSES(struct result_round, loss)},
     {"weights", LOSSES(struct result_round, weight)},
+    {"weight_noise", REAL(struct result_round, weight_noise), .is_later = true},
     {"regret_average", REAL(struct result_round, regret_average), PAGE("regret", FIXED, 4)},
     {"regret_bound", REAL(struct result_round, regret_bound), PAGE("bound", FIXED, 4)},
     {"seconds", REAL(struct result_round, seconds), PAGE("seconds", FIXED, 2)},
@@ -53,6 +54,8 @@ const struct field result_expert_fields[] = {
     {"lambda", REAL(struct result_expert, lambda), PAGE("lambda", SIGNIFICANT, 6)},
     {"accuracy", REAL(struct result_expert, accuracy), PAGE("accuracy", PERCENT, 1)},
     {"auc", REAL(struct result_expert, auc), PAGE("AUC", FIXED, 4)},
+    {"weight_low", REAL(struct result_expert, weight_low), .is_later = true},
+    {"weight_high", REAL(struct result_expert, weight_high), .is_later = true},
     {"model", FEATURES(struct result_expert, model)},
     {.key = NULL}
 };

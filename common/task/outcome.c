@@ -1,9 +1,11 @@
 #include "task/outcome.h"
 
+#include "base/bytes.h"
 #include "crypto/digest.h"
 #include "job/reach.h"
 #include "task/close.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -49,6 +51,7 @@ void outcome_free(struct outcome *outcome)
     query_run_free(&outcome->queries);
     free(outcome->by_site);
     free(outcome->state);
+    free(outcome->shown);
     for (size_t i = 0; i < outcome->round_count; i++) {
         outcome_round_free(&outcome->round[i]);
     }
@@ -112,26 +115,50 @@ void outcome_end_segment(struct outcome *outcome)
     outcome->rwm = (struct rwm){0};
 }
 
-static struct artifact artifact_of(const double *weights, size_t count)
+static struct artifact artifact_of(struct slice bytes)
 {
-    struct slice bytes = {weights, count * 8};
     struct artifact artifact = {.bytes = bytes.size};
     digest_sha256(&artifact.digest, &bytes, 1);
     return artifact;
 }
 
-enum status outcome_set_state(struct outcome *outcome, const double *state, size_t count,
-                              size_t seen)
+/* The nearest numbers of 4 bytes. What is too large becomes the largest: agents take finite numbers alone. */
+static uint8_t *shorten(const double *state, size_t count)
+{
+    uint8_t *shown = malloc(count * sizeof(float));
+    for (size_t i = 0; shown != NULL && i < count; i++) {
+        const float number = (float)fmin(fmax(state[i], -(double)FLT_MAX), (double)FLT_MAX);
+        uint32_t word;
+        memcpy(&word, &number, sizeof word);
+        store_u32(shown + 4 * i, word);
+    }
+    return shown;
+}
+
+struct slice outcome_shown(const struct outcome *outcome)
+{
+    return (struct slice){outcome->shown != NULL ? (const void *)outcome->shown : outcome->state,
+                          (size_t)outcome->state_artifact.bytes};
+}
+
+enum status outcome_set_state(struct outcome *outcome, const struct stage *stage,
+                              const double *state, size_t count, size_t seen)
 {
     double *copy = malloc(count * sizeof *copy);
-    if (copy == NULL) {
+    uint8_t *shown = stage->state_is_short ? shorten(state, seen) : NULL;
+    if (copy == NULL || (stage->state_is_short && shown == NULL)) {
+        free(copy);
+        free(shown);
         return STATUS_NO_MEMORY;
     }
     memcpy(copy, state, count * sizeof *copy);
     free(outcome->state);
+    free(outcome->shown);
+    outcome->shown = shown;
     outcome->state = copy;
     outcome->state_is_old = false;
-    outcome->state_artifact = artifact_of(copy, seen);
+    outcome->state_artifact = artifact_of(shown != NULL ? (struct slice){shown, 4 * seen}
+                                                        : (struct slice){copy, 8 * seen});
     return STATUS_OK;
 }
 
@@ -161,7 +188,7 @@ enum status outcome_add_experts(struct outcome_expert **added, struct outcome *o
     }
     memcpy(weights + outcome->expert_count * width, blob.data, blob.size);
     outcome->expert_count = total;
-    outcome->artifact = artifact_of(weights, total * width);
+    outcome->artifact = artifact_of((struct slice){weights, total * width * 8});
     return STATUS_OK;
 }
 
@@ -228,6 +255,7 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
                                     .chosen = record->as.round.chosen,
                                     .expert_count = outcome->expert_count,
                                     .seconds = record->as.round.duration_ms / 1000.0,
+                                    .weight_noise = NAN,
                                     .regret_average = NAN,
                                     .regret_bound = NAN};
     outcome->round_count++;

@@ -55,6 +55,7 @@ struct outcome_round {
     uint64_t epsilon_micro; /* spent so far by an agent that answered every round */
     double *loss;           /* (expert_count) losses rounds: the noisy mean losses; owned */
     double *weight;         /* (expert_count) losses rounds: RWM's probabilities after it; owned */
+    double weight_noise;    /* the deviation of the noise in the logarithm of each; else NAN */
     char *note;             /* what a select round picked; owned */
     struct query_answer *answer; /* (answer_count) of a query stage, of a predict round; owned */
     size_t answer_count;
@@ -97,7 +98,9 @@ struct outcome {
     struct outcome_expert *expert; /* (k) owned */
 
     /* of the stage under way or just ended */
-    double *state;     /* what its next round starts from; owned */
+    double *state; /* what its next round starts from; owned */
+    uint8_t *
+        shown; /* of that what agents see, where it is another thing than its beginning: in 4 bytes a number; owned */
     bool state_is_old; /* a later round's was dropped from the journal: read on to the latest */
     struct artifact state_artifact; /* of what agents see of it, its beginning */
     struct query_run queries;
@@ -140,13 +143,15 @@ void outcome_free(struct outcome *outcome);
 double outcome_regret_average(const struct outcome *outcome);
 struct regret_bound outcome_regret_bound(const struct outcome *outcome);
 
-/** For the strategies: sets the stage's state, of which agents see the first `seen` numbers (fails
- * with STATUS_NO_MEMORY); forgets the experts' weights of the stage before, or of the
+/** For the strategies: sets the stage's state, of which agents see the first `seen` numbers, in 4 bytes each where the
+ * stage says so (fails with STATUS_NO_MEMORY); forgets the experts' weights of the stage before, or of the
  * segment before, whose regret bound is kept; appends experts (rows, w) of
  * prior weight 1 and returns the first one, for its name (fails with STATUS_CORRUPT where the blob is
  * not that long, STATUS_NO_MEMORY). */
-MUST_USE enum status outcome_set_state(struct outcome *outcome, const double *state, size_t count,
-                                       size_t seen);
+MUST_USE enum status outcome_set_state(struct outcome *outcome, const struct stage *stage,
+                                       const double *state, size_t count, size_t seen);
+/** Returns what agents see of it: the bytes of state_artifact. */
+struct slice outcome_shown(const struct outcome *outcome);
 void outcome_forget_stage(struct outcome *outcome);
 void outcome_end_segment(struct outcome *outcome);
 MUST_USE enum status outcome_add_experts(struct outcome_expert **added, struct outcome *outcome,

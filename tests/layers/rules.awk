@@ -170,6 +170,8 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*</ {
             if (calls(outward[i])) complain(outward[i] "() belongs to the outside world; this room must stay pure")
         if (names("FILE")) complain("a FILE belongs to the outside world; this room must stay pure")
     }
+    if (code ~ /(^|[^A-Za-z0-9_])memset\([^,]*(secret|passphrase|ticket|token)[^,]*, *0,/ && !in_tests())
+        complain("a secret is wiped by bytes_wipe: the compiler may leave out a memset whose bytes nobody reads")
     if (calls("ledger_spend") && path !~ /^(common\/dp|lab\/audit)\// && !is_way_out() && !in_tests())
         complain("ledger_spend() is for agent/gate.c and coordinator/curator.c alone: they are the only ways out")
     # mechanism_scale and mechanism_sigma tell from a job's text whether a mechanism will run; nothing comes out of them.

@@ -105,7 +105,7 @@ bool server_set_standing(const struct question *question, struct pg_result *answ
     standing->settled = early ? value[3].number : value[4].number;
     standing->answers = value[5].number;
     standing->left_ms = value[6].number;
-    standing->heard_ms = question->world->now_ms;
+    standing->heard_ms = value[7].number == 1 ? question->world->now_ms : INT64_MIN;
     server_add_number(answer, 1);
     return true;
 }

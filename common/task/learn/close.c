@@ -28,7 +28,7 @@ static enum status start(struct outcome *outcome, const struct stage *stage)
                          : learn_stage(stage)->is_number ? selftune_number_begin(state, &number)
                                                          : selftune_begin(state, tune);
     if (status == STATUS_OK) {
-        status = outcome_set_state(outcome, state, count, selftune_shown_count(tune));
+        status = outcome_set_state(outcome, stage, state, count, selftune_shown_count(tune));
     }
     free(state);
     return status;
@@ -230,7 +230,7 @@ static enum status set_state(struct outcome *outcome, const struct stage *stage,
     const size_t count = state_count(stage);
     const size_t seen = selftune_shown_count(tune);
     if (blob.size == count * sizeof(double)) {
-        return outcome_set_state(outcome, blob.data, count, seen);
+        return outcome_set_state(outcome, stage, blob.data, count, seen);
     }
     const size_t at = selftune_steep_place(tune);
     const uint8_t *old = blob.data;
@@ -241,7 +241,7 @@ static enum status set_state(struct outcome *outcome, const struct stage *stage,
     memcpy(whole, old, at * sizeof *whole);
     whole[at] = 1;
     memcpy(whole + at + 1, old + at * sizeof *whole, (count - 1 - at) * sizeof *whole);
-    const enum status status = outcome_set_state(outcome, whole, count, seen);
+    const enum status status = outcome_set_state(outcome, stage, whole, count, seen);
     free(whole);
     return status;
 }

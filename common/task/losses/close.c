@@ -174,6 +174,7 @@ static enum status describe(struct outcome_round *round, const struct outcome *o
     }
     mean_losses(round->loss, stage, record);
     rwm_probabilities(round->weight, &outcome->rwm);
+    round->weight_noise = outcome->rwm.eta * sqrt(outcome->variance_sum);
     round->regret_average = outcome_regret_average(outcome);
     round->regret_bound = outcome_regret_bound(outcome).tight;
     return closing_tell_plays(round, outcome, job, record);

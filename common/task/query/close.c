@@ -106,8 +106,8 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     if (query_set_wants_model(&query_stage(stage)->queries)) {
         return STATUS_OK;
     }
-    return outcome_set_state(outcome, outcome->queries.threshold, query_stage(stage)->queries.count,
-                             query_stage(stage)->queries.count);
+    return outcome_set_state(outcome, stage, outcome->queries.threshold,
+                             query_stage(stage)->queries.count, query_stage(stage)->queries.count);
 }
 
 /* What the learner keeps: the last answers are its own, each a count in one cell. */
@@ -193,7 +193,7 @@ static enum status start(struct outcome *outcome, const struct stage *stage)
         return STATUS_OK;
     }
     CHECK(outcome->expert_count > 0 && outcome->width == stage->block.all);
-    return outcome_set_state(outcome, outcome->weights + outcome->chosen * outcome->width,
+    return outcome_set_state(outcome, stage, outcome->weights + outcome->chosen * outcome->width,
                              outcome->width, outcome->width);
 }
 

@@ -27,7 +27,7 @@ static enum status start(struct outcome *outcome, const struct stage *stage)
                          outcome->weights + outcome->chosen * outcome->width);
         }
         optimiser_init(state, &update_stage(stage)->optimiser, model);
-        status = outcome_set_state(outcome, state, state_count(stage), s);
+        status = outcome_set_state(outcome, stage, state, state_count(stage), s);
     }
     free(model);
     free(state);
@@ -106,7 +106,7 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
         return STATUS_OK;
     }
     enum status status =
-        outcome_set_state(outcome, blob.data, state_count(stage), round_stage_width(stage));
+        outcome_set_state(outcome, stage, blob.data, state_count(stage), round_stage_width(stage));
     return status == STATUS_OK && last ? add_models(outcome, job, stage) : status;
 }
 

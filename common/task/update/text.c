@@ -18,6 +18,7 @@ struct draft_update {
     double momentum;
     double radius;
     unsigned iterates;
+    uint32_t state_bits;
 };
 
 static const char *iterates_choice(unsigned index)
@@ -41,6 +42,7 @@ static const struct config_key keys[] = {
     KEY_NUMBER("momentum", momentum, 0, 0.9999, DEFAULT("0.9", "0.9")),
     KEY_NUMBER("radius", radius, 0, 1e9, DEFAULT("0", "30")),
     KEY_CHOICE("iterates", iterates, iterates_choice, DEFAULT("last", "tail")),
+    KEY_WHOLE("state_bits", state_bits, 32, 64, DEFAULT("64", "32")),
     KEY_END,
 };
 #undef KEY_OF
@@ -127,6 +129,10 @@ static enum status check_idle(const struct drafting *drafting, size_t index)
                             "is not read by the strategy average: remove it, or write strategy: "
                             "momentum");
     }
+    if (own->state_bits != 32 && own->state_bits != 64) {
+        return stage_refuse(drafting, index, "state_bits",
+                            "is the size of a number on its way to the agents: write 32 or 64");
+    }
     if (own->batches > draft->rounds) {
         return stage_refuse(
             drafting, index, "batches",
@@ -153,6 +159,7 @@ static enum status build(const struct drafting *drafting, size_t index)
     }
     stage->rounds = draft->rounds;
     stage->batches = own->batches;
+    stage->state_is_short = own->state_bits == 32;
     status = stage_take_batch(drafting, index);
     if (status != STATUS_OK) {
         return status;

@@ -156,7 +156,9 @@ static _Noreturn void be(size_t number)
     bench.made_up.log = (struct log){.write = note, .self = member, .level = LOG_INFO};
     set_settings(number);
     collect_begin(&bench.collect, &bench.office, &bench.made_up.log);
-    driver.source = collect_is_shared(&bench.office) ? &bench.collect.source : NULL;
+    const struct driver_source *followed = &bench.collect.source;
+    driver.source = &followed;
+    driver.source_count = collect_is_shared(&bench.office) ? 1 : 0;
     enum status status = endpoint_listen(&driver.endpoint, &endpoint, &why);
     if (status == STATUS_OK && number > 0) {
         status = collect_await(&bench.collect, pause_ms, NULL, &why);

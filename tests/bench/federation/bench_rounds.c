@@ -1,6 +1,6 @@
 /* bench_rounds - how long a round takes, beside what a user of pyzmq writes in an afternoon.
  *
- *     bench_rounds [FOLDER [AGENTS NUMBERS]]      # journals in FOLDER, /tmp; all sizes of the table
+ *     bench_rounds [FOLDER [AGENTS NUMBERS [ROUNDS]]]  # journals in FOLDER, /tmp; all sizes of the table
  *     bench_rounds --stalls [FOLDER]              # does it notice an agent that stalls?
  *     BENCH_ALONE=1 bench_rounds ...              # without the rival, for a profile
  *
@@ -9,8 +9,7 @@
  * are the real ones, the agents' machines stand-ins that draw no noise (made_up.h). The rival (rival.py) moves float32,
  * keeps nothing and runs before and after it. Times are from one closed round to the next, processor
  * times those of all processes together. Fails when an agent gets a wrong model, or when an answer stalls: then a round
- * waits for seconds, which a median does not show. On a machine with other work one run in ten has a stall of 2 s, whose
- * cause is not known; so a run with a stall says so, and is made anew twice at most. */
+ * waits for seconds, which a median does not show. */
 
 #include "tests/bench/federation/made_up.h"
 #include "tests/support/bench_clock.h"
@@ -20,7 +19,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { ROUNDS_TIMED_MAX = 256, RUNS_MAX = 3 };
+enum { ROUNDS_TIMED_MAX = 256 };
 
 struct timed {
     double least_ms;
@@ -53,9 +52,8 @@ static bool is_good(const struct bench *bench)
            bench->closed == bench->made_up.rounds && bench->closed > 2 && bench->stalled == 0;
 }
 
-/* stalled: out, whether it only failed as answers stalled */
-static bool run_once(struct timed *out, double *coordinator_ms, bool *stalled, const char *parent,
-                     size_t agents, size_t columns, uint32_t rounds)
+static bool run_ours(struct timed *out, double *coordinator_ms, const char *parent, size_t agents,
+                     size_t columns, uint32_t rounds)
 {
     struct bench *bench = calloc(1, sizeof *bench);
     double took[ROUNDS_TIMED_MAX];
@@ -69,8 +67,7 @@ static bool run_once(struct timed *out, double *coordinator_ms, bool *stalled, c
                                       .parent = parent,
                                       .logged = note_closed,
                                       .self = bench};
-    const bool ended = made_up_run(&bench->made_up);
-    good = ended && is_good(bench);
+    good = made_up_run(&bench->made_up) && is_good(bench);
     if (good) {
         const size_t count = bench->closed - 1;
         for (size_t i = 0; i < count; i++) {
@@ -85,22 +82,8 @@ static bool run_once(struct timed *out, double *coordinator_ms, bool *stalled, c
     if (bench->stalled > 0) {
         (void)printf("%6zu  %7zu  %zu answers stalled\n", agents, bench->made_up.feature_count,
                      bench->stalled);
-        bench->stalled = 0;
-        *stalled = ended && is_good(bench);
     }
     free(bench);
-    return good;
-}
-
-static bool run_ours(struct timed *out, double *coordinator_ms, const char *parent, size_t agents,
-                     size_t columns, uint32_t rounds)
-{
-    bool good = false;
-    bool stalled = true;
-    for (int i = 0; i < RUNS_MAX && !good && stalled; i++) {
-        stalled = false;
-        good = run_once(out, coordinator_ms, &stalled, parent, agents, columns, rounds);
-    }
     return good;
 }
 
@@ -192,7 +175,10 @@ int main(int argc, char **argv)
                  "processor  least  processor\n");
     if (argc > 3) {
         const size_t columns = strtoul(argv[3], NULL, 10) / 32;
-        const uint32_t rounds = columns > 10000 ? 10 : columns > 1000 ? 50 : 200;
+        const uint32_t rounds = argc > 4          ? (uint32_t)strtoul(argv[4], NULL, 10)
+                                : columns > 10000 ? 10
+                                : columns > 1000  ? 50
+                                                  : 200;
         return compare(parent, strtoul(argv[2], NULL, 10), columns, rounds) ? 0 : 1;
     }
     for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {

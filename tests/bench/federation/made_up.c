@@ -53,6 +53,7 @@ static void make_stage(struct made_up *made_up)
     stage->block = block_at(&made_up->job.schema, 0);
     if (updates) {
         stage->batch = BATCH;
+        stage->state_is_short = getenv("BENCH_STATE_64") == NULL;
         stage->own = &made_up->update;
         made_up->update = (struct update_stage){
             .gradient = {.loss = {.kind = LOSS_LOGISTIC},

@@ -149,26 +149,35 @@ expect 3 "$coordinator" check --config office/many.yml
 prints 'memory       note    with all agents there this job takes up to'
 prints 'agents       PASSED  700 agents'
 fits_80
+# A sanitizer's shadow memory does not fit any honest limit.
+sanitized=
+! grep -q __asan_init "$coordinator" || sanitized=yes
 sed -i 's/^memory_mb_max: .*/memory_mb_max: 336/' office/many.yml
 expect 3 "$coordinator" check --config office/many.yml
-! grep -q '^memory' "$work/out" || fault 'a warning where there is memory'
-# Less than program and numerical library take: it says so, and does not begin to compute without end.
+[ -n "$sanitized" ] || ! grep -q '^memory' "$work/out" || fault 'a warning where there is memory'
+# Less than program and numerical library take: `run` and `check` say so, and do not begin to compute without end.
 sed -i 's/^memory_mb_max: .*/memory_mb_max: 128/' office/many.yml
 expect 3 timeout 60 "$coordinator" run --config office/many.yml
 says "memory_mb_max leaves no room"
+expect 3 timeout 60 "$coordinator" check --config office/many.yml
+prints 'memory       FAILED  memory_mb_max leaves no room'
+fits_80
 sed -i 's/^memory_mb_max: .*/memory_mb_max: 336/' office/many.yml
 # The same of one that stays: before a job is there, any may come; then those of its queue.
 sed -e '/^job:/d; /^state:/d; /^out:/d' -e 's/^memory_mb_max: .*/memory_mb_max: 336/' office/many.yml >office/stays.yml
 echo 'jobs: queue' >>office/stays.yml
-expect 0 "$coordinator" check --config office/stays.yml
+good=${sanitized:+3}
+expect "${good:-0}" "$coordinator" check --config office/stays.yml
 prints 'memory       note    with all agents there and any job the coordinator takes up to'
 fits_80
 expect 0 "$coordinator" submit "$job" --config office/stays.yml
-expect 0 "$coordinator" check --config office/stays.yml
-prints '1 jobs, of which 1 are not over'
-! grep -q '^memory' "$work/out" || fault 'a warning where this job has memory'
+expect "${good:-0}" "$coordinator" check --config office/stays.yml
+prints '1 job, of which 1 is not over'
+[ -n "$sanitized" ] || ! grep -q '^memory' "$work/out" || fault 'a warning where this job has memory'
+# `check` judges a limit as `run` does: with nothing else wrong it is the limit that fails.
 sed -i 's/^memory_mb_max: .*/memory_mb_max: 64/' office/stays.yml
-expect 0 "$coordinator" check --config office/stays.yml
+expect 3 "$coordinator" check --config office/stays.yml
+prints 'memory       FAILED  memory_mb_max leaves no room'
 prints "memory       note    with all agents there the queue's jobs take up to"
 fits_80
 
@@ -176,6 +185,11 @@ fits_80
 expect 6 "$agent" check --config one/agent.yml --timeout 1
 prints 'NOT READY'
 prints 'epsilon 1.5 is left: no journal yet'
+echo 'memory_mb_max: 128' | cat one/agent.yml - >one/tight.yml
+expect 3 timeout 60 "$agent" check --config one/tight.yml --timeout 1
+prints 'memory       FAILED  memory_mb_max leaves no room'
+expect 3 timeout 60 "$agent" run --config one/tight.yml
+says 'memory_mb_max leaves no room'
 sed 's/^epsilon: .*/epsilon: 0.5/' one/policy.yml >one/mean.yml
 sed 's/policy.yml/mean.yml/' one/agent.yml >one/forbids.yml
 expect 5 "$agent" check --config one/forbids.yml --timeout 1

@@ -258,6 +258,24 @@ Test(collection, each_says_how_it_stands, .init = setup_led, .fini = teardown)
     collection_close(east);
 }
 
+/* Who is through with a job is waited for no longer, until it says that it is there again. */
+Test(collection, one_that_is_through_is_present_no_longer, .init = setup_led, .fini = teardown)
+{
+    struct collection *east = NULL;
+    struct standing_of is[COLLECTORS_MAX + 1];
+    size_t count = 0;
+    cr_assert_eq(open_as(&east, "east"), STATUS_OK, "%s", why.text);
+    cr_expect_eq(collection_tell(east, &(struct standing_of){.ready = 7, .open = 2}, &why),
+                 STATUS_OK);
+    cr_expect_eq(collection_retire(east, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(collection_ask(lead, is, &count, &why), STATUS_OK, "%s", why.text);
+    cr_expect(is[1].ready == 0 && is[1].open == 0 && !is[1].present);
+    cr_expect_eq(collection_tell(east, &(struct standing_of){.ready = 6}, &why), STATUS_OK);
+    cr_assert_eq(collection_ask(lead, is, &count, &why), STATUS_OK, "%s", why.text);
+    cr_expect(is[1].ready == 6 && is[1].present);
+    collection_close(east);
+}
+
 /* The row of the one that leads, as a collector reads it. */
 static struct standing_of lead_row(struct collection *reader)
 {

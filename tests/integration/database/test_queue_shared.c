@@ -49,6 +49,61 @@ Test(queue_shared, one_leads_and_the_others_are_told_who, .init = bench_begin_sh
     queue_close(&second);
 }
 
+/* Which jobs are led, as a collector finds them in a list, and then in what it follows. */
+static void expect_led(const struct office *collector, const char *expected)
+{
+    struct queue_list list;
+    cr_assert_eq(queue_list(&list, collector, &why), STATUS_OK, "%s", why.text);
+    cr_expect_str_eq(list.names, expected);
+    queue_list_free(&list);
+}
+
+/* A collector has the jobs that the leader of this term runs, and no others. */
+Test(queue_shared, a_collector_follows_what_is_led, .init = bench_begin_shared, .fini = bench_end)
+{
+    enum { TRIES = 200 };
+    struct office collector = {.settings = office.settings};
+    struct queue_followed followed;
+    char *text = NULL;
+    size_t size = 0;
+    bench_psql("ALTER TABLE hedgerow_job DROP COLUMN led"); /* the queue of an earlier hedgerow */
+    cr_assert_eq(queue_open(&collector, &why), STATUS_OK, "%s", why.text);
+    queue_collect(&collector);
+    for (uint32_t number = 1; number <= 3; number++) {
+        cr_assert_eq(bench_add(), number);
+    }
+    expect_led(&collector, "led\n");
+    cr_assert_eq(queue_set_led(&office, 1, true, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_set_led(&office, 3, true, &why), STATUS_OK, "%s", why.text);
+    expect_led(&collector, "led 1 3\n");
+    cr_expect(queue_is_led(&collector, 1) && queue_is_led(&collector, 3));
+    cr_expect_not(queue_is_led(&collector, 2));
+    cr_assert_eq(queue_set_led(&office, 1, false, &why), STATUS_OK, "%s", why.text);
+    queue_follow(&followed, &collector, 0);
+    for (int i = 0; i < TRIES && (text == NULL || strcmp(text, "led 3\n") != 0); i++) {
+        free(text);
+        (void)poll(NULL, 0, 50);
+        cr_assert_eq(followed.read(&followed, &text, &size, &why), STATUS_OK, "%s", why.text);
+    }
+    cr_expect_str_eq(text, "led 3\n", "the driver is told what a list then says");
+    free(text);
+    cr_expect_not(queue_is_led(&collector, 1));
+    expect_led(&collector, "led 3\n");
+
+    struct office second = take_over();
+    expect_led(&collector, "led\n");
+    cr_expect_eq(queue_set_led(&office, 2, true, &why), STATUS_BUSY, "it leads no more");
+    cr_assert_eq(queue_set_led(&second, 2, true, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(queue_set_led(&second, 9, true, &why), STATUS_NOT_FOUND);
+    expect_led(&collector, "led 2\n");
+    struct queue_job job = bench_seen(2);
+    job.state = QUEUE_DONE;
+    cr_assert_eq(queue_file(&second, &job, &why), STATUS_OK, "%s", why.text);
+    expect_led(&collector, "led\n");
+    queue_close(&collector);
+    queue_close(&second);
+}
+
 Test(queue_shared, a_leader_of_an_earlier_term_changes_nothing, .init = bench_begin_shared,
      .fini = bench_end)
 {

@@ -32,7 +32,7 @@ SLOT_MS = 200  # a fit of as many records as the flood needs, by a program under
 ROUNDS_MEASURED = 120
 SLOWER_AT_MOST = 6  # rounds under a flood: three programs more on two processors, and the desk has the lowest priority
 JOB_FIELDS = {"number", "job", "state", "begun", "stuck", "rounds", "rounds_planned", "epsilon", "epsilon_planned", "delta", "delta_planned",
-              "submitted", "cancel", "ended", "because", "seconds_left", "waits", "results"}
+              "submitted", "cancel", "ended", "because", "seconds_left", "waits", "declined", "held", "results"}
 ROUND_FIELDS = {"round", "rounds", "stage", "agents", "epsilon", "seconds", "closed"}
 
 

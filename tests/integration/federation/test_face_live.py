@@ -92,12 +92,17 @@ def events_tell_what_the_result_will(make, programs):
     expect(len([one for one in drawn if one["losses"]]) == 4 and len(drawn) >= 8, f"{len(drawn)} rounds were drawn")
     for one in drawn:
         expect(one["epsilon"] is None, "what a round has spent is not summed up")
-        for key in ("stage", "agents", "chosen", "losses", "weights", "regret_average", "regret_bound"):
+        for key in ("stage", "agents", "chosen", "losses", "weights", "weight_noise", "regret_average", "regret_bound"):
             if key in ("losses", "weights") and one[key] is not None:
                 # an expert that came later is unknown in both
                 expect(one[key] == rounds[one["round"]][key][:len(one[key])], f"{key}: {one}, {rounds[one['round']]}")
             elif key not in ("losses", "weights"):
                 expect(one.get(key) == rounds[one["round"]].get(key), f"{key}: {one}, {rounds[one['round']]}")
+    bars = [[(one.get("weight_low"), one.get("weight_high")) for one in told["experts"]] for told in (last["result"], result)]
+    expect(bars[0] == bars[1][:len(bars[0])], f"the bars of weights: {bars}")
+    latest = [one for one in drawn if one["weights"]][-1]["weights"]
+    expect(all((weight is None and low is None) or low <= weight <= high for weight, (low, high) in zip(latest, bars[0])),
+           f"{latest} outside of {bars}")
     expect([r["noise"] for r in last["result"]["releases"]] == [r["noise"] for r in result["releases"]], "the noise")
     expect(all(expert.get("model") is None for expert in last["result"]["experts"]), "a model is drawn")
 

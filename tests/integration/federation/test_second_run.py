@@ -125,6 +125,58 @@ def one_journal(make, programs):
     expect("in use by process 12345" in entry["text"] and str(state) in entry["text"], f"it says {entry['text']}")
 
 
+def hold(federation, number):
+    """Another process's lock on a job's journal: closing it lets go."""
+    lock = os.open(federation.office / "jobs" / str(number) / "state" / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.ftruncate(lock, 0)
+    os.write(lock, b"12345\n")
+    return lock
+
+
+def status_of(federation, number):
+    return json.loads(command(federation, "status", number, "--json"))
+
+
+def cancelled_while_held(make, programs):
+    """A job whose journal is held elsewhere is cancelled: before it began it ends at once, and its agents are free for others; once
+    it has begun it ends by a record in its journal, as soon as that is free, and is told to do so."""
+    federation, _, _ = make_queue(make, programs)
+    early = submit(federation, "early", federation.names)
+    (federation.office / "jobs" / str(early) / "state").mkdir(0o700)
+    lock = hold(federation, early)
+    coordinator = federation.start_coordinator()
+    federation.wait_event("coordinator", "start-put-off")
+    status = status_of(federation, early)
+    expect(status["held"] == "process 12345" and "journal open" in status["waits"], f"it is put off, and status says {status}")
+    begun = submit(federation, "begun", federation.names)  # behind it, for it asks the same agents
+    said = " ".join(command(federation, "cancel", early).split())
+    expect("will not begin" in said or "cancelled; what sites have paid" in said, f"cancel says {said}")
+    fed.wait_until(lambda: status_of(federation, early)["ended"] is not None, "a job that has not begun is filed")
+    expect(status_of(federation, early)["state"] == "cancelled", "it is filed as something else")
+    fed.wait_until(lambda: status_of(federation, begun)["state"] == "running", "its agents are free for the next one")
+    status = status_of(federation, begun)
+    expect(status["held"] is None, f"the coordinator's own journals are no other process's: {status}")
+    coordinator.signal(signal.SIGTERM)
+    expect(coordinator.wait() == 0, f"the coordinator ended with {coordinator.code()}")
+    os.close(lock)
+    lock = hold(federation, begun)
+    before = put_off(federation)
+    coordinator = federation.start_coordinator()
+    fed.wait_until(lambda: put_off(federation) > before, "the job that has begun is put off")
+    said = " ".join(command(federation, "cancel", begun).split())
+    expect("ends the job once that process ends or closes it" in said, f"cancel says {said}")
+    status = status_of(federation, begun)
+    expect(status["ended"] is None and status["held"] == "process 12345" and status["cancel"], f"it cannot have ended: {status}")
+    os.close(lock)
+    fed.wait_until(lambda: status_of(federation, begun)["ended"] is not None, "it ends once its journal is free")
+    status = status_of(federation, begun)
+    expect(status["state"] == "cancelled" and status["held"] is None, f"it ended as {status}")
+    for name in federation.names:
+        federation.start_agent(name)
+    until_done(federation, submit(federation, "after", federation.names), coordinator)
+
+
 def put_off(federation):
     return sum(entry["event"] == "start-put-off" for entry in federation.events("coordinator"))
 
@@ -156,7 +208,7 @@ def one_job(make, programs):
 
 def main():
     options = fed.options()
-    cases = [(function.__name__, function, {"programs": options.programs}) for function in (one_queue, one_journal, one_job)]
+    cases = [(function.__name__, function, {"programs": options.programs}) for function in (one_queue, one_journal, cancelled_while_held, one_job)]
     return fed.run_cases([case for case in cases if options.only in case[0]])
 
 

@@ -131,6 +131,90 @@ Test(driver_lanes, asks_what_takes_the_place_of_a_machine_that_cannot_go_on)
     cr_expect_str_eq(toy[1].heard, "|StX|StF|StF", "%s", toy[1].heard);
 }
 
+/* Those who serve the same jobs: each lane's machine hears its own source, while it is there. The source of lane 1 fails once. */
+static struct {
+    char heard[3][1024];
+    unsigned looks[3];
+    unsigned made[3];
+    bool wanted[3];
+} told;
+
+static enum status told_step(void *self, const struct event *event, struct effects *effects)
+{
+    const size_t index = (size_t)((char(*)[1024])self - told.heard);
+    if (event->kind == EVENT_STANDINGS) {
+        note(told.heard[index], (char)('0' + event->as.standings.count));
+    }
+    if (told.looks[index == 0 ? 2 : index] == 4) {
+        effects_add(effects, EFFECT_FINISH)->as.finish.exit_code = 0;
+    }
+    return STATUS_OK;
+}
+
+static int64_t told_wake(UNUSED const void *self)
+{
+    return 0; /* in every turn */
+}
+
+static enum status told_make(void *self, struct machine *machine, struct journal *journal,
+                             UNUSED struct why *reason)
+{
+    told.made[(size_t)((char(*)[1024])self - told.heard)]++;
+    note(self, '|');
+    *machine = (struct machine){.self = self, .step = told_step, .wake_ms = told_wake};
+    *journal = (struct journal){
+        .self = self, .each = each_of_none, .trouble = no_trouble, .close = close_nothing};
+    return STATUS_OK;
+}
+
+static enum status told_next(void *self, UNUSED enum status ended, bool *more,
+                             UNUSED struct why *reason)
+{
+    const size_t index = (size_t)((char(*)[1024])self - told.heard);
+    cr_expect(index != 1 || told.looks[2] == 0, "nobody looks for a lane without a machine");
+    told.wanted[1] = *more = false;
+    told.wanted[2] = index == 1;
+    return STATUS_OK;
+}
+
+static bool told_wanted(void *self)
+{
+    return told.wanted[(size_t)((char(*)[1024])self - told.heard)];
+}
+
+static enum status told_look(void *self, driver_hear *hear, void *hear_self, UNUSED struct why *why)
+{
+    const size_t index = (size_t)((unsigned *)self - told.looks);
+    const struct event event = {.kind = EVENT_STANDINGS, .as.standings = {.count = index}};
+    told.looks[index]++;
+    return index == 1 && told.looks[index] == 2 ? STATUS_AGAIN : hear(hear_self, &event);
+}
+
+Test(driver_lanes, hears_of_each_job_those_who_serve_it_too)
+{
+    struct endpoint *endpoint = endpoint_to_nobody();
+    void *lane[] = {told.heard[0], told.heard[1], told.heard[2]};
+    const struct driver_source of[] = {
+        {.self = &told.looks[1], .look = told_look, .every_ms = 1, .lane = 1},
+        {.self = &told.looks[2], .look = told_look, .every_ms = 1, .lane = 2}};
+    const struct driver_source *source[] = {&of[0], &of[1]};
+    int exit_code;
+    struct why why = {{0}};
+    struct driver_options options = {.endpoint = endpoint, .source = source, .source_count = 2};
+    struct driver_factory factory = {.lane = lane,
+                                     .lane_count = 3,
+                                     .make = told_make,
+                                     .unmake = unmake,
+                                     .next = told_next,
+                                     .wants = told_wanted};
+    told.wanted[1] = true;
+    cr_assert_eq(driver_run(&options, &factory, &exit_code, &why), STATUS_OK, "%s", why.text);
+    endpoint_free(endpoint);
+    cr_expect_str_eq(told.heard[0], "|", "%s", told.heard[0]);
+    cr_expect_str_eq(told.heard[1], "|1|11", "%s", told.heard[1]);
+    cr_expect_str_eq(told.heard[2], "|2222", "%s", told.heard[2]);
+}
+
 /* A long computation that ends only once another lane has gone on, or after PATIENCE_MS: then it has blocked it. */
 enum { TURNS = 20, PATIENCE_MS = 60000 };
 

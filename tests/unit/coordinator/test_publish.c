@@ -87,6 +87,19 @@ Test(publish, tells_the_history, .init = setup, .fini = teardown)
     cr_assert_float_eq(result.round[1].loss[0], 0.5, 1e-12);
     cr_assert(isnan(result.round[1].loss[2]) && isnan(result.round[1].weight[3]));
     cr_assert_float_eq(result.round[1].weight[0] + result.round[1].weight[1], 1, 1e-12);
+    /* eta is sqrt(8 ln 2) in a play of one round; the noise is what the stage's releases say. */
+    const double eta = sqrt(8 * log(2));
+    double noise = NAN;
+    for (size_t i = 0; i < result.release_count; i++) {
+        noise = strcmp(result.release[i].unit, "loss") == 0 ? result.release[i].noise : noise;
+    }
+    cr_assert_float_eq(result.round[1].weight_noise, eta * noise, 1e-6 * noise);
+    cr_assert(isnan(result.round[0].weight_noise) && isnan(result.round[2].weight_noise));
+    const double at = log(result.round[1].weight[0] / result.round[1].weight[1]);
+    const double reach = 2 * eta * noise * sqrt(2);
+    cr_assert_float_eq(result.expert[0].weight_low, 1 / (1 + exp(reach - at)), 1e-6);
+    cr_assert_float_eq(result.expert[1].weight_high, 1 / (1 + exp(at - reach)), 1e-6);
+    cr_assert(isnan(result.expert[2].weight_low), "a later one was not judged");
     cr_assert(result.agent_count == 2);
     cr_assert_str_eq(result.agent[0].name, "hospital-1");
     cr_assert_float_eq(result.agent[0].epsilon_spent, 0.3, 1e-12);

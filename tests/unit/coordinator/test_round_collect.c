@@ -121,6 +121,38 @@ Test(round_collect, rounds_go_on_without_a_collector)
     team_end();
 }
 
+/* An agent of a collector that two rounds have waited for in vain is waited for no more: the third is as fast as the others
+ * are, and so until it is back. */
+Test(round_collect, a_collector_goes_on_without_an_agent)
+{
+    team_begin();
+    team_greet();
+    for (uint32_t round = 0; round < 3; round++) {
+        cr_expect(team_answer(0, 0) && team_answer(0, 1) && team_answer(1, 0) &&
+                  team_answer(2, 0) && team_answer(2, 1));
+        if (round < 2) {
+            cr_expect_eq(team[1].kept_count, round, "agent-3 is waited for");
+            central_wait(&team[1], TEAM_DEADLINE_MS);
+        }
+        cr_expect_eq(team[1].kept_count, round + 1, "in round %u", round);
+        team_hand_in(1);
+        team_hand_in(2);
+        if (round < 2) {
+            central_wait(&team[0], TEAM_DEADLINE_MS);
+        }
+        cr_expect_eq(team[0].coordinator->outcome.rounds_closed, round + 1);
+        team[1].now_ms = team[2].now_ms = team[0].now_ms;
+        team_follow(1);
+        team_follow(2);
+    }
+    team_answer_all();
+    cr_expect_eq(team[1].kept_count, 5, "it is back, in a part of its own");
+    team_hand_in(1);
+    team_hand_in(2);
+    cr_expect_eq(team_check_rounds(), 3 * 5 + 6);
+    team_end();
+}
+
 /* A collector's deadline is the earlier one: what it has by then is handed in, and counts. So it is for one that began anew. */
 Test(round_collect, a_part_is_there_before_the_deadline)
 {
@@ -208,6 +240,30 @@ Test(round_collect, an_old_row_opens_no_round)
     const struct standing_of old = {.open = 1, .left_ms = TEAM_DEADLINE_MS, .present = false};
     team_tell(&team[1], &old);
     cr_expect_eq(coordinator_look(team[1].coordinator).open, 0);
+    team_end();
+}
+
+/* Another job may ask its agents next: they are to have heard of this one's end. One that says nothing more is waited for no
+ * longer than an absent agent is. */
+Test(round_collect, who_leads_stays_until_its_collectors_are_through)
+{
+    team_begin();
+    team_greet();
+    for (uint32_t round = 0; round < TEAM_ROUNDS; round++) {
+        team_answer_all();
+        team_hand_in(1);
+        team_hand_in(2);
+        team_follow(1);
+        team_follow(2);
+    }
+    central_greet(&team[0]);
+    cr_expect_eq(team[0].finished, 0, "both are there");
+    struct standing_of gone = {.peer = team_names[0], .present = false};
+    team_tell(&team[0], &gone);
+    cr_expect_eq(team[0].finished, 0, "one is there");
+    gone.peer = team_names[1];
+    team_tell(&team[0], &gone);
+    cr_expect_eq(team[0].finished, 1);
     team_end();
 }
 

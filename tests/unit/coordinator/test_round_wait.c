@@ -181,6 +181,39 @@ Test(round_wait, a_failed_job_says_its_cause_again_at_once)
     waiting_free(&rig);
 }
 
+/* Whoever stops it, or looks why it waited, is told who does not have the outcome. */
+Test(round_wait, a_job_that_is_over_names_who_has_not_heard_of_it)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 3, "minimum: 2, deadline_s: 10", false);
+    rig.agent[2].present = false;
+    cr_assert(waiting_run(&rig, WAITING_ROUNDS - 1, 60000));
+    coordinator_tell_unheard(rig.coordinator);
+    cr_assert_not(waiting_said(&rig, "end-unheard", ""), "it is not over: %s", rig.said);
+    cr_assert(waiting_run(&rig, WAITING_ROUNDS, 60000) && !rig.finished);
+    rig.agent[1].present = false;
+    cr_assert_not(waiting_run(&rig, WAITING_ROUNDS + 1, 5000));
+    cr_assert_not(waiting_said(&rig, "end-unheard", ""), "it may still hear of it: %s", rig.said);
+    coordinator_tell_unheard(rig.coordinator); /* a stop in the middle of the linger */
+    cr_assert(waiting_said(&rig, "end-unheard", "site-02 (has not connected)"), "%s", rig.said);
+    cr_assert_not(waiting_said(&rig, "end-unheard", "site-00"), "%s", rig.said);
+    waiting_free(&rig);
+}
+
+Test(round_wait, the_end_of_the_linger_names_who_has_not_heard_of_it)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 3, "minimum: 2, deadline_s: 10", false);
+    rig.agent[2].present = false;
+    cr_assert_not(waiting_run(&rig, WAITING_ROUNDS + 1, 300000));
+    cr_assert(rig.finished);
+    cr_assert(waiting_said(&rig, "end-unheard",
+                           "1 agent has not told that it has heard of it: "
+                           "site-02 (has not connected)"),
+              "%s", rig.said);
+    waiting_free(&rig);
+}
+
 /* Six rounds of 10 s at the most; only the first two may wait for the absent one. */
 Test(round_wait, one_that_missed_two_rounds_is_waited_for_when_it_is_back)
 {
@@ -260,7 +293,7 @@ Test(round_wait, while_agents_join_the_log_says_who_is_missing)
     rig.agent[1].ready = false;
     rig.agent[2].present = false;
     cr_assert_not(waiting_run(&rig, 1, 30000));
-    cr_assert(waiting_said(&rig, "waiting-for-agents", "1 agents are ready, the job needs 3"), "%s",
+    cr_assert(waiting_said(&rig, "waiting-for-agents", "1 agent is ready, the job needs 3"), "%s",
               rig.said);
     cr_assert(waiting_said(&rig, "waiting-for-agents", "site-01 (present, but not ready)"), "%s",
               rig.said);

@@ -69,7 +69,7 @@ Test(options, name_what_is_wrong)
         {"--out d", "JOB"},
         {"job.yml --out", "--out"},
         {"job.yml --out d --out e", "twice"},
-        {"job.yml job.yml --out d", "twice"},
+        {"job.yml other.yml --out d", "\"other.yml\" is one argument too many: JOB"},
         {"job.yml --out d --agens 3", "--agens"},
         {"job.yml --out d --agents", "--agents"},
         {"job.yml --out d --agents 0", "1 to 100"},

@@ -325,8 +325,11 @@ Test(settings, of_a_coordinator_name_one_job_or_a_queue)
                        "%s", why.text);
     (void)snprintf(text, sizeof text, "%sjobs: \"postgresql://host/name\"\ncollectors: east\n",
                    queue);
+    cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_OK);
+    cr_expect_str_eq(s.collectors, "east");
+    (void)snprintf(text, sizeof text, "%sjobs: jobs\ncollector: east\n", queue);
     cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_INVALID);
-    cr_expect_not_null(strstr(why.text, "and one `job`"), "%s", why.text);
+    cr_expect_not_null(strstr(why.text, "as `state` or as `jobs`"), "%s", why.text);
     (void)snprintf(text, sizeof text, "%sjobs: jobs\n", coordinator_text);
     cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_INVALID);
     cr_expect_not_null(strstr(why.text, "has both \"state\" and \"jobs\": remove one"), "%s",

@@ -33,6 +33,24 @@ Test(process, memory_ends_at_the_limit)
 }
 #endif
 
+/* One function decides for `check`, which sets no limit, and for `run`. */
+Test(process, a_limit_is_judged_as_it_is_taken)
+{
+    static const uint64_t megabytes[] = {0, 1, 16, 64, UINT64_C(1) << 30, UINT64_MAX};
+    cr_assert_eq(setrlimit(RLIMIT_AS, &(struct rlimit){(rlim_t)1 << 46, (rlim_t)1 << 46}), 0);
+    for (size_t i = 0; i < sizeof megabytes / sizeof megabytes[0]; i++) {
+        struct why judged = {""};
+        struct why taken = {""};
+        struct rlimit now;
+        const enum status status = process_judge_memory(megabytes[i], &judged);
+        cr_assert_eq(getrlimit(RLIMIT_AS, &now), 0);
+        cr_expect_eq(now.rlim_cur, (rlim_t)1 << 46);
+        cr_expect_eq(process_harden(megabytes[i], &taken), status);
+        cr_expect_eq(status == STATUS_OK, megabytes[i] == 0, "%s", judged.text);
+        cr_expect_str_eq(judged.text, taken.text);
+    }
+}
+
 Test(process, a_limit_above_what_is_granted_is_refused)
 {
     cr_assert_eq(setrlimit(RLIMIT_AS, &(struct rlimit){(rlim_t)1 << 46, (rlim_t)1 << 46}), 0);

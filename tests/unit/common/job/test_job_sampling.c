@@ -66,3 +66,15 @@ Test(job_sampling, is_for_single_records_alone)
     cr_assert_eq(parse("", "round", half, ", clip_all: 0.5", &why), STATUS_INVALID);
     cr_assert(strstr(why.text, "sampling") != NULL, "%s", why.text);
 }
+
+/* Not of sampling, but of the same stage. */
+Test(job_sampling, a_number_of_the_state_has_32_or_64_bits)
+{
+    struct why why;
+    cr_assert_eq(parse("", "record", ", state_bits: 32", "", &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(parse("", "record", ", state_bits: 64", "", &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(parse("", "record", ", state_bits: 48", "", &why), STATUS_INVALID);
+    cr_assert(strstr(why.text, "stages[0].state_bits") != NULL &&
+                  strstr(why.text, "write 32 or 64") != NULL,
+              "%s", why.text);
+}

@@ -99,3 +99,21 @@ Test(work, a_state_is_fetched_as_a_model_is)
     cr_expect_gt(work_fetched_bytes(&job, 100), 0);
     job_free(&job);
 }
+
+/* Half of the bytes where the job says so; any other size is no size. */
+Test(work, a_short_state_is_half_as_long)
+{
+    static const char update[] =
+        "  - {task: update, loss: logistic, rounds: 2, batch: 10, clip: 1, "
+        "rate: 1, share: 1, state_bits: %s}\n";
+    char stages[256];
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(stages, sizeof stages, update, i == 0 ? "64" : "32");
+        struct job job = job_of("local, epsilon: 1, delta: 0", stages);
+        const size_t count = round_state_count(&job.stage[0]);
+        cr_expect_eq(round_input_bytes(&job.stage[0], 0), i == 0 ? 8 : 4);
+        cr_expect_geq(work_fetched_bytes(&job, 100), (i == 0 ? 8.0 : 4.0) * (double)count);
+        cr_expect_eq(job.stage[0].state_is_short, i == 1);
+        job_free(&job);
+    }
+}

@@ -342,6 +342,24 @@ Test(html, says_what_the_choice_was_worth)
     result_free(&result);
 }
 
+Test(html, shows_how_far_the_noise_may_have_moved_a_weight)
+{
+    struct result result = example_result();
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "last weight") != NULL && strstr(page, "without the noise") == NULL);
+    free(page);
+    result.round[result.round_count - 1].weight[0] = 0.75;
+    result.round[result.round_count - 1].weight[1] = 0.25;
+    result.expert[0].weight_low = 0.5;
+    result.expert[0].weight_high = 0.875;
+    page = drawn(&result);
+    cr_assert(strstr(page, "last weight (without the noise, about 95 %)") != NULL);
+    cr_assert(strstr(page, "75.0% (50.0% to 87.5%)") != NULL);
+    cr_assert(strstr(page, "<td>25.0%</td>") != NULL, "one without a bar has none");
+    free(page);
+    result_free(&result);
+}
+
 Test(html, says_why_the_weights_stayed_close_together)
 {
     struct result result = example_result();

@@ -1,11 +1,15 @@
 /* Gradient rounds: the last weights and, with their threshold moved, their copies become experts, once; a
  * later stage begins at the model so far; only what can follow is read back. */
 
+#include "crypto/digest.h"
 #include "task/close.h"
+#include "task/update/stage.h"
 #include "tests/unit/coordinator/history.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { WIDTH = 3, AGENTS = 2, BATCH = 10, BITS = 10, SHIFTS = 2, RATE = 4 };
 
@@ -132,4 +136,58 @@ Test(close_update, only_a_whole_state_is_read_back, .init = setup, .fini = teard
     cr_assert_eq(add_round(0), STATUS_CORRUPT, "the last state is the model: it is kept");
     cr_assert_eq(add_round(WIDTH * sizeof(double)), STATUS_OK);
     cr_assert_eq(outcome.expert_count, 1 + SHIFTS);
+}
+
+/* What agents see of the state, by its digest. */
+static struct slice shown(void)
+{
+    const struct slice bytes = outcome_shown(&outcome);
+    struct digest digest;
+    digest_sha256(&digest, &bytes, 1);
+    cr_assert(digest_equal(&digest, &outcome.state_artifact.digest));
+    cr_assert_eq(bytes.size, outcome.state_artifact.bytes);
+    return bytes;
+}
+
+Test(close_update, agents_see_the_weights_as_they_are, .init = setup, .fini = teardown)
+{
+    run_round(0);
+    cr_assert_eq(shown().size, WIDTH * sizeof(double));
+    cr_expect_eq(memcmp(shown().data, outcome.state, WIDTH * sizeof(double)), 0);
+}
+
+/* A state that is short on the wire is whole in the journal, and the steps go on from there. */
+Test(close_update, or_in_4_bytes_a_number_where_the_job_says_so, .init = setup, .fini = teardown)
+{
+    enum { PARTS = 10 }; /* a tenth of the rate: weights that 4 bytes do not hold */
+    update_stage(&job.stage[0])->optimiser.rate = (double)RATE / PARTS;
+    job.stage[0].state_is_short = true;
+    run_round(0);
+    cr_assert_eq(shown().size, WIDTH * sizeof(float));
+    for (int j = 0; j < WIDTH; j++) {
+        float number = 0;
+        memcpy(&number, (const uint8_t *)shown().data + 4 * (size_t)j, sizeof number);
+        cr_expect_eq(number, (float)outcome.state[j]);
+        cr_expect_neq((double)number, outcome.state[j]);
+    }
+    run_round(1);
+    for (int j = 0; j < WIDTH; j++) {
+        cr_expect_float_eq(outcome.weights[j], descended(j, 2) / PARTS, 1e-15);
+    }
+    cr_expect_eq(shown().size, WIDTH * sizeof(double), "the next stage says nothing of it");
+}
+
+/* Agents take finite numbers alone, and would decline what is too large for 4 bytes. */
+Test(close_update, what_is_too_large_for_4_bytes_becomes_the_largest, .init = setup,
+     .fini = teardown)
+{
+    const double state[WIDTH] = {1e300, -1e300, 1e-300};
+    const float expected[WIDTH] = {FLT_MAX, -FLT_MAX, 0};
+    job.stage[0].state_is_short = true;
+    cr_assert_eq(outcome_set_state(&outcome, &job.stage[0], state, WIDTH, WIDTH), STATUS_OK);
+    for (int j = 0; j < WIDTH; j++) {
+        float number = 0;
+        memcpy(&number, (const uint8_t *)shown().data + 4 * (size_t)j, sizeof number);
+        cr_expect_eq(number, expected[j]);
+    }
 }
