@@ -247,16 +247,29 @@ struct moved {
         with_mean; /* of counts: how far value moves where the noise of their sum is a deviation of it */
 };
 
+/* A slope as far as its own variance lets it be told: what noise makes of a slope of 0 is no doubt of values. */
+static double told_slope(const struct regress_fit *fit, const double *weight, size_t term,
+                         double variance)
+{
+    const double square = fit->b[term] * fit->b[term];
+    bool is_alone = weight[term] == 1;
+    for (size_t i = 0; i < fit->terms; i++) {
+        is_alone = is_alone && (i == term || weight[i] == 0);
+    }
+    return is_alone ? copysign(sqrt(fmax(square - variance, 0)), fit->b[term]) : fit->b[term];
+}
+
 /* The variance of a figure that the numbers' values have, which are told by their levels. Where values lie further apart, slopes are
- * nearer to 0 by as much; scores, whose mean is 0, move none in the mean. a: H^-1 w */
-static double by_shape(const struct regress_fit *fit, const double *a)
+ * nearer to 0 by as much; scores, whose mean is 0, move none in the mean. a: H^-1 w; variance: the figure's own */
+static double by_shape(const struct regress_fit *fit, const double *weight, const double *a,
+                       double variance)
 {
     const struct regress_design *design = fit->cells->design;
     const struct regress_asked asked = {design, fit->leaving, fit->is_out};
     const double *cell = fit->cells->cell;
     const double *of_point = fit->weight;
     double by_value[REGRESS_PREDICTORS_MAX][REGRESS_LEVELS_MAX] = {{0}};
-    double variance = 0;
+    double sum = 0;
     struct regress_point point;
     regress_point_first(&point, design, fit->placed);
     do {
@@ -275,7 +288,7 @@ static double by_shape(const struct regress_fit *fit, const double *a)
         for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
             const struct regress_predictor *predictor = &design->predictor[i];
             if (predictor->is_number) {
-                by_value[i][point.level[i]] -= bend * fit->b[term];
+                by_value[i][point.level[i]] -= bend * told_slope(fit, weight, term, variance);
             }
             term += predictor->is_number ? 1 : predictor->levels - 1;
         }
@@ -287,13 +300,15 @@ static double by_shape(const struct regress_fit *fit, const double *a)
             continue;
         }
         for (size_t k = 0; k < design->predictor[i].levels; k++) {
+            const double at_end = by_value[i][k] * fit->shape[i].at_end[k];
+            sum += at_end * at_end;
             for (size_t d = 0; d < REGRESS_SHAPE; d++) {
                 by[d] += by_value[i][k] * fit->shape[i].by[k][d];
             }
         }
-        variance += cholesky_form(fit->shape[i].factor, by, REGRESS_SHAPE);
+        sum += cholesky_form(fit->shape[i].factor, by, REGRESS_SHAPE);
     }
-    return variance;
+    return sum;
 }
 
 static struct moved moved_by(const struct regress_fit *fit, const double *weight)
@@ -346,12 +361,13 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
         }
         of_point++;
     } while (regress_point_next(&point, design));
-    out.sampling = fmax(out.sampling, 0) + by_shape(fit, a);
+    out.sampling = fmax(out.sampling, 0);
     out.noise = fit->cells->variance * fmax(square - sum * sum / m, 0);
     if (counts_square > 0) {
         out.with_mean = sqrt(fit->cells->variance) * fabs(joint - sum * counts / m) /
                         sqrt(counts_square - counts * counts / m);
     }
+    out.sampling += by_shape(fit, weight, a, out.sampling + out.noise);
     out.z += square > 0 ? (ESTIMATE_Z_NOISE - ESTIMATE_Z) * fourth / (square * square) : 0;
     out.inverse_noise =
         sqrt(fit->cells->variance * fmax(bend_square - bend_sum * bend_sum / m, 0)) / out.inverse;

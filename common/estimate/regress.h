@@ -92,6 +92,7 @@ enum { REGRESS_SHAPE = 6 };
 /* What is told of a number's density: how it moves the means of levels. */
 struct regress_shape {
     double by[REGRESS_LEVELS_MAX][REGRESS_SHAPE];    /* (levels, its terms) */
+    double at_end[REGRESS_LEVELS_MAX];               /* (levels) by values at the range's ends, in deviations */
     double factor[REGRESS_SHAPE * REGRESS_SHAPE]; /* Cholesky's, of the inverse of the terms' covariance */
 };
 

@@ -31,6 +31,7 @@ enum {
 
 /* The deviations of a_1 to a_4 that are taken for granted. */
 static const double deviation[REGRESS_SHAPE] = {30, 30, 4, 2, 1, 0.5};
+static const double share_at_end = 0.15; /* a deviation, of a first or last level's records */
 static const double step_most = 3;
 static const double step_last = 1e-6;
 static const double told_most = 0.9; /* of a number's variance, by the other columns */
@@ -168,6 +169,15 @@ static void fit_density(struct density *out, double *factor, const double *share
     memcpy(factor, now.bend, sizeof now.bend);
 }
 
+/* What is beyond the range counts at its end: how many do is not known. */
+static void set_at_end(double *at_end, const struct density *density)
+{
+    const size_t last = density->levels - 1;
+    memset(at_end, 0, density->levels * sizeof *at_end);
+    at_end[0] = share_at_end * (density->mean[0] + 1);
+    at_end[last] = share_at_end * (1 - density->mean[last]);
+}
+
 /* How a level's mean moves with a_d: what x and P_d go together by. */
 static void set_by(double by[][REGRESS_SHAPE], const struct density *density)
 {
@@ -235,6 +245,7 @@ static void set_one(struct density *out, struct regress_shape *shape,
                 fmax(all, 1) / (1 + level->noise * level->noise / even));
     set_means(out);
     set_by(shape->by, out);
+    set_at_end(shape->at_end, out);
 }
 
 /* Predictors as columns of numbers: a number's value, or whether a record is in each category but the first. */
