@@ -2,7 +2,8 @@
 #   house_library(name [PARTS patterns...] [DEPENDS libs...] [FOREIGN pkg...] [EXCLUDE files...])
 #                                                    every .c of the folder, or what the patterns name
 #   house_program(name SOURCES files... DEPENDS libs...)
-#   house_test(test_x.c [DEPENDS libs...])           a Criterion test; its ctest name is its path
+#   house_test(test_x.c [DEPENDS libs...] [PARTS suites...] [UNSANITIZED cases...] [KEEPS_FREED])
+#                                                    a Criterion test; its ctest name is its path
 #   house_fuzz(fuzz_x.c [DEPENDS libs...])           a libFuzzer target, in builds with -DHOUSE_FUZZ=ON
 
 include(GNUInstallDirs)
@@ -120,9 +121,17 @@ function(house_variant name program definition)
   target_link_libraries(${name} PRIVATE support ${libraries})
 endfunction()
 
-# The ctest name is the path without the extension: unit.common.dp.test_ledger.
+# A test that reads thousands of tables keeps what it frees. Otherwise the kernel clears the pages of every reader's
+# buffers anew, which takes up to nine tenths of the time. The sanitizers' allocators do not read these variables.
+function(house_keeps_freed)
+  set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT MALLOC_TRIM_THRESHOLD_=1073741824 MALLOC_MMAP_THRESHOLD_=33554432)
+endfunction()
+
+# The ctest name is the path without the extension: unit.common.dp.test_ledger. PARTS are suites that ctest runs as tests of
+# their own, for they take long: unit.study.test_studies.survival. The test without a part's name has all other suites.
+# UNSANITIZED are cases that repeat, for their figures, what other cases do: gcc's build alone runs them (docs/TESTING.md).
 function(house_test source)
-  cmake_parse_arguments(arg "" "TIMEOUT" "DEPENDS;FOREIGN;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "KEEPS_FREED" "TIMEOUT" "DEPENDS;FOREIGN;LABELS;PARTS;UNSANITIZED" ${ARGN})
   file(RELATIVE_PATH name "${CMAKE_SOURCE_DIR}/tests" "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
   string(REGEX REPLACE "\\.c$" "" name "${name}")
   string(REPLACE "/" "." name "${name}")
@@ -131,16 +140,33 @@ function(house_test source)
   house_foreign(${name} criterion ${arg_FOREIGN})
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   target_compile_definitions(${name} PRIVATE TEST_VECTORS="${CMAKE_SOURCE_DIR}/tests/vectors")
-  add_test(NAME ${name} COMMAND ${name} --jobs 1)
+  set(tests ${name})
+  if(arg_PARTS)
+    list(JOIN arg_PARTS "|" parts)
+    add_test(NAME ${name} COMMAND ${name} --jobs 1 --filter "!(${parts})/*")
+    foreach(part IN LISTS arg_PARTS)
+      add_test(NAME ${name}.${part} COMMAND ${name} --jobs 1 --filter "${part}/*")
+      list(APPEND tests ${name}.${part})
+    endforeach()
+  elseif(arg_UNSANITIZED AND HOUSE_SANITIZE)
+    list(TRANSFORM arg_UNSANITIZED PREPEND "*/")
+    list(JOIN arg_UNSANITIZED "|" cases)
+    add_test(NAME ${name} COMMAND ${name} --jobs 1 --filter "!(${cases})")
+  else()
+    add_test(NAME ${name} COMMAND ${name} --jobs 1)
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 900) # ends what hangs, on the busiest machine; says nothing about how long a test takes
   endif()
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77)
+  set_tests_properties(${tests} PROPERTIES TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77)
   if(arg_LABELS)
-    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
+    set_tests_properties(${tests} PROPERTIES LABELS "${arg_LABELS}")
   endif()
   if("long" IN_LIST arg_LABELS)
-    set_tests_properties(${name} PROPERTIES COST 100) # long ones start first, so that none is left over at the end
+    set_tests_properties(${tests} PROPERTIES COST 100) # long ones start first, so that none is left over at the end
+  endif()
+  if(arg_KEEPS_FREED)
+    house_keeps_freed(${tests})
   endif()
 endfunction()
 

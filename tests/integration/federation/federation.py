@@ -451,10 +451,15 @@ def run_cases(cases, at_once=4, case_seconds=6 * PATIENCE_S):
     return 0 if failed == 0 and cases else 1
 
 
+def is_chosen(name, only):
+    """Whether --only, one or several parts of names with commas between, asks for the case of this name."""
+    return any(part in name for part in only.split(","))
+
+
 def options(**more):
     parser = argparse.ArgumentParser()
     parser.add_argument("--programs", required=True, help="the folder with the programs")
-    parser.add_argument("--only", default="", help="only cases whose name contains this")
+    parser.add_argument("--only", default="", help="only cases whose name contains this; some tests: or one of several parts, with commas between")
     parser.add_argument("--every", type=int, default=1, help="of the steps to be killed at, each N-th alone")
     for name, (default, text) in more.items():
         parser.add_argument("--" + name.replace("_", "-"), type=type(default), default=default, help=text)

@@ -675,9 +675,9 @@ def main():
         cases = [(case.__name__, case, common) for case in (beside, cancelled, damaged, given_up, gone, unwritten, one_at_a_time, page,
                                                            stopped, filing)]
         cases += [(f"storm {i}", storm, {**common, "seed": SEED + i}) for i in range(0, options.storms, options.every)]
-        failed = fed.run_cases([one for one in cases if options.only in one[0]], options.at_once)
+        failed = fed.run_cases([one for one in cases if fed.is_chosen(one[0], options.only)], options.at_once)
         for measure in (shares, solves):
-            if options.figures and options.only in measure.__name__:
+            if options.figures and fed.is_chosen(measure.__name__, options.only):
                 failed += fed.run_cases([(measure.__name__, measure, common)], 1)
         return 1 if failed else 0
 

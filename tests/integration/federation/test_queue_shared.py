@@ -587,7 +587,7 @@ def main():
         (alone if server in ways or cut in ways else cases).append((f"seed {seed}: {' '.join(way.__name__ for way in ways)}", case, {**common, "seed": seed, "ways": ways}))
     code = 0
     for group, at_once in ((cases, options.at_once), (alone, 1)):
-        chosen = [one for one in group if options.only in one[0]]
+        chosen = [one for one in group if fed.is_chosen(one[0], options.only)]
         code = max(code, fed.run_cases(chosen, at_once=at_once) if chosen else 0)
     return code
 

@@ -248,7 +248,7 @@ def main():
         ways = every[seed % len(every)]
         cases.append((f"seed {seed}: {' '.join(way.__name__ for way in ways)}", case,
                       {"programs": options.programs, "seed": seed, "ways": ways}))
-    return fed.run_cases([one for one in cases if options.only in one[0]], at_once=options.at_once)
+    return fed.run_cases([one for one in cases if fed.is_chosen(one[0], options.only)], at_once=options.at_once)
 
 
 if __name__ == "__main__":

@@ -74,9 +74,43 @@ Test(studies, corrections_matter_and_every_claim_of_them_can_fail)
     cr_assert(judge(study_corrections, (struct study_request){.runs = 20000}) == 23);
 }
 
+enum { SURVIVAL = 9, REGRESS = 8, BETWEEN = 60, OTHERS = 54, CLAIMS = 131 };
+
+static size_t judge_intervals(const char *kind)
+{
+    return judge(study_intervals, (struct study_request){.rounds = 200, .runs = 245, .only = kind});
+}
+
+/* Suites of their own: they take most of the time, and ctest runs each in a process of its own. */
+Test(survival, intervals_hold_the_truth_and_with_half_the_noise_admitted_they_do_not)
+{
+    cr_assert(judge_intervals("survival") == SURVIVAL);
+}
+
+Test(slopes, intervals_hold_the_truth_and_with_half_the_noise_admitted_they_do_not)
+{
+    cr_assert(judge_intervals("regress") == REGRESS);
+    cr_assert(judge_intervals("between") == BETWEEN);
+}
+
 Test(studies, intervals_hold_the_truth_and_with_half_the_noise_admitted_they_do_not)
 {
-    cr_assert(judge(study_intervals, (struct study_request){.rounds = 200, .runs = 245}) == 131);
+    static const char *const kinds[] = {"crosstab",  "table1", "evaluate", "concordance",
+                                        "correlate", "tables", "groups",   "medians"};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        count += judge_intervals(kinds[i]);
+    }
+    cr_assert(count == OTHERS);
+}
+
+/* A kind that no test above names would be missed: together they have every claim of the study. */
+Test(studies, every_kind_of_interval_is_judged)
+{
+    struct study *study =
+        run(study_intervals, (struct study_request){.rounds = 200, .runs = 2}, false);
+    cr_expect(study->claim_count == CLAIMS && SURVIVAL + REGRESS + BETWEEN + OTHERS == CLAIMS);
+    free(study);
 }
 
 /* Forty runs show what they can: of widths, too, chance is allowed for. */
