@@ -108,14 +108,21 @@ void survival_estimate(struct survival *out, const struct survival_cells *cells)
 /** Returns the records of a group, noise included. */
 double survival_records(const struct survival_cells *cells, size_t group);
 
-/**
- * Returns by how much epsilon, or the number of records, would have to be larger so that the curves and means of
- * some groups are given, in steps of a quarter: 1 where they are. NAN: 64 times as much does not suffice. From released cells.
- *
- * of  (groups) whether it is of this group
- */
-double survival_epsilon_factor(const struct survival_cells *cells, const bool *of);
-double survival_records_factor(const struct survival_cells *cells, const bool *of);
+/** Answers whether the curves and means of some groups are given. of: (groups) whether it is of this group */
+bool survival_is_whole(const struct survival_cells *cells, const bool *of);
+
+/* A question that is asked again. */
+struct survival_again {
+    size_t intervals;
+    size_t block;
+    double variance; /* of the noise on a number as it is released; unit: records^2 */
+    double times;    /* how many times the records there are */
+};
+
+/** Answers whether they would be given, in seven of eight trials: from what was found, with the noise that it may have and what is drawn
+ * then. */
+bool survival_would_do(const struct survival_cells *cells, const bool *of,
+                       const struct survival_again *again);
 
 /** Answers whether nobody was found in a group: cells_is_hidden. */
 bool survival_is_hidden(const struct survival_cells *cells, size_t group);

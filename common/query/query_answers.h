@@ -125,6 +125,10 @@ void table_place(struct query_answer *answer, const struct query *query, const c
 void table_tell(struct query_answer *answer, const struct answering *answering,
                 const struct table1_figure *figure, const char *unit);
 
+/** The same, with another factor of the epsilon or the records than table1_factor_told; NAN: none is known. */
+void table_tell_advised(struct query_answer *answer, const struct answering *answering,
+                        const struct table1_figure *figure, const char *unit, double factor);
+
 /** Says of a figure that is not given that nobody was found in its group, where that is so. */
 void table_say_empty(struct query_answer *answer, const struct answering *answering,
                      const struct table1_figure *size);

@@ -2,6 +2,7 @@
  * else: nothing that the others lack would do. */
 
 #include "estimate/cells.h"
+#include "query/query_advice.h"
 #include "query/query_answers_survival.h"
 
 #include <math.h>
@@ -120,11 +121,26 @@ static size_t first_without(const struct survival_cells *cells, const bool *of)
         bool alone[SURVIVAL_GROUPS_MAX] = {false};
         alone[g] = true;
         last = of[g] ? g : last;
-        if (of[g] && !(survival_epsilon_factor(cells, alone) <= 1)) {
+        if (of[g] && !survival_is_whole(cells, alone)) {
             return g;
         }
     }
     return last;
+}
+
+/* Groups of which one is refused. */
+struct refused {
+    const struct survival_cells *cells;
+    const bool *of;
+};
+
+static bool does(const struct advised *advised, const void *of)
+{
+    const struct refused *refused = of;
+    const double share = query_survival_share(&advised->query);
+    const struct survival_again again = {advised->query.intervals, advised->query.block,
+                                         advised->variance / (share * share), advised->times};
+    return survival_would_do(refused->cells, refused->of, &again);
 }
 
 void survival_say_too_few(struct query_answer *answer, const struct answering *answering,
@@ -149,8 +165,9 @@ void survival_say_too_few(struct query_answer *answer, const struct answering *a
             return;
         }
     }
-    const double epsilon = survival_epsilon_factor(cells, groups->of);
-    const double records = survival_records_factor(cells, groups->of);
+    const struct refused refused = {cells, groups->of};
+    const double epsilon = advice_factor_of(answering, does, &refused, false);
+    const double records = advice_factor_of(answering, does, &refused, true);
     char more[128] = "";
     if (!isnan(epsilon)) {
         (void)snprintf(more, sizeof more, "; %.3g times the epsilon would do", epsilon);
