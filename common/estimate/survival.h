@@ -175,6 +175,9 @@ struct survival_expected {
     double
         ratio; /* the least hazard ratio, the second group's to the first one's, that the log-rank test finds in four of five
                      studies at 5 %; NAN: none below SURVIVAL_RATIO_MOST, or no two groups */
+    double censored_survival; /* as survival and mean, where half are censored before the end, at a
+                                 constant rate */
+    double censored_mean;
     double
         group; /* the fewest records of a group whose curve is given, if half of those that do not die are
                         censored; NAN: above 10^9 */
@@ -188,7 +191,8 @@ struct survival_expected {
 double survival_smallest(const struct survival_public *known, size_t intervals);
 double survival_smallest_median(const struct survival_public *known, size_t intervals);
 
-/** Tells the widths to expect where half of each group dies by the end, at a constant hazard and with no other censoring. */
+/** Tells the widths to expect where half of each group dies by the end, at a constant hazard and with no other censoring, but for
+ * those of censored ones. */
 struct survival_expected survival_expect(const struct survival_public *known, size_t intervals);
 
 /* Of a group that is smaller than the others, as survival_expected has them; NAN: not given. */
@@ -196,6 +200,8 @@ struct survival_small {
     double survival;
     double band;
     double mean;
+    double censored_survival;
+    double censored_mean;
     double median;
     double mean_difference; /* to the first group's; half of the width, as a share of `end` */
     double median_difference;

@@ -81,6 +81,9 @@ void crosstab_say_least(char why[static CROSSTAB_WHY_BYTES], char leave[static C
 /** Appends to the note of a table's first answer which figures its shape does not have, and what tells them. */
 void crosstab_say_kind(struct query_answer *answer, const struct query *query);
 
+/** Tells of a test's statistic that is lowered what it was found as. */
+void crosstab_say_lowered(struct query_answer *answer, double statistic, double found);
+
 /** A survival's cells in records; and the names of a group's median, of its mean, and of what it has more than the first group's. */
 struct survival_cells survival_cells_of(double *cell, const struct answering *answering);
 void survival_name_median(char name[static QUERY_NAME_BYTES], const struct query *query,

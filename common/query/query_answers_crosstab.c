@@ -2,6 +2,7 @@
  * columns shares, odds ratio, difference and test. */
 
 #include "base/check.h"
+#include "base/decimal.h"
 #include "estimate/cells.h"
 #include "estimate/crosstab.h"
 #include "query/query_answers.h"
@@ -379,9 +380,10 @@ static void set_test(struct query_answer *answer, const struct table *table)
         crosstab_keep(&kept, &table->cells);
         const size_t freedom = (kept.rows - 1) * (kept.columns - 1);
         (void)snprintf(answer->note, sizeof answer->note,
-                       "chi-squared %.4g with %zu degree%s of freedom; its reference distribution "
+                       "chi-squared %s with %zu degree%s of freedom; its reference distribution "
                        "has the noise in it",
-                       statistic, freedom, freedom > 1 ? "s" : "");
+                       decimal_short(statistic, 4).text, freedom, freedom > 1 ? "s" : "");
+        crosstab_say_lowered(answer, statistic, crosstab_test_found(&table->cells));
         say_not_of(answer, query, &kept);
         return;
     }

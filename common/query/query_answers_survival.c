@@ -1,6 +1,7 @@
 /* query_answers_survival.c - the answers of a survival question, and its curves' points. */
 
 #include "query/query_answers_survival.h"
+#include "base/decimal.h"
 #include "dp/encode.h"
 #include "estimate/cells.h"
 
@@ -160,8 +161,8 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
             (void)snprintf(median->note, sizeof median->note,
                            "the curve stays above one half up to %.6g", query->end);
         } else {
-            (void)snprintf(median->note, sizeof median->note, "the interval is in steps of %.4g",
-                           query->edge[0]);
+            (void)snprintf(median->note, sizeof median->note, "the interval is in steps of %s",
+                           decimal_short(query->edge[0], 4).text);
         }
         if (curve->shown == 0) {
             (void)snprintf(mean->note, sizeof mean->note, "%s", median->note);

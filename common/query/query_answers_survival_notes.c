@@ -1,6 +1,7 @@
 /* query_answers_survival_notes.c - why a survival's figure is not given, and what would do. A group without records is told before all
  * else: nothing that the others lack would do. */
 
+#include "base/decimal.h"
 #include "estimate/cells.h"
 #include "query/query_advice.h"
 #include "query/query_answers_survival.h"
@@ -194,9 +195,10 @@ void survival_say_test(struct query_answer *answer, const struct answering *answ
     size_t count = 0;
     if (!isnan(survival->log_rank_p)) {
         (void)snprintf(answer->note, sizeof answer->note,
-                       "chi-squared %.4g with %zu degree%s of freedom; its reference distribution "
+                       "chi-squared %s with %zu degree%s of freedom; its reference distribution "
                        "has the noise in it",
-                       survival->log_rank, survival->tested - 1, survival->tested > 2 ? "s" : "");
+                       decimal_short(survival->log_rank, 4).text, survival->tested - 1,
+                       survival->tested > 2 ? "s" : "");
         for (size_t g = 0; g < cells->groups; g++) {
             if (!survival->is_tested[g]) {
                 query_say_left_out(answer, "", query_group_name(answering->query, g));
