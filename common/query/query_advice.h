@@ -3,6 +3,7 @@
 #ifndef QUERY_QUERY_ADVICE_H
 #define QUERY_QUERY_ADVICE_H
 
+#include "estimate/crosstab.h"
 #include "query/query_answers.h"
 
 #include <stdbool.h>
@@ -44,6 +45,16 @@ struct table1_refused {
 
 /** Returns advice_factor of a figure of a table1's number, or of an evaluate. */
 double table1_advice(const struct answering *answering, const struct table1_refused *refused);
+
+/* Whether a figure of a cross table is given. row: of a share */
+typedef bool crosstab_is_given(const struct crosstab_cells *cells, size_t row);
+
+/** Return advice_factor of a figure of a cross table that was refused; and that of the epsilon, or of the records, alone, where there is
+ * no row. */
+double crosstab_advice(const struct answering *answering, const struct crosstab_cells *cells,
+                       crosstab_is_given *given, size_t row);
+double crosstab_advice_of(const struct answering *answering, const struct crosstab_cells *cells,
+                          crosstab_is_given *given, bool is_of_records);
 
 /** Returns how many times less the noise deviates with `factor` times the epsilon. multiplier: of Gaussian noise, its deviation
  * over the L2 sensitivity; of Laplace noise 0. The delta is taken to be 1e-5, or less. */

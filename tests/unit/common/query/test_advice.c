@@ -206,6 +206,13 @@ Test(advice, of_a_score_does)
     does(&(struct asked){"evaluate: risk for death", 1, 1000, 0.5, 5, true}, 100, 40);
 }
 
+/* The share of the first row. */
+Test(advice, of_a_cross_table_does)
+{
+    does(&(struct asked){"crosstab: sex x death", 8, 500, 0.15, 5, false}, 60, 10);
+    does(&(struct asked){"crosstab: sex x death", 8, 500, 0.3, 5, true}, 60, 10);
+}
+
 Test(advice, of_survival_does)
 {
     const char *const all = "survival: time futime event death, to 5000";

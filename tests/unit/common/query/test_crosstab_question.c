@@ -94,7 +94,7 @@ Test(crosstab_question, says_of_each_refused_figure_what_would_do)
     const int64_t sum[5] = {140 * ONE, 60 * ONE, 100 * ONE, 100 * ONE, 10 * ONE};
     const size_t figure[] = {8, 9, 10, 11, 12}; /* two shares, their difference, odds ratio, test */
     for (size_t i = 0; i < sizeof figure / sizeof figure[0]; i++) {
-        double scale = 60;
+        double scale = 30;
         for (int asked = 0; asked < 2; asked++) {
             struct query_answer answer[ANSWERS];
             struct query_set set;
@@ -176,7 +176,7 @@ Test(crosstab_question, says_how_many_records_a_test_of_few_needs)
                   "%s", test->note);
         query_run_free(&run);
     }
-    cr_expect(times >= 2.5 && times < 3.2, "%g", times);
+    cr_expect(times >= 2.5 && times < 6, "%g", times); /* with chance allowed for */
     query_set_free(&set);
 }
 
