@@ -49,11 +49,11 @@ static enum status print_stage(const struct site *site, const struct job *job, s
             wrap_print(stdout, 0, 6, "    released: %s, no interval", line->what);
             continue;
         }
-        wrap_print(stdout, 0, 6, "    released: %s, %s %.3g %s", line->what,
+        wrap_print(stdout, 0, 6, "    released: %s, %s %s %s", line->what,
                    spread              ? "+-"
                    : line->is_expected ? "about"
                                        : "at most",
-                   spread ? line->noise : line->bar, line->unit);
+                   decimal_short(spread ? line->noise : line->bar, 3).text, line->unit);
     }
     terms_free(&terms);
     struct why by_site = {""};

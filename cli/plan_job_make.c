@@ -5,6 +5,7 @@
  * the changed job would do. Where a number helps by growing or falling, the least change that is enough
  * is found by doubling and halving, with two digits. */
 
+#include "base/decimal.h"
 #include "base/text.h"
 #include "cli/plan_job.h"
 
@@ -163,9 +164,10 @@ static double weigh(struct job_advice *advice, const struct job_trial *trial,
             noise_to_signal = worst->noise_to_signal;
             (void)snprintf(advice->figure, sizeof advice->figure, "no answer");
             if (isfinite(worst->noise) || isfinite(worst->bar)) {
-                (void)snprintf(advice->figure, sizeof advice->figure, "%s %.3g %.100s",
+                (void)snprintf(advice->figure, sizeof advice->figure, "%s %s %.100s",
                                drawn ? job_plan_bar_word(worst) : "+-",
-                               drawn ? worst->bar : worst->noise, worst->unit);
+                               decimal_short(drawn ? worst->bar : worst->noise, 3).text,
+                               worst->unit);
             }
         }
         if (changed->size.records > trial->plan->size.records && changes->size.records == 0) {

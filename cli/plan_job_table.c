@@ -1,6 +1,7 @@
 /* A question's lines are a table's cells, by the place that each has. Lines of one place are a range. */
 
 #include "cli/plan_job_table.h"
+#include "base/decimal.h"
 
 #include "base/text.h"
 #include "base/wrap.h"
@@ -85,7 +86,7 @@ static void put_width(char text[static TABLE_CELL_BYTES], const struct terms_lin
                                                       : "alone");
     if (isfinite(value)) {
         const double shown = line->place.is_ratio ? exp(value) : value;
-        (void)snprintf(text, TABLE_CELL_BYTES, shown < 999.5 ? "%.3g" : "%.0f", shown);
+        (void)snprintf(text, TABLE_CELL_BYTES, "%s", decimal_short(shown, 3).text);
     }
 }
 
@@ -109,8 +110,9 @@ static void put(char *cell, const struct terms_line *line)
         (void)snprintf(cell, TABLE_CELL_BYTES, "%s", text);
     } else if (end != text && low > 0) {
         if (value != low || value != high) {
-            (void)snprintf(cell, TABLE_CELL_BYTES, "%.3g..%.3g", fmin(low, value),
-                           fmax(high, value));
+            (void)snprintf(cell, TABLE_CELL_BYTES, "%s..%s",
+                           decimal_short(fmin(low, value), 3).text,
+                           decimal_short(fmax(high, value), 3).text);
         }
     } else if (strcmp(cell, text) != 0 && strstr(cell, " or ") == NULL) {
         text_add(cell, TABLE_CELL_BYTES, " or %.16s", text);
@@ -179,8 +181,8 @@ static void print_noise(const struct terms *terms, size_t index)
         }
         taken = line->place.taken != NULL ? line->place.taken : taken;
         if (line->place.row[0] == '\0') {
-            text_add(text, sizeof text, "%s+- %.3g on %s%s", text[0] != '\0' ? "; " : "",
-                     line->noise, line->what + line->place.question + 2,
+            text_add(text, sizeof text, "%s+- %s on %s%s", text[0] != '\0' ? "; " : "",
+                     decimal_short(line->noise, 3).text, line->what + line->place.question + 2,
                      line->noise_to_signal > 1 ? " DROWNED" : "");
         }
     }

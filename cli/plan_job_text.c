@@ -1,5 +1,6 @@
 /* A plan as a person reads it: stages, noise under every trust, warnings, and what is expected. */
 
+#include "base/decimal.h"
 #include "base/wrap.h"
 #include "cli/plan.h"
 #include "cli/plan_job.h"
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_BYTES = 64 };
+enum { CELL_BYTES = 128 };
 
 /* "epsilon 1 at delta 1e-05" */
 static const char *epsilon_cell(char text[static CELL_BYTES], struct price price)
@@ -81,11 +82,11 @@ static void print_work(const struct job_plan *plan)
             most = (struct work_need){fmax(most.flops, need.flops), fmax(most.bytes, need.bytes)};
         }
     }
-    wrap_print_in(
-        stdout, TABLE_WIDTH, 0, 0,
-        "memory: the coordinator takes about %.3g MB, an agent at most %.3g MB in a round of "
-        "%.2g operations",
-        job_plan_coordinator_bytes(plan) / 1e6, most.bytes / 1e6, most.flops);
+    wrap_print_in(stdout, TABLE_WIDTH, 0, 0,
+                  "memory: the coordinator takes about %s MB, an agent at most %s MB in a round of "
+                  "%.2g operations",
+                  decimal_short(job_plan_coordinator_bytes(plan) / 1e6, 3).text,
+                  decimal_short(most.bytes / 1e6, 3).text, most.flops);
 }
 
 /* A line that stands in no table. */
@@ -95,10 +96,12 @@ static void print_line(struct command_question *question, const struct terms *te
     const char *drowned = line->noise_to_signal > 1 ? "  DROWNED" : "";
     char noise[CELL_BYTES + sizeof line->unit];
     if (isfinite(line->noise)) {
-        (void)snprintf(noise, sizeof noise, "+- %.3g %s%s", line->noise, line->unit, drowned);
+        (void)snprintf(noise, sizeof noise, "+- %s %s%s", decimal_short(line->noise, 3).text,
+                       line->unit, drowned);
     } else {
-        (void)snprintf(noise, sizeof noise, "%s %.3g %s%s%s", job_plan_bar_word(line), line->bar,
-                       line->unit, isfinite(terms->regret) ? "" : " (95 %)", drowned);
+        (void)snprintf(noise, sizeof noise, "%s %s %s%s%s", job_plan_bar_word(line),
+                       decimal_short(line->bar, 3).text, line->unit,
+                       isfinite(terms->regret) ? "" : " (95 %)", drowned);
     }
     const char *what = command_part(stdout, 2, question, line->what,
                                     index + 1 < terms->line_count ? line[1].what : NULL);
@@ -192,14 +195,16 @@ static const char *noise_cell(char *text, const struct job_plan *plan, size_t st
     const struct terms_line *worst = compared(&plan->stage[stage], own);
     (void)snprintf(text, CELL_BYTES, "-");
     if (worst != NULL && isfinite(worst->noise)) {
-        (void)snprintf(text, CELL_BYTES, "+- %.3g %.40s", worst->noise, worst->unit);
+        (void)snprintf(text, CELL_BYTES, "+- %s %.40s", decimal_short(worst->noise, 3).text,
+                       worst->unit);
     } else if (worst != NULL && isfinite(plan->stage[stage].regret)) {
-        (void)snprintf(text, CELL_BYTES, "none; %.3g regret added", worst->bar);
+        (void)snprintf(text, CELL_BYTES, "none; %s regret added",
+                       decimal_short(worst->bar, 3).text);
     } else if (worst != NULL && !isfinite(worst->bar)) {
         (void)snprintf(text, CELL_BYTES, "no answer");
     } else if (worst != NULL) {
-        (void)snprintf(text, CELL_BYTES, "%s %.3g %.40s", job_plan_bar_word(worst), worst->bar,
-                       worst->unit);
+        (void)snprintf(text, CELL_BYTES, "%s %s %.40s", job_plan_bar_word(worst),
+                       decimal_short(worst->bar, 3).text, worst->unit);
     }
     return text;
 }

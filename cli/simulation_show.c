@@ -1,5 +1,6 @@
 /* What was asked and released, in the terminal: the same figures as the report, in the same order. */
 
+#include "base/decimal.h"
 #include "base/wrap.h"
 #include "cli/command.h"
 #include "cli/simulation.h"
@@ -166,15 +167,16 @@ static void show_releases(FILE *out, const struct result *result)
         }
         char noise[RESULT_NAME_BYTES + 64];
         if (isfinite(release->noise)) {
-            (void)snprintf(noise, sizeof noise, "+- %.3g %s", release->noise, release->unit);
+            (void)snprintf(noise, sizeof noise, "+- %s %s", decimal_short(release->noise, 3).text,
+                           release->unit);
         } else if (isnan(release->bar)) {
             (void)snprintf(noise, sizeof noise, "no answer");
         } else {
-            (void)snprintf(noise, sizeof noise, "%s %.3g %s%s",
+            (void)snprintf(noise, sizeof noise, "%s %s %s%s",
                            !(release->bar > 0)                      ? "none,"
                            : result_what_is_expected(release->what) ? "about"
                                                                     : "at most",
-                           release->bar, release->unit,
+                           decimal_short(release->bar, 3).text, release->unit,
                            result_release_is_bar(release) ? " (95 %)" : "");
         }
         const bool last = i + 1 == result->release_count || release[1].stage != release->stage;

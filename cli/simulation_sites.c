@@ -1,5 +1,6 @@
 /* The answers by site, in the terminal. */
 
+#include "base/decimal.h"
 #include "base/wrap.h"
 #include "cli/simulation.h"
 
@@ -15,13 +16,13 @@ static void show_interval(FILE *out, const char *label, double value, double low
     char from[32] = "...";
     char to[32] = "...";
     if (isfinite(value)) {
-        (void)snprintf(number, sizeof number, "%.4g", value);
+        (void)snprintf(number, sizeof number, "%s", decimal_short(value, 4).text);
     }
     if (isfinite(low)) {
-        (void)snprintf(from, sizeof from, "%.4g", low);
+        (void)snprintf(from, sizeof from, "%s", decimal_short(low, 4).text);
     }
     if (isfinite(high)) {
-        (void)snprintf(to, sizeof to, "%.4g", high);
+        (void)snprintf(to, sizeof to, "%s", decimal_short(high, 4).text);
     }
     (void)fprintf(out, "    %-*s %9s", LABEL_WIDTH, label, number);
     if (isfinite(low) || isfinite(high)) {
@@ -37,8 +38,9 @@ static void show_all(FILE *out, const struct result_effect *effect)
     }
     if (isfinite(effect->next_low)) {
         show_interval(out, "another such site", NAN, effect->next_low, effect->next_high);
-        (void)fprintf(out, "\n    tau %.3g, I^2 %.0f %%, Q %.4g, p %.2g\n", effect->spread,
-                      100 * effect->share, effect->statistic, effect->p);
+        (void)fprintf(out, "\n    tau %s, I^2 %.0f %%, Q %s, p %.2g\n",
+                      decimal_short(effect->spread, 3).text, 100 * effect->share,
+                      decimal_short(effect->statistic, 4).text, effect->p);
     }
     if (effect->note[0] != '\0') {
         (void)fputs("    ", out);

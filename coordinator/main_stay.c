@@ -132,7 +132,7 @@ enum status stay_end_put_off(struct stay *stay, struct stay_job *job, bool *over
     const enum status status = file_job(stay, &told, why);
     *over = status == STATUS_OK;
     if (*over) {
-        give_up(job);
+        stay_give_up(job);
     }
     return status;
 }

@@ -188,3 +188,19 @@ void decimal_format(char *text, size_t text_bytes, uint64_t value, unsigned plac
     (void)snprintf(text, text_bytes, "%.*s%s%.*s", whole, digits, length > whole ? "." : "",
                    length - whole, digits + whole);
 }
+
+struct decimal_short decimal_short(double value, int digits)
+{
+    static const double largest = 1e15;
+    struct decimal_short out;
+    CHECK(digits >= 1 && digits <= DECIMAL_SHORT_MOST);
+    const double size = fabs(value);
+    /* From where %g would round up to one digit more, which it writes with an exponent. */
+    const bool is_whole = size >= pow(10, digits) - 0.5 && size < largest;
+    if (!is_whole) {
+        (void)snprintf(out.text, sizeof out.text, "%.*g", digits, value);
+    } else {
+        (void)snprintf(out.text, sizeof out.text, "%.0f", value);
+    }
+    return out;
+}

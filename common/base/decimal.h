@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DECIMAL_TEXT_BYTES = 64 };
+enum { DECIMAL_TEXT_BYTES = 64, DECIMAL_SHORT_MOST = 9 /* digits */ };
 
 /** Answers whether text is such a number of fewer than DECIMAL_TEXT_BYTES. */
 bool decimal_is_number(const char *text);
@@ -40,5 +40,14 @@ bool decimal_cell_has_comma(struct slice text);
 
 /** Writes value / 10^places without needless zeros: (1500000, 6) -> "1.5". places at most 20. */
 void decimal_format(char *text, size_t text_bytes, uint64_t value, unsigned places);
+
+/* A number in few digits, for people. */
+struct decimal_short {
+    char text[32];
+};
+
+/** Returns it with so many significant digits, 1 to DECIMAL_SHORT_MOST: as printf's %g, but from 1,000 (of three digits) to 10^15 its whole digits and no
+ * exponent: 1234 and not 1.23e+03. */
+struct decimal_short decimal_short(double value, int digits);
 
 #endif

@@ -67,6 +67,18 @@ struct table1_figure correlate_size(const struct correlate *all);
  */
 struct table1_figure correlate_pair(const struct correlate *all, size_t i, size_t j);
 
+/* A question that is asked again. */
+struct correlate_again {
+    double variance; /* of the noise on a cell; unit: records^2 */
+    double times;    /* how many times the records there are */
+    size_t parts;
+};
+
+/** Answers whether correlate_pair would give a pair that it has refused, where noise made the variances and the records larger than they
+ * are, and makes them smaller then: by 1.2 deviations each. Never where a variance was found below 2. */
+bool correlate_would_do(const struct correlate *all, size_t i, size_t j,
+                        const struct correlate_again *again);
+
 /** Answers whether a column hardly varies: no more of its variance was found than 3 deviations of its noise, and with as much more
  * it would be below a quarter of what values have that spread by a sixth of the range. Then no factor is known. */
 bool correlate_is_flat(const struct correlate *all, size_t i);

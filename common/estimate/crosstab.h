@@ -100,4 +100,7 @@ struct crosstab_least crosstab_least_of(const struct crosstab_cells *cells);
  */
 double crosstab_test(double *p, const struct crosstab_cells *cells);
 
+/** Returns the same as it was found, before D is taken to have moved: larger where it was lowered. */
+double crosstab_test_found(const struct crosstab_cells *cells);
+
 #endif

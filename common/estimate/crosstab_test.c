@@ -206,8 +206,8 @@ struct crosstab_least crosstab_least_of(const struct crosstab_cells *cells)
     return least;
 }
 
-/* Of a table without empty categories. */
-static double test_kept(double *p, const struct crosstab_cells *cells)
+/* Of a table without empty categories. found: the statistic before D is taken to have moved */
+static double test_kept(double *p, double *found, const struct crosstab_cells *cells)
 {
     const size_t wide = cells->columns - 1;
     const size_t block = (cells->rows - 1) * wide;
@@ -238,12 +238,13 @@ static double test_kept(double *p, const struct crosstab_cells *cells)
     }
     (void)cholesky_form(matrix, d, block);
     (void)cholesky_form(matrix, by, block);
+    *found = least_statistic(d, by, block, 0);
     const double statistic = least_statistic(d, by, block, moved_most(&least, cells));
     *p = chi_squared_above(statistic, block);
     return statistic;
 }
 
-double crosstab_test(double *p, const struct crosstab_cells *cells)
+static double test_of(double *p, double *found, const struct crosstab_cells *cells)
 {
     double cell[CROSSTAB_CELLS_MAX];
     struct crosstab_cells with = *cells;
@@ -253,6 +254,7 @@ double crosstab_test(double *p, const struct crosstab_cells *cells)
     CHECK(cells->rows >= 2 && cells->columns >= 2);
     CHECK((cells->rows - 1) * (cells->columns - 1) <= CROSSTAB_BLOCK_MAX);
     *p = NAN;
+    *found = NAN;
     crosstab_keep(&kept, cells);
     if (kept.rows < 2 || kept.columns < 2) {
         return NAN;
@@ -267,7 +269,21 @@ double crosstab_test(double *p, const struct crosstab_cells *cells)
     with.cell = cell;
     with.rows = kept.rows;
     with.columns = kept.columns;
-    return test_kept(p, &with);
+    return test_kept(p, found, &with);
+}
+
+double crosstab_test(double *p, const struct crosstab_cells *cells)
+{
+    double found = NAN;
+    return test_of(p, &found, cells);
+}
+
+double crosstab_test_found(const struct crosstab_cells *cells)
+{
+    double p = NAN;
+    double found = NAN;
+    (void)test_of(&p, &found, cells);
+    return found;
 }
 
 double crosstab_row_of_test(size_t columns, double variance)

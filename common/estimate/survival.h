@@ -108,14 +108,21 @@ void survival_estimate(struct survival *out, const struct survival_cells *cells)
 /** Returns the records of a group, noise included. */
 double survival_records(const struct survival_cells *cells, size_t group);
 
-/**
- * Returns by how much epsilon, or the number of records, would have to be larger so that the curves and means of
- * some groups are given, in steps of a quarter: 1 where they are. NAN: 64 times as much does not suffice. From released cells.
- *
- * of  (groups) whether it is of this group
- */
-double survival_epsilon_factor(const struct survival_cells *cells, const bool *of);
-double survival_records_factor(const struct survival_cells *cells, const bool *of);
+/** Answers whether the curves and means of some groups are given. of: (groups) whether it is of this group */
+bool survival_is_whole(const struct survival_cells *cells, const bool *of);
+
+/* A question that is asked again. */
+struct survival_again {
+    size_t intervals;
+    size_t block;
+    double variance; /* of the noise on a number as it is released; unit: records^2 */
+    double times;    /* how many times the records there are */
+};
+
+/** Answers whether they would be given, in seven of eight trials: from what was found, with the noise that it may have and what is drawn
+ * then. */
+bool survival_would_do(const struct survival_cells *cells, const bool *of,
+                       const struct survival_again *again);
 
 /** Answers whether nobody was found in a group: cells_is_hidden. */
 bool survival_is_hidden(const struct survival_cells *cells, size_t group);
@@ -168,6 +175,9 @@ struct survival_expected {
     double
         ratio; /* the least hazard ratio, the second group's to the first one's, that the log-rank test finds in four of five
                      studies at 5 %; NAN: none below SURVIVAL_RATIO_MOST, or no two groups */
+    double censored_survival; /* as survival and mean, where half are censored before the end, at a
+                                 constant rate */
+    double censored_mean;
     double
         group; /* the fewest records of a group whose curve is given, if half of those that do not die are
                         censored; NAN: above 10^9 */
@@ -181,7 +191,8 @@ struct survival_expected {
 double survival_smallest(const struct survival_public *known, size_t intervals);
 double survival_smallest_median(const struct survival_public *known, size_t intervals);
 
-/** Tells the widths to expect where half of each group dies by the end, at a constant hazard and with no other censoring. */
+/** Tells the widths to expect where half of each group dies by the end, at a constant hazard and with no other censoring, but for
+ * those of censored ones. */
 struct survival_expected survival_expect(const struct survival_public *known, size_t intervals);
 
 /* Of a group that is smaller than the others, as survival_expected has them; NAN: not given. */
@@ -189,6 +200,8 @@ struct survival_small {
     double survival;
     double band;
     double mean;
+    double censored_survival;
+    double censored_mean;
     double median;
     double mean_difference; /* to the first group's; half of the width, as a share of `end` */
     double median_difference;

@@ -6,10 +6,7 @@
 
 #include <math.h>
 
-enum { FACTOR_STEPS = 19 /* to 64 */ };
-
 static const double choice_far = 3;
-static const double factor_step = 1.25;
 
 /* How far a normal variable is moved, in its deviations, if it is shown where it is above a limit and a hundredth are shown: the mean
  * of its upper hundredth. What is found far above the limit would be shown anyway. Noise has heavier tails, so that "far" is 3. */
@@ -170,49 +167,4 @@ struct survival_choice survival_mean_moves(const double *weight, const struct su
     }
     return added(moved_by_choice(by, sampled, group, cells, k - 1),
                  moved_by_size(by, group, cells));
-}
-
-/* With how much more epsilon, or how many more records, everything would be shown. */
-static bool is_whole(const struct survival_cells *cells, const bool *of)
-{
-    for (size_t g = 0; g < cells->groups; g++) {
-        if (!of[g]) {
-            continue;
-        }
-        if (!survival_is_large(cells, g) || !survival_has_whole(cells, g)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-double survival_epsilon_factor(const struct survival_cells *cells, const bool *of)
-{
-    struct survival_cells with = *cells;
-    for (int step = 0; step < FACTOR_STEPS; step++) {
-        const double factor = pow(factor_step, step);
-        with.variance = cells->variance / (factor * factor);
-        if (is_whole(&with, of)) {
-            return factor;
-        }
-    }
-    return NAN;
-}
-
-double survival_records_factor(const struct survival_cells *cells, const bool *of)
-{
-    double cell[SURVIVAL_CELLS_MAX] = {0};
-    struct survival_cells with = *cells;
-    const size_t count = SURVIVAL_CELLS(cells->groups, cells->intervals);
-    with.cell = cell;
-    for (int step = 0; step < FACTOR_STEPS; step++) {
-        const double factor = pow(factor_step, step);
-        for (size_t i = 0; i < count; i++) {
-            cell[i] = cells->cell[i] * factor;
-        }
-        if (is_whole(&with, of)) {
-            return factor;
-        }
-    }
-    return NAN;
 }

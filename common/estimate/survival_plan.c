@@ -129,8 +129,7 @@ bool survival_suffices(double records, const struct survival_public *known, size
 {
     double cell[SURVIVAL_CELLS_MAX];
     double truth[SURVIVAL_INTERVALS_MAX];
-    const struct survival_public with = with_groups_of(records, known);
-    expect_all(cell, truth, &half_is_censored, &with, k);
+    expect_group(cell, truth, &half_is_censored, k, records); /* the first, and no other is read */
     const struct survival_cells cells = cells_like(cell, known, k);
     return survival_has_whole(&cells, 0);
 }
@@ -301,24 +300,30 @@ struct survival_small survival_expect_small(const struct survival_public *known,
     double cell[SURVIVAL_CELLS_MAX];
     struct survival half;
     struct survival most;
+    struct survival censored;
     CHECK(known->groups > 1 && share > 0 && share < 1);
-    expect_uneven(cell, &most_die, share, known, intervals);
+    expect_uneven(cell, &half_is_censored, share, known, intervals);
     struct survival_cells cells = cells_like(cell, known, intervals);
+    survival_estimate(&censored, &cells);
+    expect_uneven(cell, &most_die, share, known, intervals);
+    cells = cells_like(cell, known, intervals);
     survival_estimate(&most, &cells);
     expect_uneven(cell, &half_dies, share, known, intervals);
     cells = cells_like(cell, known, intervals);
     survival_estimate(&half, &cells);
     const struct survival_point *last = &half.curve[1].point[intervals - 1];
     const bool is_pair = known->groups == 2;
-    return (struct survival_small){.survival = half_of(&last->survival),
-                                   .band = (last->band_high - last->band_low) / 2,
-                                   .mean = half_of(&half.curve[1].mean),
-                                   .median = half_of(&most.curve[1].median),
-                                   .mean_difference = half_of(&half.mean_difference[1]),
-                                   .median_difference = half_of(&most.median_difference[1]),
-                                   .ratio = is_pair ? least_ratio(known, intervals, share) : NAN,
-                                   .is_tested = is_pair &&
-                                                !isnan(expected_rank(1, share, known, intervals))};
+    return (struct survival_small){
+        .survival = half_of(&last->survival),
+        .band = (last->band_high - last->band_low) / 2,
+        .mean = half_of(&half.curve[1].mean),
+        .censored_survival = half_of(&censored.curve[1].point[intervals - 1].survival),
+        .censored_mean = half_of(&censored.curve[1].mean),
+        .median = half_of(&most.curve[1].median),
+        .mean_difference = half_of(&half.mean_difference[1]),
+        .median_difference = half_of(&most.median_difference[1]),
+        .ratio = is_pair ? least_ratio(known, intervals, share) : NAN,
+        .is_tested = is_pair && !isnan(expected_rank(1, share, known, intervals))};
 }
 
 double survival_smallest(const struct survival_public *known, size_t intervals)
@@ -331,6 +336,18 @@ double survival_smallest_median(const struct survival_public *known, size_t inte
 {
     const struct asked_of_group asked = {known, intervals};
     return cells_fewest_records(has_median, &asked);
+}
+
+/* Half would die, and half would be censored. */
+static struct survival expect_censored(const struct survival_public *known, size_t intervals)
+{
+    double cell[SURVIVAL_CELLS_MAX];
+    double truth[SURVIVAL_INTERVALS_MAX];
+    struct survival out;
+    expect_all(cell, truth, &half_is_censored, known, intervals);
+    const struct survival_cells cells = cells_like(cell, known, intervals);
+    survival_estimate(&out, &cells);
+    return out;
 }
 
 struct survival_expected survival_expect(const struct survival_public *known, size_t intervals)
@@ -351,6 +368,7 @@ struct survival_expected survival_expect(const struct survival_public *known, si
     const double fewest = cells_fewest_records(has_curve, &asked);
     const bool is_large = known->records / (double)known->groups >= fewest;
     const bool is_given = is_large && group.given[intervals - 1];
+    const struct survival censored = expect_censored(known, intervals);
     return (struct survival_expected){
         .survival = is_given ? 0.5 * survival_reach(
                                          sqrt(fmax(group.noise[intervals - 1][intervals - 1], 0)),
@@ -360,6 +378,8 @@ struct survival_expected survival_expect(const struct survival_public *known, si
         .median = expect_median(known, intervals),
         .ratio = least_ratio(known, intervals, 1 / (double)known->groups),
         .mean = !is_large || isnan(mean.value) ? NAN : (mean.high - mean.low) / 2,
+        .censored_survival = half_of(&censored.curve[0].point[intervals - 1].survival),
+        .censored_mean = half_of(&censored.curve[0].mean),
         .group = fewest,
         .median_group = survival_smallest_median(known, intervals),
         .test_group = known->groups > 1 ? cells_fewest_records(has_test, &asked) : NAN};

@@ -31,6 +31,9 @@ double survival_weigh(const struct survival_cells *cells, const double *a);
 double survival_covariance(const struct survival_cells *cells, double inner, double weighed_a,
                            double weighed_b);
 
+/** Writes behind cells the sums that are released with them. cell: (survival_released) */
+void survival_put_sums(double *cell, const struct survival_cells *cells);
+
 /** Fills it in for one group. */
 void survival_group_fill(struct survival_group *out, const struct survival_cells *cells,
                          size_t group);

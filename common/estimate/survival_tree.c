@@ -93,6 +93,17 @@ double survival_covariance(const struct survival_cells *cells, double inner, dou
     return cells->variance * (inner - weighed_a * weighed_b / weight_of_all(cells));
 }
 
+void survival_put_sums(double *cell, const struct survival_cells *cells)
+{
+    const size_t width = 2 * cells->intervals + 1;
+    double *sum = cell + cells->groups * width + 1;
+    for (size_t g = 0; g < cells->groups; g++) {
+        for (size_t at = 0; at < spans_of(cells); at++) {
+            *sum++ = sum_over(cell + g * width, span_of(cells, at));
+        }
+    }
+}
+
 static void agree(double *own, const struct survival_cells *cells, const double *sum)
 {
     for (size_t at = 0; at < spans_of(cells); at++) {

@@ -63,6 +63,16 @@ struct table1_column {
 void table1_column_of(struct table1_column *out, const struct table1_block *block,
                       const struct table1_sizes *sizes, size_t group);
 
+/** Writes the cells of a column that is asked again: how many its classes have at the least (advice_least), evenly over their levels. A
+ * class is one of so many equal parts of the levels. Returns false where there may be nobody in one.
+ *
+ * out    in/out  its cells are written
+ * found  in      as it was
+ * times  in      how many times the records there are
+ */
+bool table1_column_again(struct table1_column *out, const struct table1_column *found, double times,
+                         size_t classes);
+
 struct table1_figure {
     struct estimate
         estimate;     /* all NAN when it is not given; a count has no interval of sampling */

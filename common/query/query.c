@@ -204,6 +204,7 @@ double query_sensitivity_squared(const struct query *query, unsigned grid_bits)
 
 void query_plan(struct query *query, const struct query_public *known)
 {
+    query->planned = *known;
     if (query_kinds[query->kind].plan != NULL) {
         query_kinds[query->kind].plan(query, known);
     }

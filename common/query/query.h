@@ -82,6 +82,15 @@ struct query_variable {
     uint32_t weight; /* its part of the epsilon over the largest part, times 2^QUERY_WEIGHT_BITS */
 };
 
+/* What is known before anything is asked: how many records there will be, and the noise. */
+struct query_public {
+    double records;
+    double variance; /* of the noise on a count's sum; unit: records^2 */
+    bool is_gaussian;
+    size_t
+        sites; /* that are answered one by one, each with its part of records and noise; 0: none is */
+};
+
 /* b = grid_bits, of the set; a record's contribution is a whole number of steps of 2^-b. */
 struct query {
     char text[QUERY_TEXT_BYTES]; /* as written, which serves as its name */
@@ -121,8 +130,9 @@ struct query {
     size_t variable_count;
     size_t parts; /* of a correlate */
     enum regress_family family;
-    bool steps_are_asked; /* by the text; else query_plan chooses them */
-    bool parts_are_asked; /* likewise */
+    bool steps_are_asked;        /* by the text; else query_plan chooses them */
+    bool parts_are_asked;        /* likewise */
+    struct query_public planned; /* what query_plan was told; records 0: it was not asked */
     size_t
         cut_band; /* of an evaluate: the event is foretold from this eighth of the range on; 0: no cut is asked */
 };
@@ -225,15 +235,6 @@ bool query_takes_gaussian(const struct query *query);
  * Privacy: neighbours differ in one record (replace-one).
  */
 double query_sensitivity_squared(const struct query *query, unsigned grid_bits);
-
-/* What is known before anything is asked: how many records there will be, and the noise. */
-struct query_public {
-    double records;
-    double variance; /* of the noise on a count's sum; unit: records^2 */
-    bool is_gaussian;
-    size_t
-        sites; /* that are answered one by one, each with its part of records and noise; 0: none is */
-};
 
 /** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals and blocks, a table1's steps and
  * weights, an evaluate's levels, a concordance's bins, a correlate's parts. */

@@ -81,6 +81,9 @@ void crosstab_say_least(char why[static CROSSTAB_WHY_BYTES], char leave[static C
 /** Appends to the note of a table's first answer which figures its shape does not have, and what tells them. */
 void crosstab_say_kind(struct query_answer *answer, const struct query *query);
 
+/** Tells of a test's statistic that is lowered what it was found as. */
+void crosstab_say_lowered(struct query_answer *answer, double statistic, double found);
+
 /** A survival's cells in records; and the names of a group's median, of its mean, and of what it has more than the first group's. */
 struct survival_cells survival_cells_of(double *cell, const struct answering *answering);
 void survival_name_median(char name[static QUERY_NAME_BYTES], const struct query *query,
@@ -124,6 +127,10 @@ void table_place(struct query_answer *answer, const struct query *query, const c
                  const char *figure, size_t group);
 void table_tell(struct query_answer *answer, const struct answering *answering,
                 const struct table1_figure *figure, const char *unit);
+
+/** The same, with another factor of the epsilon or the records than table1_factor_told; NAN: none is known. */
+void table_tell_advised(struct query_answer *answer, const struct answering *answering,
+                        const struct table1_figure *figure, const char *unit, double factor);
 
 /** Says of a figure that is not given that nobody was found in its group, where that is so. */
 void table_say_empty(struct query_answer *answer, const struct answering *answering,

@@ -1,6 +1,7 @@
 /* query_answers_correlate.c - the correlations of each two columns, and the test of each. */
 
 #include "dp/encode.h"
+#include "query/query_advice.h"
 #include "query/query_answers.h"
 
 #include <math.h>
@@ -26,26 +27,19 @@ static void say_how(struct query_answer *answer, const struct query *query)
     }
 }
 
-/* What of a pair may not vary at all: a number holds if it does. Else, where there is none, that it varies too little. */
+/* What of a pair may not vary at all: no factor is told of it then. Else, where there is none, that it varies too little. */
 static void say_doubtful(struct query_answer *answer, const struct correlate *all, size_t i,
                          size_t j, const struct query *query)
 {
     const size_t used = strlen(answer->note);
-    const bool is_first = correlate_is_doubtful(all, i);
-    const char *name = query->variable[is_first ? i : j].column.name;
-    const bool has_remedy = strstr(answer->note, "would do") != NULL;
-    if (is_first || correlate_is_doubtful(all, j)) {
-        if (has_remedy) {
-            (void)snprintf(answer->note + used, sizeof answer->note - used,
-                           ", if %s varies at all: the noise may show as much", name);
-            return;
-        }
+    const size_t first = correlate_is_doubtful(all, i) ? i : j;
+    if (correlate_is_doubtful(all, first)) {
         (void)snprintf(answer->note + used, sizeof answer->note - used,
                        ": the standard deviation of %s is at most %.2g of its public range, as far "
                        "as the noise lets it be told; a narrower range would help, if it varies at "
                        "all",
-                       name, correlate_deviation_most(all, is_first ? i : j));
-    } else if (!has_remedy) {
+                       query->variable[first].column.name, correlate_deviation_most(all, first));
+    } else if (strstr(answer->note, "would do") == NULL) {
         (void)snprintf(answer->note + used, sizeof answer->note - used,
                        ": its interval would be nearly all of -1 to 1; a narrower public range of "
                        "the columns would help");
@@ -68,6 +62,19 @@ static void say_flat(struct query_answer *answer, const struct correlate *all, s
     }
 }
 
+/* A pair that was refused. */
+struct pair_refused {
+    const struct correlate *all;
+    size_t i, j;
+};
+
+static bool does_pair(const struct advised *advised, const void *of)
+{
+    const struct pair_refused *pair = of;
+    const struct correlate_again again = {advised->variance, advised->times, advised->query.parts};
+    return correlate_would_do(pair->all, pair->i, pair->j, &again);
+}
+
 static void tell_pair(struct query_answer *answer, const struct answering *answering,
                       const struct correlate *all, size_t i, size_t j)
 {
@@ -81,11 +88,15 @@ static void tell_pair(struct query_answer *answer, const struct answering *answe
                                        .noise_high = NAN,
                                        .factor = figure.factor};
     char part[QUERY_NAME_BYTES];
-    table_tell(&answer[0], answering, &figure, "correlation");
+    const struct pair_refused refused = {all, i, j};
+    const double factor = isfinite(figure.factor) && isnan(figure.estimate.value)
+                              ? advice_factor(answering, does_pair, &refused)
+                              : NAN;
+    table_tell_advised(&answer[0], answering, &figure, "correlation", factor);
     say_how(&answer[0], query);
     (void)snprintf(part, sizeof part, "%s with %s", first, second);
     query_answer_name(&answer[0], query, part);
-    table_tell(&answer[1], answering, &test, "p-value");
+    table_tell_advised(&answer[1], answering, &test, "p-value", factor);
     say_flat(&answer[0], all, i, j, query);
     say_flat(&answer[1], all, i, j, query);
     answer[1].value = p;             /* however small */

@@ -2,8 +2,10 @@
  * columns shares, odds ratio, difference and test. */
 
 #include "base/check.h"
+#include "base/decimal.h"
 #include "estimate/cells.h"
 #include "estimate/crosstab.h"
+#include "query/query_advice.h"
 #include "query/query_answers.h"
 
 #include <math.h>
@@ -117,9 +119,6 @@ static void set_estimate(struct query_answer *answer, const struct table *table,
     (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit);
 }
 
-/* Whether a figure is given. row: of a share */
-typedef bool (*is_given)(const struct crosstab_cells *cells, size_t row);
-
 static bool has_share(const struct crosstab_cells *cells, size_t row)
 {
     return !isnan(crosstab_share(cells, row).value);
@@ -140,27 +139,6 @@ static bool is_tested(const struct crosstab_cells *cells, UNUSED size_t row)
 {
     double p = NAN;
     return !isnan(crosstab_test(&p, cells));
-}
-
-/* By how much more epsilon, or by how many more records, a figure would be given. NAN: by no 64 times as much. */
-static double factor_needed(const struct crosstab_cells *cells, is_given given, size_t row,
-                            bool is_of_records)
-{
-    double cell[CROSSTAB_CELLS_MAX + 1];
-    struct crosstab_cells with = *cells;
-    CHECK(cells->m <= CROSSTAB_CELLS_MAX + 1);
-    for (int step = 0; step < 20; step++) {
-        const double factor = pow(1.25, step);
-        for (size_t i = 0; i < cells->m; i++) {
-            cell[i] = cells->cell[i] * (is_of_records ? factor : 1);
-        }
-        with.cell = cell;
-        with.variance = is_of_records ? cells->variance : cells->variance / (factor * factor);
-        if (given(&with, row)) {
-            return factor;
-        }
-    }
-    return NAN;
 }
 
 /* What the test is not of: categories whose counts the noise alone may show, and that hold a tenth of all at most. */
@@ -229,8 +207,8 @@ static bool say_one_category(struct query_answer *answer, const struct table *ta
     return true;
 }
 
-static void say_too_few(struct query_answer *answer, const struct table *table, is_given given,
-                        size_t row);
+static void say_too_few(struct query_answer *answer, const struct table *table,
+                        crosstab_is_given *given, size_t row);
 
 /* Whether nobody was found in a row, as far as the noise tells, of all that were asked. */
 static bool is_row_hidden(const struct crosstab_cells *cells, size_t row, double records)
@@ -244,8 +222,8 @@ static bool is_row_hidden(const struct crosstab_cells *cells, size_t row, double
 }
 
 /* A share, a difference or an odds ratio of rows of which one has nobody: no more epsilon would do. */
-static bool say_no_row(struct query_answer *answer, const struct table *table, is_given given,
-                       size_t row)
+static bool say_no_row(struct query_answer *answer, const struct table *table,
+                       crosstab_is_given *given, size_t row)
 {
     const size_t end = given == has_share ? row + 1 : table->cells.rows;
     size_t at = given == has_share ? row : 0;
@@ -277,14 +255,19 @@ static void say_no_test(struct query_answer *answer, const struct table *table)
     say_too_few(answer, &with, is_tested, 0);
 }
 
-static void say_too_few(struct query_answer *answer, const struct table *table, is_given given,
-                        size_t row)
+static void say_too_few(struct query_answer *answer, const struct table *table,
+                        crosstab_is_given *given, size_t row)
 {
     if (given(&table->cells, row) || say_no_row(answer, table, given, row)) {
         return;
     }
-    const double factor = factor_needed(&table->cells, given, row, false);
-    const double records = factor_needed(&table->cells, given, row, true);
+    const struct answering *answering = table->answering;
+    const struct crosstab_cells *cells = &table->cells;
+    const double factor = given == is_tested ? crosstab_advice_of(answering, cells, given, false)
+                                             : crosstab_advice(answering, cells, given, row);
+    const double records = isfinite(factor) || given != is_tested
+                               ? NAN
+                               : crosstab_advice_of(answering, cells, given, true);
     char why[CROSSTAB_WHY_BYTES] = "";
     char leave[CROSSTAB_WHY_BYTES] = "";
     char more[64] = "";
@@ -306,7 +289,6 @@ static void say_too_few(struct query_answer *answer, const struct table *table, 
         query_say_enough(answer->note, sizeof answer->note, table->answering);
         return;
     }
-    const struct crosstab_cells *cells = &table->cells;
     const size_t used = strlen(answer->note);
     const double needed =
         given == is_tested
@@ -379,9 +361,10 @@ static void set_test(struct query_answer *answer, const struct table *table)
         crosstab_keep(&kept, &table->cells);
         const size_t freedom = (kept.rows - 1) * (kept.columns - 1);
         (void)snprintf(answer->note, sizeof answer->note,
-                       "chi-squared %.4g with %zu degree%s of freedom; its reference distribution "
+                       "chi-squared %s with %zu degree%s of freedom; its reference distribution "
                        "has the noise in it",
-                       statistic, freedom, freedom > 1 ? "s" : "");
+                       decimal_short(statistic, 4).text, freedom, freedom > 1 ? "s" : "");
+        crosstab_say_lowered(answer, statistic, crosstab_test_found(&table->cells));
         say_not_of(answer, query, &kept);
         return;
     }

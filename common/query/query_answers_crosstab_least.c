@@ -1,6 +1,7 @@
 /* What a table does not tell: why it has no test, which cell is too small, and which category need only be left out; and which
  * figures are of smaller tables alone. */
 
+#include "base/decimal.h"
 #include "estimate/crosstab.h"
 #include "query/query_answers.h"
 
@@ -99,4 +100,15 @@ void crosstab_say_kind(struct query_answer *answer, const struct query *query)
                    "%sthe odds ratio and the difference of shares are of tables of 2 x 2 alone%s%s",
                    begin, crosstab_has_test(query) ? "" : ", and the test of smaller tables",
                    instead);
+}
+
+void crosstab_say_lowered(struct query_answer *answer, double statistic, double found)
+{
+    const size_t used = strlen(answer->note);
+    if (found > 1.005 * statistic) { /* else it is the same as it is told */
+        (void)snprintf(answer->note + used, sizeof answer->note - used,
+                       "; lowered from %s, as its smallest expected cell is near the least that is "
+                       "tested, where noise may have made it larger",
+                       decimal_short(found, 4).text);
+    }
 }

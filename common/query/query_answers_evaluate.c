@@ -1,6 +1,7 @@
 /* query_answers_evaluate.c - how well a score tells who has an event: in each group and in all. */
 
 #include "estimate/evaluate.h"
+#include "query/query_advice.h"
 #include "query/query_answers.h"
 
 #include <math.h>
@@ -120,7 +121,12 @@ void answer_evaluate(struct query_answer *answer, const struct answering *answer
         const struct table1_figure size = table1_size(&scored.sizes, group);
         set_rows(row, query, &column);
         for (size_t i = 0; i < rows; i++, answer++) {
-            table_tell(answer, answering, &row[i].figure, row[i].unit);
+            const struct table1_figure *figure = &row[i].figure;
+            const struct table1_refused refused = {&column, group, 0, 2, evaluate_auc};
+            const bool is_auc = i == 0 && isnan(figure->estimate.value);
+            table_tell_advised(answer, answering, figure, row[i].unit,
+                               is_auc ? table1_advice(answering, &refused)
+                                      : table1_factor_told(figure));
             table_place(answer, query, row[i].variable, row[i].label, group);
             table_say_empty(answer, answering, &size);
         }

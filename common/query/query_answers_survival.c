@@ -1,6 +1,7 @@
 /* query_answers_survival.c - the answers of a survival question, and its curves' points. */
 
 #include "query/query_answers_survival.h"
+#include "base/decimal.h"
 #include "dp/encode.h"
 #include "estimate/cells.h"
 
@@ -118,10 +119,9 @@ void survival_name_difference(char name[static QUERY_NAME_BYTES], const struct q
     query_part_name(name, query, part);
 }
 
-/* Of two curves that are shown one may stay above one half. */
+/* Of two curves that are shown one may stay above one half. refused: what is said where one is not, of the means as well */
 static void answer_medians(struct query_answer *answer, const struct answering *answering,
-                           const struct survival *survival, const struct survival_cells *cells,
-                           size_t group)
+                           const struct survival *survival, size_t group, const char *refused)
 {
     const struct query *query = answering->query;
     const bool are_shown = survival->curve[0].shown > 0 && survival->curve[group].shown > 0;
@@ -131,8 +131,7 @@ static void answer_medians(struct query_answer *answer, const struct answering *
                    query_group_name(query, 0));
     query_answer_name(answer, query, part);
     if (!are_shown) {
-        const struct survival_of two = survival_of_two(0, group);
-        survival_say_too_few(answer, answering, cells, &two);
+        (void)snprintf(answer->note, sizeof answer->note, "%s", refused);
     } else if (isnan(answer->value)) {
         (void)snprintf(answer->note, sizeof answer->note, "a curve stays above one half up to %.6g",
                        query->end);
@@ -162,10 +161,12 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
             (void)snprintf(median->note, sizeof median->note,
                            "the curve stays above one half up to %.6g", query->end);
         } else {
-            (void)snprintf(median->note, sizeof median->note, "the interval is in steps of %.4g",
-                           query->edge[0]);
+            (void)snprintf(median->note, sizeof median->note, "the interval is in steps of %s",
+                           decimal_short(query->edge[0], 4).text);
         }
-        if (isnan(curve->mean.value)) {
+        if (curve->shown == 0) {
+            (void)snprintf(mean->note, sizeof mean->note, "%s", median->note);
+        } else if (isnan(curve->mean.value)) {
             survival_say_too_few(mean, answering, cells, &own);
         } else {
             say_release(mean, answering, cells);
@@ -190,7 +191,8 @@ void answer_survival(struct query_answer *answer, const struct answering *answer
             const struct survival_of two = survival_of_two(0, g);
             survival_say_too_few(answer, answering, &cells, &two);
         }
-        answer_medians(++answer, answering, &survival, &cells, g);
+        answer_medians(answer + 1, answering, &survival, g, answer->note);
+        answer++;
         answer++;
     }
     if (cells.groups > 1) {

@@ -1,7 +1,9 @@
 /* query_answers_survival_notes.c - why a survival's figure is not given, and what would do. A group without records is told before all
  * else: nothing that the others lack would do. */
 
+#include "base/decimal.h"
 #include "estimate/cells.h"
+#include "query/query_advice.h"
 #include "query/query_answers_survival.h"
 
 #include <math.h>
@@ -120,11 +122,26 @@ static size_t first_without(const struct survival_cells *cells, const bool *of)
         bool alone[SURVIVAL_GROUPS_MAX] = {false};
         alone[g] = true;
         last = of[g] ? g : last;
-        if (of[g] && !(survival_epsilon_factor(cells, alone) <= 1)) {
+        if (of[g] && !survival_is_whole(cells, alone)) {
             return g;
         }
     }
     return last;
+}
+
+/* Groups of which one is refused. */
+struct refused {
+    const struct survival_cells *cells;
+    const bool *of;
+};
+
+static bool does(const struct advised *advised, const void *of)
+{
+    const struct refused *refused = of;
+    const double share = query_survival_share(&advised->query);
+    const struct survival_again again = {advised->query.intervals, advised->query.block,
+                                         advised->variance / (share * share), advised->times};
+    return survival_would_do(refused->cells, refused->of, &again);
 }
 
 void survival_say_too_few(struct query_answer *answer, const struct answering *answering,
@@ -149,8 +166,9 @@ void survival_say_too_few(struct query_answer *answer, const struct answering *a
             return;
         }
     }
-    const double epsilon = survival_epsilon_factor(cells, groups->of);
-    const double records = survival_records_factor(cells, groups->of);
+    const struct refused refused = {cells, groups->of};
+    const double epsilon = advice_factor_of(answering, does, &refused, false);
+    const double records = advice_factor_of(answering, does, &refused, true);
     char more[128] = "";
     if (!isnan(epsilon)) {
         (void)snprintf(more, sizeof more, "; %.3g times the epsilon would do", epsilon);
@@ -177,9 +195,10 @@ void survival_say_test(struct query_answer *answer, const struct answering *answ
     size_t count = 0;
     if (!isnan(survival->log_rank_p)) {
         (void)snprintf(answer->note, sizeof answer->note,
-                       "chi-squared %.4g with %zu degree%s of freedom; its reference distribution "
+                       "chi-squared %s with %zu degree%s of freedom; its reference distribution "
                        "has the noise in it",
-                       survival->log_rank, survival->tested - 1, survival->tested > 2 ? "s" : "");
+                       decimal_short(survival->log_rank, 4).text, survival->tested - 1,
+                       survival->tested > 2 ? "s" : "");
         for (size_t g = 0; g < cells->groups; g++) {
             if (!survival->is_tested[g]) {
                 query_say_left_out(answer, "", query_group_name(answering->query, g));

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "dp/encode.h"
 #include "estimate/cells.h"
+#include "query/query_advice.h"
 #include "query/query_answers.h"
 
 #include <math.h>
@@ -10,7 +11,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_FIGURES = 6 }; /* mean, deviation, median, two quartiles, missing */
+static struct table1_figure lower_of(const struct table1_column *column)
+{
+    return table1_quantile(column, 0.25);
+}
+
+static struct table1_figure median_of(const struct table1_column *column)
+{
+    return table1_quantile(column, 0.5);
+}
+
+static struct table1_figure upper_of(const struct table1_column *column)
+{
+    return table1_quantile(column, 0.75);
+}
+
+/* Of a number, before the missing ones. */
+static const struct {
+    const char *name;
+    table1_figure_of *of;
+    bool is_quantile;
+} figures[] = {
+    {"mean", table1_mean, false},       {"standard deviation", table1_deviation, false},
+    {"median", median_of, true},        {"lower quartile", lower_of, true},
+    {"upper quartile", upper_of, true},
+};
+
+enum { OF_NUMBER = sizeof figures / sizeof figures[0] };
 
 size_t table_columns(const struct query *query)
 {
@@ -20,16 +47,16 @@ size_t table_columns(const struct query *query)
 
 static size_t figures_of(const struct query_variable *variable)
 {
-    return variable->column.kind == COLUMN_NUMBER ? NUMBER_FIGURES : 2 * variable->levels + 1;
+    return variable->column.kind == COLUMN_NUMBER ? OF_NUMBER + 1 : 2 * variable->levels + 1;
 }
 
 size_t table1_answers(const struct query *query)
 {
-    size_t figures = 1; /* the size */
+    size_t answers = 1; /* the size */
     for (size_t i = 0; i < query->variable_count; i++) {
-        figures += figures_of(&query->variable[i]);
+        answers += figures_of(&query->variable[i]);
     }
-    return table_columns(query) * figures;
+    return table_columns(query) * answers;
 }
 
 const char *table_group(const struct query *query, size_t group)
@@ -53,8 +80,29 @@ void table_place(struct query_answer *answer, const struct query *query, const c
     query_answer_name(answer, query, part);
 }
 
-void table_tell(struct query_answer *answer, const struct answering *answering,
-                const struct table1_figure *figure, const char *unit)
+/* What would do where a figure is not given. */
+static void say_refused(struct query_answer *answer, const struct answering *answering,
+                        const struct table1_figure *figure, double factor)
+{
+    static const char text[] = "not enough data for this question at this epsilon";
+    char *end = answer->note + sizeof text - 1;
+    const size_t room = sizeof answer->note - (sizeof text - 1);
+    (void)snprintf(answer->note, sizeof answer->note, "%s", text);
+    if (figure->needed > 0) {
+        (void)snprintf(end, room,
+                       ": no record was found there, as far as the noise lets it be told; more "
+                       "than %.0f would do",
+                       ceil(figure->needed));
+    } else if (factor <= ADVICE_FACTOR_MOST) {
+        (void)snprintf(end, room, "; %.3g times the epsilon, or the records, would do",
+                       ceil(10 * factor - 1e-6) / 10);
+    } else {
+        query_say_enough(answer->note, sizeof answer->note, answering);
+    }
+}
+
+void table_tell_advised(struct query_answer *answer, const struct answering *answering,
+                        const struct table1_figure *figure, const char *unit, double factor)
 {
     const double n = (double)answering->run->record_count;
     const bool is_count = strcmp(unit, "records") == 0;
@@ -70,27 +118,15 @@ void table_tell(struct query_answer *answer, const struct answering *answering,
     (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit);
     if (is_count) {
         query_tell_count(answer, answer->value, figure->estimate.noise);
-        return;
+    } else if (isnan(answer->value)) {
+        say_refused(answer, answering, figure, factor);
     }
-    if (isnan(answer->value)) {
-        (void)snprintf(answer->note, sizeof answer->note,
-                       "not enough data for this question at this epsilon");
-        if (figure->needed > 0) {
-            const size_t used = strlen(answer->note);
-            (void)snprintf(
-                answer->note + used, sizeof answer->note - used,
-                ": no record was found there, as far as the noise lets it be told; more than "
-                "%.0f would do",
-                ceil(figure->needed));
-        } else if (isfinite(table1_factor_told(figure))) {
-            const size_t used = strlen(answer->note);
-            (void)snprintf(answer->note + used, sizeof answer->note - used,
-                           "; %.3g times the epsilon, or the records, would do",
-                           ceil(10 * table1_factor_told(figure)) / 10);
-        } else {
-            query_say_enough(answer->note, sizeof answer->note, answering);
-        }
-    }
+}
+
+void table_tell(struct query_answer *answer, const struct answering *answering,
+                const struct table1_figure *figure, const char *unit)
+{
+    table_tell_advised(answer, answering, figure, unit, table1_factor_told(figure));
 }
 
 void table_say_empty(struct query_answer *answer, const struct answering *answering,
@@ -107,41 +143,32 @@ void table_say_empty(struct query_answer *answer, const struct answering *answer
     }
 }
 
-static size_t tell_number(struct query_answer *answer, const struct table1 *table,
-                          const struct query_variable *variable, const struct table1_column *column,
-                          size_t group)
+static size_t tell_number(struct query_answer *answer, const struct table1 *table, size_t at,
+                          const struct table1_column *column, size_t group)
 {
-    static const char *const names[NUMBER_FIGURES] = {
-        "mean", "standard deviation", "median", "lower quartile", "upper quartile", "missing"};
-    const struct query *query = table->answering->query;
+    const struct answering *answering = table->answering;
+    const struct query_variable *variable = &answering->query->variable[at];
     const char *unit = variable->column.name;
-    const struct table1_figure figure[NUMBER_FIGURES] = {
-        table1_mean(column),           table1_deviation(column),
-        table1_quantile(column, 0.5),  table1_quantile(column, 0.25),
-        table1_quantile(column, 0.75), table1_count(column, column->levels)};
-    for (size_t i = 0; i < NUMBER_FIGURES; i++) {
-        table_tell(&answer[i], table->answering, &figure[i],
-                   i + 1 == NUMBER_FIGURES ? "records" : unit);
-        table_place(&answer[i], query, unit, names[i], group);
-        if (i + 1 < NUMBER_FIGURES && isnan(answer[i].value) && isfinite(figure[i].factor) &&
-            !query->steps_are_asked) {
-            /* With more epsilon more steps are planned, which have more noise. */
-            const size_t used = strlen(answer[i].note);
-            (void)snprintf(answer[i].note + used, sizeof answer[i].note - used, " in %zu steps",
-                           variable->levels);
+    for (size_t i = 0; i < OF_NUMBER; i++) {
+        const struct table1_figure figure = figures[i].of(column);
+        const struct table1_refused refused = {column, group, at, 1, figures[i].of};
+        const double factor =
+            isnan(figure.estimate.value) ? table1_advice(answering, &refused) : NAN;
+        table_tell_advised(&answer[i], answering, &figure, unit, factor);
+        table_place(&answer[i], answering->query, unit, figures[i].name, group);
+        if (!isnan(answer[i].value) && figures[i].is_quantile) {
+            (void)snprintf(answer[i].note, sizeof answer[i].note,
+                           "the interval is in %zu steps over the public range", variable->levels);
         }
     }
     if (!isnan(answer[0].value)) {
         (void)snprintf(answer[0].note, sizeof answer[0].note, "values are clamped to %.6g .. %.6g",
                        variable->step[0], variable->step[variable->levels - 1]);
     }
-    for (size_t i = 2; i < 5; i++) {
-        if (!isnan(answer[i].value)) {
-            (void)snprintf(answer[i].note, sizeof answer[i].note,
-                           "the interval is in %zu steps over the public range", variable->levels);
-        }
-    }
-    return NUMBER_FIGURES;
+    const struct table1_figure missing = table1_count(column, column->levels);
+    table_tell(&answer[OF_NUMBER], answering, &missing, "records");
+    table_place(&answer[OF_NUMBER], answering->query, unit, "missing", group);
+    return OF_NUMBER + 1;
 }
 
 static size_t tell_category(struct query_answer *answer, const struct table1 *table,
@@ -223,7 +250,7 @@ void answer_table1(struct query_answer *answer, const struct answering *answerin
             table1_column_of(&column, &table.block[i], &table.sizes, group);
             const struct table1_figure size = table1_size(&table.sizes, group);
             const size_t told = variable->column.kind == COLUMN_NUMBER
-                                    ? tell_number(answer, &table, variable, &column, group)
+                                    ? tell_number(answer, &table, i, &column, group)
                                     : tell_category(answer, &table, variable, &column, group);
             for (size_t k = 0; k < told; k++, answer++) {
                 table_say_empty(answer, answering, &size);

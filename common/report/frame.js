@@ -4,10 +4,11 @@ const ROWS_MAX = 1000; /* a page of 100,000 rows serves nobody; the JSON file ha
 const known = (v) => typeof v === "number" && isFinite(v);
 const printable = (text) => String(text).replace(/[\x00-\x1f\x7f]/g, "\ufffd");
 
-/* As C's %g. */
+/* As decimal_short of base/decimal.c. */
 function general(v, digits) {
   if (!known(v)) { return "\u2013"; }
   const [mantissa, power] = v.toExponential(digits - 1).split("e").map(Number);
+  if (power >= digits && Math.abs(v) < 1e15) { return v.toFixed(0); }
   if (v !== 0 && (power < -4 || power >= digits)) {
     return mantissa + "e" + (power < 0 ? "-" : "+") + String(Math.abs(power)).padStart(2, "0");
   }

@@ -1,6 +1,7 @@
 #include "report/result_fields.h"
 
 #include "base/check.h"
+#include "base/decimal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -111,7 +112,7 @@ void result_show(char *text, size_t size, const struct field *field, const void 
     } else if (!isfinite(value)) {
         (void)snprintf(text, size, "-");
     } else if (field->terminal.format == FORMAT_SIGNIFICANT) {
-        (void)snprintf(text, size, "%.*g", field->terminal.digits, value);
+        (void)snprintf(text, size, "%s", decimal_short(value, field->terminal.digits).text);
     } else if (field->terminal.format == FORMAT_PERCENT) {
         (void)snprintf(text, size, "%.*f%%", field->terminal.digits, 100 * value);
     } else {

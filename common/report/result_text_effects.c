@@ -1,5 +1,6 @@
 /* result_text_effects.c - an effect by site as a paper's table, to be copied: the sites, their mean, how much they differ. */
 
+#include "base/decimal.h"
 #include "report/result_text_private.h"
 
 #include <math.h>
@@ -28,7 +29,11 @@ static void write_number(char text[static CELL_BYTES], int digits, double value)
 {
     text[0] = '\0';
     if (isfinite(value)) {
-        (void)snprintf(text, CELL_BYTES, "%.*g", digits, value);
+        if (digits <= DECIMAL_SHORT_MOST) { /* for people */
+            (void)snprintf(text, CELL_BYTES, "%s", decimal_short(value, digits).text);
+        } else {
+            (void)snprintf(text, CELL_BYTES, "%.*g", digits, value);
+        }
     }
 }
 
@@ -121,9 +126,10 @@ static void put_spread(FILE *out, const struct layout *layout, const struct resu
     char text[256];
     if (isfinite(effect->spread)) {
         (void)snprintf(text, sizeof text,
-                       "Between sites: tau %.3g%s, I^2 %.0f %%; all sites alike: Q %.4g, p %.2g.",
-                       effect->spread, is_ratio(effect) ? " (of the logarithm)" : "",
-                       100 * effect->share, effect->statistic, effect->p);
+                       "Between sites: tau %s%s, I^2 %.0f %%; all sites alike: Q %s, p %.2g.",
+                       decimal_short(effect->spread, 3).text,
+                       is_ratio(effect) ? " (of the logarithm)" : "", 100 * effect->share,
+                       decimal_short(effect->statistic, 4).text, effect->p);
         layout->put(out, text);
         (void)fputs("\n\n", out);
     }

@@ -1,5 +1,6 @@
 /* result_text_table.c - a paper's Table 1, to be copied: figures down, groups across, each with its interval. */
 
+#include "base/decimal.h"
 #include "report/result_text_private.h"
 
 #include <math.h>
@@ -66,13 +67,13 @@ static void write_number(char text[static CELL_BYTES], const struct result_answe
     const bool is_share = strcmp(answer->unit, "share") == 0;
     text[0] = '\0';
     if (isfinite(value)) {
-        (void)snprintf(text, CELL_BYTES,
-                       is_count(answer) ? "%.0f"
-                       : is_share       ? "%.1f %%"
-                                        : "%.4g",
-                       is_share           ? nearest(100 * value, 0.1)
-                       : is_count(answer) ? fmax(nearest(value, 1), 0)
-                                          : value);
+        if (is_share) {
+            (void)snprintf(text, CELL_BYTES, "%.1f %%", nearest(100 * value, 0.1));
+        } else if (is_count(answer)) {
+            (void)snprintf(text, CELL_BYTES, "%.0f", fmax(nearest(value, 1), 0));
+        } else {
+            (void)snprintf(text, CELL_BYTES, "%s", decimal_short(value, 4).text);
+        }
     }
 }
 

@@ -125,7 +125,7 @@ static struct artifact artifact_of(struct slice bytes)
 /* The nearest numbers of 4 bytes. What is too large becomes the largest: agents take finite numbers alone. */
 static uint8_t *shorten(const double *state, size_t count)
 {
-    uint8_t *shown = malloc(count * sizeof(float));
+    uint8_t *shown = malloc(4 * count);
     for (size_t i = 0; shown != NULL && i < count; i++) {
         const float number = (float)fmin(fmax(state[i], -(double)FLT_MAX), (double)FLT_MAX);
         uint32_t word;

@@ -14,6 +14,8 @@ static const char of_time[] = "half of the interval is a tenth of the time";
 static const double small_share =
     0.1; /* of all records, in a group that is smaller than the others */
 
+static const char censored[] = "if half would die and half are censored, evenly in time";
+
 /* Half of an interval of a curve. */
 struct curve_half {
     const char *of;
@@ -103,6 +105,10 @@ static enum status describe_alike(struct terms *terms, const struct query *query
          expected->group, false, true},
         {"mean up to the end", "mean up to the end", "likewise", expected->mean, expected->group,
          true, false},
+        {"share at the end, half censored", "share at the end", censored,
+         expected->censored_survival, expected->group, false, true},
+        {"mean up to the end, half censored", "mean up to the end", censored,
+         expected->censored_mean, expected->group, true, true},
         {"median", "median", "if three of four die", expected->median, expected->median_group, true,
          true},
         {"difference of two means up to the end", "difference of two means", "if half die",
@@ -112,9 +118,9 @@ static enum status describe_alike(struct terms *terms, const struct query *query
     const bool is_pair = known->groups > 1;
     const double has = known->records / (double)known->groups;
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < (is_pair ? 6 : 4) && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < (is_pair ? 8 : 6) && status == STATUS_OK; i++) {
         const char *where = !is_pair ? ""
-                            : i < 4  ? " in a group, if all are alike"
+                            : i < 6  ? " in a group, if all are alike"
                                      : " of groups alike";
         status =
             add_curve(terms, query, &told[i], where, has, is_pair ? TERMS_OF_ALIKE : TERMS_OF_ALL);
@@ -144,6 +150,10 @@ static enum status describe_small(struct terms *terms, const struct query *query
          expected->group, false, true},
         {"mean up to the end", "mean up to the end", "likewise", small.mean, expected->group, true,
          true},
+        {"share at the end, half censored", "share at the end", censored, small.censored_survival,
+         expected->group, false, true},
+        {"mean up to the end, half censored", "mean up to the end", censored, small.censored_mean,
+         expected->group, true, true},
         {"median", "median", "if three of four die", small.median, expected->median_group, true,
          true},
         {"mean up to the end, less another group's,", "difference of two means", "if half die",
@@ -193,7 +203,8 @@ enum status query_terms_survival(struct terms *terms, const struct query *query,
     cell->noise = deviation;
     cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES) / part;
     query_place(cell, query, "", TERMS_OF_NONE, 0, 0);
-    cell->place.taken = "half die and none are censored; for medians three of four die";
+    cell->place.taken =
+        "half die; none are censored, or half, evenly in time; for medians three of four die";
     const enum status status = describe_alike(terms, query, &known, &expected);
     return status == STATUS_OK && known.groups > 1 ? describe_small(terms, query, &known, &expected)
                                                    : status;

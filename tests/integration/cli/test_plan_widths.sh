@@ -126,7 +126,7 @@ assert line["bar"] is None and answer["value"] is None, answer
 assert "too few records: a group needs about" in line["what"] and "times the epsilon, or the records, would do" in answer["note"]
 needed = float(line["what"].split("needs about ")[1].split()[0])
 said = float(answer["note"].split("; ")[1].split()[0])
-assert 1 / 1.5 < said * 617 / 1.2 / needed < 1.5, (said, needed)
+assert 1 / 1.2 < said * 617 / needed < 4, (said, needed)  # the advice allows for noise, and for more steps
 # The smallest cell of a table of three columns is as large as its bar.
 line = one(lines, "what", wide, "each of 40 cells; a cell needs about")
 answer = named(wide + "sex F, death 0, flc.grp 3")

@@ -113,7 +113,7 @@ class Team:
         def reached():
             now = self.state(number)
             return now["state"] == state and (now["ended"] or state == "running")
-        fed.wait_until(reached, f"job {number} is {state}")
+        fed.wait_until(reached, f"job {number} is {state}", seconds=3 * fed.PATIENCE_S)  # a whole job
 
     def records(self, number):
         said = psql(self.url, f"SELECT count(*) FROM {self.schema}_job_{number}.hedgerow_record")

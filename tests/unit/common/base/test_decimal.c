@@ -140,3 +140,19 @@ Test(decimal, is_written_without_needless_zeros)
         cr_assert_str_eq(text, list[i].text);
     }
 }
+
+/* Thousands have no exponent: a plan told of "1e+03 days". */
+Test(decimal, is_short_for_people)
+{
+    static const struct {
+        double value;
+        int digits;
+        const char *text;
+    } list[] = {
+        {1000, 3, "1000"},   {1234.5, 3, "1234"},    {999.4, 3, "999"}, {999.6, 3, "1000"},
+        {-1250, 3, "-1250"}, {0.12345, 3, "0.123"},  {0, 3, "0"},       {12345678, 4, "12345678"},
+        {1e-7, 3, "1e-07"},  {2.5e15, 3, "2.5e+15"}, {NAN, 3, "nan"},   {INFINITY, 3, "inf"}};
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        cr_expect_str_eq(decimal_short(list[i].value, list[i].digits).text, list[i].text);
+    }
+}

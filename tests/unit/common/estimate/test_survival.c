@@ -255,16 +255,21 @@ Test(survival, is_refused_where_noise_leaves_no_meaning_and_says_what_would_do)
     struct survival_cells cells = read_cells(vectors("flchain"), "cells", 2, HOSPITALS);
     const bool both[2] = {true, true};
     cells.variance = 0.01;
-    cr_expect(survival_epsilon_factor(&cells, both) == 1);
-    cr_expect(survival_records_factor(&cells, both) == 1);
+    cr_expect(survival_is_whole(&cells, both));
     cells.variance = 300.0 * 300;
     survival_estimate(&survival, &cells);
     cr_expect(survival.curve[0].shown == 0 && isnan(survival.curve[0].mean.value));
     cr_expect(isnan(survival.mean_difference[1].value) && isnan(survival.curve[0].median.value));
     cr_expect(isnan(survival.curve[0].point[5].survival.value));
-    const double factor = survival_epsilon_factor(&cells, both);
-    cr_expect(factor > 1 && factor < 64);
-    cells.variance /= factor * factor;
+    cr_expect(!survival_is_whole(&cells, both));
+    cells.variance = 120.0 * 120;
+    cr_expect(!survival_is_whole(&cells, both));
+    struct survival_again again = {.intervals = HOSPITALS, .variance = cells.variance, .times = 1};
+    while (!survival_would_do(&cells, both, &again)) {
+        again.variance /= 2;
+        cr_assert(again.variance > 0.01);
+    }
+    cells.variance = again.variance;
     survival_estimate(&survival, &cells);
     cr_expect(2 * survival.curve[0].shown >= HOSPITALS && !isnan(survival.curve[1].mean.value));
 }

@@ -94,7 +94,7 @@ Test(crosstab_question, says_of_each_refused_figure_what_would_do)
     const int64_t sum[5] = {140 * ONE, 60 * ONE, 100 * ONE, 100 * ONE, 10 * ONE};
     const size_t figure[] = {8, 9, 10, 11, 12}; /* two shares, their difference, odds ratio, test */
     for (size_t i = 0; i < sizeof figure / sizeof figure[0]; i++) {
-        double scale = 60;
+        double scale = 30;
         for (int asked = 0; asked < 2; asked++) {
             struct query_answer answer[ANSWERS];
             struct query_set set;
@@ -176,7 +176,7 @@ Test(crosstab_question, says_how_many_records_a_test_of_few_needs)
                   "%s", test->note);
         query_run_free(&run);
     }
-    cr_expect(times >= 2.5 && times < 3.2, "%g", times);
+    cr_expect(times >= 2.5 && times < 6, "%g", times); /* with chance allowed for */
     query_set_free(&set);
 }
 
@@ -348,4 +348,41 @@ Test(crosstab_question, says_which_figures_its_shape_does_not_have)
         }
         query_set_free(&set);
     }
+}
+
+/* Near the least expected cell that is tested noise may have made the columns look dependent: the statistic is lowered, and the answer
+ * says from what. Without noise, and where it is far, it says nothing of that. */
+Test(crosstab_question, says_where_a_test_is_lowered)
+{
+    const char *const text[] = {"crosstab: sex x death"};
+    const int64_t cell[3][4] = {{60, 110, 400, 300}, {60, 110, 400, 300}, {600, 1100, 4000, 3000}};
+    const double scale[3] = {8, 0.01, 8};
+    struct query_answer answer[ANSWERS];
+    struct query_set set;
+    struct query_run run;
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    for (size_t i = 0; i < 3; i++) {
+        const struct query_noise noise = {.scale = ONE * scale[i], .draws = 1};
+        int64_t sum[5] = {0};
+        int64_t records = 0;
+        for (size_t k = 0; k < 4; k++) {
+            sum[k] = cell[i][k] * ONE;
+            records += cell[i][k];
+        }
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &noise, (uint64_t)records);
+        query_run_answers(answer, &run);
+        const char *note = answer[12].note;
+        const char *from = strstr(note, "; lowered from ");
+        double told = NAN;
+        double found = NAN;
+        cr_assert(sscanf(note, "chi-squared %lg", &told) == 1, "%s", note);
+        cr_expect((from != NULL) == (i == 0), "%zu: %s", i, note);
+        if (i == 0) {
+            cr_assert(sscanf(from, "; lowered from %lg", &found) == 1);
+            cr_expect(found > 1.005 * told && answer[12].value > 0, "%s", note);
+        }
+        query_run_free(&run);
+    }
+    query_set_free(&set);
 }

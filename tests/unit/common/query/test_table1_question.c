@@ -247,9 +247,8 @@ Test(table1_question, answers_with_intervals_and_refuses_with_what_would_do)
     query_set_free(&set);
 }
 
-/* Noise makes those of no group fewer than none, so that the groups are more than all: the answer says why. A number that is not
- * given says with how many steps a factor would do. */
-Test(table1_question, says_why_groups_do_not_add_up_and_of_how_many_steps_a_factor_is)
+/* Noise makes those of no group fewer than none, so that the groups are more than all: the answer says why. */
+Test(table1_question, says_why_groups_do_not_add_up)
 {
     const char *const text[] = {"table1: [age] by death"};
     struct query_set set;
@@ -269,10 +268,6 @@ Test(table1_question, says_why_groups_do_not_add_up_and_of_how_many_steps_a_fact
     cr_expect(answer[2].value == 1000 && answer[0].value + answer[1].value > 1005);
     cr_expect(strstr(answer[2].note, "the groups add up to 1010: noise is cut off") != NULL, "%s",
               answer[2].note);
-    const struct query_answer *spread = answer_of(answer, 32, "age", "standard deviation", "0");
-    char steps[32];
-    (void)snprintf(steps, sizeof steps, "would do in %zu steps", levels);
-    cr_expect(isnan(spread->value) && strstr(spread->note, steps) != NULL, "%s", spread->note);
     query_run_free(&run);
     query_set_free(&set);
 }
