@@ -15,6 +15,7 @@ enum { STEPS_MAX = 100 };
 static const double step_most = 1;     /* of a term, so that a first step does not overshoot */
 static const double step_last = 1e-10; /* then the steps end */
 static const double term_most = 25;
+static const double level_noise_most = 0.2; /* of a level's records, over an even level's */
 static const double mean_noise_most = 0.15; /* of the mean of counts, over it */
 
 size_t regress_points(const struct regress_design *design)
@@ -374,6 +375,21 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     return out;
 }
 
+/* The largest of the numbers whose slopes have a weight. */
+static double level_noise(const struct regress_fit *fit, const double *weight)
+{
+    const struct regress_design *design = fit->cells->design;
+    double most = 0;
+    for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
+        const struct regress_predictor *predictor = &design->predictor[i];
+        if (predictor->is_number && design->is_rounded && weight[term] != 0) {
+            most = fmax(most, fit->shape[i].noise);
+        }
+        term += predictor->is_number ? 1 : predictor->levels - 1;
+    }
+    return most;
+}
+
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight)
 {
     struct table1_figure out = {
@@ -392,6 +408,8 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
         ESTIMATE_Z * sqrt(moved.sampling + heavier * heavier * moved.noise) / fieller +
         above * moved.with_mean;
     out.factor = moved.inverse_noise / REGRESS_NOISE_MOST;
+    const double hidden = level_noise(fit, weight) / level_noise_most;
+    out.factor = hidden < 1 ? out.factor : fmax(out.factor, hidden);
     if (!(out.factor < 1) || !(half > 0)) {
         return out;
     }

@@ -19,7 +19,8 @@
  * (H^-1)_jj over it, as Fieller's is.
  *
  * Predictors are rounded to their levels: that is part of what is asked. A coefficient is given where the noise of H leaves
- * it meaning: the noise's deviation of (H^-1)_jj is below 0.3 of it; of counts also where the noise of their sum is below 0.15 of it.
+ * it meaning: the noise's deviation of (H^-1)_jj is below 0.3 of it; of a number also where that of a level's records is below a
+ * fifth of an even level's, and of counts where the noise of their sum is below 0.15 of it.
  *
  * b = (baselines, slopes). A model's baselines: one intercept; of hazards one for each interval, log of -log(1 - h), h the
  * chance to die in it. Slopes then are logarithms of hazard ratios (the grouped Cox model). */
@@ -93,6 +94,7 @@ enum { REGRESS_SHAPE = 6 };
 struct regress_shape {
     double by[REGRESS_LEVELS_MAX][REGRESS_SHAPE];    /* (levels, its terms) */
     double at_end[REGRESS_LEVELS_MAX];               /* (levels) by values at the range's ends, in deviations */
+    double noise; /* of a level's records, over those of an even one */
     double factor[REGRESS_SHAPE * REGRESS_SHAPE]; /* Cholesky's, of the inverse of the terms' covariance */
 };
 

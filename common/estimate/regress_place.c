@@ -234,7 +234,7 @@ static void set_one(struct density *out, struct regress_shape *shape,
         legendre(out->p[i], node(i, levels), REGRESS_SHAPE);
     }
     for (size_t k = 0; k < levels; k++) {
-        share[k] = fmax(level->sum[k], 0);
+        share[k] = fmax(level->sum[k], level->noise);
         all += share[k];
     }
     for (size_t k = 0; k < levels; k++) {
@@ -246,6 +246,7 @@ static void set_one(struct density *out, struct regress_shape *shape,
     set_means(out);
     set_by(shape->by, out);
     set_at_end(shape->at_end, out);
+    shape->noise = level->noise / even;
 }
 
 /* Predictors as columns of numbers: a number's value, or whether a record is in each category but the first. */

@@ -46,7 +46,7 @@ static const struct {
     size_t slopes;
     struct column column[PREDICTORS];
     struct model model[FAMILIES];
-} designs[] = {
+} designs[DESIGNS] = {
     {"",
      3,
      {{NORMAL, 0, 0, 0.4, 1, {0, 0}},
