@@ -195,8 +195,12 @@ struct decimal_short decimal_short(double value, int digits)
     struct decimal_short out;
     CHECK(digits >= 1 && digits <= DECIMAL_SHORT_MOST);
     const double size = fabs(value);
+    double limit = 1;
+    for (int i = 0; i < digits; i++) {
+        limit *= 10;
+    }
     /* From where %g would round up to one digit more, which it writes with an exponent. */
-    const bool is_whole = size >= pow(10, digits) - 0.5 && size < largest;
+    const bool is_whole = size >= limit - 0.5 && size < largest;
     if (!is_whole) {
         (void)snprintf(out.text, sizeof out.text, "%.*g", digits, value);
     } else {

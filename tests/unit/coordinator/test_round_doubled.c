@@ -236,7 +236,7 @@ Test(round_doubled, a_collector_with_answers_is_waited_for)
         team_hand_in(2);
         cr_expect_eq(team[0].coordinator->outcome.rounds_closed, round, "round %u", round);
         central_wait(&team[0], TEAM_DEADLINE_MS);
-        team[1].now_ms = team[2].now_ms = team[0].now_ms;
+        team[2].now_ms = team[0].now_ms; /* the other's agents have had no time of theirs yet */
         team_follow(1);
         team_follow(2);
     }
