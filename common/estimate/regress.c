@@ -15,7 +15,6 @@ enum { STEPS_MAX = 100 };
 static const double step_most = 1;     /* of a term, so that a first step does not overshoot */
 static const double step_last = 1e-10; /* then the steps end */
 static const double term_most = 25;
-static const double level_noise_most = 0.2; /* of a level's records, over an even level's */
 static const double mean_noise_most = 0.15; /* of the mean of counts, over it */
 
 size_t regress_points(const struct regress_design *design)
@@ -297,7 +296,7 @@ static double by_shape(const struct regress_fit *fit, const double *weight, cons
     } while (regress_point_next(&point, design));
     for (size_t i = 0; i < design->predictors; i++) {
         double by[REGRESS_SHAPE] = {0};
-        if (!design->predictor[i].is_number || !design->is_rounded) {
+        if (!design->predictor[i].is_number || !design->is_rounded || fit->shape[i].is_hidden) {
             continue;
         }
         for (size_t k = 0; k < design->predictor[i].levels; k++) {
@@ -406,9 +405,9 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
         fit->mean_noise > 0 ? normal_mean_above(1 / fit->mean_noise - 1 / mean_noise_most) : 0;
     const double half =
         ESTIMATE_Z * sqrt(moved.sampling + heavier * heavier * moved.noise) / fieller +
-        above * moved.with_mean;
+        2 * above * moved.with_mean;
     out.factor = moved.inverse_noise / REGRESS_NOISE_MOST;
-    const double hidden = level_noise(fit, weight) / level_noise_most;
+    const double hidden = level_noise(fit, weight);
     out.factor = hidden < 1 ? out.factor : fmax(out.factor, hidden);
     if (!(out.factor < 1) || !(half > 0)) {
         return out;

@@ -19,8 +19,8 @@
  * (H^-1)_jj over it, as Fieller's is.
  *
  * Predictors are rounded to their levels: that is part of what is asked. A coefficient is given where the noise of H leaves
- * it meaning: the noise's deviation of (H^-1)_jj is below 0.3 of it; of a number also where that of a level's records is below a
- * fifth of an even level's, and of counts where the noise of their sum is below 0.15 of it.
+ * it meaning: the noise's deviation of (H^-1)_jj is below 0.3 of it; of a number also where that of a level's records is below 0.15
+ * of an even level's, and of counts where the noise of their sum is below 0.15 of it.
  *
  * b = (baselines, slopes). A model's baselines: one intercept; of hazards one for each interval, log of -log(1 - h), h the
  * chance to die in it. Slopes then are logarithms of hazard ratios (the grouped Cox model). */
@@ -92,10 +92,13 @@ enum { REGRESS_SHAPE = 6 };
 
 /* What is told of a number's density: how it moves the means of levels. */
 struct regress_shape {
-    double by[REGRESS_LEVELS_MAX][REGRESS_SHAPE];    /* (levels, its terms) */
-    double at_end[REGRESS_LEVELS_MAX];               /* (levels) by values at the range's ends, in deviations */
-    double noise; /* of a level's records, over those of an even one */
-    double factor[REGRESS_SHAPE * REGRESS_SHAPE]; /* Cholesky's, of the inverse of the terms' covariance */
+    bool
+        is_hidden; /* noise leaves nothing of it to tell: values are the middles of their levels, and no slope is given */
+    double by[REGRESS_LEVELS_MAX][REGRESS_SHAPE]; /* (levels, its terms) */
+    double at_end[REGRESS_LEVELS_MAX]; /* (levels) by values at the range's ends, in deviations */
+    double noise;                      /* of a level's records, over the most at which it is told */
+    double factor[REGRESS_SHAPE *
+                  REGRESS_SHAPE]; /* Cholesky's, of the inverse of the terms' covariance */
 };
 
 struct regress_fit {
@@ -104,14 +107,15 @@ struct regress_fit {
     bool is_solved;
     double mean_noise;                 /* of counts: the noise of their sum, over it; else 0 */
     double weight[REGRESS_POINTS_MAX]; /* of each point */
-    double placed[REGRESS_POINTS_MAX * REGRESS_PREDICTORS_MAX]; /* (points, predictors) of numbers: their values */
+    double placed[REGRESS_POINTS_MAX *
+                  REGRESS_PREDICTORS_MAX]; /* (points, predictors) of numbers: their values */
     double leaving
         [REGRESS_INTERVALS_MAX]; /* (intervals) of hazards, the share of those who do not die that leaves, of all points */
     bool is_out[REGRESS_TERMS_MAX];            /* (terms) is 0, and moves no other */
     enum regress_lack lack[REGRESS_TERMS_MAX]; /* (terms) of a slope, or an interval */
     enum regress_lack lack_of_first; /* of the baselines, where a first category is empty */
-    struct regress_shape shape[REGRESS_PREDICTORS_MAX]; /* (predictors) of numbers */
-    double b[REGRESS_TERMS_MAX];     /* (terms) */
+    struct regress_shape shape[REGRESS_PREDICTORS_MAX];   /* (predictors) of numbers */
+    double b[REGRESS_TERMS_MAX];                          /* (terms) */
     double factor[REGRESS_TERMS_MAX * REGRESS_TERMS_MAX]; /* (terms, terms) Cholesky's, of H */
 };
 

@@ -32,6 +32,7 @@ enum {
 /* The deviations of a_1 to a_4 that are taken for granted. */
 static const double deviation[REGRESS_SHAPE] = {30, 30, 4, 2, 1, 0.5};
 static const double share_at_end = 0.15; /* a deviation, of a first or last level's records */
+static const double noise_most = 0.15;   /* of a level's records, over an even level's */
 static const double step_most = 3;
 static const double step_last = 1e-6;
 static const double told_most = 0.9; /* of a number's variance, by the other columns */
@@ -39,8 +40,8 @@ static const double told_most = 0.9; /* of a number's variance, by the other col
 struct density {
     size_t levels;
     double p[REGRESS_LEVELS_MAX * NODES][REGRESS_SHAPE]; /* polynomials at each node */
-    double at[REGRESS_LEVELS_MAX * NODES]; /* of each node; their sum is 1 */
-    double mean[REGRESS_LEVELS_MAX];       /* of each level */
+    double at[REGRESS_LEVELS_MAX * NODES];               /* of each node; their sum is 1 */
+    double mean[REGRESS_LEVELS_MAX];                     /* of each level */
     double centre, variance;
     double kept; /* the variance of levels' means, over it */
 };
@@ -241,19 +242,19 @@ static void set_one(struct density *out, struct regress_shape *shape,
         share[k] = all > 0 ? share[k] / all : 1 / (double)levels;
     }
     const double even = fmax(all, 1) / (double)levels;
-    fit_density(out, shape->factor, share,
-                fmax(all, 1) / (1 + level->noise * level->noise / even));
+    fit_density(out, shape->factor, share, fmax(all, 1) / (1 + level->noise * level->noise / even));
     set_means(out);
     set_by(shape->by, out);
     set_at_end(shape->at_end, out);
-    shape->noise = level->noise / even;
+    shape->noise = level->noise / even / noise_most;
+    shape->is_hidden = !(shape->noise < 1);
 }
 
 /* Predictors as columns of numbers: a number's value, or whether a record is in each category but the first. */
 struct columns {
     size_t count;
-    size_t of[COLUMNS_MAX];     /* the predictor */
-    size_t level[COLUMNS_MAX];  /* of a category */
+    size_t of[COLUMNS_MAX];    /* the predictor */
+    size_t level[COLUMNS_MAX]; /* of a category */
     double mean[COLUMNS_MAX];
     double together[COLUMNS_MAX * COLUMNS_MAX];
 };
@@ -326,8 +327,9 @@ static void sum_columns(struct columns *out, double *noise, const struct regress
 
 /* Of values in place of levels' means, less what noise may have made of them. */
 static void mend_columns(struct columns *columns, const double *noise,
-                         const struct regress_design *design, const struct density *density)
+                         const struct regress_fit *fit, const struct density *density)
 {
+    const struct regress_design *design = fit->cells->design;
     const size_t n = columns->count;
     for (size_t c = 0; c < n; c++) {
         for (size_t e = 0; e <= c; e++) {
@@ -339,6 +341,8 @@ static void mend_columns(struct columns *columns, const double *noise,
             } else if (c == e) {
                 const double share = fmin(fmax(columns->mean[c], 0.01), 0.99);
                 *own = share * (1 - share);
+            } else if (fit->shape[i].is_hidden || fit->shape[j].is_hidden) {
+                *own = 0;
             } else if (i != j) {
                 const double square = *own * *own;
                 *own *= square > noise[c * n + e] ? 1 - noise[c * n + e] / square : 0;
@@ -416,8 +420,7 @@ static double mean_within(const struct density *density, size_t level, double t)
         sum += more * at[i] * (double)i;
         more *= times;
     }
-    return node(level * NODES, density->levels) +
-           sum / all * 2 / (double)(density->levels * NODES);
+    return node(level * NODES, density->levels) + sum / all * 2 / (double)(density->levels * NODES);
 }
 
 static double tilt(const struct told *told, const struct columns *columns,
@@ -434,20 +437,21 @@ static double tilt(const struct told *told, const struct columns *columns,
     return told->precision * t;
 }
 
-/* placed: (points, predictors) */
-static void place_points(double *placed, const struct columns *columns, const struct told *told,
-                         const struct regress_design *design, const struct density *density)
+static void place_points(struct regress_fit *fit, const struct columns *columns,
+                         const struct told *told, const struct density *density)
 {
+    const struct regress_design *design = fit->cells->design;
+    double *placed = fit->placed;
     struct regress_point point;
     regress_point_first(&point, design, NULL);
     do {
         for (size_t i = 0; i < design->predictors; i++) {
-            placed[i] = design->predictor[i].is_number ? density[i].mean[point.level[i]] : 0;
+            placed[i] = design->predictor[i].value[point.level[i]];
         }
         for (int round = 0; round < ROUNDS; round++) {
             for (size_t c = 0; c < columns->count; c++) {
                 const size_t i = columns->of[c];
-                if (design->predictor[i].is_number) {
+                if (design->predictor[i].is_number && !fit->shape[i].is_hidden) {
                     placed[i] = mean_within(&density[i], point.level[i],
                                             tilt(&told[c], columns, design, &point, placed));
                 }
@@ -491,7 +495,7 @@ void regress_place(struct regress_fit *fit)
     }
     list_columns(&columns, design);
     sum_columns(&columns, noise, cells, density);
-    mend_columns(&columns, noise, design, density);
+    mend_columns(&columns, noise, fit, density);
     for (size_t c = 0; c < columns.count; c++) {
         const size_t i = columns.of[c];
         tell_by_others(&told[c], &columns, c);
@@ -499,5 +503,5 @@ void regress_place(struct regress_fit *fit)
             narrow(&density[i], told[c].precision - 1 / density[i].variance);
         }
     }
-    place_points(fit->placed, &columns, told, design, density);
+    place_points(fit, &columns, told, density);
 }

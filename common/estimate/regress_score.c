@@ -17,8 +17,8 @@ static void set_point(struct regress_point *point, const struct regress_design *
     for (size_t i = 0; i < design->predictors; i++) {
         const struct regress_predictor *predictor = &design->predictor[i];
         if (predictor->is_number) {
-            point->x[slope++] = point->placed != NULL ? point->placed[i]
-                                                      : predictor->value[point->level[i]];
+            point->x[slope++] =
+                point->placed != NULL ? point->placed[i] : predictor->value[point->level[i]];
             continue;
         }
         for (size_t k = 1; k < predictor->levels; k++) {

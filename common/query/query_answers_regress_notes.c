@@ -93,10 +93,11 @@ void regress_say_rounded(struct query_answer *answer, const struct query_variabl
     const struct column *column = &variable->column;
     const double low = predicate_value(column, column->centre - column->half_width);
     const double high = predicate_value(column, column->centre + column->half_width);
-    append(answer,
-           "from %zu levels of %s over %.6g to %.6g, within which values are taken to lie smoothly; "
-           "nine in ten records are in %zu",
-           variable->levels, name, low, high, few);
+    append(
+        answer,
+        "from %zu levels of %s over %.6g to %.6g, within which values are taken to lie smoothly; "
+        "nine in ten records are in %zu",
+        variable->levels, name, low, high, few);
     if (5 * few <= 2 * variable->levels) {
         append(answer, ": too few to tell much of the values themselves; a narrower range would");
     }

@@ -83,6 +83,15 @@ static const struct {
       {0.05, {0.2, -0.25, 0, 0}},
       {-0.5, {0.3, -0.35, 0, 0}},
       {-2.1, {0.6, -0.6, 0, 0}}}},
+    {", last",
+     4,
+     {{FALLING, 0, 0, 0.7, 1, {0, 0}},
+      {NORMAL, 0, -0.05, 0.35, 0.4, {0, 0}},
+      {CATEGORY, 3, 0, 0, -0.5, {0.5, 0.8}}},
+     {{-1, {-0.8, 1, 0.5, 0}},
+      {0, {-0.2, 0.3, -0.15, 0}},
+      {-0.3, {-0.3, 0.4, 0.3, 0}},
+      {-2.3, {-0.6, 0.8, 0.4, 0}}}},
 };
 
 enum regress_family regress_world_family(const struct intervals_setting *setting)
@@ -152,8 +161,7 @@ static double below(const struct column *column, double edge, size_t levels, dou
         return edge <= 0 ? 0 : 1;
     }
     if (column->kind == CATEGORY) {
-        const double odds =
-            column->end[(size_t)edge - 1] / (1 - column->end[(size_t)edge - 1]);
+        const double odds = column->end[(size_t)edge - 1] / (1 - column->end[(size_t)edge - 1]);
         return 1 / (1 + exp(column->correlation * z) / odds);
     }
     const double w = variable_at(column, 2 * edge / (double)levels - 1);

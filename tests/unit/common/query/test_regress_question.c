@@ -244,8 +244,8 @@ Test(regress_question, warns_where_levels_say_little_of_values)
     static const double straight[] = {119, 183, 269, 376, 490}; /* a logistic curve's */
     static struct query_answer answer[16];
     answer_points(answer, "regress: death ~ age in 5 levels", narrow, bent, 5, 1);
-    cr_expect(strstr(answer[AGE].note, "; nine in ten records are in 2: too few") != NULL,
-              "%s", answer[AGE].note);
+    cr_expect(strstr(answer[AGE].note, "; nine in ten records are in 2: too few") != NULL, "%s",
+              answer[AGE].note);
     cr_expect(strstr(answer[AGE].note, "do not follow the model") != NULL, "%s", answer[AGE].note);
     answer_points(answer, "regress: death ~ age in 5 levels", even, straight, 5, 1);
     cr_expect_str_eq(answer[AGE].note,
