@@ -103,7 +103,7 @@ static void derive(double *u, struct regress_fit *fit)
     struct regress_point point;
     memset(u, 0, fit->terms * sizeof *u);
     memset(fit->factor, 0, sizeof fit->factor);
-    regress_point_first(&point, design);
+    regress_point_first(&point, design, fit->placed);
     do {
         double eta[REGRESS_INTERVALS_MAX];
         struct regress_score sum = {.count = design->intervals};
@@ -197,6 +197,7 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
     start(out, sum);
     regress_leave_intervals_out(out, sum);
     regress_set_weights(out, sum);
+    regress_place(out);
     for (int i = 0; i < STEPS_MAX && isfinite(out->b[0]); i++) {
         double largest = 0;
         derive(u, out);
@@ -246,6 +247,70 @@ struct moved {
         with_mean; /* of counts: how far value moves where the noise of their sum is a deviation of it */
 };
 
+/* A slope as far as its own variance lets it be told: what noise makes of a slope of 0 is no doubt of values. */
+static double told_slope(const struct regress_fit *fit, const double *weight, size_t term,
+                         double variance)
+{
+    const double square = fit->b[term] * fit->b[term];
+    bool is_alone = weight[term] == 1;
+    for (size_t i = 0; i < fit->terms; i++) {
+        is_alone = is_alone && (i == term || weight[i] == 0);
+    }
+    return is_alone ? copysign(sqrt(fmax(square - variance, 0)), fit->b[term]) : fit->b[term];
+}
+
+/* The variance of a figure that the numbers' values have, which are told by their levels. Where values lie further apart, slopes are
+ * nearer to 0 by as much; scores, whose mean is 0, move none in the mean. a: H^-1 w; variance: the figure's own */
+static double by_shape(const struct regress_fit *fit, const double *weight, const double *a,
+                       double variance)
+{
+    const struct regress_design *design = fit->cells->design;
+    const struct regress_asked asked = {design, fit->leaving, fit->is_out};
+    const double *cell = fit->cells->cell;
+    const double *of_point = fit->weight;
+    double by_value[REGRESS_PREDICTORS_MAX][REGRESS_LEVELS_MAX] = {{0}};
+    double sum = 0;
+    struct regress_point point;
+    regress_point_first(&point, design, fit->placed);
+    do {
+        double eta[REGRESS_INTERVALS_MAX];
+        double along[REGRESS_INTERVALS_MAX] = {0};
+        double bend = 0;
+        regress_set_eta(eta, design, fit->b, &point);
+        regress_set_eta(along, design, a, &point);
+        for (size_t y = 0; y < design->outcomes; y++, cell++) {
+            struct regress_score one;
+            regress_score(&one, &asked, eta, y);
+            for (size_t i = 0; i < one.count; i++) {
+                bend += *of_point * *cell * one.curve[i] * along[i];
+            }
+        }
+        for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
+            const struct regress_predictor *predictor = &design->predictor[i];
+            if (predictor->is_number) {
+                by_value[i][point.level[i]] -= bend * told_slope(fit, weight, term, variance);
+            }
+            term += predictor->is_number ? 1 : predictor->levels - 1;
+        }
+        of_point++;
+    } while (regress_point_next(&point, design));
+    for (size_t i = 0; i < design->predictors; i++) {
+        double by[REGRESS_SHAPE] = {0};
+        if (!design->predictor[i].is_number || !design->is_rounded || fit->shape[i].is_hidden) {
+            continue;
+        }
+        for (size_t k = 0; k < design->predictor[i].levels; k++) {
+            const double at_end = by_value[i][k] * fit->shape[i].at_end[k];
+            sum += at_end * at_end;
+            for (size_t d = 0; d < REGRESS_SHAPE; d++) {
+                by[d] += by_value[i][k] * fit->shape[i].by[k][d];
+            }
+        }
+        sum += cholesky_form(fit->shape[i].factor, by, REGRESS_SHAPE);
+    }
+    return sum;
+}
+
 static struct moved moved_by(const struct regress_fit *fit, const double *weight)
 {
     const struct regress_design *design = fit->cells->design;
@@ -265,7 +330,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
         out.value += weight[i] * fit->b[i];
         out.inverse += weight[i] * a[i];
     }
-    regress_point_first(&point, design);
+    regress_point_first(&point, design, fit->placed);
     do {
         double eta[REGRESS_INTERVALS_MAX];
         double along[REGRESS_INTERVALS_MAX] = {0}; /* A'z_i */
@@ -302,10 +367,26 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
         out.with_mean = sqrt(fit->cells->variance) * fabs(joint - sum * counts / m) /
                         sqrt(counts_square - counts * counts / m);
     }
+    out.sampling += by_shape(fit, weight, a, out.sampling + out.noise);
     out.z += square > 0 ? (ESTIMATE_Z_NOISE - ESTIMATE_Z) * fourth / (square * square) : 0;
     out.inverse_noise =
         sqrt(fit->cells->variance * fmax(bend_square - bend_sum * bend_sum / m, 0)) / out.inverse;
     return out;
+}
+
+/* The largest of the numbers whose slopes have a weight. */
+static double level_noise(const struct regress_fit *fit, const double *weight)
+{
+    const struct regress_design *design = fit->cells->design;
+    double most = 0;
+    for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
+        const struct regress_predictor *predictor = &design->predictor[i];
+        if (predictor->is_number && design->is_rounded && weight[term] != 0) {
+            most = fmax(most, fit->shape[i].noise);
+        }
+        term += predictor->is_number ? 1 : predictor->levels - 1;
+    }
+    return most;
 }
 
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight)
@@ -324,8 +405,10 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
         fit->mean_noise > 0 ? normal_mean_above(1 / fit->mean_noise - 1 / mean_noise_most) : 0;
     const double half =
         ESTIMATE_Z * sqrt(moved.sampling + heavier * heavier * moved.noise) / fieller +
-        above * moved.with_mean;
+        2 * above * moved.with_mean;
     out.factor = moved.inverse_noise / REGRESS_NOISE_MOST;
+    const double hidden = level_noise(fit, weight);
+    out.factor = hidden < 1 ? out.factor : fmax(out.factor, hidden);
     if (!(out.factor < 1) || !(half > 0)) {
         return out;
     }

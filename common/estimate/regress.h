@@ -19,7 +19,8 @@
  * (H^-1)_jj over it, as Fieller's is.
  *
  * Predictors are rounded to their levels: that is part of what is asked. A coefficient is given where the noise of H leaves
- * it meaning: the noise's deviation of (H^-1)_jj is below 0.3 of it; of counts also where the noise of their sum is below 0.15 of it.
+ * it meaning: the noise's deviation of (H^-1)_jj is below 0.3 of it; of a number also where that of a level's records is below 0.15
+ * of an even level's, and of counts where the noise of their sum is below 0.15 of it.
  *
  * b = (baselines, slopes). A model's baselines: one intercept; of hazards one for each interval, log of -log(1 - h), h the
  * chance to die in it. Slopes then are logarithms of hazard ratios (the grouped Cox model). */
@@ -64,6 +65,7 @@ struct regress_design {
     size_t intervals;      /* of hazards; else 1 */
     size_t outcomes;       /* run faster than the points */
     const double *outcome; /* (outcomes) values of a number's levels; NULL of others */
+    bool is_rounded;       /* numbers lie somewhere within their levels; else at value */
 };
 
 struct regress_cells {
@@ -86,18 +88,34 @@ enum regress_lack {
     REGRESS_LACKS_EVENTS   /* no event was found in the interval; of baselines of hazards */
 };
 
+enum { REGRESS_SHAPE = 6 };
+
+/* What is told of a number's density: how it moves the means of levels. */
+struct regress_shape {
+    bool
+        is_hidden; /* noise leaves nothing of it to tell: values are the middles of their levels, and no slope is given */
+    double by[REGRESS_LEVELS_MAX][REGRESS_SHAPE]; /* (levels, its terms) */
+    double at_end[REGRESS_LEVELS_MAX]; /* (levels) by values at the range's ends, in deviations */
+    double noise;                      /* of a level's records, over the most at which it is told */
+    double factor[REGRESS_SHAPE *
+                  REGRESS_SHAPE]; /* Cholesky's, of the inverse of the terms' covariance */
+};
+
 struct regress_fit {
     const struct regress_cells *cells;
     size_t terms;
     bool is_solved;
     double mean_noise;                 /* of counts: the noise of their sum, over it; else 0 */
     double weight[REGRESS_POINTS_MAX]; /* of each point */
+    double placed[REGRESS_POINTS_MAX *
+                  REGRESS_PREDICTORS_MAX]; /* (points, predictors) of numbers: their values */
     double leaving
         [REGRESS_INTERVALS_MAX]; /* (intervals) of hazards, the share of those who do not die that leaves, of all points */
     bool is_out[REGRESS_TERMS_MAX];            /* (terms) is 0, and moves no other */
     enum regress_lack lack[REGRESS_TERMS_MAX]; /* (terms) of a slope, or an interval */
     enum regress_lack lack_of_first; /* of the baselines, where a first category is empty */
-    double b[REGRESS_TERMS_MAX];     /* (terms) */
+    struct regress_shape shape[REGRESS_PREDICTORS_MAX];   /* (predictors) of numbers */
+    double b[REGRESS_TERMS_MAX];                          /* (terms) */
     double factor[REGRESS_TERMS_MAX * REGRESS_TERMS_MAX]; /* (terms, terms) Cholesky's, of H */
 };
 
@@ -135,15 +153,6 @@ double regress_test(const struct table1_figure *figure);
 
 /** Returns how few of a predictor's levels hold nine in ten of the records, as released. */
 size_t regress_levels_of_most(const struct regress_cells *cells, size_t predictor);
-
-/** Writes how much nearer to 0 than its own a number's coefficient would be where it is rounded to each number of levels, 2 to 16:
- * nearer (REGRESS_LEVELS_MAX + 1) shares. From what is released of its levels; values are taken to lie smoothly within them. Exact
- * for normal and even columns in a linear model without others; for columns that go together more is moved. */
-void regress_rounding(double *nearer, const struct regress_cells *cells, size_t predictor);
-
-/** Returns the most levels, up to 16, that all numbers of a design can have by what regress_plan expects of as many records as are
- * released; 0: no more than they have. */
-size_t regress_finest(const struct regress_cells *cells, size_t predictor);
 
 /** Returns the p-value of the test that outcomes follow the model over a predictor's levels; NAN: none. It takes b as known, and
  * rejects less often than it says. Source: a score test of one more term for each level, with the sandwich's variance. */

@@ -50,7 +50,7 @@ double regress_misfit(const struct regress_fit *fit, size_t predictor)
     double square = 0;
     size_t count = 0;
     struct regress_point point;
-    regress_point_first(&point, design);
+    regress_point_first(&point, design, fit->placed);
     do {
         const size_t k = point.level[predictor];
         double eta[REGRESS_INTERVALS_MAX];

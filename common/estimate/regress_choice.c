@@ -68,7 +68,7 @@ static struct together sum_cells(const struct at *own, const struct at *plain)
     const double *weight = own->fit->weight;
     struct together sum = {.moves = 0};
     struct regress_point point;
-    regress_point_first(&point, design);
+    regress_point_first(&point, design, own->fit->placed);
     do {
         for (size_t y = 0; y < design->outcomes; y++) {
             double moves;

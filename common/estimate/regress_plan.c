@@ -143,30 +143,6 @@ static void set_numbers(struct regress_predictor *predictor, size_t predictors, 
     }
 }
 
-size_t regress_finest(const struct regress_cells *cells, size_t predictor)
-{
-    struct regress_predictor finer[REGRESS_PREDICTORS_MAX];
-    struct regress_design design = *cells->design;
-    size_t most = 0;
-    double records = 0;
-    for (size_t c = 0; c < regress_points(&design) * design.outcomes; c++) {
-        records += cells->cell[c];
-    }
-    memcpy(finer, design.predictor, design.predictors * sizeof *finer);
-    design.predictor = finer;
-    for (size_t i = 0; i < design.predictors; i++) {
-        most = finer[i].is_number && finer[i].levels > most ? finer[i].levels : most;
-    }
-    for (size_t levels = REGRESS_LEVELS_MAX; levels > most && records > 0; levels--) {
-        set_numbers(finer, design.predictors, levels);
-        if (regress_points(&design) * design.outcomes <= REGRESS_CELLS_MAX &&
-            regress_expect(&design, predictor, records, cells->variance).factor <= factor_most) {
-            return levels;
-        }
-    }
-    return 0;
-}
-
 size_t regress_plan(const struct regress_design *design, struct regress_predictor *predictor,
                     double records, double variance)
 {

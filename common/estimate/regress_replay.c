@@ -102,7 +102,7 @@ static void set_points(double *records, const struct margins *margins,
     double sum = 0;
     size_t points = 0;
     struct regress_point point;
-    regress_point_first(&point, design);
+    regress_point_first(&point, design, NULL);
     do {
         double own = -independent(margins, &point, design->predictors);
         for (size_t y = 0; y < design->outcomes; y++) {
@@ -114,7 +114,7 @@ static void set_points(double *records, const struct margins *margins,
     const double noise = cells->variance * (double)(points * design->outcomes);
     const double kept = square > noise ? 1 - noise / square : 0;
     points = 0;
-    regress_point_first(&point, design);
+    regress_point_first(&point, design, NULL);
     do {
         const double mean = independent(margins, &point, design->predictors);
         records[points] = fmax(mean + kept * records[points], 0);

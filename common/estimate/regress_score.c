@@ -17,7 +17,8 @@ static void set_point(struct regress_point *point, const struct regress_design *
     for (size_t i = 0; i < design->predictors; i++) {
         const struct regress_predictor *predictor = &design->predictor[i];
         if (predictor->is_number) {
-            point->x[slope++] = predictor->value[point->level[i]];
+            point->x[slope++] =
+                point->placed != NULL ? point->placed[i] : predictor->value[point->level[i]];
             continue;
         }
         for (size_t k = 1; k < predictor->levels; k++) {
@@ -26,9 +27,11 @@ static void set_point(struct regress_point *point, const struct regress_design *
     }
 }
 
-void regress_point_first(struct regress_point *point, const struct regress_design *design)
+void regress_point_first(struct regress_point *point, const struct regress_design *design,
+                         const double *placed)
 {
     memset(point, 0, sizeof *point);
+    point->placed = placed;
     set_point(point, design);
 }
 
@@ -38,6 +41,7 @@ bool regress_point_next(struct regress_point *point, const struct regress_design
     while (i > 0 && ++point->level[i - 1] == design->predictor[i - 1].levels) {
         point->level[--i] = 0;
     }
+    point->placed += point->placed != NULL && i > 0 ? design->predictors : 0;
     set_point(point, design);
     return i > 0;
 }

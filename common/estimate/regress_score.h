@@ -9,10 +9,12 @@
 struct regress_point {
     size_t level[REGRESS_PREDICTORS_MAX];
     double x[REGRESS_SLOPES_MAX];
+    const double *placed; /* (predictors) of numbers, or NULL: the middles of their levels */
 };
 
 /** Goes to the first point, and to the next. The next returns false behind the last. */
-void regress_point_first(struct regress_point *point, const struct regress_design *design);
+void regress_point_first(struct regress_point *point, const struct regress_design *design,
+                         const double *placed);
 bool regress_point_next(struct regress_point *point, const struct regress_design *design);
 
 /** Writes the baselines and x'slopes together: eta (intervals). */

@@ -52,7 +52,7 @@ void regress_sum_levels(struct regress_levels *level, const struct regress_cells
     const double count = (double)(regress_points(design) * design->outcomes);
     struct regress_point point;
     memset(level, 0, design->predictors * sizeof *level);
-    regress_point_first(&point, design);
+    regress_point_first(&point, design, NULL);
     do {
         double own = 0;
         for (size_t y = 0; y < design->outcomes; y++) {
@@ -147,7 +147,7 @@ void regress_set_weights(struct regress_fit *fit, const double *outcomes)
     for (size_t y = 0; y < design->outcomes; y++) {
         all += outcomes[y];
     }
-    regress_point_first(&point, design);
+    regress_point_first(&point, design, NULL);
     do {
         double records = all;
         bool is_out = false;

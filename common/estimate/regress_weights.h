@@ -27,6 +27,9 @@ void regress_set_weights(struct regress_fit *fit, const double *outcomes);
 /** Leaves the intervals of hazards out in which no event was found: from their noisy sum over all points, by the outcomes' sums. */
 void regress_leave_intervals_out(struct regress_fit *fit, const double *outcomes);
 
+/** Sets the values of numbers at each point, and what their columns' shapes leave of doubt. */
+void regress_place(struct regress_fit *fit);
+
 /* The noise of H's inverse over it, up to which a coefficient is given. */
 #define REGRESS_NOISE_MOST 0.3
 

@@ -200,21 +200,19 @@ void regress_slope_of(struct regress_slope *out, const struct query *query,
     out->unit = outcome_unit(query) / half;
 }
 
-/* Of a coefficient that is given: how its column was rounded, and which intervals of time tell nothing. */
+/* Of a coefficient that is given: which levels it is from, and which intervals of time tell nothing. */
 static void say_what_it_is_of(struct query_answer *answer, size_t count,
-                              const struct telling *telling, size_t index,
-                              const struct table1_figure *figure)
+                              const struct telling *telling, size_t index)
 {
     const struct query *query = telling->answering->query;
     const struct query_variable *variable = &query->variable[index];
     const bool is_number = variable->column.kind == COLUMN_NUMBER;
     struct regress_slope named;
-    struct regress_rounded rounded = {.nearer = 0};
+    struct regress_rounded rounded = {.levels_of_most = 0};
     regress_slope_of(&named, query, variable, 0);
     if (is_number) {
         rounded.levels_of_most = regress_levels_of_most(telling->cells, index);
         rounded.is_bent = regress_misfit(&telling->fit, index) < misfit_least;
-        regress_set_rounding(&rounded, telling->cells, index, &figure->estimate);
     }
     for (size_t i = 0; i < count; i++) {
         if (is_number) {
@@ -243,7 +241,7 @@ static size_t tell_variable(struct query_answer *answer, struct telling *telling
         const size_t told = tell_slope(first, telling, &figure, &named, at);
         count += told;
         if (!isnan(figure.estimate.value)) {
-            say_what_it_is_of(first, told, telling, index, &figure);
+            say_what_it_is_of(first, told, telling, index);
         }
     }
     return count;

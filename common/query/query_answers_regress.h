@@ -20,15 +20,7 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
 struct regress_rounded {
     size_t levels_of_most; /* that hold nine in ten records */
     bool is_bent;          /* outcomes do not follow the model over its levels */
-    double nearer;         /* by how much the coefficient is nearer to 0; 0: too little to say */
-    size_t finer;          /* levels that would help; 0: none */
-    bool has_most;         /* there cannot be more levels */
-    double nearer_if_finer;
 };
-
-/** Sets what rounding does to a number's coefficient, and what would help, where that is more than a tenth of the interval's half. */
-void regress_set_rounding(struct regress_rounded *out, const struct regress_cells *cells,
-                          size_t predictor, const struct estimate *coefficient);
 
 /** Appends which intervals of time are left out of hazards. */
 void regress_say_intervals(struct query_answer *answer, const struct query *query,

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double least_told = 0.1; /* of an interval's half: a bias by rounding */
-
 __attribute__((format(printf, 2, 3))) static void append(struct query_answer *answer,
                                                          const char *format, ...)
 {
@@ -88,40 +86,6 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
     }
 }
 
-void regress_set_rounding(struct regress_rounded *out, const struct regress_cells *cells,
-                          size_t predictor, const struct estimate *coefficient)
-{
-    double nearer[REGRESS_LEVELS_MAX + 1];
-    const double half = (coefficient->high - coefficient->low) / 2;
-    regress_rounding(nearer, cells, predictor);
-    const double own = nearer[cells->design->predictor[predictor].levels];
-    const double least = least_told * half; /* the bias that is told */
-    if (fabs(coefficient->value) * own <= least * (1 - own)) {
-        return;
-    }
-    out->nearer = own;
-    out->has_most = cells->design->predictor[predictor].levels == REGRESS_LEVELS_MAX;
-    out->finer = regress_finest(cells, predictor);
-    out->nearer_if_finer = out->finer > 0 ? nearer[out->finer] : NAN;
-}
-
-static void say_nearer(struct query_answer *answer, const struct regress_rounded *rounded)
-{
-    append(answer,
-           "; rounding makes the coefficient nearer to 0 than that of the column itself, by about "
-           "%.0f %% or more, and the interval is of the rounded column: ",
-           fmax(100 * rounded->nearer, 1));
-    if (rounded->finer > 0) {
-        append(answer, "in %zu levels by about %.0f %% or more%s", rounded->finer,
-               ceil(100 * rounded->nearer_if_finer),
-               rounded->finer > REGRESS_PLAN_MOST ? " (intervals of so many are not confirmed)"
-                                                  : "");
-    } else {
-        append(answer, "a narrower range%s would help",
-               rounded->has_most ? "" : ", or more epsilon for more levels,");
-    }
-}
-
 void regress_say_rounded(struct query_answer *answer, const struct query_variable *variable,
                          const char *name, const struct regress_rounded *rounded)
 {
@@ -129,13 +93,13 @@ void regress_say_rounded(struct query_answer *answer, const struct query_variabl
     const struct column *column = &variable->column;
     const double low = predicate_value(column, column->centre - column->half_width);
     const double high = predicate_value(column, column->centre + column->half_width);
-    append(answer, "of %s rounded to %zu levels over %.6g to %.6g, nine in ten records in %zu",
-           name, variable->levels, low, high, few);
+    append(
+        answer,
+        "from %zu levels of %s over %.6g to %.6g, within which values are taken to lie smoothly; "
+        "nine in ten records are in %zu",
+        variable->levels, name, low, high, few);
     if (5 * few <= 2 * variable->levels) {
         append(answer, ": too few to tell much of the values themselves; a narrower range would");
-    }
-    if (rounded->nearer > 0) {
-        say_nearer(answer, rounded);
     }
     if (rounded->is_bent) {
         append(answer, "; outcomes do not follow the model over these levels, so that the "

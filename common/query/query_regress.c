@@ -27,7 +27,8 @@ void query_regress_design(struct query_regress *out, const struct query *query)
                                 .predictors = query->variable_count,
                                 .intervals = query->family == REGRESS_HAZARD ? query->intervals : 1,
                                 .outcomes = query_regress_outcomes(query),
-                                .outcome = out->outcome};
+                                .outcome = out->outcome,
+                                .is_rounded = true};
     for (size_t i = 0; i < query->variable_count; i++) {
         out->predictor[i].levels = query->variable[i].levels;
         out->predictor[i].is_number = query->variable[i].column.kind == COLUMN_NUMBER;

@@ -54,7 +54,8 @@ static void plan(struct model *out, struct drawing *drawing, enum regress_family
                                 .predictors = PREDICTORS,
                                 .intervals = family == REGRESS_HAZARD ? out->columns->intervals : 1,
                                 .outcomes = outcomes_of(family, out->columns),
-                                .outcome = out->outcome};
+                                .outcome = out->outcome,
+                                .is_rounded = true};
     for (size_t y = 0; y < levels; y++) {
         out->outcome[y] =
             family == REGRESS_POISSON ? (double)y : 2 * (double)y / (double)(levels - 1) - 1;
@@ -138,13 +139,12 @@ static void draw_records(double *cell, const struct model *model, const double s
         columns->outcome[family] + columns->off[family] * seeded_random_unit(&drawing->seeded);
     for (uint64_t j = 0; j < records; j++) {
         const double z = drawing_normal(drawing);
-        const double place = floor((columns->spread * z + columns->centre + 1) / 2 * levels);
-        const size_t level = (size_t)fmin(fmax(place, 0), levels - 1);
+        const double x = fmin(fmax(columns->spread * z + columns->centre, -1), 1);
+        const size_t level = (size_t)fmin(floor((x + 1) / 2 * levels), levels - 1);
         const double unit = seeded_random_unit(&drawing->seeded);
         const double odds = columns->baseline + columns->with_number * z;
         const size_t second = unit < 1 / (1 + exp(-odds)) ? 1 : 0;
-        const double eta =
-            baseline + slope[0] * model->predictor[0].value[level] + slope[1] * (double)second;
+        const double eta = baseline + slope[0] * x + slope[1] * (double)second;
         add_outcome(&cell[(level * CATEGORIES + second) * model->design.outcomes], model, eta,
                     drawing);
     }
