@@ -112,8 +112,8 @@ static void derive(double *u, struct regress_fit *fit)
             struct regress_score one;
             regress_score(&one, &asked, eta, y);
             for (size_t i = 0; i < one.count; i++) {
-                sum.score[i] += *weight * *cell * one.score[i];
-                sum.curve[i] += *weight * *cell * one.curve[i];
+                sum.score[i] += *weight * (*cell - fit->lifted[y]) * one.score[i];
+                sum.curve[i] += *weight * (*cell - fit->lifted[y]) * one.curve[i];
             }
         }
         weight++;
@@ -145,6 +145,33 @@ static double mean_noise(const struct regress_cells *cells, const double *sum)
     }
     const double noise = sqrt(cells->variance * (double)regress_points(design) * square);
     return noise > 0 ? noise / fmax(all, 0) : 0;
+}
+
+/* Counts are shown where their sum is, so that noise has made it larger in the mean: the part of that which is in each cell, as the
+ * cell's noise goes with the sum's. */
+static void set_lifted(struct regress_fit *fit, const double *sum)
+{
+    const struct regress_design *design = fit->cells->design;
+    const double points = (double)regress_points(design);
+    const double m = (double)fit->cells->m;
+    double all = 0;
+    double outcomes = 0;
+    double square = 0;
+    for (size_t y = 0; y < design->outcomes && design->family == REGRESS_POISSON; y++) {
+        all += sum[y] * design->outcome[y];
+        outcomes += points * design->outcome[y];
+        square += points * design->outcome[y] * design->outcome[y];
+    }
+    const double deviation = sqrt(fit->cells->variance * (square - outcomes * outcomes / m));
+    if (!(deviation > 0) || !(fit->mean_noise <= mean_noise_most)) {
+        return;
+    }
+    const double limit = all * fit->mean_noise / mean_noise_most;
+    const double above = normal_shown((all - limit) / deviation);
+    const double lifted = fit->cells->variance * normal_mean_above(above) / deviation;
+    for (size_t y = 0; y < design->outcomes; y++) {
+        fit->lifted[y] = lifted * (design->outcome[y] - outcomes / m);
+    }
 }
 
 static double between(double x, double low, double high)
@@ -194,6 +221,7 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
     if (!(out->mean_noise <= mean_noise_most)) {
         return;
     }
+    set_lifted(out, sum);
     start(out, sum);
     regress_leave_intervals_out(out, sum);
     regress_set_weights(out, sum);
@@ -282,7 +310,7 @@ static double by_shape(const struct regress_fit *fit, const double *weight, cons
             struct regress_score one;
             regress_score(&one, &asked, eta, y);
             for (size_t i = 0; i < one.count; i++) {
-                bend += *of_point * *cell * one.curve[i] * along[i];
+                bend += *of_point * (*cell - fit->lifted[y]) * one.curve[i] * along[i];
             }
         }
         for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
@@ -347,7 +375,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
             }
             moves *= *of_point;
             bends *= *of_point;
-            out.sampling += *cell * moves * moves;
+            out.sampling += (*cell - fit->lifted[y]) * moves * moves;
             sum += moves;
             square += moves * moves;
             fourth += moves * moves * moves * moves;
@@ -374,17 +402,17 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     return out;
 }
 
-/* The largest of the numbers whose slopes have a weight. */
+/* The largest of the predictors whose slopes have a weight. */
 static double level_noise(const struct regress_fit *fit, const double *weight)
 {
     const struct regress_design *design = fit->cells->design;
     double most = 0;
     for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
         const struct regress_predictor *predictor = &design->predictor[i];
-        if (predictor->is_number && design->is_rounded && weight[term] != 0) {
-            most = fmax(most, fit->shape[i].noise);
+        const size_t slopes = predictor->is_number ? 1 : predictor->levels - 1;
+        for (size_t k = 0; k < slopes; k++, term++) {
+            most = weight[term] != 0 ? fmax(most, fit->shape[i].noise) : most;
         }
-        term += predictor->is_number ? 1 : predictor->levels - 1;
     }
     return most;
 }
@@ -405,7 +433,7 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
         fit->mean_noise > 0 ? normal_mean_above(1 / fit->mean_noise - 1 / mean_noise_most) : 0;
     const double half =
         ESTIMATE_Z * sqrt(moved.sampling + heavier * heavier * moved.noise) / fieller +
-        2 * above * moved.with_mean;
+        above * moved.with_mean;
     out.factor = moved.inverse_noise / REGRESS_NOISE_MOST;
     const double hidden = level_noise(fit, weight);
     out.factor = hidden < 1 ? out.factor : fmax(out.factor, hidden);

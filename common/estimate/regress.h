@@ -18,9 +18,9 @@
  * A coefficient is a quotient of two noisy sums. So its interval is wider by 1/(1 - z^2 r^2), r the noise's deviation of
  * (H^-1)_jj over it, as Fieller's is.
  *
- * Predictors are rounded to their levels: that is part of what is asked. A coefficient is given where the noise of H leaves
- * it meaning: the noise's deviation of (H^-1)_jj is below 0.3 of it; of a number also where that of a level's records is below 0.15
- * of an even level's, and of counts where the noise of their sum is below 0.15 of it.
+ * A number is known by its level alone, and counts by the mean of its values there, as regress_place.c tells it. What levels leave
+ * open of that is part of the interval. A coefficient is given where the noise of H leaves it meaning: the noise's deviation of (H^-1)_jj is below 0.3 of it; also where that of a level's records is below 0.15 of an
+ * even level's (of a category's 0.25), and of counts where the noise of their sum is below 0.15 of it.
  *
  * b = (baselines, slopes). A model's baselines: one intercept; of hazards one for each interval, log of -log(1 - h), h the
  * chance to die in it. Slopes then are logarithms of hazard ratios (the grouped Cox model). */
@@ -90,7 +90,7 @@ enum regress_lack {
 
 enum { REGRESS_SHAPE = 6 };
 
-/* What is told of a number's density: how it moves the means of levels. */
+/* What is told of a predictor's levels; of a number's density: how it moves their means. */
 struct regress_shape {
     bool
         is_hidden; /* noise leaves nothing of it to tell: values are the middles of their levels, and no slope is given */
@@ -105,7 +105,9 @@ struct regress_fit {
     const struct regress_cells *cells;
     size_t terms;
     bool is_solved;
-    double mean_noise;                 /* of counts: the noise of their sum, over it; else 0 */
+    double mean_noise; /* of counts: the noise of their sum, over it; else 0 */
+    double lifted
+        [REGRESS_OUTCOMES_MAX]; /* (outcomes) of counts: what is in each cell, in the mean, as their sum is shown */
     double weight[REGRESS_POINTS_MAX]; /* of each point */
     double placed[REGRESS_POINTS_MAX *
                   REGRESS_PREDICTORS_MAX]; /* (points, predictors) of numbers: their values */

@@ -32,7 +32,8 @@ enum {
 /* The deviations of a_1 to a_4 that are taken for granted. */
 static const double deviation[REGRESS_SHAPE] = {30, 30, 4, 2, 1, 0.5};
 static const double share_at_end = 0.15; /* a deviation, of a first or last level's records */
-static const double noise_most = 0.15;   /* of a level's records, over an even level's */
+static const double noise_most = 0.15; /* of a level's records, over an even level's, of numbers */
+static const double noise_most_of_categories = 0.25;
 static const double step_most = 3;
 static const double step_last = 1e-6;
 static const double told_most = 0.9; /* of a number's variance, by the other columns */
@@ -246,8 +247,6 @@ static void set_one(struct density *out, struct regress_shape *shape,
     set_means(out);
     set_by(shape->by, out);
     set_at_end(shape->at_end, out);
-    shape->noise = level->noise / even / noise_most;
-    shape->is_hidden = !(shape->noise < 1);
 }
 
 /* Predictors as columns of numbers: a number's value, or whether a record is in each category but the first. */
@@ -474,6 +473,18 @@ static void place_at_values(struct regress_fit *fit)
     } while (regress_point_next(&point, design));
 }
 
+static void set_noise(struct regress_shape *shape, const struct regress_predictor *predictor,
+                      const struct regress_levels *level)
+{
+    double all = 0;
+    for (size_t k = 0; k < predictor->levels; k++) {
+        all += level->sum[k];
+    }
+    shape->noise = level->noise * (double)predictor->levels / fmax(all, 1) /
+                   (predictor->is_number ? noise_most : noise_most_of_categories);
+    shape->is_hidden = predictor->is_number && !(shape->noise < 1);
+}
+
 void regress_place(struct regress_fit *fit)
 {
     const struct regress_cells *cells = fit->cells;
@@ -489,6 +500,7 @@ void regress_place(struct regress_fit *fit)
     }
     regress_sum_levels(level, cells);
     for (size_t i = 0; i < design->predictors; i++) {
+        set_noise(&fit->shape[i], &design->predictor[i], &level[i]);
         if (design->predictor[i].is_number) {
             set_one(&density[i], &fit->shape[i], &level[i], design->predictor[i].levels);
         }
