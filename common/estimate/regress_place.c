@@ -34,6 +34,8 @@ static const double deviation[REGRESS_SHAPE] = {30, 30, 4, 2, 1, 0.5};
 static const double share_at_end = 0.15; /* a deviation, of a first or last level's records */
 static const double noise_most = 0.15; /* of a level's records, over an even level's, of numbers */
 static const double noise_most_of_categories = 0.25;
+static const double records_most =
+    1e9; /* more tell no more, and leave the terms' own variances no digits */
 static const double step_most = 3;
 static const double step_last = 1e-6;
 static const double told_most = 0.9; /* of a number's variance, by the other columns */
@@ -152,12 +154,13 @@ static void fit_density(struct density *out, double *factor, const double *share
             largest = fmax(largest, fabs(step[d]));
         }
         double length = largest > step_most ? step_most / largest : 1;
-        for (; then.value < now.value && length * largest > step_last; length /= 2) {
+        while (then.value < now.value && length * largest > step_last) {
             for (size_t d = 0; d < REGRESS_SHAPE; d++) {
                 next[d] = a[d] + length * step[d];
             }
             set_density(out, next);
             look(&then, out, next, share, records);
+            length /= 2;
         }
         if (then.value < now.value) {
             break;
@@ -231,6 +234,7 @@ static void set_one(struct density *out, struct regress_shape *shape,
 {
     double share[REGRESS_LEVELS_MAX];
     double all = 0;
+    CHECK(levels > 0 && levels <= REGRESS_LEVELS_MAX);
     out->levels = levels;
     for (size_t i = 0; i < levels * NODES; i++) {
         legendre(out->p[i], node(i, levels), REGRESS_SHAPE);
@@ -243,7 +247,8 @@ static void set_one(struct density *out, struct regress_shape *shape,
         share[k] = all > 0 ? share[k] / all : 1 / (double)levels;
     }
     const double even = fmax(all, 1) / (double)levels;
-    fit_density(out, shape->factor, share, fmax(all, 1) / (1 + level->noise * level->noise / even));
+    const double worth = fmax(all, 1) / (1 + level->noise * level->noise / even);
+    fit_density(out, shape->factor, share, fmin(worth, records_most));
     set_means(out);
     set_by(shape->by, out);
     set_at_end(shape->at_end, out);
