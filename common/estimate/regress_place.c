@@ -38,13 +38,15 @@ static const double records_most =
     1e9; /* more tell no more, and leave the terms' own variances no digits */
 static const double step_most = 3;
 static const double step_last = 1e-6;
-static const double told_most = 0.9; /* of a number's variance, by the other columns */
+static const double told_most = 0.9;   /* of a number's variance, by the other columns */
+static const double steep_least = 200; /* a power of e over a level: its square is a double */
 
 struct density {
     size_t levels;
     double p[REGRESS_LEVELS_MAX * NODES][REGRESS_SHAPE]; /* polynomials at each node */
-    double at[REGRESS_LEVELS_MAX * NODES];               /* of each node; their sum is 1 */
-    double mean[REGRESS_LEVELS_MAX];                     /* of each level */
+    double at[REGRESS_LEVELS_MAX * NODES]; /* of each node; their sum is 1, or a level's most is */
+    double log_at[REGRESS_LEVELS_MAX * NODES]; /* once narrowed, its logarithm */
+    double mean[REGRESS_LEVELS_MAX];           /* of each level */
     double centre, variance;
     double kept; /* the variance of levels' means, over it */
 };
@@ -323,8 +325,9 @@ static void sum_columns(struct columns *out, double *noise, const struct regress
                 }
             }
         } while (regress_point_next(&point, design));
+        all = fmax(all, 1); /* noise alone may be below 0 */
         for (size_t c = 0; c < n && pass == 0; c++) {
-            out->mean[c] /= all;
+            out->mean[c] = fmin(fmax(out->mean[c] / all, -1), 1);
         }
     }
 }
@@ -402,20 +405,27 @@ static void tell_by_others(struct told *out, const struct columns *columns, size
     out->precision = 1 / (own - shorter * fmax(explained, 0));
 }
 
-/* f(x) exp(-q (x - centre)^2/2) at each node */
+/* f(x) exp(-q (x - centre)^2/2) at each node, over the most of its level: far from the centre it is below what a double can hold. */
 static void narrow(struct density *density, double q)
 {
-    for (size_t i = 0; i < density->levels * NODES; i++) {
-        const double away = node(i, density->levels) - density->centre;
-        density->at[i] *= exp(-q * away * away / 2);
+    for (size_t k = 0; k < density->levels; k++) {
+        double most = -INFINITY;
+        for (size_t i = k * NODES; i < (k + 1) * NODES; i++) {
+            const double away = node(i, density->levels) - density->centre;
+            density->log_at[i] = log(density->at[i]) - q * away * away / 2;
+            most = fmax(most, density->log_at[i]);
+        }
+        for (size_t i = k * NODES; i < (k + 1) * NODES; i++) {
+            density->log_at[i] -= most;
+            density->at[i] = exp(density->log_at[i]);
+        }
     }
 }
 
-/* A level's mean under f(x) exp(t x) */
-static double mean_within(const struct density *density, size_t level, double t)
+/* The mean place of a level's nodes, in nodes, under f(x) exp(t x). width: of a node */
+static double place_within(const double *at, double t, double width)
 {
-    const double times = exp(t * 2 / (double)(density->levels * NODES));
-    const double *at = &density->at[level * NODES];
+    const double times = exp(t * width);
     double all = 0;
     double sum = 0;
     double more = 1;
@@ -424,7 +434,33 @@ static double mean_within(const struct density *density, size_t level, double t)
         sum += more * at[i] * (double)i;
         more *= times;
     }
-    return node(level * NODES, density->levels) + sum / all * 2 / (double)(density->levels * NODES);
+    return sum / all;
+}
+
+/* The same where the powers of e might not be doubles. */
+static double place_within_steep(const double *log_at, double t, double width)
+{
+    double own[NODES];
+    double most = -INFINITY;
+    for (size_t i = 0; i < NODES; i++) {
+        own[i] = log_at[i] + t * width * (double)i;
+        most = fmax(most, own[i]);
+    }
+    for (size_t i = 0; i < NODES; i++) {
+        own[i] = exp(own[i] - most);
+    }
+    return place_within(own, 0, width);
+}
+
+/* A level's mean under f(x) exp(t x) */
+static double mean_within(const struct density *density, size_t level, double t)
+{
+    const size_t first = level * NODES;
+    const double width = 2 / (double)(density->levels * NODES);
+    const double place = fabs(t) * width * NODES <= steep_least
+                             ? place_within(&density->at[first], t, width)
+                             : place_within_steep(&density->log_at[first], t, width);
+    return node(first, density->levels) + place * width;
 }
 
 static double tilt(const struct told *told, const struct columns *columns,

@@ -159,6 +159,45 @@ Test(regress_place, a_column_takes_nothing_of_another)
     }
 }
 
+/* Two columns that go together, far narrower than their ranges, as of a laboratory's values: at points far from all records what
+ * each tells of the other is beyond a double, and a figure there would leave no coefficient at all. */
+Test(regress_place, narrow_columns_that_go_together_have_values_at_every_point)
+{
+    static const struct {
+        size_t levels;
+        double centre, spread;
+    } settings[] = {{3, -0.6, 0.082}, {8, -0.3, 0.051}, {16, -0.6, 0.02}};
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 5);
+    for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
+        const size_t levels = settings[s].levels;
+        set_up(REGRESS_LOGISTIC, levels);
+        world.design.is_rounded = true;
+        world.design.predictors = 2;
+        world.predictor[1] = world.predictor[0];
+        world.cells.m = levels * levels * 2 + 1;
+        for (size_t i = 0; i < RECORDS; i++) {
+            const double both = normal(&seeded);
+            size_t point = 0;
+            for (size_t k = 0; k < 2; k++) {
+                const double own = sqrt(0.8) * both + sqrt(0.2) * normal(&seeded);
+                const double x = settings[s].centre + settings[s].spread * own;
+                point = point * levels +
+                        (size_t)((fmin(fmax(x, -0.999), 0.999) + 1) / 2 * (double)levels);
+            }
+            world.cell[point * 2 + outcome_of(0.1 * both, &seeded)]++;
+        }
+        regress_solve(&world.fit, &world.cells);
+        for (size_t i = 0; i < levels * levels * 2; i++) {
+            const double middle =
+                world.predictor[0].value[i / (i % 2 == 0 ? 2 * levels : 2) % levels];
+            cr_expect(fabs(world.fit.placed[i] - middle) <= 1 / (double)levels, "%zu, %zu: %g", s,
+                      i, world.fit.placed[i]);
+        }
+        cr_expect(world.fit.is_solved, "%zu", s);
+    }
+}
+
 static struct table1_figure slope(void)
 {
     double weight[REGRESS_TERMS_MAX] = {0};
