@@ -1,0 +1,35 @@
+/* regress_density.h - the density of a number that is known by its levels alone. Inside regress alone.
+ *
+ * It is e^(sum of a_d P_d(x)) over [-1, 1], P_d Legendre's polynomials, at some nodes in each level. The a_d are taken to be normal
+ * about 0, which only binds where levels tell little. */
+
+#ifndef ESTIMATE_REGRESS_DENSITY_H
+#define ESTIMATE_REGRESS_DENSITY_H
+
+#include "estimate/regress.h"
+#include "estimate/regress_weights.h"
+
+enum { REGRESS_NODES = 12 }; /* of a level */
+
+struct regress_density {
+    size_t levels;
+    double p[REGRESS_LEVELS_MAX * REGRESS_NODES][REGRESS_SHAPE]; /* polynomials at each node */
+    double at[REGRESS_LEVELS_MAX *
+              REGRESS_NODES]; /* of each node; their sum is 1, or a level's most is */
+    double log_at[REGRESS_LEVELS_MAX * REGRESS_NODES]; /* once narrowed, its logarithm */
+    double mean[REGRESS_LEVELS_MAX];                   /* of each level */
+    double centre, variance;
+    double kept; /* the variance of levels' means, over it */
+};
+
+/** Fits it to what is released of the levels, and sets the doubt of it in shape. No level is taken to have fewer records than its noise. */
+void regress_density_fit(struct regress_density *out, struct regress_shape *shape,
+                         const struct regress_levels *level, size_t levels);
+
+/** Multiplies it by exp(-q (x - centre)^2/2), each level over its most: far from the centre it is below what a double can hold. */
+void regress_density_narrow(struct regress_density *density, double q);
+
+/** Returns a level's mean under f(x) exp(t x), of one that is narrowed. */
+double regress_density_mean(const struct regress_density *density, size_t level, double t);
+
+#endif
