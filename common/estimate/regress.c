@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "estimate/cells.h"
+#include "estimate/regress_density.h"
 #include "estimate/regress_score.h"
 #include "estimate/regress_weights.h"
 
@@ -275,70 +276,6 @@ struct moved {
         with_mean; /* of counts: how far value moves where the noise of their sum is a deviation of it */
 };
 
-/* A slope as far as its own variance lets it be told: what noise makes of a slope of 0 is no doubt of values. */
-static double told_slope(const struct regress_fit *fit, const double *weight, size_t term,
-                         double variance)
-{
-    const double square = fit->b[term] * fit->b[term];
-    bool is_alone = weight[term] == 1;
-    for (size_t i = 0; i < fit->terms; i++) {
-        is_alone = is_alone && (i == term || weight[i] == 0);
-    }
-    return is_alone ? copysign(sqrt(fmax(square - variance, 0)), fit->b[term]) : fit->b[term];
-}
-
-/* The variance of a figure that the numbers' values have, which are told by their levels. Where values lie further apart, slopes are
- * nearer to 0 by as much; scores, whose mean is 0, move none in the mean. a: H^-1 w; variance: the figure's own */
-static double by_shape(const struct regress_fit *fit, const double *weight, const double *a,
-                       double variance)
-{
-    const struct regress_design *design = fit->cells->design;
-    const struct regress_asked asked = {design, fit->leaving, fit->is_out};
-    const double *cell = fit->cells->cell;
-    const double *of_point = fit->weight;
-    double by_value[REGRESS_PREDICTORS_MAX][REGRESS_LEVELS_MAX] = {{0}};
-    double sum = 0;
-    struct regress_point point;
-    regress_point_first(&point, design, fit->placed);
-    do {
-        double eta[REGRESS_INTERVALS_MAX];
-        double along[REGRESS_INTERVALS_MAX] = {0};
-        double bend = 0;
-        regress_set_eta(eta, design, fit->b, &point);
-        regress_set_eta(along, design, a, &point);
-        for (size_t y = 0; y < design->outcomes; y++, cell++) {
-            struct regress_score one;
-            regress_score(&one, &asked, eta, y);
-            for (size_t i = 0; i < one.count; i++) {
-                bend += *of_point * (*cell - fit->lifted[y]) * one.curve[i] * along[i];
-            }
-        }
-        for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
-            const struct regress_predictor *predictor = &design->predictor[i];
-            if (predictor->is_number) {
-                by_value[i][point.level[i]] -= bend * told_slope(fit, weight, term, variance);
-            }
-            term += predictor->is_number ? 1 : predictor->levels - 1;
-        }
-        of_point++;
-    } while (regress_point_next(&point, design));
-    for (size_t i = 0; i < design->predictors; i++) {
-        double by[REGRESS_SHAPE] = {0};
-        if (!design->predictor[i].is_number || !design->is_rounded || fit->shape[i].is_hidden) {
-            continue;
-        }
-        for (size_t k = 0; k < design->predictor[i].levels; k++) {
-            const double at_end = by_value[i][k] * fit->shape[i].at_end[k];
-            sum += at_end * at_end;
-            for (size_t d = 0; d < REGRESS_SHAPE; d++) {
-                by[d] += by_value[i][k] * fit->shape[i].by[k][d];
-            }
-        }
-        sum += cholesky_form(fit->shape[i].factor, by, REGRESS_SHAPE);
-    }
-    return sum;
-}
-
 static struct moved moved_by(const struct regress_fit *fit, const double *weight)
 {
     const struct regress_design *design = fit->cells->design;
@@ -395,26 +332,11 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
         out.with_mean = sqrt(fit->cells->variance) * fabs(joint - sum * counts / m) /
                         sqrt(counts_square - counts * counts / m);
     }
-    out.sampling += by_shape(fit, weight, a, out.sampling + out.noise);
+    out.sampling += regress_by_shape(fit, weight, a, out.sampling + out.noise);
     out.z += square > 0 ? (ESTIMATE_Z_NOISE - ESTIMATE_Z) * fourth / (square * square) : 0;
     out.inverse_noise =
         sqrt(fit->cells->variance * fmax(bend_square - bend_sum * bend_sum / m, 0)) / out.inverse;
     return out;
-}
-
-/* The largest of the predictors whose slopes have a weight. */
-static double level_noise(const struct regress_fit *fit, const double *weight)
-{
-    const struct regress_design *design = fit->cells->design;
-    double most = 0;
-    for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
-        const struct regress_predictor *predictor = &design->predictor[i];
-        const size_t slopes = predictor->is_number ? 1 : predictor->levels - 1;
-        for (size_t k = 0; k < slopes; k++, term++) {
-            most = weight[term] != 0 ? fmax(most, fit->shape[i].noise) : most;
-        }
-    }
-    return most;
 }
 
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight)
@@ -435,7 +357,7 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
         ESTIMATE_Z * sqrt(moved.sampling + heavier * heavier * moved.noise) / fieller +
         above * moved.with_mean;
     out.factor = moved.inverse_noise / REGRESS_NOISE_MOST;
-    const double hidden = level_noise(fit, weight);
+    const double hidden = regress_level_noise(fit, weight);
     out.factor = hidden < 1 ? out.factor : fmax(out.factor, hidden);
     if (!(out.factor < 1) || !(half > 0)) {
         return out;

@@ -1,4 +1,4 @@
-/* regress_density.h - the density of a number that is known by its levels alone. Inside regress alone.
+/* regress_density.h - the density of a number that is known by its levels alone, and the doubt of it. Inside regress alone.
  *
  * It is e^(sum of a_d P_d(x)) over [-1, 1], P_d Legendre's polynomials, at some nodes in each level. The a_d are taken to be normal
  * about 0, which only binds where levels tell little. */
@@ -31,5 +31,13 @@ void regress_density_narrow(struct regress_density *density, double q);
 
 /** Returns a level's mean under f(x) exp(t x), of one that is narrowed. */
 double regress_density_mean(const struct regress_density *density, size_t level, double t);
+
+/** Returns the variance of a figure w'b that the numbers' values have. Where values lie further apart, slopes are nearer to 0 by as much;
+ * scores, whose mean is 0, move none in the mean. weight: (terms) w; a: (terms) H^-1 w; variance: the figure's own */
+double regress_by_shape(const struct regress_fit *fit, const double *weight, const double *a,
+                        double variance);
+
+/** Returns the largest noise of the predictors whose slopes have a weight: 1 is the most at which they are given. */
+double regress_level_noise(const struct regress_fit *fit, const double *weight);
 
 #endif

@@ -1,0 +1,83 @@
+/* regress_doubt.c - what levels leave open of a coefficient. */
+
+#include "estimate/cells.h"
+#include "estimate/regress_density.h"
+#include "estimate/regress_score.h"
+
+#include <math.h>
+
+/* A slope as far as its own variance lets it be told: what noise makes of a slope of 0 is no doubt of values. */
+static double told_slope(const struct regress_fit *fit, const double *weight, size_t term,
+                         double variance)
+{
+    const double square = fit->b[term] * fit->b[term];
+    bool is_alone = weight[term] == 1;
+    for (size_t i = 0; i < fit->terms; i++) {
+        is_alone = is_alone && (i == term || weight[i] == 0);
+    }
+    return is_alone ? copysign(sqrt(fmax(square - variance, 0)), fit->b[term]) : fit->b[term];
+}
+
+double regress_by_shape(const struct regress_fit *fit, const double *weight, const double *a,
+                        double variance)
+{
+    const struct regress_design *design = fit->cells->design;
+    const struct regress_asked asked = {design, fit->leaving, fit->is_out};
+    const double *cell = fit->cells->cell;
+    const double *of_point = fit->weight;
+    double by_value[REGRESS_PREDICTORS_MAX][REGRESS_LEVELS_MAX] = {{0}};
+    double sum = 0;
+    struct regress_point point;
+    regress_point_first(&point, design, fit->placed);
+    do {
+        double eta[REGRESS_INTERVALS_MAX];
+        double along[REGRESS_INTERVALS_MAX] = {0};
+        double bend = 0;
+        regress_set_eta(eta, design, fit->b, &point);
+        regress_set_eta(along, design, a, &point);
+        for (size_t y = 0; y < design->outcomes; y++, cell++) {
+            struct regress_score one;
+            regress_score(&one, &asked, eta, y);
+            for (size_t i = 0; i < one.count; i++) {
+                bend += *of_point * (*cell - fit->lifted[y]) * one.curve[i] * along[i];
+            }
+        }
+        for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
+            const struct regress_predictor *predictor = &design->predictor[i];
+            if (predictor->is_number) {
+                by_value[i][point.level[i]] -= bend * told_slope(fit, weight, term, variance);
+            }
+            term += predictor->is_number ? 1 : predictor->levels - 1;
+        }
+        of_point++;
+    } while (regress_point_next(&point, design));
+    for (size_t i = 0; i < design->predictors; i++) {
+        double by[REGRESS_SHAPE] = {0};
+        if (!design->predictor[i].is_number || !design->is_rounded || fit->shape[i].is_hidden) {
+            continue;
+        }
+        for (size_t k = 0; k < design->predictor[i].levels; k++) {
+            const double at_end = by_value[i][k] * fit->shape[i].at_end[k];
+            sum += at_end * at_end;
+            for (size_t d = 0; d < REGRESS_SHAPE; d++) {
+                by[d] += by_value[i][k] * fit->shape[i].by[k][d];
+            }
+        }
+        sum += cholesky_form(fit->shape[i].factor, by, REGRESS_SHAPE);
+    }
+    return sum;
+}
+
+double regress_level_noise(const struct regress_fit *fit, const double *weight)
+{
+    const struct regress_design *design = fit->cells->design;
+    double most = 0;
+    for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
+        const struct regress_predictor *predictor = &design->predictor[i];
+        const size_t slopes = predictor->is_number ? 1 : predictor->levels - 1;
+        for (size_t k = 0; k < slopes; k++, term++) {
+            most = weight[term] != 0 ? fmax(most, fit->shape[i].noise) : most;
+        }
+    }
+    return most;
+}
