@@ -10,7 +10,7 @@
 
 enum { NODES = REGRESS_NODES, STEPS_MAX = 60 };
 
-/* The deviations of a_1 to a_4 that are taken for granted. */
+/* The deviations that a_1 to a_6 are taken to have about 0. */
 static const double deviation[REGRESS_SHAPE] = {30, 30, 4, 2, 1, 0.5};
 static const double share_at_end = 0.15; /* a deviation, of a first or last level's records */
 static const double records_most =
@@ -27,11 +27,10 @@ static double node(size_t i, size_t levels)
 /* P_1(x) to P_count(x): out (count) */
 static void legendre(double *out, double x, size_t count)
 {
-    double before = 1;
     out[0] = x;
     for (size_t d = 1; d < count; d++) {
         const double n = (double)d;
-        out[d] = ((2 * n + 1) * x * out[d - 1] - n * (d > 1 ? out[d - 2] : before)) / (n + 1);
+        out[d] = ((2 * n + 1) * x * out[d - 1] - n * (d > 1 ? out[d - 2] : 1)) / (n + 1);
     }
 }
 

@@ -26,7 +26,13 @@ double regress_by_shape(const struct regress_fit *fit, const double *weight, con
     const double *cell = fit->cells->cell;
     const double *of_point = fit->weight;
     double by_value[REGRESS_PREDICTORS_MAX][REGRESS_LEVELS_MAX] = {{0}};
+    double slope[REGRESS_PREDICTORS_MAX] = {0}; /* of numbers */
     double sum = 0;
+    for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
+        const struct regress_predictor *predictor = &design->predictor[i];
+        slope[i] = predictor->is_number ? told_slope(fit, weight, term, variance) : 0;
+        term += predictor->is_number ? 1 : predictor->levels - 1;
+    }
     struct regress_point point;
     regress_point_first(&point, design, fit->placed);
     do {
@@ -42,12 +48,8 @@ double regress_by_shape(const struct regress_fit *fit, const double *weight, con
                 bend += *of_point * (*cell - fit->lifted[y]) * one.curve[i] * along[i];
             }
         }
-        for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
-            const struct regress_predictor *predictor = &design->predictor[i];
-            if (predictor->is_number) {
-                by_value[i][point.level[i]] -= bend * told_slope(fit, weight, term, variance);
-            }
-            term += predictor->is_number ? 1 : predictor->levels - 1;
+        for (size_t i = 0; i < design->predictors; i++) {
+            by_value[i][point.level[i]] -= bend * slope[i];
         }
         of_point++;
     } while (regress_point_next(&point, design));
