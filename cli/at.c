@@ -218,108 +218,50 @@ static enum exit_code run_enrol(const struct command *command, int count, char *
     return code == EXIT_CODE_OK ? code : end(command, code, &why);
 }
 
-#define AT_HELP                                                                                        \
-    "\n  --at NAME  the coordinator: ~/.config/hedgerow/NAME.yml, which `enrol` has written. It may\n" \
-    "             also stand first: hedgerow --at NAME "
-
 const struct command command_enrol = {
     .name = "enrol",
     .summary = "become an operator of a coordinator on another machine",
-    .help = "usage: hedgerow enrol --token FILE --at NAME [--json]\n\n"
-            "Makes a key, and has the coordinator admit it by a one-time token, which\n"
-            "`hedgerow-coordinator operators add` has made. Asking again does no harm.\n" AT_HELP
-            "enrol ...\n"
-            "  --token FILE  the token\n"
-            "  --json        tell it as JSON\n\n"
-            "example:\n"
-            "  hedgerow --at office enrol --token maria.token\n",
     .run = run_enrol,
 };
 
 const struct command command_submit = {
     .name = "submit",
     .summary = "put a job into that coordinator's queue",
-    .help =
-        "usage: hedgerow submit JOB.yml --at NAME [--wait] [--stream] [--json]\n\n"
-        "Puts a copy of the job into the queue and tells its number. Whatever dies on the\n"
-        "way, submit the same file again: the job is in the queue once.\n" AT_HELP "submit ...\n"
-        "  --wait    until the job is over; exit code 4 if it failed or was cancelled\n"
-        "  --stream  the same, with a line a round\n"
-        "  --json    tell it as JSON; with --stream an object a line\n\n"
-        "example:\n"
-        "  hedgerow --at office submit job.yml --stream\n",
     .run = run_submit,
 };
 
 const struct command command_jobs = {
     .name = "jobs",
     .summary = "list the jobs of that queue",
-    .help = "usage: hedgerow jobs --at NAME [--json]\n\n"
-            "Lists number, state, rounds, epsilon that was paid, and name of each job.\n" AT_HELP
-            "jobs ...\n"
-            "  --json  tell it as JSON\n\n"
-            "example:\n"
-            "  hedgerow --at office jobs\n",
     .run = run_jobs,
 };
 
 const struct command command_status = {
     .name = "status",
     .summary = "tell what one job has come to",
-    .help = "usage: hedgerow status NUMBER --at NAME [--json]\n\n"
-            "Tells state, rounds, price, who submitted it, how long it may still take at the\n"
-            "pace so far, and why it failed.\n" AT_HELP "status ...\n"
-            "  --json  tell it as JSON\n\n"
-            "example:\n"
-            "  hedgerow --at office status 7\n",
     .run = run_status,
 };
 
 const struct command command_watch = {
     .name = "watch",
     .summary = "watch a job until it is over, a line a round",
-    .help = "usage: hedgerow watch NUMBER --at NAME [--json]\n\n"
-            "Shows all rounds of the job, those to come as they are closed, and what it came to.\n"
-            "Exit code 4 if the job failed or was cancelled.\n" AT_HELP "watch ...\n"
-            "  --json  an object a line: the rounds, then the job\n\n"
-            "example:\n"
-            "  hedgerow --at office watch 7\n",
     .run = run_watch,
 };
 
 const struct command command_result = {
     .name = "result",
     .summary = "fetch the result of a job that is over",
-    .help = "usage: hedgerow result NUMBER --out DIR --at NAME [--json]\n\n"
-            "Writes result.json, and model.json if there is one, into a folder that is new or\n"
-            "empty: both whole, or nothing.\n" AT_HELP "result ...\n"
-            "  --out DIR  the folder\n"
-            "  --json     tell the job as JSON\n\n"
-            "example:\n"
-            "  hedgerow --at office result 7 --out result-7\n",
     .run = run_result,
 };
 
 const struct command command_cancel = {
     .name = "cancel",
     .summary = "end a job; what was paid stays paid",
-    .help = "usage: hedgerow cancel NUMBER --at NAME [--json]\n\n"
-            "Ends a job that waits or runs. What sites have paid for it stays paid.\n" AT_HELP
-            "cancel ...\n"
-            "  --json  tell the job as JSON\n\n"
-            "example:\n"
-            "  hedgerow --at office cancel 7\n",
     .run = run_cancel,
 };
 
 const struct command command_agents = {
     .name = "agents",
     .summary = "list the agents that coordinator admits",
-    .help = "usage: hedgerow agents --at NAME [--json]\n\n"
-            "Lists names and public keys, as `hedgerow-coordinator agents list` does.\n" AT_HELP
-            "agents ...\n"
-            "  --json  tell it as JSON\n\n"
-            "example:\n"
-            "  hedgerow --at office agents\n",
     .run = run_agents,
 };

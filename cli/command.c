@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+#include "base/embedded.h"
 #include "base/near.h"
 #include "base/wrap.h"
 #include "json/json_text.h"
@@ -15,6 +16,8 @@ static const struct command *const commands[] = {
     &command_report, &command_audit,    &command_plan,   &command_study,
     &command_enrol,  &command_submit,   &command_jobs,   &command_status,
     &command_watch,  &command_result,   &command_cancel, &command_agents};
+
+extern const struct embedded cli_help[];
 
 enum { WHAT_WIDTH = 52 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
@@ -157,7 +160,7 @@ static bool asks_for_help(int count, char **argument)
 
 static void help_of(const struct command *command, FILE *stream)
 {
-    (void)fputs(command->help, stream);
+    (void)fputs(embedded_text(cli_help, command->name), stream);
     if (command->part != NULL) {
         (void)fputs("\nparts:\n", stream);
         for (size_t i = 0; command->part[i] != NULL; i++) {

@@ -9,11 +9,11 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Either does the work itself (run) or is a family of subcommands (part), one level deep. */
+/* Either does the work itself (run) or is a family of subcommands (part), one level deep. Its help - usage, options, an example - is
+ * a file of cli/help. */
 struct command {
     const char *name;    /* all words: "report", "plan compose" */
     const char *summary; /* one line for the list */
-    const char *help;    /* usage, options, an example; a family's list of parts is added to it */
     /** Does the work; arguments begin after the subcommand's name. */
     enum exit_code (*run)(const struct command *command, int count, char **argument);
     const struct command *const *part; /* ends with NULL; NULL when it has no parts */

@@ -109,15 +109,5 @@ static const struct command *const parts[] = {&command_plan_job,
 const struct command command_plan = {
     .name = "plan",
     .summary = "what a plan costs in privacy, before anything is done",
-    .help =
-        "usage: hedgerow plan PART [ARGUMENT]...\n\n"
-        "Works out, before any record is touched, what releases cost in privacy, how much noise a\n"
-        "budget asks for, and what accuracy is left. It reads no records: events, budgets and\n"
-        "sizes alone. Each number is printed with the range in which its theorem holds; a request\n"
-        "outside is refused.\n\n"
-        "example:\n"
-        "  hedgerow plan job compose/hospitals/job.yml --agents 5\n"
-        "  hedgerow plan compose --events events.json --delta 1e-6\n"
-        "  hedgerow plan calibrate --events events.json --epsilon 1 --delta 1e-6\n",
     .part = parts,
 };

@@ -316,70 +316,17 @@ static enum exit_code run_online(const struct command *command, int count, char 
 const struct command command_plan_erm = {
     .name = "plan erm",
     .summary = "the noise on a regularised model's answers",
-    .help =
-        "usage: hedgerow plan erm --loss LOSS --records M --bound B --kappa K --epsilon E\n"
-        "                         --lambda L [--tau T | --threshold H | --width W] [--json]\n\n"
-        "How far one replaced record can move the answer of the minimiser of mean loss + L ||f||^2,\n"
-        "and the Laplace noise that hides it at a cost of E per answered point. Two bounds are known;\n"
-        "the smaller one counts. Weights of explicit features are released as a whole instead: their\n"
-        "bound is the last line.\n\n"
-        "  --loss LOSS    hinge, logistic, least_squares, pinball (--tau), absolute, huber\n"
-        "                 (--threshold), epsilon_insensitive (--width)\n"
-        "  --records M    of this institution\n"
-        "  --bound B      |y| is at most this; answers are cut there\n"
-        "  --kappa K      the features' largest norm; 1 for Gaussian and Laplacian kernels\n"
-        "  --epsilon E    per answered point\n"
-        "  --lambda L     regularisation; at most 1 for least_squares\n"
-        "  --json         the table's numbers with 17 digits\n\n"
-        "example:\n"
-        "  hedgerow plan erm --loss hinge --records 1000 --bound 1 --kappa 1 --epsilon 1 --lambda 0.01\n"
-        "  hedgerow plan erm --loss pinball --tau 0.9 --records 800 --bound 2 --kappa 1.5 --epsilon 1 \\\n"
-        "    --lambda 0.05 --json\n",
     .run = run_erm,
 };
 
 const struct command command_plan_select = {
     .name = "plan select",
     .summary = "lambda and epsilon from the number of records",
-    .help =
-        "usage: hedgerow plan select --rule RULE --records M --exponent R [--epsilon E]\n"
-        "                            [--kappa K --bound B --source-norm S] [--json]\n\n"
-        "Chooses the regularisation, and where the rule does so the epsilon per answered point, from\n"
-        "the number of records, so that the error shrinks at the rate printed.\n\n"
-        "  --rule RULE      least_squares_fixed (needs --epsilon), least_squares_balanced, lipschitz\n"
-        "  --records M      of one institution: its own, not the federation's\n"
-        "  --exponent R     least squares: r above 0, the regression function lies in the range of\n"
-        "                   L_K^r; lipschitz: beta in (0, 1], the approximation error's power of lambda\n"
-        "  --epsilon E      per answered point, at most 1.25; 1 for an error bound\n"
-        "  --kappa K --bound B --source-norm S\n"
-        "                   the features' largest norm, |y|'s bound, and the norm of L_K^-r f: with all\n"
-        "                   three the error bound's constant is printed, too\n"
-        "  --json           the table's numbers with 17 digits, null where there is none\n\n"
-        "example:\n"
-        "  hedgerow plan select --rule least_squares_balanced --records 10000 --exponent 0.25\n"
-        "  hedgerow plan select --rule least_squares_fixed --records 1000 --exponent 0.5 --epsilon 1 \\\n"
-        "    --kappa 1 --bound 1 --source-norm 2 --json\n",
     .run = run_select,
 };
 
 const struct command command_plan_online = {
     .name = "plan online",
     .summary = "the noise on what a stream has taught, and what all releases cost",
-    .help =
-        "usage: hedgerow plan online --theta T --t0 N --kappa K --bound B --time N --epsilon E [--json]\n\n"
-        "Online kernel regression with steps (t + t0)^-theta: how far one replaced record, anywhere in\n"
-        "the stream, can move an answer after --time records, the noise that hides it, and what an\n"
-        "endless stream costs when it is released each time t - 1 + t0 has doubled. Released at every\n"
-        "step, the cost would have no bound. On a grid of step g every release adds at most g over its\n"
-        "sensitivity to the cost, in units of epsilon.\n\n"
-        "  --theta T      above 1/2, below 1: how fast the steps shrink\n"
-        "  --t0 N         T-th power at least kappa^2 + 1: how small the first steps are\n"
-        "  --kappa K      the features' largest norm; 1 for Gaussian and Laplacian kernels\n"
-        "  --bound B      |y| is at most this\n"
-        "  --time N       records seen before the release\n"
-        "  --epsilon E    of one release, per answered point\n"
-        "  --json         the table's numbers with 17 digits\n\n"
-        "example:\n"
-        "  hedgerow plan online --theta 0.75 --t0 5 --kappa 1 --bound 1 --time 100 --epsilon 1\n",
     .run = run_online,
 };

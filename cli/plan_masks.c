@@ -86,21 +86,5 @@ static enum exit_code run(const struct command *command, int count, char **argum
 const struct command command_plan_masks = {
     .name = "plan masks",
     .summary = "how many sites a masked sum needs, and its noise",
-    .help =
-        "usage: hedgerow plan masks --sites N --dishonest C [--honest H] [--json]\n\n"
-        "Trust distributed: each site adds a share of one noise and hides its answer under masks\n"
-        "that vanish in the sum. Prints how many survivors and signatures it takes to open a sum,\n"
-        "how much noise the sum carries, and what an absent site costs. Refuses numbers with which\n"
-        "no sum could ever be opened. `plan job` compares the trusts of one job.\n\n"
-        "  --sites N        of a round, 2 to 255\n"
-        "  --dishonest C    sites that may help the coordinator or subtract their own share, at\n"
-        "                   least 1\n"
-        "  --honest H       honest survivors whose shares make one whole noise: more of them mean\n"
-        "                   less noise and more survivors needed; left out, the most that needs no\n"
-        "                   more survivors than signatures\n"
-        "  --json           the numbers with 17 digits\n\n"
-        "example:\n"
-        "  hedgerow plan masks --sites 32 --dishonest 8\n"
-        "  hedgerow plan masks --sites 5 --dishonest 1 --honest 4 --json\n",
     .run = run,
 };

@@ -76,38 +76,11 @@ static enum exit_code run_sq(const struct command *command, int count, char **ar
 const struct command command_plan_pac = {
     .name = "plan pac",
     .summary = "how many records a private pick from a finite class needs",
-    .help =
-        "usage: hedgerow plan pac --candidates C --alpha A --beta B --epsilon E [--json]\n\n"
-        "The number of records with which the pick of the exponential mechanism (or permute-and-flip)\n"
-        "among C candidates, by their errors, is at most A worse than the best candidate on fresh\n"
-        "records, but with probability B.\n\n"
-        "  --candidates C   1 to 2^53\n"
-        "  --alpha A        excess error, between 0 and 1\n"
-        "  --beta B         probability of missing it, between 0 and 1\n"
-        "  --epsilon E      of the pick\n"
-        "  --json           the table's numbers with 17 digits\n\n"
-        "example:\n"
-        "  hedgerow plan pac --candidates 1000 --alpha 0.05 --beta 0.05 --epsilon 0.5\n",
     .run = run_pac,
 };
 
 const struct command command_plan_sq = {
     .name = "plan sq",
     .summary = "how many records private statistical queries need",
-    .help =
-        "usage: hedgerow plan sq --queries J --tolerance T --beta B --epsilon E [--agents N] [--json]\n\n"
-        "The number of records, of all agents together, with which J queries about means of values\n"
-        "between 0 and 1 are all answered within T of the truth, but with probability B. The queries\n"
-        "are fixed beforehand; a learner that chooses them one by one needs fresh records for each.\n\n"
-        "  --queries J      1 to 2^53\n"
-        "  --tolerance T    between 0 and 1\n"
-        "  --beta B         probability that an answer is further off, between 0 and 1\n"
-        "  --epsilon E      of all J together\n"
-        "  --agents N       trust local: so many agents add noise of their own; left out, it is added\n"
-        "                   once (trust central, distributed)\n"
-        "  --json           the table's numbers with 17 digits\n\n"
-        "example:\n"
-        "  hedgerow plan sq --queries 20 --tolerance 0.05 --beta 0.05 --epsilon 1\n"
-        "  hedgerow plan sq --queries 20 --tolerance 0.05 --beta 0.05 --epsilon 1 --agents 5 --json\n",
     .run = run_sq,
 };

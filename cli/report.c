@@ -70,13 +70,5 @@ static enum exit_code run(const struct command *command, int count, char **argum
 const struct command command_report = {
     .name = "report",
     .summary = "draw result.json as a page that a board can read",
-    .help =
-        "usage: hedgerow report RESULT.json --out report.html\n"
-        "       hedgerow report RESULT.json --format md|csv|tex [--out FILE]\n\n"
-        "Draws the result as one self-contained page: it loads nothing, and needs no network.\n\n"
-        "  --format F   prints the tables of answers and of curves instead, to be copied:\n"
-        "               Markdown, CSV or LaTeX\n\n"
-        "example:\n"
-        "  hedgerow report demo-out/result.json --out report.html\n",
     .run = run,
 };

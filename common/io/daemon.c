@@ -161,7 +161,7 @@ static bool prints_help(const struct daemon_program *program, int count, char *c
 {
     for (int i = 1; i < count; i++) {
         if (strcmp(argument[i], "--help") == 0 || strcmp(argument[i], "-h") == 0) {
-            (void)fputs(program->help, stdout);
+            (void)printf("%s\nExit codes:\n" EXIT_CODE_HELP, program->help);
             return true;
         }
         if (strcmp(argument[i], "--version") == 0) {
