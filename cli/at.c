@@ -65,10 +65,6 @@ static enum exit_code with_port(const struct command *command, const struct aske
     {                                                                                              \
         .name = "--json", .flag = &asked.request.json                                              \
     }
-#define NUMBER                                                                                     \
-    {                                                                                              \
-        .text = &asked.request.job, .required = true, .what = "NUMBER"                             \
-    }
 
 static enum exit_code read_and_run(const struct command *command, const struct option *option,
                                    size_t options, struct asked *asked, int count, char **argument,
@@ -94,59 +90,27 @@ static enum exit_code run_submit(const struct command *command, int count, char 
                         desk_submit);
 }
 
-static enum exit_code run_list(const struct command *command, int count, char **argument,
-                               desk_command *run)
+enum exit_code run_at_desk(const struct command *command, int count, char **argument)
 {
-    struct asked asked = {.at = NULL};
-    const struct option option[] = {AT, JSON};
-    return read_and_run(command, option, sizeof option / sizeof option[0], &asked, count, argument,
-                        run);
-}
-
-static enum exit_code run_jobs(const struct command *command, int count, char **argument)
-{
-    return run_list(command, count, argument, desk_jobs);
-}
-
-static enum exit_code run_agents(const struct command *command, int count, char **argument)
-{
-    return run_list(command, count, argument, desk_agents);
-}
-
-static enum exit_code run_of_job(const struct command *command, int count, char **argument,
-                                 desk_command *run)
-{
-    struct asked asked = {.at = NULL};
-    const struct option option[] = {AT, JSON, NUMBER};
-    return read_and_run(command, option, sizeof option / sizeof option[0], &asked, count, argument,
-                        run);
-}
-
-static enum exit_code run_status(const struct command *command, int count, char **argument)
-{
-    return run_of_job(command, count, argument, desk_status);
-}
-
-static enum exit_code run_watch(const struct command *command, int count, char **argument)
-{
-    return run_of_job(command, count, argument, desk_watch);
-}
-
-static enum exit_code run_cancel(const struct command *command, int count, char **argument)
-{
-    return run_of_job(command, count, argument, desk_cancel);
-}
-
-static enum exit_code run_result(const struct command *command, int count, char **argument)
-{
+    static const struct {
+        const char *name;
+        desk_command *run;
+        size_t options; /* the first so many below */
+    } rows[] = {{"jobs", desk_jobs, 2},   {"agents", desk_agents, 2}, {"status", desk_status, 3},
+                {"watch", desk_watch, 3}, {"cancel", desk_cancel, 3}, {"result", desk_result, 4}};
     struct asked asked = {.at = NULL};
     const struct option option[] = {
         AT,
         JSON,
-        NUMBER,
+        {.text = &asked.request.job, .required = true, .what = "NUMBER"},
         {.name = "--out", .text = &asked.request.out, .required = true, .what = "DIR"}};
-    return read_and_run(command, option, sizeof option / sizeof option[0], &asked, count, argument,
-                        desk_result);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i].name, command->name) == 0) {
+            return read_and_run(command, option, rows[i].options, &asked, count, argument,
+                                rows[i].run);
+        }
+    }
+    return run_submit(command, count, argument);
 }
 
 /* The answer to ENROL may be lost, and the token is then spent: enrolled is who is let in under the own key. Both keys are
@@ -180,7 +144,7 @@ static enum exit_code enrol(struct at *at, const struct token *token, struct why
     return code;
 }
 
-static enum exit_code run_enrol(const struct command *command, int count, char **argument)
+enum exit_code run_enrol(const struct command *command, int count, char **argument)
 {
     struct asked asked = {.at = NULL};
     const struct option option[] = {
@@ -217,51 +181,3 @@ static enum exit_code run_enrol(const struct command *command, int count, char *
     at_free(&at);
     return code == EXIT_CODE_OK ? code : end(command, code, &why);
 }
-
-const struct command command_enrol = {
-    .name = "enrol",
-    .summary = "become an operator of a coordinator on another machine",
-    .run = run_enrol,
-};
-
-const struct command command_submit = {
-    .name = "submit",
-    .summary = "put a job into that coordinator's queue",
-    .run = run_submit,
-};
-
-const struct command command_jobs = {
-    .name = "jobs",
-    .summary = "list the jobs of that queue",
-    .run = run_jobs,
-};
-
-const struct command command_status = {
-    .name = "status",
-    .summary = "tell what one job has come to",
-    .run = run_status,
-};
-
-const struct command command_watch = {
-    .name = "watch",
-    .summary = "watch a job until it is over, a line a round",
-    .run = run_watch,
-};
-
-const struct command command_result = {
-    .name = "result",
-    .summary = "fetch the result of a job that is over",
-    .run = run_result,
-};
-
-const struct command command_cancel = {
-    .name = "cancel",
-    .summary = "end a job; what was paid stays paid",
-    .run = run_cancel,
-};
-
-const struct command command_agents = {
-    .name = "agents",
-    .summary = "list the agents that coordinator admits",
-    .run = run_agents,
-};

@@ -313,7 +313,7 @@ static enum status print_json(const struct audit_finding *finding, size_t count,
     return command_print_json(json_pack("{s:o}", "audits", audits));
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_audit(const struct command *command, int count, char **argument)
 {
     struct audit_request request = {0};
     struct audit_finding finding[MANY];
@@ -345,9 +345,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     return EXIT_CODE_OK;
 }
-
-const struct command command_audit = {
-    .name = "audit",
-    .summary = "measure what a mechanism loses, against what it claims",
-    .run = run,
-};

@@ -267,7 +267,7 @@ static enum status write_job(const struct asked *asked, struct why *why)
     return status;
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_init_evaluate(const struct command *command, int count, char **argument)
 {
     struct asked asked = {.epsilon = "1", .trust = "local", .minimum = MINIMUM};
     struct why why = {""};
@@ -293,9 +293,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     return command_end(command, write_job(&asked, &why), &why);
 }
-
-const struct command command_init_evaluate = {
-    .name = "init evaluate",
-    .summary = "write a job that judges a model, from the model's file",
-    .run = run,
-};

@@ -76,7 +76,7 @@ static enum status write_job(const struct init_job *asked, const char *path, str
     return status;
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_init_job(const struct command *command, int count, char **argument)
 {
     struct init_job asked = {.epsilon = "1", .delta = "0", .trust = "local", .minimum = MINIMUM};
     struct dictionary dictionary = {.column = NULL};
@@ -143,17 +143,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     free(text);
     return command_end(command, status, &why);
 }
-
-static const struct command command_init_job = {
-    .name = "init job",
-    .summary = "write a job to begin with, from a data dictionary",
-    .run = run,
-};
-
-static const struct command *const parts[] = {&command_init_job, &command_init_evaluate, NULL};
-
-const struct command command_init = {
-    .name = "init",
-    .summary = "write a file to begin with",
-    .part = parts,
-};

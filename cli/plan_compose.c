@@ -136,7 +136,7 @@ static enum status read_question(struct composition_question *question, double d
     return STATUS_OK;
 }
 
-static enum exit_code run_compose(const struct command *command, int count, char **argument)
+enum exit_code run_plan_compose(const struct command *command, int count, char **argument)
 {
     const char *path = NULL;
     double delta = NAN;
@@ -147,13 +147,14 @@ static enum exit_code run_compose(const struct command *command, int count, char
     struct account account;
     struct why why = {""};
     struct why reason = {""};
-    const struct plan_field field[] = {
-        {.name = "--events", .word = &path, .required = true, .what = "FILE"},
+    const struct option option[] = {
+        {.name = "--events", .text = &path, .required = true, .what = "FILE"},
         {.name = "--delta", .real = &delta, .what = "D"},
         {.name = "--epsilon", .real = &epsilon, .what = "E"},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         read_question(&question, delta, epsilon, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -230,7 +231,7 @@ static enum status check_budget(struct budget budget, struct why *why)
     return check_delta(budget.delta, why);
 }
 
-static enum exit_code run_calibrate(const struct command *command, int count, char **argument)
+enum exit_code run_plan_calibrate(const struct command *command, int count, char **argument)
 {
     const char *path = NULL;
     bool json = false;
@@ -239,13 +240,14 @@ static enum exit_code run_calibrate(const struct command *command, int count, ch
     struct calibration calibration;
     struct why why = {""};
     struct why reason = {""};
-    const struct plan_field field[] = {
-        {.name = "--events", .word = &path, .required = true, .what = "FILE"},
+    const struct option option[] = {
+        {.name = "--events", .text = &path, .required = true, .what = "FILE"},
         {.name = "--epsilon", .real = &budget.epsilon, .required = true, .what = "E"},
         {.name = "--delta", .real = &budget.delta, .required = true, .what = "D"},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         check_budget(budget, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -263,15 +265,3 @@ static enum exit_code run_calibrate(const struct command *command, int count, ch
     plan_events_free(&events);
     return command_end(command, status, &why);
 }
-
-const struct command command_plan_compose = {
-    .name = "plan compose",
-    .summary = "what a list of events costs together: epsilon or delta",
-    .run = run_compose,
-};
-
-const struct command command_plan_calibrate = {
-    .name = "plan calibrate",
-    .summary = "the least noise with which a list of events keeps a budget",
-    .run = run_calibrate,
-};

@@ -281,7 +281,7 @@ static void print_text(const struct request *request, const struct row *row, siz
     }
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_plan_hedge(const struct command *command, int count, char **argument)
 {
     struct request request = {.beta = NAN, .agents = 1};
     struct hedge_problem *problem = &request.problem;
@@ -291,7 +291,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
     size_t rows = 0;
     struct why why = {""};
     bool json = false;
-    const struct plan_field field[] = {
+    const struct option option[] = {
         {.name = "--experts", .what = "K", .required = true, .whole = &request.experts},
         {.name = "--rounds", .what = "T", .required = true, .whole = &request.rounds},
         {.name = "--epsilon", .what = "E", .required = true, .real = &problem->epsilon},
@@ -302,9 +302,10 @@ static enum exit_code run(const struct command *command, int count, char **argum
         {.name = "--beta", .what = "B", .real = &request.beta},
         {.name = "--doubling", .flag = &request.doubling},
         {.name = "--strategy", .what = "STRATEGY", .many = &named},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         read_request(&request, &named, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -322,9 +323,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     return command_end(command, status, &why);
 }
-
-const struct command command_plan_hedge = {
-    .name = "plan hedge",
-    .summary = "the regret that private experts promise, by strategy and trust",
-    .run = run,
-};

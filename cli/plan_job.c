@@ -56,7 +56,7 @@ static enum status answer_job(struct job_answer *answer, const struct request *r
     return job_answer_print(answer);
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_plan_job(const struct command *command, int count, char **argument)
 {
     struct request request = {.path = NULL};
     struct why why = {""};
@@ -98,9 +98,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     free(text);
     return command_end(command, status, &why);
 }
-
-const struct command command_plan_job = {
-    .name = "plan job",
-    .summary = "what a job will charge, and how much noise its answers will carry",
-    .run = run,
-};

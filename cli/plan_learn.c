@@ -90,7 +90,7 @@ static void advise(char text[static PLAN_TEXT_BYTES], const struct erm_request *
                                        : fit->lambda * needed);
 }
 
-static enum exit_code run_erm(const struct command *command, int count, char **argument)
+enum exit_code run_plan_erm(const struct command *command, int count, char **argument)
 {
     struct erm_request request = {.tau = NAN, .threshold = NAN, .width = NAN};
     struct rule_fit *fit = &request.fit;
@@ -99,8 +99,8 @@ static enum exit_code run_erm(const struct command *command, int count, char **a
     char title[PLAN_TEXT_BYTES];
     char after[PLAN_TEXT_BYTES];
     bool json = false;
-    const struct plan_field field[] = {
-        {.name = "--loss", .what = "LOSS", .required = true, .word = &request.loss},
+    const struct option option[] = {
+        {.name = "--loss", .what = "LOSS", .required = true, .text = &request.loss},
         {.name = "--records", .what = "M", .required = true, .whole = &fit->records},
         {.name = "--bound", .what = "B", .required = true, .real = &fit->bound},
         {.name = "--kappa", .what = "K", .required = true, .real = &fit->kappa},
@@ -109,9 +109,10 @@ static enum exit_code run_erm(const struct command *command, int count, char **a
         {.name = "--tau", .what = "T", .real = &request.tau},
         {.name = "--threshold", .what = "H", .real = &request.threshold},
         {.name = "--width", .what = "W", .real = &request.width},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         read_loss(&request, &why) != STATUS_OK || rule_sensitivity(&is, fit, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -174,7 +175,7 @@ static enum status read_rule(struct select_request *request, struct why *why)
     return STATUS_OK;
 }
 
-static enum exit_code run_select(const struct command *command, int count, char **argument)
+enum exit_code run_plan_select(const struct command *command, int count, char **argument)
 {
     struct select_request request = {
         .terms = {.epsilon = NAN, .kappa = NAN, .bound = NAN, .source_norm = NAN}};
@@ -185,17 +186,18 @@ static enum exit_code run_select(const struct command *command, int count, char 
     struct why why = {""};
     char title[PLAN_TEXT_BYTES];
     bool json = false;
-    const struct plan_field field[] = {
-        {.name = "--rule", .what = "RULE", .required = true, .word = &request.name},
+    const struct option option[] = {
+        {.name = "--rule", .what = "RULE", .required = true, .text = &request.name},
         {.name = "--records", .what = "M", .required = true, .whole = &terms->records},
         {.name = "--exponent", .what = "R", .required = true, .real = &terms->exponent},
         {.name = "--epsilon", .what = "E", .real = &terms->epsilon},
         {.name = "--kappa", .what = "K", .real = &terms->kappa},
         {.name = "--bound", .what = "B", .real = &terms->bound},
         {.name = "--source-norm", .what = "S", .real = &terms->source_norm},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         read_rule(&request, &why) != STATUS_OK ||
         choose(&choice, &error, &request, &why) != STATUS_OK ||
         rule_concentration(&gap, 1, choice.epsilon, &why) != STATUS_OK) {
@@ -259,7 +261,7 @@ static void tell_stream(char text[static PLAN_TEXT_BYTES], const struct online_p
     }
 }
 
-static enum exit_code run_online(const struct command *command, int count, char **argument)
+enum exit_code run_plan_online(const struct command *command, int count, char **argument)
 {
     struct online_request request = {.problem = {.grid_bits = 0, .feature_count = 1}};
     struct online_problem *problem = &request.problem;
@@ -267,16 +269,17 @@ static enum exit_code run_online(const struct command *command, int count, char 
     char title[PLAN_TEXT_BYTES];
     char after[PLAN_TEXT_BYTES];
     bool json = false;
-    const struct plan_field field[] = {
+    const struct option option[] = {
         {.name = "--theta", .what = "T", .required = true, .real = &problem->theta},
         {.name = "--t0", .what = "N", .required = true, .whole = &request.t0},
         {.name = "--kappa", .what = "K", .required = true, .real = &problem->kappa},
         {.name = "--bound", .what = "B", .required = true, .real = &problem->bound},
         {.name = "--time", .what = "N", .required = true, .whole = &request.time},
         {.name = "--epsilon", .what = "E", .required = true, .real = &request.epsilon},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         check_online(&request, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -312,21 +315,3 @@ static enum exit_code run_online(const struct command *command, int count, char 
     tell_stream(after, problem, times, releases, tight / request.epsilon);
     return plan_answer(command, json, title, line, after);
 }
-
-const struct command command_plan_erm = {
-    .name = "plan erm",
-    .summary = "the noise on a regularised model's answers",
-    .run = run_erm,
-};
-
-const struct command command_plan_select = {
-    .name = "plan select",
-    .summary = "lambda and epsilon from the number of records",
-    .run = run_select,
-};
-
-const struct command command_plan_online = {
-    .name = "plan online",
-    .summary = "the noise on what a stream has taught, and what all releases cost",
-    .run = run_online,
-};

@@ -41,7 +41,7 @@ static void describe(char *text, const struct masks_quorum *quorum)
              absence);
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_plan_masks(const struct command *command, int count, char **argument)
 {
     double sites = 0;
     double dishonest = 0;
@@ -51,13 +51,14 @@ static enum exit_code run(const struct command *command, int count, char **argum
     char title[PLAN_TEXT_BYTES];
     char after[AFTER_BYTES];
     bool json = false;
-    const struct plan_field field[] = {
+    const struct option option[] = {
         {.name = "--sites", .what = "N", .required = true, .whole = &sites},
         {.name = "--dishonest", .what = "C", .required = true, .whole = &dishonest},
         {.name = "--honest", .what = "H", .whole = &honest},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         masks_quorum_make(&quorum, (uint64_t)sites, (uint64_t)dishonest, (uint64_t)honest, &why) !=
             STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
@@ -82,9 +83,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     describe(after, &quorum);
     return plan_answer(command, json, title, line, after);
 }
-
-const struct command command_plan_masks = {
-    .name = "plan masks",
-    .summary = "how many sites a masked sum needs, and its noise",
-    .run = run,
-};

@@ -149,7 +149,7 @@ done:
     return status;
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_predict(const struct command *command, int count, char **argument)
 {
     struct request request = {0};
     bool private = true;
@@ -172,9 +172,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     return EXIT_CODE_OK;
 }
-
-const struct command command_predict = {
-    .name = "predict",
-    .summary = "apply a model to records: a probability, a number or a class per row",
-    .run = run,
-};

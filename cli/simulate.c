@@ -98,7 +98,7 @@ static enum exit_code once(const struct command *command, const struct request *
     return code;
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_simulate(const struct command *command, int count, char **argument)
 {
     struct request request = {.agents = SIMULATION_AGENTS, .repeat = 1};
     struct simulation_request *simulation = &request.simulation;
@@ -158,9 +158,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     return EXIT_CODE_OK;
 }
-
-const struct command command_simulate = {
-    .name = "simulate",
-    .summary = "rehearse a whole federation on this machine",
-    .run = run,
-};

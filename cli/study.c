@@ -11,7 +11,7 @@
 
 enum { PATH_BYTES = 4096 };
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_study(const struct command *command, int count, char **argument)
 {
     char path[PATH_BYTES];
     struct why why = {""};
@@ -31,9 +31,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     free(vector);
     return command_fail(command, EXIT_CODE_INTERNAL, "%s: %s", path, strerror(error));
 }
-
-const struct command command_study = {
-    .name = "study",
-    .summary = "test the theorems by simulation",
-    .run = run,
-};
