@@ -3,7 +3,6 @@
  * computes on the worker, commits, sends; the coordinator's answers; ROUNDS times. The coordinator ends when
  * the agent has: its last answer may have been lost. */
 
-#include "io/clock.h"
 #include "io/driver.h"
 
 #include <pthread.h>
