@@ -20,89 +20,40 @@ static int main_init(const struct arguments *arguments)
 
 static struct arguments asked = {.timeout_s = 10, .runs = 1};
 
-#define CONFIG                                                                                     \
-    {                                                                                              \
-        .name = "--config", .text = &asked.config, .required = true, .what = "FILE"                \
-    }
-#define JSON                                                                                       \
-    {                                                                                              \
-        .name = "--json", .flag = &asked.json                                                      \
-    }
-#define TIMEOUT                                                                                    \
-    {                                                                                              \
-        .name = "--timeout", .number = &asked.timeout_s, .min = 1, .max = 3600, .what = "SECONDS"  \
-    }
+/* clang-format off */
+#ifdef HEDGEROW_SEEDED
+#define SEED , {.name = "--simulate-seed", .number = &asked.seed, .max = UINT64_MAX, .given = &asked.seeded, .what = "N"}
+#else
+#define SEED
+#endif
+#define CONFIG {.name = "--config", .text = &asked.config, .required = true, .what = "FILE"}
+#define JSON {.name = "--json", .flag = &asked.json}
+#define TIMEOUT {.name = "--timeout", .number = &asked.timeout_s, .min = 1, .max = 3600, .what = "SECONDS"}
+#define RECORDS {.name = "--records", .number = &asked.records, .min = DICTIONARY_RECORDS_MIN, .max = DICTIONARY_RECORDS_MAX, .what = "N"}
+#define NAME {.text = &asked.name, .required = true, .what = "NAME"}
+#define DIGEST {.text = &asked.digest, .required = true, .what = "DIGEST"}
 
 static const struct daemon_command COMMANDS[] = {
     {"init", NULL, main_init, {{.text = &asked.folder, .what = "FOLDER"}}},
-    {"run",
-     NULL,
-     main_run,
-     {
-         CONFIG,
-         {.name = "--once", .flag = &asked.once},
-#ifdef HEDGEROW_SEEDED
-         {.name = "--simulate-seed",
-          .number = &asked.seed,
-          .max = UINT64_MAX,
-          .given = &asked.seeded,
-          .what = "N"},
-#endif
-     }},
-    {"check",
-     NULL,
-     main_check,
-     {CONFIG, {.name = "--job", .text = &asked.job, .what = "FILE"}, TIMEOUT}},
-    {"describe",
-     NULL,
-     main_describe,
-     {{.text = &asked.table, .required = true, .what = "DATA.csv"},
-      {.name = "--records",
-       .number = &asked.records,
-       .min = DICTIONARY_RECORDS_MIN,
-       .max = DICTIONARY_RECORDS_MAX,
-       .what = "N"},
-      {.name = "--separator", .text = &asked.separator, .what = "WORD"}}},
+    {"run", NULL, main_run, {CONFIG, {.name = "--once", .flag = &asked.once} SEED}},
+    {"check", NULL, main_check, {CONFIG, {.name = "--job", .text = &asked.job, .what = "FILE"}, TIMEOUT}},
+    {"describe", NULL, main_describe, {{.text = &asked.table, .required = true, .what = "DATA.csv"}, RECORDS,
+        {.name = "--separator", .text = &asked.separator, .what = "WORD"}}},
     {"ledger", NULL, main_ledger, {CONFIG, JSON}},
-    {"enrol",
-     NULL,
-     main_enrol,
-     {CONFIG,
-      {.name = "--token", .text = &asked.token, .required = true, .what = "FILE"},
-      TIMEOUT}},
-    {"peers",
-     "add",
-     main_peers_add,
-     {{.text = &asked.name, .required = true, .what = "NAME"},
-      CONFIG,
-      {.name = "--key", .text = &asked.key, .required = true, .what = "FILE.pub"}}},
-    {"peers",
-     "remove",
-     main_peers_remove,
-     {{.text = &asked.name, .required = true, .what = "NAME"}, CONFIG}},
+    {"enrol", NULL, main_enrol, {CONFIG, {.name = "--token", .text = &asked.token, .required = true, .what = "FILE"}, TIMEOUT}},
+    {"peers", "add", main_peers_add, {NAME, CONFIG, {.name = "--key", .text = &asked.key, .required = true, .what = "FILE.pub"}}},
+    {"peers", "remove", main_peers_remove, {NAME, CONFIG}},
     {"peers", "list", main_peers_list, {CONFIG}},
     {"peers", "digest", main_peers_digest, {CONFIG}},
     {"jobs", NULL, main_jobs, {CONFIG, JSON}},
-    {"show",
-     NULL,
-     main_show,
-     {CONFIG, {.text = &asked.digest, .required = true, .what = "DIGEST"}, JSON}},
+    {"show", NULL, main_show, {CONFIG, DIGEST, JSON}},
     {"page", NULL, main_page, {CONFIG}},
-    {"reject",
-     NULL,
-     main_reject,
-     {CONFIG,
-      {.text = &asked.digest, .required = true, .what = "DIGEST"},
-      {.name = "--why", .text = &asked.why, .required = true, .what = "TEXT"}}},
-    {"approve",
-     NULL,
-     main_approve,
-     {CONFIG,
-      {.text = &asked.digest, .what = "DIGEST"},
-      {.name = "--runs", .number = &asked.runs, .min = 1, .max = 1000, .what = "N"},
-      {.name = "--yes", .flag = &asked.yes},
-      JSON}},
+    {"reject", NULL, main_reject, {CONFIG, DIGEST, {.name = "--why", .text = &asked.why, .required = true, .what = "TEXT"}}},
+    {"approve", NULL, main_approve, {CONFIG, {.text = &asked.digest, .what = "DIGEST"},
+        {.name = "--runs", .number = &asked.runs, .min = 1, .max = 1000, .what = "N"},
+        {.name = "--yes", .flag = &asked.yes}, JSON}},
 };
+/* clang-format on */
 
 int main(int count, char **argument)
 {

@@ -21,78 +21,34 @@ static int main_init(const struct arguments *arguments)
 
 static struct arguments asked = {.valid_hours = 48};
 
-#define CONFIG                                                                                     \
-    {                                                                                              \
-        .name = "--config", .text = &asked.config, .required = true, .what = "FILE"                \
-    }
-#define JSON                                                                                       \
-    {                                                                                              \
-        .name = "--json", .flag = &asked.json                                                      \
-    }
-#define NAME                                                                                       \
-    {                                                                                              \
-        .text = &asked.name, .required = true, .what = "NAME"                                      \
-    }
-#define KEY                                                                                        \
-    {                                                                                              \
-        .name = "--key", .text = &asked.key, .what = "HEX"                                         \
-    }
-
-#define TOKEN                                                                                      \
-    {                                                                                              \
-        .name = "--token", .text = &asked.token, .what = "FILE"                                    \
-    }
-#define ADDRESS                                                                                    \
-    {                                                                                              \
-        .name = "--address", .text = &asked.address, .what = "tcp://HOST:PORT"                     \
-    }
-#define VALID_HOURS                                                                                \
-    {                                                                                              \
-        .name = "--valid-hours", .number = &asked.valid_hours, .min = 1, .max = VALID_HOURS_MAX,   \
-        .what = "N"                                                                                \
-    }
-#define NUMBER                                                                                     \
-    {                                                                                              \
-        .text = &asked.job, .required = true, .what = "NUMBER"                                     \
-    }
+/* clang-format off */
+#ifdef HEDGEROW_SEEDED
+#define SEED , {.name = "--simulate-seed", .number = &asked.seed, .max = UINT64_MAX, .given = &asked.seeded, .what = "N"}
+#else
+#define SEED
+#endif
+#define CONFIG {.name = "--config", .text = &asked.config, .required = true, .what = "FILE"}
+#define JSON {.name = "--json", .flag = &asked.json}
+#define NAME {.text = &asked.name, .required = true, .what = "NAME"}
+#define KEY {.name = "--key", .text = &asked.key, .what = "HEX"}
+#define TOKEN {.name = "--token", .text = &asked.token, .what = "FILE"}
+#define ADDRESS {.name = "--address", .text = &asked.address, .what = "tcp://HOST:PORT"}
+#define VALID_HOURS {.name = "--valid-hours", .number = &asked.valid_hours, .min = 1, .max = VALID_HOURS_MAX, .what = "N"}
+#define NUMBER {.text = &asked.job, .required = true, .what = "NUMBER"}
 
 static const struct daemon_command COMMANDS[] = {
     {"init", NULL, main_init, {{.text = &asked.folder, .what = "FOLDER"}}},
-    {"run",
-     NULL,
-     main_run,
-     {
-         CONFIG,
-#ifdef HEDGEROW_SEEDED
-         {.name = "--simulate-seed",
-          .number = &asked.seed,
-          .max = UINT64_MAX,
-          .given = &asked.seeded,
-          .what = "N"},
-#endif
-     }},
+    {"run", NULL, main_run, {CONFIG SEED}},
     {"check", NULL, main_check, {CONFIG}},
     {"enrol", NULL, main_enrol, {CONFIG}},
     {"columns", NULL, main_columns, {CONFIG, JSON}},
-    {"submit",
-     NULL,
-     main_submit,
-     {{.text = &asked.job, .required = true, .what = "JOB.yml"},
-      CONFIG,
-      JSON,
-      {.name = "--wait", .flag = &asked.wait},
-      {.name = "--stream", .flag = &asked.stream}}},
+    {"submit", NULL, main_submit, {{.text = &asked.job, .required = true, .what = "JOB.yml"}, CONFIG, JSON,
+        {.name = "--wait", .flag = &asked.wait}, {.name = "--stream", .flag = &asked.stream}}},
     {"jobs", NULL, main_jobs, {CONFIG, JSON}},
     {"status", NULL, main_status, {NUMBER, CONFIG, JSON}},
     {"watch", NULL, main_watch, {NUMBER, CONFIG, JSON}},
     {"desk", NULL, main_desk, {CONFIG}},
-    {"result",
-     NULL,
-     main_result,
-     {NUMBER,
-      CONFIG,
-      JSON,
-      {.name = "--out", .text = &asked.out, .required = true, .what = "DIR"}}},
+    {"result", NULL, main_result, {NUMBER, CONFIG, JSON, {.name = "--out", .text = &asked.out, .required = true, .what = "DIR"}}},
     {"cancel", NULL, main_cancel, {NUMBER, CONFIG, JSON}},
     {"agents", "list", main_agents_list, {CONFIG, JSON}},
     {"agents", "add", main_agents_add, {NAME, CONFIG, KEY, TOKEN, ADDRESS, VALID_HOURS}},
@@ -101,6 +57,7 @@ static const struct daemon_command COMMANDS[] = {
     {"operators", "add", main_operators_add, {NAME, CONFIG, KEY, TOKEN, ADDRESS, VALID_HOURS}},
     {"operators", "revoke", main_operators_revoke, {NAME, CONFIG, KEY}},
 };
+/* clang-format on */
 
 int main(int count, char **argument)
 {
