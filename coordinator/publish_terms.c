@@ -1,5 +1,6 @@
 #include "coordinator/publish_terms.h"
 
+#include "base/text.h"
 #include "job/round.h"
 #include "job/terms.h"
 #include "job/trust.h"
@@ -217,13 +218,6 @@ static enum status tell_releases(struct result *result, const struct outcome *ou
     return status;
 }
 
-static int agent_order(const void *a, const void *b)
-{
-    const struct result_agent *left = a;
-    const struct result_agent *right = b;
-    return strcmp(left->name, right->name);
-}
-
 static void tell_agents(struct result *result, const struct outcome *outcome, const struct job *job)
 {
     for (size_t i = 0; i < outcome->agent_count; i++) {
@@ -237,7 +231,7 @@ static void tell_agents(struct result *result, const struct outcome *outcome, co
         agent->epsilon_left =
             spent.epsilon_micro < limit ? (double)(limit - spent.epsilon_micro) / 1e6 : 0.0;
     }
-    qsort(result->agent, result->agent_count, sizeof *result->agent, agent_order);
+    qsort(result->agent, result->agent_count, sizeof *result->agent, text_order);
 }
 
 static void tell_regret(struct result *result, const struct outcome *outcome, const struct job *job)

@@ -1,6 +1,7 @@
 #include "task/outcome.h"
 
 #include "base/bytes.h"
+#include "base/text.h"
 #include "crypto/digest.h"
 #include "job/reach.h"
 #include "task/close.h"
@@ -223,21 +224,11 @@ static void make_room_for_shown(struct outcome *outcome)
     }
 }
 
-/* What it spent is not said: that takes as long as the job is. */
-static enum status show_round(struct outcome_round *round, const struct outcome *outcome,
-                              const struct job *job, const struct stage *stage,
-                              const struct record *record)
-{
-    const struct task_close *kind = task_close(job, stage);
-    return round->failed || !kind->is_shown || outcome->expert_count > OUTCOME_SHOWN_EXPERTS
-               ? STATUS_OK
-               : kind->describe(round, outcome, job, stage, record);
-}
-
 static enum status history_add_round(struct outcome *outcome, const struct job *job,
                                      const struct stage *stage, const struct record *record)
 {
-    if (outcome->history == OUTCOME_SHOWS) {
+    const bool shows = outcome->history == OUTCOME_SHOWS;
+    if (shows) {
         make_room_for_shown(outcome);
     }
     struct outcome_round *grown =
@@ -259,30 +250,14 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
                                     .regret_average = NAN,
                                     .regret_bound = NAN};
     outcome->round_count++;
-    if (outcome->history == OUTCOME_SHOWS) {
-        return show_round(round, outcome, job, stage, record);
+    if (!shows) { /* what it spent takes as long as the job is: nothing to draw */
+        round->epsilon_micro = outcome_epsilon_micro(job, record->as.round.round + 1);
     }
-    round->epsilon_micro = outcome_epsilon_micro(job, record->as.round.round + 1);
     const struct task_close *kind = task_close(job, stage);
-    return round->failed || kind->describe == NULL
-               ? STATUS_OK
-               : kind->describe(round, outcome, job, stage, record);
-}
-
-/* Returns the place of the first agent whose name is not before this one. */
-static size_t history_place(const struct outcome *outcome, const char *name)
-{
-    size_t low = 0;
-    size_t high = outcome->agent_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (strcmp(outcome->agent[middle].peer.name, name) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    const bool is_described =
+        !round->failed && kind->describe != NULL &&
+        (!shows || (kind->is_shown && outcome->expert_count <= OUTCOME_SHOWN_EXPERTS));
+    return is_described ? kind->describe(round, outcome, job, stage, record) : STATUS_OK;
 }
 
 /* There is room for a power of two of agents. */
@@ -302,16 +277,17 @@ static bool history_has_room(struct outcome *outcome)
  * of their names: those of the first round come in at the end, and nothing is moved. */
 static struct outcome_agent *history_agent(struct outcome *outcome, const struct peer *peer)
 {
-    const size_t place = history_place(outcome, peer->name);
-    if (place < outcome->agent_count && strcmp(outcome->agent[place].peer.name, peer->name) == 0) {
-        return &outcome->agent[place];
+    struct outcome_agent *agent =
+        outcome->agent_count == 0
+            ? NULL
+            : bsearch(peer, outcome->agent, outcome->agent_count, sizeof *agent, text_order);
+    if (agent != NULL || !history_has_room(outcome)) {
+        return agent;
     }
-    if (!history_has_room(outcome)) {
-        return NULL;
+    agent = &outcome->agent[outcome->agent_count++];
+    for (; agent > outcome->agent && text_order(agent - 1, peer) > 0; agent--) {
+        *agent = agent[-1];
     }
-    struct outcome_agent *agent = &outcome->agent[place];
-    memmove(agent + 1, agent, (outcome->agent_count - place) * sizeof *agent);
-    outcome->agent_count++;
     *agent = (struct outcome_agent){.peer = *peer};
     return agent;
 }
