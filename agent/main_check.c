@@ -320,15 +320,6 @@ static bool check_masks(struct site *site)
     return daemon_report("peers", status, &why);
 }
 
-/* As `run` takes the buffers and then the limit. A limit that it would refuse is told; one that it takes needs no line. */
-static bool check_memory(const struct site *site)
-{
-    struct why why = {{0}};
-    blas_reserve(blas_threads(site->settings.memory_bytes_max, 1));
-    const enum status status = daemon_judge_memory(site->settings.memory_bytes_max, &why);
-    return status == STATUS_OK || daemon_report("memory", status, &why);
-}
-
 int main_check(const struct arguments *arguments)
 {
     struct site site = {0};
@@ -343,7 +334,8 @@ int main_check(const struct arguments *arguments)
     if (!daemon_report("settings", site_read_settings(&site, arguments->config, &why), &why)) {
         return EXIT_CODE_INPUT;
     }
-    good = check_memory(&site);
+    blas_reserve(blas_threads(site.settings.memory_bytes_max, 1)); /* as `run` does */
+    good = daemon_check_memory(site.settings.memory_bytes_max);
     good = daemon_report("policy", site_read_policy(&site, &why), &why) && good;
     good = good && check_masks(&site);
     good = good && check_state(&site);

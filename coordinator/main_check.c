@@ -253,15 +253,6 @@ static bool check_job(struct office *office, struct roster *roster)
     return job && check_roster(office, roster) && good;
 }
 
-/* As `run` takes the buffers and then the limit. A limit that it would refuse is told; one that it takes needs no line. */
-static bool check_memory(const struct office *office)
-{
-    struct why why = {{0}};
-    blas_reserve(office_at_once(office));
-    const enum status status = daemon_judge_memory(office->settings.memory_bytes_max, &why);
-    return status == STATUS_OK || daemon_report("memory", status, &why);
-}
-
 int main_check(const struct arguments *arguments)
 {
     struct office office = {0};
@@ -272,7 +263,8 @@ int main_check(const struct arguments *arguments)
         daemon_report("settings", office_read_settings(&office, arguments->config, &why), &why);
 
     if (good) {
-        good = check_memory(&office);
+        blas_reserve(office_at_once(&office)); /* as `run` does */
+        good = daemon_check_memory(office.settings.memory_bytes_max);
         const bool key = daemon_report("key", office_read_key(&office, &why), &why);
         good = daemon_report("address",
                              key ? try_address(&office, &why)
