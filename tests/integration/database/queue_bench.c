@@ -1,19 +1,7 @@
 #include "queue_bench.h"
 
 #include "scratch.h"
-
-const char bench_text[] =
-    "hedgerow: 1\n"
-    "job: waiting\n"
-    "data:\n"
-    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-    "  features:\n"
-    "    - {column: a, centre: 0, half_width: 1}\n"
-    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
-    "cohort: {minimum: 2, deadline_s: 30}\n"
-    "stages:\n"
-    "  - {task: fit, loss: logistic, lambdas: [0.1, 0.2], share: 0.6,"
-    " tolerance: 0.01, grid_bits: 10}\n";
+#include "tests/unit/coordinator/waiting_job.h"
 
 enum { COMMAND_BYTES = 2048 };
 
@@ -90,7 +78,7 @@ uint32_t bench_add_text(const char *text)
 
 uint32_t bench_add(void)
 {
-    return bench_add_text(bench_text);
+    return bench_add_text(WAITING_JOB);
 }
 
 struct queue_job bench_seen(uint32_t number)

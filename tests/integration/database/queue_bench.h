@@ -8,7 +8,6 @@
 
 #include <criterion/criterion.h>
 
-extern const char bench_text[]; /* a job's */
 extern struct office office;
 extern const struct queue_actor account;
 extern struct why why;

@@ -4,6 +4,7 @@
 #include "queue_bench.h"
 #include "tests/support/journal_seen.h"
 #include "tests/support/quiet_fork.h"
+#include "tests/unit/coordinator/waiting_job.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -38,9 +39,9 @@ Test(queue_shared, one_leads_and_the_others_are_told_who, .init = bench_begin_sh
     cr_expect(queue_is_lost(&second), "one that does not lead");
     cr_expect_not(queue_is_lost(&office));
     uint32_t number = 0;
-    cr_assert_eq(
-        queue_add(&number, &second, &account, (struct slice){bench_text, strlen(bench_text)}, &why),
-        STATUS_OK, "who does not lead may submit");
+    cr_assert_eq(queue_add(&number, &second, &account,
+                           (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
+                 STATUS_OK, "who does not lead may submit");
     cr_expect_eq(bench_seen(1).state, QUEUE_WAITING);
     cr_assert_eq(queue_cancel(&second, 1, &account, &why), STATUS_OK, "and cancel");
     cr_expect_eq(queue_mark_begun(&second, 1, &why), STATUS_BUSY, "and begins nothing");
@@ -246,7 +247,7 @@ Test(queue_shared, a_submission_that_comes_twice_at_once_is_there_once, .init = 
             enum status status = queue_open(&office, &why);
             if (status == STATUS_OK) {
                 status = queue_add(&number, &office, &maria,
-                                   (struct slice){bench_text, strlen(bench_text)}, &why);
+                                   (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why);
             }
             _exit(number == 0 ? 2 : status == STATUS_OK ? 1 : status == STATUS_EXISTS ? 0 : 2);
         }
@@ -279,9 +280,9 @@ Test(queue_shared, has_a_last_number_too, .init = bench_begin_shared, .fini = be
 {
     uint32_t number = 0;
     bench_psql("UPDATE hedgerow_queue SET last = 999999999");
-    cr_expect_eq(
-        queue_add(&number, &office, &account, (struct slice){bench_text, strlen(bench_text)}, &why),
-        STATUS_INVALID);
+    cr_expect_eq(queue_add(&number, &office, &account,
+                           (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
+                 STATUS_INVALID);
     cr_expect_not_null(strstr(why.text, "no number is free"), "%s", why.text);
 }
 
@@ -338,10 +339,10 @@ Test(queue_shared, a_server_that_waits_for_no_disk_is_refused, .init = bench_beg
 Test(queue_shared, trust_central_is_refused, .init = bench_begin_shared, .fini = bench_end)
 {
     char text[1024];
-    const char *at = strstr(bench_text, "trust: local");
-    const char *minimum = strstr(bench_text, "minimum: 2");
+    const char *at = strstr(WAITING_JOB, "trust: local");
+    const char *minimum = strstr(WAITING_JOB, "minimum: 2");
     snprintf(text, sizeof text, "%.*strust: central%.*sminimum: 2, records: 10%s",
-             (int)(at - bench_text), bench_text, (int)(minimum - at) - 12, at + 12, minimum + 10);
+             (int)(at - WAITING_JOB), WAITING_JOB, (int)(minimum - at) - 12, at + 12, minimum + 10);
     const struct queue_job job =
         bench_seen(bench_add_text(text)); /* as by a program that did not judge it */
     cr_expect(job.stuck, "%s", queue_state_name(job.state));
@@ -357,7 +358,7 @@ Test(queue_away, a_server_that_is_away_is_told)
     cr_expect_not_null(strstr(why.text, "database name at /nowhere"), "%s", why.text);
     cr_expect_eq(queue_list(&list, &away, &why), STATUS_AGAIN);
     cr_expect_eq(
-        queue_add(&number, &away, &account, (struct slice){bench_text, strlen(bench_text)}, &why),
+        queue_add(&number, &away, &account, (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
         STATUS_AGAIN);
     cr_expect_not_null(strstr(why.text, "look with `jobs` before"), "%s", why.text);
     cr_expect_eq(queue_lead(&away, &why), STATUS_AGAIN);
@@ -433,7 +434,7 @@ static void *submit_some(void *self)
         const struct queue_actor actor = {"maria", &id, OPEN_MOST};
         uint32_t number = 0;
         const enum status status = queue_add(
-            &number, &own, &actor, (struct slice){bench_text, strlen(bench_text)}, &because);
+            &number, &own, &actor, (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &because);
         added[desk] += status == STATUS_OK ? 1 : 0;
         if (status != STATUS_OK && status != STATUS_REFUSED) {
             added[desk] += 1000;

@@ -20,26 +20,6 @@ static struct {
     bool followed;
 } ending;
 
-static enum status each_of_none(UNUSED void *self, UNUSED journal_visit *visit,
-                                UNUSED void *visit_self, UNUSED struct why *why)
-{
-    return STATUS_OK;
-}
-
-static const char *no_trouble(UNUSED const void *self)
-{
-    return "";
-}
-
-static void close_nothing(UNUSED void *self)
-{
-}
-
-static void unmake(UNUSED void *self, UNUSED struct machine *machine, struct journal *journal)
-{
-    journal_close(journal);
-}
-
 static int64_t wake_of(const void *self)
 {
     return *(const int64_t *)self;
@@ -59,8 +39,7 @@ static enum status make_ending(void *self, struct machine *machine, struct journ
                                UNUSED struct why *reason)
 {
     *machine = (struct machine){.self = self, .step = step_to_the_end, .wake_ms = wake_of};
-    *journal = (struct journal){
-        .self = self, .each = each_of_none, .trouble = no_trouble, .close = close_nothing};
+    *journal = empty_journal(self);
     return STATUS_OK;
 }
 
