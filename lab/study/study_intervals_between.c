@@ -385,13 +385,4 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     return status;
 }
 
-const struct intervals_kind intervals_between = {
-    .name = "between",
-    .variants = DRAWN,
-    .runs_times = 1,
-    .planted = 0.1,
-    .at = at,
-    .run = run,
-    .claim = claims,
-    .claim_count = sizeof claims / sizeof claims[0],
-};
+INTERVALS_KIND(between, .variants = DRAWN, .runs_times = 1, .planted = 0.1, .at = at);
