@@ -124,9 +124,10 @@ void answer_evaluate(struct query_answer *answer, const struct answering *answer
             const struct table1_figure *figure = &row[i].figure;
             const struct table1_refused refused = {&column, group, 0, 2, evaluate_auc};
             const bool is_auc = i == 0 && isnan(figure->estimate.value);
-            table_tell_advised(answer, answering, figure, row[i].unit,
-                               is_auc ? table1_advice(answering, &refused)
-                                      : table1_factor_told(figure));
+            const struct advice advice =
+                is_auc ? table1_advice(answering, &refused)
+                       : advice_of_noise(answering, table1_factor_told(figure));
+            table_tell_advised(answer, answering, figure, row[i].unit, &advice);
             table_place(answer, query, row[i].variable, row[i].label, group);
             table_say_empty(answer, answering, &size);
         }

@@ -137,6 +137,7 @@ static void say_lack(struct query_answer *answer, const struct telling *telling,
         .why = at < fit->terms ? fit->lack[at] : fit->lack_of_first,
         .replay = &telling->replay,
         .factor = telling->replay.factor[at],
+        .advice = advice_of_noise(telling->answering, telling->replay.factor[at]),
     };
     if (isnan(answer->value)) {
         regress_say_lack(answer, telling->answering->query, &lacking);

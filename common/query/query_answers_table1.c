@@ -82,7 +82,7 @@ void table_place(struct query_answer *answer, const struct query *query, const c
 
 /* What would do where a figure is not given. */
 static void say_refused(struct query_answer *answer, const struct answering *answering,
-                        const struct table1_figure *figure, double factor)
+                        const struct table1_figure *figure, const struct advice *advice)
 {
     static const char text[] = "not enough data for this question at this epsilon";
     char *end = answer->note + sizeof text - 1;
@@ -93,16 +93,14 @@ static void say_refused(struct query_answer *answer, const struct answering *ans
                        ": no record was found there, as far as the noise lets it be told; more "
                        "than %.0f would do",
                        ceil(figure->needed));
-    } else if (factor <= ADVICE_FACTOR_MOST) {
-        (void)snprintf(end, room, "; %.3g times the epsilon, or the records, would do",
-                       ceil(10 * factor - 1e-6) / 10);
-    } else {
+    } else if (!advice_say(answer->note, sizeof answer->note, advice)) {
         query_say_enough(answer->note, sizeof answer->note, answering);
     }
 }
 
 void table_tell_advised(struct query_answer *answer, const struct answering *answering,
-                        const struct table1_figure *figure, const char *unit, double factor)
+                        const struct table1_figure *figure, const char *unit,
+                        const struct advice *advice)
 {
     const double n = (double)answering->run->record_count;
     const bool is_count = strcmp(unit, "records") == 0;
@@ -117,16 +115,17 @@ void table_tell_advised(struct query_answer *answer, const struct answering *ans
     answer->total_high = figure->estimate.high;
     (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit);
     if (is_count) {
-        query_tell_count(answer, answer->value, figure->estimate.noise);
+        query_tell_count(answer, answering, answer->value, figure->estimate.noise);
     } else if (isnan(answer->value)) {
-        say_refused(answer, answering, figure, factor);
+        say_refused(answer, answering, figure, advice);
     }
 }
 
 void table_tell(struct query_answer *answer, const struct answering *answering,
                 const struct table1_figure *figure, const char *unit)
 {
-    table_tell_advised(answer, answering, figure, unit, table1_factor_told(figure));
+    const struct advice advice = advice_of_noise(answering, table1_factor_told(figure));
+    table_tell_advised(answer, answering, figure, unit, &advice);
 }
 
 void table_say_empty(struct query_answer *answer, const struct answering *answering,
@@ -152,9 +151,11 @@ static size_t tell_number(struct query_answer *answer, const struct table1 *tabl
     for (size_t i = 0; i < OF_NUMBER; i++) {
         const struct table1_figure figure = figures[i].of(column);
         const struct table1_refused refused = {column, group, at, 1, figures[i].of};
-        const double factor =
-            isnan(figure.estimate.value) ? table1_advice(answering, &refused) : NAN;
-        table_tell_advised(&answer[i], answering, &figure, unit, factor);
+        struct advice advice = {NAN, NAN};
+        if (isnan(figure.estimate.value)) {
+            advice = table1_advice(answering, &refused);
+        }
+        table_tell_advised(&answer[i], answering, &figure, unit, &advice);
         table_place(&answer[i], answering->query, unit, figures[i].name, group);
         if (!isnan(answer[i].value) && figures[i].is_quantile) {
             (void)snprintf(answer[i].note, sizeof answer[i].note,

@@ -279,13 +279,18 @@ Test(crosstab_question, names_the_category_that_keeps_the_others_from_a_test)
     (void)crosstab_test(&p, &(struct crosstab_cells){without, 2, 2, 5, 0.5});
     cr_expect(!isnan(p));
     /* Where what is left is too small as well, nothing is said of leaving. */
-    const double few[7] = {7, 6, 6, 7, 4, 4, 0};
-    char why[CROSSTAB_WHY_BYTES];
-    char leave[CROSSTAB_WHY_BYTES];
-    struct query query;
-    cr_assert(query_parse(&query, slice_of(text[0]), &toy_names, NULL) == STATUS_OK);
-    crosstab_say_least(why, leave, &query, &(struct crosstab_cells){few, 3, 2, 7, 2});
-    cr_expect_str_eq(leave, "");
+    const int64_t few[7] = {7 * ONE, 6 * ONE, 6 * ONE, 7 * ONE, 4 * ONE, 4 * ONE, 0};
+    struct query_answer answer[15];
+    struct query_set set;
+    struct query_run run;
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, few, &(struct query_noise){.scale = ONE, .draws = 1}, 34);
+    query_run_answers(answer, &run);
+    cr_expect(isnan(answer[14].value) && strstr(answer[14].note, "leave") == NULL, "%s",
+              answer[14].note);
+    query_run_free(&run);
+    query_set_free(&set);
 }
 
 /* Names stand whole, whatever their length, or are told as others. */
