@@ -3,6 +3,7 @@
 #ifndef QUERY_QUERY_ANSWERS_H
 #define QUERY_QUERY_ANSWERS_H
 
+#include "estimate/crosstab.h"
 #include "query/query_kind.h"
 #include "query/query_run.h"
 
@@ -45,8 +46,14 @@ void query_say_enough(char *note, size_t bytes, const struct answering *answerin
 void query_tell_count(struct query_answer *answer, const struct answering *answering, double value,
                       double noise);
 
-/** Tells of a count that is given where those that it is the sum of, as they are told, make another. what: "the groups" */
-void query_say_sum(struct query_answer *answer, const char *what, double sum);
+enum { AGREE_MAX = CROSSTAB_CELLS_MAX + 1 };
+
+/** Moves x (count) to the nearest numbers, by least squares, of which none is below 0 and that sum to total, at least 0. The truth is of
+ * such numbers, so that these are never farther from it. */
+void query_agree(double *x, size_t count, double total);
+
+/** Tells a count that is given as another one, which agrees with others: within the interval, or its end. */
+void query_tell_agreed(struct query_answer *answer, double value);
 
 /** Appends to a test's note a category, or a group, that it is not of; behind the first that it is told of, to the list. column: its
  * name; empty: none */
@@ -121,6 +128,12 @@ struct advice;
 void table_tell_advised(struct query_answer *answer, const struct answering *answering,
                         const struct table1_figure *figure, const char *unit,
                         const struct advice *advice);
+
+enum { TABLE_COLUMNS_MAX = SURVIVAL_GROUPS_MAX + 1 };
+
+/** Tells the sizes of all groups, and behind them of all, which agree. told: out, also where they are not given */
+void table_tell_sizes(struct query_answer *answer, double told[static TABLE_COLUMNS_MAX],
+                      const struct answering *answering, const struct table1_sizes *sizes);
 
 /** Says of a figure that is not given that nobody was found in its group, where that is so. */
 void table_say_empty(struct query_answer *answer, const struct answering *answering,

@@ -88,6 +88,33 @@ static void tell_index(struct query_answer *answer, const struct answering *answ
     }
 }
 
+/* Of each group, and of all: the sizes with the records in no group make all records, and of no group more have the event than it has. */
+static void agree(struct query_answer *answer, const struct concordance_cells *cells, double all)
+{
+    const size_t groups = cells->groups;
+    const size_t columns = groups > 1 ? groups + 1 : 1;
+    double size[TABLE_COLUMNS_MAX];
+    double sum = 0;
+    double events = 0;
+    for (size_t g = 0; g < groups; g++) {
+        size[g] = concordance_size(cells, g).estimate.value;
+        sum += size[g];
+    }
+    size[groups] = all - sum;
+    query_agree(size, groups + 1, all);
+    for (size_t g = 0; g < groups; g++) {
+        const double found = concordance_events(cells, g).estimate.value;
+        const double own = fmin(fmax(found, 0), size[g]);
+        events += own;
+        query_tell_agreed(&answer[g], size[g]);
+        query_tell_agreed(&answer[columns + g], own);
+    }
+    if (groups > 1) {
+        query_tell_agreed(&answer[groups], all - size[groups]);
+        query_tell_agreed(&answer[columns + groups], events);
+    }
+}
+
 void answer_concordance(struct query_answer *answer, const struct answering *answering)
 {
     const struct query *query = answering->query;
@@ -101,6 +128,7 @@ void answer_concordance(struct query_answer *answer, const struct answering *ans
                                             .groups = query_groups(query),
                                             .bins = query->intervals,
                                             .variance = query_cell_variance(answering->run)};
+    struct query_answer *const first = answer;
     for (size_t i = 0; i < ROWS * columns; i++, answer++) {
         const size_t row = i / columns;
         const size_t own = i % columns;
@@ -114,4 +142,5 @@ void answer_concordance(struct query_answer *answer, const struct answering *ans
         }
         table_place(answer, query, variable[row], name[row], own);
     }
+    agree(first, &cells, (double)answering->run->record_count);
 }

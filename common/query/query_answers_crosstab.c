@@ -79,9 +79,12 @@ static struct query_answer *set_counts(struct query_answer *answer, const struct
 {
     const struct query *query = table->answering->query;
     const size_t cells = query_table_cells(query);
-    const struct query_answer *first = answer;
+    double agreed[CROSSTAB_CELLS_MAX + 1]; /* the records in no cell behind the others */
+    memcpy(agreed, table->cell, query->cell_count * sizeof *agreed);
+    query_agree(agreed, query->cell_count, (double)table->answering->run->record_count);
     for (size_t cell = 0; cell < cells; cell++, answer++) {
         set_count(answer, table, table->cell[cell], 1);
+        query_tell_agreed(answer, agreed[cell]);
         name_cell(answer, query, cell);
     }
     for (size_t i = 0; i < query->factor_count; i++) {
@@ -92,10 +95,10 @@ static struct query_answer *set_counts(struct query_answer *answer, const struct
             for (size_t cell = 0; cell < cells; cell++) {
                 const bool is_here = query_table_level(query, cell, i) == level;
                 sum += is_here ? table->cell[cell] : 0;
-                told += is_here ? first[cell].value : 0;
+                told += is_here ? agreed[cell] : 0;
             }
             set_count(answer, table, sum, cells / levels(query, i));
-            query_say_sum(answer, "the cells", told);
+            query_tell_agreed(answer, told);
             (void)snprintf(part, sizeof part, "all %s %s", query->factor[i].column.name,
                            query->factor[i].column.category[level]);
             query_answer_name(answer, query, part);

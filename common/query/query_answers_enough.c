@@ -6,7 +6,7 @@
 #include "estimate/crosstab.h"
 #include "estimate/evaluate.h"
 #include "estimate/pca.h"
-#include "query/query_advice.h"
+#include "query/query_answers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -138,68 +138,4 @@ void query_say_left_out(struct query_answer *answer, const char *column, const c
 void query_say_left_out_interval(struct query_answer *answer, const char *name)
 {
     say_left_out(answer, no_event, "", name);
-}
-
-/* A count's bar, and what it may not be wider than. */
-struct counted {
-    const struct answering *answering;
-    double bar;
-    double records;
-};
-
-/* How many times less the noise on a cell deviates; of a table1 on that of the variable for which it is least. */
-static double quieter(const struct advised *advised, const struct answering *answering)
-{
-    const struct query *now = answering->query;
-    const double cell = sqrt(query_cell_variance(answering->run) / advised->variance);
-    double least = 1;
-    for (size_t i = 0; i < now->variable_count && now->kind == QUERY_TABLE1; i++) {
-        const uint64_t one = UINT64_C(1) << QUERY_BITS_MAX;
-        const double of_part = (double)query_part_of(&advised->query.variable[i], one) /
-                               (double)query_part_of(&now->variable[i], one);
-        least = i == 0 || of_part < least ? of_part : least;
-    }
-    return cell * least;
-}
-
-static bool does(const struct advised *advised, const void *of)
-{
-    const struct counted *counted = of;
-    return counted->bar <= counted->records * advised->times * quieter(advised, counted->answering);
-}
-
-/* The nearest count that can be: the truth is one, so that this is never farther from it than what was found. */
-void query_tell_count(struct query_answer *answer, const struct answering *answering, double value,
-                      double noise)
-{
-    const double n = answer->records;
-    const double at = fmin(fmax(value, 0), n);
-    answer->value = at;
-    answer->error = noise;
-    answer->low = fmax(at - ESTIMATE_Z_NOISE * noise, 0);
-    answer->high = fmin(at + ESTIMATE_Z_NOISE * noise, n);
-    const double bar = 2 * ESTIMATE_Z_NOISE * noise;
-    if (bar > n) {
-        answer->value = answer->error = answer->low = answer->high = answer->sampling = NAN;
-        const struct advice advice =
-            advice_search(answering, does, &(struct counted){answering, bar, n});
-        (void)snprintf(answer->note, sizeof answer->note,
-                       "not enough data for this question at this epsilon: the noise's bar is "
-                       "wider than all records");
-        if (!advice_say(answer->note, sizeof answer->note, &advice)) {
-            const size_t used = strlen(answer->note);
-            (void)snprintf(answer->note + used, sizeof answer->note - used,
-                           "; by the noise, about %.0f records in all would do", ceil(bar));
-        }
-    }
-}
-
-void query_say_sum(struct query_answer *answer, const char *what, double sum)
-{
-    if (fabs(sum - answer->value) > 0.05) {
-        (void)snprintf(answer->note, sizeof answer->note,
-                       "%s add up to %.6g: noise is cut off where it makes fewer than no records, "
-                       "or more than there are",
-                       what, sum);
-    }
 }

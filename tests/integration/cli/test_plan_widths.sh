@@ -45,7 +45,7 @@ for name in job central gaussian; do
     cp "$work/out" "$work/$name.json"
     expect 0 "$hedgerow" simulate "$work/$name.yml" --out "$work/run" --data "$root/compose/hospitals/flchain.csv" --agents 5 --seed 3
     python3 - "$work/$name.json" "$work/run/result.json" <<'PY' || fault "a width that the run does not have: $name"
-import json, math, sys
+import json, math, re, sys
 
 plan, result = (json.load(open(path)) for path in sys.argv[1:])
 lines = [line for stage in plan["stages"] for line in stage["releases"]]
