@@ -273,3 +273,34 @@ Test(job_again, takes_little_time_whatever_the_job)
     cr_expect_eq(agains.count, 0);
     job_free(&job);
 }
+
+/* Of a stage with many questions: counts that one record in very many tells apart, or tables beside counts that they do not tell. */
+static double seconds_of(const char *odd, const char *even)
+{
+    static char stages[64000];
+    struct job job;
+    struct job_agains agains;
+    size_t used = (size_t)snprintf(stages, sizeof stages,
+                                   "  - {task: query, batch: 500, share: 1, queries: [");
+    for (int j = 0; j < 230; j++) {
+        used += (size_t)snprintf(
+            stages + used, sizeof stages - used,
+            "%s\"%s and age>91 and age>92 and age>93 and age>94 and age>95 and age>96 and age>97 and "
+            "age>98 and futime>5300 and futime>5301 and futime>5302 and futime>5303 and "
+            "futime>5304 and futime<%d\"",
+            j > 0 ? ", " : "", j % 2 == 0 ? even : odd, 5400 + j / 2 * 2);
+    }
+    (void)snprintf(stages + used, sizeof stages - used, "]}\n");
+    const clock_t begin = clock();
+    find(&agains, &job, stages);
+    const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    cr_log_info("%zu found in %.2f s of the processor's time", agains.count, seconds);
+    job_free(&job);
+    return seconds;
+}
+
+Test(job_again, takes_little_time_where_each_pair_has_many_combinations)
+{
+    cr_expect(seconds_of("count: sex==M and dead==b", "count: sex==M and dead==a") < 4);
+    cr_expect(seconds_of("count: sex==M", "crosstab: sex x dead x death where sex==M") < 4);
+}
