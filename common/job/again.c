@@ -1,5 +1,6 @@
 #include "job/again.h"
 
+#include "base/bytes.h"
 #include "job/round.h"
 #include "query/query_same.h"
 
@@ -181,10 +182,11 @@ static void name(char text[static PLACE_BYTES], const struct job *job, struct jo
     if (with_stage) {
         (void)snprintf(stage, sizeof stage, " of stage %zu", place.stage + 1);
     }
+    const int shown = letters_within(question, SHOWN);
     (void)snprintf(text, PLACE_BYTES, "question %zu%s%s, \"%.*s%s\",",
                    place.question + 1 - (is_written ? 0 : set->written),
-                   is_written ? "" : " of the conjunction", stage, SHOWN, question,
-                   strlen(question) > SHOWN ? "..." : "");
+                   is_written ? "" : " of the conjunction", stage, shown, question,
+                   question[shown] != '\0' ? "..." : "");
 }
 
 void job_again_say(struct why *out, const struct job *job, const struct job_again *again)

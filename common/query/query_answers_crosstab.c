@@ -72,6 +72,10 @@ static void name_cell(struct query_answer *answer, const struct query *query, si
         (void)snprintf(part + used, sizeof part - used, "%s%s %s", i > 0 ? ", " : "", column->name,
                        column->category[query_table_level(query, cell, i)]);
     }
+    if (strlen(query->text) + sizeof ": " + strlen(part) >
+        QUERY_NAME_BYTES) { /* or two are called the same */
+        (void)snprintf(part, sizeof part, "cell %zu of %zu", cell + 1, query_table_cells(query));
+    }
     query_answer_name(answer, query, part);
 }
 

@@ -1,6 +1,7 @@
 /* query_answers_survival_notes.c - why a survival's figure is not given, and what would do. A group without records is told before all
  * else: nothing that the others lack would do. */
 
+#include "base/bytes.h"
 #include "base/decimal.h"
 #include "estimate/cells.h"
 #include "query/query_advice.h"
@@ -110,7 +111,7 @@ static void say_hidden(struct query_answer *answer, const struct answering *answ
     (void)snprintf(answer->note, sizeof answer->note,
                    "not enough data for this question at this epsilon: no record was found%s%.*s, "
                    "as far as the noise lets it be told",
-                   name[0] == '\0' ? "" : " in ", SCHEMA_NAME_BYTES, name);
+                   name[0] == '\0' ? "" : " in ", letters_within(name, SCHEMA_NAME_BYTES), name);
     query_say_enough(answer->note, sizeof answer->note, answering);
 }
 

@@ -1,5 +1,6 @@
 #include "query/query_between.h"
 
+#include "base/bytes.h"
 #include "base/check.h"
 #include "dp/encode.h"
 #include "query/query_advice.h"
@@ -384,6 +385,10 @@ enum status query_between(struct query_effect *effect, struct between_site *site
         }
         if (status == STATUS_OK && !query_between_is_confirmed(joining.query, &sites->noise)) {
             withhold(effect, site, effects, &joining);
+        }
+        for (size_t k = 0; k < effects; k++) {
+            letters_mend(effect[k].name);
+            letters_mend(effect[k].note);
         }
         effect += effects;
         site += effects * sites->count;

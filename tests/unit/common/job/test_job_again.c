@@ -13,6 +13,7 @@
     "  features:\n    - {column: age, centre: 74, half_width: 24}\n"                               \
     "    - {column: sex, categories: [F, M]}\n    - {column: dead, categories: [a, b]}\n"          \
     "    - {column: futime, centre: 2625, half_width: 2625}\n"                                     \
+    "    - {column: h\303\266he, categories: [F, M]}\n"                                            \
     "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 4}\n"                 \
     "cohort: {minimum: 3, records: 500, deadline_s: 30}\nstages:\n"
 
@@ -229,6 +230,30 @@ Test(job_again, knows_a_model_under_another_name)
     cr_assert_eq(agains.count, 1);
     cr_assert(agains.again[0].later.question == 1 && agains.again[0].earlier.question == 0);
     job_free(&job);
+}
+
+/* A question is cut behind a letter, whatever its bytes: JSON holds no other. */
+Test(job_again, shows_whole_letters)
+{
+    static const char asked[] =
+        "h\303\266he==F and h\303\266he==F and h\303\266he==F and h\303\266he==F "
+        "and h\303\266he==F and h\303\266he==F and h\303\266he==F";
+    for (int pad = 1; pad < 16; pad++) {
+        char stages[512];
+        struct job job;
+        struct job_agains agains;
+        struct why why = {{0}};
+        (void)snprintf(
+            stages, sizeof stages,
+            "  - {task: query, batch: 500, share: 1, queries: [\"count:%*s%s\", \"count: "
+            "h\303\266he==F\"]}\n",
+            pad, "", asked);
+        find(&agains, &job, stages);
+        cr_assert_eq(agains.count, 1);
+        job_again_say(&why, &job, &agains.again[0]);
+        cr_expect(slice_is_utf8((struct slice){why.text, strlen(why.text)}), "%s", why.text);
+        job_free(&job);
+    }
 }
 
 /* A conjunction's own question, and one of a person. */
