@@ -145,7 +145,9 @@ bool advice_say(char *note, size_t bytes, const struct advice *advice)
     char text[ADVICE_BYTES];
     const size_t used = strlen(note);
     const bool is = advice_text(text, sizeof text, advice);
-    (void)snprintf(note + used, bytes - used, is ? "; %s" : "", text);
+    if (is) {
+        (void)snprintf(note + used, bytes - used, "; %s", text);
+    }
     return is;
 }
 

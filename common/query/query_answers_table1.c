@@ -249,7 +249,7 @@ static void agree(struct query_answer *answer, double *summed,
 {
     const bool is_number = variable->column.kind == COLUMN_NUMBER;
     const size_t count = is_number ? 2 : variable->levels + 1;
-    double told[TABLE1_LEVELS_MAX + 1];
+    double told[TABLE1_LEVELS_MAX + 1] = {0};
     for (size_t k = 0; k < count; k++) {
         told[k] = answer[is_number ? (size_t)OF_NUMBER : 2 * k].value;
     }
