@@ -42,6 +42,28 @@ bool slice_is_utf8(struct slice slice)
     return true;
 }
 
+int letters_within(const char *text, size_t most)
+{
+    size_t size = strnlen(text, most + 1);
+    if (size > most) {
+        size = most;
+        while (size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80) {
+            size--;
+        }
+    }
+    return (int)size;
+}
+
+void letters_mend(char *text)
+{
+    enum { CUT_MOST = 3 }; /* bytes of a letter */
+    size_t size = strlen(text);
+    for (int cut = 0; cut < CUT_MOST && !slice_is_utf8((struct slice){text, size}); cut++) {
+        size--;
+    }
+    text[size] = '\0';
+}
+
 bool digest_equal(const struct digest *a, const struct digest *b)
 {
     unsigned difference = 0;

@@ -23,6 +23,12 @@ bool slice_is(struct slice slice, const char *text);
 /** Returns whether the bytes are UTF-8 text: none cut off, overlong, a surrogate or beyond U+10FFFF. */
 bool slice_is_utf8(struct slice slice);
 
+/** Returns how many bytes of a UTF-8 text, at most `most`, are whole letters: for "%.*s". */
+int letters_within(const char *text, size_t most);
+
+/** Takes off what is left of a last letter that was cut, of a text that was UTF-8 before. */
+void letters_mend(char *text);
+
 /* A SHA-256 digest, or a 32-byte key or identifier. All zero means "none". */
 struct digest {
     uint8_t byte[DIGEST_BYTES];

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { D = CORRELATE_COLUMNS_MAX, SWEEPS = 60, DOUBLINGS = 12, HALVINGS = 14 };
+enum { D = CORRELATE_COLUMNS_MAX, SWEEPS = 60 };
 
 static const double share_noise_most = 0.1;
 static const double planned_deviation = 1.0 / 3; /* of values in [-1, 1] */
@@ -63,28 +63,26 @@ static void put_in_order(struct pca *out, double *value, double vector[D][D])
     }
 }
 
-/* The correlations, and e. Returns the largest factor of a pair. */
-static double fill(double a[D][D], double *e, const struct correlate *all, size_t d)
+/* The correlations, and e. Returns false where a pair is not given. */
+static bool fill(double a[D][D], double *e, const struct correlate *all, size_t d)
 {
-    double factor = 0;
     double square = 0;
     for (size_t i = 0; i < d; i++) {
         a[i][i] = 1;
         for (size_t j = i + 1; j < d; j++) {
             const struct table1_figure figure = correlate_pair(all, i, j);
-            factor = isnan(figure.factor) || figure.factor > factor ? figure.factor : factor;
             if (isnan(figure.estimate.value)) {
-                return figure.factor;
+                return false;
             }
             a[i][j] = a[j][i] = figure.estimate.value;
             square += figure.estimate.noise * figure.estimate.noise;
         }
     }
     *e = sqrt(2 * square / (double)(d * (d - 1)) + 1 / all->records);
-    return factor;
+    return true;
 }
 
-static void compute(struct pca *out, const struct correlate *all)
+void pca_of(struct pca *out, const struct correlate *all)
 {
     const size_t d = all->moments->columns;
     double a[D][D] = {{0}};
@@ -92,8 +90,8 @@ static void compute(struct pca *out, const struct correlate *all)
     double value[D] = {0};
     double e = 0;
     double sum = 0;
-    *out = (struct pca){.columns = d, .share_factor = fill(a, &e, all, d)};
-    if (!(out->share_factor < 1)) {
+    *out = (struct pca){.columns = d};
+    if (!fill(a, &e, all, d)) {
         return;
     }
     for (size_t k = 0; k < d; k++) {
@@ -110,7 +108,7 @@ static void compute(struct pca *out, const struct correlate *all)
         value[k] = a[k][k];
     }
     put_in_order(out, value, vector);
-    out->share_factor = fmax(out->share_factor, 2 * e / sqrt((double)d) / share_noise_most);
+    out->is_given = 2 * e / sqrt((double)d) < share_noise_most;
     for (size_t k = 0; k < d; k++) {
         const double above = k > 0 ? value[k - 1] - value[k] : INFINITY;
         const double below = k + 1 < d ? value[k] - value[k + 1] : INFINITY;
@@ -120,37 +118,6 @@ static void compute(struct pca *out, const struct correlate *all)
     for (size_t k = 0; k < d; k++) {
         out->share[k] = fmax(value[k], 0) / sum;
     }
-}
-
-static bool would_do(const struct correlate *all, double factor)
-{
-    struct correlate_moments moments = *all->moments;
-    struct correlate with = *all;
-    struct pca out;
-    moments.variance /= factor * factor;
-    with.moments = &moments;
-    compute(&out, &with);
-    return out.share_factor < 1;
-}
-
-/* The rules stand one behind the other, so what would do is searched. */
-void pca_of(struct pca *out, const struct correlate *all)
-{
-    compute(out, all);
-    double enough = out->share_factor;
-    double less = 1;
-    if (!(enough >= 1)) {
-        return;
-    }
-    for (int step = 0; step < DOUBLINGS && !would_do(all, enough); step++) {
-        less = enough;
-        enough *= 2;
-    }
-    for (int step = 0; step < HALVINGS; step++) {
-        const double middle = (less + enough) / 2;
-        *(would_do(all, middle) ? &enough : &less) = middle;
-    }
-    out->share_factor = would_do(all, enough) ? enough : NAN; /* more of the same would not do */
 }
 
 double pca_expect(double *records, const struct correlate_public *known, size_t columns)

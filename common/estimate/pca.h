@@ -17,9 +17,8 @@ struct pca {
     size_t columns;
     double share[CORRELATE_COLUMNS_MAX]; /* (columns) falling; of the columns' spread */
     double loading[CORRELATE_COLUMNS_MAX]
-                  [CORRELATE_COLUMNS_MAX]; /* (component, column) of length 1 */
-    double
-        share_factor; /* how much more epsilon, or records, all needs; below 1: shares are given */
+                  [CORRELATE_COLUMNS_MAX];    /* (component, column) of length 1 */
+    bool is_given;                            /* the shares */
     bool has_loadings[CORRELATE_COLUMNS_MAX]; /* (component) given, if shares are */
 };
 

@@ -1,5 +1,6 @@
 #include "job/again.h"
 
+#include "base/bytes.h"
 #include "job/round.h"
 #include "query/query_same.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPARISONS_MAX = 4096, SHOWN = 90 /* characters of a question */ };
+enum { WORK = 1 << 24 /* half of a second, or less */, SHOWN = 90 /* characters of a question */ };
 
 /* All questions of the job, in its order. */
 struct asked {
@@ -76,17 +77,15 @@ static void asked_fill(struct asked *asked, const struct job *job)
 
 /* Looks for a question before this one that is the same; else for one that is so if all cells are there. */
 static enum status find_first(struct asked *asked, size_t index, const struct schema *schema,
-                              size_t *comparisons)
+                              uint64_t *work)
 {
     enum status status = STATUS_OK;
     enum query_likeness likeness = QUERY_OTHER;
     for (size_t i = 0; i < index && status == STATUS_OK && likeness != QUERY_SAME; i++) {
-        if (asked->first[i] != i || asked->print[i] != asked->print[index] ||
-            *comparisons == COMPARISONS_MAX) {
+        if (asked->first[i] != i || asked->print[i] != asked->print[index]) {
             continue;
         }
-        ++*comparisons;
-        status = query_compare(&likeness, asked->query[i], asked->query[index], schema);
+        status = query_compare(&likeness, asked->query[i], asked->query[index], schema, work);
         if (likeness == QUERY_SAME) {
             asked->first[index] = i;
         } else if (likeness == QUERY_SAME_IF_THERE && asked->like[index] == index) {
@@ -120,7 +119,7 @@ static bool is_better_without(const struct stage *stage, const struct query *que
 
 /* Looks for another question of its stage that tells it by sums. By site a count is an effect of its own. */
 static enum status find_sums(struct job_agains *out, const struct asked *asked, size_t index,
-                             const struct job *job, size_t *comparisons)
+                             const struct job *job, uint64_t *work)
 {
     const struct job_question own = asked->place[index];
     const struct stage *stage = &job->stage[own.stage];
@@ -129,12 +128,10 @@ static enum status find_sums(struct job_agains *out, const struct asked *asked, 
     for (size_t i = 0; i < asked->count && status == STATUS_OK && !is_told; i++) {
         size_t summed = 0;
         if (asked->place[i].stage != own.stage || i == index || asked->first[i] != i ||
-            asked->query[i]->cell_count <= asked->query[index]->cell_count ||
-            *comparisons == COMPARISONS_MAX) {
+            asked->query[i]->cell_count <= asked->query[index]->cell_count) {
             continue;
         }
-        ++*comparisons;
-        status = query_find_sums(&summed, asked->query[index], asked->query[i], &job->schema);
+        status = query_find_sums(&summed, asked->query[index], asked->query[i], &job->schema, work);
         is_told = summed > 0 && is_better_without(stage, asked->query[index], summed);
         if (is_told) {
             put_again(out, &(struct job_again){own, asked->place[i], false, summed});
@@ -146,8 +143,8 @@ static enum status find_sums(struct job_agains *out, const struct asked *asked, 
 enum status job_asks_again(struct job_agains *out, const struct job *job)
 {
     struct asked asked;
-    size_t comparisons = 0;
-    size_t sums = 0; /* that were compared */
+    uint64_t work = WORK;
+    uint64_t work_of_sums = WORK;
     enum status status = asked_init(&asked, job);
     out->count = 0;
     if (status == STATUS_OK) {
@@ -157,7 +154,7 @@ enum status job_asks_again(struct job_agains *out, const struct job *job)
         status = query_prints(asked.print, asked.query, asked.count, &job->schema);
     }
     for (size_t i = 0; i < asked.count && status == STATUS_OK; i++) {
-        status = find_first(&asked, i, &job->schema, &comparisons);
+        status = find_first(&asked, i, &job->schema, &work);
     }
     for (size_t i = 0; i < asked.count && status == STATUS_OK; i++) {
         const bool is_same = asked.first[i] != i;
@@ -165,7 +162,7 @@ enum status job_asks_again(struct job_agains *out, const struct job *job)
         if (earlier != i) {
             put_again(out, &(struct job_again){asked.place[i], asked.place[earlier], !is_same, 0});
         } else {
-            status = find_sums(out, &asked, i, job, &sums);
+            status = find_sums(out, &asked, i, job, &work_of_sums);
         }
     }
     asked_free(&asked);
@@ -185,10 +182,11 @@ static void name(char text[static PLACE_BYTES], const struct job *job, struct jo
     if (with_stage) {
         (void)snprintf(stage, sizeof stage, " of stage %zu", place.stage + 1);
     }
+    const int shown = letters_within(question, SHOWN);
     (void)snprintf(text, PLACE_BYTES, "question %zu%s%s, \"%.*s%s\",",
                    place.question + 1 - (is_written ? 0 : set->written),
-                   is_written ? "" : " of the conjunction", stage, SHOWN, question,
-                   strlen(question) > SHOWN ? "..." : "");
+                   is_written ? "" : " of the conjunction", stage, shown, question,
+                   question[shown] != '\0' ? "..." : "");
 }
 
 void job_again_say(struct why *out, const struct job *job, const struct job_again *again)

@@ -1,5 +1,6 @@
 #include "query/candidates.h"
 
+#include "base/bytes.h"
 #include "base/check.h"
 #include "base/even.h"
 #include "base/near.h"
@@ -81,7 +82,7 @@ static void fill_keys(struct candidates *out)
 
 static enum status refuse(struct why *why, const char *name, const char *remedy)
 {
-    return why_refuse(why, "%.100s: %s", name, remedy);
+    return why_refuse(why, "%.*s: %s", letters_within(name, 100), name, remedy);
 }
 
 static enum status refuse_column(const struct candidates *candidates, const char *name,

@@ -2,7 +2,14 @@
 
 #include "query/query_advice.h"
 
+#include "base/check.h"
+#include "estimate/cells.h"
+
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ADVICE_CELLS_MOST = CORRELATE_CELLS_MAX };
 
 double advice_quieter(double factor, double multiplier)
 {
@@ -60,29 +67,6 @@ void advised_init(struct advised *out, const struct answering *answering, double
         query_cell_variance(run) * square(moves_of(run, query, &out->query) / moves / quieter);
 }
 
-/* What is asked of a factor: of the epsilon, of the records, or of both. */
-struct asked {
-    const struct answering *answering;
-    advice_does *does;
-    const void *of;
-    bool of_epsilon;
-    bool of_records;
-};
-
-static bool is_enough(const struct asked *asked, double factor)
-{
-    struct advised advised;
-    for (size_t is_of_records = 0; is_of_records < 2; is_of_records++) {
-        if (is_of_records == 0 ? asked->of_epsilon : asked->of_records) {
-            advised_init(&advised, asked->answering, factor, is_of_records == 1);
-            if (!asked->does(&advised, asked->of)) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 /* A twelfth more each, as a note prints it: 1.1 first. */
 static double printed(size_t step)
 {
@@ -90,30 +74,134 @@ static double printed(size_t step)
     return ceil(10 * 1.05 * pow(growth, (double)step)) / 10;
 }
 
-static double least_factor(const struct asked *asked)
+struct advice advice_search(const struct answering *answering, advice_does *does, const void *of)
 {
-    size_t fewer = 0; /* steps that do not do, or are not looked at */
+    struct advice out;
+    double *const factor[] = {&out.epsilon, &out.records};
     size_t most = 0;
     while (printed(most) <= ADVICE_FACTOR_MOST) {
         most++;
     }
-    size_t end = most;
-    while (fewer < end) {
-        const size_t middle = (fewer + end) / 2;
-        const bool is = is_enough(asked, printed(middle));
-        end = is ? middle : end;
-        fewer = is ? fewer : middle + 1;
+    for (size_t is_of_records = 0; is_of_records < 2; is_of_records++) {
+        size_t fewer = 0; /* steps that do not do, or are not looked at */
+        size_t end = most;
+        while (fewer < end) {
+            const size_t middle = (fewer + end) / 2;
+            struct advised advised;
+            advised_init(&advised, answering, printed(middle), is_of_records == 1);
+            const bool is = does(&advised, of);
+            end = is ? middle : end;
+            fewer = is ? fewer : middle + 1;
+        }
+        *factor[is_of_records] = end < most ? printed(end) : NAN;
     }
-    return end < most ? printed(end) : NAN;
+    return out;
 }
 
-double advice_factor(const struct answering *answering, advice_does *does, const void *of)
+static double told(double factor)
 {
-    return least_factor(&(struct asked){answering, does, of, true, true});
+    const double tenths = ceil(10 * factor - 1e-6);
+    return tenths <= 10 * ADVICE_FACTOR_MOST ? tenths / 10 : NAN;
 }
 
-double advice_factor_of(const struct answering *answering, advice_does *does, const void *of,
-                        bool is_of_records)
+struct advice advice_of_noise(const struct answering *answering, double factor)
 {
-    return least_factor(&(struct asked){answering, does, of, !is_of_records, is_of_records});
+    enum { HALVINGS = 40 };
+    const struct query_noise *noise = &answering->run->noise;
+    const double multiplier =
+        noise->is_gaussian
+            ? noise->scale / moves_of(answering->run, answering->query, answering->query)
+            : 0;
+    double less = 1;
+    double epsilon = 2 * ADVICE_FACTOR_MOST; /* is not told */
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (less + epsilon) / 2;
+        *(advice_quieter(middle, multiplier) >= factor ? &epsilon : &less) = middle;
+    }
+    return (struct advice){told(epsilon), told(factor)};
+}
+
+bool advice_text(char *text, size_t bytes, const struct advice *advice)
+{
+    const double epsilon = told(advice->epsilon);
+    const double records = told(advice->records);
+    if (isnan(epsilon) && isnan(records)) {
+        return false;
+    }
+    if (epsilon == records) {
+        (void)snprintf(text, bytes, "%.3g times the epsilon, or the records, would do", epsilon);
+    } else if (isnan(epsilon) || isnan(records)) {
+        (void)snprintf(text, bytes, "%.3g times the %s would do",
+                       isnan(epsilon) ? records : epsilon, isnan(epsilon) ? "records" : "epsilon");
+    } else {
+        (void)snprintf(text, bytes, "%.3g times the epsilon, or %.3g times the records, would do",
+                       epsilon, records);
+    }
+    return true;
+}
+
+bool advice_say(char *note, size_t bytes, const struct advice *advice)
+{
+    char text[ADVICE_BYTES];
+    const size_t used = strlen(note);
+    const bool is = advice_text(text, sizeof text, advice);
+    if (is) {
+        (void)snprintf(note + used, bytes - used, "; %s", text);
+    }
+    return is;
+}
+
+/* Adds normal variables of this deviation; to counts without a change of their total. */
+static void add_noise(double *cell, const struct advice_cells *cells, double deviation,
+                      uint64_t *state)
+{
+    double total = 0;
+    double normal[2];
+    for (size_t i = 0; i < cells->m; i++) {
+        total += cell[i];
+        if (i % 2 == 0) {
+            cells_normals(normal, state);
+        }
+        cell[i] += deviation * normal[i % 2];
+    }
+    if (cells->is_counts) {
+        cells_balance(cell, cells->m, total);
+    }
+}
+
+/* So many times the records, others. Of sums of values chance is small beside noise. */
+static void draw_records(double *cell, const struct advice_cells *cells, double times,
+                         uint64_t *state)
+{
+    double normal[2] = {0};
+    for (size_t i = 0; i < cells->m; i++) {
+        if (cells->is_counts) {
+            cells_normals(normal, state);
+        }
+        cell[i] = times * cell[i] + sqrt(fmax(times * cell[i], 0)) * normal[0];
+    }
+}
+
+bool advice_in_trials(const struct advice_cells *found, const struct advised *advised,
+                      advice_given *given, const void *of)
+{
+    enum { TRIALS = 24, FAILURES_MOST = 4 };
+    double cell[ADVICE_CELLS_MOST];
+    const struct advice_cells next = {cell, found->m, advised->variance, found->is_counts, NULL};
+    uint64_t state = 1;
+    size_t failures = 0;
+    CHECK(found->m <= ADVICE_CELLS_MOST);
+    for (size_t trial = 0; trial < TRIALS && failures <= FAILURES_MOST; trial++) {
+        memcpy(cell, found->cell, found->m * sizeof *cell);
+        add_noise(cell, found, sqrt(found->variance), &state);
+        if (found->suppose != NULL) {
+            found->suppose(cell, ((double)trial + 0.5) / TRIALS, of);
+        }
+        if (advised->times > 1) {
+            draw_records(cell, found, advised->times, &state);
+        }
+        add_noise(cell, found, sqrt(next.variance), &state);
+        failures += !given(&next, advised, of);
+    }
+    return failures <= FAILURES_MOST;
 }

@@ -3,7 +3,6 @@
 #ifndef QUERY_QUERY_ADVICE_H
 #define QUERY_QUERY_ADVICE_H
 
-#include "estimate/crosstab.h"
 #include "query/query_answers.h"
 
 #include <stdbool.h>
@@ -25,13 +24,44 @@ void advised_init(struct advised *out, const struct answering *answering, double
 /** Answers whether an answer would be given, allowing for the noise of now and then. of: handed on */
 typedef bool advice_does(const struct advised *advised, const void *of);
 
-/** Returns about the least factor of the epsilon, and as well of the records, that would do, of those that a note prints; NAN: none up
- * to ADVICE_FACTOR_MOST. */
-double advice_factor(const struct answering *answering, advice_does *does, const void *of);
+/* How many times the epsilon would do, and how many times the records; NAN: none is known. */
+struct advice {
+    double epsilon;
+    double records;
+};
 
-/** Returns about the least factor of the epsilon, or of the records, likewise. */
-double advice_factor_of(const struct answering *answering, advice_does *does, const void *of,
-                        bool is_of_records);
+/** Returns about the least factor of the epsilon that would do, and that of the records, of those that a note prints: up to
+ * ADVICE_FACTOR_MOST. */
+struct advice advice_search(const struct answering *answering, advice_does *does, const void *of);
+
+/** Returns what would do where so many times less noise would, or as many times the records. factor: NAN: none is known */
+struct advice advice_of_noise(const struct answering *answering, double factor);
+
+enum { ADVICE_BYTES = 80 }; /* that its text needs */
+
+/** Write that it would do, rounded up; and append it to a note. Return false, and write nothing, where none is known. */
+bool advice_text(char *text, size_t bytes, const struct advice *advice);
+bool advice_say(char *note, size_t bytes, const struct advice *advice);
+
+/* Cells as they were released: m of them, whose total is public where is_counts. */
+struct advice_cells {
+    const double *cell;
+    size_t m;
+    double variance; /* of the noise on each; unit: records^2 */
+    bool is_counts;
+
+    /** NULL, or sets those cells of a trial of which more is known than their noise. at: (0, 1), over the trials; of: handed on */
+    void (*suppose)(double *cell, double at, const void *of);
+};
+
+/* Whether an answer would be given of such cells. of: handed on */
+typedef bool advice_given(const struct advice_cells *cells, const struct advised *advised,
+                          const void *of);
+
+/** Answers whether it would be in five of six trials: of what was found, with the noise that it may have, and what is drawn then. The
+ * draws hide nothing, so that a fixed seed serves: the same release always says the same. */
+bool advice_in_trials(const struct advice_cells *found, const struct advised *advised,
+                      advice_given *given, const void *of);
 
 /* A figure of a column, and one that was refused. */
 typedef struct table1_figure table1_figure_of(const struct table1_column *column);
@@ -43,18 +73,9 @@ struct table1_refused {
     table1_figure_of *figure;
 };
 
-/** Returns advice_factor of a figure of a table1's number, or of an evaluate. */
-double table1_advice(const struct answering *answering, const struct table1_refused *refused);
-
-/* Whether a figure of a cross table is given. row: of a share */
-typedef bool crosstab_is_given(const struct crosstab_cells *cells, size_t row);
-
-/** Return advice_factor of a figure of a cross table that was refused; and that of the epsilon, or of the records, alone, where there is
- * no row. */
-double crosstab_advice(const struct answering *answering, const struct crosstab_cells *cells,
-                       crosstab_is_given *given, size_t row);
-double crosstab_advice_of(const struct answering *answering, const struct crosstab_cells *cells,
-                          crosstab_is_given *given, bool is_of_records);
+/** Returns advice_search of a figure of a table1's number, or of an evaluate's AUC. */
+struct advice table1_advice(const struct answering *answering,
+                            const struct table1_refused *refused);
 
 /** Returns how many times less the noise deviates with `factor` times the epsilon. multiplier: of Gaussian noise, its deviation
  * over the L2 sensitivity; of Laplace noise 0. The delta is taken to be 1e-5, or less. */

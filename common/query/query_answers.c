@@ -2,6 +2,7 @@
 
 #include "query/query_answers.h"
 
+#include "base/bytes.h"
 #include "base/check.h"
 #include "dp/encode.h"
 
@@ -192,6 +193,8 @@ void query_run_answers(struct query_answer *answer, const struct query_run *run)
         rows[query->kind].write(answer, &answering);
         for (size_t j = 0; j < count; j++) {
             add_note(&answer[j], query);
+            letters_mend(answer[j].name);
+            letters_mend(answer[j].note);
         }
         answer += count;
         answering.sum += query->cell_count;

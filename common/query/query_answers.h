@@ -3,6 +3,7 @@
 #ifndef QUERY_QUERY_ANSWERS_H
 #define QUERY_QUERY_ANSWERS_H
 
+#include "estimate/crosstab.h"
 #include "query/query_kind.h"
 #include "query/query_run.h"
 
@@ -42,10 +43,17 @@ void query_say_enough(char *note, size_t bytes, const struct answering *answerin
 
 /** Writes a count and the noise's bar, both within what records there can be; where the bar is wider than all records there is none.
  * answer: its records are set */
-void query_tell_count(struct query_answer *answer, double value, double noise);
+void query_tell_count(struct query_answer *answer, const struct answering *answering, double value,
+                      double noise);
 
-/** Tells of a count that is given where those that it is the sum of, as they are told, make another. what: "the groups" */
-void query_say_sum(struct query_answer *answer, const char *what, double sum);
+enum { AGREE_MAX = CROSSTAB_CELLS_MAX + 1 };
+
+/** Moves x (count) to the nearest numbers, by least squares, of which none is below 0 and that sum to total, at least 0. The truth is of
+ * such numbers, so that these are never farther from it. */
+void query_agree(double *x, size_t count, double total);
+
+/** Tells a count that is given as another one, which agrees with others: within the interval, or its end. */
+void query_tell_agreed(struct query_answer *answer, double value);
 
 /** Appends to a test's note a category, or a group, that it is not of; behind the first that it is told of, to the list. column: its
  * name; empty: none */
@@ -70,19 +78,6 @@ bool crosstab_has_test(
     const struct query *query); /* of two columns that the chi-squared test is for */
 void crosstab_name_difference(char name[static QUERY_NAME_BYTES], const struct query *query);
 void crosstab_name_odds(char name[static QUERY_NAME_BYTES], const struct query *query);
-
-struct crosstab_cells;
-enum { CROSSTAB_WHY_BYTES = 136 }; /* of both and a factor of epsilon a note has room */
-
-/** Writes which cell keeps a table from its test, and whether it need only lose a category: "" where that is not enough. */
-void crosstab_say_least(char why[static CROSSTAB_WHY_BYTES], char leave[static CROSSTAB_WHY_BYTES],
-                        const struct query *query, const struct crosstab_cells *cells);
-
-/** Appends to the note of a table's first answer which figures its shape does not have, and what tells them. */
-void crosstab_say_kind(struct query_answer *answer, const struct query *query);
-
-/** Tells of a test's statistic that is lowered what it was found as. */
-void crosstab_say_lowered(struct query_answer *answer, double statistic, double found);
 
 /** A survival's cells in records; and the names of a group's median, of its mean, and of what it has more than the first group's. */
 struct survival_cells survival_cells_of(double *cell, const struct answering *answering);
@@ -128,9 +123,17 @@ void table_place(struct query_answer *answer, const struct query *query, const c
 void table_tell(struct query_answer *answer, const struct answering *answering,
                 const struct table1_figure *figure, const char *unit);
 
-/** The same, with another factor of the epsilon or the records than table1_factor_told; NAN: none is known. */
+/** The same, with another advice than that of table1_factor_told. */
+struct advice;
 void table_tell_advised(struct query_answer *answer, const struct answering *answering,
-                        const struct table1_figure *figure, const char *unit, double factor);
+                        const struct table1_figure *figure, const char *unit,
+                        const struct advice *advice);
+
+enum { TABLE_COLUMNS_MAX = SURVIVAL_GROUPS_MAX + 1 };
+
+/** Tells the sizes of all groups, and behind them of all, which agree. told: out, also where they are not given */
+void table_tell_sizes(struct query_answer *answer, double told[static TABLE_COLUMNS_MAX],
+                      const struct answering *answering, const struct table1_sizes *sizes);
 
 /** Says of a figure that is not given that nobody was found in its group, where that is so. */
 void table_say_empty(struct query_answer *answer, const struct answering *answering,

@@ -89,14 +89,15 @@ static void tell_pair(struct query_answer *answer, const struct answering *answe
                                        .factor = figure.factor};
     char part[QUERY_NAME_BYTES];
     const struct pair_refused refused = {all, i, j};
-    const double factor = isfinite(figure.factor) && isnan(figure.estimate.value)
-                              ? advice_factor(answering, does_pair, &refused)
-                              : NAN;
-    table_tell_advised(&answer[0], answering, &figure, "correlation", factor);
+    struct advice advice = {NAN, NAN};
+    if (isfinite(figure.factor) && isnan(figure.estimate.value)) {
+        advice = advice_search(answering, does_pair, &refused);
+    }
+    table_tell_advised(&answer[0], answering, &figure, "correlation", &advice);
     say_how(&answer[0], query);
     (void)snprintf(part, sizeof part, "%s with %s", first, second);
     query_answer_name(&answer[0], query, part);
-    table_tell_advised(&answer[1], answering, &test, "p-value", factor);
+    table_tell_advised(&answer[1], answering, &test, "p-value", &advice);
     say_flat(&answer[0], all, i, j, query);
     say_flat(&answer[1], all, i, j, query);
     answer[1].value = p;             /* however small */

@@ -1,12 +1,11 @@
 /* query_answers_crosstab.c - the answers of a cross table: its counts, which sum to the public number of records, and of two
  * columns shares, odds ratio, difference and test. */
 
+#include "query/query_answers_crosstab.h"
 #include "base/check.h"
 #include "base/decimal.h"
 #include "estimate/cells.h"
 #include "estimate/crosstab.h"
-#include "query/query_advice.h"
-#include "query/query_answers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,7 +59,7 @@ static void set_count(struct query_answer *answer, const struct table *table, do
     const double share = fmin(fmax(value / n, 0), 1);
     answer->records = n;
     answer->sampling = sqrt(n * share * (1 - share));
-    query_tell_count(answer, value, noise);
+    query_tell_count(answer, table->answering, value, noise);
     (void)snprintf(answer->unit, sizeof answer->unit, "records");
 }
 
@@ -73,6 +72,10 @@ static void name_cell(struct query_answer *answer, const struct query *query, si
         (void)snprintf(part + used, sizeof part - used, "%s%s %s", i > 0 ? ", " : "", column->name,
                        column->category[query_table_level(query, cell, i)]);
     }
+    if (strlen(query->text) + sizeof ": " + strlen(part) >
+        QUERY_NAME_BYTES) { /* or two are called the same */
+        (void)snprintf(part, sizeof part, "cell %zu of %zu", cell + 1, query_table_cells(query));
+    }
     query_answer_name(answer, query, part);
 }
 
@@ -80,9 +83,12 @@ static struct query_answer *set_counts(struct query_answer *answer, const struct
 {
     const struct query *query = table->answering->query;
     const size_t cells = query_table_cells(query);
-    const struct query_answer *first = answer;
+    double agreed[CROSSTAB_CELLS_MAX + 1]; /* the records in no cell behind the others */
+    memcpy(agreed, table->cell, query->cell_count * sizeof *agreed);
+    query_agree(agreed, query->cell_count, (double)table->answering->run->record_count);
     for (size_t cell = 0; cell < cells; cell++, answer++) {
         set_count(answer, table, table->cell[cell], 1);
+        query_tell_agreed(answer, agreed[cell]);
         name_cell(answer, query, cell);
     }
     for (size_t i = 0; i < query->factor_count; i++) {
@@ -93,10 +99,10 @@ static struct query_answer *set_counts(struct query_answer *answer, const struct
             for (size_t cell = 0; cell < cells; cell++) {
                 const bool is_here = query_table_level(query, cell, i) == level;
                 sum += is_here ? table->cell[cell] : 0;
-                told += is_here ? first[cell].value : 0;
+                told += is_here ? agreed[cell] : 0;
             }
             set_count(answer, table, sum, cells / levels(query, i));
-            query_say_sum(answer, "the cells", told);
+            query_tell_agreed(answer, told);
             (void)snprintf(part, sizeof part, "all %s %s", query->factor[i].column.name,
                            query->factor[i].column.category[level]);
             query_answer_name(answer, query, part);
@@ -117,186 +123,6 @@ static void set_estimate(struct query_answer *answer, const struct table *table,
     answer->total_low = estimate->low;
     answer->total_high = estimate->high;
     (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit);
-}
-
-static bool has_share(const struct crosstab_cells *cells, size_t row)
-{
-    return !isnan(crosstab_share(cells, row).value);
-}
-
-static bool has_difference(const struct crosstab_cells *cells, UNUSED size_t row)
-{
-    return !isnan(crosstab_difference(cells).value);
-}
-
-static bool has_odds(const struct crosstab_cells *cells, UNUSED size_t row)
-{
-    const struct estimate odds = crosstab_odds_ratio(cells);
-    return !isnan(odds.value) || !isnan(odds.low);
-}
-
-static bool is_tested(const struct crosstab_cells *cells, UNUSED size_t row)
-{
-    double p = NAN;
-    return !isnan(crosstab_test(&p, cells));
-}
-
-/* What the test is not of: categories whose counts the noise alone may show, and that hold a tenth of all at most. */
-struct hidden {
-    size_t rows; /* that have records, and columns */
-    size_t columns;
-    bool row[CROSSTAB_CELLS_MAX];
-    bool column[CROSSTAB_CELLS_MAX];
-};
-
-static bool is_hidden(double sum, size_t summed, const struct crosstab_cells *cells)
-{
-    const double k = (double)summed;
-    double all = 0;
-    for (size_t i = 0; i < cells->rows * cells->columns; i++) {
-        all += cells->cell[i];
-    }
-    return cells_is_hidden(sum, cells_covariance(k, k, k, cells->m, cells->variance), all);
-}
-
-static void find_hidden(struct hidden *out, const struct crosstab_cells *cells)
-{
-    *out = (struct hidden){.rows = 0};
-    for (size_t i = 0; i < cells->rows; i++) {
-        double sum = 0;
-        for (size_t j = 0; j < cells->columns; j++) {
-            sum += cells->cell[i * cells->columns + j];
-        }
-        out->row[i] = is_hidden(sum, cells->columns, cells);
-        out->rows += !out->row[i];
-    }
-    for (size_t j = 0; j < cells->columns; j++) {
-        double sum = 0;
-        for (size_t i = 0; i < cells->rows; i++) {
-            sum += cells->cell[i * cells->columns + j];
-        }
-        out->column[j] = is_hidden(sum, cells->rows, cells);
-        out->columns += !out->column[j];
-    }
-}
-
-/* The cells without what the noise made of empty categories, which more epsilon would take off. */
-static void without_hidden(double *cell, const struct hidden *hidden,
-                           const struct crosstab_cells *cells)
-{
-    for (size_t i = 0; i < cells->rows; i++) {
-        for (size_t j = 0; j < cells->columns; j++) {
-            const size_t at = i * cells->columns + j;
-            cell[at] = hidden->row[i] || hidden->column[j] ? 0 : cells->cell[at];
-        }
-    }
-}
-
-/* Of two categories with records there is no test, and nothing that would do, where one has all. */
-static bool say_one_category(struct query_answer *answer, const struct table *table,
-                             const struct hidden *hidden)
-{
-    const size_t factor = hidden->rows == 1 ? 0 : 1;
-    if (hidden->rows != 1 && hidden->columns != 1) {
-        return false;
-    }
-    (void)snprintf(answer->note, sizeof answer->note,
-                   "not enough data for this question at this epsilon: %s has records in one "
-                   "category alone, as far as the noise lets it be told",
-                   table->answering->query->factor[factor].column.name);
-    return true;
-}
-
-static void say_too_few(struct query_answer *answer, const struct table *table,
-                        crosstab_is_given *given, size_t row);
-
-/* Whether nobody was found in a row, as far as the noise tells, of all that were asked. */
-static bool is_row_hidden(const struct crosstab_cells *cells, size_t row, double records)
-{
-    const double k = (double)cells->columns;
-    double sum = 0;
-    for (size_t j = 0; j < cells->columns; j++) {
-        sum += cells->cell[row * cells->columns + j];
-    }
-    return cells_is_hidden(sum, cells_covariance(k, k, k, cells->m, cells->variance), records);
-}
-
-/* A share, a difference or an odds ratio of rows of which one has nobody: no more epsilon would do. */
-static bool say_no_row(struct query_answer *answer, const struct table *table,
-                       crosstab_is_given *given, size_t row)
-{
-    const size_t end = given == has_share ? row + 1 : table->cells.rows;
-    size_t at = given == has_share ? row : 0;
-    while (at < end && !is_row_hidden(&table->cells, at, answer->records)) {
-        at++;
-    }
-    if (at == end || given == is_tested) {
-        return false;
-    }
-    const struct column *column = &table->answering->query->factor[0].column;
-    (void)snprintf(answer->note, sizeof answer->note,
-                   "not enough data for this question at this epsilon: no record was found in %s "
-                   "%s, as far as the noise lets it be told",
-                   column->name, column->category[at]);
-    query_say_enough(answer->note, sizeof answer->note, table->answering);
-    return true;
-}
-
-static void say_no_test(struct query_answer *answer, const struct table *table)
-{
-    struct table with = *table;
-    struct hidden hidden;
-    find_hidden(&hidden, &table->cells);
-    if (say_one_category(answer, table, &hidden)) {
-        return;
-    }
-    without_hidden(with.cell, &hidden, &table->cells);
-    with.cells.cell = with.cell;
-    say_too_few(answer, &with, is_tested, 0);
-}
-
-static void say_too_few(struct query_answer *answer, const struct table *table,
-                        crosstab_is_given *given, size_t row)
-{
-    if (given(&table->cells, row) || say_no_row(answer, table, given, row)) {
-        return;
-    }
-    const struct answering *answering = table->answering;
-    const struct crosstab_cells *cells = &table->cells;
-    const double factor = given == is_tested ? crosstab_advice_of(answering, cells, given, false)
-                                             : crosstab_advice(answering, cells, given, row);
-    const double records = isfinite(factor) || given != is_tested
-                               ? NAN
-                               : crosstab_advice_of(answering, cells, given, true);
-    char why[CROSSTAB_WHY_BYTES] = "";
-    char leave[CROSSTAB_WHY_BYTES] = "";
-    char more[64] = "";
-    if (given == is_tested) {
-        crosstab_say_least(why, leave, table->answering->query, &table->cells);
-    }
-    if (isfinite(factor)) {
-        (void)snprintf(more, sizeof more, "; %.3g times the epsilon%s would do", factor,
-                       given == is_tested ? "" : ", or the records,");
-    } else if (isfinite(records)) {
-        (void)snprintf(more, sizeof more, "; %.3g times the records would do", records);
-    }
-    (void)snprintf(answer->note, sizeof answer->note,
-                   "not enough data for this question at this epsilon%s%s%s", why, more, leave);
-    if (more[0] != '\0' || leave[0] != '\0') {
-        return;
-    }
-    if (given == has_share || given == has_difference) {
-        query_say_enough(answer->note, sizeof answer->note, table->answering);
-        return;
-    }
-    const size_t used = strlen(answer->note);
-    const double needed =
-        given == is_tested
-            ? crosstab_row_of_test(cells->columns, cells->variance)
-            : crosstab_expect(answer->records, 2, cells->m, cells->variance).row_of_odds;
-    (void)snprintf(answer->note + used, sizeof answer->note - used,
-                   "; by the noise, a row of about %.0f records would do if cells are alike",
-                   ceil(needed));
 }
 
 static void name_part(char name[static QUERY_NAME_BYTES], const struct query *query,
@@ -327,8 +153,8 @@ static struct query_answer *set_fourfold(struct query_answer *answer, const stru
     const struct estimate odds = crosstab_odds_ratio(&table->cells);
     set_estimate(&answer[0], table, &difference, "share");
     set_estimate(&answer[1], table, &odds, "odds ratio");
-    say_too_few(&answer[0], table, has_difference, 0);
-    say_too_few(&answer[1], table, has_odds, 0);
+    crosstab_say_refused(&answer[0], table->answering, &table->cells, CROSSTAB_DIFFERENCE, 0);
+    crosstab_say_refused(&answer[1], table->answering, &table->cells, CROSSTAB_ODDS, 0);
     crosstab_name_difference(answer[0].name, query);
     crosstab_name_odds(answer[1].name, query);
     return answer + 2;
@@ -348,6 +174,18 @@ static void say_not_of(struct query_answer *answer, const struct query *query,
     }
 }
 
+/* What a statistic that is lowered was found as. */
+static void say_lowered(struct query_answer *answer, double statistic, double found)
+{
+    const size_t used = strlen(answer->note);
+    if (found > 1.005 * statistic) { /* else it is the same as it is told */
+        (void)snprintf(answer->note + used, sizeof answer->note - used,
+                       "; lowered from %s, as its smallest expected cell is near the least that is "
+                       "tested, where noise may have made it larger",
+                       decimal_short(found, 4).text);
+    }
+}
+
 static void set_test(struct query_answer *answer, const struct table *table)
 {
     const struct query *query = table->answering->query;
@@ -364,11 +202,52 @@ static void set_test(struct query_answer *answer, const struct table *table)
                        "chi-squared %s with %zu degree%s of freedom; its reference distribution "
                        "has the noise in it",
                        decimal_short(statistic, 4).text, freedom, freedom > 1 ? "s" : "");
-        crosstab_say_lowered(answer, statistic, crosstab_test_found(&table->cells));
+        say_lowered(answer, statistic, crosstab_test_found(&table->cells));
         say_not_of(answer, query, &kept);
         return;
     }
-    say_no_test(answer, table);
+    crosstab_say_refused(answer, table->answering, &table->cells, CROSSTAB_TEST, 0);
+}
+
+enum { INSTEAD_BYTES = 3 * SCHEMA_NAME_BYTES + 80 };
+
+/* What would tell the rest, of two columns. */
+static void say_instead(char text[static INSTEAD_BYTES], const struct query *query)
+{
+    const char *row = query->factor[0].column.name;
+    const char *column = query->factor[1].column.name;
+    text[0] = '\0';
+    if (crosstab_has_shares(query)) {
+        (void)snprintf(text, INSTEAD_BYTES,
+                       "; a regress of %s by %s tells each category's odds ratio to the first",
+                       column, row);
+    } else if (query->factor[0].column.category_count == 2) {
+        (void)snprintf(text, INSTEAD_BYTES, "; write %s x %s for the shares of %s in each category",
+                       column, row, row);
+    }
+}
+
+/* Which figures a table's shape does not have, and what tells them. */
+static void say_kind(struct query_answer *answer, const struct query *query)
+{
+    char instead[INSTEAD_BYTES] = "";
+    const size_t used = strlen(answer->note);
+    const char *begin = used > 0 ? "; " : "";
+    if (crosstab_is_fourfold(query)) {
+        return;
+    }
+    if (query->factor_count > 2) {
+        (void)snprintf(answer->note + used, sizeof answer->note - used,
+                       "%sof a table of more than two columns counts alone are told: no share, no "
+                       "odds ratio and no test",
+                       begin);
+        return;
+    }
+    say_instead(instead, query);
+    (void)snprintf(answer->note + used, sizeof answer->note - used,
+                   "%sthe odds ratio and the difference of shares are of tables of 2 x 2 alone%s%s",
+                   begin, crosstab_has_test(query) ? "" : ", and the test of smaller tables",
+                   instead);
 }
 
 void answer_crosstab(struct query_answer *answer, const struct answering *answering)
@@ -383,7 +262,7 @@ void answer_crosstab(struct query_answer *answer, const struct answering *answer
                                           .variance = query_cell_variance(answering->run)};
     struct query_answer *const first = answer;
     answer = set_counts(answer, &table);
-    crosstab_say_kind(first, query);
+    say_kind(first, query);
     if (crosstab_has_shares(query)) {
         for (size_t row = 0; row < table.cells.rows; row++, answer++) {
             const struct column *rows = &query->factor[0].column;
@@ -391,7 +270,7 @@ void answer_crosstab(struct query_answer *answer, const struct answering *answer
             const struct estimate share = crosstab_share(&table.cells, row);
             char part[QUERY_NAME_BYTES];
             set_estimate(answer, &table, &share, "share");
-            say_too_few(answer, &table, has_share, row);
+            crosstab_say_refused(answer, answering, &table.cells, CROSSTAB_SHARE, row);
             (void)snprintf(part, sizeof part, "share of %s %s, %s %s", columns->name,
                            columns->category[1], rows->name, rows->category[row]);
             query_answer_name(answer, query, part);

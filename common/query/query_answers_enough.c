@@ -139,33 +139,3 @@ void query_say_left_out_interval(struct query_answer *answer, const char *name)
 {
     say_left_out(answer, no_event, "", name);
 }
-
-/* The nearest count that can be: the truth is one, so that this is never farther from it than what was found. */
-void query_tell_count(struct query_answer *answer, double value, double noise)
-{
-    const double n = answer->records;
-    const double at = fmin(fmax(value, 0), n);
-    answer->value = at;
-    answer->error = noise;
-    answer->low = fmax(at - ESTIMATE_Z_NOISE * noise, 0);
-    answer->high = fmin(at + ESTIMATE_Z_NOISE * noise, n);
-    const double bar = 2 * ESTIMATE_Z_NOISE * noise;
-    if (bar > n) {
-        answer->value = answer->error = answer->low = answer->high = answer->sampling = NAN;
-        (void)snprintf(
-            answer->note, sizeof answer->note,
-            "not enough data for this question at this epsilon: the noise's bar is wider "
-            "than all records; %.3g times the epsilon, or the records, would do",
-            ceil(10 * bar / n) / 10);
-    }
-}
-
-void query_say_sum(struct query_answer *answer, const char *what, double sum)
-{
-    if (fabs(sum - answer->value) > 0.05) {
-        (void)snprintf(answer->note, sizeof answer->note,
-                       "%s add up to %.6g: noise is cut off where it makes fewer than no records, "
-                       "or more than there are",
-                       what, sum);
-    }
-}

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     ROWS_LEAST = 2 + EVALUATE_BANDS,
@@ -109,11 +110,10 @@ void answer_evaluate(struct query_answer *answer, const struct answering *answer
     const size_t rows = rows_of(query);
     struct scored scored;
     scored_init(&scored, answering);
-    for (size_t group = 0; group < table_columns(query); group++, answer++) {
-        const struct table1_figure size = table1_size(&scored.sizes, group);
-        table_tell(answer, answering, &size, "records");
-        table_place(answer, query, "", "records", group);
-    }
+    double told[TABLE_COLUMNS_MAX];
+    double missing = 0; /* of all groups */
+    table_tell_sizes(answer, told, answering, &scored.sizes);
+    answer += table_columns(query);
     for (size_t group = 0; group < table_columns(query); group++) {
         struct row_written row[ROWS_MOST];
         struct table1_column column;
@@ -124,10 +124,17 @@ void answer_evaluate(struct query_answer *answer, const struct answering *answer
             const struct table1_figure *figure = &row[i].figure;
             const struct table1_refused refused = {&column, group, 0, 2, evaluate_auc};
             const bool is_auc = i == 0 && isnan(figure->estimate.value);
-            table_tell_advised(answer, answering, figure, row[i].unit,
-                               is_auc ? table1_advice(answering, &refused)
-                                      : table1_factor_told(figure));
+            const struct advice advice =
+                is_auc ? table1_advice(answering, &refused)
+                       : advice_of_noise(answering, table1_factor_told(figure));
+            table_tell_advised(answer, answering, figure, row[i].unit, &advice);
             table_place(answer, query, row[i].variable, row[i].label, group);
+            if (strcmp(row[i].unit, "records") == 0) { /* missing scores */
+                const bool is_group = group < query_groups(query);
+                const double own = answer->value > told[group] ? told[group] : answer->value;
+                missing += is_group ? own : 0;
+                query_tell_agreed(answer, is_group || isnan(missing) ? own : missing);
+            }
             table_say_empty(answer, answering, &size);
         }
     }

@@ -1,7 +1,7 @@
 /* query_answers_pca.c - what share each principal component explains, and its loadings. */
 
 #include "estimate/pca.h"
-#include "query/query_answers.h"
+#include "query/query_advice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,15 +11,36 @@ size_t pca_answers(const struct query *query)
     return 1 + query->variable_count * (query->variable_count + 1);
 }
 
+static bool has_shares(const struct advice_cells *cells, const struct advised *advised,
+                       const void *of)
+{
+    const struct correlate_moments *found = of;
+    struct correlate_moments moments = *found;
+    struct correlate all;
+    struct pca pca;
+    moments.cell = cells->cell;
+    moments.variance = cells->variance;
+    moments.records = found->records * advised->times;
+    correlate_init(&all, &moments);
+    pca_of(&pca, &all);
+    return pca.is_given;
+}
+
+static bool does(const struct advised *advised, const void *of)
+{
+    const struct correlate_moments *found = of;
+    const struct advice_cells cells = {found->cell, correlate_cells(found->columns),
+                                       found->variance, false, NULL};
+    return advice_in_trials(&cells, advised, has_shares, of);
+}
+
 /* Without an interval: pca.h says why. */
 static void tell(struct query_answer *answer, const struct answering *answering, double value,
-                 double factor, const char *unit)
+                 const struct advice *advice, const char *unit)
 {
-    const struct table1_figure figure = {.estimate = {factor < 1 ? value : NAN, NAN, NAN, NAN, NAN},
-                                         .noise_low = NAN,
-                                         .noise_high = NAN,
-                                         .factor = factor};
-    table_tell(answer, answering, &figure, unit);
+    const struct table1_figure figure = {
+        .estimate = {value, NAN, NAN, NAN, NAN}, .noise_low = NAN, .noise_high = NAN};
+    table_tell_advised(answer, answering, &figure, unit, advice);
     if (!isnan(answer->value)) {
         (void)snprintf(answer->note, sizeof answer->note, "an estimate without an interval");
     }
@@ -37,19 +58,23 @@ void answer_pca(struct query_answer *answer, const struct answering *answering)
     query_moments(&moments, cell, is_two, answering);
     correlate_init(&all, &moments);
     pca_of(&pca, &all);
+    struct advice advice = {NAN, NAN};
+    if (!pca.is_given) {
+        advice = advice_search(answering, does, &moments);
+    }
     const struct table1_figure size = correlate_size(&all);
     table_tell(answer, answering, &size, "records");
     query_answer_name(answer++, query, "records in which no column is missing");
     for (size_t k = 0; k < pca.columns; k++, answer++) {
-        tell(answer, answering, pca.share[k], pca.share_factor, "share");
+        tell(answer, answering, pca.is_given ? pca.share[k] : NAN, &advice, "share");
         (void)snprintf(part, sizeof part, "component %zu, explained share", k + 1);
         query_answer_name(answer, query, part);
     }
     for (size_t k = 0; k < pca.columns; k++) {
         for (size_t i = 0; i < pca.columns; i++, answer++) {
-            const bool is_told = pca.has_loadings[k] || !(pca.share_factor < 1);
-            tell(answer, answering, is_told ? pca.loading[k][i] : NAN, pca.share_factor, "loading");
-            if (!is_told) {
+            const bool has_loading = pca.is_given && pca.has_loadings[k];
+            tell(answer, answering, has_loading ? pca.loading[k][i] : NAN, &advice, "loading");
+            if (pca.is_given && !has_loading) {
                 (void)snprintf(answer->note, sizeof answer->note,
                                "not enough data for this question at this epsilon: another "
                                "component explains about as much");

@@ -1,6 +1,7 @@
 /* query_answers_regress.c - the coefficients of a regression, as rates of what they mean, and their tests. */
 
 #include "query/query_answers_regress.h"
+#include "base/bytes.h"
 #include "base/check.h"
 #include "estimate/cells.h"
 #include "query/query_answers.h"
@@ -137,6 +138,7 @@ static void say_lack(struct query_answer *answer, const struct telling *telling,
         .why = at < fit->terms ? fit->lack[at] : fit->lack_of_first,
         .replay = &telling->replay,
         .factor = telling->replay.factor[at],
+        .advice = advice_of_noise(telling->answering, telling->replay.factor[at]),
     };
     if (isnan(answer->value)) {
         regress_say_lack(answer, telling->answering->query, &lacking);
@@ -185,17 +187,20 @@ void regress_slope_of(struct regress_slope *out, const struct query *query,
     const bool is_log1p = is_number && variable->column.transform == TRANSFORM_LOG1P;
     double centre = 0;
     double half = 1;
-    (void)snprintf(out->variable, sizeof out->variable, "%s%.55s%s",
+    (void)snprintf(out->variable, sizeof out->variable, "%s%.*s%s",
                    variable->is_log ? "log("
                    : is_log1p       ? "log1p("
                                     : "",
-                   variable->column.name, variable->is_log || is_log1p ? ")" : "");
+                   letters_within(variable->column.name, 55), variable->column.name,
+                   variable->is_log || is_log1p ? ")" : "");
     (void)snprintf(out->row, sizeof out->row, "by 1");
     if (is_number) {
         query_regress_unit(&centre, &half, variable);
     } else {
-        (void)snprintf(out->row, sizeof out->row, "%.37s to %.37s",
-                       variable->column.category[slope + 1], variable->column.category[0]);
+        const char *own = variable->column.category[slope + 1];
+        const char *first = variable->column.category[0];
+        (void)snprintf(out->row, sizeof out->row, "%.*s to %.*s", letters_within(own, 37), own,
+                       letters_within(first, 37), first);
     }
     out->unit = outcome_unit(query) / half;
 }

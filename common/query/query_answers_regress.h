@@ -3,13 +3,14 @@
 #ifndef QUERY_QUERY_ANSWERS_REGRESS_H
 #define QUERY_QUERY_ANSWERS_REGRESS_H
 
-#include "query/query_answers.h"
+#include "query/query_advice.h"
 
 /* Why a coefficient is not given. */
 struct regress_lacking {
     enum regress_lack why;
     const struct regress_replay *replay;
-    double factor; /* NAN: none was found */
+    double factor;        /* of less noise; NAN: none was found */
+    struct advice advice; /* by it */
 };
 
 /** Appends to a refusal what is missing, or how many times the epsilon, or the records, was found to do. */

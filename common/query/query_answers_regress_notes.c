@@ -29,7 +29,7 @@ static size_t planned_levels(const struct query *query)
 }
 
 static void say_factor(struct query_answer *answer, const struct query *query,
-                       const struct regress_lacking *lacking)
+                       const struct regress_lacking *lacking, const char *text)
 {
     const struct regress_replay *replay = lacking->replay;
     const size_t levels = planned_levels(query);
@@ -40,7 +40,7 @@ static void say_factor(struct query_answer *answer, const struct query *query,
     if (replay->is_even || replay->is_event_assumed) {
         append(answer, "if %s%s%s, ", even, both, events);
     }
-    append(answer, "%.2g times the epsilon, or the records, would do", lacking->factor);
+    append(answer, "%s", text);
     if (levels > 0) {
         append(answer, " in %zu levels", levels);
     }
@@ -50,6 +50,7 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
                       const struct regress_lacking *lacking)
 {
     const struct regress_replay *replay = lacking->replay;
+    char text[ADVICE_BYTES];
     switch (lacking->why) {
     case REGRESS_LACKS_RECORDS:
         append(answer, ": no record was found in this category, as far as the noise lets it be "
@@ -78,11 +79,11 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
         append(answer, replay->is_even || replay->is_event_assumed
                            ? ": the noise hides how many records, or events, there are"
                            : ": the columns may tell each other, or the outcome");
-    } else if (!isnan(lacking->factor)) {
-        say_factor(answer, query, lacking);
+    } else if (advice_text(text, sizeof text, &lacking->advice)) {
+        say_factor(answer, query, lacking, text);
     } else {
-        append(answer, "; no number up to %d times the epsilon, or the records, was found to do",
-               REGRESS_REPLAY_MOST);
+        append(answer, "; no number up to %.0f times the epsilon, or the records, was found to do",
+               ADVICE_FACTOR_MOST);
     }
 }
 

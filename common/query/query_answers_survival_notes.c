@@ -1,6 +1,7 @@
 /* query_answers_survival_notes.c - why a survival's figure is not given, and what would do. A group without records is told before all
  * else: nothing that the others lack would do. */
 
+#include "base/bytes.h"
 #include "base/decimal.h"
 #include "estimate/cells.h"
 #include "query/query_advice.h"
@@ -110,7 +111,7 @@ static void say_hidden(struct query_answer *answer, const struct answering *answ
     (void)snprintf(answer->note, sizeof answer->note,
                    "not enough data for this question at this epsilon: no record was found%s%.*s, "
                    "as far as the noise lets it be told",
-                   name[0] == '\0' ? "" : " in ", SCHEMA_NAME_BYTES, name);
+                   name[0] == '\0' ? "" : " in ", letters_within(name, SCHEMA_NAME_BYTES), name);
     query_say_enough(answer->note, sizeof answer->note, answering);
 }
 
@@ -167,22 +168,8 @@ void survival_say_too_few(struct query_answer *answer, const struct answering *a
         }
     }
     const struct refused refused = {cells, groups->of};
-    const double epsilon = advice_factor_of(answering, does, &refused, false);
-    const double records = advice_factor_of(answering, does, &refused, true);
-    char more[128] = "";
-    if (!isnan(epsilon)) {
-        (void)snprintf(more, sizeof more, "; %.3g times the epsilon would do", epsilon);
-    }
-    if (!isnan(records)) {
-        (void)snprintf(more, sizeof more,
-                       isnan(epsilon) ? "; %.3g times the records would do"
-                                      : "; %.3g times the epsilon, or %.3g times the records, "
-                                        "would do",
-                       isnan(epsilon) ? records : epsilon, records);
-    }
-    (void)snprintf(answer->note, sizeof answer->note,
-                   "not enough data for this question at this epsilon%s", more);
-    if (isnan(epsilon) && isnan(records)) {
+    const struct advice advice = advice_search(answering, does, &refused);
+    if (!advice_say(answer->note, sizeof answer->note, &advice)) {
         say_lack(answer->note, sizeof answer->note, answering, cells,
                  first_without(cells, groups->of));
     }

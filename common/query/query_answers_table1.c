@@ -82,7 +82,7 @@ void table_place(struct query_answer *answer, const struct query *query, const c
 
 /* What would do where a figure is not given. */
 static void say_refused(struct query_answer *answer, const struct answering *answering,
-                        const struct table1_figure *figure, double factor)
+                        const struct table1_figure *figure, const struct advice *advice)
 {
     static const char text[] = "not enough data for this question at this epsilon";
     char *end = answer->note + sizeof text - 1;
@@ -93,16 +93,14 @@ static void say_refused(struct query_answer *answer, const struct answering *ans
                        ": no record was found there, as far as the noise lets it be told; more "
                        "than %.0f would do",
                        ceil(figure->needed));
-    } else if (factor <= ADVICE_FACTOR_MOST) {
-        (void)snprintf(end, room, "; %.3g times the epsilon, or the records, would do",
-                       ceil(10 * factor - 1e-6) / 10);
-    } else {
+    } else if (!advice_say(answer->note, sizeof answer->note, advice)) {
         query_say_enough(answer->note, sizeof answer->note, answering);
     }
 }
 
 void table_tell_advised(struct query_answer *answer, const struct answering *answering,
-                        const struct table1_figure *figure, const char *unit, double factor)
+                        const struct table1_figure *figure, const char *unit,
+                        const struct advice *advice)
 {
     const double n = (double)answering->run->record_count;
     const bool is_count = strcmp(unit, "records") == 0;
@@ -117,16 +115,17 @@ void table_tell_advised(struct query_answer *answer, const struct answering *ans
     answer->total_high = figure->estimate.high;
     (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit);
     if (is_count) {
-        query_tell_count(answer, answer->value, figure->estimate.noise);
+        query_tell_count(answer, answering, answer->value, figure->estimate.noise);
     } else if (isnan(answer->value)) {
-        say_refused(answer, answering, figure, factor);
+        say_refused(answer, answering, figure, advice);
     }
 }
 
 void table_tell(struct query_answer *answer, const struct answering *answering,
                 const struct table1_figure *figure, const char *unit)
 {
-    table_tell_advised(answer, answering, figure, unit, table1_factor_told(figure));
+    const struct advice advice = advice_of_noise(answering, table1_factor_told(figure));
+    table_tell_advised(answer, answering, figure, unit, &advice);
 }
 
 void table_say_empty(struct query_answer *answer, const struct answering *answering,
@@ -143,6 +142,29 @@ void table_say_empty(struct query_answer *answer, const struct answering *answer
     }
 }
 
+void table_tell_sizes(struct query_answer *answer, double told[static TABLE_COLUMNS_MAX],
+                      const struct answering *answering, const struct table1_sizes *sizes)
+{
+    const struct query *query = answering->query;
+    const size_t columns = table_columns(query);
+    const size_t groups = query_groups(query);
+    const double n = (double)answering->run->record_count;
+    double all = 0;
+    for (size_t group = 0; group < groups; group++) {
+        told[group] = table1_size(sizes, group).estimate.value;
+        all += told[group];
+    }
+    told[groups] = n - all; /* in no group */
+    query_agree(told, groups + 1, n);
+    told[groups] = n - told[groups];
+    for (size_t group = 0; group < columns; group++) {
+        const struct table1_figure size = table1_size(sizes, group);
+        table_tell(&answer[group], answering, &size, "records");
+        table_place(&answer[group], query, "", "records", group);
+        query_tell_agreed(&answer[group], told[group]);
+    }
+}
+
 static size_t tell_number(struct query_answer *answer, const struct table1 *table, size_t at,
                           const struct table1_column *column, size_t group)
 {
@@ -152,9 +174,11 @@ static size_t tell_number(struct query_answer *answer, const struct table1 *tabl
     for (size_t i = 0; i < OF_NUMBER; i++) {
         const struct table1_figure figure = figures[i].of(column);
         const struct table1_refused refused = {column, group, at, 1, figures[i].of};
-        const double factor =
-            isnan(figure.estimate.value) ? table1_advice(answering, &refused) : NAN;
-        table_tell_advised(&answer[i], answering, &figure, unit, factor);
+        struct advice advice = {NAN, NAN};
+        if (isnan(figure.estimate.value)) {
+            advice = table1_advice(answering, &refused);
+        }
+        table_tell_advised(&answer[i], answering, &figure, unit, &advice);
         table_place(&answer[i], answering->query, unit, figures[i].name, group);
         if (!isnan(answer[i].value) && figures[i].is_quantile) {
             (void)snprintf(answer[i].note, sizeof answer[i].note,
@@ -219,19 +243,30 @@ void table1_set_blocks(struct table1 *table)
                  (double)answering->run->record_count);
 }
 
-static void tell_sizes(struct query_answer *answer, const struct table1 *table)
+/* The counts of a group sum to its size, and those of all are the groups'. summed: in/out */
+static void agree(struct query_answer *answer, double *summed,
+                  const struct query_variable *variable, bool is_group, double size)
 {
-    const struct query *query = table->answering->query;
-    const size_t columns = table_columns(query);
-    double sum = 0;
-    for (size_t group = 0; group < columns; group++) {
-        const struct table1_figure size = table1_size(&table->sizes, group);
-        table_tell(&answer[group], table->answering, &size, "records");
-        table_place(&answer[group], query, "", "records", group);
-        sum += group + 1 < columns ? answer[group].value : 0;
+    const bool is_number = variable->column.kind == COLUMN_NUMBER;
+    const size_t count = is_number ? 2 : variable->levels + 1;
+    double told[TABLE1_LEVELS_MAX + 1] = {0};
+    for (size_t k = 0; k < count; k++) {
+        told[k] = answer[is_number ? (size_t)OF_NUMBER : 2 * k].value;
     }
-    if (columns > 1) {
-        query_say_sum(&answer[columns - 1], "the groups", sum);
+    if (is_number) { /* those whose value is there are not told */
+        told[0] = size - told[1];
+    }
+    if (isnan(told[count - 1]) || isnan(size)) {
+        summed[count - 1] = NAN;
+        return;
+    }
+    if (is_group) {
+        query_agree(told, count, size);
+    }
+    for (size_t k = is_number ? 1 : 0; k < count; k++) {
+        summed[k] = is_group ? summed[k] + told[k] : summed[k];
+        query_tell_agreed(&answer[is_number ? (size_t)OF_NUMBER : 2 * k],
+                          is_group || isnan(summed[count - 1]) ? told[k] : summed[k]);
     }
 }
 
@@ -240,11 +275,13 @@ void answer_table1(struct query_answer *answer, const struct answering *answerin
     const struct query *query = answering->query;
     const size_t columns = table_columns(query);
     struct table1 table = {.answering = answering};
+    double size_told[TABLE_COLUMNS_MAX];
     table1_set_blocks(&table);
-    tell_sizes(answer, &table);
+    table_tell_sizes(answer, size_told, answering, &table.sizes);
     answer += columns;
     for (size_t i = 0; i < query->variable_count; i++) {
         const struct query_variable *variable = &query->variable[i];
+        double summed[TABLE1_LEVELS_MAX + 1] = {0}; /* over the groups */
         for (size_t group = 0; group < columns; group++) {
             struct table1_column column;
             table1_column_of(&column, &table.block[i], &table.sizes, group);
@@ -252,6 +289,7 @@ void answer_table1(struct query_answer *answer, const struct answering *answerin
             const size_t told = variable->column.kind == COLUMN_NUMBER
                                     ? tell_number(answer, &table, i, &column, group)
                                     : tell_category(answer, &table, variable, &column, group);
+            agree(answer, summed, variable, group < query_groups(query), size_told[group]);
             for (size_t k = 0; k < told; k++, answer++) {
                 table_say_empty(answer, answering, &size);
             }

@@ -43,7 +43,7 @@ static bool does(const struct advised *advised, const void *of)
            !isnan(refused->figure(&column).estimate.value);
 }
 
-double table1_advice(const struct answering *answering, const struct table1_refused *refused)
+struct advice table1_advice(const struct answering *answering, const struct table1_refused *refused)
 {
-    return advice_factor(answering, does, refused);
+    return advice_search(answering, does, refused);
 }

@@ -1,7 +1,9 @@
 #include "query/query_between.h"
 
+#include "base/bytes.h"
 #include "base/check.h"
 #include "dp/encode.h"
+#include "query/query_advice.h"
 #include "query/query_between_private.h"
 
 #include <math.h>
@@ -240,13 +242,41 @@ static enum status find_hidden(bool *is_hidden, const struct between_site *site,
     return status;
 }
 
-/* With how much less noise the released cells would give all sites an effect: joined again, until they do. Regressions and
- * curves take long, so that they are tried for few sites. */
+/* How many times less noise a sum of cells would have, with so many times the epsilon: the question is planned anew, and more steps,
+ * levels or intervals have more noise together. */
+static double quieter(const struct joining *joining, double epsilon)
+{
+    const struct query *query = joining->query;
+    const uint64_t one = UINT64_C(1) << QUERY_BITS_MAX;
+    struct query_run run;
+    struct advised advised;
+    const struct answering answering = joining_site(&run, joining, 0);
+    advised_init(&advised, &answering, epsilon, false);
+    double least = 1; /* of the variables' parts */
+    for (size_t i = 0; i < query->variable_count && query->kind == QUERY_TABLE1; i++) {
+        const double part = (double)query_part_of(&advised.query.variable[i], one) /
+                            (double)query_part_of(&query->variable[i], one);
+        least = fmin(least, part);
+    }
+    return least * sqrt(joining->variance / advised.variance * (double)query->cell_count /
+                        (double)advised.query.cell_count);
+}
+
+/* Up, to what is printed of it: two digits. NAN: more than is told. */
+static double printed(double factor)
+{
+    const double unit = factor < 10 ? 10 : 1;
+    return factor > ADVICE_FACTOR_MOST ? NAN : ceil(factor * unit - 1e-6) / unit;
+}
+
+/* With how much more epsilon the released cells would give all sites an effect: joined again, until they do. What is told is a bit more,
+ * as the cells are themselves by chance what they are. Regressions and curves take long, so that they are tried for few sites. */
 static enum status find_factors(struct query_effect *effect, size_t effects, const bool *is_hidden,
                                 const struct joining *joining)
 {
     enum { STEPS = 10, SITES_MOST = 16 };
     const double step = 1.5;
+    const double chance = 1.2;
     const size_t count = joining->sites->count;
     CHECK(effects > 0 && effects <= QUERY_EFFECTS_MAX && count > 0);
     struct query_effect *again = calloc(effects, sizeof *again);
@@ -255,18 +285,19 @@ static enum status find_factors(struct query_effect *effect, size_t effects, con
     const enum query_kind kind = joining->query->kind;
     bool are_known = (kind == QUERY_REGRESS || kind == QUERY_SURVIVAL) && count > SITES_MOST;
     for (int i = 1; i <= STEPS && status == STATUS_OK && !are_known; i++) {
-        struct query_sites quieter = *joining->sites;
+        struct query_sites quiet = *joining->sites;
         struct joining with = *joining;
-        const double factor = pow(step, i);
-        quieter.noise.scale /= factor;
+        const double epsilon = pow(step, i);
+        const double factor = quieter(joining, epsilon);
+        quiet.noise.scale /= factor;
         with.variance /= factor * factor;
-        with.sites = &quieter;
+        with.sites = &quiet;
         memset(again, 0, effects * sizeof *again);
         status = rows[joining->query->kind].join(again, site, &with);
         are_known = true;
         for (size_t k = 0; k < effects && status == STATUS_OK; k++) {
             if (isnan(effect[k].factor) && effect[k].all.sites < count && !is_hidden[k]) {
-                effect[k].factor = again[k].all.sites == count ? factor : NAN;
+                effect[k].factor = again[k].all.sites == count ? printed(chance * epsilon) : NAN;
                 are_known = are_known && !isnan(effect[k].factor);
             }
         }
@@ -354,6 +385,10 @@ enum status query_between(struct query_effect *effect, struct between_site *site
         }
         if (status == STATUS_OK && !query_between_is_confirmed(joining.query, &sites->noise)) {
             withhold(effect, site, effects, &joining);
+        }
+        for (size_t k = 0; k < effects; k++) {
+            letters_mend(effect[k].name);
+            letters_mend(effect[k].note);
         }
         effect += effects;
         site += effects * sites->count;

@@ -16,8 +16,21 @@ enum {
     PRINT_ROWS = 256,
     LARGE = 512, /* cells */
     PRINT_ROWS_OF_LARGE = 32,
-    CELLS_ADDED_MAX = 1 << 26
+    WORK_OF_ROW = 32,    /* beside its cells */
+    WORK_OF_TRIAL = 1024 /* beside its rows */
 };
+
+/* Of so many rows, where a row adds to so many cells. */
+static uint64_t work_of(uint64_t rows, size_t cells)
+{
+    return rows * (cells + WORK_OF_ROW);
+}
+
+/* Whether so much may still be done, and there is something to do. */
+static bool has_work(uint64_t work, uint64_t rows, size_t cells)
+{
+    return rows > 0 && rows <= work / (cells + WORK_OF_ROW);
+}
 
 /* Of a logistic regress `death` and `death == 1` may be the same: what decides is what records add. */
 static uint64_t print_of_words(const struct query *query)
@@ -33,6 +46,8 @@ static uint64_t print_of_words(const struct query *query)
     print = made_mix(print ^ (has_column ? query->column_index : 0));
     print = made_mix(print ^ query->family);
     print = made_mix(print ^ query->cut_band);
+    print = made_mix(print ^ (query->intervals_are_asked ? 1U : 0U) ^
+                     (query->steps_are_asked ? 2U : 0U) ^ (query->parts_are_asked ? 4U : 0U));
     return made_mix(print ^ even_bits(query->end));
 }
 
@@ -121,37 +136,43 @@ static bool are_equal(struct sums *a, struct sums *b)
     return memcmp(a->hash, b->hash, cells * sizeof *a->hash) == 0;
 }
 
-enum tried { TRIED_OTHER, TRIED_SAME, TRIED_TOO_MANY /* rows to try */ };
-
-/* Of complete rows: these must not all be alike, else others tell what the questions are about. */
-static enum tried try_rows(struct made_rows *rows, struct sums *a, struct sums *b, bool is_complete)
-{
-    const uint64_t count = rows->combinations * rows->repeats;
-    struct row row;
-    if (count == 0 || count > CELLS_ADDED_MAX / a->query->cell_count) {
-        return TRIED_TOO_MANY;
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        const double share = made_rows_make(&row, rows, i);
-        if (sums_add(a, &row, i, share) != sums_add(b, &row, i, share)) {
-            return TRIED_OTHER;
-        }
-    }
-    return (a->varies || !is_complete) && are_equal(a, b) ? TRIED_SAME : TRIED_OTHER;
-}
-
-/* What is done with the rows of two questions: see try_rows. */
+/* What is done with the rows of two questions. */
 struct trial {
     struct made_rows rows;
     struct sums a;
     struct sums b;
 };
 
+enum tried { TRIED_OTHER, TRIED_SAME, TRIED_TOO_MANY /* rows to try */ };
+
+/* Of complete rows: these must not all be alike, else others tell what the questions are about. */
+static enum tried try_rows(struct trial *trial, bool is_complete, uint64_t *work)
+{
+    struct made_rows *rows = &trial->rows;
+    struct sums *a = &trial->a;
+    struct sums *b = &trial->b;
+    const uint64_t count = rows->combinations * rows->repeats;
+    const size_t cells = 2 * a->query->cell_count;
+    struct row row;
+    uint64_t done = 0;
+    bool is_alike = true;
+    if (!has_work(*work, count, cells)) {
+        return TRIED_TOO_MANY;
+    }
+    for (; done < count && is_alike; done++) {
+        const double share = made_rows_make(&row, rows, done);
+        is_alike = sums_add(a, &row, done, share) == sums_add(b, &row, done, share);
+    }
+    *work -= work_of(done, cells);
+    return is_alike && (a->varies || !is_complete) && are_equal(a, b) ? TRIED_SAME : TRIED_OTHER;
+}
+
 /* trial_end, whatever it returns. */
 static enum status trial_begin(struct trial *out, const struct query *a, const struct query *b,
-                               const struct schema *schema, bool is_complete)
+                               const struct schema *schema, bool is_complete, uint64_t *work)
 {
     const bool has_memory = sums_init(&out->a, a);
+    *work -= *work < WORK_OF_TRIAL ? *work : WORK_OF_TRIAL;
     enum status status = sums_init(&out->b, b) && has_memory ? STATUS_OK : STATUS_NO_MEMORY;
     made_rows_init(&out->rows, schema);
     if (status == STATUS_OK) {
@@ -173,12 +194,11 @@ static void trial_end(struct trial *trial)
 
 /* Whether each row adds the same to both. */
 static enum status try_all(enum tried *out, const struct query *a, const struct query *b,
-                           const struct schema *schema, bool is_complete)
+                           const struct schema *schema, bool is_complete, uint64_t *work)
 {
     struct trial trial;
-    const enum status status = trial_begin(&trial, a, b, schema, is_complete);
-    *out =
-        status == STATUS_OK ? try_rows(&trial.rows, &trial.a, &trial.b, is_complete) : TRIED_OTHER;
+    const enum status status = trial_begin(&trial, a, b, schema, is_complete, work);
+    *out = status == STATUS_OK ? try_rows(&trial, is_complete, work) : TRIED_OTHER;
     trial_end(&trial);
     return status;
 }
@@ -194,17 +214,19 @@ static size_t place_of(const struct sums *sums, size_t cells)
 }
 
 /* Which cell of a each cell of b belongs to: to (cells of b), each the number of cells of a where no row was in it. */
-static bool try_sums(size_t *to, struct trial *trial, size_t cells_of_b)
+static bool try_sums(size_t *to, struct trial *trial, size_t cells_of_b, uint64_t *work)
 {
     const size_t cells = trial->a.query->cell_count;
     const uint64_t count = trial->rows.combinations * trial->rows.repeats;
     struct row row;
+    const size_t both = cells + trial->b.query->cell_count;
     bool *is_seen = calloc(cells_of_b, sizeof *is_seen);
-    bool is = is_seen != NULL && count > 0 && count <= CELLS_ADDED_MAX / trial->b.query->cell_count;
-    for (uint64_t i = 0; is && i < count; i++) {
-        const double share = made_rows_make(&row, &trial->rows, i);
-        (void)sums_add(&trial->a, &row, i, share);
-        (void)sums_add(&trial->b, &row, i, share);
+    bool is = is_seen != NULL && has_work(*work, count, both);
+    uint64_t done = 0;
+    for (; is && done < count; done++) {
+        const double share = made_rows_make(&row, &trial->rows, done);
+        (void)sums_add(&trial->a, &row, done, share);
+        (void)sums_add(&trial->b, &row, done, share);
         const size_t at = place_of(&trial->b, cells_of_b);
         const size_t own = place_of(&trial->a, cells);
         if (at == cells_of_b) {
@@ -215,6 +237,7 @@ static bool try_sums(size_t *to, struct trial *trial, size_t cells_of_b)
             to[at] = own;
         }
     }
+    *work -= work_of(done, both);
     free(is_seen);
     return is;
 }
@@ -233,23 +256,23 @@ static size_t most_summed(const size_t *to, size_t cells_of_b, size_t cells)
 }
 
 enum status query_find_sums(size_t *cells, const struct query *question, const struct query *other,
-                            const struct schema *schema)
+                            const struct schema *schema, uint64_t *work)
 {
     const bool is_crosstab = other->kind == QUERY_CROSSTAB; /* its last cell is told by none */
     const size_t cells_of_other = other->cell_count - (is_crosstab ? 1 : 0);
     struct trial trial;
     *cells = 0;
     if ((question->kind != QUERY_COUNT && question->kind != QUERY_HISTOGRAM) ||
-        (!is_crosstab && other->kind != QUERY_HISTOGRAM)) {
+        (!is_crosstab && other->kind != QUERY_HISTOGRAM) || *work == 0) {
         return STATUS_OK;
     }
-    enum status status = trial_begin(&trial, question, other, schema, false);
+    enum status status = trial_begin(&trial, question, other, schema, false, work);
     size_t *to = malloc(cells_of_other * sizeof *to);
     for (size_t i = 0; to != NULL && i < cells_of_other; i++) {
         to[i] = question->cell_count;
     }
     status = to == NULL ? STATUS_NO_MEMORY : status;
-    if (status == STATUS_OK && try_sums(to, &trial, cells_of_other)) {
+    if (status == STATUS_OK && try_sums(to, &trial, cells_of_other, work)) {
         *cells = most_summed(to, cells_of_other, question->cell_count);
     }
     free(to);
@@ -268,7 +291,7 @@ void query_plan_as_any(struct query *query)
 }
 
 enum status query_compare(enum query_likeness *out, const struct query *a, const struct query *b,
-                          const struct schema *schema)
+                          const struct schema *schema, uint64_t *work)
 {
     enum tried tried;
     *out = QUERY_OTHER;
@@ -280,11 +303,14 @@ enum status query_compare(enum query_likeness *out, const struct query *a, const
         *out = QUERY_SAME;
         return STATUS_OK;
     }
-    enum status status = try_all(&tried, a, b, schema, false);
+    if (*work == 0) {
+        return STATUS_OK;
+    }
+    enum status status = try_all(&tried, a, b, schema, false, work);
     if (tried == TRIED_SAME) {
         *out = QUERY_SAME;
     } else if (status == STATUS_OK && tried == TRIED_OTHER) {
-        status = try_all(&tried, a, b, schema, true);
+        status = try_all(&tried, a, b, schema, true, work);
         *out = tried == TRIED_SAME ? QUERY_SAME_IF_THERE : QUERY_OTHER;
     }
     return status;

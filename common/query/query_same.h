@@ -30,10 +30,13 @@ void query_plan_as_any(struct query *query);
  * Never says so of questions that differ in a record: whatever predicates and categories decide is tried in every
  * combination. Where these are too many, two questions are the same only if their texts are.
  *
+ * work  in/out  what may be done for that, and what is left: about one for each cell of each combination. Public, like all else here
+ *
  * Fails with STATUS_NO_MEMORY.
  */
 MUST_USE enum status query_compare(enum query_likeness *out, const struct query *a,
-                                   const struct query *b, const struct schema *schema);
+                                   const struct query *b, const struct schema *schema,
+                                   uint64_t *work);
 
 /**
  * Finds whether each cell of a count or a histogram is a sum of cells that a histogram or a crosstab tells.
@@ -43,7 +46,8 @@ MUST_USE enum status query_compare(enum query_likeness *out, const struct query 
  * Never finds it where it does not hold of a record: as query_compare. Fails with STATUS_NO_MEMORY.
  */
 MUST_USE enum status query_find_sums(size_t *cells, const struct query *question,
-                                     const struct query *other, const struct schema *schema);
+                                     const struct query *other, const struct schema *schema,
+                                     uint64_t *work);
 
 /**
  * Writes a number for each question that is equal where two are not QUERY_OTHER. Else it seldom is.

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 Test(bytes, digits_are_read_back_and_nothing_else_is)
@@ -47,6 +48,20 @@ Test(bytes, utf8_is_told_from_latin_1_and_what_only_looks_like_it)
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         cr_expect_not(slice_is_utf8((struct slice){bad[i], strlen(bad[i])}), "%zu", i);
+    }
+}
+
+/* a, o with two dots, the euro sign, a face: of one to four bytes. */
+Test(bytes, letters_are_not_cut)
+{
+    static const char text[] = "a\303\266\342\202\254\360\237\230\200";
+    static const int whole[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10};
+    for (size_t most = 0; most < sizeof whole / sizeof whole[0]; most++) {
+        char cut[16];
+        cr_expect_eq(letters_within(text, most), whole[most], "%zu", most);
+        (void)snprintf(cut, sizeof cut, "%.*s", (int)most, text);
+        letters_mend(cut);
+        cr_expect_eq((int)strlen(cut), whole[most], "%zu", most);
     }
 }
 

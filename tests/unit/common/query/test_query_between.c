@@ -73,7 +73,7 @@ Test(query_between, effects_that_the_noise_drowns_are_refused_with_a_sentence)
     cr_expect_eq(effect[1].all.sites, 0);
     cr_expect_str_eq(effect[1].note,
                      "0 of 4 sites have enough data for this question at this "
-                     "epsilon: fewer than 3 sites are not joined; 1.5 times the epsilon would do",
+                     "epsilon: fewer than 3 sites are not joined; 1.8 times the epsilon would do",
                      "each has the 679 records that would do by the noise");
     cr_expect_float_eq(effect[1].needed, 679, 1);
     const double factor = effect[1].factor;
@@ -89,7 +89,7 @@ Test(query_between, effects_that_the_noise_drowns_are_refused_with_a_sentence)
     const double more = effect[1].factor;
     join(90 / more);
     cr_expect_eq(effect[1].all.sites, SITES);
-    join(1.01 * 90 / more * 1.5);
+    join(1.01 * 90 / more * 1.2 * 1.5);
     cr_expect(effect[1].all.sites < SITES, "a step less does not do");
 }
 

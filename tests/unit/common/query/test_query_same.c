@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* Behind the toy's columns: categories that may be missing, a time, and a risk. */
-enum { MORE_COLUMNS = TOY_COLUMNS + 5 };
+enum { MORE_COLUMNS = TOY_COLUMNS + 5, WORK = 1 << 26 };
 
 static struct column more_column[MORE_COLUMNS] = {
     [TOY_COLUMNS] = {.name = "dead",
@@ -61,9 +61,9 @@ static void expect(enum query_likeness expected, const char *left, const char *r
     const struct query *pair[] = {parsed(left), parsed(right)};
     uint64_t print[2];
     enum query_likeness likeness;
-    cr_assert(query_compare(&likeness, pair[0], pair[1], &more) == STATUS_OK);
+    cr_assert(query_compare(&likeness, pair[0], pair[1], &more, &(uint64_t){WORK}) == STATUS_OK);
     cr_expect(likeness == expected, "%d: %s | %s", likeness, left, right);
-    cr_assert(query_compare(&likeness, pair[1], pair[0], &more) == STATUS_OK);
+    cr_assert(query_compare(&likeness, pair[1], pair[0], &more, &(uint64_t){WORK}) == STATUS_OK);
     cr_expect(likeness == expected, "%d: %s | %s", likeness, right, left);
     cr_assert(query_prints(print, pair, 2, &more) == STATUS_OK);
     cr_expect(expected == QUERY_OTHER || print[0] == print[1], "%s | %s", left, right);
@@ -243,7 +243,7 @@ Test(query_same, leaves_out_what_the_planner_chooses, .init = begin)
         moved += a->cell_count != b->cell_count ? 1 : 0;
         query_plan_as_any(a);
         query_plan_as_any(b);
-        cr_assert(query_compare(&likeness, a, b, &more) == STATUS_OK);
+        cr_assert(query_compare(&likeness, a, b, &more, &(uint64_t){WORK}) == STATUS_OK);
         cr_expect(likeness == (i > 0 ? QUERY_SAME : QUERY_SAME_IF_THERE), "%s", texts[i]);
         free(a);
         free(b);
@@ -333,7 +333,8 @@ Test(query_same, agrees_with_the_truth_of_predicates, .init = begin)
                     ? QUERY_SAME_IF_THERE
                     : QUERY_OTHER;
             enum query_likeness likeness;
-            cr_assert(query_compare(&likeness, query[i], query[j], &more) == STATUS_OK);
+            cr_assert(query_compare(&likeness, query[i], query[j], &more, &(uint64_t){WORK}) ==
+                      STATUS_OK);
             cr_expect(likeness == expected, "%d: %s | %s", likeness, query[i]->text,
                       query[j]->text);
             same += likeness == QUERY_SAME ? 1 : 0;
@@ -352,7 +353,7 @@ static void expect_sums(size_t expected, const char *question, const char *other
 {
     struct query *pair[] = {parsed(question), parsed(other)};
     size_t cells = 99;
-    cr_assert(query_find_sums(&cells, pair[0], pair[1], &more) == STATUS_OK);
+    cr_assert(query_find_sums(&cells, pair[0], pair[1], &more, &(uint64_t){WORK}) == STATUS_OK);
     cr_expect(cells == expected, "%zu: %s | %s", cells, question, other);
     free(pair[0]);
     free(pair[1]);
@@ -385,4 +386,34 @@ Test(query_same, finds_no_sums_where_a_record_makes_a_difference, .init = begin)
     expect_sums(0, "histogram: sex", "table1: [age] by sex");
     expect_sums(0, "crosstab: sex x death", "crosstab: sex x death x ward"); /* its odds ratio */
     expect_sums(0, "mean: age", "histogram: age by 10");
+}
+
+/* What the text asks for is part of the question, also where the planner would choose as many. */
+Test(query_same, tells_apart_what_is_asked_for_and_what_is_planned, .init = begin)
+{
+    static const struct {
+        const char *text;
+        const char *word;
+        size_t least, most;
+    } asked[] = {
+        {"survival: time futime event death, to 5000", "intervals", 4, 40},
+        {"table1: [age, sex] by death", "steps", 8, 64},
+        {"correlate: [age, kappa]", "parts", 1, 32},
+        {"evaluate: risk for death", "levels", 8, 64},
+        {"evaluate: risk for time futime event death, to 4000", "bins", 4, 12},
+        {"regress: death ~ age + sex", "levels", 2, 16},
+    };
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        size_t read = 0;
+        for (size_t n = asked[i].least; n <= asked[i].most; n++) {
+            char text[128];
+            struct query query;
+            (void)snprintf(text, sizeof text, "%s in %zu %s", asked[i].text, n, asked[i].word);
+            if (query_parse(&query, slice_of(text), &names, NULL) == STATUS_OK) {
+                expect(QUERY_OTHER, asked[i].text, text);
+                read++;
+            }
+        }
+        cr_expect(read > 1, "%s", asked[i].text);
+    }
 }

@@ -246,28 +246,3 @@ Test(table1_question, answers_with_intervals_and_refuses_with_what_would_do)
     }
     query_set_free(&set);
 }
-
-/* Noise makes those of no group fewer than none, so that the groups are more than all: the answer says why. */
-Test(table1_question, says_why_groups_do_not_add_up)
-{
-    const char *const text[] = {"table1: [age] by death"};
-    struct query_set set;
-    struct query_run run;
-    static struct query_answer answer[32];
-    static int64_t cells[QUERY_CELLS_MAX];
-    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
-    const size_t levels = set.query[0].variable[0].levels;
-    for (size_t g = 0; g < 2; g++) {
-        cells[g * (levels + 1) + levels / 2] = 505 << BITS;
-    }
-    cells[2 * (levels + 1)] = -(10 << BITS);
-    cr_assert(query_run_init(&run, &set) == STATUS_OK);
-    query_run_observe(&run, cells, &(struct query_noise){.scale = ldexp(40, BITS), .draws = 1},
-                      1000);
-    query_run_answers(answer, &run);
-    cr_expect(answer[2].value == 1000 && answer[0].value + answer[1].value > 1005);
-    cr_expect(strstr(answer[2].note, "the groups add up to 1010: noise is cut off") != NULL, "%s",
-              answer[2].note);
-    query_run_free(&run);
-    query_set_free(&set);
-}
