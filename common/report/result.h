@@ -266,7 +266,7 @@ MUST_USE enum status result_reserve_effects(struct result *result, size_t effect
  * STATUS_NO_MEMORY, STATUS_INVALID. */
 MUST_USE enum status result_reserve_forecasts(struct result *result, size_t count);
 
-enum { RESULT_ENOUGH_BYTES = 128 };
+enum { RESULT_ENOUGH_BYTES = 160 };
 
 /** Writes what would give a site that is left out an answer: how many times the epsilon, or how many records; empty where neither is known. */
 void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct result_effect *effect,

@@ -358,13 +358,17 @@ Test(result_text, tells_a_site_that_is_left_out_what_would_do)
     struct result_site site = {.records = 500};
     char text[RESULT_ENOUGH_BYTES];
     result_say_enough(text, &effect, &site);
-    cr_expect_str_eq(text, "2.2 times the epsilon, or about 897 records would do");
+    cr_expect_str_eq(text, "2.3 times the epsilon, or about 897 records would do");
     site.records = 1000;
     result_say_enough(text, &effect, &site);
-    cr_expect_str_eq(text, "2.2 times the epsilon would do", "it has these records");
+    cr_expect_str_eq(text, "2.3 times the epsilon would do", "it has these records");
     effect.factor = NAN;
     result_say_enough(text, &effect, &site);
     cr_expect_str_eq(text, "it has the 897 that do where cells hold alike numbers: some hold few");
+    (void)snprintf(effect.note, sizeof effect.note, "a curve that stays above one half has none");
+    result_say_enough(text, &effect, &site);
+    cr_expect_str_eq(text, "it has the 897 that do where cells hold alike numbers: some hold few, "
+                           "or the curve stays above one half");
     site.records = 500;
     result_say_enough(text, &effect, &site);
     cr_expect_str_eq(text, "about 897 records would do");
