@@ -259,14 +259,17 @@ static void join(struct between *out, struct between_site *site, size_t count, b
 
 void between_sites(struct between *out, struct between_site *site, size_t count, bool is_bound)
 {
-    double *const told[] = {&out->value, &out->low, &out->high, &out->next_low, &out->next_high};
+    double *const end[] = {&out->low, &out->high, &out->next_low, &out->next_high};
     join(out, site, count, is_bound);
     for (size_t i = 0; i < count; i++) {
         if (!isnan(site[i].value)) {
-            site[i].value = cut_off(site[i].value, &site[i]);
-            for (size_t j = 0; j < sizeof told / sizeof told[0]; j++) {
-                *told[j] = cut_off(*told[j], &site[i]);
+            /* A mean beyond an end is told as the end, and its interval is about that: else it might be empty. */
+            const double value = cut_off(out->value, &site[i]);
+            for (size_t j = 0; j < sizeof end / sizeof end[0]; j++) {
+                *end[j] = cut_off(*end[j] + (value - out->value), &site[i]);
             }
+            out->value = value;
+            site[i].value = cut_off(site[i].value, &site[i]);
         }
     }
 }

@@ -187,6 +187,7 @@ static size_t holding(const double share[LEVELS], const double *step, double tru
         between_columns(site, column, MANY, LEVELS - 1);
         between_sites(&all, site, MANY, false);
         cr_assert(all.sites == MANY && all.low >= 0 && all.next_low >= 0 && all.value >= 0);
+        cr_assert(all.low < all.high && all.next_low < all.next_high);
         cr_assert(site[0].value >= 0 && site[0].value <= 1);
         held += all.low <= truth && truth <= all.high ? 1 : 0;
     }
@@ -221,7 +222,7 @@ Test(between_kinds, shares_of_sums_are_joined_as_they_are_and_told_within_their_
         }
         between_shares(site, sum, MANY, scale * scale / 2);
         between_sites(&all, site, MANY, false);
-        cr_assert(all.sites == MANY && all.low >= 0 && all.value >= 0);
+        cr_assert(all.sites == MANY && all.low >= 0 && all.value >= 0 && all.high > 0.01);
         cr_assert(site[0].value >= 0 && site[0].low <= site[0].value &&
                   site[0].value <= site[0].high && site[0].high > 0);
         held += all.low <= 0 ? 1 : 0;
