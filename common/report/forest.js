@@ -115,7 +115,7 @@ const sitesOf = (effect) => result.sites.filter((s) => s.effect === effect.effec
 function forestCard(effect) {
   return el("figure", { class: "card" }, el("figcaption", {}, el("h3", {}, effect.effect)),
     forestTable(Object.assign({ name: effect.effect }, effect), sitesOf(effect)),
-    el("p", {}, spreadText(effect) + (effect.note ? upper(effect.note) + ". " : "") + priceText(effect.round)));
+    el("p", {}, spreadText(effect) + (!known(effect.value) && effect.sites < 3 && !effect.note ? "Fewer than 3 sites are not joined. " : "") + (effect.note ? upper(effect.note) + ". " : "") + priceText(effect.round)));
 }
 
 /* Effects that no site has an answer for, in one card, each with its reason: too little data, or a curve that stays above one half. */

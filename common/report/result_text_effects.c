@@ -110,7 +110,7 @@ static void put_site(FILE *out, const struct layout *layout, const struct result
 /* Why there is no mean over sites: too few of them, or, as of medians, no standard errors. */
 static const char *not_joined(const struct result_effect *effect)
 {
-    return effect->sites >= SITES_JOINED ? "not joined" : "not enough data";
+    return effect->sites >= SITES_JOINED ? "not joined" : "not joined: fewer than 3 sites";
 }
 
 static void put_mean(FILE *out, const struct layout *layout, const struct result_effect *effect)

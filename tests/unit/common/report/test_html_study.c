@@ -89,6 +89,11 @@ Test(html_study, draws_effects_by_site_as_a_forest)
               strstr(page, "Between sites:") == NULL);
     cr_assert(strstr(page, "2 of 3 sites have enough data. ") != NULL);
     free(page);
+    effect->sites = 2;
+    effect->note[0] = '\0';
+    page = drawn(&result);
+    cr_assert(strstr(page, "Fewer than 3 sites are not joined. ") != NULL);
+    free(page);
     (void)snprintf(effect->note, RESULT_TEXT_BYTES, "a curve that stays above one half has none");
     page = drawn(&result);
     cr_assert(strstr(page, "<small>none") != NULL && strstr(page, "not enough data") == NULL);
