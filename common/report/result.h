@@ -247,7 +247,7 @@ void result_init(struct result *result);
  * STATUS_INVALID. */
 MUST_USE enum status result_reserve(struct result *result, const char *list, size_t count);
 
-enum { RESULT_ENOUGH_BYTES = 128 };
+enum { RESULT_ENOUGH_BYTES = 160 };
 
 /** Writes what would give a site that is left out an answer: how many times the epsilon, or how many records; empty where neither is known. */
 void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct result_effect *effect,
