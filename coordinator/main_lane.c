@@ -94,12 +94,21 @@ static void drop_cancel(struct lane *lane)
     lane->cancel_size = 0;
 }
 
-/* A new journal in the place of one that somebody took away meanwhile would begin the job again, and have it paid again. */
+/* Opening a journal waits a moment where another process has it, for that may only look. A job that is put off is tried again
+ * each second: the loop, and so all other jobs, would wait each time. So it looks first, which waits for nothing.
+ * A new journal in the place of one that somebody took away meanwhile would begin the job again, and have it paid again. */
 static enum status check_journal(const struct lane *lane, struct why *why)
 {
     char place[QUEUE_PATH_BYTES];
+    char by[QUEUE_BY_BYTES];
     const uint32_t number = lane->job->number;
     struct queue_kept kept;
+    queue_held(by, lane->office, number);
+    if (by[0] != '\0') {
+        why_set(why, "the journal in %s is in use by %s; remedy: stop that process",
+                lane->office->settings.state, by);
+        return STATUS_BUSY;
+    }
     const enum status status = queue_peek(&kept, lane->office, number, why);
     if (status != STATUS_OK || !kept.begun || kept.journal) {
         return status;

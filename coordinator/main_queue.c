@@ -170,6 +170,14 @@ enum status queue_mark_begun(const struct office *office, uint32_t number, struc
     return queue_store_of(office)->mark_begun(office, number, why);
 }
 
+void queue_held(char by[static QUEUE_BY_BYTES], const struct office *office, uint32_t number)
+{
+    by[0] = '\0';
+    if (queue_store_of(office)->held != NULL) {
+        queue_store_of(office)->held(by, office, number);
+    }
+}
+
 enum status queue_cancel(const struct office *office, uint32_t number,
                          const struct queue_actor *actor, struct why *why)
 {

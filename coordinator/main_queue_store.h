@@ -47,8 +47,7 @@ struct queue_store {
                             const struct office *office, uint32_t number, struct why *why);
     enum status (*put_end)(const struct office *office, uint32_t number, struct slice text,
                            struct why *why);
-    /** Writes which process has a job's journal open that is not the one that leads the queue: "process 123"; "" where none
-     * has. NULL: there is no such thing. */
+    /** NULL: there is no such thing. */
     void (*held)(char by[static QUEUE_BY_BYTES], const struct office *office, uint32_t number);
     /** Of a folder; NULL: there is no such thing. */
     enum status (*put_declined)(const struct office *office, uint32_t number, const char *names,

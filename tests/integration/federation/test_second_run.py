@@ -2,17 +2,21 @@
 to do, and disturbs nothing. A job whose journal another process has open waits for that one alone.
 """
 
+import ctypes
 import fcntl
 import json
 import os
 import signal
+import struct
 import sys
+import time
 
 import federation as fed
 from federation import expect
 
 BUSY = 7
 AGENTS = 2
+PUT_OFF_S = 4
 EARLY = {"job-taken", "http-listening", "coordinator-started", "agent-started", "queue-empty"}
 
 
@@ -177,6 +181,43 @@ def cancelled_while_held(make, programs):
     until_done(federation, submit(federation, "after", federation.names), coordinator)
 
 
+class Opened:
+    """How often a file is opened from now on, by whomever: inotify, of which Python has no module. Two of the same kind behind each
+    other would be one event, so the closing is asked for too."""
+
+    IN_CLOSE, IN_OPEN = 0x18, 0x20
+
+    def __init__(self, path):
+        library = ctypes.CDLL(None, use_errno=True)
+        self.file = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        expect(self.file >= 0 and library.inotify_add_watch(self.file, os.fsencode(path), self.IN_OPEN | self.IN_CLOSE) >= 0, f"{path} cannot be watched")
+
+    def count(self):
+        try:
+            return sum(mask == self.IN_OPEN for _, mask, _, _ in struct.iter_unpack("iIII", os.read(self.file, 1 << 16)))
+        except BlockingIOError:
+            return 0
+
+
+def looks_once(make, programs):
+    """A job that is put off is tried again each second. An attempt looks once, and does not wait: the loop has other jobs. Opening
+    the journal would look four times, 50 ms apart."""
+    federation, _, _ = make_queue(make, programs)
+    held = submit(federation, "held", [federation.names[0]])
+    (federation.office / "jobs" / str(held) / "state").mkdir(0o700)
+    lock = hold(federation, held)
+    opened = Opened(federation.office / "jobs" / str(held) / "state" / "lock")
+    coordinator = federation.start_coordinator()
+    federation.wait_event("coordinator", "start-put-off")
+    opened.count()
+    time.sleep(PUT_OFF_S)
+    count = opened.count()
+    expect(1 <= count <= 2 * PUT_OFF_S, f"it was looked at {count} times in {PUT_OFF_S} s")
+    os.close(lock)
+    coordinator.signal(signal.SIGTERM)
+    expect(coordinator.wait() == 0, f"the coordinator ended with {coordinator.code()}")
+
+
 def put_off(federation):
     return sum(entry["event"] == "start-put-off" for entry in federation.events("coordinator"))
 
@@ -208,7 +249,7 @@ def one_job(make, programs):
 
 def main():
     options = fed.options()
-    cases = [(function.__name__, function, {"programs": options.programs}) for function in (one_queue, one_journal, cancelled_while_held, one_job)]
+    cases = [(function.__name__, function, {"programs": options.programs}) for function in (one_queue, one_journal, cancelled_while_held, looks_once, one_job)]
     return fed.run_cases([case for case in cases if options.only in case[0]])
 
 
