@@ -197,17 +197,12 @@ enum status queue_cancelled(char **text, size_t *size, const struct office *offi
 enum status queue_put_declined(const struct office *office, uint32_t number, const char *names,
                                struct why *why)
 {
-    const struct queue_store *store = queue_store_of(office);
-    return store->put_declined != NULL ? store->put_declined(office, number, names, why)
-                                       : STATUS_OK;
+    return queue_store_of(office)->put_declined(office, number, names, why);
 }
 
 void queue_declined(char names[static QUEUE_BY_BYTES], const struct office *office, uint32_t number)
 {
-    names[0] = '\0';
-    if (queue_store_of(office)->declined != NULL) {
-        queue_store_of(office)->declined(names, office, number);
-    }
+    queue_store_of(office)->declined(names, office, number);
 }
 
 void queue_follow(struct queue_followed *followed, const struct office *office, uint32_t number)

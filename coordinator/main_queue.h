@@ -149,8 +149,8 @@ MUST_USE enum status queue_cancel(const struct office *office, uint32_t number,
 MUST_USE enum status queue_cancelled(char **text, size_t *size, const struct office *office,
                                      uint32_t number, struct why *why);
 
-/** Keeps the names of the sites that decline a job that runs, with ", " between; "": none does. A queue in a database keeps
- * none, and they are not found there. Fails with STATUS_IO. */
+/** Keeps the names of the sites that decline a job that runs here, with ", " between; "": none does. A database has the names of
+ * all coordinators that serve the job, and is written to without waiting. Fails with STATUS_IO. */
 MUST_USE enum status queue_put_declined(const struct office *office, uint32_t number,
                                         const char *names, struct why *why);
 

@@ -170,6 +170,21 @@ static enum status cancel(const struct office *office, uint32_t number, const ch
     return jobs_cancel(office->jobs, number, line, why);
 }
 
+static enum status put_declined(const struct office *office, uint32_t number, const char *names,
+                                UNUSED struct why *why)
+{
+    jobs_tell_declined(office->jobs, number, names);
+    return STATUS_OK;
+}
+
+/* Who cannot be told who declines is told of nobody, as while nobody does. */
+static void declined(char names[static QUEUE_BY_BYTES], const struct office *office,
+                     uint32_t number)
+{
+    struct why ignored = {""};
+    (void)!jobs_declined(office->jobs, names, number, &ignored);
+}
+
 static enum status copy_of(char **text, size_t *size, const char *from, size_t from_size)
 {
     *size = from_size;
@@ -346,6 +361,8 @@ const struct queue_store queue_in_database = {.shared = true,
                                               .cancelled = cancelled,
                                               .read_end = read_end,
                                               .put_end = put_end,
+                                              .put_declined = put_declined,
+                                              .declined = declined,
                                               .follow = follow,
                                               .stamp = stamp,
                                               .results = results,

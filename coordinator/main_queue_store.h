@@ -49,7 +49,6 @@ struct queue_store {
                            struct why *why);
     /** NULL: there is no such thing. */
     void (*held)(char by[static QUEUE_BY_BYTES], const struct office *office, uint32_t number);
-    /** Of a folder; NULL: there is no such thing. */
     enum status (*put_declined)(const struct office *office, uint32_t number, const char *names,
                                 struct why *why);
     void (*declined)(char names[static QUEUE_BY_BYTES], const struct office *office,

@@ -120,6 +120,17 @@ MUST_USE enum status jobs_read_result(struct jobs *jobs, void *to, size_t *got, 
                                       uint32_t number, const char *name, uint64_t offset,
                                       struct why *why);
 
+/** Keeps the names of the sites that decline a job at this coordinator now, with ", " between; "": none does. It does not wait:
+ * the thread of jobs_follow writes them, and writes them again every JOBS_DECLINED_MS. So any coordinator may tell, without a
+ * term, and what one that died has told is soon forgotten. What cannot be written is tried again. */
+void jobs_tell_declined(struct jobs *jobs, uint32_t number, const char *names);
+
+/** Reads who declines a job at any of its coordinators: each name once, "..." behind those for which there is room. */
+MUST_USE enum status jobs_declined(struct jobs *jobs, char names[static JOBS_LINE_BYTES],
+                                   uint32_t number, struct why *why);
+
+enum { JOBS_DECLINED_MS = 10000 };
+
 /** Tells what the leader has to hear of: text, NUL-ended and kept until the next call, is a line that changes with the list of
  * jobs, and behind it a line "NUMBER WHO" for each cancelled job that is not over. A thread asks the database every
  * JOBS_FOLLOW_MS, less often where that is slow; this tells, without waiting, what it was answered last, and fails where it
