@@ -98,7 +98,8 @@ enum status jobs_declined(struct jobs *jobs, char names[static JOBS_LINE_BYTES],
             cut = true;
         }
         if (cut || strlen(names) < all.size) {
-            (void)strcat(names, names[0] != '\0' ? more : more + 2);
+            const size_t used = strlen(names);
+            (void)snprintf(names + used, JOBS_LINE_BYTES - used, "%s", used > 0 ? more : more + 2);
         }
     }
     database_answer_free(answer);
