@@ -12,6 +12,8 @@
 #include "io/daemon.h"
 #include "io/endpoint.h"
 #include "io/journal.h"
+#include "io/journal_files.h"
+#include "io/lock.h"
 #include "io/probe.h"
 #include "learn/blas.h"
 #include "learn/dataset.h"
@@ -264,13 +266,15 @@ static enum status reach(const struct site *site, const struct arguments *argume
 /* A second connection under the key would be taken for a thief's: the agent that runs here speaks for the site. */
 static bool check_coordinator(const struct site *site, const struct arguments *arguments)
 {
+    char lock[JOURNAL_PATH_BYTES];
+    char holder[LOCK_HOLDER_BYTES];
     struct why why = {{0}};
-    enum status status = journal_look(site->settings.state, &why);
-    if (status == STATUS_BUSY) {
+    if (journal_path(lock, site->settings.state, "lock", &why) == STATUS_OK &&
+        lock_holder(holder, lock)) {
         daemon_note("coordinator",
-                    "not asked, for this site's agent runs (%s); its log and its page say whether "
-                    "it is connected",
-                    why.text);
+                    "not asked, for this site's agent runs (process %s); its log and its page say "
+                    "whether it is connected",
+                    holder);
         return true;
     }
     return daemon_report("coordinator", reach(site, arguments, &why), &why);

@@ -8,6 +8,8 @@
 #include "database/journal_place.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
+#include "io/journal_files.h"
+#include "io/lock.h"
 #include "io/roster.h"
 #include "job/again.h"
 #include "job/work.h"
@@ -139,6 +141,37 @@ static enum status try_address(const struct office *office, struct why *why)
     return status;
 }
 
+/* Who runs by these settings, as far as a lock says: "process 123", or "". */
+static void find_running(char by[static QUEUE_BY_BYTES], const struct office *office)
+{
+    char path[JOURNAL_PATH_BYTES];
+    char holder[LOCK_HOLDER_BYTES];
+    struct why ignored = {{0}};
+    by[0] = '\0';
+    if (office->settings.jobs[0] != '\0') {
+        queue_leader(by, office);
+    } else if (!journal_is_shared(office->settings.state) &&
+               journal_path(path, office->settings.state, "lock", &ignored) == STATUS_OK &&
+               lock_holder(holder, path)) {
+        (void)snprintf(by, QUEUE_BY_BYTES, "process %s", holder);
+    }
+}
+
+/* A coordinator that runs has its address, and somebody who checks it then is not to stop it. */
+static bool check_address(const struct office *office, bool key)
+{
+    char by[QUEUE_BY_BYTES];
+    struct why why = {{0}};
+    find_running(by, office);
+    if (key && by[0] != '\0') {
+        daemon_note("address", "not tried, for this coordinator runs (%s)", by);
+        return true;
+    }
+    const enum status status =
+        key ? try_address(office, &why) : endpoint_check_address(office->settings.listen, &why);
+    return daemon_report("address", status, &why);
+}
+
 /* Makes the folder of the results as `run` does, and takes it away again. */
 static enum status try_out(const struct office *office, struct why *why)
 {
@@ -171,6 +204,9 @@ static bool check_queue(struct office *office, struct roster *roster)
     struct queue_list list = {.count = 0};
     size_t left = 0;
     enum status status = queue_open(office, &why);
+    if (status == STATUS_OK && !collect_is_collector(office)) {
+        status = queue_may_lead(office, &why);
+    }
     if (status == STATUS_OK) {
         status = queue_list(&list, office, &why);
     }
@@ -274,11 +310,7 @@ int main_check(const struct arguments *arguments)
     if (good) {
         good = check_memory(&office);
         const bool key = daemon_report("key", office_read_key(&office, &why), &why);
-        good = daemon_report("address",
-                             key ? try_address(&office, &why)
-                                 : endpoint_check_address(office.settings.listen, &why),
-                             &why) &&
-               key && good;
+        good = check_address(&office, key) && key && good;
         good = (office.settings.jobs[0] != '\0' ? check_queue(&office, roster)
                                                 : check_job(&office, roster)) &&
                good;

@@ -66,6 +66,9 @@ static void tell_empty(struct run *run)
     if (stay_count(&run->stay) == 0 && collect_is_collector(&run->office)) {
         log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
                   "no job is led: this collector waits for one");
+    } else if (stay_count(&run->stay) == 0 && run->stay.aside_count > 0) {
+        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
+                  "no job runs; set aside: %zu, as job-set-aside says", run->stay.aside_count);
     } else if (stay_count(&run->stay) == 0) {
         log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
                   "no job waits: `" PROGRAM " submit` brings one");

@@ -56,9 +56,23 @@ void queue_describe(char text[static QUEUE_PATH_BYTES], const struct office *off
     queue_store_of(office)->describe(text, office);
 }
 
+enum status queue_may_lead(const struct office *office, struct why *why)
+{
+    const struct queue_store *store = queue_store_of(office);
+    return store->may_lead != NULL ? store->may_lead(office, why) : STATUS_OK;
+}
+
 enum status queue_lead(struct office *office, struct why *why)
 {
     return queue_store_of(office)->lead(office, why);
+}
+
+void queue_leader(char by[static QUEUE_BY_BYTES], const struct office *office)
+{
+    by[0] = '\0';
+    if (queue_store_of(office)->leader != NULL) {
+        queue_store_of(office)->leader(by, office);
+    }
 }
 
 bool queue_is_lost(const struct office *office)

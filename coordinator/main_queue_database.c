@@ -37,6 +37,11 @@ static void describe(char text[static QUEUE_PATH_BYTES], const struct office *of
     database_describe(text, QUEUE_PATH_BYTES, office->settings.jobs);
 }
 
+static enum status may_lead(const struct office *office, struct why *why)
+{
+    return jobs_may_lead(office->jobs, why);
+}
+
 static enum status lead(struct office *office, struct why *why)
 {
     return jobs_lead(office->jobs, why);
@@ -344,6 +349,7 @@ const struct queue_store queue_in_database = {.shared = true,
                                               .open = open_base,
                                               .close = close_base,
                                               .describe = describe,
+                                              .may_lead = may_lead,
                                               .lead = lead,
                                               .is_lost = is_lost,
                                               .part = part,

@@ -19,8 +19,10 @@ struct queue_store {
     enum status (*open)(struct office *office, struct why *why);
     void (*close)(struct office *office);
     void (*describe)(char text[static QUEUE_PATH_BYTES], const struct office *office);
+    enum status (*may_lead)(const struct office *office, struct why *why); /* NULL: yes */
     enum status (*lead)(struct office *office, struct why *why);
     bool (*is_lost)(const struct office *office);
+    void (*leader)(char by[static QUEUE_BY_BYTES], const struct office *office); /* NULL: unknown */
     struct journal_part (*part)(const struct office *office);
     void (*collect)(const struct office *office); /* NULL, as the next two: it has no collectors */
     bool (*is_led)(const struct office *office, uint32_t number);

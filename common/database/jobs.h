@@ -34,6 +34,9 @@ void jobs_free(struct jobs *jobs);
 /** Connects, and makes the tables where they are missing. */
 MUST_USE enum status jobs_ready(struct jobs *jobs, struct why *why);
 
+/** Whether this role may do what the leader does. Fails with STATUS_INVALID where it may not. */
+MUST_USE enum status jobs_may_lead(struct jobs *jobs, struct why *why);
+
 /** Takes the lead, where nobody has it; gives back what it had before. No journal of a job may be open. */
 MUST_USE enum status jobs_lead(struct jobs *jobs, struct why *why);
 

@@ -379,7 +379,10 @@ prints 'coordinator  PASSED'
 expect 7 "$coordinator" run --config office/coordinator.yml
 says 'the journal in '
 says 'in use by process'
-expect 3 "$coordinator" check --config office/coordinator.yml
+expect 0 "$coordinator" check --config office/coordinator.yml
+prints "this coordinator runs (process $office)"
+sed 's/^state: .*/state: another/' office/coordinator.yml >office/same_port.yml
+expect 3 "$coordinator" check --config office/same_port.yml
 prints 'address      FAILED  '
 prints 'another program listens there'
 

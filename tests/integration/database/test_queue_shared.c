@@ -324,6 +324,37 @@ Test(queue_shared, refuses_what_cannot_be_a_queue, .init = bench_begin_shared, .
     cr_expect_not_null(strstr(why.text, "more than 40 bytes"), "%s", why.text);
 }
 
+/* Planted: such a coordinator took the lead, and set each job aside as it began. */
+Test(queue_shared, who_may_make_no_schema_does_not_lead, .init = bench_begin_shared,
+     .fini = bench_end)
+{
+    struct office poor = {.settings = office.settings};
+    char role[64];
+    char command[512];
+    snprintf(role, sizeof role, "poor_%ld", (long)getpid());
+    snprintf(command, sizeof command,
+             "CREATE ROLE %s LOGIN; DO \\$\\$ BEGIN EXECUTE format('GRANT USAGE ON SCHEMA %%I TO "
+             "%s', current_schema()); EXECUTE format('GRANT ALL ON ALL TABLES IN SCHEMA %%I TO "
+             "%s', current_schema()); END \\$\\$",
+             role, role, role);
+    bench_psql(command);
+    char *at = strstr(poor.settings.jobs, "hedgerow@");
+    cr_assert_not_null(at);
+    memmove(at + strlen(role), at + strlen("hedgerow"), strlen(at + strlen("hedgerow")) + 1);
+    memcpy(at, role, strlen(role));
+    queue_close(&office);
+    cr_assert_eq(queue_open(&poor, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(queue_may_lead(&poor, &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "GRANT CREATE ON DATABASE"), "%s", why.text);
+    cr_expect_eq(queue_lead(&poor, &why), STATUS_INVALID);
+    cr_expect(queue_is_lost(&poor));
+    snprintf(command, sizeof command, "GRANT CREATE ON DATABASE hedgerow TO %s", role);
+    bench_psql(command);
+    cr_expect_eq(queue_may_lead(&poor, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(queue_lead(&poor, &why), STATUS_OK, "%s", why.text);
+    queue_close(&poor);
+}
+
 Test(queue_shared, a_server_that_waits_for_no_disk_is_refused, .init = bench_begin_shared,
      .fini = bench_end)
 {

@@ -91,7 +91,9 @@ def one_queue(make, programs):
         federation.start_agent(name)
     until_done(federation, first, coordinator)
     until_done(federation, submit(federation, "next", federation.names), coordinator)
-    expect("jobs         PASSED" in command(federation, "check", code=3), "`check` fails beside the running one")
+    said = command(federation, "check")
+    expect("jobs         PASSED" in said and f"this coordinator runs (process {coordinator.popen.pid})" in " ".join(said.split()),
+           f"`check` beside the running one says {said}")
     coordinator.signal(signal.SIGKILL)  # the lock dies with its holder
     coordinator.wait()
     third = federation.start("third", federation.command("hedgerow-coordinator", "run", "--config", other))
@@ -236,10 +238,12 @@ def one_job(make, programs):
     agent = federation.start_agent("site-1")
     federation.wait_event("coordinator", "round-closed")
     refused(federation, "twin", "hedgerow-agent", site / "agent.yml", str(site / "state"), str(agent.popen.pid))
+    code, said = federation.tool("hedgerow-coordinator", "check", "--config", config)
+    expect(code == 0 and f"this coordinator runs (process {coordinator.popen.pid})" in " ".join(said.split()), f"its check: {code}: {said}")
     for _ in range(2):
         code, said = federation.tool("hedgerow-agent", "check", "--timeout", "100", "--config", site / "agent.yml")
         fed.in_time(federation.event("coordinator", "job-ended") is None, "the job was over before the second run and the check")
-        expect(code == 0 and "this site's agent runs" in said and f"process {agent.popen.pid}" in said, f"check: {code}: {said}")
+        expect(code == 0 and "this site's agent runs" in said and "remedy" not in said and f"process {agent.popen.pid}" in said, f"check: {code}: {said}")
     expect(coordinator.wait() == 0 and agent.wait() == 0, f"they ended with {coordinator.code()} and {agent.code()}")
     odd = {entry["event"] for entry in federation.events("coordinator")} & {"key-in-use", "connection-replaced"}
     expect(not odd, f"the coordinator takes the site's own second run, or its check, for a thief: {odd}")
