@@ -5,6 +5,7 @@
 #include "agent/main_face.h"
 
 #include "agent/main_balance.h"
+#include "base/decimal.h"
 #include "base/log.h"
 #include "http/facts_common.h"
 #include "io/clock.h"
@@ -52,7 +53,7 @@ static const struct fact_family family[] = {
     [ROW_JOB_EPSILON_LEFT] = {"job_epsilon_left", FACT_GAUGE, false, "What is left of the policy's job_epsilon for each of them", {"id"}},
     [ROW_ANSWERS] = {"answers_total", FACT_COUNTER, false, "Answers that the journal holds a charge for", {NULL}},
     [ROW_LAST_ANSWER] = {"last_answer_timestamp_seconds", FACT_GAUGE, false, "When the latest of them was charged, in seconds since 1970", {NULL}},
-    [ROW_LATEST] = {"latest_answers", FACT_LIST, false, "What left this site, the latest first: every answer was charged before it left", {"when", "id", "round", "task", "charge", "bytes"}},
+    [ROW_LATEST] = {"latest_answers", FACT_LIST, false, "What left this site, the latest first: every answer was charged before it left", {"when", "id", "round", "task", "epsilon", "charge", "bytes"}},
     FACTS_COMMON(false),
 };
 /* clang-format on */
@@ -107,15 +108,17 @@ static void add_answers(struct facts *facts, const struct face *face)
         char when[CLOCK_TEXT_BYTES];
         char id[ID_DIGITS + 1];
         char round[NUMBER_BYTES];
+        char epsilon[DECIMAL_TEXT_BYTES];
         char charge[EVENT_BYTES];
         char bytes[NUMBER_BYTES];
-        const char *const label[] = {when, id, round, answer->task, charge, bytes};
+        const char *const label[] = {when, id, round, answer->task, epsilon, charge, bytes};
         if (i == face->answer_count) {
             facts_set(facts, ROW_LAST_ANSWER, (double)answer->wall_ms / 1000);
         }
         clock_text(when, answer->wall_ms);
         id_text(id, &answer->job);
         (void)snprintf(round, sizeof round, "%" PRIu32, answer->round + 1);
+        decimal_format(epsilon, sizeof epsilon, answer->used_micro, EPSILON_DECIMALS);
         event_text(charge, sizeof charge, &answer->charge);
         (void)snprintf(bytes, sizeof bytes, "%" PRIu64, answer->bytes);
         facts_add(facts, ROW_LATEST, 1, label);
@@ -169,8 +172,9 @@ static struct facts *look(void *self)
     return facts;
 }
 
-/* The ledger has counted the charge by now: the machine reads a record, and commits one, before this is told of it. */
-static void note_spending(struct face *face, const struct record *record)
+/* The ledger has counted the charge by now: the machine reads a record, and commits one, before this is told of it. Returns what
+ * the charge has used up: a further round of a pass that is paid for uses up nothing. */
+static uint64_t note_spending(struct face *face, const struct record *record)
 {
     const struct participant_view view = participant_look(face->participant, record->wall_ms);
     const struct balance total = ledger_balance(view.ledger, ALLOWANCE_TOTAL);
@@ -179,7 +183,10 @@ static void note_spending(struct face *face, const struct record *record)
                                          .job = run == NULL ? SPENDING_MIXED
                                                             : (uint32_t)(run - face->desk->run),
                                          .used_micro = site_epsilon_used(&total)};
+    const uint64_t before = face->used_micro;
+    face->used_micro = point.used_micro;
     spending_add(&face->spending, &point);
+    return point.used_micro > before ? point.used_micro - before : 0;
 }
 
 static void note(void *self, const struct record *record, struct slice blob)
@@ -191,12 +198,13 @@ static void note(void *self, const struct record *record, struct slice blob)
     if (record->kind != RECORD_ANSWER) {
         return;
     }
-    note_spending(face, record);
+    const uint64_t used_micro = note_spending(face, record);
     struct face_answer *answer = &face->answer[face->answer_count++ % FACE_ANSWERS];
     *answer = (struct face_answer){.wall_ms = record->wall_ms,
                                    .job = record->as.answer.job,
                                    .round = record->as.answer.round,
                                    .charge = record->as.answer.charge,
+                                   .used_micro = used_micro,
                                    .bytes = record->as.answer.answer_bytes};
     (void)snprintf(answer->task, sizeof answer->task, "%s", record->as.answer.task);
 }
@@ -273,6 +281,7 @@ void site_face_begin(struct face *face, struct participant *participant, struct 
     face->answer_count = 0; /* the journal tells them all anew */
     face->participant = participant;
     face->spending = (struct spending){.count = 0};
+    face->used_micro = 0;
     face->desk_failed = false;
     if (face->host.watch != NULL) {
         open_page(face);

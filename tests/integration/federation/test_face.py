@@ -36,7 +36,7 @@ AGENT_FAMILIES = {
 LISTS = {"latest_rounds": {"closed", "round", "stage", "agents", "seconds"},
          "queue": {"number", "state", "rounds", "agents", "left", "waits", "job"},
          "results": {"number", "job", "file"},
-         "latest_answers": {"when", "id", "round", "task", "charge", "bytes"}}
+         "latest_answers": {"when", "id", "round", "task", "epsilon", "charge", "bytes"}}
 
 
 def port_of(federation, name):
@@ -161,6 +161,9 @@ def figures_of_a_site(make, programs):
     expect(all(set(row) == LISTS["latest_answers"] for row in facts["latest_answers"]), "a column that was not judged")
     left = [(int(row["round"]) - 1, row["task"]) for row in reversed(facts["latest_answers"])]
     expect(left == [(row["round"], row["task"]) for row in ledger["charges"]], f"what left: {left}")
+    used = [float(row["epsilon"]) for row in reversed(facts["latest_answers"])]
+    expect(used == [row["epsilon"] for row in ledger["charges"]] and abs(sum(used) - ledger["spent"]["epsilon"]) < 1e-9, f"used up: {used}")
+    expect(used[-1] == 0, "no round of a pass that was charged already")
     paths_and_refusals(place)
     stop(*agents)
 
