@@ -17,6 +17,7 @@ from federation import expect
 BUSY = 7
 AGENTS = 2
 PUT_OFF_S = 4
+MAY = "a site whose answer to the last round did not arrive may have paid for it: its own ledger says so"
 EARLY = {"job-taken", "http-listening", "coordinator-started", "agent-started", "queue-empty"}
 
 
@@ -178,6 +179,8 @@ def cancelled_while_held(make, programs):
     fed.wait_until(lambda: status_of(federation, begun)["ended"] is not None, "it ends once its journal is free")
     status = status_of(federation, begun)
     expect(status["state"] == "cancelled" and status["held"] is None, f"it ended as {status}")
+    expect(MAY in " ".join(command(federation, "status", begun).split()), "status hides what a site may have paid besides")
+    expect("its own ledger" not in command(federation, "status", early), "nobody was asked by a job that never began")
     for name in federation.names:
         federation.start_agent(name)
     until_done(federation, submit(federation, "after", federation.names), coordinator)
