@@ -14,6 +14,7 @@
 #include "job/again.h"
 #include "job/work.h"
 #include "learn/blas.h"
+#include "page/page_host.h"
 #include "protocol/message.h"
 #include "protocol/transfer.h"
 
@@ -128,11 +129,11 @@ static bool check_roster(const struct office *office, struct roster *roster)
 }
 
 /* Listens for a moment, which tells whether the host is this machine's and the port free. Nobody is admitted. */
-static enum status try_address(const struct office *office, struct why *why)
+static enum status try_address(const struct office *office, const char *address, const char *lines,
+                               struct why *why)
 {
     struct endpoint *endpoint = NULL;
-    const char *lines = office->settings.lines;
-    struct endpoint_options options = {.address = office->settings.listen,
+    struct endpoint_options options = {.address = address,
                                        .lines = lines[0] == '\0' ? NULL : lines,
                                        .key = &office->key,
                                        .payload_bytes_max = CHUNK_BYTES_MAX};
@@ -157,9 +158,11 @@ static void find_running(char by[static QUEUE_BY_BYTES], const struct office *of
     }
 }
 
-/* A coordinator that runs has its address, and somebody who checks it then is not to stop it. */
-static bool check_address(const struct office *office, bool key)
+/* What agents, operators and browsers find. A coordinator that runs has these ports, and somebody who checks it then is not to
+ * stop it. */
+static bool check_addresses(const struct office *office, bool key)
 {
+    const struct coordinator_settings *settings = &office->settings;
     char by[QUEUE_BY_BYTES];
     struct why why = {{0}};
     find_running(by, office);
@@ -167,9 +170,18 @@ static bool check_address(const struct office *office, bool key)
         daemon_note("address", "not tried, for this coordinator runs (%s)", by);
         return true;
     }
-    const enum status status =
-        key ? try_address(office, &why) : endpoint_check_address(office->settings.listen, &why);
-    return daemon_report("address", status, &why);
+    enum status status = key ? try_address(office, settings->listen, settings->lines, &why)
+                             : endpoint_check_address(settings->listen, &why);
+    bool good = daemon_report("address", status, &why);
+    if (key && settings->operators.listen[0] != '\0') {
+        status = try_address(office, settings->operators.listen, "", &why);
+        good = daemon_report("desk", status, &why) && good;
+    }
+    if (settings->http.listen[0] != '\0') {
+        status = page_host_try(&settings->http, &why);
+        good = daemon_report("page", status, &why) && good;
+    }
+    return good;
 }
 
 /* Makes the folder of the results as `run` does, and takes it away again. */
@@ -310,7 +322,7 @@ int main_check(const struct arguments *arguments)
     if (good) {
         good = check_memory(&office);
         const bool key = daemon_report("key", office_read_key(&office, &why), &why);
-        good = check_address(&office, key) && key && good;
+        good = check_addresses(&office, key) && key && good;
         good = (office.settings.jobs[0] != '\0' ? check_queue(&office, roster)
                                                 : check_job(&office, roster)) &&
                good;
