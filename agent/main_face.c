@@ -19,6 +19,7 @@
 enum { PERIOD_MS = 1000, JOBS_SHOWN = 50, ID_DIGITS = 16, EVENT_BYTES = 128, NUMBER_BYTES = 24 };
 
 enum face_fact {
+    ROW_DATA_SET,
     ROW_JOB,
     ROW_PHASE,
     ROW_ROUND_PHASE,
@@ -39,6 +40,7 @@ enum face_fact {
 
 /* clang-format off */
 static const struct fact_family family[] = {
+    [ROW_DATA_SET] = {"data_set_info", FACT_INFO, false, "The data set that all of this is about, by the name in its dictionary", {"data_set"}},
     [ROW_JOB] = {"job_info", FACT_INFO, false, "The job that the agent takes part in", {"job", "id"}},
     [ROW_PHASE] = {"job_phase", FACT_GAUGE, false, "1 for what the agent does with the job", {"phase"}},
     [ROW_ROUND_PHASE] = {"round_phase", FACT_GAUGE, false, "1 for where the round stands. While the records are computed on, and until the public slot of the answer, it stays at working", {"phase"}},
@@ -139,6 +141,15 @@ static void add_machine(struct facts *facts, const struct participant_view *view
     add_ledger(facts, view->ledger);
 }
 
+/* A machine may have an agent for each of several data sets. A name is public: jobs ask by it. */
+static void add_data_set(struct facts *facts, const struct dictionary *dictionary)
+{
+    const char *const label[] = {dictionary->name};
+    if (dictionary->name[0] != '\0') {
+        facts_add(facts, ROW_DATA_SET, 1, label);
+    }
+}
+
 static enum watch_health health(void *self)
 {
     const struct face *face = self;
@@ -160,6 +171,7 @@ static struct facts *look(void *self)
     if (facts == NULL) {
         return NULL;
     }
+    add_data_set(facts, &face->site->dictionary);
     if (face->participant != NULL) {
         const struct participant_view view = participant_look(face->participant, clock_wall_ms());
         add_machine(facts, &view);

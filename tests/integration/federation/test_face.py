@@ -152,7 +152,7 @@ def figures_of_a_site(make, programs):
     federation.wait_event("site-1", "job-ended")
     now, facts, ledger = metrics(place), status(place), federation.ledger("site-1")
     expect(set(now) == AGENT_FAMILIES, f"{set(now) ^ AGENT_FAMILIES}")
-    expect(set(facts) == AGENT_FAMILIES | {"latest_answers", "job_epsilon_left"}, f"{set(facts) ^ AGENT_FAMILIES}")
+    expect(set(facts) == AGENT_FAMILIES | {"latest_answers", "job_epsilon_left", "data_set_info"}, f"{set(facts) ^ AGENT_FAMILIES}")
     expect(now["answers_total"][()] == len(ledger["charges"]) == FITS + LOSSES, f"answers {now['answers_total']}")
     total = (("allowance", "total"),)
     for name in ("limit", "spent", "left"):
