@@ -5,6 +5,7 @@
  *   hedgerow_job       number, text, who submitted it; who cancelled it; whether it has begun; under which term it is led; how
  *                      it ended
  *   hedgerow_result    job, name, piece, bytes: the files of its results, in pieces of 1 MiB
+ *   hedgerow_declined  job, coordinator, names of its agents that decline the job, and when it said so (jobs_declined.c)
  *   NAME_job_7.*       the journal of job 7, in a schema of its own (job_schema.h, journal_shared.c)
  *
  * A submission has an id of its own, which the database keeps once: a statement whose outcome is unknown is performed again.
@@ -42,6 +43,10 @@ static const char schema[] =
     " IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('hedgerow_job')"
     " AND attname = 'led') AND to_regclass('hedgerow_job') IS NOT NULL THEN"
     " ALTER TABLE hedgerow_job ADD led bigint;" /* not in a queue of an earlier hedgerow */
+    " END IF;"
+    " IF to_regclass('hedgerow_declined') IS NULL AND to_regclass('hedgerow_job') IS NOT NULL THEN"
+    " CREATE TABLE hedgerow_declined (job bigint, holder bytea, names text NOT NULL,"
+    " told timestamptz NOT NULL, PRIMARY KEY (job, holder));" /* likewise */
     " END IF; END $$";
 
 /* The first value is the term. */
@@ -182,11 +187,28 @@ enum status jobs_ready(struct jobs *jobs, struct why *why)
     return jobs_ask(jobs, NULL, "SELECT 1", NULL, 0, why);
 }
 
+/* Without it every job would be set aside as it begins. */
+enum status jobs_may_lead(struct jobs *jobs, struct why *why)
+{
+    struct pg_result *answer = NULL;
+    enum status status = jobs_ask(
+        jobs, &answer, "SELECT has_database_privilege(current_database(), 'CREATE')::int::bigint",
+        NULL, 0, why);
+    if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
+        status = why_refuse(why,
+                            "%s: this role may not make a schema, which each job has; remedy, by "
+                            "who owns the database: GRANT CREATE ON DATABASE",
+                            jobs->place);
+    }
+    database_answer_free(answer);
+    return status;
+}
+
 enum status jobs_lead(struct jobs *jobs, struct why *why)
 {
     struct why cause = {""};
     unlead(jobs);
-    enum status status = jobs_ready(jobs, why);
+    enum status status = jobs_may_lead(jobs, why);
     if (status == STATUS_OK) {
         status = lease_take(&jobs->lease, &jobs->term, jobs->database, jobs->url, &cause);
         if (status == STATUS_UNKNOWN_OUTCOME) {
@@ -306,7 +328,7 @@ enum status jobs_put_result(struct jobs *jobs, uint32_t number, const char *name
     return status == STATUS_OK ? cut_result(jobs, number, name, piece, why) : status;
 }
 
-static enum status draw(struct digest *id, struct why *why)
+enum status jobs_draw(struct digest *id, struct why *why)
 {
     struct random_source *source = random_source_new();
     enum status status = STATUS_NO_RANDOM;
@@ -346,7 +368,7 @@ enum status jobs_add(struct jobs *jobs, uint32_t *number, const struct jobs_new_
                      struct why *why)
 {
     struct digest id = {{0}};
-    enum status status = job->id == NULL ? draw(&id, why) : STATUS_OK;
+    enum status status = job->id == NULL ? jobs_draw(&id, why) : STATUS_OK;
     id = job->id == NULL ? id : *job->id;
     *number = 0;
     for (int i = 0; i < ADD_TRIES && status == STATUS_OK; i++) {

@@ -42,6 +42,11 @@ MUST_USE enum status daemon_start(struct daemon *daemon, const struct log_settin
                                   uint64_t memory_bytes_max, struct why *why);
 void daemon_stop(struct daemon *daemon);
 
+/** Behind the loop that heard of signals, before results are made and written: from now on a first SIGTERM or SIGINT is answered
+ * in the log, and one that comes STOP_AGAIN_MS later or more ends the program at once, as a crash would. Where no thread is to be
+ * had, signals stay held back. */
+void daemon_let_hurry(const struct daemon *daemon);
+
 /** Prints "program: sentence" to standard error and returns the exit code that fits the status. */
 int daemon_complain(const char *program, enum status status, const struct why *why);
 

@@ -142,12 +142,17 @@ struct driver_options {
  * Fails with what the factory's make returned, STATUS_CORRUPT (the journal cannot be replayed),
  * STATUS_FOREIGN (it is another job's), or the cause when restarting a lane did not help
  * DRIVER_RESTARTS_MAX times in a row. Logged; why repeats it. When a stop finds work that outlasts
- * the grace, the process ends there with that exit code: a program may stop at any moment anyway.
+ * the grace, the process ends there with that exit code: a program may stop at any moment anyway. So it does
+ * when a second signal comes while it waits, also for what winds a machine up.
  */
 MUST_USE enum status driver_run(const struct driver_options *options,
                                 const struct driver_factory *factory, int *exit_code,
                                 struct why *why);
 
 enum { DRIVER_RESTARTS_MAX = 5 };
+
+/* A stop that is asked for twice comes at once. Two signals closer than this are one: a terminal and the program's parent may
+ * both send it. */
+enum { STOP_AGAIN_MS = 1000 };
 
 #endif

@@ -87,16 +87,31 @@ static int64_t grace_ends_ms(const struct driver *driver)
     return clock_now_ms() + (grace == 0 ? STOP_GRACE_MS : grace);
 }
 
-static void stop_short(const struct driver *driver)
+static void stop_short(const struct driver *driver, const char *because)
 {
     log_event(driver->options->log, LOG_INFO, "stopped", NULL,
-              "stopped in the middle of a computation; it will be done again");
+              "%sstopped in the middle of a computation; it will be done again", because);
     _exit(driver->exit_code);
+}
+
+/* The first signal stops the loop. A second one says that whoever sent it does not want to wait. */
+static void take_signal_while_waiting(struct driver *driver, int64_t *until_ms)
+{
+    const int64_t asked_ms = *until_ms - (grace_ends_ms(driver) - clock_now_ms());
+    if (!driver->stopped) {
+        driver_take_signal(driver);
+        *until_ms = grace_ends_ms(driver);
+    } else {
+        driver_take_signal(driver);
+        if (clock_now_ms() - asked_ms >= STOP_AGAIN_MS) {
+            stop_short(driver, "asked again, and ");
+        }
+    }
 }
 
 /* Without a stop it waits for as long as the work takes; *until_ms is then INT64_MAX. Work that outlasts a stop's grace cannot
  * be taken back from its thread; a crash is the way out that every part of the program is made for. What winds up a machine
- * that has finished is waited for: it is the last that is to be done for it. */
+ * that has finished is waited for, until a second signal: it is the last that is to be done for it. */
 static void wait_for_work(struct driver *driver, const struct lane *lane, int64_t *until_ms)
 {
     enum { LOOK_MS = 1000 };
@@ -104,14 +119,13 @@ static void wait_for_work(struct driver *driver, const struct lane *lane, int64_
     while (still_works(lane)) {
         const int64_t left = ends ? LOOK_MS : *until_ms - clock_now_ms();
         if (left <= 0) {
-            stop_short(driver);
+            stop_short(driver, "");
         }
         struct pollfd wait[] = {{.fd = worker_descriptor(lane->worker), .events = POLLIN},
-                                {.fd = driver->stopped ? -1 : driver->signals, .events = POLLIN}};
+                                {.fd = driver->signals, .events = POLLIN}};
         (void)poll(wait, 2, (int)(left < LOOK_MS ? left : LOOK_MS));
         if (wait[1].revents != 0) {
-            driver_take_signal(driver);
-            *until_ms = grace_ends_ms(driver);
+            take_signal_while_waiting(driver, until_ms);
         }
     }
 }
@@ -123,9 +137,10 @@ static void tell_of_winding_up(const struct driver *driver)
         count += driver->lane[i].state == LANE_ENDS && still_works(&driver->lane[i]) ? 1 : 0;
     }
     if (count > 0 && driver->stopped) {
-        log_event(driver->options->log, LOG_INFO, "winding-up", NULL,
-                  "what is left to do for %zu that %s finished is done first", count,
-                  count == 1 ? "has" : "have");
+        log_event(
+            driver->options->log, LOG_INFO, "winding-up", NULL,
+            "what is left to do for %zu that %s finished is done first: ask again to stop at once",
+            count, count == 1 ? "has" : "have");
     }
 }
 

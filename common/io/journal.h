@@ -68,10 +68,6 @@ void journal_close(struct journal *journal);
  * the journal would, with STATUS_INVALID or STATUS_IO. */
 MUST_USE enum status journal_folder_try(const char *folder, struct why *why);
 
-/** Looks whether another process has the journal of a folder open. Changes nothing. Fails with STATUS_BUSY (why names the process),
- * STATUS_INVALID, STATUS_IO. */
-MUST_USE enum status journal_look(const char *folder, struct why *why);
-
 /** Returns how many bytes the journal of a folder takes on the disk, with its log; 0 where there is none. */
 uint64_t journal_size(const char *folder);
 
