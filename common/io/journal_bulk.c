@@ -18,7 +18,6 @@
 #include "base/folder.h"
 #include "base/owned.h"
 #include "crypto/agree.h"
-#include "crypto/digest.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -88,23 +87,17 @@ static bool write_blocks(int file, const uint8_t *from, size_t size)
     return write_all(file, from + (size - rest), rest);
 }
 
-/* Each piece is digested - unless digest is NULL - and sealed while it is in the processor's cache. */
-static bool write_pieces(int file, struct agree_stream *stream, struct digest *digest,
-                         struct slice blob)
+/* Each piece is sealed while it is in the processor's cache. */
+static bool write_pieces(int file, struct agree_stream *stream, struct slice blob)
 {
     uint8_t *sealed = aligned_alloc(BLOCK_BYTES, WRITE_BYTES);
-    struct digest_stream sum;
     const uint8_t *from = blob.data;
     size_t left = blob.size;
     size_t used = 0;
     bool good = sealed != NULL;
 
-    digest_stream_init(&sum);
     while (good && left > 0) {
         const size_t size = left < JOURNAL_PIECE_BYTES ? left : JOURNAL_PIECE_BYTES;
-        if (digest != NULL) {
-            digest_stream_add(&sum, from, size);
-        }
         errno = ENOMEM;
         good = agree_stream_xor(stream, sealed + used, from, size) == STATUS_OK;
         from += size;
@@ -114,9 +107,6 @@ static bool write_pieces(int file, struct agree_stream *stream, struct digest *d
             good = write_blocks(file, sealed, used);
             used = 0;
         }
-    }
-    if (digest != NULL) {
-        digest_stream_end(&sum, digest);
     }
     free(sealed);
     return good;
@@ -136,7 +126,7 @@ static bool sync_folder(const char *path)
 }
 
 enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *key,
-                               struct digest *digest, uint64_t sequence, struct slice blob)
+                               uint64_t sequence, struct slice blob)
 {
     char path[JOURNAL_PATH_BYTES];
     const struct random random = random_source_interface(journal->random);
@@ -156,7 +146,7 @@ enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *ke
         stream = agree_stream_new(key);
         write_past_cache(file);
         errno = ENOMEM;
-        if (stream == NULL || !write_pieces(file, stream, digest, blob) || fdatasync(file) != 0 ||
+        if (stream == NULL || !write_pieces(file, stream, blob) || fdatasync(file) != 0 ||
             !sync_folder(journal->folder)) {
             why_file(&journal->trouble, path, "written", errno);
             (void)unlink(path);
