@@ -131,7 +131,8 @@ static uint8_t *shorten(const double *state, size_t count)
 {
     uint8_t *shown = malloc(4 * count);
     for (size_t i = 0; shown != NULL && i < count; i++) {
-        const float number = (float)fmin(fmax(state[i], -(double)FLT_MAX), (double)FLT_MAX);
+        const double above = state[i] > -(double)FLT_MAX ? state[i] : -(double)FLT_MAX;
+        const float number = (float)(above < (double)FLT_MAX ? above : (double)FLT_MAX);
         uint32_t word;
         memcpy(&word, &number, sizeof word);
         store_u32(shown + 4 * i, word);
