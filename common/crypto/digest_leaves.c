@@ -4,6 +4,8 @@
 
 #include "crypto/digest_leaves.h"
 
+#include "base/check.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -25,10 +27,16 @@ static const uint32_t constant[ROUNDS] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
+/* What the functions below are made of has to end up in registers, also where the compiler unrolls no loop: so there is
+ * none over lanes or words, and all of it is inlined. */
+#define FAST __attribute__((target("sha,sse4.1")))
+#define PART __attribute__((target("sha,sse4.1"), always_inline)) static inline
+
 /* A state of eight words, a to h, as the instructions want it: two halves, the highest word first. */
 struct lane {
     __m128i abef;
     __m128i cdgh;
+    __m128i word[4]; /* the last 16 of the schedule */
     const uint8_t *next;
 };
 
@@ -40,69 +48,90 @@ static struct lane begin(const uint8_t *from)
         .next = from};
 }
 
-/* Four rounds of both lanes; which of the four groups of words is theirs has to be known to the compiler. */
-__attribute__((target("sha,sse4.1"), always_inline)) static inline void
-add_four(struct lane lane[static LANES], __m128i word[static LANES][4], const uint32_t *constants,
-         int group, bool goes_on)
+PART __m128i swapped(__m128i bytes)
 {
-    __m128i four;
-    memcpy(&four, constants + 4 * group, sizeof four);
-    for (int i = 0; i < LANES; i++) {
-        __m128i *now = &word[i][group];
-        const __m128i last = word[i][(group + 3) % 4];
-        const __m128i sum = _mm_add_epi32(*now, four);
-        lane[i].cdgh = _mm_sha256rnds2_epu32(lane[i].cdgh, lane[i].abef, sum);
-        if (goes_on) { /* the words of four groups later */
-            *now = _mm_sha256msg1_epu32(*now, word[i][(group + 1) % 4]);
-            *now = _mm_add_epi32(*now, _mm_alignr_epi8(last, word[i][(group + 2) % 4], 4));
-            *now = _mm_sha256msg2_epu32(*now, last);
-        }
-        lane[i].abef =
-            _mm_sha256rnds2_epu32(lane[i].abef, lane[i].cdgh, _mm_shuffle_epi32(sum, 0x0e));
-    }
+    return _mm_shuffle_epi8(bytes, _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203));
 }
 
-__attribute__((target("sha,sse4.1"))) static void add_blocks(struct lane lane[static LANES],
-                                                             size_t blocks)
+PART __m128i load(const void *from)
 {
-    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+    __m128i bytes;
+    memcpy(&bytes, from, sizeof bytes);
+    return bytes;
+}
+
+PART void take_block(struct lane *lane)
+{
+    lane->word[0] = swapped(load(lane->next));
+    lane->word[1] = swapped(load(lane->next + 16));
+    lane->word[2] = swapped(load(lane->next + 32));
+    lane->word[3] = swapped(load(lane->next + 48));
+    lane->next += BLOCK_BYTES;
+}
+
+/* Four rounds; which of the four groups of words is theirs has to be known to the compiler. */
+PART void add_four(struct lane *lane, __m128i constants, int group, bool goes_on)
+{
+    __m128i *now = &lane->word[group];
+    const __m128i last = lane->word[(group + 3) % 4];
+    const __m128i sum = _mm_add_epi32(*now, constants);
+    lane->cdgh = _mm_sha256rnds2_epu32(lane->cdgh, lane->abef, sum);
+    if (goes_on) { /* the words of four groups later */
+        *now = _mm_sha256msg1_epu32(*now, lane->word[(group + 1) % 4]);
+        *now = _mm_add_epi32(*now, _mm_alignr_epi8(last, lane->word[(group + 2) % 4], 4));
+        *now = _mm_sha256msg2_epu32(*now, last);
+    }
+    lane->abef = _mm_sha256rnds2_epu32(lane->abef, lane->cdgh, _mm_shuffle_epi32(sum, 0x0e));
+}
+
+PART void add_sixteen(struct lane *a, struct lane *b, const uint32_t *constants, bool goes_on)
+{
+    add_four(a, load(constants), 0, goes_on);
+    add_four(b, load(constants), 0, goes_on);
+    add_four(a, load(constants + 4), 1, goes_on);
+    add_four(b, load(constants + 4), 1, goes_on);
+    add_four(a, load(constants + 8), 2, goes_on);
+    add_four(b, load(constants + 8), 2, goes_on);
+    add_four(a, load(constants + 12), 3, goes_on);
+    add_four(b, load(constants + 12), 3, goes_on);
+}
+
+PART void add_state(struct lane *lane, const struct lane *before)
+{
+    lane->abef = _mm_add_epi32(lane->abef, before->abef);
+    lane->cdgh = _mm_add_epi32(lane->cdgh, before->cdgh);
+}
+
+FAST static void add_blocks(struct lane lane[static LANES], size_t blocks)
+{
+    struct lane a = lane[0];
+    struct lane b = lane[1];
     for (; blocks > 0; blocks--) {
-        __m128i word[LANES][4]; /* the last 16 of the schedule */
-        struct lane before[LANES];
-        for (int i = 0; i < LANES; i++) {
-            before[i] = lane[i];
-            for (int j = 0; j < 4; j++) {
-                __m128i bytes;
-                memcpy(&bytes, lane[i].next + 16 * j, sizeof bytes);
-                word[i][j] = _mm_shuffle_epi8(bytes, swap);
-            }
-            lane[i].next += BLOCK_BYTES;
-        }
-        for (int round = 0; round < ROUNDS; round += 16) {
-            const bool goes_on = round + 16 < ROUNDS;
-            add_four(lane, word, constant + round, 0, goes_on);
-            add_four(lane, word, constant + round, 1, goes_on);
-            add_four(lane, word, constant + round, 2, goes_on);
-            add_four(lane, word, constant + round, 3, goes_on);
-        }
-        for (int i = 0; i < LANES; i++) {
-            lane[i].abef = _mm_add_epi32(lane[i].abef, before[i].abef);
-            lane[i].cdgh = _mm_add_epi32(lane[i].cdgh, before[i].cdgh);
-        }
+        const struct lane before_a = a;
+        const struct lane before_b = b;
+        take_block(&a);
+        take_block(&b);
+        add_sixteen(&a, &b, constant, true);
+        add_sixteen(&a, &b, constant + 16, true);
+        add_sixteen(&a, &b, constant + 32, true);
+        add_sixteen(&a, &b, constant + 48, false);
+        add_state(&a, &before_a);
+        add_state(&b, &before_b);
     }
+    lane[0] = a;
+    lane[1] = b;
 }
 
-__attribute__((target("sha,sse4.1"))) static void end(struct digest *out, const struct lane *lane)
+FAST static void end(struct digest *out, const struct lane *lane)
 {
-    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
     const __m128i feba = _mm_shuffle_epi32(lane->abef, 0x1b);
     const __m128i dchg = _mm_shuffle_epi32(lane->cdgh, 0xb1);
-    const __m128i half[2] = {_mm_shuffle_epi8(_mm_blend_epi16(feba, dchg, 0xf0), swap),
-                             _mm_shuffle_epi8(_mm_alignr_epi8(dchg, feba, 8), swap)};
+    const __m128i half[2] = {swapped(_mm_blend_epi16(feba, dchg, 0xf0)),
+                             swapped(_mm_alignr_epi8(dchg, feba, 8))};
     memcpy(out->byte, half, sizeof half);
 }
 
-bool digest_leaves_two(struct digest out[static 2], const uint8_t *leaves)
+void digest_leaves_two(struct digest out[static 2], const uint8_t *leaves)
 {
     /* What SHA-256 puts behind a leaf: a bit, zeros, and the leaf's number of bits. */
     static const uint8_t padding[BLOCK_BYTES] = {
@@ -111,15 +140,11 @@ bool digest_leaves_two(struct digest out[static 2], const uint8_t *leaves)
                   "one byte holds it");
     struct lane lane[LANES] = {begin(leaves), begin(leaves + DIGEST_LEAF_BYTES)};
 
-    if (!digest_leaves_fast()) {
-        return false;
-    }
     add_blocks(lane, DIGEST_LEAF_BYTES / BLOCK_BYTES);
     lane[0].next = lane[1].next = padding;
     add_blocks(lane, 1);
     end(&out[0], &lane[0]);
     end(&out[1], &lane[1]);
-    return true;
 }
 
 bool digest_leaves_fast(void)
@@ -140,9 +165,9 @@ bool digest_leaves_fast(void)
     return false;
 }
 
-bool digest_leaves_two(UNUSED struct digest out[static 2], UNUSED const uint8_t *leaves)
+void digest_leaves_two(UNUSED struct digest out[static 2], UNUSED const uint8_t *leaves)
 {
-    return false;
+    CHECK(digest_leaves_fast());
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* The tree has one level: a root over up to 2^24 leaves would still be small beside them. SHA-384 has another function and
- * another start than SHA-256, so that no text of one leaf has the digest of a tree. */
+ * another start than SHA-256, so that no text of one leaf has the digest of a tree. What is made on the way is wiped: an exact
+ * answer has few possible values, and its digest would tell which one it is. */
 
 #define OPENSSL_SUPPRESS_DEPRECATED /* as in digest.c */
 
@@ -10,6 +11,8 @@
 
 #include <openssl/sha.h>
 #include <string.h>
+
+enum { LANES = 2 };
 
 static void tree(struct digest *out, struct slice bytes, bool fast)
 {
@@ -23,15 +26,15 @@ static void tree(struct digest *out, struct slice bytes, bool fast)
         digest_sha256(out, &bytes, 1);
         return;
     }
+    fast = fast && left >= LANES * (size_t)DIGEST_LEAF_BYTES && digest_leaves_fast();
     store_u64(size, bytes.size);
     CHECK(SHA384_Init(&root) == 1 && SHA384_Update(&root, size, sizeof size) == 1);
     while (left > 0) {
-        struct digest leaf[2];
-        size_t used = left < DIGEST_LEAF_BYTES ? left : DIGEST_LEAF_BYTES;
-        size_t leaves = 1;
-        if (fast && left >= 2 * (size_t)DIGEST_LEAF_BYTES && digest_leaves_two(leaf, at)) {
-            used = 2 * (size_t)DIGEST_LEAF_BYTES;
-            leaves = 2;
+        struct digest leaf[LANES];
+        const size_t leaves = fast && left >= LANES * (size_t)DIGEST_LEAF_BYTES ? LANES : 1;
+        const size_t used = left < leaves * DIGEST_LEAF_BYTES ? left : leaves * DIGEST_LEAF_BYTES;
+        if (leaves == LANES) {
+            digest_leaves_two(leaf, at);
         } else {
             digest_sha256(&leaf[0], &(struct slice){at, used}, 1);
         }
