@@ -127,7 +127,8 @@ struct effect {
         struct {
             struct slice body;
             struct slice blob;
-            const struct digest *digest; /* the blob's SHA-256, where the machine has it; or NULL */
+            const struct digest
+                *digest; /* the blob's digest_tree, where the machine has it; or NULL */
         } commit;
         struct {
             uint64_t sequence;

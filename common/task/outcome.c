@@ -116,10 +116,14 @@ void outcome_end_segment(struct outcome *outcome)
     outcome->rwm = (struct rwm){0};
 }
 
-static struct artifact artifact_of(struct slice bytes)
+static struct artifact artifact_of(const struct outcome *outcome, struct slice bytes)
 {
     struct artifact artifact = {.bytes = bytes.size};
-    digest_sha256(&artifact.digest, &bytes, 1);
+    if (outcome->trees) {
+        digest_tree(&artifact.digest, bytes);
+    } else {
+        digest_sha256(&artifact.digest, &bytes, 1);
+    }
     return artifact;
 }
 
@@ -128,7 +132,8 @@ static uint8_t *shorten(const double *state, size_t count)
 {
     uint8_t *shown = malloc(4 * count);
     for (size_t i = 0; shown != NULL && i < count; i++) {
-        const float number = (float)fmin(fmax(state[i], -(double)FLT_MAX), (double)FLT_MAX);
+        const double above = state[i] > -(double)FLT_MAX ? state[i] : -(double)FLT_MAX;
+        const float number = (float)(above < (double)FLT_MAX ? above : (double)FLT_MAX);
         uint32_t word;
         memcpy(&word, &number, sizeof word);
         store_u32(shown + 4 * i, word);
@@ -158,8 +163,8 @@ enum status outcome_set_state(struct outcome *outcome, const struct stage *stage
     outcome->shown = shown;
     outcome->state = copy;
     outcome->state_is_old = false;
-    outcome->state_artifact = artifact_of(shown != NULL ? (struct slice){shown, 4 * seen}
-                                                        : (struct slice){copy, 8 * seen});
+    outcome->state_artifact = artifact_of(outcome, shown != NULL ? (struct slice){shown, 4 * seen}
+                                                                 : (struct slice){copy, 8 * seen});
     return STATUS_OK;
 }
 
@@ -189,7 +194,7 @@ enum status outcome_add_experts(struct outcome_expert **added, struct outcome *o
     }
     memcpy(weights + outcome->expert_count * width, blob.data, blob.size);
     outcome->expert_count = total;
-    outcome->artifact = artifact_of((struct slice){weights, total * width * 8});
+    outcome->artifact = artifact_of(outcome, (struct slice){weights, total * width * 8});
     return STATUS_OK;
 }
 
@@ -380,6 +385,7 @@ enum status outcome_add(struct outcome *outcome, const struct job *job, const st
         }
         outcome->begun = true;
         outcome->job_name = record->as.job.job;
+        outcome->trees = record->as.job.trees;
         return start_stage(outcome, job);
     case RECORD_ROUND:
         return add_round(outcome, job, record, blob);
