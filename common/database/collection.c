@@ -208,6 +208,7 @@ struct journal collection_journal(struct collection *collection)
 {
     CHECK(collection->records.self != NULL);
     return (struct journal){.self = collection,
+                            .waits = true,
                             .append = append,
                             .forget = forget,
                             .wipe = forget,

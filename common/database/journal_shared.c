@@ -321,6 +321,7 @@ enum status journal_shared_open(struct journal *out, const struct journal_option
         return status;
     }
     *out = (struct journal){.self = journal,
+                            .waits = true,
                             .append = append,
                             .forget = forget,
                             .wipe = wipe,
