@@ -16,11 +16,11 @@ static enum status hear(void *self, const struct event *event)
                                                    : STATUS_OK;
 }
 
-/* Put off while the lane's journal writes, whose connection it may share. */
+/* Put off while the lane's journal is written, whose connection it may share; between two writes it has its turn. */
 static bool is_asked(const struct driver *driver, size_t index)
 {
     const struct lane *lane = &driver->lane[driver->options->source[index]->lane];
-    return driver_runs(driver, lane) && !driver_writes(lane);
+    return driver_runs(driver, lane) && !driver_is_writing(lane);
 }
 
 /* Whatever a database takes to answer, the loop is free for half of the time. */
