@@ -47,10 +47,7 @@ static const char schema[] =
     " IF to_regclass('hedgerow_declined') IS NULL AND to_regclass('hedgerow_job') IS NOT NULL THEN"
     " CREATE TABLE hedgerow_declined (job bigint, holder bytea, names text NOT NULL,"
     " told timestamptz NOT NULL, PRIMARY KEY (job, holder));" /* likewise */
-    " END IF; END $$";
-
-/* The first value is the term. */
-#define HELD "WITH held AS (SELECT FROM hedgerow_lease WHERE term = $1 FOR SHARE)"
+    " END IF;" LEASE_KEY " END $$";
 
 enum status jobs_new(struct jobs **out, const char *url, struct why *why)
 {
@@ -240,7 +237,7 @@ static enum status led_by_another(const struct jobs *jobs, struct why *why)
     return STATUS_BUSY;
 }
 
-/* Performs a statement that begins with HELD and answers with how many lease rows it held, and how many jobs' rows it found. */
+/* Performs a statement that begins with LEASE_HELD and answers with how many lease rows it held, and how many jobs' rows it found. */
 static enum status perform(struct jobs *jobs, const char *statement,
                            const struct database_value *value, size_t count, struct why *why)
 {
@@ -264,9 +261,10 @@ enum status jobs_set_led(struct jobs *jobs, uint32_t number, bool led, struct wh
     const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
                                            jobs_number(led ? 1 : 0)};
     return perform(jobs,
-                   HELD ", done AS (UPDATE hedgerow_job SET led = CASE WHEN $3 = 1 THEN $1 END"
-                        " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
-                        " SELECT count(*), (SELECT count(*) FROM done) FROM held",
+                   LEASE_HELD
+                   ", done AS (UPDATE hedgerow_job SET led = CASE WHEN $3 = 1 THEN $1 END"
+                   " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
+                   " SELECT count(*), (SELECT count(*) FROM done) FROM held",
                    value, 3, why);
 }
 
@@ -274,9 +272,9 @@ enum status jobs_mark_begun(struct jobs *jobs, uint32_t number, struct why *why)
 {
     const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number)};
     return perform(jobs,
-                   HELD ", done AS (UPDATE hedgerow_job SET begun = true"
-                        " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
-                        " SELECT count(*), (SELECT count(*) FROM done) FROM held",
+                   LEASE_HELD ", done AS (UPDATE hedgerow_job SET begun = true"
+                              " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
+                              " SELECT count(*), (SELECT count(*) FROM done) FROM held",
                    value, 2, why);
 }
 
@@ -285,9 +283,9 @@ enum status jobs_put_end(struct jobs *jobs, uint32_t number, struct slice text, 
     const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
                                            jobs_bytes(text)};
     return perform(jobs,
-                   HELD ", done AS (UPDATE hedgerow_job SET ending = $3"
-                        " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
-                        " SELECT count(*), (SELECT count(*) FROM done) FROM held",
+                   LEASE_HELD ", done AS (UPDATE hedgerow_job SET ending = $3"
+                              " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
+                              " SELECT count(*), (SELECT count(*) FROM done) FROM held",
                    value, 3, why);
 }
 
@@ -298,10 +296,10 @@ static enum status cut_result(struct jobs *jobs, uint32_t number, const char *na
     const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
                                            jobs_words(name), jobs_number((int64_t)pieces)};
     return perform(jobs,
-                   HELD ", done AS (DELETE FROM hedgerow_result WHERE job = $2"
-                        " AND name = convert_from($3, 'UTF8') AND piece >= $4"
-                        " AND EXISTS (SELECT FROM held))"
-                        " SELECT count(*), 1::bigint FROM held",
+                   LEASE_HELD ", done AS (DELETE FROM hedgerow_result WHERE job = $2"
+                              " AND name = convert_from($3, 'UTF8') AND piece >= $4"
+                              " AND EXISTS (SELECT FROM held))"
+                              " SELECT count(*), 1::bigint FROM held",
                    value, 4, why);
 }
 
@@ -317,13 +315,13 @@ enum status jobs_put_result(struct jobs *jobs, uint32_t number, const char *name
         const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
                                                jobs_words(name), jobs_number((int64_t)piece++),
                                                jobs_bytes((struct slice){data + at, size})};
-        status =
-            perform(jobs,
-                    HELD ", done AS (INSERT INTO hedgerow_result"
+        status = perform(jobs,
+                         LEASE_HELD
+                         ", done AS (INSERT INTO hedgerow_result"
                          " SELECT $2, convert_from($3, 'UTF8'), $4, $5 FROM held"
                          " ON CONFLICT (job, name, piece) DO UPDATE SET bytes = excluded.bytes)"
                          " SELECT count(*), 1::bigint FROM held",
-                    value, 5, why);
+                         value, 5, why);
     }
     return status == STATUS_OK ? cut_result(jobs, number, name, piece, why) : status;
 }

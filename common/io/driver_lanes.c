@@ -218,8 +218,8 @@ static enum status wind_up(struct driver *driver, struct lane *lane)
     return follow_on(driver, lane, STATUS_OK);
 }
 
-/* Unmakes a machine that has ended. One whose thread is still computing is unmade once that has ended, for it writes into the
- * machine's memory; other lanes go on meanwhile. Fails with what ends the run. */
+/* Unmakes a machine that has ended. One whose thread is still computing or writing is unmade once that has ended, for it uses
+ * the machine's memory; other lanes go on meanwhile. Fails with what ends the run. */
 static enum status settle(struct driver *driver, struct lane *lane)
 {
     if (lane->state == LANE_ENDS && lane->waiting == NULL && !still_works(lane)) {
@@ -227,6 +227,12 @@ static enum status settle(struct driver *driver, struct lane *lane)
     }
     if (lane->state != LANE_RUNS || is_whole(lane)) {
         return STATUS_OK;
+    }
+    if (lane->status != STATUS_OK) {
+        driver_drop_writes(lane); /* they go with the machine */
+    }
+    if (driver_writes(lane)) {
+        return STATUS_OK; /* what has finished is written first, and the others go on */
     }
     const bool finished = lane->finished && lane->status == STATUS_OK;
     if (finished) {
@@ -256,6 +262,9 @@ static enum status make(struct driver *driver, struct lane *lane)
     lane->status = STATUS_OK;
     lane->ticked_ms = -1;
     enum status status = lane->worker == NULL ? worker_new(&lane->worker) : STATUS_OK;
+    if (status == STATUS_OK && lane->writer == NULL) {
+        status = worker_new(&lane->writer);
+    }
     if (status != STATUS_OK) {
         why_set(&driver->why, "no memory or descriptors for a thread");
         return status;
@@ -322,6 +331,7 @@ enum status driver_run_lanes(struct driver *driver)
     for (size_t i = 0; i < driver->lane_count; i++) {
         struct lane *lane = &driver->lane[i];
         wait_for_work(driver, lane, &until_ms);
+        driver_await_write(driver, lane);
         if (lane->state == LANE_RUNS) {
             driver->factory->unmake(self_of(driver, lane), &lane->machine, &lane->journal);
         }

@@ -220,7 +220,6 @@ static bool add_record(const struct question *question, struct pg_result *answer
         server_add_number(answer, 0);
         return true;
     }
-    server->until_ms = question->world->now_ms + LEASE_MS;
     if (value[1].number != (int64_t)server->journal.count + 1) {
         world_fail(question->world, "record %lld is written where there are %zu",
                    (long long)value[1].number, server->journal.count);
@@ -251,7 +250,6 @@ static bool forget_blob(const struct question *question, struct pg_result *answe
         abort();
     }
     if (held) {
-        question->server->until_ms = question->world->now_ms + LEASE_MS;
         checker_on_term(question->world, question->value[0].number, question->server->term);
     }
     server_add_number(answer, held ? 1 : 0);

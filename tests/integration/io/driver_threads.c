@@ -167,6 +167,7 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
 {
     *machine = (struct machine){.self = self, .step = step, .work = work, .wake_ms = wake_ms};
     *journal = (struct journal){.self = self,
+                                .waits = true, /* it is written on a third thread */
                                 .append = append,
                                 .forget = forget,
                                 .each = each,
