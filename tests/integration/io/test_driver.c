@@ -116,11 +116,6 @@ static enum status make(UNUSED void *self, struct machine *machine, struct journ
     return world.make_fails;
 }
 
-static void unmake(UNUSED void *self, UNUSED struct machine *machine, struct journal *journal)
-{
-    journal_close(journal);
-}
-
 static void observe(UNUSED void *self, const char *step, UNUSED unsigned count)
 {
     if (strcmp(step, "commit-before") == 0) {
