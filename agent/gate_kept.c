@@ -63,13 +63,6 @@ static struct gate_answer_view view_of(const struct record *record)
                                      .exact = digest_is_none(&record->as.answer.answer)};
 }
 
-static struct digest digest_of(struct slice bytes)
-{
-    struct digest digest;
-    digest_sha256(&digest, &bytes, 1);
-    return digest;
-}
-
 enum status gate_restore(struct gate *gate, const struct record *record, uint64_t sequence,
                          struct slice blob)
 {
@@ -91,8 +84,7 @@ enum status gate_restore(struct gate *gate, const struct record *record, uint64_
         if (blob.size != answer.view.size + record->as.answer.masks_bytes) {
             return STATUS_CORRUPT;
         }
-        struct digest digest = digest_of((struct slice){blob.data, size});
-        if (!digest_equal(&digest, &answer.view.digest)) {
+        if (!digest_is_of(&answer.view.digest, (struct slice){blob.data, size})) {
             return STATUS_CORRUPT;
         }
         answer.data = malloc(blob.size);
@@ -133,7 +125,7 @@ enum status gate_seal(struct answer *answer, const struct private_vector *vector
     }
     answer->view.bytes = (struct slice){answer->data, size};
     answer->view.masks = (struct slice){answer->data + size, masks.size};
-    answer->view.digest = digest_of(answer->view.bytes);
+    digest_tree(&answer->view.digest, answer->view.bytes);
     answer->view.size = size;
     answer->exists = true;
     return STATUS_OK;

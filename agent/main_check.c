@@ -12,10 +12,13 @@
 #include "io/daemon.h"
 #include "io/endpoint.h"
 #include "io/journal.h"
+#include "io/journal_files.h"
+#include "io/lock.h"
 #include "io/probe.h"
 #include "learn/blas.h"
 #include "learn/dataset.h"
 #include "learn/table.h"
+#include "page/page_host.h"
 #include "protocol/message.h"
 
 #include <errno.h>
@@ -261,19 +264,39 @@ static enum status reach(const struct site *site, const struct arguments *argume
     return probe_reach(&options, (int)arguments->timeout_s * 1000, why);
 }
 
+/* Whether this site's agent runs; holder: out, its process. */
+static bool find_running(char holder[static LOCK_HOLDER_BYTES], const struct site *site)
+{
+    char lock[JOURNAL_PATH_BYTES];
+    struct why ignored = {{0}};
+    return journal_path(lock, site->settings.state, "lock", &ignored) == STATUS_OK &&
+           lock_holder(holder, lock);
+}
+
 /* A second connection under the key would be taken for a thief's: the agent that runs here speaks for the site. */
 static bool check_coordinator(const struct site *site, const struct arguments *arguments)
 {
+    char holder[LOCK_HOLDER_BYTES];
     struct why why = {{0}};
-    enum status status = journal_look(site->settings.state, &why);
-    if (status == STATUS_BUSY) {
+    if (find_running(holder, site)) {
         daemon_note("coordinator",
-                    "not asked, for this site's agent runs (%s); its log and its page say whether "
-                    "it is connected",
-                    why.text);
+                    "not asked, for this site's agent runs (process %s); its log and its page say "
+                    "whether it is connected",
+                    holder);
         return true;
     }
     return daemon_report("coordinator", reach(site, arguments, &why), &why);
+}
+
+/* An agent that runs has the port. */
+static bool check_page(const struct site *site)
+{
+    char holder[LOCK_HOLDER_BYTES];
+    struct why why = {{0}};
+    if (site->settings.http.listen[0] == '\0' || find_running(holder, site)) {
+        return true;
+    }
+    return daemon_report("page", page_host_try(&site->settings.http, &why), &why);
 }
 
 /* Whether a journal could be kept, and is still there. */
@@ -320,15 +343,6 @@ static bool check_masks(struct site *site)
     return daemon_report("peers", status, &why);
 }
 
-/* As `run` takes the buffers and then the limit. A limit that it would refuse is told; one that it takes needs no line. */
-static bool check_memory(const struct site *site)
-{
-    struct why why = {{0}};
-    blas_reserve(blas_threads(site->settings.memory_bytes_max, 1));
-    const enum status status = daemon_judge_memory(site->settings.memory_bytes_max, &why);
-    return status == STATUS_OK || daemon_report("memory", status, &why);
-}
-
 int main_check(const struct arguments *arguments)
 {
     struct site site = {0};
@@ -343,12 +357,14 @@ int main_check(const struct arguments *arguments)
     if (!daemon_report("settings", site_read_settings(&site, arguments->config, &why), &why)) {
         return EXIT_CODE_INPUT;
     }
-    good = check_memory(&site);
+    blas_reserve(blas_threads(site.settings.memory_bytes_max, 1)); /* as `run` does */
+    good = daemon_check_memory(site.settings.memory_bytes_max);
     good = daemon_report("policy", site_read_policy(&site, &why), &why) && good;
     good = good && check_masks(&site);
     good = good && check_state(&site);
     good = good && check_dictionary(&site, &warned);
     good = good && check_job_and_data(&site, arguments->job, speed, &forbidden, &warned);
+    good = check_page(&site) && good;
     keys = daemon_report("keys", site_read_keys(&site, &why), &why);
     if (keys) {
         reached = check_coordinator(&site, arguments);

@@ -5,6 +5,7 @@
 #include "agent/main_face.h"
 
 #include "agent/main_balance.h"
+#include "base/decimal.h"
 #include "base/log.h"
 #include "http/facts_common.h"
 #include "io/clock.h"
@@ -18,6 +19,7 @@
 enum { PERIOD_MS = 1000, JOBS_SHOWN = 50, ID_DIGITS = 16, EVENT_BYTES = 128, NUMBER_BYTES = 24 };
 
 enum face_fact {
+    ROW_DATA_SET,
     ROW_JOB,
     ROW_PHASE,
     ROW_ROUND_PHASE,
@@ -38,6 +40,7 @@ enum face_fact {
 
 /* clang-format off */
 static const struct fact_family family[] = {
+    [ROW_DATA_SET] = {"data_set_info", FACT_INFO, false, "The data set that all of this is about, by the name in its dictionary", {"data_set"}},
     [ROW_JOB] = {"job_info", FACT_INFO, false, "The job that the agent takes part in", {"job", "id"}},
     [ROW_PHASE] = {"job_phase", FACT_GAUGE, false, "1 for what the agent does with the job", {"phase"}},
     [ROW_ROUND_PHASE] = {"round_phase", FACT_GAUGE, false, "1 for where the round stands. While the records are computed on, and until the public slot of the answer, it stays at working", {"phase"}},
@@ -52,7 +55,7 @@ static const struct fact_family family[] = {
     [ROW_JOB_EPSILON_LEFT] = {"job_epsilon_left", FACT_GAUGE, false, "What is left of the policy's job_epsilon for each of them", {"id"}},
     [ROW_ANSWERS] = {"answers_total", FACT_COUNTER, false, "Answers that the journal holds a charge for", {NULL}},
     [ROW_LAST_ANSWER] = {"last_answer_timestamp_seconds", FACT_GAUGE, false, "When the latest of them was charged, in seconds since 1970", {NULL}},
-    [ROW_LATEST] = {"latest_answers", FACT_LIST, false, "What left this site, the latest first: every answer was charged before it left", {"when", "id", "round", "task", "charge", "bytes"}},
+    [ROW_LATEST] = {"latest_answers", FACT_LIST, false, "What left this site, the latest first: every answer was charged before it left", {"when", "id", "round", "task", "epsilon", "charge", "bytes"}},
     FACTS_COMMON(false),
 };
 /* clang-format on */
@@ -107,15 +110,17 @@ static void add_answers(struct facts *facts, const struct face *face)
         char when[CLOCK_TEXT_BYTES];
         char id[ID_DIGITS + 1];
         char round[NUMBER_BYTES];
+        char epsilon[DECIMAL_TEXT_BYTES];
         char charge[EVENT_BYTES];
         char bytes[NUMBER_BYTES];
-        const char *const label[] = {when, id, round, answer->task, charge, bytes};
+        const char *const label[] = {when, id, round, answer->task, epsilon, charge, bytes};
         if (i == face->answer_count) {
             facts_set(facts, ROW_LAST_ANSWER, (double)answer->wall_ms / 1000);
         }
         clock_text(when, answer->wall_ms);
         id_text(id, &answer->job);
         (void)snprintf(round, sizeof round, "%" PRIu32, answer->round + 1);
+        decimal_format(epsilon, sizeof epsilon, answer->used_micro, EPSILON_DECIMALS);
         event_text(charge, sizeof charge, &answer->charge);
         (void)snprintf(bytes, sizeof bytes, "%" PRIu64, answer->bytes);
         facts_add(facts, ROW_LATEST, 1, label);
@@ -134,6 +139,15 @@ static void add_machine(struct facts *facts, const struct participant_view *view
     facts_set_state(facts, ROW_ROUND_PHASE, participant_round_phases, participant_round_phase_count,
                     view->round_phase);
     add_ledger(facts, view->ledger);
+}
+
+/* A machine may have an agent for each of several data sets. A name is public: jobs ask by it. */
+static void add_data_set(struct facts *facts, const struct dictionary *dictionary)
+{
+    const char *const label[] = {dictionary->name};
+    if (dictionary->name[0] != '\0') {
+        facts_add(facts, ROW_DATA_SET, 1, label);
+    }
 }
 
 static enum watch_health health(void *self)
@@ -157,6 +171,7 @@ static struct facts *look(void *self)
     if (facts == NULL) {
         return NULL;
     }
+    add_data_set(facts, &face->site->dictionary);
     if (face->participant != NULL) {
         const struct participant_view view = participant_look(face->participant, clock_wall_ms());
         add_machine(facts, &view);
@@ -169,8 +184,9 @@ static struct facts *look(void *self)
     return facts;
 }
 
-/* The ledger has counted the charge by now: the machine reads a record, and commits one, before this is told of it. */
-static void note_spending(struct face *face, const struct record *record)
+/* The ledger has counted the charge by now: the machine reads a record, and commits one, before this is told of it. Returns what
+ * the charge has used up: a further round of a pass that is paid for uses up nothing. */
+static uint64_t note_spending(struct face *face, const struct record *record)
 {
     const struct participant_view view = participant_look(face->participant, record->wall_ms);
     const struct balance total = ledger_balance(view.ledger, ALLOWANCE_TOTAL);
@@ -179,7 +195,10 @@ static void note_spending(struct face *face, const struct record *record)
                                          .job = run == NULL ? SPENDING_MIXED
                                                             : (uint32_t)(run - face->desk->run),
                                          .used_micro = site_epsilon_used(&total)};
+    const uint64_t before = face->used_micro;
+    face->used_micro = point.used_micro;
     spending_add(&face->spending, &point);
+    return point.used_micro > before ? point.used_micro - before : 0;
 }
 
 static void note(void *self, const struct record *record, struct slice blob)
@@ -191,12 +210,13 @@ static void note(void *self, const struct record *record, struct slice blob)
     if (record->kind != RECORD_ANSWER) {
         return;
     }
-    note_spending(face, record);
+    const uint64_t used_micro = note_spending(face, record);
     struct face_answer *answer = &face->answer[face->answer_count++ % FACE_ANSWERS];
     *answer = (struct face_answer){.wall_ms = record->wall_ms,
                                    .job = record->as.answer.job,
                                    .round = record->as.answer.round,
                                    .charge = record->as.answer.charge,
+                                   .used_micro = used_micro,
                                    .bytes = record->as.answer.answer_bytes};
     (void)snprintf(answer->task, sizeof answer->task, "%s", record->as.answer.task);
 }
@@ -273,6 +293,7 @@ void site_face_begin(struct face *face, struct participant *participant, struct 
     face->answer_count = 0; /* the journal tells them all anew */
     face->participant = participant;
     face->spending = (struct spending){.count = 0};
+    face->used_micro = 0;
     face->desk_failed = false;
     if (face->host.watch != NULL) {
         open_page(face);

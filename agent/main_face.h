@@ -20,6 +20,7 @@ struct face_answer {
     uint32_t round;
     char task[24];
     struct charge charge;
+    uint64_t used_micro; /* of the policy's epsilon for all time, by this answer */
     uint64_t bytes;
 };
 
@@ -32,6 +33,7 @@ struct face {
     int64_t started_ms;
     uint64_t answer_count;
     struct face_answer answer[FACE_ANSWERS]; /* a ring: number i is at i modulo FACE_ANSWERS */
+    uint64_t used_micro;                     /* of that epsilon, so far */
     struct spending spending;
     struct page_session session;
     struct desk *desk; /* NULL: nothing listens */

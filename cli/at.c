@@ -65,10 +65,6 @@ static enum exit_code with_port(const struct command *command, const struct aske
     {                                                                                              \
         .name = "--json", .flag = &asked.request.json                                              \
     }
-#define NUMBER                                                                                     \
-    {                                                                                              \
-        .text = &asked.request.job, .required = true, .what = "NUMBER"                             \
-    }
 
 static enum exit_code read_and_run(const struct command *command, const struct option *option,
                                    size_t options, struct asked *asked, int count, char **argument,
@@ -94,59 +90,27 @@ static enum exit_code run_submit(const struct command *command, int count, char 
                         desk_submit);
 }
 
-static enum exit_code run_list(const struct command *command, int count, char **argument,
-                               desk_command *run)
+enum exit_code run_at_desk(const struct command *command, int count, char **argument)
 {
-    struct asked asked = {.at = NULL};
-    const struct option option[] = {AT, JSON};
-    return read_and_run(command, option, sizeof option / sizeof option[0], &asked, count, argument,
-                        run);
-}
-
-static enum exit_code run_jobs(const struct command *command, int count, char **argument)
-{
-    return run_list(command, count, argument, desk_jobs);
-}
-
-static enum exit_code run_agents(const struct command *command, int count, char **argument)
-{
-    return run_list(command, count, argument, desk_agents);
-}
-
-static enum exit_code run_of_job(const struct command *command, int count, char **argument,
-                                 desk_command *run)
-{
-    struct asked asked = {.at = NULL};
-    const struct option option[] = {AT, JSON, NUMBER};
-    return read_and_run(command, option, sizeof option / sizeof option[0], &asked, count, argument,
-                        run);
-}
-
-static enum exit_code run_status(const struct command *command, int count, char **argument)
-{
-    return run_of_job(command, count, argument, desk_status);
-}
-
-static enum exit_code run_watch(const struct command *command, int count, char **argument)
-{
-    return run_of_job(command, count, argument, desk_watch);
-}
-
-static enum exit_code run_cancel(const struct command *command, int count, char **argument)
-{
-    return run_of_job(command, count, argument, desk_cancel);
-}
-
-static enum exit_code run_result(const struct command *command, int count, char **argument)
-{
+    static const struct {
+        const char *name;
+        desk_command *run;
+        size_t options; /* the first so many below */
+    } rows[] = {{"jobs", desk_jobs, 2},   {"agents", desk_agents, 2}, {"status", desk_status, 3},
+                {"watch", desk_watch, 3}, {"cancel", desk_cancel, 3}, {"result", desk_result, 4}};
     struct asked asked = {.at = NULL};
     const struct option option[] = {
         AT,
         JSON,
-        NUMBER,
+        {.text = &asked.request.job, .required = true, .what = "NUMBER"},
         {.name = "--out", .text = &asked.request.out, .required = true, .what = "DIR"}};
-    return read_and_run(command, option, sizeof option / sizeof option[0], &asked, count, argument,
-                        desk_result);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i].name, command->name) == 0) {
+            return read_and_run(command, option, rows[i].options, &asked, count, argument,
+                                rows[i].run);
+        }
+    }
+    return run_submit(command, count, argument);
 }
 
 /* The answer to ENROL may be lost, and the token is then spent: enrolled is who is let in under the own key. Both keys are
@@ -180,7 +144,7 @@ static enum exit_code enrol(struct at *at, const struct token *token, struct why
     return code;
 }
 
-static enum exit_code run_enrol(const struct command *command, int count, char **argument)
+enum exit_code run_enrol(const struct command *command, int count, char **argument)
 {
     struct asked asked = {.at = NULL};
     const struct option option[] = {
@@ -217,109 +181,3 @@ static enum exit_code run_enrol(const struct command *command, int count, char *
     at_free(&at);
     return code == EXIT_CODE_OK ? code : end(command, code, &why);
 }
-
-#define AT_HELP                                                                                        \
-    "\n  --at NAME  the coordinator: ~/.config/hedgerow/NAME.yml, which `enrol` has written. It may\n" \
-    "             also stand first: hedgerow --at NAME "
-
-const struct command command_enrol = {
-    .name = "enrol",
-    .summary = "become an operator of a coordinator on another machine",
-    .help = "usage: hedgerow enrol --token FILE --at NAME [--json]\n\n"
-            "Makes a key, and has the coordinator admit it by a one-time token, which\n"
-            "`hedgerow-coordinator operators add` has made. Asking again does no harm.\n" AT_HELP
-            "enrol ...\n"
-            "  --token FILE  the token\n"
-            "  --json        tell it as JSON\n\n"
-            "example:\n"
-            "  hedgerow --at office enrol --token maria.token\n",
-    .run = run_enrol,
-};
-
-const struct command command_submit = {
-    .name = "submit",
-    .summary = "put a job into that coordinator's queue",
-    .help =
-        "usage: hedgerow submit JOB.yml --at NAME [--wait] [--stream] [--json]\n\n"
-        "Puts a copy of the job into the queue and tells its number. Whatever dies on the\n"
-        "way, submit the same file again: the job is in the queue once.\n" AT_HELP "submit ...\n"
-        "  --wait    until the job is over; exit code 4 if it failed or was cancelled\n"
-        "  --stream  the same, with a line a round\n"
-        "  --json    tell it as JSON; with --stream an object a line\n\n"
-        "example:\n"
-        "  hedgerow --at office submit job.yml --stream\n",
-    .run = run_submit,
-};
-
-const struct command command_jobs = {
-    .name = "jobs",
-    .summary = "list the jobs of that queue",
-    .help = "usage: hedgerow jobs --at NAME [--json]\n\n"
-            "Lists number, state, rounds, epsilon that was paid, and name of each job.\n" AT_HELP
-            "jobs ...\n"
-            "  --json  tell it as JSON\n\n"
-            "example:\n"
-            "  hedgerow --at office jobs\n",
-    .run = run_jobs,
-};
-
-const struct command command_status = {
-    .name = "status",
-    .summary = "tell what one job has come to",
-    .help = "usage: hedgerow status NUMBER --at NAME [--json]\n\n"
-            "Tells state, rounds, price, who submitted it, how long it may still take at the\n"
-            "pace so far, and why it failed.\n" AT_HELP "status ...\n"
-            "  --json  tell it as JSON\n\n"
-            "example:\n"
-            "  hedgerow --at office status 7\n",
-    .run = run_status,
-};
-
-const struct command command_watch = {
-    .name = "watch",
-    .summary = "watch a job until it is over, a line a round",
-    .help = "usage: hedgerow watch NUMBER --at NAME [--json]\n\n"
-            "Shows all rounds of the job, those to come as they are closed, and what it came to.\n"
-            "Exit code 4 if the job failed or was cancelled.\n" AT_HELP "watch ...\n"
-            "  --json  an object a line: the rounds, then the job\n\n"
-            "example:\n"
-            "  hedgerow --at office watch 7\n",
-    .run = run_watch,
-};
-
-const struct command command_result = {
-    .name = "result",
-    .summary = "fetch the result of a job that is over",
-    .help = "usage: hedgerow result NUMBER --out DIR --at NAME [--json]\n\n"
-            "Writes result.json, and model.json if there is one, into a folder that is new or\n"
-            "empty: both whole, or nothing.\n" AT_HELP "result ...\n"
-            "  --out DIR  the folder\n"
-            "  --json     tell the job as JSON\n\n"
-            "example:\n"
-            "  hedgerow --at office result 7 --out result-7\n",
-    .run = run_result,
-};
-
-const struct command command_cancel = {
-    .name = "cancel",
-    .summary = "end a job; what was paid stays paid",
-    .help = "usage: hedgerow cancel NUMBER --at NAME [--json]\n\n"
-            "Ends a job that waits or runs. What sites have paid for it stays paid.\n" AT_HELP
-            "cancel ...\n"
-            "  --json  tell the job as JSON\n\n"
-            "example:\n"
-            "  hedgerow --at office cancel 7\n",
-    .run = run_cancel,
-};
-
-const struct command command_agents = {
-    .name = "agents",
-    .summary = "list the agents that coordinator admits",
-    .help = "usage: hedgerow agents --at NAME [--json]\n\n"
-            "Lists names and public keys, as `hedgerow-coordinator agents list` does.\n" AT_HELP
-            "agents ...\n"
-            "  --json  tell it as JSON\n\n"
-            "example:\n"
-            "  hedgerow --at office agents\n",
-    .run = run_agents,
-};

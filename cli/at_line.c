@@ -14,20 +14,6 @@
 
 enum { REPEAT_MS = 2000, TURN_MS = 100, PATIENCE_MS = 30000, GIVE_WAY_MS = 1500 };
 
-/* Numbers begin anywhere, so that no answer to an earlier command is taken for one of this. */
-static enum status draw_number(uint64_t *number)
-{
-    struct random_source *source = random_source_new();
-    if (source == NULL) {
-        return STATUS_NO_RANDOM;
-    }
-    const struct random random = random_source_interface(source);
-    const enum status status = random_fill(&random, number, sizeof *number);
-    *number >>= 1; /* it only grows from here */
-    random_source_free(source);
-    return status;
-}
-
 static enum status open_line(struct at *at, const struct key_pair *key, struct why *why)
 {
     const struct endpoint_options options = {.address = at->address,
@@ -39,11 +25,13 @@ static enum status open_line(struct at *at, const struct key_pair *key, struct w
     if (at->endpoint != NULL) {
         return STATUS_OK;
     }
-    enum status status = draw_number(&at->number);
+    /* Numbers begin anywhere, so that no answer to an earlier command is taken for one of this. */
+    enum status status = random_once(&at->number, sizeof at->number);
     if (status != STATUS_OK) {
         why_set(why, "the operating system's random source cannot be read");
         return status;
     }
+    at->number >>= 1; /* it only grows from here */
     return endpoint_dial(&at->endpoint, &options, why);
 }
 

@@ -214,21 +214,6 @@ static void submission_path(char path[static AT_PATH_BYTES], const struct at *at
     (void)snprintf(path, AT_PATH_BYTES, "%.900s/%s.submits-%s", at->folder, at->name, hex);
 }
 
-static enum status draw_id(struct digest *id, struct why *why)
-{
-    struct random_source *source = random_source_new();
-    enum status status = STATUS_NO_RANDOM;
-    if (source != NULL) {
-        const struct random random = random_source_interface(source);
-        status = random_fill(&random, id->byte, sizeof id->byte);
-    }
-    random_source_free(source);
-    if (status != STATUS_OK) {
-        why_set(why, "the operating system's random source cannot be read");
-    }
-    return status;
-}
-
 /* On disk before it is sent: a command that dies is run again, and asks under the same id. */
 enum status at_remember(void *self, const struct digest *text, struct digest *id, struct why *why)
 {
@@ -252,7 +237,10 @@ enum status at_remember(void *self, const struct digest *text, struct digest *id
         return status;
     }
     why->text[0] = '\0';
-    status = draw_id(id, why);
+    status = random_once(id->byte, sizeof id->byte);
+    if (status != STATUS_OK) {
+        why_set(why, "the operating system's random source cannot be read");
+    }
     hex_encode(hex, id->byte, sizeof id->byte);
     return status == STATUS_OK ? file_write(path, (struct slice){hex, strlen(hex)}, 0600, why)
                                : status;

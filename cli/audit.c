@@ -313,7 +313,7 @@ static enum status print_json(const struct audit_finding *finding, size_t count,
     return command_print_json(json_pack("{s:o}", "audits", audits));
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_audit(const struct command *command, int count, char **argument)
 {
     struct audit_request request = {0};
     struct audit_finding finding[MANY];
@@ -345,43 +345,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     return EXIT_CODE_OK;
 }
-
-const struct command command_audit = {
-    .name = "audit",
-    .summary = "measure what a mechanism loses, against what it claims",
-    .help =
-        "usage: hedgerow audit MECHANISM|all [--epsilon E] [--delta D] [--sensitivity S]\n"
-        "                      [--samples N] [--json]\n\n"
-        "Runs a mechanism N times on each of two neighbouring inputs (the pair that tells most of\n"
-        "it) and computes from the answers alone a lower bound on epsilon that is right with\n"
-        "probability 1 - 1e-6. Prints the epsilon that is claimed, the one audited, their ratio,\n"
-        "and how the answers were distributed on both sides. It reads no records, and the noise\n"
-        "comes from the generator that answers come from, so that no two audits are the same.\n\n"
-        "A bound above the claim ends with exit code 1: the mechanism is broken. One below it is\n"
-        "no proof of privacy; docs/PRIVACY.md has the proofs.\n\n"
-        "mechanisms:\n"
-        "  laplace           discrete Laplace noise on one integer\n"
-        "  laplace-vector    the same on a vector of four\n"
-        "  gaussian          discrete Gaussian noise on one integer\n"
-        "  masks             the sum of six sites' shares of noise, less two helpers' own\n"
-        "  masks-gaussian    the same with shares of Gaussian noise\n"
-        "  pipeline          losses clamped, encoded, summed over a batch, released\n"
-        "  exponential       the exponential mechanism\n"
-        "  permute-and-flip  permute-and-flip\n"
-        "  noisy-max         report-noisy-max with discrete Laplace noise\n"
-        "  rwm               16 rounds of Randomized Weighted Majority on exact sums\n"
-        "  theorem           the same with the eta of Dwork and Roth, theorem 11.2; E up to 1\n"
-        "  dartboard         16 rounds of the lazy play on exact sums\n"
-        "  epochs            7 rounds in doubling epochs, picks by report-noisy-max\n"
-        "  linear-learner    one draw of LinearLearner in 32 dimensions\n"
-        "  all               each of them, a line each\n\n"
-        "  --epsilon E      what to claim (1); gaussians, rwm, theorem, dartboard: with D\n"
-        "  --delta D        for those that claim one (0.01; smaller ones hide more)\n"
-        "  --sensitivity S  in grid steps (1024); pipeline and the plays have their own\n"
-        "  --samples N      runs on each side (1000000, a few seconds)\n"
-        "  --json           everything as one object\n\n"
-        "example:\n"
-        "  hedgerow audit laplace --epsilon 0.5\n"
-        "  hedgerow audit all --samples 200000 --json\n",
-    .run = run,
-};

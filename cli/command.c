@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+#include "base/embedded.h"
 #include "base/near.h"
 #include "base/wrap.h"
 #include "json/json_text.h"
@@ -10,14 +11,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct command *const commands[] = {
-    &command_init,   &command_simulate, &command_keygen, &command_predict,
-    &command_report, &command_audit,    &command_plan,   &command_study,
-    &command_enrol,  &command_submit,   &command_jobs,   &command_status,
-    &command_watch,  &command_result,   &command_cancel, &command_agents};
+/* clang-format off */
+static const struct command init_parts[] = {
+    {"init job", "write a job to begin with, from a data dictionary", run_init_job, NULL},
+    {"init evaluate", "write a job that judges a model, from the model's file", run_init_evaluate, NULL},
+    {NULL, NULL, NULL, NULL}};
+static const struct command plan_parts[] = {
+    {"plan job", "what a job will charge, and how much noise its answers will carry", run_plan_job, NULL},
+    {"plan compose", "what a list of events costs together: epsilon or delta", run_plan_compose, NULL},
+    {"plan calibrate", "the least noise with which a list of events keeps a budget", run_plan_calibrate, NULL},
+    {"plan hedge", "the regret that private experts promise, by strategy and trust", run_plan_hedge, NULL},
+    {"plan erm", "the noise on a regularised model's answers", run_plan_erm, NULL},
+    {"plan select", "lambda and epsilon from the number of records", run_plan_select, NULL},
+    {"plan online", "the noise on what a stream has taught, and what all releases cost", run_plan_online, NULL},
+    {"plan pac", "how many records a private pick from a finite class needs", run_plan_pac, NULL},
+    {"plan sq", "how many records private statistical queries need", run_plan_sq, NULL},
+    {"plan masks", "how many sites a masked sum needs, and its noise", run_plan_masks, NULL},
+    {NULL, NULL, NULL, NULL}};
+static const struct command commands[] = {
+    {"init", "write a file to begin with", NULL, init_parts},
+    {"simulate", "rehearse a whole federation on this machine", run_simulate, NULL},
+    {"keygen", "make a key pair at the site that will use it", run_keygen, NULL},
+    {"predict", "apply a model to records: a probability, a number or a class per row", run_predict, NULL},
+    {"report", "draw result.json as a page that a board can read", run_report, NULL},
+    {"audit", "measure what a mechanism loses, against what it claims", run_audit, NULL},
+    {"plan", "what a plan costs in privacy, before anything is done", NULL, plan_parts},
+    {"study", "test the theorems by simulation", run_study, NULL},
+    {"enrol", "become an operator of a coordinator on another machine", run_enrol, NULL},
+    {"submit", "put a job into that coordinator's queue", run_at_desk, NULL},
+    {"jobs", "list the jobs of that queue", run_at_desk, NULL},
+    {"status", "tell what one job has come to", run_at_desk, NULL},
+    {"watch", "watch a job until it is over, a line a round", run_at_desk, NULL},
+    {"result", "fetch the result of a job that is over", run_at_desk, NULL},
+    {"cancel", "end a job; what was paid stays paid", run_at_desk, NULL},
+    {"agents", "list the agents that coordinator admits", run_at_desk, NULL},
+    {NULL, NULL, NULL, NULL}};
+/* clang-format on */
+
+extern const struct embedded cli_help[];
 
 enum { WHAT_WIDTH = 52 };
-enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static void help(FILE *stream)
 {
@@ -26,11 +59,11 @@ static void help(FILE *stream)
                 "usage: hedgerow COMMAND [ARGUMENT]...\n"
                 "       hedgerow --at NAME COMMAND [ARGUMENT]...\n\n",
                 stream);
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (commands[i] == &command_enrol) {
+    for (const struct command *command = commands; command->name != NULL; command++) {
+        if (command->run == run_enrol) {
             (void)fputs("\nat a coordinator on another machine:\n", stream);
         }
-        (void)fprintf(stream, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+        (void)fprintf(stream, "  %-10s %s\n", command->name, command->summary);
     }
     (void)fputs("\n  hedgerow COMMAND --help   tells more, with an example\n"
                 "  hedgerow --version        prints the version\n\n"
@@ -157,12 +190,11 @@ static bool asks_for_help(int count, char **argument)
 
 static void help_of(const struct command *command, FILE *stream)
 {
-    (void)fputs(command->help, stream);
+    (void)fputs(embedded_text(cli_help, command->name), stream);
     if (command->part != NULL) {
         (void)fputs("\nparts:\n", stream);
-        for (size_t i = 0; command->part[i] != NULL; i++) {
-            (void)fprintf(stream, "  %-16s %s\n", command->part[i]->name,
-                          command->part[i]->summary);
+        for (const struct command *part = command->part; part->name != NULL; part++) {
+            (void)fprintf(stream, "  %-16s %s\n", part->name, part->summary);
         }
         (void)fprintf(stream, "\n  hedgerow %s PART --help   tells more, with examples\n",
                       command->name);
@@ -170,15 +202,18 @@ static void help_of(const struct command *command, FILE *stream)
     (void)fputs("\nexit codes:\n" EXIT_CODE_HELP, stream);
 }
 
-/* The part of a family that the word names; NULL when there is none. */
-static const struct command *part_named(const struct command *family, const char *word)
+/* Finds a row by its name behind so many bytes; NULL: hint has the nearest. */
+static const struct command *find(const struct command *table, size_t skipped, const char *word,
+                                  char hint[static NEAR_HINT_BYTES])
 {
-    size_t skipped = strlen(family->name) + 1;
-    for (size_t i = 0; family->part[i] != NULL; i++) {
-        if (strcmp(family->part[i]->name + skipped, word) == 0) {
-            return family->part[i];
+    struct near near = near_to((struct slice){word, strlen(word)});
+    for (const struct command *row = table; row->name != NULL; row++) {
+        if (strcmp(row->name + skipped, word) == 0) {
+            return row;
         }
+        near_offer(&near, row->name + skipped);
     }
+    (void)near_hint(hint, &near);
     return NULL;
 }
 
@@ -192,23 +227,15 @@ static enum exit_code flushed(enum exit_code code)
     return code;
 }
 
-static enum exit_code refuse_part(const struct command *family, const char *word)
-{
-    char hint[NEAR_HINT_BYTES];
-    struct near near = near_to((struct slice){word, strlen(word)});
-    for (size_t i = 0; family->part[i] != NULL; i++) {
-        near_offer(&near, family->part[i]->name + strlen(family->name) + 1);
-    }
-    return command_fail(family, EXIT_CODE_USAGE, "there is no part \"%s\"%s", word,
-                        near_hint(hint, &near));
-}
-
 static enum exit_code run(const struct command *command, int count, char **argument)
 {
     if (command->part != NULL && count > 0) {
-        const struct command *part = part_named(command, argument[0]);
+        char hint[NEAR_HINT_BYTES];
+        const struct command *part =
+            find(command->part, strlen(command->name) + 1, argument[0], hint);
         if (part == NULL && !asks_for_help(count, argument)) {
-            return refuse_part(command, argument[0]);
+            return command_fail(command, EXIT_CODE_USAGE, "there is no part \"%s\"%s", argument[0],
+                                hint);
         }
         if (part != NULL) {
             command = part;
@@ -256,23 +283,17 @@ enum exit_code command_main(int count, char **argument)
         (void)puts("hedgerow " HEDGEROW_VERSION);
         return flushed(EXIT_CODE_OK);
     }
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(argument[1], commands[i]->name) != 0) {
-            continue;
-        }
-        return flushed(run(commands[i], count - 2, argument + 2));
+    char hint[NEAR_HINT_BYTES];
+    const struct command *command = find(commands, 0, argument[1], hint);
+    if (command != NULL) {
+        return flushed(run(command, count - 2, argument + 2));
     }
     if (strncmp(argument[1], "--at", strlen("--at")) == 0) {
         (void)fputs("hedgerow: --at NAME takes a command behind it\ntry: hedgerow --help\n",
                     stderr);
         return EXIT_CODE_USAGE;
     }
-    char hint[NEAR_HINT_BYTES];
-    struct near near = near_to((struct slice){argument[1], strlen(argument[1])});
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        near_offer(&near, commands[i]->name);
-    }
     (void)fprintf(stderr, "hedgerow: there is no command \"%s\"%s\ntry: hedgerow --help\n",
-                  argument[1], near_hint(hint, &near));
+                  argument[1], hint);
     return EXIT_CODE_USAGE;
 }

@@ -9,32 +9,24 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Either does the work itself (run) or is a family of subcommands (part), one level deep. */
+struct command;
+
+/** Does the work; arguments begin after the subcommand's name. */
+typedef enum exit_code command_run(const struct command *command, int count, char **argument);
+
+/* Either does the work itself (run) or is a family of subcommands (part), one level deep. Its help - usage, options, an
+ * example - is a file of cli/help; a family's list of parts is added to it. */
 struct command {
-    const char *name;    /* all words: "report", "plan compose" */
+    const char *name;    /* all words: "report", "plan compose"; NULL ends a table */
     const char *summary; /* one line for the list */
-    const char *help;    /* usage, options, an example; a family's list of parts is added to it */
-    /** Does the work; arguments begin after the subcommand's name. */
-    enum exit_code (*run)(const struct command *command, int count, char **argument);
-    const struct command *const *part; /* ends with NULL; NULL when it has no parts */
+    command_run *run;
+    const struct command *part; /* NULL when it has no parts */
 };
 
-extern const struct command command_simulate;
-extern const struct command command_init;
-extern const struct command command_keygen;
-extern const struct command command_predict;
-extern const struct command command_report;
-extern const struct command command_plan;
-extern const struct command command_audit;
-extern const struct command command_study;
-extern const struct command command_enrol; /* and these: of another machine's coordinator */
-extern const struct command command_submit;
-extern const struct command command_jobs;
-extern const struct command command_status;
-extern const struct command command_watch;
-extern const struct command command_result;
-extern const struct command command_cancel;
-extern const struct command command_agents;
+extern command_run run_init_job, run_init_evaluate, run_simulate, run_keygen, run_predict,
+    run_report, run_audit, run_study, run_enrol, run_at_desk, run_plan_job, run_plan_compose,
+    run_plan_calibrate, run_plan_hedge, run_plan_erm, run_plan_select, run_plan_online,
+    run_plan_pac, run_plan_sq, run_plan_masks;
 
 /** Finds the subcommand and runs it: the whole program but for `main`. */
 enum exit_code command_main(int count, char **argument);

@@ -267,7 +267,7 @@ static enum status write_job(const struct asked *asked, struct why *why)
     return status;
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_init_evaluate(const struct command *command, int count, char **argument)
 {
     struct asked asked = {.epsilon = "1", .trust = "local", .minimum = MINIMUM};
     struct why why = {""};
@@ -293,25 +293,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     return command_end(command, write_job(&asked, &why), &why);
 }
-
-const struct command command_init_evaluate = {
-    .name = "init evaluate",
-    .summary = "write a job that judges a model, from the model's file",
-    .help =
-        "usage: hedgerow init evaluate --model model.json --records N [--out JOB.yml]\n"
-        "                              [--epsilon E] [--trust TRUST] [--minimum N]\n\n"
-        "Writes a job that asks how good the model is on the sites' records: AUC, calibration and\n"
-        "decision curve. The model's columns and weights stand in the job's text, which each site\n"
-        "reads and approves. Each agent computes the score, and releases noisy counts alone.\n"
-        "Models of a feature map, a series or several classes are refused, and so is a model that\n"
-        "is not private.\n\n"
-        "  --model model.json  as `hedgerow-coordinator result` gives it\n"
-        "  --records N         how many rows every site has at least\n"
-        "  --out JOB.yml       a new file; else the job goes to standard output\n"
-        "  --epsilon E         the most that a row can be charged (1)\n"
-        "  --trust TRUST       local or central (local)\n"
-        "  --minimum N         how many sites every round needs (3)\n\n"
-        "example:\n"
-        "  hedgerow init evaluate --model model.json --records 1000 --out evaluate.yml\n",
-    .run = run,
-};

@@ -76,7 +76,7 @@ static enum status write_job(const struct init_job *asked, const char *path, str
     return status;
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_init_job(const struct command *command, int count, char **argument)
 {
     struct init_job asked = {.epsilon = "1", .delta = "0", .trust = "local", .minimum = MINIMUM};
     struct dictionary dictionary = {.column = NULL};
@@ -143,52 +143,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     free(text);
     return command_end(command, status, &why);
 }
-
-static const struct command command_init_job = {
-    .name = "init job",
-    .summary = "write a job to begin with, from a data dictionary",
-    .help =
-        "usage: hedgerow init job --dictionary DATA.yml --label COLUMN [--positive VALUE]\n"
-        "                         [--feature COLUMN]... [--without COLUMN]... [--out JOB.yml]\n"
-        "                         [--epsilon E] [--delta D] [--trust TRUST] [--minimum N]\n"
-        "                         [--dishonest C] [--records N] [--job NAME]\n\n"
-        "Writes a job that learns the label from every other column of a site's public data\n"
-        "dictionary. No table and no record is read. Numbers need low and high in the dictionary,\n"
-        "other columns a list of categories; those that lack them are left out, and the job says so.\n"
-        "The job is read again before it is written, as an agent of that site would.\n\n"
-        "The job has a `learn` stage, which needs no settings. A number from 0 to 1 without a unit is\n"
-        "learned as two classes.\n\n"
-        "  --dictionary DATA.yml  as `hedgerow-agent describe` drafts it and a person corrects it\n"
-        "  --label COLUMN         what is to be learned\n"
-        "  --positive VALUE       the class whose probability the model gives (the second category);\n"
-        "                         of more than two, that one against all others\n"
-        "  --feature COLUMN       learn from these columns alone; may be repeated\n"
-        "  --without COLUMN       not from this one; may be repeated\n"
-        "  --out JOB.yml          a new file; else the job goes to standard output\n"
-        "  --epsilon E            the most that a row can be charged (1)\n"
-        "  --delta D              above 0: Gaussian noise (0)\n"
-        "  --trust TRUST          local, central or distributed (local)\n"
-        "  --minimum N            how many sites every round needs (3)\n"
-        "  --dishonest C          trust distributed: how many of them may help the coordinator (a\n"
-        "                         quarter, one at least)\n"
-        "  --records N            how many rows every site has at least (those of the dictionary)\n"
-        "  --job NAME             the job's name (learn-COLUMN)\n\n"
-        "example:\n"
-        "  hedgerow init job --dictionary data.yml --label death --without futime --out job.yml\n"
-        "  hedgerow init job --dictionary data.yml --label stage --positive IV --records 500\n",
-    .run = run,
-};
-
-static const struct command *const parts[] = {&command_init_job, &command_init_evaluate, NULL};
-
-const struct command command_init = {
-    .name = "init",
-    .summary = "write a file to begin with",
-    .help = "usage: hedgerow init PART [ARGUMENT]...\n\n"
-            "Writes a file to begin with. It never replaces one. `hedgerow-agent init` and\n"
-            "`hedgerow-coordinator init` write the settings of the two daemons.\n\n"
-            "example:\n"
-            "  hedgerow init job --dictionary data.yml --label death --out job.yml\n"
-            "  hedgerow init evaluate --model model.json --records 1000 --out evaluate.yml\n",
-    .part = parts,
-};

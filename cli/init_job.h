@@ -46,7 +46,4 @@ struct init_said {
 MUST_USE enum status init_job_write(char **text, struct init_said *said,
                                     const struct init_job *asked, struct why *why);
 
-/* `hedgerow init evaluate`, the other part of `hedgerow init`. */
-extern const struct command command_init_evaluate;
-
 #endif

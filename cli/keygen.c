@@ -59,7 +59,7 @@ static enum exit_code add_signing(const struct command *command, const char *pat
     return EXIT_CODE_OK;
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_keygen(const struct command *command, int count, char **argument)
 {
     const char *out = NULL;
     const char *old = NULL;
@@ -83,18 +83,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     return out != NULL ? make_pair(command, out, public_path)
                        : add_signing(command, old, public_path);
 }
-
-const struct command command_keygen = {
-    .name = "keygen",
-    .summary = "make a key pair at the site that will use it",
-    .help =
-        "usage: hedgerow keygen --out DIR/NAME\n"
-        "       hedgerow keygen --add-signing DIR/NAME\n\n"
-        "Writes the secret key to DIR/NAME, readable by its owner alone, and the public key to\n"
-        "DIR/NAME.pub, and prints the public key. Existing files are never replaced. A key has\n"
-        "two halves: one to talk to the coordinator, one to sign. --add-signing gives a key of\n"
-        "an earlier version its signing half.\n\n"
-        "example:\n"
-        "  hedgerow keygen --out /etc/hedgerow/key\n",
-    .run = run,
-};

@@ -4,46 +4,10 @@
 #ifndef CLI_PLAN_H
 #define CLI_PLAN_H
 
-#include "base/status.h"
-#include "base/why.h"
 #include "cli/command.h"
 #include "config/options.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-
-extern const struct command command_plan_compose;
-extern const struct command command_plan_calibrate;
-extern const struct command command_plan_erm;
-extern const struct command command_plan_hedge;
-extern const struct command command_plan_job;
-extern const struct command command_plan_masks;
-extern const struct command command_plan_select;
-extern const struct command command_plan_online;
-extern const struct command command_plan_pac;
-extern const struct command command_plan_sq;
-
-enum { PLAN_FIELDS_MAX = 16 };
-
-/* Exactly one of real, whole, word, flag, many is set. What is not given keeps its value. */
-struct plan_field {
-    const char *name; /* "--epsilon"; NULL ends a table */
-    const char *what; /* the value in words, for messages: "E" */
-    bool required;
-    double *real;  /* a finite number as people write it */
-    double *whole; /* 1 to 2^53 */
-    const char **word;
-    bool *flag;
-    struct option_many *many;
-};
-
-/**
- * Reads the fields, and --json.
- *
- * Fails with STATUS_INVALID: as options_read; not a number. why says which.
- */
-MUST_USE enum status plan_fields_read(const struct plan_field *field, bool *json, int count,
-                                      char **argument, struct why *why);
 
 struct plan_line {
     const char *key;   /* "noise_scale"; NULL ends a table */

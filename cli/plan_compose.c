@@ -136,7 +136,7 @@ static enum status read_question(struct composition_question *question, double d
     return STATUS_OK;
 }
 
-static enum exit_code run_compose(const struct command *command, int count, char **argument)
+enum exit_code run_plan_compose(const struct command *command, int count, char **argument)
 {
     const char *path = NULL;
     double delta = NAN;
@@ -147,13 +147,14 @@ static enum exit_code run_compose(const struct command *command, int count, char
     struct account account;
     struct why why = {""};
     struct why reason = {""};
-    const struct plan_field field[] = {
-        {.name = "--events", .word = &path, .required = true, .what = "FILE"},
+    const struct option option[] = {
+        {.name = "--events", .text = &path, .required = true, .what = "FILE"},
         {.name = "--delta", .real = &delta, .what = "D"},
         {.name = "--epsilon", .real = &epsilon, .what = "E"},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         read_question(&question, delta, epsilon, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -230,7 +231,7 @@ static enum status check_budget(struct budget budget, struct why *why)
     return check_delta(budget.delta, why);
 }
 
-static enum exit_code run_calibrate(const struct command *command, int count, char **argument)
+enum exit_code run_plan_calibrate(const struct command *command, int count, char **argument)
 {
     const char *path = NULL;
     bool json = false;
@@ -239,13 +240,14 @@ static enum exit_code run_calibrate(const struct command *command, int count, ch
     struct calibration calibration;
     struct why why = {""};
     struct why reason = {""};
-    const struct plan_field field[] = {
-        {.name = "--events", .word = &path, .required = true, .what = "FILE"},
+    const struct option option[] = {
+        {.name = "--events", .text = &path, .required = true, .what = "FILE"},
         {.name = "--epsilon", .real = &budget.epsilon, .required = true, .what = "E"},
         {.name = "--delta", .real = &budget.delta, .required = true, .what = "D"},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         check_budget(budget, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -263,59 +265,3 @@ static enum exit_code run_calibrate(const struct command *command, int count, ch
     plan_events_free(&events);
     return command_end(command, status, &why);
 }
-
-const struct command command_plan_compose = {
-    .name = "plan compose",
-    .summary = "what a list of events costs together: epsilon or delta",
-    .help =
-        "usage: hedgerow plan compose --events FILE (--delta D | --epsilon E) [--json]\n\n"
-        "Asks every accountant what the events cost together, and keeps the least certified bound.\n"
-        "Events may be chosen one after another, each after seeing what the ones before gave out, "
-        "as\n"
-        "long as the list itself was fixed beforehand.\n\n"
-        "  --events FILE   the events; - reads standard input\n"
-        "  --delta D       answers epsilon at this delta, 0 <= D < 1\n"
-        "  --epsilon E     answers delta at this epsilon, E >= 0\n"
-        "  --json          every bound with 17 digits; null where an accountant has none\n\n"
-        "FILE is JSON, {\"events\": [EVENT, ...]}, and an EVENT\n"
-        "  \"mechanism\"    laplace            one real number, Laplace noise of \"scale\"\n"
-        "                 discrete_laplace   one integer, discrete Laplace noise of \"scale\"\n"
-        "                 gaussian           a vector, Gaussian noise of \"sigma\"\n"
-        "                 discrete_gaussian  one integer, discrete Gaussian noise of \"sigma\"\n"
-        "                 exponential        a draw of bounded range \"epsilon\"\n"
-        "                 pure               anything \"epsilon\"-private: permute-and-flip, a "
-        "Laplace vector\n"
-        "  \"sensitivity\"  in the units of scale and sigma; 1 when left out\n"
-        "  \"count\"        how often it happens; 1 when left out\n"
-        "  \"sampling\"     the chance of each record to take part, on its own; 1 when left out\n"
-        "  \"delta\"        the chance that it fails altogether; 0 when left out\n"
-        "  \"neighbours\"   replace-one (when left out) or add-remove; the same in all events.\n"
-        "                 Replacing one record moves a clipped sum by twice the clip.\n\n"
-        "example:\n"
-        "  echo '{\"events\": [{\"mechanism\": \"laplace\", \"scale\": 20, \"count\": 100},\n"
-        "                    {\"mechanism\": \"exponential\", \"epsilon\": 0.1}]}' |\n"
-        "    hedgerow plan compose --events - --delta 1e-6\n"
-        "  hedgerow plan compose --events events.json --epsilon 2 --json\n",
-    .run = run_compose,
-};
-
-const struct command command_plan_calibrate = {
-    .name = "plan calibrate",
-    .summary = "the least noise with which a list of events keeps a budget",
-    .help =
-        "usage: hedgerow plan calibrate --events FILE --epsilon E --delta D [--json]\n\n"
-        "Finds the least common factor on all noise at which the events together cost at most\n"
-        "(E, D), and verifies it: scales and sigmas are multiplied by it, epsilons divided. What\n"
-        "FILE says in \"scale\", \"sigma\" and \"epsilon\" are relative weights; of one event alone\n"
-        "they do not matter.\n\n"
-        "  --events FILE   as for `hedgerow plan compose`, whose help explains it; - reads standard\n"
-        "                  input\n"
-        "  --epsilon E     the budget, above 0\n"
-        "  --delta D       the budget, 0 <= D < 1\n"
-        "  --json          the factor, the events and the account, with 17 digits\n\n"
-        "example:\n"
-        "  hedgerow plan calibrate --events events.json --epsilon 1 --delta 1e-6\n"
-        "  echo '{\"events\": [{\"mechanism\": \"gaussian\", \"sigma\": 1, \"count\": 50}]}' |\n"
-        "    hedgerow plan calibrate --events - --epsilon 1 --delta 1e-6 --json\n",
-    .run = run_calibrate,
-};

@@ -281,7 +281,7 @@ static void print_text(const struct request *request, const struct row *row, siz
     }
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_plan_hedge(const struct command *command, int count, char **argument)
 {
     struct request request = {.beta = NAN, .agents = 1};
     struct hedge_problem *problem = &request.problem;
@@ -291,7 +291,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
     size_t rows = 0;
     struct why why = {""};
     bool json = false;
-    const struct plan_field field[] = {
+    const struct option option[] = {
         {.name = "--experts", .what = "K", .required = true, .whole = &request.experts},
         {.name = "--rounds", .what = "T", .required = true, .whole = &request.rounds},
         {.name = "--epsilon", .what = "E", .required = true, .real = &problem->epsilon},
@@ -302,9 +302,10 @@ static enum exit_code run(const struct command *command, int count, char **argum
         {.name = "--beta", .what = "B", .real = &request.beta},
         {.name = "--doubling", .flag = &request.doubling},
         {.name = "--strategy", .what = "STRATEGY", .many = &named},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         read_request(&request, &named, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -322,35 +323,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     return command_end(command, status, &why);
 }
-
-const struct command command_plan_hedge = {
-    .name = "plan hedge",
-    .summary = "the regret that private experts promise, by strategy and trust",
-    .help =
-        "usage: hedgerow plan hedge --experts K --rounds T --epsilon E --delta D [--records N]\n"
-        "                           [--participations C] [--agents A] [--strategy STRATEGY]...\n"
-        "                           [--beta B] [--doubling] [--json]\n\n"
-        "What following the best of K experts for T rounds costs beyond the best expert's mean loss,\n"
-        "when the plays, or the losses, are (E, D)-private: every strategy's eta and its bound on the\n"
-        "mean regret a round, the textbook's beside it, and whether noise on the losses would be\n"
-        "better. Losses lie between 0 and 1.\n\n"
-        "  --experts K          how many there are to choose from\n"
-        "  --rounds T           known beforehand; else add --doubling\n"
-        "  --epsilon E --delta D\n"
-        "                       of the whole run; theorem holds up to E = 1 and needs D above 0\n"
-        "  --records N          a round's loss is the mean over N records of all agents, and one record\n"
-        "                       is protected; left out, a whole round's losses are\n"
-        "  --participations C   rounds that one record takes part in, at most; 1 when left out\n"
-        "  --agents A           trust local: so many add noise to their losses; 1 when left out\n"
-        "  --strategy STRATEGY  theorem, rwm, dartboard or epochs, again for another one; all when\n"
-        "                       left out\n"
-        "  --beta B             what to add for a bound that fails with probability B only: theorem\n"
-        "                       and rwm\n"
-        "  --doubling           the bounds when T is not known beforehand, too\n"
-        "  --json               the numbers with 17 digits\n\n"
-        "example:\n"
-        "  hedgerow plan hedge --experts 10 --rounds 10000 --epsilon 1 --delta 1e-6\n"
-        "  hedgerow plan hedge --experts 20 --rounds 300 --epsilon 0.5 --delta 1e-6 --records 7000 \\\n"
-        "    --participations 3 --agents 5 --strategy rwm --beta 0.05 --json\n",
-    .run = run,
-};

@@ -56,7 +56,7 @@ static enum status answer_job(struct job_answer *answer, const struct request *r
     return job_answer_print(answer);
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_plan_job(const struct command *command, int count, char **argument)
 {
     struct request request = {.path = NULL};
     struct why why = {""};
@@ -98,43 +98,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     free(text);
     return command_end(command, status, &why);
 }
-
-const struct command command_plan_job = {
-    .name = "plan job",
-    .summary = "what a job will charge, and how much noise its answers will carry",
-    .help =
-        "usage: hedgerow plan job JOB.yml [--agents N] [--records N] [--json]\n\n"
-        "Before anything is spent: what every agent will be charged for each stage, the noise on\n"
-        "everything that is released, in its own unit, the regret to expect, and the whole price\n"
-        "beside the job's limit. Warns where the noise is larger than what it hides, the most common\n"
-        "mistake, and says what would help, each suggestion planned as a job of its own. Compares the three\n"
-        "trusts. No record is read. A `learn` stage is rehearsed on made-up tables, which tells what\n"
-        "accuracy to expect.\n\n"
-        "  JOB.yml      the job, for example compose/hospitals/job.yml\n"
-        "  --agents N   that answer every round (the job's cohort.minimum)\n"
-        "  --records N  of each agent, at least (what the job says, or its stages need)\n"
-        "  --json       the same as one object\n\n"
-        "The object: job, unit, trust, agents, records; price and limit {epsilon, delta}, admitted;\n"
-        "weak, epsilon is above 10; burden, the largest of all; coordinator_bytes, about the memory that the\n"
-        "coordinator takes; other_trust, the same without advice, or null beside the sentence\n"
-        "no_other_trust; better_trust, null where they cannot be compared; trusts, each with trust,\n"
-        "trusted (who, with what), messages, round_trips and commits of a round with one site, dishonest, noise of each stage (one standard\n"
-        "deviation, of what drowns first), no_such_job (why, or null); and for each of stages: task, strategy, mechanism, rounds,\n"
-        "batch (records that an agent looks at in a round; 0: all), passes (charges), charge_epsilon or\n"
-        "charge_sigma of one, sampling; epsilon, delta of the stage by\n"
-        "itself; regret_bound, regret_bound_without_privacy; best_is_broadcast, the chance that the best\n"
-        "expert is, where it leads by 1/100; best_changed_is_broadcast, the same if that is another one\n"
-        "changed, which begins with less weight, or null; memory_bytes and operations that a round takes an agent at\n"
-        "most; slot_ms, the answer_slot_ms that will do at 10^9 operations a second (`hedgerow-agent check\n"
-        "--job` measures a site's own speed), null where an answer needs no slot; drowned; notes;\n"
-        "expected, with tables, without_privacy and plans, each with epsilon, trust, accuracy and lost,\n"
-        "which have mean, low, high and error, and half_a_point: least, the records of each agent or the agents\n"
-        "that would lose half a point on half of the tables (null: none up to most, that were tried); or null, of a\n"
-        "learn stage beside the reason no_expected; advice, each with change, noise, burden, enough;\n"
-        "releases, each with what, unit, noise (one standard deviation), bar (95 % stay within), burden\n"
-        "(above 1: drowned) and drowned_when. null: there is none.\n\n"
-        "example:\n"
-        "  hedgerow plan job compose/hospitals/job.yml --agents 5\n"
-        "  hedgerow plan job compose/sensors/job.yml --agents 20 --json\n",
-    .run = run,
-};

@@ -70,6 +70,9 @@ bool job_plan_is_weak(const struct job_plan *plan);
 /** Returns what stands before a line's bar: a bound holds, an interval's width is expected under what the line assumes. */
 const char *job_plan_bar_word(const struct terms_line *line);
 
+/** Returns whether a line is of one site's answer or of each: no trust but local has such. */
+bool job_plan_is_of_sites(const struct terms_line *line);
+
 /** Returns the line of a stage whose noise weighs most beside what it hides; NULL without one. */
 const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stage);
 

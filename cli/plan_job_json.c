@@ -49,9 +49,9 @@ static double burden_in_all(const struct job_plan *plan)
     for (size_t i = 0; i < plan->job.stage_count; i++) {
         for (size_t j = 0; j < plan->stage[i].line_count; j++) {
             const struct terms_line *line = &plan->stage[i].line[j];
-            const bool is_of_sites =
-                line->place.of == TERMS_OF_SITE || line->place.of == TERMS_OF_SITES;
-            sum += !is_of_sites && isfinite(line->noise_to_signal) ? line->noise_to_signal : 0;
+            sum += !job_plan_is_of_sites(line) && isfinite(line->noise_to_signal)
+                       ? line->noise_to_signal
+                       : 0;
         }
     }
     return sum;

@@ -41,6 +41,11 @@ const char *job_plan_bar_word(const struct terms_line *line)
     return line->is_expected ? "about" : "at most";
 }
 
+bool job_plan_is_of_sites(const struct terms_line *line)
+{
+    return line->place.of == TERMS_OF_SITE || line->place.of == TERMS_OF_SITES;
+}
+
 const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stage)
 {
     const struct terms *terms = &plan->stage[stage];

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/wrap.h"
+#include "cli/plan_job.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -77,7 +78,7 @@ void table_print(const struct table *table, int indent)
 static void put_width(char text[static TABLE_CELL_BYTES], const struct terms_line *line)
 {
     const double value = isfinite(line->bar) ? line->bar : line->noise;
-    const bool is_of_sites = line->place.of == TERMS_OF_SITE || line->place.of == TERMS_OF_SITES;
+    const bool is_of_sites = job_plan_is_of_sites(line);
     const bool has_few =
         !is_of_sites || (line->place.has > 0 && !(line->place.has >= line->place.needs));
     (void)snprintf(text, TABLE_CELL_BYTES, "%s",

@@ -110,12 +110,11 @@ static void print_line(struct command_question *question, const struct terms *te
 
 static enum status print_stage(const struct job_plan *plan, size_t index)
 {
-    const struct stage *stage = &plan->job.stage[index];
     const struct terms *terms = &plan->stage[index];
     struct command_question question = {0};
     enum status status = STATUS_OK;
     print_charge(plan, index);
-    print_rounds(stage);
+    print_rounds(&plan->job.stage[index]);
     for (size_t i = 0; i < terms->line_count && status == STATUS_OK; i++) {
         bool is_told = false;
         status = table_print_question(&is_told, terms, i);
@@ -166,9 +165,7 @@ static const struct terms_line *worst_of_all(const struct terms *terms)
     const struct terms_line *worst = NULL;
     for (size_t i = 0; i < terms->line_count; i++) {
         const struct terms_line *line = &terms->line[i];
-        const bool is_of_sites =
-            line->place.of == TERMS_OF_SITE || line->place.of == TERMS_OF_SITES;
-        if (!is_of_sites && isfinite(line->noise_to_signal) &&
+        if (!job_plan_is_of_sites(line) && isfinite(line->noise_to_signal) &&
             (worst == NULL || line->noise_to_signal > worst->noise_to_signal)) {
             worst = line;
         }
@@ -189,24 +186,24 @@ static const struct terms_line *compared(const struct terms *terms, const struct
     return worst_of_all(terms);
 }
 
-static const char *noise_cell(char *text, const struct job_plan *plan, size_t stage,
-                              const struct terms_line *own)
+static void noise_cell(char *text, const struct job_plan *plan, size_t stage,
+                       const struct terms_line *own)
 {
     const struct terms_line *worst = compared(&plan->stage[stage], own);
-    (void)snprintf(text, CELL_BYTES, "-");
-    if (worst != NULL && isfinite(worst->noise)) {
+    if (worst == NULL) {
+        (void)snprintf(text, CELL_BYTES, "-");
+    } else if (isfinite(worst->noise)) {
         (void)snprintf(text, CELL_BYTES, "+- %s %.40s", decimal_short(worst->noise, 3).text,
                        worst->unit);
-    } else if (worst != NULL && isfinite(plan->stage[stage].regret)) {
+    } else if (isfinite(plan->stage[stage].regret)) {
         (void)snprintf(text, CELL_BYTES, "none; %s regret added",
                        decimal_short(worst->bar, 3).text);
-    } else if (worst != NULL && !isfinite(worst->bar)) {
+    } else if (!isfinite(worst->bar)) {
         (void)snprintf(text, CELL_BYTES, "no answer");
-    } else if (worst != NULL) {
+    } else {
         (void)snprintf(text, CELL_BYTES, "%s %s %.40s", job_plan_bar_word(worst),
                        decimal_short(worst->bar, 3).text, worst->unit);
     }
-    return text;
 }
 
 /* A stage's noise under every trust, and the regret where it has one: rows of the table. */
@@ -224,7 +221,7 @@ static void put_stage_trusts(struct table *table, const struct job_answer *answe
         if (plan == NULL) {
             continue;
         }
-        (void)noise_cell(row[0][i + 1], plan, stage, worst);
+        noise_cell(row[0][i + 1], plan, stage, worst);
         if (has_regret) {
             (void)snprintf(row[1][0], TABLE_CELL_BYTES, "  regret at most a round");
             (void)snprintf(row[2][0], TABLE_CELL_BYTES, "  best broadcast: chance");

@@ -90,7 +90,7 @@ static void advise(char text[static PLAN_TEXT_BYTES], const struct erm_request *
                                        : fit->lambda * needed);
 }
 
-static enum exit_code run_erm(const struct command *command, int count, char **argument)
+enum exit_code run_plan_erm(const struct command *command, int count, char **argument)
 {
     struct erm_request request = {.tau = NAN, .threshold = NAN, .width = NAN};
     struct rule_fit *fit = &request.fit;
@@ -99,8 +99,8 @@ static enum exit_code run_erm(const struct command *command, int count, char **a
     char title[PLAN_TEXT_BYTES];
     char after[PLAN_TEXT_BYTES];
     bool json = false;
-    const struct plan_field field[] = {
-        {.name = "--loss", .what = "LOSS", .required = true, .word = &request.loss},
+    const struct option option[] = {
+        {.name = "--loss", .what = "LOSS", .required = true, .text = &request.loss},
         {.name = "--records", .what = "M", .required = true, .whole = &fit->records},
         {.name = "--bound", .what = "B", .required = true, .real = &fit->bound},
         {.name = "--kappa", .what = "K", .required = true, .real = &fit->kappa},
@@ -109,9 +109,10 @@ static enum exit_code run_erm(const struct command *command, int count, char **a
         {.name = "--tau", .what = "T", .real = &request.tau},
         {.name = "--threshold", .what = "H", .real = &request.threshold},
         {.name = "--width", .what = "W", .real = &request.width},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         read_loss(&request, &why) != STATUS_OK || rule_sensitivity(&is, fit, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -174,7 +175,7 @@ static enum status read_rule(struct select_request *request, struct why *why)
     return STATUS_OK;
 }
 
-static enum exit_code run_select(const struct command *command, int count, char **argument)
+enum exit_code run_plan_select(const struct command *command, int count, char **argument)
 {
     struct select_request request = {
         .terms = {.epsilon = NAN, .kappa = NAN, .bound = NAN, .source_norm = NAN}};
@@ -185,17 +186,18 @@ static enum exit_code run_select(const struct command *command, int count, char 
     struct why why = {""};
     char title[PLAN_TEXT_BYTES];
     bool json = false;
-    const struct plan_field field[] = {
-        {.name = "--rule", .what = "RULE", .required = true, .word = &request.name},
+    const struct option option[] = {
+        {.name = "--rule", .what = "RULE", .required = true, .text = &request.name},
         {.name = "--records", .what = "M", .required = true, .whole = &terms->records},
         {.name = "--exponent", .what = "R", .required = true, .real = &terms->exponent},
         {.name = "--epsilon", .what = "E", .real = &terms->epsilon},
         {.name = "--kappa", .what = "K", .real = &terms->kappa},
         {.name = "--bound", .what = "B", .real = &terms->bound},
         {.name = "--source-norm", .what = "S", .real = &terms->source_norm},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         read_rule(&request, &why) != STATUS_OK ||
         choose(&choice, &error, &request, &why) != STATUS_OK ||
         rule_concentration(&gap, 1, choice.epsilon, &why) != STATUS_OK) {
@@ -259,7 +261,7 @@ static void tell_stream(char text[static PLAN_TEXT_BYTES], const struct online_p
     }
 }
 
-static enum exit_code run_online(const struct command *command, int count, char **argument)
+enum exit_code run_plan_online(const struct command *command, int count, char **argument)
 {
     struct online_request request = {.problem = {.grid_bits = 0, .feature_count = 1}};
     struct online_problem *problem = &request.problem;
@@ -267,16 +269,17 @@ static enum exit_code run_online(const struct command *command, int count, char 
     char title[PLAN_TEXT_BYTES];
     char after[PLAN_TEXT_BYTES];
     bool json = false;
-    const struct plan_field field[] = {
+    const struct option option[] = {
         {.name = "--theta", .what = "T", .required = true, .real = &problem->theta},
         {.name = "--t0", .what = "N", .required = true, .whole = &request.t0},
         {.name = "--kappa", .what = "K", .required = true, .real = &problem->kappa},
         {.name = "--bound", .what = "B", .required = true, .real = &problem->bound},
         {.name = "--time", .what = "N", .required = true, .whole = &request.time},
         {.name = "--epsilon", .what = "E", .required = true, .real = &request.epsilon},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         check_online(&request, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -312,74 +315,3 @@ static enum exit_code run_online(const struct command *command, int count, char 
     tell_stream(after, problem, times, releases, tight / request.epsilon);
     return plan_answer(command, json, title, line, after);
 }
-
-const struct command command_plan_erm = {
-    .name = "plan erm",
-    .summary = "the noise on a regularised model's answers",
-    .help =
-        "usage: hedgerow plan erm --loss LOSS --records M --bound B --kappa K --epsilon E\n"
-        "                         --lambda L [--tau T | --threshold H | --width W] [--json]\n\n"
-        "How far one replaced record can move the answer of the minimiser of mean loss + L ||f||^2,\n"
-        "and the Laplace noise that hides it at a cost of E per answered point. Two bounds are known;\n"
-        "the smaller one counts. Weights of explicit features are released as a whole instead: their\n"
-        "bound is the last line.\n\n"
-        "  --loss LOSS    hinge, logistic, least_squares, pinball (--tau), absolute, huber\n"
-        "                 (--threshold), epsilon_insensitive (--width)\n"
-        "  --records M    of this institution\n"
-        "  --bound B      |y| is at most this; answers are cut there\n"
-        "  --kappa K      the features' largest norm; 1 for Gaussian and Laplacian kernels\n"
-        "  --epsilon E    per answered point\n"
-        "  --lambda L     regularisation; at most 1 for least_squares\n"
-        "  --json         the table's numbers with 17 digits\n\n"
-        "example:\n"
-        "  hedgerow plan erm --loss hinge --records 1000 --bound 1 --kappa 1 --epsilon 1 --lambda 0.01\n"
-        "  hedgerow plan erm --loss pinball --tau 0.9 --records 800 --bound 2 --kappa 1.5 --epsilon 1 \\\n"
-        "    --lambda 0.05 --json\n",
-    .run = run_erm,
-};
-
-const struct command command_plan_select = {
-    .name = "plan select",
-    .summary = "lambda and epsilon from the number of records",
-    .help =
-        "usage: hedgerow plan select --rule RULE --records M --exponent R [--epsilon E]\n"
-        "                            [--kappa K --bound B --source-norm S] [--json]\n\n"
-        "Chooses the regularisation, and where the rule does so the epsilon per answered point, from\n"
-        "the number of records, so that the error shrinks at the rate printed.\n\n"
-        "  --rule RULE      least_squares_fixed (needs --epsilon), least_squares_balanced, lipschitz\n"
-        "  --records M      of one institution: its own, not the federation's\n"
-        "  --exponent R     least squares: r above 0, the regression function lies in the range of\n"
-        "                   L_K^r; lipschitz: beta in (0, 1], the approximation error's power of lambda\n"
-        "  --epsilon E      per answered point, at most 1.25; 1 for an error bound\n"
-        "  --kappa K --bound B --source-norm S\n"
-        "                   the features' largest norm, |y|'s bound, and the norm of L_K^-r f: with all\n"
-        "                   three the error bound's constant is printed, too\n"
-        "  --json           the table's numbers with 17 digits, null where there is none\n\n"
-        "example:\n"
-        "  hedgerow plan select --rule least_squares_balanced --records 10000 --exponent 0.25\n"
-        "  hedgerow plan select --rule least_squares_fixed --records 1000 --exponent 0.5 --epsilon 1 \\\n"
-        "    --kappa 1 --bound 1 --source-norm 2 --json\n",
-    .run = run_select,
-};
-
-const struct command command_plan_online = {
-    .name = "plan online",
-    .summary = "the noise on what a stream has taught, and what all releases cost",
-    .help =
-        "usage: hedgerow plan online --theta T --t0 N --kappa K --bound B --time N --epsilon E [--json]\n\n"
-        "Online kernel regression with steps (t + t0)^-theta: how far one replaced record, anywhere in\n"
-        "the stream, can move an answer after --time records, the noise that hides it, and what an\n"
-        "endless stream costs when it is released each time t - 1 + t0 has doubled. Released at every\n"
-        "step, the cost would have no bound. On a grid of step g every release adds at most g over its\n"
-        "sensitivity to the cost, in units of epsilon.\n\n"
-        "  --theta T      above 1/2, below 1: how fast the steps shrink\n"
-        "  --t0 N         T-th power at least kappa^2 + 1: how small the first steps are\n"
-        "  --kappa K      the features' largest norm; 1 for Gaussian and Laplacian kernels\n"
-        "  --bound B      |y| is at most this\n"
-        "  --time N       records seen before the release\n"
-        "  --epsilon E    of one release, per answered point\n"
-        "  --json         the table's numbers with 17 digits\n\n"
-        "example:\n"
-        "  hedgerow plan online --theta 0.75 --t0 5 --kappa 1 --bound 1 --time 100 --epsilon 1\n",
-    .run = run_online,
-};

@@ -41,7 +41,7 @@ static void describe(char *text, const struct masks_quorum *quorum)
              absence);
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_plan_masks(const struct command *command, int count, char **argument)
 {
     double sites = 0;
     double dishonest = 0;
@@ -51,13 +51,14 @@ static enum exit_code run(const struct command *command, int count, char **argum
     char title[PLAN_TEXT_BYTES];
     char after[AFTER_BYTES];
     bool json = false;
-    const struct plan_field field[] = {
+    const struct option option[] = {
         {.name = "--sites", .what = "N", .required = true, .whole = &sites},
         {.name = "--dishonest", .what = "C", .required = true, .whole = &dishonest},
         {.name = "--honest", .what = "H", .whole = &honest},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         masks_quorum_make(&quorum, (uint64_t)sites, (uint64_t)dishonest, (uint64_t)honest, &why) !=
             STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
@@ -82,25 +83,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     describe(after, &quorum);
     return plan_answer(command, json, title, line, after);
 }
-
-const struct command command_plan_masks = {
-    .name = "plan masks",
-    .summary = "how many sites a masked sum needs, and its noise",
-    .help =
-        "usage: hedgerow plan masks --sites N --dishonest C [--honest H] [--json]\n\n"
-        "Trust distributed: each site adds a share of one noise and hides its answer under masks\n"
-        "that vanish in the sum. Prints how many survivors and signatures it takes to open a sum,\n"
-        "how much noise the sum carries, and what an absent site costs. Refuses numbers with which\n"
-        "no sum could ever be opened. `plan job` compares the trusts of one job.\n\n"
-        "  --sites N        of a round, 2 to 255\n"
-        "  --dishonest C    sites that may help the coordinator or subtract their own share, at\n"
-        "                   least 1\n"
-        "  --honest H       honest survivors whose shares make one whole noise: more of them mean\n"
-        "                   less noise and more survivors needed; left out, the most that needs no\n"
-        "                   more survivors than signatures\n"
-        "  --json           the numbers with 17 digits\n\n"
-        "example:\n"
-        "  hedgerow plan masks --sites 32 --dishonest 8\n"
-        "  hedgerow plan masks --sites 5 --dishonest 1 --honest 4 --json\n",
-    .run = run,
-};

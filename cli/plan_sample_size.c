@@ -9,7 +9,7 @@ static enum exit_code print_size(const struct command *command, const struct sam
                                  const char *title, const char *advice, bool json)
 {
     /* A pick is planned for noise that is added once: it has no such factor. */
-    const bool has_factor = command != &command_plan_pac;
+    const bool has_factor = command->run != run_plan_pac;
     const struct plan_line line[] = {
         {"records", size->records, "records", size->range},
         {"for_noise", size->for_noise, "records", "what the noise asks for, with half of beta"},
@@ -25,20 +25,21 @@ static enum exit_code print_size(const struct command *command, const struct sam
             : "\nPrivacy is free here: drawing the records alone asks for as many.\n");
 }
 
-static enum exit_code run_pac(const struct command *command, int count, char **argument)
+enum exit_code run_plan_pac(const struct command *command, int count, char **argument)
 {
     struct pac_request request = {0};
     struct sample_size size;
     struct why why = {""};
     bool json = false;
-    const struct plan_field field[] = {
+    const struct option option[] = {
         {.name = "--candidates", .what = "C", .required = true, .whole = &request.candidates},
         {.name = "--alpha", .what = "A", .required = true, .real = &request.alpha},
         {.name = "--beta", .what = "B", .required = true, .real = &request.beta},
         {.name = "--epsilon", .what = "E", .required = true, .real = &request.epsilon},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         sample_size_pac(&size, &request, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -48,21 +49,22 @@ static enum exit_code run_pac(const struct command *command, int count, char **a
                       json);
 }
 
-static enum exit_code run_sq(const struct command *command, int count, char **argument)
+enum exit_code run_plan_sq(const struct command *command, int count, char **argument)
 {
     struct sq_request request = {0};
     struct sample_size size;
     struct why why = {""};
     bool json = false;
-    const struct plan_field field[] = {
+    const struct option option[] = {
         {.name = "--queries", .what = "J", .required = true, .whole = &request.queries},
         {.name = "--tolerance", .what = "T", .required = true, .real = &request.tolerance},
         {.name = "--beta", .what = "B", .required = true, .real = &request.beta},
         {.name = "--epsilon", .what = "E", .required = true, .real = &request.epsilon},
         {.name = "--agents", .what = "N", .whole = &request.agents},
-        {.name = NULL}};
+        {.name = "--json", .flag = &json}};
 
-    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+            STATUS_OK ||
         sample_size_sq(&size, &request, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -72,42 +74,3 @@ static enum exit_code run_sq(const struct command *command, int count, char **ar
         "help; with --agents, another trust.\n",
         json);
 }
-
-const struct command command_plan_pac = {
-    .name = "plan pac",
-    .summary = "how many records a private pick from a finite class needs",
-    .help =
-        "usage: hedgerow plan pac --candidates C --alpha A --beta B --epsilon E [--json]\n\n"
-        "The number of records with which the pick of the exponential mechanism (or permute-and-flip)\n"
-        "among C candidates, by their errors, is at most A worse than the best candidate on fresh\n"
-        "records, but with probability B.\n\n"
-        "  --candidates C   1 to 2^53\n"
-        "  --alpha A        excess error, between 0 and 1\n"
-        "  --beta B         probability of missing it, between 0 and 1\n"
-        "  --epsilon E      of the pick\n"
-        "  --json           the table's numbers with 17 digits\n\n"
-        "example:\n"
-        "  hedgerow plan pac --candidates 1000 --alpha 0.05 --beta 0.05 --epsilon 0.5\n",
-    .run = run_pac,
-};
-
-const struct command command_plan_sq = {
-    .name = "plan sq",
-    .summary = "how many records private statistical queries need",
-    .help =
-        "usage: hedgerow plan sq --queries J --tolerance T --beta B --epsilon E [--agents N] [--json]\n\n"
-        "The number of records, of all agents together, with which J queries about means of values\n"
-        "between 0 and 1 are all answered within T of the truth, but with probability B. The queries\n"
-        "are fixed beforehand; a learner that chooses them one by one needs fresh records for each.\n\n"
-        "  --queries J      1 to 2^53\n"
-        "  --tolerance T    between 0 and 1\n"
-        "  --beta B         probability that an answer is further off, between 0 and 1\n"
-        "  --epsilon E      of all J together\n"
-        "  --agents N       trust local: so many agents add noise of their own; left out, it is added\n"
-        "                   once (trust central, distributed)\n"
-        "  --json           the table's numbers with 17 digits\n\n"
-        "example:\n"
-        "  hedgerow plan sq --queries 20 --tolerance 0.05 --beta 0.05 --epsilon 1\n"
-        "  hedgerow plan sq --queries 20 --tolerance 0.05 --beta 0.05 --epsilon 1 --agents 5 --json\n",
-    .run = run_sq,
-};

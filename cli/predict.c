@@ -149,7 +149,7 @@ done:
     return status;
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_predict(const struct command *command, int count, char **argument)
 {
     struct request request = {0};
     bool private = true;
@@ -172,21 +172,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     return EXIT_CODE_OK;
 }
-
-const struct command command_predict = {
-    .name = "predict",
-    .summary = "apply a model to records: a probability, a number or a class per row",
-    .help =
-        "usage: hedgerow predict --model model.json --data F.csv [--out F]\n\n"
-        "Writes a table with a row for each record, in their order, to F or to standard output:\n"
-        "`probability,class` where there are two classes, a score per class and the `class` where\n"
-        "there are more, `value` where the label is a number, in its own unit. `probability` is\n"
-        "1/(1 + exp(-score)), and one to rely on only where the loss was logistic and no threshold\n"
-        "was moved. In a series the first days, as many as the longest lag, have no row; the label's\n"
-        "column must be there, and an empty day counts as the middle of the label's range. Columns\n"
-        "are found by their names; elsewhere the label may be absent. An empty cell is what the\n"
-        "job's schema makes of one; a wrong one is an error that names line and column.\n\n"
-        "example:\n"
-        "  hedgerow predict --model demo-out/model.json --data demo-out/held-out.csv\n",
-    .run = run,
-};

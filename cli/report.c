@@ -42,7 +42,7 @@ static enum status draw(const struct asked *asked, struct why *why)
     return status;
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_report(const struct command *command, int count, char **argument)
 {
     struct asked asked = {.path = NULL};
     struct why why = {""};
@@ -66,17 +66,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     return command_end(command, draw(&asked, &why), &why);
 }
-
-const struct command command_report = {
-    .name = "report",
-    .summary = "draw result.json as a page that a board can read",
-    .help =
-        "usage: hedgerow report RESULT.json --out report.html\n"
-        "       hedgerow report RESULT.json --format md|csv|tex [--out FILE]\n\n"
-        "Draws the result as one self-contained page: it loads nothing, and needs no network.\n\n"
-        "  --format F   prints the tables of answers and of curves instead, to be copied:\n"
-        "               Markdown, CSV or LaTeX\n\n"
-        "example:\n"
-        "  hedgerow report demo-out/result.json --out report.html\n",
-    .run = run,
-};

@@ -98,7 +98,7 @@ static enum exit_code once(const struct command *command, const struct request *
     return code;
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+enum exit_code run_simulate(const struct command *command, int count, char **argument)
 {
     struct request request = {.agents = SIMULATION_AGENTS, .repeat = 1};
     struct simulation_request *simulation = &request.simulation;
@@ -158,31 +158,3 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     return EXIT_CODE_OK;
 }
-
-const struct command command_simulate = {
-    .name = "simulate",
-    .summary = "rehearse a whole federation on this machine",
-    .help =
-        "usage: hedgerow simulate JOB --out DIR [--agents N] [--seed N] [--set key=value]...\n"
-        "                         [--data F.csv] [--streams S.csv] [--repeat N] [--json]\n\n"
-        "Runs a coordinator and N agents as processes of their own, over ZeroMQ on loopback, each\n"
-        "with its key, policy and ledger. The records are shuffled, a fifth is held out, the rest\n"
-        "is dealt out to the agents. A line is printed for each round. DIR then holds result.json,\n"
-        "model.json, report.html, held-out.csv, logs/, and what each process had.\n\n"
-        "  JOB              the job, for example compose/hospitals/job.yml\n"
-        "  --out DIR        where to write: a new or empty folder, or one of an earlier simulation,\n"
-        "                   whose files are removed first, and no others\n"
-        "  --agents N       how many agents (5)\n"
-        "  --seed N         the same split, noise and choices each time: NOT PRIVATE\n"
-        "  --set key=value  change a value of the job, for example privacy.epsilon=2\n"
-        "  --data F.csv     the records; else the one *.csv beside the job\n"
-        "  --streams S.csv  lines `stream,unit`: each stream is a column of the data and one agent's,\n"
-        "                   divided by its unit; the last fifth of the days is held out\n"
-        "  --repeat N       N runs (seeds N, N+1, ... with --seed), then the mean accuracy and AUC or error;\n"
-        "                   DIR holds the last run\n"
-        "  --json           result.json on standard output, progress on standard error\n\n"
-        "Ends with 5 when so many agents decline the job that it fails; each is named with its reason.\n\n"
-        "example:\n"
-        "  hedgerow simulate compose/hospitals/job.yml --out demo-out\n",
-    .run = run,
-};

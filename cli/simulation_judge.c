@@ -113,7 +113,7 @@ static enum status tell_streams(struct result *result, const struct simulation_p
 {
     const size_t streams = plan->asked.streams_path != NULL ? plan->agent_count : 0;
     enum status status =
-        result_reserve_forecasts(result, streams < FORECASTS_MAX ? streams : FORECASTS_MAX);
+        result_reserve(result, "forecasts", streams < FORECASTS_MAX ? streams : FORECASTS_MAX);
     for (size_t i = 0; status == STATUS_OK && i < result->forecast_count; i++) {
         struct result_forecast *forecast = &result->forecast[i];
         (void)snprintf(forecast->stream, sizeof forecast->stream, "%s", plan->agent[i].name);

@@ -32,14 +32,7 @@ static enum status split_seed(const struct simulation_request *asked, struct dig
         digest_sha256(seed, part, 2);
         return STATUS_OK;
     }
-    struct random_source *source = random_source_new();
-    if (source == NULL) {
-        return STATUS_NO_RANDOM;
-    }
-    const struct random random = random_source_interface(source);
-    enum status status = random_fill(&random, seed->byte, sizeof seed->byte);
-    random_source_free(source);
-    return status;
+    return random_once(seed->byte, sizeof seed->byte);
 }
 
 /* The first of a random order are held out, the others dealt out in turn: shares differ by at most

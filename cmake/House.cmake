@@ -1,7 +1,8 @@
-# House.cmake - the rules every target follows, and the four lines that declare one:
+# House.cmake - the rules every target follows, and the lines that declare one:
 #   house_library(name [PARTS patterns...] [DEPENDS libs...] [FOREIGN pkg...] [EXCLUDE files...])
 #                                                    every .c of the folder, or what the patterns name
 #   house_program(name SOURCES files... DEPENDS libs...)
+#   house_texts(target NAME files.txt...)            text files in it, as the table NAME of base/embedded.h
 #   house_test(test_x.c [DEPENDS libs...] [PARTS suites...] [UNSANITIZED cases...] [KEEPS_FREED])
 #                                                    a Criterion test; its ctest name is its path
 #   house_fuzz(fuzz_x.c [DEPENDS libs...])           a libFuzzer target, in builds with -DHOUSE_FUZZ=ON
@@ -108,6 +109,19 @@ function(house_program name)
     set(component tools)
   endif()
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${component})
+endfunction()
+
+function(house_texts target name)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  add_custom_command(
+    OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DNAME=${name} "-DFILES=${ARGN}" -P ${CMAKE_SOURCE_DIR}/cmake/Texts.cmake
+    DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/cmake/Texts.cmake
+    VERBATIM)
+  add_library(${name} STATIC ${out}) # a library, as a rule's output is known in its own folder alone
+  target_link_libraries(${name} PRIVATE house_flags)
+  target_link_libraries(${target} PRIVATE ${name})
 endfunction()
 
 # A program's files and libraries once more, with one definition and what tests alone have. Never installed.

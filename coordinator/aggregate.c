@@ -80,12 +80,10 @@ static int64_t value_at(struct slice answer, size_t i, unsigned word_bytes)
 enum status aggregate_add(struct aggregate *aggregate, struct slice answer,
                           const struct digest *digest, int64_t *values)
 {
-    struct digest actual;
     const unsigned word_bytes = encode_word_bytes_of(answer.size, aggregate->count);
 
     CHECK(word_bytes > 0);
-    digest_sha256(&actual, &answer, 1);
-    if (!digest_equal(&actual, digest)) {
+    if (!digest_is_of(digest, answer)) {
         return STATUS_CORRUPT;
     }
     decode_words_add(aggregate->sum, answer.data, aggregate->count, word_bytes);

@@ -1,6 +1,7 @@
 #include "coordinator/cohort.h"
 
 #include "base/bytes.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,24 +95,11 @@ struct member *cohort_next_untold(struct cohort *cohort, enum telling what)
     return NULL;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const struct member *left = a;
-    const struct member *right = b;
-    return strcmp(left->peer.name, right->peer.name);
-}
-
-static int name_and_member(const void *key, const void *member)
-{
-    const struct peer *peer = key;
-    return strcmp(peer->name, ((const struct member *)member)->peer.name);
-}
-
 static struct member *find_any(const struct cohort *cohort, const struct peer *peer)
 {
-    return cohort->count == 0 ? NULL
-                              : bsearch(peer, cohort->member, cohort->count, sizeof *cohort->member,
-                                        name_and_member);
+    return cohort->count == 0
+               ? NULL
+               : bsearch(peer, cohort->member, cohort->count, sizeof *cohort->member, text_order);
 }
 
 struct member *cohort_find(struct cohort *cohort, const struct peer *peer)
@@ -166,7 +154,7 @@ enum status cohort_set_roster(struct cohort *cohort, const struct job *job, cons
             member_clear(member);
         }
     }
-    qsort(grown, used, sizeof *grown, by_name);
+    qsort(grown, used, sizeof *grown, text_order);
     cohort_forget_answers(cohort);
     free(cohort->member);
     cohort->member = grown;

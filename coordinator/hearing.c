@@ -8,20 +8,9 @@ struct heard_site {
     struct shown shown;
 };
 
-/* Returns where the name is or belongs. */
-static size_t place_of(const struct hearing *hearing, const char *name)
+static int name_and_site(const void *name, const void *site)
 {
-    size_t low = 0;
-    size_t high = hearing->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (strcmp(hearing->site[middle]->peer.name, name) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return strcmp(name, (*(struct heard_site *const *)site)->peer.name);
 }
 
 /* Returns whether there is room for one more. */
@@ -43,19 +32,23 @@ static bool make_room(struct hearing *hearing)
 
 static struct shown *find(struct hearing *hearing, const struct peer *peer)
 {
-    const size_t place = place_of(hearing, peer->name);
-    if (place < hearing->count && strcmp(hearing->site[place]->peer.name, peer->name) == 0) {
-        return &hearing->site[place]->shown;
+    struct heard_site **found =
+        hearing->count == 0
+            ? NULL
+            : bsearch(peer->name, hearing->site, hearing->count, sizeof *found, name_and_site);
+    if (found != NULL) {
+        return &(*found)->shown;
     }
     struct heard_site *site = make_room(hearing) ? calloc(1, sizeof *site) : NULL;
     if (site == NULL) {
         return NULL;
     }
     site->peer = *peer;
-    memmove(&hearing->site[place + 1], &hearing->site[place],
-            (hearing->count - place) * sizeof(*hearing->site));
+    size_t place = hearing->count++;
+    for (; place > 0 && name_and_site(peer->name, &hearing->site[place - 1]) < 0; place--) {
+        hearing->site[place] = hearing->site[place - 1];
+    }
     hearing->site[place] = site;
-    hearing->count++;
     return &site->shown;
 }
 

@@ -8,10 +8,13 @@
 #include "database/journal_place.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
+#include "io/journal_files.h"
+#include "io/lock.h"
 #include "io/roster.h"
 #include "job/again.h"
 #include "job/work.h"
 #include "learn/blas.h"
+#include "page/page_host.h"
 #include "protocol/message.h"
 #include "protocol/transfer.h"
 
@@ -126,17 +129,59 @@ static bool check_roster(const struct office *office, struct roster *roster)
 }
 
 /* Listens for a moment, which tells whether the host is this machine's and the port free. Nobody is admitted. */
-static enum status try_address(const struct office *office, struct why *why)
+static enum status try_address(const struct office *office, const char *address, const char *lines,
+                               struct why *why)
 {
     struct endpoint *endpoint = NULL;
-    const char *lines = office->settings.lines;
-    struct endpoint_options options = {.address = office->settings.listen,
+    struct endpoint_options options = {.address = address,
                                        .lines = lines[0] == '\0' ? NULL : lines,
                                        .key = &office->key,
                                        .payload_bytes_max = CHUNK_BYTES_MAX};
     enum status status = endpoint_listen(&endpoint, &options, why);
     endpoint_free(endpoint);
     return status;
+}
+
+/* Who runs by these settings, as far as a lock says: "process 123", or "". */
+static void find_running(char by[static QUEUE_BY_BYTES], const struct office *office)
+{
+    char path[JOURNAL_PATH_BYTES];
+    char holder[LOCK_HOLDER_BYTES];
+    struct why ignored = {{0}};
+    by[0] = '\0';
+    if (office->settings.jobs[0] != '\0') {
+        queue_leader(by, office);
+    } else if (!journal_is_shared(office->settings.state) &&
+               journal_path(path, office->settings.state, "lock", &ignored) == STATUS_OK &&
+               lock_holder(holder, path)) {
+        (void)snprintf(by, QUEUE_BY_BYTES, "process %s", holder);
+    }
+}
+
+/* What agents, operators and browsers find. A coordinator that runs has these ports, and somebody who checks it then is not to
+ * stop it. */
+static bool check_addresses(const struct office *office, bool key)
+{
+    const struct coordinator_settings *settings = &office->settings;
+    char by[QUEUE_BY_BYTES];
+    struct why why = {{0}};
+    find_running(by, office);
+    if (key && by[0] != '\0') {
+        daemon_note("address", "not tried, for this coordinator runs (%s)", by);
+        return true;
+    }
+    enum status status = key ? try_address(office, settings->listen, settings->lines, &why)
+                             : endpoint_check_address(settings->listen, &why);
+    bool good = daemon_report("address", status, &why);
+    if (key && settings->operators.listen[0] != '\0') {
+        status = try_address(office, settings->operators.listen, "", &why);
+        good = daemon_report("desk", status, &why) && good;
+    }
+    if (settings->http.listen[0] != '\0') {
+        status = page_host_try(&settings->http, &why);
+        good = daemon_report("page", status, &why) && good;
+    }
+    return good;
 }
 
 /* Makes the folder of the results as `run` does, and takes it away again. */
@@ -171,6 +216,9 @@ static bool check_queue(struct office *office, struct roster *roster)
     struct queue_list list = {.count = 0};
     size_t left = 0;
     enum status status = queue_open(office, &why);
+    if (status == STATUS_OK && !collect_is_collector(office)) {
+        status = queue_may_lead(office, &why);
+    }
     if (status == STATUS_OK) {
         status = queue_list(&list, office, &why);
     }
@@ -253,15 +301,6 @@ static bool check_job(struct office *office, struct roster *roster)
     return job && check_roster(office, roster) && good;
 }
 
-/* As `run` takes the buffers and then the limit. A limit that it would refuse is told; one that it takes needs no line. */
-static bool check_memory(const struct office *office)
-{
-    struct why why = {{0}};
-    blas_reserve(office_at_once(office));
-    const enum status status = daemon_judge_memory(office->settings.memory_bytes_max, &why);
-    return status == STATUS_OK || daemon_report("memory", status, &why);
-}
-
 int main_check(const struct arguments *arguments)
 {
     struct office office = {0};
@@ -272,13 +311,10 @@ int main_check(const struct arguments *arguments)
         daemon_report("settings", office_read_settings(&office, arguments->config, &why), &why);
 
     if (good) {
-        good = check_memory(&office);
+        blas_reserve(office_at_once(&office)); /* as `run` does */
+        good = daemon_check_memory(office.settings.memory_bytes_max);
         const bool key = daemon_report("key", office_read_key(&office, &why), &why);
-        good = daemon_report("address",
-                             key ? try_address(&office, &why)
-                                 : endpoint_check_address(office.settings.listen, &why),
-                             &why) &&
-               key && good;
+        good = check_addresses(&office, key) && key && good;
         good = (office.settings.jobs[0] != '\0' ? check_queue(&office, roster)
                                                 : check_job(&office, roster)) &&
                good;

@@ -14,8 +14,8 @@ static void keep(struct declined *declined, size_t index, const char *text)
     (void)!queue_put_declined(&declined->run->office, declined->kept[index].number, text, &ignored);
 }
 
-/* A file is written when its text has changed, or when it may be one of an earlier life; it goes when the job does. What
- * cannot be written is not tried again before the next change: nothing depends on it. */
+/* It is written when it has changed, or when it may be one of an earlier life; it goes when the job does. A file that cannot be
+ * written is not tried again before the next change: nothing depends on it. */
 static void look_at_lane(struct declined *declined, size_t index)
 {
     const struct lane *lane = &declined->run->lane[index];
@@ -62,7 +62,7 @@ void declined_join(struct declined *declined, struct run *run, struct driver_opt
     *declined = (struct declined){.run = run};
     declined->guest = (struct driver_guest){
         .self = declined, .descriptor = no_descriptor, .due_ms = due, .run = look};
-    if (run->stays && !queue_is_shared(&run->office)) {
+    if (run->stays) {
         driver->guest[2] = &declined->guest;
     }
 }

@@ -1,4 +1,4 @@
-/* main_declined.h - keeps beside each job of a queue in a folder who declines it now: `status` and the desk read journals and
+/* main_declined.h - keeps beside each job of a queue who declines it now: `status` and the desk read journals and
  * files, and a journal has nobody who is not in a round. */
 
 #ifndef COORDINATOR_MAIN_DECLINED_H
@@ -20,7 +20,7 @@ struct declined {
     } kept[DRIVER_LANES_MAX];
 };
 
-/** Puts itself into the driver's options where the queue keeps such a thing. run: kept. */
+/** Puts itself into the driver's options where there is a queue. run: kept. */
 void declined_join(struct declined *declined, struct run *run, struct driver_options *driver);
 
 #endif

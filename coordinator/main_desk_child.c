@@ -48,8 +48,16 @@ static void start(struct desk_child *child)
     }
 }
 
+/* Who stops this coordinator may tell all of its processes, as systemd does: the desk is then gone before this one hears of it. */
 static void tell_end(const struct desk_child *child, int how)
 {
+    if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_CODE_OK) {
+        log_event(child->log, LOG_INFO, "desk-ended", NULL,
+                  "the desk was asked to stop; unless this coordinator is too, it is started again "
+                  "in %d s",
+                  RESTART_MS / 1000);
+        return;
+    }
     log_event(child->log, LOG_ERROR, "desk-ended", NULL,
               "the desk has ended %s %d; it is started again in %d s",
               WIFSIGNALED(how) ? "by signal" : "with code",

@@ -7,7 +7,6 @@
 #include "coordinator/main_queue_place.h"
 #include "io/clock.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

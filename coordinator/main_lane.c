@@ -66,6 +66,9 @@ static void tell_empty(struct run *run)
     if (stay_count(&run->stay) == 0 && collect_is_collector(&run->office)) {
         log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
                   "no job is led: this collector waits for one");
+    } else if (stay_count(&run->stay) == 0 && run->stay.aside_count > 0) {
+        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
+                  "no job runs; set aside: %zu, as job-set-aside says", run->stay.aside_count);
     } else if (stay_count(&run->stay) == 0) {
         log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
                   "no job waits: `" PROGRAM " submit` brings one");
@@ -94,12 +97,21 @@ static void drop_cancel(struct lane *lane)
     lane->cancel_size = 0;
 }
 
-/* A new journal in the place of one that somebody took away meanwhile would begin the job again, and have it paid again. */
+/* Opening a journal waits a moment where another process has it, for that may only look. A job that is put off is tried again
+ * each second: the loop, and so all other jobs, would wait each time. So it looks first, which waits for nothing.
+ * A new journal in the place of one that somebody took away meanwhile would begin the job again, and have it paid again. */
 static enum status check_journal(const struct lane *lane, struct why *why)
 {
     char place[QUEUE_PATH_BYTES];
+    char by[QUEUE_BY_BYTES];
     const uint32_t number = lane->job->number;
     struct queue_kept kept;
+    queue_held(by, lane->office, number);
+    if (by[0] != '\0') {
+        why_set(why, "the journal in %s is in use by %s; remedy: stop that process",
+                lane->office->settings.state, by);
+        return STATUS_BUSY;
+    }
     const enum status status = queue_peek(&kept, lane->office, number, why);
     if (status != STATUS_OK || !kept.begun || kept.journal) {
         return status;

@@ -56,9 +56,23 @@ void queue_describe(char text[static QUEUE_PATH_BYTES], const struct office *off
     queue_store_of(office)->describe(text, office);
 }
 
+enum status queue_may_lead(const struct office *office, struct why *why)
+{
+    const struct queue_store *store = queue_store_of(office);
+    return store->may_lead != NULL ? store->may_lead(office, why) : STATUS_OK;
+}
+
 enum status queue_lead(struct office *office, struct why *why)
 {
     return queue_store_of(office)->lead(office, why);
+}
+
+void queue_leader(char by[static QUEUE_BY_BYTES], const struct office *office)
+{
+    by[0] = '\0';
+    if (queue_store_of(office)->leader != NULL) {
+        queue_store_of(office)->leader(by, office);
+    }
 }
 
 bool queue_is_lost(const struct office *office)
@@ -170,6 +184,14 @@ enum status queue_mark_begun(const struct office *office, uint32_t number, struc
     return queue_store_of(office)->mark_begun(office, number, why);
 }
 
+void queue_held(char by[static QUEUE_BY_BYTES], const struct office *office, uint32_t number)
+{
+    by[0] = '\0';
+    if (queue_store_of(office)->held != NULL) {
+        queue_store_of(office)->held(by, office, number);
+    }
+}
+
 enum status queue_cancel(const struct office *office, uint32_t number,
                          const struct queue_actor *actor, struct why *why)
 {
@@ -189,17 +211,12 @@ enum status queue_cancelled(char **text, size_t *size, const struct office *offi
 enum status queue_put_declined(const struct office *office, uint32_t number, const char *names,
                                struct why *why)
 {
-    const struct queue_store *store = queue_store_of(office);
-    return store->put_declined != NULL ? store->put_declined(office, number, names, why)
-                                       : STATUS_OK;
+    return queue_store_of(office)->put_declined(office, number, names, why);
 }
 
 void queue_declined(char names[static QUEUE_BY_BYTES], const struct office *office, uint32_t number)
 {
-    names[0] = '\0';
-    if (queue_store_of(office)->declined != NULL) {
-        queue_store_of(office)->declined(names, office, number);
-    }
+    queue_store_of(office)->declined(names, office, number);
 }
 
 void queue_follow(struct queue_followed *followed, const struct office *office, uint32_t number)

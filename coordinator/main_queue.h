@@ -131,6 +131,10 @@ void queue_tell(struct queue_job *job, const struct office *office, uint32_t num
 MUST_USE enum status queue_look(struct queue_job *job, const struct office *office, uint32_t number,
                                 struct why *why);
 
+/** Writes which process has a job's journal open that is not the one that leads the queue: "process 123"; "" where none has.
+ * Does not wait. */
+void queue_held(char by[static QUEUE_BY_BYTES], const struct office *office, uint32_t number);
+
 /** Returns how many seconds a job needs for the rounds that are left, at the pace so far: from its first record to its
  * latest. Below 0: not known. */
 double queue_seconds_left(uint32_t rounds, uint32_t planned, int64_t first_ms, int64_t last_ms);
@@ -145,8 +149,8 @@ MUST_USE enum status queue_cancel(const struct office *office, uint32_t number,
 MUST_USE enum status queue_cancelled(char **text, size_t *size, const struct office *office,
                                      uint32_t number, struct why *why);
 
-/** Keeps the names of the sites that decline a job that runs, with ", " between; "": none does. A queue in a database keeps
- * none, and they are not found there. Fails with STATUS_IO. */
+/** Keeps the names of the sites that decline a job that runs here, with ", " between; "": none does. A database has the names of
+ * all coordinators that serve the job, and is written to without waiting. Fails with STATUS_IO. */
 MUST_USE enum status queue_put_declined(const struct office *office, uint32_t number,
                                         const char *names, struct why *why);
 

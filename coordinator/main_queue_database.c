@@ -37,6 +37,11 @@ static void describe(char text[static QUEUE_PATH_BYTES], const struct office *of
     database_describe(text, QUEUE_PATH_BYTES, office->settings.jobs);
 }
 
+static enum status may_lead(const struct office *office, struct why *why)
+{
+    return jobs_may_lead(office->jobs, why);
+}
+
 static enum status lead(struct office *office, struct why *why)
 {
     return jobs_lead(office->jobs, why);
@@ -168,6 +173,21 @@ static enum status cancel(const struct office *office, uint32_t number, const ch
                           struct why *why)
 {
     return jobs_cancel(office->jobs, number, line, why);
+}
+
+static enum status put_declined(const struct office *office, uint32_t number, const char *names,
+                                UNUSED struct why *why)
+{
+    jobs_tell_declined(office->jobs, number, names);
+    return STATUS_OK;
+}
+
+/* Who cannot be told who declines is told of nobody, as while nobody does. */
+static void declined(char names[static QUEUE_BY_BYTES], const struct office *office,
+                     uint32_t number)
+{
+    struct why ignored = {""};
+    (void)!jobs_declined(office->jobs, names, number, &ignored);
 }
 
 static enum status copy_of(char **text, size_t *size, const char *from, size_t from_size)
@@ -329,6 +349,7 @@ const struct queue_store queue_in_database = {.shared = true,
                                               .open = open_base,
                                               .close = close_base,
                                               .describe = describe,
+                                              .may_lead = may_lead,
                                               .lead = lead,
                                               .is_lost = is_lost,
                                               .part = part,
@@ -346,6 +367,8 @@ const struct queue_store queue_in_database = {.shared = true,
                                               .cancelled = cancelled,
                                               .read_end = read_end,
                                               .put_end = put_end,
+                                              .put_declined = put_declined,
+                                              .declined = declined,
                                               .follow = follow,
                                               .stamp = stamp,
                                               .results = results,

@@ -293,6 +293,16 @@ static enum status lead(struct office *office, struct why *why)
     return status;
 }
 
+static void leader(char by[static QUEUE_BY_BYTES], const struct office *office)
+{
+    char path[QUEUE_PATH_BYTES];
+    char holder[LOCK_HOLDER_BYTES];
+    (void)snprintf(path, sizeof path, "%s/" LOCK, office->settings.jobs);
+    if (lock_holder(holder, path)) {
+        (void)snprintf(by, QUEUE_BY_BYTES, "process %s", holder);
+    }
+}
+
 static void end_lead(struct office *office)
 {
     if (office->leads) {
@@ -315,6 +325,7 @@ const struct queue_store queue_in_folder = {.open = folder_open,
                                             .close = end_lead,
                                             .describe = describe,
                                             .lead = lead,
+                                            .leader = leader,
                                             .is_lost = is_lost,
                                             .part = part,
                                             .list = folder_list,

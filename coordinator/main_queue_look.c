@@ -192,9 +192,7 @@ static enum status judge(struct queue_job *job, struct office *own, const struct
         return status;
     }
     tell_end(job, own, &end);
-    if (queue_store_of(own)->held != NULL) {
-        queue_store_of(own)->held(job->held, own, job->number);
-    }
+    queue_held(job->held, own, job->number);
     if (job->state <= QUEUE_RUNNING && office_judge(own, why) != STATUS_OK) {
         tell_stuck(job, job->begun, false, why->text);
     }

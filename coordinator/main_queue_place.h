@@ -19,9 +19,15 @@ bool queue_is_shared(const struct office *office);
 /** Writes where it lies, for messages. */
 void queue_describe(char text[static QUEUE_PATH_BYTES], const struct office *office);
 
+/** Whether the account may lead it, without doing so. Fails as queue_lead does, but for STATUS_BUSY. */
+MUST_USE enum status queue_may_lead(const struct office *office, struct why *why);
+
 /** Takes the lead of a queue where nobody has it. That of a folder is kept until queue_close, or the process's end. Fails with
  * STATUS_BUSY (why names who leads), STATUS_AGAIN; of a folder with STATUS_INVALID, STATUS_IO. */
 MUST_USE enum status queue_lead(struct office *office, struct why *why);
+/** Writes which process leads a queue in a folder, "process 123"; "" where none does, and of one in a database. */
+void queue_leader(char by[static QUEUE_BY_BYTES], const struct office *office);
+
 /** Whether another one leads by now, or may. */
 bool queue_is_lost(const struct office *office);
 

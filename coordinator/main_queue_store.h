@@ -19,8 +19,10 @@ struct queue_store {
     enum status (*open)(struct office *office, struct why *why);
     void (*close)(struct office *office);
     void (*describe)(char text[static QUEUE_PATH_BYTES], const struct office *office);
+    enum status (*may_lead)(const struct office *office, struct why *why); /* NULL: yes */
     enum status (*lead)(struct office *office, struct why *why);
     bool (*is_lost)(const struct office *office);
+    void (*leader)(char by[static QUEUE_BY_BYTES], const struct office *office); /* NULL: unknown */
     struct journal_part (*part)(const struct office *office);
     void (*collect)(const struct office *office); /* NULL, as the next two: it has no collectors */
     bool (*is_led)(const struct office *office, uint32_t number);
@@ -47,10 +49,8 @@ struct queue_store {
                             const struct office *office, uint32_t number, struct why *why);
     enum status (*put_end)(const struct office *office, uint32_t number, struct slice text,
                            struct why *why);
-    /** Writes which process has a job's journal open that is not the one that leads the queue: "process 123"; "" where none
-     * has. NULL: there is no such thing. */
+    /** NULL: there is no such thing. */
     void (*held)(char by[static QUEUE_BY_BYTES], const struct office *office, uint32_t number);
-    /** Of a folder; NULL: there is no such thing. */
     enum status (*put_declined)(const struct office *office, uint32_t number, const char *names,
                                 struct why *why);
     void (*declined)(char names[static QUEUE_BY_BYTES], const struct office *office,

@@ -284,6 +284,7 @@ int main_run(const struct arguments *arguments)
         status = drive(run, &exit_code, &why);
     }
     if (status == STATUS_OK && run->signal == 0) {
+        daemon_let_hurry(&run->daemon);
         status = collect_is_collector(&run->office) ? STATUS_OK
                  : run->stays                       ? file_all(run, &why)
                                                     : publish(run, arguments, &exit_code, &why);

@@ -1,6 +1,5 @@
 /* The folder of the data dictionaries that sites show: one file an agent, its latest, beside the allow-list. */
 
-#include "base/exit_code.h"
 #include "base/file.h"
 #include "base/owned.h"
 #include "config/config.h"

@@ -44,6 +44,7 @@ void stay_give_up(struct stay_job *job)
     forget_results(job);
     office_free(&job->office);
     job->number = 0;
+    job->unfiled = false;
     job->cancel.path[0] = '\0';
 }
 
@@ -119,6 +120,19 @@ enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why)
     return status;
 }
 
+/* What cannot be written, on a full disk, keeps this one job waiting: the next attempt to start it comes here again. */
+static void tell_unfiled(const struct stay *stay, struct stay_job *job, const struct why *why)
+{
+    const struct log_field field[] = {{.name = "job", .number = job->number}};
+    if (!job->unfiled) {
+        log_event_fields(stay->log, LOG_ERROR, "job-unfiled", field, 1,
+                         "job %" PRIu32 " was cancelled before it began, and its end cannot be "
+                         "written: %s; remedy: mend that; it is tried again each second",
+                         job->number, why->text);
+    }
+    job->unfiled = true;
+}
+
 /* Nothing of it is in the journal that another process has: its end needs no record there. */
 enum status stay_end_put_off(struct stay *stay, struct stay_job *job, bool *over, struct why *why)
 {
@@ -133,6 +147,9 @@ enum status stay_end_put_off(struct stay *stay, struct stay_job *job, bool *over
     *over = status == STATUS_OK;
     if (*over) {
         stay_give_up(job);
+    } else if (status == STATUS_IO) {
+        tell_unfiled(stay, job, why);
+        return STATUS_OK;
     }
     return status;
 }

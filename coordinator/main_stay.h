@@ -22,6 +22,7 @@ struct stay_results {
 struct stay_job {
     uint32_t number; /* 0: none runs here */
     struct office office;
+    bool unfiled; /* its end could not be written, which was told: stay_end_put_off */
     struct stay_results results;
     struct queue_followed cancel; /* whether it is cancelled; its path is "" where none runs */
 };
@@ -62,8 +63,8 @@ void stay_leave(struct stay *stay, struct stay_job *job, bool through);
 MUST_USE enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why);
 
 /** Files a job that is put off, as another process has its journal, where it was cancelled before it began, and gives up its
- * place; over: out, whether it has. One that has begun ends by a record in its journal, once that is free. Fails with
- * STATUS_IO, STATUS_NO_MEMORY. */
+ * place; over: out, whether it has. One that has begun ends by a record in its journal, once that is free. One whose end
+ * cannot be written keeps its place, which is told once. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status stay_end_put_off(struct stay *stay, struct stay_job *job, bool *over,
                                       struct why *why);
 

@@ -126,11 +126,15 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
                            const struct publish_options *options)
 {
     const struct job *job = options->job;
-    enum status status = STATUS_OK;
 
     result_init(result);
-    status =
-        result_reserve(result, outcome->round_count, outcome->expert_count, outcome->agent_count);
+    enum status status = result_reserve(result, "rounds", outcome->round_count);
+    if (status == STATUS_OK) {
+        status = result_reserve(result, "experts", outcome->expert_count);
+    }
+    if (status == STATUS_OK) {
+        status = result_reserve(result, "per_agent", outcome->agent_count);
+    }
     if (status == STATUS_OK) {
         status = add_experts(result, outcome);
     }

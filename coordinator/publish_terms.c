@@ -1,5 +1,6 @@
 #include "coordinator/publish_terms.h"
 
+#include "base/text.h"
 #include "job/round.h"
 #include "job/terms.h"
 #include "job/trust.h"
@@ -52,7 +53,7 @@ static enum status tell_points(struct result *result, const struct outcome *outc
     for (size_t i = 0; i < outcome->round_count; i++) {
         count += outcome->round[i].point_count;
     }
-    const enum status status = result_reserve_points(result, count);
+    const enum status status = result_reserve(result, "curves", count);
     struct result_point *to = result->point;
     for (size_t i = 0; i < outcome->round_count && status == STATUS_OK; i++) {
         const struct outcome_round *round = &outcome->round[i];
@@ -107,7 +108,10 @@ static enum status tell_sites(struct result *result, const struct outcome *outco
         effects += outcome->round[i].effect_count;
         sites += outcome->round[i].effect_count * outcome->round[i].site_count;
     }
-    const enum status status = result_reserve_effects(result, effects, sites);
+    enum status status = result_reserve(result, "effects", effects);
+    if (status == STATUS_OK) {
+        status = result_reserve(result, "sites", sites);
+    }
     struct result_effect *effect = result->effect;
     struct result_site *to = result->site;
     for (size_t i = 0; i < outcome->round_count && status == STATUS_OK; i++) {
@@ -199,7 +203,10 @@ static enum status tell_releases(struct result *result, const struct outcome *ou
         count += terms[i].line_count;
     }
     if (status == STATUS_OK) {
-        status = result_reserve_answers(result, count_answers(outcome), count);
+        status = result_reserve(result, "answers", count_answers(outcome));
+    }
+    if (status == STATUS_OK) {
+        status = result_reserve(result, "releases", count);
     }
     size_t used = 0;
     for (size_t i = 0; i < job->stage_count; i++) {
@@ -209,13 +216,6 @@ static enum status tell_releases(struct result *result, const struct outcome *ou
         terms_free(&terms[i]);
     }
     return status;
-}
-
-static int agent_order(const void *a, const void *b)
-{
-    const struct result_agent *left = a;
-    const struct result_agent *right = b;
-    return strcmp(left->name, right->name);
 }
 
 static void tell_agents(struct result *result, const struct outcome *outcome, const struct job *job)
@@ -231,7 +231,7 @@ static void tell_agents(struct result *result, const struct outcome *outcome, co
         agent->epsilon_left =
             spent.epsilon_micro < limit ? (double)(limit - spent.epsilon_micro) / 1e6 : 0.0;
     }
-    qsort(result->agent, result->agent_count, sizeof *result->agent, agent_order);
+    qsort(result->agent, result->agent_count, sizeof *result->agent, text_order);
 }
 
 static void tell_regret(struct result *result, const struct outcome *outcome, const struct job *job)

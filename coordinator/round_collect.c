@@ -6,6 +6,7 @@
  * and told. Its parts of a round are records beside that journal. It hands one in when nobody is awaited, or at the deadline;
  * what comes later goes into a further part. After a death it reads its own parts first, and asks nobody who is in one. */
 
+#include "base/text.h"
 #include "coordinator/round_state.h"
 #include "dp/encode.h"
 #include "job/round.h"
@@ -110,15 +111,10 @@ size_t coordinator_count_answered(const struct coordinator *c)
            (coordinator_collects(c) ? 0 : c->collecting.agent_count);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct peer *)a)->name, ((const struct peer *)b)->name);
-}
-
 bool collecting_has(const struct collecting *collecting, const struct peer *agent)
 {
     return collecting->agent_count > 0 && bsearch(agent, collecting->agent, collecting->agent_count,
-                                                  sizeof *agent, by_name) != NULL;
+                                                  sizeof *agent, text_order) != NULL;
 }
 
 static struct collected *find(struct collecting *collecting, const char *name)
@@ -236,7 +232,7 @@ static enum status add_agents(struct collecting *collecting, const struct record
     collecting->agent = grown;
     collecting->agent_count += count;
     collecting->records += record->as.partial.records;
-    qsort(grown, collecting->agent_count, sizeof *grown, by_name);
+    qsort(grown, collecting->agent_count, sizeof *grown, text_order);
     return STATUS_OK;
 }
 
@@ -311,7 +307,7 @@ enum status collecting_list(struct record *record, const struct coordinator *c)
         return STATUS_NO_MEMORY;
     }
     memcpy(grown + count, c->collecting.agent, more * sizeof *grown);
-    qsort(grown, count + more, sizeof *grown, by_name);
+    qsort(grown, count + more, sizeof *grown, text_order);
     record->as.round.agent = grown;
     record->as.round.agent_count = (uint32_t)(count + more);
     record->as.round.records += c->collecting.records;

@@ -1,5 +1,6 @@
 /* A collector's part of a round, from its agents' answers to the record that closes it. */
 
+#include "base/text.h"
 #include "coordinator/round_state.h"
 #include "dp/encode.h"
 #include "protocol/wire.h"
@@ -139,17 +140,12 @@ void coordinator_handed_in(struct coordinator *c, int64_t now_ms)
     coordinator_end_if_over(c, now_ms);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct peer *)a)->name, ((const struct peer *)b)->name);
-}
-
 /* Its names are sorted (collecting_list). */
 static bool lists(const struct record *record, const struct peer *agent)
 {
     return record->as.round.agent_count > 0 &&
            bsearch(agent, record->as.round.agent, record->as.round.agent_count, sizeof *agent,
-                   by_name) != NULL;
+                   text_order) != NULL;
 }
 
 static void note_doubled(struct coordinator *c, struct member *member)

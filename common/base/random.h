@@ -7,7 +7,6 @@
 #include "base/status.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 struct random {
     /** Fills out (bytes). Fails with STATUS_NO_RANDOM; out is then unusable and the caller must

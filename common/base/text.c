@@ -28,3 +28,8 @@ enum status text_close(char **text, FILE *stream)
     *text = NULL;
     return STATUS_NO_MEMORY;
 }
+
+int text_order(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}

@@ -19,4 +19,7 @@ void text_add_list(char *text, size_t bytes, const char *format, va_list argumen
  * NULL. */
 MUST_USE enum status text_close(char **text, FILE *stream);
 
+/** Compares the texts that two items begin with: for qsort and bsearch. */
+int text_order(const void *a, const void *b);
+
 #endif

@@ -1,5 +1,6 @@
 #include "config/options.h"
 
+#include "base/decimal.h"
 #include "base/near.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ static const struct option *find(const struct option *option, size_t option_coun
     return NULL;
 }
 
-static bool read_number(uint64_t *number, const char *text)
+static bool read_number(const struct option *option, uint64_t min, uint64_t max, const char *text)
 {
     uint64_t value = 0;
     size_t digits = strlen(text);
@@ -29,8 +30,12 @@ static bool read_number(uint64_t *number, const char *text)
     for (size_t i = 0; i < digits; i++) {
         value = value * 10 + (uint64_t)(text[i] - '0');
     }
-    *number = value;
-    return true;
+    if (option->whole != NULL) {
+        *option->whole = (double)value;
+    } else {
+        *option->number = value;
+    }
+    return value >= min && value <= max;
 }
 
 static enum status take(const struct option *option, const char *value, bool seen, struct why *why)
@@ -57,13 +62,20 @@ static enum status take(const struct option *option, const char *value, bool see
         option->many->value[option->many->count++] = value;
         return STATUS_OK;
     }
-    if (option->number != NULL && read_number(option->number, value) &&
-        *option->number >= option->min && *option->number <= option->max) {
+    if (option->real != NULL && decimal_double(option->real, value) == STATUS_OK) {
         return STATUS_OK;
     }
-    if (option->number != NULL) {
-        why_set(why, "%s wants a whole number from %llu to %llu", name,
-                (unsigned long long)option->min, (unsigned long long)option->max);
+    const bool is_number = option->number != NULL || option->whole != NULL;
+    const uint64_t min = option->whole != NULL ? 1 : option->min;
+    const uint64_t max = option->whole != NULL ? UINT64_C(1) << 53 : option->max;
+    if (is_number && read_number(option, min, max, value)) {
+        return STATUS_OK;
+    }
+    if (is_number) {
+        why_set(why, "%s wants a whole number from %llu to %llu", name, (unsigned long long)min,
+                (unsigned long long)max);
+    } else if (option->real != NULL) {
+        why_set(why, "%s wants a number after it, like 0.5 or 1e-6", name);
     } else if (option->many != NULL) {
         why_set(why, "%s is given more than %d times", name, (int)OPTION_MANY_MAX);
     } else {

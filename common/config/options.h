@@ -17,14 +17,16 @@ struct option_many {
     size_t count;
 };
 
-/* Exactly one of text, flag, number, many is set. */
+/* Exactly one of text, flag, number, real, whole, many is set. */
 struct option {
     const char *name;  /* "--out"; NULL: the one argument without a name */
     const char **text; /* "--out DIR" or "--out=DIR", at most once */
     bool *flag;
     uint64_t *number; /* a whole number, min to max */
     uint64_t min, max;
-    bool *given; /* may be NULL */
+    double *real;  /* a finite number as people write it */
+    double *whole; /* 1 to 2^53 */
+    bool *given;   /* may be NULL */
     struct option_many *many;
     bool required;
     const char *what; /* the value in words, for messages: "DIR" */

@@ -170,3 +170,15 @@ struct random random_source_interface(struct random_source *source)
 {
     return (struct random){.fill = source_fill_or_zero, .self = source};
 }
+
+enum status random_once(void *out, size_t bytes)
+{
+    struct random_source *source = random_source_new();
+    enum status status = STATUS_NO_RANDOM;
+    memset(out, 0, bytes);
+    if (source != NULL) {
+        status = source_fill_or_zero(source, out, bytes);
+    }
+    random_source_free(source);
+    return status;
+}

@@ -27,4 +27,7 @@ void random_source_free(struct random_source *source);
  */
 struct random random_source_interface(struct random_source *source);
 
+/** Draws a few bytes from a source of its own, which is gone afterwards. Fails with STATUS_NO_RANDOM; out is then all zero. */
+MUST_USE enum status random_once(void *out, size_t bytes);
+
 #endif

@@ -71,13 +71,14 @@ static enum status list_collectors(const struct collection *collection,
     struct pg_result *answer = NULL;
     enum status status = database_ask(
         collection->database, &answer,
-        HELD ", wanted AS (SELECT unnest(string_to_array(convert_from($2, 'UTF8'), ',')) AS name"
-             " FROM held),"
-             " gone AS (DELETE FROM hedgerow_standing s WHERE EXISTS (SELECT FROM held)"
-             " AND NOT EXISTS (SELECT FROM wanted w WHERE w.name = s.name)),"
-             " added AS (INSERT INTO hedgerow_standing"
-             " SELECT name, 0, 0, 0, 0, 0, '-infinity' FROM wanted ON CONFLICT DO NOTHING)"
-             " SELECT count(*) FROM held",
+        LEASE_HELD
+        ", wanted AS (SELECT unnest(string_to_array(convert_from($2, 'UTF8'), ',')) AS name"
+        " FROM held),"
+        " gone AS (DELETE FROM hedgerow_standing s WHERE EXISTS (SELECT FROM held)"
+        " AND NOT EXISTS (SELECT FROM wanted w WHERE w.name = s.name)),"
+        " added AS (INSERT INTO hedgerow_standing"
+        " SELECT name, 0, 0, 0, 0, 0, '-infinity' FROM wanted ON CONFLICT DO NOTHING)"
+        " SELECT count(*) FROM held",
         value, 2, why);
     if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
         status = led_by_another(why);
@@ -208,6 +209,7 @@ struct journal collection_journal(struct collection *collection)
 {
     CHECK(collection->records.self != NULL);
     return (struct journal){.self = collection,
+                            .waits = true,
                             .append = append,
                             .forget = forget,
                             .wipe = forget,
@@ -232,14 +234,14 @@ static enum status tell(struct collection *collection, const struct standing_of 
         collection_number((int64_t)own->settled), collection_number((int64_t)own->answers),
         collection_number(own->left_ms),          collection_number(present ? 1 : 0)};
     struct pg_result *answer = NULL;
-    enum status status =
-        database_ask(collection->database, &answer,
-                     HELD " UPDATE hedgerow_standing SET ready = $3, open = $4, settled = $5,"
-                          " answers = $6, left_ms = $7, heard ="
-                          " CASE WHEN $8 = 1 THEN clock_timestamp() ELSE '-infinity' END"
-                          " WHERE name = convert_from($2, 'UTF8')"
-                          " AND (name <> '' OR EXISTS (SELECT FROM held)) RETURNING 1::bigint",
-                     value, sizeof value / sizeof value[0], why);
+    enum status status = database_ask(
+        collection->database, &answer,
+        LEASE_HELD " UPDATE hedgerow_standing SET ready = $3, open = $4, settled = $5,"
+                   " answers = $6, left_ms = $7, heard ="
+                   " CASE WHEN $8 = 1 THEN clock_timestamp() ELSE '-infinity' END"
+                   " WHERE name = convert_from($2, 'UTF8')"
+                   " AND (name <> '' OR EXISTS (SELECT FROM held)) RETURNING 1::bigint",
+        value, sizeof value / sizeof value[0], why);
     if (status == STATUS_OK && database_rows(answer) != 1 && leads) {
         status = led_by_another(why);
     } else if (status == STATUS_OK && database_rows(answer) != 1) {

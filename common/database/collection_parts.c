@@ -57,8 +57,8 @@ static enum status begin_round(struct collection *collection, uint32_t round, st
     return collection->name.name[0] != '\0'
                ? STATUS_OK
                : database_ask(collection->database, NULL,
-                              HELD " DELETE FROM hedgerow_partial"
-                                   " WHERE round < $2 AND EXISTS (SELECT FROM held)",
+                              LEASE_HELD " DELETE FROM hedgerow_partial"
+                                         " WHERE round < $2 AND EXISTS (SELECT FROM held)",
                               value, 2, why);
 }
 
@@ -100,6 +100,6 @@ enum status collection_clear(struct collection *collection, struct why *why)
 {
     const struct database_value value = collection_number(collection->term);
     return database_ask(collection->database, NULL,
-                        HELD " DELETE FROM hedgerow_partial WHERE EXISTS (SELECT FROM held)",
+                        LEASE_HELD " DELETE FROM hedgerow_partial WHERE EXISTS (SELECT FROM held)",
                         &value, 1, why);
 }

@@ -5,6 +5,7 @@
 
 #include "database/collection.h"
 #include "database/database.h"
+#include "database/lease.h"
 
 #include <string.h>
 
@@ -23,9 +24,6 @@ struct collection {
     bool refuses; /* a part's outcome is unknown */
     struct why trouble;
 };
-
-/* The first value is the term. */
-#define HELD "WITH held AS (SELECT FROM hedgerow_lease WHERE term = $1 FOR SHARE)"
 
 static inline struct database_value collection_number(int64_t value)
 {

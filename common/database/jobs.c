@@ -5,6 +5,7 @@
  *   hedgerow_job       number, text, who submitted it; who cancelled it; whether it has begun; under which term it is led; how
  *                      it ended
  *   hedgerow_result    job, name, piece, bytes: the files of its results, in pieces of 1 MiB
+ *   hedgerow_declined  job, coordinator, names of its agents that decline the job, and when it said so (jobs_declined.c)
  *   NAME_job_7.*       the journal of job 7, in a schema of its own (job_schema.h, journal_shared.c)
  *
  * A submission has an id of its own, which the database keeps once: a statement whose outcome is unknown is performed again.
@@ -42,10 +43,11 @@ static const char schema[] =
     " IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('hedgerow_job')"
     " AND attname = 'led') AND to_regclass('hedgerow_job') IS NOT NULL THEN"
     " ALTER TABLE hedgerow_job ADD led bigint;" /* not in a queue of an earlier hedgerow */
-    " END IF; END $$";
-
-/* The first value is the term. */
-#define HELD "WITH held AS (SELECT FROM hedgerow_lease WHERE term = $1 FOR SHARE)"
+    " END IF;"
+    " IF to_regclass('hedgerow_declined') IS NULL AND to_regclass('hedgerow_job') IS NOT NULL THEN"
+    " CREATE TABLE hedgerow_declined (job bigint, holder bytea, names text NOT NULL,"
+    " told timestamptz NOT NULL, PRIMARY KEY (job, holder));" /* likewise */
+    " END IF;" LEASE_KEY " END $$";
 
 enum status jobs_new(struct jobs **out, const char *url, struct why *why)
 {
@@ -182,11 +184,28 @@ enum status jobs_ready(struct jobs *jobs, struct why *why)
     return jobs_ask(jobs, NULL, "SELECT 1", NULL, 0, why);
 }
 
+/* Without it every job would be set aside as it begins. */
+enum status jobs_may_lead(struct jobs *jobs, struct why *why)
+{
+    struct pg_result *answer = NULL;
+    enum status status = jobs_ask(
+        jobs, &answer, "SELECT has_database_privilege(current_database(), 'CREATE')::int::bigint",
+        NULL, 0, why);
+    if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
+        status = why_refuse(why,
+                            "%s: this role may not make a schema, which each job has; remedy, by "
+                            "who owns the database: GRANT CREATE ON DATABASE",
+                            jobs->place);
+    }
+    database_answer_free(answer);
+    return status;
+}
+
 enum status jobs_lead(struct jobs *jobs, struct why *why)
 {
     struct why cause = {""};
     unlead(jobs);
-    enum status status = jobs_ready(jobs, why);
+    enum status status = jobs_may_lead(jobs, why);
     if (status == STATUS_OK) {
         status = lease_take(&jobs->lease, &jobs->term, jobs->database, jobs->url, &cause);
         if (status == STATUS_UNKNOWN_OUTCOME) {
@@ -218,7 +237,7 @@ static enum status led_by_another(const struct jobs *jobs, struct why *why)
     return STATUS_BUSY;
 }
 
-/* Performs a statement that begins with HELD and answers with how many lease rows it held, and how many jobs' rows it found. */
+/* Performs a statement that begins with LEASE_HELD and answers with how many lease rows it held, and how many jobs' rows it found. */
 static enum status perform(struct jobs *jobs, const char *statement,
                            const struct database_value *value, size_t count, struct why *why)
 {
@@ -242,9 +261,10 @@ enum status jobs_set_led(struct jobs *jobs, uint32_t number, bool led, struct wh
     const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
                                            jobs_number(led ? 1 : 0)};
     return perform(jobs,
-                   HELD ", done AS (UPDATE hedgerow_job SET led = CASE WHEN $3 = 1 THEN $1 END"
-                        " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
-                        " SELECT count(*), (SELECT count(*) FROM done) FROM held",
+                   LEASE_HELD
+                   ", done AS (UPDATE hedgerow_job SET led = CASE WHEN $3 = 1 THEN $1 END"
+                   " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
+                   " SELECT count(*), (SELECT count(*) FROM done) FROM held",
                    value, 3, why);
 }
 
@@ -252,9 +272,9 @@ enum status jobs_mark_begun(struct jobs *jobs, uint32_t number, struct why *why)
 {
     const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number)};
     return perform(jobs,
-                   HELD ", done AS (UPDATE hedgerow_job SET begun = true"
-                        " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
-                        " SELECT count(*), (SELECT count(*) FROM done) FROM held",
+                   LEASE_HELD ", done AS (UPDATE hedgerow_job SET begun = true"
+                              " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
+                              " SELECT count(*), (SELECT count(*) FROM done) FROM held",
                    value, 2, why);
 }
 
@@ -263,9 +283,9 @@ enum status jobs_put_end(struct jobs *jobs, uint32_t number, struct slice text, 
     const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
                                            jobs_bytes(text)};
     return perform(jobs,
-                   HELD ", done AS (UPDATE hedgerow_job SET ending = $3"
-                        " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
-                        " SELECT count(*), (SELECT count(*) FROM done) FROM held",
+                   LEASE_HELD ", done AS (UPDATE hedgerow_job SET ending = $3"
+                              " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
+                              " SELECT count(*), (SELECT count(*) FROM done) FROM held",
                    value, 3, why);
 }
 
@@ -276,10 +296,10 @@ static enum status cut_result(struct jobs *jobs, uint32_t number, const char *na
     const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
                                            jobs_words(name), jobs_number((int64_t)pieces)};
     return perform(jobs,
-                   HELD ", done AS (DELETE FROM hedgerow_result WHERE job = $2"
-                        " AND name = convert_from($3, 'UTF8') AND piece >= $4"
-                        " AND EXISTS (SELECT FROM held))"
-                        " SELECT count(*), 1::bigint FROM held",
+                   LEASE_HELD ", done AS (DELETE FROM hedgerow_result WHERE job = $2"
+                              " AND name = convert_from($3, 'UTF8') AND piece >= $4"
+                              " AND EXISTS (SELECT FROM held))"
+                              " SELECT count(*), 1::bigint FROM held",
                    value, 4, why);
 }
 
@@ -295,18 +315,18 @@ enum status jobs_put_result(struct jobs *jobs, uint32_t number, const char *name
         const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
                                                jobs_words(name), jobs_number((int64_t)piece++),
                                                jobs_bytes((struct slice){data + at, size})};
-        status =
-            perform(jobs,
-                    HELD ", done AS (INSERT INTO hedgerow_result"
+        status = perform(jobs,
+                         LEASE_HELD
+                         ", done AS (INSERT INTO hedgerow_result"
                          " SELECT $2, convert_from($3, 'UTF8'), $4, $5 FROM held"
                          " ON CONFLICT (job, name, piece) DO UPDATE SET bytes = excluded.bytes)"
                          " SELECT count(*), 1::bigint FROM held",
-                    value, 5, why);
+                         value, 5, why);
     }
     return status == STATUS_OK ? cut_result(jobs, number, name, piece, why) : status;
 }
 
-static enum status draw(struct digest *id, struct why *why)
+enum status jobs_draw(struct digest *id, struct why *why)
 {
     struct random_source *source = random_source_new();
     enum status status = STATUS_NO_RANDOM;
@@ -346,7 +366,7 @@ enum status jobs_add(struct jobs *jobs, uint32_t *number, const struct jobs_new_
                      struct why *why)
 {
     struct digest id = {{0}};
-    enum status status = job->id == NULL ? draw(&id, why) : STATUS_OK;
+    enum status status = job->id == NULL ? jobs_draw(&id, why) : STATUS_OK;
     id = job->id == NULL ? id : *job->id;
     *number = 0;
     for (int i = 0; i < ADD_TRIES && status == STATUS_OK; i++) {

@@ -34,6 +34,9 @@ void jobs_free(struct jobs *jobs);
 /** Connects, and makes the tables where they are missing. */
 MUST_USE enum status jobs_ready(struct jobs *jobs, struct why *why);
 
+/** Whether this role may do what the leader does. Fails with STATUS_INVALID where it may not. */
+MUST_USE enum status jobs_may_lead(struct jobs *jobs, struct why *why);
+
 /** Takes the lead, where nobody has it; gives back what it had before. No journal of a job may be open. */
 MUST_USE enum status jobs_lead(struct jobs *jobs, struct why *why);
 
@@ -119,6 +122,17 @@ MUST_USE enum status jobs_result_size(struct jobs *jobs, int64_t *size, uint32_t
 MUST_USE enum status jobs_read_result(struct jobs *jobs, void *to, size_t *got, size_t room,
                                       uint32_t number, const char *name, uint64_t offset,
                                       struct why *why);
+
+/** Keeps the names of the sites that decline a job at this coordinator now, with ", " between; "": none does. It does not wait:
+ * the thread of jobs_follow writes them, and writes them again every JOBS_DECLINED_MS. So any coordinator may tell, without a
+ * term, and what one that died has told is soon forgotten. What cannot be written is tried again. */
+void jobs_tell_declined(struct jobs *jobs, uint32_t number, const char *names);
+
+/** Reads who declines a job at any of its coordinators: each name once, "..." behind those for which there is room. */
+MUST_USE enum status jobs_declined(struct jobs *jobs, char names[static JOBS_LINE_BYTES],
+                                   uint32_t number, struct why *why);
+
+enum { JOBS_DECLINED_MS = 10000 };
 
 /** Tells what the leader has to hear of: text, NUL-ended and kept until the next call, is a line that changes with the list of
  * jobs, and behind it a line "NUMBER WHO" for each cancelled job that is not over. A thread asks the database every

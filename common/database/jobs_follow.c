@@ -27,6 +27,7 @@ struct jobs_follower {
     int64_t began_ms;
     enum status status;
     struct why why;
+    struct jobs_told told; /* who declines jobs here */
 };
 
 static enum status read_changes(struct jobs *jobs, char **text, struct why *why)
@@ -48,6 +49,27 @@ static enum status read_changes(struct jobs *jobs, char **text, struct why *why)
     }
     database_answer_free(answer);
     return status;
+}
+
+/* Nothing depends on it, so it comes behind what is read, and nobody is told where it cannot be written. */
+static void write_declined(struct jobs_follower *follower)
+{
+    struct jobs_told copy;
+    size_t place = 0;
+    bool written = true;
+    while (written && place < JOBS_TOLD_MAX) {
+        struct why ignored = {""};
+        (void)pthread_mutex_lock(&follower->lock);
+        copy = follower->told;
+        place = follower->ends ? JOBS_TOLD_MAX : jobs_told_due(&copy, clock_now_ms());
+        (void)pthread_mutex_unlock(&follower->lock);
+        if (place < JOBS_TOLD_MAX) {
+            written = jobs_told_write(follower->jobs, &copy, place, &ignored) == STATUS_OK;
+            (void)pthread_mutex_lock(&follower->lock);
+            jobs_told_note(&follower->told, &copy, place, written, clock_now_ms());
+            (void)pthread_mutex_unlock(&follower->lock);
+        }
+    }
 }
 
 /* A server that is slow is asked less often. Returns whether the thread goes on. */
@@ -87,6 +109,7 @@ static void *read_on(void *self)
         follower->why = why;
         follower->there = true;
         (void)pthread_mutex_unlock(&follower->lock);
+        write_declined(follower);
         rest_ms = took_ms > REST_MOST_MS     ? REST_MOST_MS
                   : took_ms > JOBS_FOLLOW_MS ? took_ms
                                              : JOBS_FOLLOW_MS;
@@ -112,6 +135,12 @@ static enum status begin(struct jobs *jobs, struct why *why)
     }
     enum status status = jobs_new(&follower->jobs, jobs->url, why);
     if (status != STATUS_OK) {
+        free(follower);
+        return status;
+    }
+    status = jobs_draw(&follower->told.holder, why);
+    if (status != STATUS_OK) {
+        jobs_free(follower->jobs);
         free(follower);
         return status;
     }
@@ -171,6 +200,16 @@ enum status jobs_follow_listed(struct jobs *jobs, const struct jobs_row *rows, s
     jobs->listed_ms = clock_now_ms();
     jobs->follow = STATUS_OK; /* what failed before is no news of this list */
     return STATUS_OK;
+}
+
+void jobs_tell_declined(struct jobs *jobs, uint32_t number, const char *names)
+{
+    struct why ignored = {""};
+    if (jobs->follower != NULL || begin(jobs, &ignored) == STATUS_OK) {
+        (void)pthread_mutex_lock(&jobs->follower->lock);
+        jobs_told_take(&jobs->follower->told, number, names);
+        (void)pthread_mutex_unlock(&jobs->follower->lock);
+    }
 }
 
 enum status jobs_follow(struct jobs *jobs, const char **text, struct why *why)

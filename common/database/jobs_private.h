@@ -1,4 +1,4 @@
-/* jobs_private.h - what jobs.c, which connects, leads and changes, and jobs_read.c share. */
+/* jobs_private.h - what jobs.c, which connects, leads and changes, jobs_read.c, jobs_follow.c and jobs_declined.c share. */
 
 #ifndef DATABASE_JOBS_PRIVATE_H
 #define DATABASE_JOBS_PRIVATE_H
@@ -26,6 +26,39 @@ struct jobs {
     enum status follow; /* what came of the follower's latest question, */
     struct why because; /* and why */
 };
+
+enum { JOBS_TOLD_MAX = 2 * JOBS_LED_MAX };
+
+/* Who declines jobs here, on the way to the database. Starts zeroed, but for its holder. */
+struct jobs_told {
+    struct digest holder; /* drawn: two coordinators may have one name and one process number */
+    struct {
+        uint32_t number; /* 0: free */
+        char names[JOBS_LINE_BYTES];
+        bool changed;       /* since it was written */
+        int64_t written_ms; /* when it was written last, or tried */
+    } of[JOBS_TOLD_MAX];
+};
+
+/** Takes names for a job. */
+void jobs_told_take(struct jobs_told *told, uint32_t number, const char *names);
+
+/** Returns the place of what is due to be written; JOBS_TOLD_MAX: nothing is. */
+size_t jobs_told_due(const struct jobs_told *told, int64_t now_ms);
+
+/** Writes what is due at a place. told: a copy, for it waits for the server. */
+MUST_USE enum status jobs_told_write(struct jobs *jobs, const struct jobs_told *told, size_t place,
+                                     struct why *why);
+
+/** Notes that what stood at a place of the copy was written, or could not be. */
+void jobs_told_note(struct jobs_told *told, const struct jobs_told *copy, size_t place,
+                    bool written, int64_t now_ms);
+
+/** Draws an id. Fails with STATUS_NO_RANDOM. */
+MUST_USE enum status jobs_draw(struct digest *id, struct why *why);
+
+/** Copies a line for people; what does not fit, or cannot be read by them, ends it. */
+void jobs_take_line(char line[static JOBS_LINE_BYTES], struct slice text);
 
 /* The jobs that are led, as many as run at the same time. What an earlier leader said counts no more. */
 #define JOBS_LED                                                                                   \

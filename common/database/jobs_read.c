@@ -7,8 +7,7 @@
 
 enum { STATEMENT_BYTES = 256 };
 
-/* A line for people; what does not fit, or cannot be read by them, ends it. */
-static void take_line(char line[static JOBS_LINE_BYTES], struct slice text)
+void jobs_take_line(char line[static JOBS_LINE_BYTES], struct slice text)
 {
     const char *from = text.data;
     size_t used = 0;
@@ -78,9 +77,9 @@ enum status jobs_look(struct jobs *jobs, struct jobs_row *row, uint32_t number, 
         row->begun = database_number(answer, 0, 0) == 1;
         row->over = database_number(answer, 0, 1) == 1;
         row->journal = database_number(answer, 0, 2) == 1;
-        take_line(row->submitted, database_bytes(answer, 0, 3));
+        jobs_take_line(row->submitted, database_bytes(answer, 0, 3));
         const struct slice cancel = database_bytes(answer, 0, 4);
-        take_line(row->cancel, cancel);
+        jobs_take_line(row->cancel, cancel);
         if (cancel.size > 0 && row->cancel[0] == '\0') {
             (void)snprintf(row->cancel, sizeof row->cancel, "an operator");
         }

@@ -4,8 +4,8 @@
  *   hedgerow_record   sequence, body, blob_bytes, blob_digest, chain: as in the SQLite journal
  *   hedgerow_blob     sequence, bytes: until it is forgotten
  *
- * Opening raises the term. Every statement that writes takes the lease's row first and goes on only if the term is still its
- * own. So a leader that was stopped and wakes up writes nothing, whatever its clock says: `until` decides alone who may
+ * Opening raises the term. Every statement that writes holds the lease's row first and goes on only if the term is still its
+ * own (LEASE_HELD): any number of them at once, and nobody raises the term meanwhile. So a leader that was stopped and wakes up writes nothing, whatever its clock says: `until` decides alone who may
  * try to lead. The same settles a commit whose outcome is unknown. Opening again waits for the row, so the old statement has
  * either ended, and its record is there, or has yet to begin, and will find another term.
  *
@@ -27,10 +27,6 @@
 
 enum { VERSION = 1 };
 
-#define HELD                                                                                       \
-    "WITH held AS (UPDATE hedgerow_lease SET until = clock_timestamp() + " LEASE_LENGTH            \
-    " WHERE term = $1 RETURNING 1)"
-
 /* Two coordinators may begin at once: the first makes the tables while the second waits. */
 #define LOCKED "DO $$ BEGIN PERFORM pg_advisory_xact_lock(7522713, 1);"
 #define RECORDS                                                                                    \
@@ -46,9 +42,9 @@ enum { VERSION = 1 };
     " CREATE TRIGGER unchanged BEFORE UPDATE OR TRUNCATE ON hedgerow_blob"                         \
     " EXECUTE FUNCTION hedgerow_stays();"
 
-static const char schema[] =
-    LOCKED " IF to_regclass('hedgerow_lease') IS NULL THEN"
-           " CREATE TABLE hedgerow_lease (" LEASE_COLUMNS ");" RECORDS " END IF; END $$";
+static const char schema[] = LOCKED " IF to_regclass('hedgerow_lease') IS NULL THEN"
+                                    " CREATE TABLE hedgerow_lease (" LEASE_COLUMNS ");" RECORDS
+                                    " END IF;" LEASE_KEY " END $$";
 /* In a job's schema, which stands first in the path. */
 static const char schema_of_job[] =
     LOCKED " IF to_regclass('hedgerow_record') IS NULL THEN" RECORDS " END IF; END $$";
@@ -76,7 +72,7 @@ enum status journal_shared_led_by_another(struct journal_shared *journal)
     return STATUS_IO;
 }
 
-/* Performs a statement that begins with HELD and answers with one number: whether the term was ours. */
+/* Performs a statement that begins with LEASE_HELD and answers with one number: whether the term was ours. */
 static enum status perform(struct journal_shared *journal, const char *statement,
                            const struct database_value *value, size_t count)
 {
@@ -101,10 +97,10 @@ static enum status perform(struct journal_shared *journal, const char *statement
 static enum status append(void *self, uint64_t *sequence, struct slice body, struct slice blob)
 {
     static const char statement[] =
-        HELD ", added AS (INSERT INTO hedgerow_record"
-             " SELECT $2, $3, $4, $5, $6 FROM held RETURNING 1),"
-             " kept AS (INSERT INTO hedgerow_blob SELECT $2, $7 FROM held WHERE $4 > 0)"
-             " SELECT count(*) FROM added";
+        LEASE_HELD ", added AS (INSERT INTO hedgerow_record"
+                   " SELECT $2, $3, $4, $5, $6 FROM held RETURNING 1),"
+                   " kept AS (INSERT INTO hedgerow_blob SELECT $2, $7 FROM held WHERE $4 > 0)"
+                   " SELECT count(*) FROM added";
     struct journal_shared *journal = self;
     struct journal_mark next = {.sequence = journal->last.sequence + 1};
     struct digest digest;
@@ -136,8 +132,8 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
 static enum status forget(void *self, uint64_t sequence)
 {
     static const char statement[] =
-        HELD ", gone AS (DELETE FROM hedgerow_blob WHERE sequence = $2"
-             " AND EXISTS (SELECT FROM held)) SELECT count(*) FROM held";
+        LEASE_HELD ", gone AS (DELETE FROM hedgerow_blob WHERE sequence = $2"
+                   " AND EXISTS (SELECT FROM held)) SELECT count(*) FROM held";
     struct journal_shared *journal = self;
 
     enum status status = refuse(journal);
@@ -321,6 +317,7 @@ enum status journal_shared_open(struct journal *out, const struct journal_option
         return status;
     }
     *out = (struct journal){.self = journal,
+                            .waits = true,
                             .append = append,
                             .forget = forget,
                             .wipe = wipe,

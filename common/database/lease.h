@@ -17,6 +17,18 @@ struct lease;
     "one boolean PRIMARY KEY DEFAULT true CHECK (one), kind text NOT NULL,"                        \
     " version bigint NOT NULL, term bigint NOT NULL, holder text NOT NULL,"                        \
     " until timestamptz NOT NULL"
+
+/* Of the row's columns `term` alone is a key. So who takes the lead waits for every statement that has begun with LEASE_HELD,
+ * and the other way round; who renews the lease waits for none. A statement that is slow for one job holds up neither the
+ * lease nor another job's statements. */
+#define LEASE_KEY                                                                                  \
+    " IF to_regclass('hedgerow_lease_term') IS NULL THEN"                                          \
+    " CREATE UNIQUE INDEX hedgerow_lease_term ON hedgerow_lease (term); END IF;"
+
+/* How each statement begins that writes as the one that leads: its first value is the term. `held` has a row while that is the
+ * lease's, which stays so until the statement is committed. */
+#define LEASE_HELD   "WITH held AS (SELECT FROM hedgerow_lease WHERE term = $1 FOR KEY SHARE)"
+
 #define LEASE_LENGTH "interval '6 seconds'"
 enum { LEASE_MS = 6000, LEASE_RENEWAL_MS = 1500 };
 

@@ -12,7 +12,6 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 enum { DESK_RESULT_BYTES_MAX = 1 << 30 };
 

@@ -129,6 +129,21 @@ static void print_left(const json_t *job)
     }
 }
 
+/* A site pays before its answer leaves. Where a job was cut short in a round, what did not arrive was not counted here. */
+static void print_unheard(const json_t *job)
+{
+    char state[VIEW_TEXT_BYTES];
+    view_text(state, job, "state");
+    if ((strcmp(state, "cancelled") == 0 || strcmp(state, "failed") == 0) &&
+        json_is_true(json_object_get(job, "begun")) &&
+        view_number(job, "rounds") < view_number(job, "rounds_planned")) {
+        (void)printf("%-10s ", "");
+        wrap_print(stdout, 11, 11,
+                   "a site whose answer to the last round did not arrive may have paid "
+                   "for it: its own ledger says so");
+    }
+}
+
 void view_job(const json_t *job)
 {
     char text[VIEW_TEXT_BYTES];
@@ -146,6 +161,7 @@ void view_job(const json_t *job)
                      view_number(job, "rounds_planned"));
         print_left(job);
         print_price("paid", view_number(job, "epsilon"), view_number(job, "delta"));
+        print_unheard(job);
     }
     print_price("planned", view_number(job, "epsilon_planned"), view_number(job, "delta_planned"));
     print_wrapped("declined", job);

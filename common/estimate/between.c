@@ -220,7 +220,13 @@ static void tell_mean(struct between *out, const struct given *given, double var
     out->high = fmax(out->value + reach, point_of(&possible, true));
 }
 
-void between_sites(struct between *out, struct between_site *site, size_t count, bool is_bound)
+static double cut_off(double value, const struct between_site *site)
+{
+    return isnan(value) || !(site->from < site->to) ? value
+                                                    : fmin(fmax(value, site->from), site->to);
+}
+
+static void join(struct between *out, struct between_site *site, size_t count, bool is_bound)
 {
     struct given given = {.k = 0};
     CHECK(count <= BETWEEN_SITES_MAX);
@@ -248,6 +254,23 @@ void between_sites(struct between *out, struct between_site *site, size_t count,
     }
     if (!is_bound) {
         tell_spread(out, &given, variance);
+    }
+}
+
+void between_sites(struct between *out, struct between_site *site, size_t count, bool is_bound)
+{
+    double *const end[] = {&out->low, &out->high, &out->next_low, &out->next_high};
+    join(out, site, count, is_bound);
+    for (size_t i = 0; i < count; i++) {
+        if (!isnan(site[i].value)) {
+            /* A mean beyond an end is told as the end, and its interval is about that: else it might be empty. */
+            const double value = cut_off(out->value, &site[i]);
+            for (size_t j = 0; j < sizeof end / sizeof end[0]; j++) {
+                *end[j] = cut_off(*end[j] + (value - out->value), &site[i]);
+            }
+            out->value = value;
+            site[i].value = cut_off(site[i].value, &site[i]);
+        }
     }
 }
 

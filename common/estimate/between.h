@@ -33,6 +33,8 @@ struct between_site {
     double low; /* of the site alone, sampling and noise, 95 %; NAN: no end */
     double high;
     double weight; /* out: its share of the mean */
+    double from; /* what an effect can be, where from is below to: told figures are cut off there */
+    double to;
 };
 
 struct between {
@@ -50,7 +52,8 @@ struct between {
     double next_high;
 };
 
-/** Joins the sites. site: in/out (count), count at most BETWEEN_SITES_MAX. is_bound: sampling is an upper bound, so that spread,
+/** Joins the sites' values as they are. What can not be is cut off after that, of the sites' values too: a mean of shares that noise
+ * made negative and that were cut off before would be too large. site: in/out (count), count at most BETWEEN_SITES_MAX. is_bound: sampling is an upper bound, so that spread,
  * share, test and another site's are not told. */
 void between_sites(struct between *out, struct between_site *site, size_t count, bool is_bound);
 

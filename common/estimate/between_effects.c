@@ -9,20 +9,22 @@
 static const double noise_most = 0.2; /* of a share */
 static const double expected_least = 5;
 static const double expected_over_noise = 4;
-static const struct between_site unknown = {NAN, NAN, NAN, NAN, NAN, NAN};
+static const struct between_site unknown = {NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
 
 static double clamp(double value, double low, double high)
 {
     return fmin(fmax(value, low), high);
 }
 
-/* The p that differ from the share by no more than sampling, of n records of p, and noise account for (Wilson 1927). */
+/* The p that differ from the share by no more than sampling, of n records of p, and noise account for (Wilson 1927). A share beyond an
+ * end would differ from all that can be. */
 static void invert_share(struct between_site *site, double records)
 {
+    const double value = clamp(site->value, 0, 1);
     const double z2 = ESTIMATE_Z * ESTIMATE_Z / records;
     const double far = ESTIMATE_Z_NOISE * site->noise;
-    const double middle = site->value + z2 / 2;
-    const double inside = middle * middle - (1 + z2) * (site->value * site->value - far * far);
+    const double middle = value + z2 / 2;
+    const double inside = middle * middle - (1 + z2) * (value * value - far * far);
     const double reach = sqrt(fmax(inside, 0));
     site->low = clamp((middle - reach) / (1 + z2), 0, 1);
     site->high = clamp((middle + reach) / (1 + z2), 0, 1);
@@ -45,6 +47,7 @@ void between_shares(struct between_site *out, const struct between_sum *site, si
             out[i].sampling = sqrt(p * (1 - p) / n);
             out[i].noise = sqrt(variance) / n;
             invert_share(&out[i], n);
+            out[i].to = 1;
         }
     }
 }
@@ -83,6 +86,8 @@ void between_differences(struct between_site *out, const struct crosstab_cells *
             out[i].noise = sqrt(crosstab_noise(&site[i], gradient, 4));
             out[i].low = alone.low;
             out[i].high = alone.high;
+            out[i].from = -1;
+            out[i].to = 1;
         }
     }
 }

@@ -15,7 +15,7 @@
 
 enum { STEPS = 50, PAIR = 2 };
 
-static const struct between_site unknown = {NAN, NAN, NAN, NAN, NAN, NAN};
+static const struct between_site unknown = {NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
 static const double deaths_least = 10;
 static const double deaths_over_noise = 4;
 static const double information_noise_most = 0.3;

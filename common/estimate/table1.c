@@ -17,7 +17,7 @@ void table1_agree(struct table1_sizes *out, const struct table1_block *block, si
 {
     double excess = -records;
     CHECK(count > 0 && groups > 0 && groups <= SURVIVAL_GROUPS_MAX);
-    *out = (struct table1_sizes){.groups = groups};
+    *out = (struct table1_sizes){.groups = groups, .records = records};
     for (size_t g = 0; g <= groups; g++) {
         double weights = 0;
         double weighted = 0;
@@ -68,7 +68,8 @@ void table1_column_of(struct table1_column *out, const struct table1_block *bloc
     *out = (struct table1_column){.levels = block->levels,
                                   .step = block->step,
                                   .variance = block->variance,
-                                  .size_variance = size_variance(sizes, group)};
+                                  .size_variance = size_variance(sizes, group),
+                                  .records = sizes->records};
     for (size_t g = 0; g < sizes->groups; g++) {
         if (group == g || group == sizes->groups) {
             for (size_t k = 0; k <= block->levels; k++) {

@@ -38,6 +38,7 @@ struct table1_sizes {
     double variance[SURVIVAL_GROUPS_MAX +
                     1]; /* of the noise, before the total is made the public one */
     double variance_sum;
+    double records; /* the public number */
 };
 
 /**
@@ -57,6 +58,7 @@ struct table1_column {
     size_t groups; /* that are summed */
     double variance;
     double size_variance; /* of the noise on the size */
+    double records;       /* the public number, of all groups and those in none; 0: not known */
 };
 
 /** Takes it from a block that table1_agree has seen. group: sizes->groups for all. */

@@ -1,4 +1,5 @@
-/* table1_private.h - sums over a column's cells, for the files of table1, evaluate and concordance alone. */
+/* table1_private.h - sums over a column's cells, for the files of table1, evaluate, concordance and
+ * between_columns alone. */
 
 #ifndef ESTIMATE_TABLE1_PRIVATE_H
 #define ESTIMATE_TABLE1_PRIVATE_H

@@ -5,8 +5,6 @@
 #ifndef HTTP_FACTS_H
 #define HTTP_FACTS_H
 
-#include "base/status.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -6,7 +6,6 @@
 #define HTTP_HTTP_H
 
 #include "base/bytes.h"
-#include "base/log.h"
 #include "base/status.h"
 #include "base/why.h"
 

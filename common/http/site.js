@@ -184,9 +184,9 @@ function showJobs(site) {
 // Charges are rows of two tables: names of jobs come from the runs.
 function showLeft(site, facts) {
   const names = new Map(site.runs.map((run) => [run.id, run.job]));
-  const lines = facts.latest_answers.map((row) => [row.when, names.get(row.id) || row.id, row.round, row.task, row.charge, row.bytes]);
-  const made = section("What left this site", "The latest answers, the newest first. Each was charged before it left, and hedgerow-agent ledger lists them all",
-    ["when", "job", "round", "task", "charge", "bytes"], lines);
+  const lines = facts.latest_answers.map((row) => [row.when, names.get(row.id) || row.id, row.round, row.task, row.epsilon, row.charge, row.bytes]);
+  const made = section("What left this site", "The latest answers, the newest first. Each was charged before it left, and hedgerow-agent ledger lists them all. Epsilon used up is 0 for a round whose pass over the records was charged already",
+    ["when", "job", "round", "task", "epsilon used up", "charge", "bytes"], lines);
   const host = document.getElementById("left");
   host.replaceChildren(...(lines.length === 0 ? [element("h2", "What left this site"), element("p", "Nothing yet.")] : made.childNodes));
 }

@@ -196,6 +196,7 @@ function show(status) {
       if (value !== null) cards.push(numberCard(name, value, help[name], facts));
     } else if (value.length > 0) {
       if (present(value) !== null) cards.push(card(name, present(value), help[name]));
+      else if (name === "data_set_info") cards.push(card(name, value[0].data_set, help[name]));
       else if (name === "stage_info") cards.push(card(name, value[0].stage, help[name]));
       else tables.push(table(name, value, help[name]));
     }

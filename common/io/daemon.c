@@ -63,11 +63,6 @@ static enum status draw_in_turn(void *self, void *out, size_t bytes)
 
 enum { MEMORY_UNIT_BYTES = 1024 * 1024 };
 
-enum status daemon_judge_memory(uint64_t memory_bytes_max, struct why *why)
-{
-    return process_judge_memory(memory_bytes_max / MEMORY_UNIT_BYTES, why);
-}
-
 enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
                          uint64_t memory_bytes_max, struct why *why)
 {
@@ -161,7 +156,7 @@ static bool prints_help(const struct daemon_program *program, int count, char *c
 {
     for (int i = 1; i < count; i++) {
         if (strcmp(argument[i], "--help") == 0 || strcmp(argument[i], "-h") == 0) {
-            (void)fputs(program->help, stdout);
+            (void)printf("%s\nExit codes:\n" EXIT_CODE_HELP, program->help);
             return true;
         }
         if (strcmp(argument[i], "--version") == 0) {
@@ -237,6 +232,13 @@ bool daemon_report(const char *question, enum status status, struct why *why)
     }
     why->text[0] = '\0';
     return good;
+}
+
+bool daemon_check_memory(uint64_t memory_bytes_max)
+{
+    struct why why = {{0}};
+    const enum status status = process_judge_memory(memory_bytes_max / MEMORY_UNIT_BYTES, &why);
+    return status == STATUS_OK || daemon_report("memory", status, &why);
 }
 
 static void remark(const char *question, const char *kind, const char *format, va_list arguments)

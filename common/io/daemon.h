@@ -42,9 +42,10 @@ MUST_USE enum status daemon_start(struct daemon *daemon, const struct log_settin
                                   uint64_t memory_bytes_max, struct why *why);
 void daemon_stop(struct daemon *daemon);
 
-/** Says whether daemon_start would take such a limit, for `check`. What a program takes before it starts is to be taken
- * before: the numerical library's buffers. Fails as daemon_start does. */
-MUST_USE enum status daemon_judge_memory(uint64_t memory_bytes_max, struct why *why);
+/** Behind the loop that heard of signals, before results are made and written: from now on a first SIGTERM or SIGINT is answered
+ * in the log, and one that comes STOP_AGAIN_MS later or more ends the program at once, as a crash would. Where no thread is to be
+ * had, signals stay held back. */
+void daemon_let_hurry(const struct daemon *daemon);
 
 /** Prints "program: sentence" to standard error and returns the exit code that fits the status. */
 int daemon_complain(const char *program, enum status status, const struct why *why);
@@ -96,6 +97,10 @@ MUST_USE enum status daemon_seed(struct daemon *daemon, const struct daemon_seed
 /** Prints a line of `check`: question, PASSED or FAILED, and why says what; empties why for the next line. Returns
  * whether status is STATUS_OK. */
 bool daemon_report(const char *question, enum status status, struct why *why);
+
+/** Reports a limit that daemon_start would refuse; one that it takes needs no line. What a program takes before it starts is to
+ * be taken before: the numerical library's buffers. Returns whether it takes it. */
+bool daemon_check_memory(uint64_t memory_bytes_max);
 
 /** Prints a line of `check` that decides nothing: question, "note" and a sentence. */
 void daemon_note(const char *question, const char *format, ...)

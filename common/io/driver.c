@@ -80,49 +80,6 @@ static void follow_files(struct driver *driver)
     driver->files_due_ms = clock_now_ms() + FILES_LOOK_MS;
 }
 
-struct heard {
-    struct driver *driver;
-    struct lane *lane;
-};
-
-static enum status hear(void *self, const struct event *event)
-{
-    const struct heard *heard = self;
-    return driver_runs(heard->driver, heard->lane) ? driver_give(heard->driver, heard->lane, *event)
-                                                   : STATUS_OK;
-}
-
-/* Whatever a database takes to answer, the loop is free for half of the time. */
-static int64_t rest_of_source(const struct driver *driver, size_t index, int64_t took_ms)
-{
-    int64_t running = 0;
-    for (size_t i = 0; i < driver->options->source_count; i++) {
-        running += driver_runs(driver, &driver->lane[driver->options->source[i]->lane]) ? 1 : 0;
-    }
-    const int64_t every_ms = driver->options->source[index]->every_ms;
-    return 2 * took_ms * running > every_ms ? 2 * took_ms * running : every_ms;
-}
-
-static void look_at_source(struct driver *driver, size_t index)
-{
-    const struct driver_source *source = driver->options->source[index];
-    struct lane *lane = &driver->lane[source->lane];
-    struct heard heard = {driver, lane};
-    struct why why = {""};
-    const int64_t began_ms = clock_now_ms();
-    if (!driver_runs(driver, lane) || began_ms < driver->source_due_ms[index]) {
-        return;
-    }
-    lane->status = source->look(source->self, hear, &heard, &why);
-    lane->progressed = lane->progressed || lane->status == STATUS_OK;
-    if (lane->status != STATUS_OK && why.text[0] != '\0') {
-        why_set(&driver->why, "%s", why.text);
-        log_event(driver->options->log, LOG_WARN, "source-failed", NULL, "%s", why.text);
-    }
-    const int64_t now_ms = clock_now_ms();
-    driver->source_due_ms[index] = now_ms + rest_of_source(driver, index, now_ms - began_ms);
-}
-
 /* Under a one-time token only ENROL is heard, and by the driver alone: the machine never learns of
  * it. */
 static void enrol(struct driver *driver, const struct endpoint_message *from)
@@ -170,54 +127,6 @@ static void take_messages(struct driver *driver)
     }
 }
 
-/* How long nothing is due on a lane. A tick that leaves its own time in the past waits a millisecond. */
-static int64_t lane_idle_ms(const struct driver *driver, const struct lane *lane, int64_t now_ms)
-{
-    if (lane->state == LANE_EMPTY) {
-        return INT64_MAX;
-    }
-    if (lane->state == LANE_RESTS) {
-        return lane->due_ms - now_ms;
-    }
-    if (!driver_runs(driver, lane)) {
-        return driver_works(lane) || lane->waiting != NULL
-                   ? INT64_MAX
-                   : 0; /* its thread's end wakes the loop */
-    }
-    const int64_t wake_ms = lane->machine.wake_ms(lane->machine.self);
-    if (wake_ms > now_ms) {
-        return wake_ms - now_ms;
-    }
-    return wake_ms <= lane->ticked_ms && now_ms <= lane->ticked_ms ? 1 : 0;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int idle_ms(const struct driver *driver)
-{
-    const int64_t now_ms = clock_now_ms();
-    int64_t idle = 1000;
-
-    for (size_t i = 0; i < driver->lane_count; i++) {
-        idle = earlier(idle, lane_idle_ms(driver, &driver->lane[i], now_ms));
-    }
-    if (driver->options->roster_path != NULL) {
-        idle = earlier(idle, driver->roster_due_ms - now_ms);
-    }
-    if (driver->options->file_count > 0) {
-        idle = earlier(idle, driver->files_due_ms - now_ms);
-    }
-    for (size_t i = 0; i < driver->options->source_count; i++) {
-        if (driver_runs(driver, &driver->lane[driver->options->source[i]->lane])) {
-            idle = earlier(idle, driver->source_due_ms[i] - now_ms);
-        }
-    }
-    return idle < 0 ? 0 : (int)idle;
-}
-
 void driver_take_signal(struct driver *driver)
 {
     struct signalfd_siginfo info;
@@ -226,54 +135,6 @@ void driver_take_signal(struct driver *driver)
         driver->stopped = true;
         driver->exit_code = info.ssi_signo == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_OK;
     }
-}
-
-/* Adds a guest's descriptor to those that are waited for; returns how long nothing is due, for the guest either. */
-static int await_guest(const struct driver_guest *guest, struct pollfd *other, size_t *count,
-                       int timeout_ms)
-{
-    if (guest == NULL) {
-        return timeout_ms;
-    }
-    const int64_t now_ms = clock_now_ms();
-    const int descriptor = guest->descriptor(guest->self, now_ms);
-    if (descriptor >= 0) {
-        other[(*count)++] = (struct pollfd){.fd = descriptor, .events = POLLIN};
-    }
-    const int64_t due_ms = guest->due_ms(guest->self, now_ms);
-    if (due_ms - now_ms >= timeout_ms) {
-        return timeout_ms;
-    }
-    return due_ms <= now_ms ? 0 : (int)(due_ms - now_ms);
-}
-
-static enum status wait_turn(struct driver *driver, int timeout_ms)
-{
-    const struct driver_guest *const *guest = driver->options->guest;
-    struct pollfd other[1 + DRIVER_LANES_MAX + DRIVER_GUESTS_MAX] = {
-        {.fd = driver->signals, .events = POLLIN}};
-    const bool signals = driver->signals >= 0;
-    size_t count = signals ? 1 : 0;
-
-    for (size_t i = 0; i < driver->lane_count; i++) {
-        if (driver_works(&driver->lane[i])) {
-            other[count++] =
-                (struct pollfd){.fd = worker_descriptor(driver->lane[i].worker), .events = POLLIN};
-        }
-    }
-    for (size_t i = 0; i < DRIVER_GUESTS_MAX; i++) {
-        timeout_ms = await_guest(guest[i], other, &count, timeout_ms);
-    }
-    enum status status = endpoint_poll(driver->options->endpoint, other, count, timeout_ms);
-    if (status == STATUS_OK && signals && other[0].revents != 0) {
-        driver_take_signal(driver);
-    }
-    for (size_t i = 0; i < DRIVER_GUESTS_MAX; i++) {
-        if (guest[i] != NULL) {
-            guest[i]->run(guest[i]->self, clock_now_ms());
-        }
-    }
-    return status;
 }
 
 /* The machine hears whom the transport has cut for an attack: it does not wait for such. */
@@ -328,7 +189,8 @@ static void take_work(struct driver *driver)
 
 void driver_turn(struct driver *driver)
 {
-    enum status status = wait_turn(driver, idle_ms(driver));
+    driver_begin_writes(driver);
+    enum status status = driver_wait(driver);
     if (status == STATUS_OK && driver->options->lost != NULL &&
         driver->options->lost(driver->options->lost_self)) {
         why_set(&driver->why, "another program goes on with the journal");
@@ -340,14 +202,13 @@ void driver_turn(struct driver *driver)
         return;
     }
     take_work(driver);
+    driver_take_writes(driver);
     look_at_link(driver); /* a new connection comes before what it carries */
     take_messages(driver);
     take_cuts(driver);
     follow_roster(driver);
     follow_files(driver);
-    for (size_t i = 0; i < driver->options->source_count; i++) {
-        look_at_source(driver, i);
-    }
+    driver_look_at_sources(driver);
     for (size_t i = 0; i < driver->lane_count; i++) {
         tick(driver, &driver->lane[i]);
     }
@@ -427,6 +288,7 @@ enum status driver_run(const struct driver_options *options, const struct driver
     }
     for (size_t i = 0; i < driver->lane_count; i++) {
         worker_free(driver->lane[i].worker);
+        worker_free(driver->lane[i].writer);
     }
     effects_free(&driver->effects);
     if (driver->signals >= 0) {

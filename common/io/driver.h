@@ -1,5 +1,6 @@
 /* driver.h - performs machines' effects for real: messages through the endpoint, commits through
- * the journal, work on a thread of its lane; time and signals come in as events.
+ * the journal, work on a thread of its lane, and so what a journal that waits for a server writes; time and signals come in as
+ * events.
  *
  * Machines stand on lanes. Each lane has a journal of its own, and is thrown away and recovered alone. Lanes share the
  * endpoint, the allow-list and the loop: a turn hears 64 messages at most, of whichever peers have sent, and wakes every
@@ -78,8 +79,8 @@ struct driver_guest {
     void (*run)(void *self, int64_t now_ms);
 };
 
-/* Where else a machine's events come from: others who serve the same job. Asked only while the lane's machine runs. It may wait
- * for a database, as the journal does. */
+/* Where else a machine's events come from: others who serve the same job. Asked only while the lane's machine runs, and its
+ * journal writes nothing. It may wait for a database. */
 typedef enum status driver_hear(void *self, const struct event *event);
 
 struct driver_source {
@@ -134,20 +135,25 @@ struct driver_options {
 };
 
 /**
- * Runs machines until the last one finishes or SIGTERM or SIGINT comes. While one lane works (EFFECT_WORK), its machine and
- * all others take events.
+ * Runs machines until the last one finishes or SIGTERM or SIGINT comes. While one lane works (EFFECT_WORK) or writes (struct
+ * journal, waits), its machine and all others take events. A stop waits for what is being written.
  *
  * exit_code  out  what the last EFFECT_FINISH said; 0 after SIGTERM, as supervisors expect; 130 after SIGINT
  *
  * Fails with what the factory's make returned, STATUS_CORRUPT (the journal cannot be replayed),
  * STATUS_FOREIGN (it is another job's), or the cause when restarting a lane did not help
  * DRIVER_RESTARTS_MAX times in a row. Logged; why repeats it. When a stop finds work that outlasts
- * the grace, the process ends there with that exit code: a program may stop at any moment anyway.
+ * the grace, the process ends there with that exit code: a program may stop at any moment anyway. So it does
+ * when a second signal comes while it waits, also for what winds a machine up.
  */
 MUST_USE enum status driver_run(const struct driver_options *options,
                                 const struct driver_factory *factory, int *exit_code,
                                 struct why *why);
 
 enum { DRIVER_RESTARTS_MAX = 5 };
+
+/* A stop that is asked for twice comes at once. Two signals closer than this are one: a terminal and the program's parent may
+ * both send it. */
+enum { STOP_AGAIN_MS = 1000 };
 
 #endif

@@ -1,6 +1,6 @@
 /* Events in, effects out. A commit is performed where it stands among the effects, and answered
  * after the step: the machine does not emit before that answer what is only right if the commit
- * happened. */
+ * happened. Where the journal waits for a server, both come later (driver_write.c). */
 
 #include "io/driver_private.h"
 
@@ -60,53 +60,60 @@ static enum status start_work(struct driver *driver, struct lane *lane)
     return status;
 }
 
-static enum status append(const struct journal *journal, uint64_t *sequence,
-                          const struct effect *effect)
+static const char *const effect_step[][2] = {
+    [EFFECT_SEND] = {"send-before", "send-after"},
+    [EFFECT_COMMIT] = {"commit-before", "commit-after"},
+    [EFFECT_FORGET] = {"forget-before", "forget-after"},
+    [EFFECT_WORK] = {"work-before", "work-after"},
+    [EFFECT_RECONNECT] = {"reconnect-before", "reconnect-after"},
+    [EFFECT_RESTART] = {"restart-before", "restart-after"},
+    [EFFECT_FINISH] = {"finish-before", "finish-after"},
+};
+
+enum status driver_note_written(struct driver *driver, struct lane *lane,
+                                const struct effect *effect, enum status status)
 {
-    const struct slice body = effect->as.commit.body;
-    const struct slice blob = effect->as.commit.blob;
-    const struct digest *digest = effect->as.commit.digest;
-    return digest != NULL && journal->append_known != NULL
-               ? journal->append_known(journal->self, sequence, body, blob, digest)
-               : journal->append(journal->self, sequence, body, blob);
+    const bool commits = effect->kind == EFFECT_COMMIT;
+    if (status != STATUS_OK) {
+        return journal_failed(driver, lane, status, commits ? "commit-failed" : "forget-failed");
+    }
+    lane->progressed = lane->progressed || commits;
+    if (commits && lane->journal.told != NULL) {
+        lane->journal.told(lane->journal.self, effect->as.commit.body, effect->as.commit.blob);
+    }
+    observe(driver, effect_step[effect->kind][1]);
+    return STATUS_OK;
+}
+
+/* A journal that waits for a server is written beside the loop. */
+static enum status write_effect(struct driver *driver, struct lane *lane,
+                                const struct effect *effect)
+{
+    uint64_t sequence = 0;
+    if (lane->journal.waits) {
+        return driver_write_later(lane, effect);
+    }
+    const enum status status = driver_note_written(
+        driver, lane, effect, driver_write_now(&lane->journal, &sequence, effect));
+    if (status == STATUS_OK && effect->kind == EFFECT_COMMIT) {
+        CHECK(lane->owed_count < EFFECTS_MAX);
+        lane->owed[(lane->owed_first + lane->owed_count++) % EFFECTS_MAX] = sequence;
+    }
+    return status;
 }
 
 static enum status perform(struct driver *driver, struct lane *lane, const struct effect *effect)
 {
-    static const char *const step[][2] = {
-        [EFFECT_SEND] = {"send-before", "send-after"},
-        [EFFECT_COMMIT] = {"commit-before", "commit-after"},
-        [EFFECT_FORGET] = {"forget-before", "forget-after"},
-        [EFFECT_WORK] = {"work-before", "work-after"},
-        [EFFECT_RECONNECT] = {"reconnect-before", "reconnect-after"},
-        [EFFECT_RESTART] = {"restart-before", "restart-after"},
-        [EFFECT_FINISH] = {"finish-before", "finish-after"},
-    };
     enum status status = STATUS_OK;
-    uint64_t sequence = 0;
 
-    observe(driver, step[effect->kind][0]);
+    observe(driver, effect_step[effect->kind][0]);
     switch (effect->kind) {
     case EFFECT_SEND:
         send_message(driver, effect);
         break;
     case EFFECT_COMMIT:
-        status = append(&lane->journal, &sequence, effect);
-        if (status != STATUS_OK) {
-            return journal_failed(driver, lane, status, "commit-failed");
-        }
-        CHECK(lane->owed_count < EFFECTS_MAX);
-        lane->owed[(lane->owed_first + lane->owed_count++) % EFFECTS_MAX] = sequence;
-        lane->progressed = true;
-        break;
     case EFFECT_FORGET:
-        CHECK(effect->as.forget.sequence > 0);
-        status = (effect->as.forget.secret ? lane->journal.wipe : lane->journal.forget)(
-            lane->journal.self, effect->as.forget.sequence);
-        if (status != STATUS_OK) {
-            return journal_failed(driver, lane, status, "forget-failed");
-        }
-        break;
+        return write_effect(driver, lane, effect); /* its end is observed when it is written */
     case EFFECT_WORK:
         status = start_work(driver, lane);
         break;
@@ -121,7 +128,7 @@ static enum status perform(struct driver *driver, struct lane *lane, const struc
         driver->exit_code = effect->as.finish.exit_code;
         break;
     }
-    observe(driver, step[effect->kind][1]);
+    observe(driver, effect_step[effect->kind][1]);
     return status;
 }
 

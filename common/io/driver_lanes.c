@@ -87,16 +87,31 @@ static int64_t grace_ends_ms(const struct driver *driver)
     return clock_now_ms() + (grace == 0 ? STOP_GRACE_MS : grace);
 }
 
-static void stop_short(const struct driver *driver)
+static void stop_short(const struct driver *driver, const char *because)
 {
     log_event(driver->options->log, LOG_INFO, "stopped", NULL,
-              "stopped in the middle of a computation; it will be done again");
+              "%sstopped in the middle of a computation; it will be done again", because);
     _exit(driver->exit_code);
+}
+
+/* The first signal stops the loop. A second one says that whoever sent it does not want to wait. */
+static void take_signal_while_waiting(struct driver *driver, int64_t *until_ms)
+{
+    const int64_t asked_ms = *until_ms - (grace_ends_ms(driver) - clock_now_ms());
+    if (!driver->stopped) {
+        driver_take_signal(driver);
+        *until_ms = grace_ends_ms(driver);
+    } else {
+        driver_take_signal(driver);
+        if (clock_now_ms() - asked_ms >= STOP_AGAIN_MS) {
+            stop_short(driver, "asked again, and ");
+        }
+    }
 }
 
 /* Without a stop it waits for as long as the work takes; *until_ms is then INT64_MAX. Work that outlasts a stop's grace cannot
  * be taken back from its thread; a crash is the way out that every part of the program is made for. What winds up a machine
- * that has finished is waited for: it is the last that is to be done for it. */
+ * that has finished is waited for, until a second signal: it is the last that is to be done for it. */
 static void wait_for_work(struct driver *driver, const struct lane *lane, int64_t *until_ms)
 {
     enum { LOOK_MS = 1000 };
@@ -104,14 +119,13 @@ static void wait_for_work(struct driver *driver, const struct lane *lane, int64_
     while (still_works(lane)) {
         const int64_t left = ends ? LOOK_MS : *until_ms - clock_now_ms();
         if (left <= 0) {
-            stop_short(driver);
+            stop_short(driver, "");
         }
         struct pollfd wait[] = {{.fd = worker_descriptor(lane->worker), .events = POLLIN},
-                                {.fd = driver->stopped ? -1 : driver->signals, .events = POLLIN}};
+                                {.fd = driver->signals, .events = POLLIN}};
         (void)poll(wait, 2, (int)(left < LOOK_MS ? left : LOOK_MS));
         if (wait[1].revents != 0) {
-            driver_take_signal(driver);
-            *until_ms = grace_ends_ms(driver);
+            take_signal_while_waiting(driver, until_ms);
         }
     }
 }
@@ -123,9 +137,10 @@ static void tell_of_winding_up(const struct driver *driver)
         count += driver->lane[i].state == LANE_ENDS && still_works(&driver->lane[i]) ? 1 : 0;
     }
     if (count > 0 && driver->stopped) {
-        log_event(driver->options->log, LOG_INFO, "winding-up", NULL,
-                  "what is left to do for %zu that %s finished is done first", count,
-                  count == 1 ? "has" : "have");
+        log_event(
+            driver->options->log, LOG_INFO, "winding-up", NULL,
+            "what is left to do for %zu that %s finished is done first: ask again to stop at once",
+            count, count == 1 ? "has" : "have");
     }
 }
 
@@ -203,8 +218,8 @@ static enum status wind_up(struct driver *driver, struct lane *lane)
     return follow_on(driver, lane, STATUS_OK);
 }
 
-/* Unmakes a machine that has ended. One whose thread is still computing is unmade once that has ended, for it writes into the
- * machine's memory; other lanes go on meanwhile. Fails with what ends the run. */
+/* Unmakes a machine that has ended. One whose thread is still computing or writing is unmade once that has ended, for it uses
+ * the machine's memory; other lanes go on meanwhile. Fails with what ends the run. */
 static enum status settle(struct driver *driver, struct lane *lane)
 {
     if (lane->state == LANE_ENDS && lane->waiting == NULL && !still_works(lane)) {
@@ -212,6 +227,12 @@ static enum status settle(struct driver *driver, struct lane *lane)
     }
     if (lane->state != LANE_RUNS || is_whole(lane)) {
         return STATUS_OK;
+    }
+    if (lane->status != STATUS_OK) {
+        driver_drop_writes(lane); /* they go with the machine */
+    }
+    if (driver_writes(lane)) {
+        return STATUS_OK; /* what has finished is written first, and the others go on */
     }
     const bool finished = lane->finished && lane->status == STATUS_OK;
     if (finished) {
@@ -241,6 +262,9 @@ static enum status make(struct driver *driver, struct lane *lane)
     lane->status = STATUS_OK;
     lane->ticked_ms = -1;
     enum status status = lane->worker == NULL ? worker_new(&lane->worker) : STATUS_OK;
+    if (status == STATUS_OK && lane->writer == NULL) {
+        status = worker_new(&lane->writer);
+    }
     if (status != STATUS_OK) {
         why_set(&driver->why, "no memory or descriptors for a thread");
         return status;
@@ -307,6 +331,7 @@ enum status driver_run_lanes(struct driver *driver)
     for (size_t i = 0; i < driver->lane_count; i++) {
         struct lane *lane = &driver->lane[i];
         wait_for_work(driver, lane, &until_ms);
+        driver_await_write(driver, lane);
         if (lane->state == LANE_RUNS) {
             driver->factory->unmake(self_of(driver, lane), &lane->machine, &lane->journal);
         }

@@ -1,5 +1,6 @@
-/* driver_private.h - what the driver's files share: driver.c (the loop), driver_lanes.c (how machines come and go),
- * driver_effects.c (the performing of effects) and driver_files.c (followed files). */
+/* driver_private.h - what the driver's files share: driver.c (the loop), driver_wait.c (what it waits for), driver_lanes.c (how machines come and go),
+ * driver_effects.c (the performing of effects), driver_write.c (what is written beside the loop), driver_sources.c (what others
+ * say who serve the same jobs) and driver_files.c (followed files). */
 
 #ifndef IO_DRIVER_PRIVATE_H
 #define IO_DRIVER_PRIVATE_H
@@ -24,6 +25,8 @@ enum lane_state {
     LANE_RESTS /* its machine is made when due_ms has come */
 };
 
+struct driver_write;
+
 struct lane {
     enum lane_state state;
     int64_t due_ms;
@@ -33,6 +36,10 @@ struct lane {
     void (*waiting)(void *self); /* work that waits for its turn (work_at_once); NULL: none does */
     void *waiting_self;
     uint64_t waiting_since; /* a number that grows */
+    struct worker
+        *writer; /* its thread for what a journal that waits is to write: it computes nothing */
+    struct driver_write *
+        write; /* owned, oldest first; the first one may be on its way; NULL: nothing is to be written */
     /* Commits that the machine has not been told of yet, oldest first: a ring. */
     uint64_t owed[EFFECTS_MAX];
     size_t owed_first;
@@ -80,11 +87,47 @@ bool driver_works(const struct lane *lane);
 MUST_USE enum status driver_begin_work(struct driver *driver, struct lane *lane,
                                        void (*work)(void *self), void *self);
 
+/** Performs an EFFECT_COMMIT or EFFECT_FORGET. sequence: out, of a commit. Fails as the journal does. On any thread. */
+MUST_USE enum status driver_write_now(const struct journal *journal, uint64_t *sequence,
+                                      const struct effect *effect);
+
+/** Has one performed later, behind those of its lane that are to be. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status driver_write_later(struct lane *lane, const struct effect *effect);
+
+/** One was performed, status says how: tells whoever watches the journal, and logs a failure. Returns status. */
+MUST_USE enum status driver_note_written(struct driver *driver, struct lane *lane,
+                                         const struct effect *effect, enum status status);
+
+/** Returns whether a lane's journal has something to write; driver_is_writing: whether its thread is at it. */
+bool driver_writes(const struct lane *lane);
+bool driver_is_writing(const struct lane *lane);
+
+/** Begins what the lanes have to write, one write of each. Nothing else may use their journals until it is taken. */
+void driver_begin_writes(struct driver *driver);
+
+/** Takes what is written, and tells the machines of their commits. */
+void driver_take_writes(struct driver *driver);
+
+/** Forgets what a lane has to write and has not begun. */
+void driver_drop_writes(struct lane *lane);
+
+/** Waits for what a lane is writing, also after a stop: the journal is then given back in order. Nobody is told of it. */
+void driver_await_write(struct driver *driver, struct lane *lane);
+
+/** Asks the sources that are due. */
+void driver_look_at_sources(struct driver *driver);
+
+/** Returns when the next source is due; INT64_MAX: none is. */
+int64_t driver_sources_due_ms(const struct driver *driver);
+
 /** Makes machines until the last one finishes, or until making one anew does not help. */
 MUST_USE enum status driver_run_lanes(struct driver *driver);
 
 /** Takes a signal that is there: the driver is to stop. */
 void driver_take_signal(struct driver *driver);
+
+/** Waits for messages, threads, a signal and guests, or until something is due; runs the guests. Fails as endpoint_poll. */
+MUST_USE enum status driver_wait(struct driver *driver);
 
 /** One turn of the loop: waits, and gives the machines what has come. */
 void driver_turn(struct driver *driver);

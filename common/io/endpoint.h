@@ -86,7 +86,7 @@ bool endpoint_admit(struct endpoint *endpoint, const struct roster *roster);
 MUST_USE enum status endpoint_poll(struct endpoint *endpoint, struct pollfd *other, size_t count,
                                    int timeout_ms);
 
-enum { ENDPOINT_OTHERS_MAX = 24 };
+enum { ENDPOINT_OTHERS_MAX = 40 };
 
 struct endpoint_message {
     struct peer

@@ -69,14 +69,7 @@ static enum status bind_port(struct endpoint *endpoint, struct why *why)
 static enum status seed_numbers(struct why *why)
 {
     unsigned seed = 0;
-    struct random_source *source = random_source_new();
-    enum status status = STATUS_NO_RANDOM;
-
-    if (source != NULL) {
-        struct random random = random_source_interface(source);
-        status = random_fill(&random, &seed, sizeof seed);
-    }
-    random_source_free(source);
+    const enum status status = random_once(&seed, sizeof seed);
     if (status == STATUS_OK) {
         srandom(seed);
     } else {

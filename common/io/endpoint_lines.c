@@ -208,6 +208,7 @@ enum status endpoint_lines_receive(struct endpoint *endpoint, struct endpoint_me
 
 /* Pieces go by the line, also small ones: the last one of a transfer must not overtake the others. What asks for a piece
  * goes the same way: over CURVE it wakes one of libzmq's threads at each end, which costs more than the piece's cipher.
+ * Nothing else does, however large: a roster that overtakes the invitation to its round is dropped.
  * Returns whether it is one of these; way: out, which of the two; offset: out, where the piece begins. */
 static bool is_of_transfer(struct slice control, struct slice payload, size_t *way,
                            uint64_t *offset)
@@ -267,8 +268,7 @@ enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *pe
         control.size > CONTROL_BYTES_MAX) {
         return STATUS_NOT_FOUND;
     }
-    const bool is_piece = is_of_transfer(control, payload, &which, &offset);
-    if (!is_piece && payload.size < LINE_PAYLOAD_BYTES) {
+    if (!is_of_transfer(control, payload, &which, &offset)) {
         return STATUS_NOT_FOUND;
     }
     if (endpoint->listens) {
@@ -278,12 +278,10 @@ enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *pe
         }
     }
     struct way *way = admitted != NULL ? &admitted->way[which] : &endpoint->dialing.way[which];
-    const bool stays = is_piece && way->by_curve && offset > way->offset;
+    const bool stays = way->by_curve && offset > way->offset;
     const enum status status =
         stays ? STATUS_NOT_FOUND : send_by_line(endpoint, admitted, control, payload);
-    if (is_piece) {
-        *way = (struct way){.by_curve = status == STATUS_NOT_FOUND, .offset = offset};
-    }
+    *way = (struct way){.by_curve = status == STATUS_NOT_FOUND, .offset = offset};
     return status;
 }
 

@@ -1,8 +1,8 @@
 /* endpoint_lines.h - what the files of the lines share (endpoint_lines.c, endpoint_lines_listen.c, endpoint_lines_dial.c).
  *
  * An agent that has heard the coordinator over CURVE says WANT. LINE answers it, over CURVE: a port, a name, two fresh keys. The
- * agent dials that port, and both show that they have the keys. From then on messages with a large payload take the
- * line. It lives as long as the CURVE connection that asked for it: what that has proved is what it rests on. */
+ * agent dials that port, and both show that they have the keys. From then on the pieces of answers and models, and what
+ * asks for them, take the line. It lives as long as the CURVE connection that asked for it: what that has proved is what it rests on. */
 
 #ifndef IO_ENDPOINT_LINES_H
 #define IO_ENDPOINT_LINES_H
@@ -12,9 +12,8 @@
 #include "io/line.h"
 
 enum {
-    LINE_PAYLOAD_BYTES = 32 * 1024, /* smaller ones that are no pieces stay where they are */
-    LINES_MAX = 256,                /* agents beyond them send all over CURVE */
-    CALLERS_MAX = 64,               /* connections that have not shown a name yet */
+    LINES_MAX = 256,  /* agents beyond them send all over CURVE */
+    CALLERS_MAX = 64, /* connections that have not shown a name yet */
     LINE_HAIL_MS = 5000
 };
 

@@ -4,7 +4,6 @@
 
 #include "io/endpoint_lines.h"
 
-#include "io/clock.h"
 #include "protocol/wire.h"
 
 #include <errno.h>

@@ -19,6 +19,10 @@ typedef enum status journal_visit(void *self, uint64_t sequence, struct slice bo
 struct journal {
     void *self;
 
+    /* A write waits for a server: whoever must not wait calls append, append_known, forget and wipe on a thread, one at a time,
+     * and nothing else meanwhile. */
+    bool waits;
+
     /**
      * Makes one record durable before it returns.
      *
@@ -36,6 +40,10 @@ struct journal {
      * damaged for every reader. NULL where the journal computes it in any case. */
     enum status (*append_known)(void *self, uint64_t *sequence, struct slice body,
                                 struct slice blob, const struct digest *digest);
+
+    /** Is told what append has made durable, before anybody acts on it; on the thread of the journal's owner, not on one that
+     * writes. NULL: nobody watches. */
+    void (*told)(void *self, struct slice body, struct slice blob);
 
     /** Drops the blob of a record; its body, and the digest of the blob, stay. Durable with the next
      * append: a power failure before it may bring the blob back. Unknown sequences and repeated calls do
@@ -67,10 +75,6 @@ void journal_close(struct journal *journal);
 /** Tries whether a journal's folder can be made, or is there, and can be written. Leaves nothing behind. Fails as opening
  * the journal would, with STATUS_INVALID or STATUS_IO. */
 MUST_USE enum status journal_folder_try(const char *folder, struct why *why);
-
-/** Looks whether another process has the journal of a folder open. Changes nothing. Fails with STATUS_BUSY (why names the process),
- * STATUS_INVALID, STATUS_IO. */
-MUST_USE enum status journal_look(const char *folder, struct why *why);
 
 /** Returns how many bytes the journal of a folder takes on the disk, with its log; 0 where there is none. */
 uint64_t journal_size(const char *folder);

@@ -6,15 +6,20 @@
  * record's digest, which the chain has, tells whether the bytes are whole.
  *
  * A death leaves at most files that no row knows. They are removed after the next durable record, and so are those that
- * were forgotten. */
+ * were forgotten.
+ *
+ * Writes go past the kernel's cache of files where the file system lets them (O_DIRECT): nothing is copied, and a file's end
+ * has no pages to drop. That takes a third of the processor's time. */
+
+#define _GNU_SOURCE /* O_DIRECT */
 
 #include "io/journal_private.h"
 
 #include "base/folder.h"
 #include "base/owned.h"
 #include "crypto/agree.h"
-#include "crypto/digest.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,6 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* What goes past the cache lies at a multiple of a block, and is one. Each write waits for the disk: it has to be large. */
+enum { BLOCK_BYTES = 4096, WRITE_BYTES = 1024 * 1024 };
+static_assert(WRITE_BYTES % JOURNAL_PIECE_BYTES == 0, "a write has whole pieces");
 
 static const char prefix[] = "bulk-";
 
@@ -33,12 +42,28 @@ static enum status path_of(char path[JOURNAL_PATH_BYTES], struct journal_sqlite 
     return journal_path(path, journal->folder, name, &journal->trouble);
 }
 
+static void write_past_cache(int file)
+{
+    const int flags = fcntl(file, F_GETFL);
+    (void)!(flags >= 0 && fcntl(file, F_SETFL, flags | O_DIRECT) == 0);
+}
+
+/* Returns whether that is new. */
+static bool write_to_cache(int file)
+{
+    const int flags = fcntl(file, F_GETFL);
+    return flags >= 0 && (flags & O_DIRECT) != 0 && fcntl(file, F_SETFL, flags & ~O_DIRECT) == 0;
+}
+
 static bool write_all(int file, const uint8_t *from, size_t size)
 {
     while (size > 0) {
         const ssize_t wrote = write(file, from, size);
         if (wrote < 0 && errno == EINTR) {
             continue;
+        }
+        if (wrote < 0 && errno == EINVAL && write_to_cache(file)) {
+            continue; /* a disk with larger blocks, or a write that ended within one */
         }
         if (wrote <= 0) {
             return false;
@@ -49,31 +74,41 @@ static bool write_all(int file, const uint8_t *from, size_t size)
     return true;
 }
 
-/* Each piece is digested - unless digest is NULL -, sealed and written while it is in the processor's cache. */
-static bool write_pieces(int file, struct agree_stream *stream, struct digest *digest,
-                         struct slice blob)
+/* Its blocks, and then what the file's end leaves. */
+static bool write_blocks(int file, const uint8_t *from, size_t size)
 {
-    uint8_t sealed[JOURNAL_PIECE_BYTES];
-    struct digest_stream sum;
+    const size_t rest = size % BLOCK_BYTES;
+    if (!write_all(file, from, size - rest)) {
+        return false;
+    }
+    if (rest > 0) {
+        (void)write_to_cache(file);
+    }
+    return write_all(file, from + (size - rest), rest);
+}
+
+/* Each piece is sealed while it is in the processor's cache. */
+static bool write_pieces(int file, struct agree_stream *stream, struct slice blob)
+{
+    uint8_t *sealed = aligned_alloc(BLOCK_BYTES, WRITE_BYTES);
     const uint8_t *from = blob.data;
     size_t left = blob.size;
-    bool good = true;
+    size_t used = 0;
+    bool good = sealed != NULL;
 
-    digest_stream_init(&sum);
     while (good && left > 0) {
-        const size_t size = left < sizeof sealed ? left : sizeof sealed;
-        if (digest != NULL) {
-            digest_stream_add(&sum, from, size);
-        }
+        const size_t size = left < JOURNAL_PIECE_BYTES ? left : JOURNAL_PIECE_BYTES;
         errno = ENOMEM;
-        good = agree_stream_xor(stream, sealed, from, size) == STATUS_OK &&
-               write_all(file, sealed, size);
+        good = agree_stream_xor(stream, sealed + used, from, size) == STATUS_OK;
         from += size;
         left -= size;
+        used += size;
+        if (good && (used == WRITE_BYTES || left == 0)) {
+            good = write_blocks(file, sealed, used);
+            used = 0;
+        }
     }
-    if (digest != NULL) {
-        digest_stream_end(&sum, digest);
-    }
+    free(sealed);
     return good;
 }
 
@@ -91,7 +126,7 @@ static bool sync_folder(const char *path)
 }
 
 enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *key,
-                               struct digest *digest, uint64_t sequence, struct slice blob)
+                               uint64_t sequence, struct slice blob)
 {
     char path[JOURNAL_PATH_BYTES];
     const struct random random = random_source_interface(journal->random);
@@ -109,8 +144,9 @@ enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *ke
     }
     if (status == STATUS_OK) {
         stream = agree_stream_new(key);
+        write_past_cache(file);
         errno = ENOMEM;
-        if (stream == NULL || !write_pieces(file, stream, digest, blob) || fdatasync(file) != 0 ||
+        if (stream == NULL || !write_pieces(file, stream, blob) || fdatasync(file) != 0 ||
             !sync_folder(journal->folder)) {
             why_file(&journal->trouble, path, "written", errno);
             (void)unlink(path);

@@ -117,14 +117,6 @@ enum status journal_lock(int *lock, const char *folder, struct why *why)
     return status == STATUS_OK ? lock_take(lock, of.path, &of.words, why) : status;
 }
 
-enum status journal_look(const char *folder, struct why *why)
-{
-    struct lock_of of;
-    enum status status = name_lock(&of, folder, why);
-    status = status == STATUS_OK ? lock_look(of.path, &of.words, why) : status;
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
 static void mark_digest(struct digest *out, const uint8_t bytes[MARK_BYTES])
 {
     digest_sha256(out, &(struct slice){bytes, 8 + DIGEST_BYTES}, 1);

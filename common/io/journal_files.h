@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "base/why.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum { JOURNAL_PATH_BYTES = 4096 };

@@ -13,12 +13,13 @@
 /* record: one row a record. chain = SHA-256(chain before || sequence || sizes || body || blob's
  * digest). Version 2 may have that digest as a place in the body, version 1 never. piece: the blob in rows of
  * JOURNAL_PIECE_BYTES; id = sequence << JOURNAL_PIECE_BITS | number. From version 3 a blob of JOURNAL_BULK_BYTES or more
- * has one row, numbered JOURNAL_BULK_NUMBER: the key of its file (journal_bulk.c). */
+ * has one row, numbered JOURNAL_BULK_NUMBER: the key of its file (journal_bulk.c). From version 4 a blob's digest is that of its
+ * tree (crypto/digest.h); those of before are taken as they are. */
 enum {
     JOURNAL_PIECE_BITS = 20,
     JOURNAL_BULK_NUMBER = (1 << JOURNAL_PIECE_BITS) - 1,
     JOURNAL_BULK_BYTES = 256 * 1024,
-    JOURNAL_VERSION = 3,
+    JOURNAL_VERSION = 4,
     JOURNAL_VERSION_LEAST = 1,
     JOURNAL_APPLICATION = 0x68647277
 };
@@ -56,10 +57,9 @@ struct journal_sqlite {
 enum status journal_sqlite_failure(struct journal_sqlite *journal, const char *doing);
 
 /** Writes a large blob into a file of its own, sealed under a new key; both are durable when it returns, and the key is
- * nowhere else. Digests it on the way, unless digest is NULL. Fails with STATUS_IO: nothing is left, trouble says why. */
+ * nowhere else. Fails with STATUS_IO: nothing is left, trouble says why. */
 MUST_USE enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *key,
-                                        struct digest *digest, uint64_t sequence,
-                                        struct slice blob);
+                                        uint64_t sequence, struct slice blob);
 
 /** Reads it into out (bytes). Fails with STATUS_NOT_FOUND (no such file), STATUS_CORRUPT (of another size), STATUS_IO,
  * STATUS_NO_MEMORY. The digest is the caller's to check. */

@@ -150,7 +150,6 @@ static enum status append_known(void *self, uint64_t *sequence, struct slice bod
     struct journal_mark next = {.sequence = journal->last.sequence + 1};
     struct digest blob_digest;
     struct digest key;
-    struct digest *made = digest == NULL ? &blob_digest : NULL; /* what is still to be computed */
     const bool is_bulk = blob.size >= JOURNAL_BULK_BYTES;
 
     enum status status = refuse(journal);
@@ -160,10 +159,10 @@ static enum status append_known(void *self, uint64_t *sequence, struct slice bod
     CHECK(body.size > 0 && body.size <= JOURNAL_BODY_BYTES_MAX);
     if (digest != NULL) {
         blob_digest = *digest;
-    } else if (!is_bulk) {
-        digest_sha256(&blob_digest, &blob, 1);
+    } else {
+        digest_tree(&blob_digest, blob);
     }
-    if (is_bulk && journal_bulk_write(journal, &key, made, next.sequence, blob) != STATUS_OK) {
+    if (is_bulk && journal_bulk_write(journal, &key, next.sequence, blob) != STATUS_OK) {
         journal->refuses = true;
         return STATUS_IO;
     }

@@ -153,10 +153,7 @@ static enum status visit_row(struct journal_sqlite *journal, struct journal_mark
     }
     enum status status = read_blob(journal, &blob, &memory, next.sequence, blob_bytes);
     if (status == STATUS_OK && blob.size > 0) {
-        digest_sha256(&found, &blob, 1);
-        if (!digest_equal(&found, &blob_digest)) {
-            status = damaged(journal, next.sequence);
-        }
+        status = digest_is_of(&blob_digest, blob) ? STATUS_OK : damaged(journal, next.sequence);
     }
     if (status == STATUS_OK) {
         status = visit(visit_self, next.sequence, body, blob);

@@ -16,22 +16,19 @@ static void tell(const struct journal_watch *watch, struct slice body, struct sl
 static enum status append(void *self, uint64_t *sequence, struct slice body, struct slice blob)
 {
     const struct journal_watch *watch = self;
-    enum status status = watch->inner.append(watch->inner.self, sequence, body, blob);
-    if (status == STATUS_OK) {
-        tell(watch, body, blob);
-    }
-    return status;
+    return watch->inner.append(watch->inner.self, sequence, body, blob);
 }
 
 static enum status append_known(void *self, uint64_t *sequence, struct slice body,
                                 struct slice blob, const struct digest *digest)
 {
     const struct journal_watch *watch = self;
-    enum status status = watch->inner.append_known(watch->inner.self, sequence, body, blob, digest);
-    if (status == STATUS_OK) {
-        tell(watch, body, blob);
-    }
-    return status;
+    return watch->inner.append_known(watch->inner.self, sequence, body, blob, digest);
+}
+
+static void told(void *self, struct slice body, struct slice blob)
+{
+    tell(self, body, blob);
 }
 
 static enum status forget(void *self, uint64_t sequence)
@@ -86,8 +83,10 @@ void journal_watch_begin(struct journal_watch *watch, struct journal *journal)
     watch->inner = *journal;
     *journal =
         (struct journal){.self = watch,
+                         .waits = watch->inner.waits,
                          .append = append,
                          .append_known = watch->inner.append_known != NULL ? append_known : NULL,
+                         .told = told,
                          .forget = forget,
                          .wipe = wipe,
                          .each = each,

@@ -68,16 +68,6 @@ enum status lock_take(int *lock, const char *path, const struct lock_words *word
     return STATUS_OK;
 }
 
-enum status lock_look(const char *path, const struct lock_words *words, struct why *why)
-{
-    int file = -1;
-    const enum status status = attempt(&file, path, LOCK_SH, words, why);
-    if (status == STATUS_OK) {
-        (void)close(file);
-    }
-    return status;
-}
-
 bool lock_holder(char text[static LOCK_HOLDER_BYTES], const char *path)
 {
     struct why ignored = {{0}};

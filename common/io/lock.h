@@ -20,10 +20,6 @@ struct lock_words {
 MUST_USE enum status lock_take(int *lock, const char *path, const struct lock_words *words,
                                struct why *why);
 
-/** Looks whether a process has the lock. Makes and changes nothing. Fails with STATUS_BUSY (why names the holder), STATUS_NOT_FOUND
- * (no such file: nobody has it), as owned_open does, or STATUS_IO. */
-MUST_USE enum status lock_look(const char *path, const struct lock_words *words, struct why *why);
-
 enum { LOCK_HOLDER_BYTES = 24 };
 
 /** Returns whether a process has the lock, and writes its id to text: "unknown" where the file does not say it, "" where nobody

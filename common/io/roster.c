@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/owned.h"
+#include "base/text.h"
 #include "crypto/digest.h"
 
 #include <search.h>
@@ -241,13 +242,6 @@ const struct roster_entry *roster_find(const struct roster *roster, const struct
     return found;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const struct peer *left = a;
-    const struct peer *right = b;
-    return strcmp(left->name, right->name);
-}
-
 enum status roster_peers(struct peer **peer, size_t *count, const struct roster *roster)
 {
     size_t listed = 0;
@@ -261,9 +255,9 @@ enum status roster_peers(struct peer **peer, size_t *count, const struct roster 
             memcpy((*peer)[listed++].name, roster->entry[i].name, sizeof roster->entry[i].name);
         }
     }
-    qsort(*peer, listed, sizeof **peer, by_name);
+    qsort(*peer, listed, sizeof **peer, text_order);
     for (size_t i = 0; i < listed; i++) {
-        if (*count == 0 || by_name(&(*peer)[*count - 1], &(*peer)[i]) != 0) {
+        if (*count == 0 || text_order(&(*peer)[*count - 1], &(*peer)[i]) != 0) {
             (*peer)[(*count)++] = (*peer)[i];
         }
     }

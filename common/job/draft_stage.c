@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 #include "config/keys.h"
-#include "dp/charge.h"
 #include "task/task.h"
 
 #include <stdalign.h>

@@ -1,6 +1,7 @@
 #include "job/job.h"
 
 #include "base/check.h"
+#include "base/text.h"
 #include "job/trust.h"
 #include "masks/quorum.h"
 #include "task/task.h"
@@ -80,17 +81,12 @@ void job_free(struct job *job)
     *job = (struct job){0};
 }
 
-static int by_agent(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
 bool job_asks(const struct job *job, const char *name)
 {
     char key[JOB_AGENT_BYTES];
     return job->agent_count == 0 ||
            ((size_t)snprintf(key, sizeof key, "%s", name) < sizeof key &&
-            bsearch(key, job->agent, job->agent_count, sizeof *job->agent, by_agent) != NULL);
+            bsearch(key, job->agent, job->agent_count, sizeof *job->agent, text_order) != NULL);
 }
 
 bool job_shares_agents(const struct job *a, const struct job *b)
@@ -295,7 +291,7 @@ static enum status take_agents(const struct drafting *drafting)
     }
     job->agent_count = cohort->agent_count;
     memcpy(job->agent, cohort->agent, cohort->agent_count * sizeof *job->agent);
-    qsort(job->agent, job->agent_count, sizeof *job->agent, by_agent);
+    qsort(job->agent, job->agent_count, sizeof *job->agent, text_order);
     for (size_t i = 1; i < job->agent_count; i++) {
         if (strcmp(job->agent[i - 1], job->agent[i]) == 0) {
             return config_refuse(drafting->config, drafting->why, "cohort.agents",

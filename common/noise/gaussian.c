@@ -23,19 +23,12 @@
 #include "noise/lazy.h"
 #include "noise/whole.h"
 
-#include "base/bytes.h"
 #include "base/check.h"
 
 #include <math.h>
 #include <string.h>
 
-enum {
-    SIGMAS = 8,
-    TERMS = 10,
-    BLOCK_VALUES = 512, /* drawn at a time; what a seed gives depends on it */
-    LONG_VALUES = 16384,
-    LONG_BLOCK_VALUES = 1024 /* of a long vector */
-};
+enum { SIGMAS = 8, TERMS = 10 };
 
 /* k^2/(2 sigma^2) as a quotient, both initialised. */
 static void quotient_of(mpz_t above, mpz_t below, struct noise_scale sigma, uint128 k)
@@ -214,29 +207,5 @@ void noise_gaussian_part(struct noise_scale *part, struct noise_scale sigma, uin
 enum status noise_gaussian_add(const struct noise_gaussian *noise, const struct random *random,
                                int64_t *values, size_t count)
 {
-    uint64_t drawn[LONG_BLOCK_VALUES];
-    const size_t most = count < LONG_VALUES ? BLOCK_VALUES : LONG_BLOCK_VALUES;
-    enum status status = STATUS_OK;
-
-    for (size_t done = 0; done < count && status == STATUS_OK; done += most) {
-        size_t block = count - done < most ? count - done : most;
-        status = noise_table_draw(&noise->table, random, drawn, block);
-        for (size_t i = 0; status == STATUS_OK && i < block; i++) {
-            values[done + i] = (int64_t)((uint64_t)values[done + i] + drawn[i]);
-        }
-    }
-    if (status != STATUS_OK) {
-        memset(values, 0, count * sizeof *values); /* part of it may be without noise */
-    }
-    bytes_wipe(drawn, most * sizeof *drawn);
-    return status;
-}
-
-enum status noise_gaussian_draw(const struct noise_gaussian *noise, const struct random *random,
-                                int64_t *values, size_t count)
-{
-    if (count > 0) {
-        memset(values, 0, count * sizeof *values);
-    }
-    return noise_gaussian_add(noise, random, values, count);
+    return noise_table_add(&noise->table, random, values, count, 1);
 }

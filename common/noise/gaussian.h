@@ -46,11 +46,6 @@ void noise_gaussian_free(struct noise_gaussian *noise);
 MUST_USE enum status noise_gaussian_add(const struct noise_gaussian *noise,
                                         const struct random *random, int64_t *values, size_t count);
 
-/** Replaces every value by such noise. The same otherwise. */
-MUST_USE enum status noise_gaussian_draw(const struct noise_gaussian *noise,
-                                         const struct random *random, int64_t *values,
-                                         size_t count);
-
 /**
  * The sigma of one part, where the sum of `parts` has the variance of one noise.
  *

@@ -83,12 +83,3 @@ void noise_digit_cells(struct noise_digit *digit)
         gone[small] = true;
     }
 }
-
-enum status noise_geometric_draw(const struct noise_geometric *noise, const struct random *random,
-                                 int64_t *values, size_t count)
-{
-    if (count > 0) {
-        memset(values, 0, count * sizeof *values);
-    }
-    return noise_trial_add(noise, random, TRIAL_GEOMETRIC, values, count);
-}

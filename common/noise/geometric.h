@@ -45,18 +45,4 @@ struct noise_geometric {
  */
 MUST_USE enum status noise_geometric_init(struct noise_geometric *noise, struct noise_scale scale);
 
-/**
- * Replaces every value by independent geometric noise.
- *
- * values  out  (count); on failure all zero
- *
- * Fails with STATUS_NO_RANDOM: everything drawn so far is thrown away.
- * Ensures the distribution is exactly the geometric one modulo 2^64, which even the largest scale
- * reaches with a probability below exp(-2^22) only; and what noise_laplace_add ensures about time.
- * Cost: as noise_laplace_add. Allocates on the exact path alone.
- */
-MUST_USE enum status noise_geometric_draw(const struct noise_geometric *noise,
-                                          const struct random *random, int64_t *values,
-                                          size_t count);
-
 #endif

@@ -58,8 +58,8 @@ MUST_USE enum status noise_trial_careful(const struct noise_geometric *noise,
                                          int64_t *values, size_t *accepted, const uint64_t *word,
                                          size_t trials);
 
-/** Adds what accepted trials give to every value, modulo 2^64: noise_laplace_add and
- * noise_geometric_draw are this. On failure all values are zero. */
+/** Adds what accepted trials give to every value, modulo 2^64: noise_laplace_add is this, and so is geometric noise, whose
+ * magnitudes alone tests draw. On failure all values are zero. */
 MUST_USE enum status noise_trial_add(const struct noise_geometric *noise,
                                      const struct random *random, enum trial_kind kind,
                                      int64_t *values, size_t count);

@@ -13,17 +13,9 @@
 
 #include "noise/whole.h"
 
-#include "base/bytes.h"
-
 #include <string.h>
 
-enum {
-    SCALES = 32,
-    OCTAVE_BITS = 2,
-    BLOCK_VALUES = 256, /* drawn at a time; what a seed gives depends on it */
-    LONG_VALUES = 16384,
-    LONG_BLOCK_VALUES = 1024 /* of a long vector */
-};
+enum { SCALES = 32, OCTAVE_BITS = 2 };
 
 /* k + plus, rounded towards `toward`. */
 static void set_sum(mpfr_t out, uint128 k, unsigned plus, mpfr_rnd_t toward)
@@ -141,30 +133,5 @@ void noise_share_free(struct noise_share *noise)
 enum status noise_share_add(const struct noise_share *noise, const struct random *random,
                             int64_t *values, size_t count)
 {
-    uint64_t drawn[2 * LONG_BLOCK_VALUES];
-    const size_t most = count < LONG_VALUES ? BLOCK_VALUES : LONG_BLOCK_VALUES;
-    enum status status = STATUS_OK;
-
-    for (size_t done = 0; done < count && status == STATUS_OK; done += most) {
-        size_t block = count - done < most ? count - done : most;
-        status = noise_table_draw(&noise->table, random, drawn, 2 * block);
-        for (size_t i = 0; status == STATUS_OK && i < block; i++) {
-            uint64_t share = drawn[2 * i] - drawn[2 * i + 1];
-            values[done + i] = (int64_t)((uint64_t)values[done + i] + share);
-        }
-    }
-    if (status != STATUS_OK) {
-        memset(values, 0, count * sizeof *values); /* part of it may be without noise */
-    }
-    bytes_wipe(drawn, 2 * most * sizeof *drawn);
-    return status;
-}
-
-enum status noise_share_draw(const struct noise_share *noise, const struct random *random,
-                             int64_t *values, size_t count)
-{
-    if (count > 0) {
-        memset(values, 0, count * sizeof *values);
-    }
-    return noise_share_add(noise, random, values, count);
+    return noise_table_add(&noise->table, random, values, count, 2);
 }

@@ -57,8 +57,4 @@ MUST_USE enum status noise_share_prepare(struct noise_share *noise, struct noise
 MUST_USE enum status noise_share_add(const struct noise_share *noise, const struct random *random,
                                      int64_t *values, size_t count);
 
-/** Replaces every value by such a share. The same otherwise. */
-MUST_USE enum status noise_share_draw(const struct noise_share *noise, const struct random *random,
-                                      int64_t *values, size_t count);
-
 #endif

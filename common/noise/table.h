@@ -101,6 +101,11 @@ void noise_table_free(struct noise_table *table);
 MUST_USE enum status noise_table_draw(const struct noise_table *table, const struct random *random,
                                       uint64_t *values, size_t count);
 
+/** Adds to every value (count), modulo 2^64, an independent draw (each 1), or the difference of two (each 2). Fails likewise; then
+ * all values are zero, as a part of them may be without noise. */
+MUST_USE enum status noise_table_add(const struct noise_table *table, const struct random *random,
+                                     int64_t *values, size_t count, size_t each);
+
 /** Encloses the probability, 0 .. 1, with which the bin is to accept k; size_bits is the bin's, for
  * the tail's c-th bin it is tail_bits + c + 1. */
 void noise_table_enclose(const struct noise_table *table, size_t bin, unsigned long size_bits,

@@ -67,6 +67,16 @@ enum status page_host_open(struct page_host *host, const struct http_settings *s
     return STATUS_OK;
 }
 
+enum status page_host_try(const struct http_settings *settings, struct why *why)
+{
+    enum { PERIOD_MS = 1000 };
+    struct page_host host;
+    const enum status status =
+        page_host_open(&host, settings, NULL, (struct watch_options){.period_ms = PERIOD_MS}, why);
+    page_host_close(&host);
+    return status;
+}
+
 void page_host_join(struct page_host *host, struct driver_options *driver)
 {
     if (host->watch != NULL) {

@@ -33,6 +33,9 @@ MUST_USE enum status page_host_open(struct page_host *host, const struct http_se
                                     const struct log *log, struct watch_options options,
                                     struct why *why);
 
+/** For `check`: listens for a moment as page_host_open would, and answers nobody. Fails likewise. */
+MUST_USE enum status page_host_try(const struct http_settings *settings, struct why *why);
+
 /** Puts the page into a driver's options as its first guest, if it listens. */
 void page_host_join(struct page_host *host, struct driver_options *driver);
 

@@ -114,7 +114,8 @@ enum effect_kind {
 };
 
 /* What is pointed to stays valid and unchanged until the machine's next step; EFFECT_COMMIT's blob
- * and digest until its EVENT_COMMITTED. Effects are performed in order. A machine never emits, before
+ * and digest until its EVENT_COMMITTED. Effects are performed in order, but what a journal in a database is to write is written
+ * beside what follows (io/driver_write.c): other events may come before EVENT_COMMITTED. A machine never emits, before
  * EVENT_COMMITTED, an effect that is only right if the commit happens. */
 struct effect {
     enum effect_kind kind;
@@ -127,7 +128,8 @@ struct effect {
         struct {
             struct slice body;
             struct slice blob;
-            const struct digest *digest; /* the blob's SHA-256, where the machine has it; or NULL */
+            const struct digest
+                *digest; /* the blob's digest_tree, where the machine has it; or NULL */
         } commit;
         struct {
             uint64_t sequence;

@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 enum {
-    PROTOCOL_VERSION = 4,          /* 1: answers of 8-byte words only; 2: OFFER and INVITE bare,
-                                  * pieces of 64 KiB; 3: masked words of 8 bytes only */
+    PROTOCOL_VERSION = 5,          /* 1: answers of 8-byte words only; 2: OFFER and INVITE bare,
+                                  * pieces of 64 KiB; 3: masked words of 8 bytes only; 4: SHA-256 where
+                                  * digest_tree is now */
     CHUNK_BYTES_MAX = 256 * 1024,  /* one PULL or FETCH moves at most this much, */
     CHUNK_BYTES_SMALL = 64 * 1024, /* and this much on a slow link; a dictionary, a leg */
     CONTROL_BYTES_MAX = 1024,      /* a packed control frame; larger is refused unread */
@@ -63,7 +64,7 @@ enum message_kind {
 
 /* An artifact is bytes known by their digest: the experts (count rows of D float64, little-endian). */
 struct artifact {
-    struct digest digest; /* SHA-256 of the bytes; none when there is no artifact yet */
+    struct digest digest; /* digest_tree of the bytes; none when there is no artifact yet */
     uint64_t bytes;
 };
 
@@ -89,7 +90,7 @@ struct message {
             struct digest job;
             uint32_t round;
             struct digest invitation; /* what it answers */
-            struct digest answer;     /* SHA-256 of the bytes */
+            struct digest answer;     /* digest_tree of the bytes */
             uint64_t bytes;
             uint32_t records; /* that it looks at, where the job says a share; else 0 */
         } offer;

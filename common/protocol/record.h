@@ -30,6 +30,8 @@ struct record {
             char *
                 text; /* (job.text_bytes), owned; NULL at an agent: the text is the record's blob, or
                            that of an earlier record with the same digest, or was dropped */
+            bool
+                trees; /* a coordinator names states and experts by their digest_tree; not in old journals: by their SHA-256 */
         } job;
         struct {
             struct digest job;
@@ -37,7 +39,8 @@ struct record {
             char task[24]; /* "fit", "losses": for people */
             struct charge charge;
             struct digest invitation;
-            struct digest answer; /* SHA-256 of the blob; none for an exact answer (central trust),
+            struct digest
+                answer; /* digest_tree of the blob; none for an exact answer (central trust),
                                      which is never written down, nor anything that tells it */
             uint64_t answer_bytes;
             uint64_t

@@ -27,6 +27,7 @@ static const struct wire_field JOB[] = {
     FIELD(Journal__Job, job, job.job.id),
     FIELD(Journal__Job, nonce, job.job.nonce),
     FIELD(Journal__Job, text_digest, job.job.text_digest),
+    FIELD(Journal__Job, trees, job.trees),
 };
 static const struct wire_field ANSWER[] = {
     FIELD(Journal__Answer, job, answer.job),

@@ -57,34 +57,45 @@ function rangeText(low, high, digits) {
 
 const SHORT_NAME = 17; /* a name that is no longer stands in one line */
 
-function forestRow(name, below, cell, value, range, weight, style) {
-  return el("tr", { class: style }, el("th", { scope: "row", class: name.length <= SHORT_NAME ? "short" : null }, name, below ? [el("br"), el("small", {}, below)] : []), cell,
-    el("td", {}, value, range ? [el("br"), el("small", {}, range)] : []), el("td", {}, weight));
+function forestRow(name, below, cells, weight, style) {
+  return el("tr", { class: style }, el("th", { scope: "row", class: name.length <= SHORT_NAME ? "short" : null }, name, below ? [el("br"), el("small", {}, below)] : []), cells,
+    el("td", {}, weight));
 }
+const forestCells = (cell, value, range) => [cell, el("td", {}, value, range ? [el("br"), el("small", {}, range)] : [])];
+
+/* Rounded up, as less was not tried: result_say_enough. */
+function factorText(factor) {
+  const step = Math.pow(10, Math.floor(Math.log10(factor)) - 1);
+  return general(Math.ceil(factor / step - 1e-9) * step, 3);
+}
+
+/* A curve that stays above one half has no median, however many records there are. */
+const mayStayAbove = (effect) => (effect.note || "").includes("stays above one half");
 
 /* What would give a site that is left out an answer: result_say_enough. */
 function enoughText(effect, site) {
   const records = known(effect.records_needed) && site.records < effect.records_needed;
-  return (known(effect.epsilon_factor) ? general(effect.epsilon_factor, 2) + " times the \u03b5" + (records ? ", or " : " would do") : "")
+  return (known(effect.epsilon_factor) ? factorText(effect.epsilon_factor) + " times the \u03b5" + (records ? ", or " : " would do") : "")
     + (records ? "about " + fixed(Math.ceil(effect.records_needed), 0) + " records would do"
       : !known(effect.epsilon_factor) && known(effect.records_needed)
-        ? "it has the " + fixed(Math.ceil(effect.records_needed), 0) + " that do where cells hold alike numbers: some hold few" : "");
+        ? "it has the " + fixed(Math.ceil(effect.records_needed), 0) + " that do where cells hold alike numbers: some hold few"
+          + (mayStayAbove(effect) ? ", or the curve stays above one half" : "") : "");
 }
 
-const noData = (effect, site) => "not enough data" + (enoughText(effect, site) ? "; " + enoughText(effect, site) : "");
+const noData = (effect, site) => (mayStayAbove(effect) ? "none" : "not enough data") + (enoughText(effect, site) ? "; " + enoughText(effect, site) : "");
 
 function forestTable(effect, sites) {
   const scale = scaleOf(effect, sites);
-  const rows = sites.map((s) => forestRow(s.site, fixed(s.records, 0) + " records", forestCell(scale, siteMarks(s, scale)),
-    known(s.value) ? figure(s.value, 3) : el("small", {}, noData(effect, s)), known(s.value) ? rangeText(s.low, s.high, 3) : "",
-    known(s.weight) ? written(s.weight, "percent", 0) : "\u2013", null));
+  const rows = sites.map((s) => forestRow(s.site, fixed(s.records, 0) + " records", known(s.value)
+    ? forestCells(forestCell(scale, siteMarks(s, scale)), figure(s.value, 3), rangeText(s.low, s.high, 3))
+    : el("td", { class: "lacking", colspan: 2 }, el("small", {}, noData(effect, s))), known(s.weight) ? written(s.weight, "percent", 0) : "\u2013", null));
   if (known(effect.value)) {
-    rows.push(forestRow("Mean over sites", "random effects", forestCell(scale, diamond(effect, scale)), figure(effect.value, 3),
-      rangeText(effect.low, effect.high, 3), "100%", "chosen"));
+    rows.push(forestRow("Mean over sites", "random effects", forestCells(forestCell(scale, diamond(effect, scale)), figure(effect.value, 3),
+      rangeText(effect.low, effect.high, 3)), "100%", "chosen"));
   }
   if (known(effect.next_low)) {
-    rows.push(forestRow("Another such site", "", forestCell(scale, el("line", { class: "next", x1: inPercent(scale.at(effect.next_low)),
-      x2: inPercent(scale.at(effect.next_high)), y1: "50%", y2: "50%" })), "", rangeText(effect.next_low, effect.next_high, 3), "", null));
+    rows.push(forestRow("Another such site", "", forestCells(forestCell(scale, el("line", { class: "next", x1: inPercent(scale.at(effect.next_low)),
+      x2: inPercent(scale.at(effect.next_high)), y1: "50%", y2: "50%" })), "", rangeText(effect.next_low, effect.next_high, 3)), "", null));
   }
   rows.push(el("tr", { class: "axis", "aria-hidden": "true" }, el("td", {}), el("td", { class: "plotted" }, el("svg", {},
     scale.ticks.map((tick) => el("text", { class: tick[2] ? "between" : null, x: inPercent(tick[0]), y: "70%",
@@ -104,15 +115,14 @@ const sitesOf = (effect) => result.sites.filter((s) => s.effect === effect.effec
 function forestCard(effect) {
   return el("figure", { class: "card" }, el("figcaption", {}, el("h3", {}, effect.effect)),
     forestTable(Object.assign({ name: effect.effect }, effect), sitesOf(effect)),
-    el("p", {}, spreadText(effect) + (effect.note ? upper(effect.note) + ". " : "") + priceText(effect.round)));
+    el("p", {}, spreadText(effect) + (!known(effect.value) && effect.sites < 3 && !effect.note ? "Fewer than 3 sites are not joined. " : "") + (effect.note ? upper(effect.note) + ". " : "") + priceText(effect.round)));
 }
 
-/* Effects that no site has an answer for, in one card. */
+/* Effects that no site has an answer for, in one card, each with its reason: too little data, or a curve that stays above one half. */
 function emptyCard(effects) {
-  const notes = effects.map((e) => e.note).filter((note, i, all) => note && all.indexOf(note) === i);
-  return el("figure", { class: "card wide" }, el("figcaption", {}, el("h3", {}, "Not enough data at any institution")),
-    el("ul", {}, effects.map((e) => el("li", {}, e.effect))),
-    el("p", {}, notes.map((note) => upper(note) + ". ").join("") + priceText(effects.every((e) => e.round === effects[0].round) ? effects[0].round : undefined)));
+  return el("figure", { class: "card wide" }, el("figcaption", {}, el("h3", {}, "No institution has an answer")),
+    el("ul", {}, effects.map((e) => el("li", {}, e.effect, e.note ? [el("br"), el("small", {}, upper(e.note) + ".")] : []))),
+    el("p", {}, priceText(effects.every((e) => e.round === effects[0].round) ? effects[0].round : undefined)));
 }
 
 /* A Table 1 by site: figures down, sites across, and what they say together. */

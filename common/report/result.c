@@ -48,49 +48,17 @@ enum status result_make_room(struct result *result, const struct field *list, si
     return STATUS_OK;
 }
 
-static enum status make_room(struct result *result, const char *key, size_t count)
+enum status result_reserve(struct result *result, const char *list, size_t count)
 {
     static const struct field *const tables[] = {result_fields, result_privacy_fields};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         for (const struct field *field = tables[i]; field->key != NULL; field++) {
-            if (strcmp(field->key, key) == 0) {
+            if (strcmp(field->key, list) == 0) {
                 return result_make_room(result, field, count);
             }
         }
     }
     return STATUS_INVALID;
-}
-
-enum status result_reserve(struct result *result, size_t round_count, size_t expert_count,
-                           size_t agent_count)
-{
-    enum status status = make_room(result, "rounds", round_count);
-    if (status == STATUS_OK) {
-        status = make_room(result, "experts", expert_count);
-    }
-    return status == STATUS_OK ? make_room(result, "per_agent", agent_count) : status;
-}
-
-enum status result_reserve_answers(struct result *result, size_t answer_count, size_t release_count)
-{
-    const enum status status = make_room(result, "answers", answer_count);
-    return status == STATUS_OK ? make_room(result, "releases", release_count) : status;
-}
-
-enum status result_reserve_points(struct result *result, size_t count)
-{
-    return make_room(result, "curves", count);
-}
-
-enum status result_reserve_effects(struct result *result, size_t effect_count, size_t site_count)
-{
-    const enum status status = make_room(result, "effects", effect_count);
-    return status == STATUS_OK ? make_room(result, "sites", site_count) : status;
-}
-
-enum status result_reserve_forecasts(struct result *result, size_t count)
-{
-    return make_room(result, "forecasts", count);
 }
 
 size_t result_length(const struct result *result, const struct field *field, const void *base)

@@ -242,31 +242,12 @@ struct result {
 /** Starts a result: nothing known, nothing chosen, not private. */
 void result_init(struct result *result);
 
-/** Makes room for so many rounds, experts (with models of feature_count weights) and agents, each
- * unknown. To be called once after result_init. Fails with STATUS_NO_MEMORY or, over a limit above,
+/** Makes room for so many items of a list, by its key in result.json, each unknown; experts get models of feature_count
+ * weights. To be called once for a list, after result_init. Fails with STATUS_NO_MEMORY or, over a limit above,
  * STATUS_INVALID. */
-MUST_USE enum status result_reserve(struct result *result, size_t round_count, size_t expert_count,
-                                    size_t agent_count);
+MUST_USE enum status result_reserve(struct result *result, const char *list, size_t count);
 
-/** Makes room for so many answers and releases, each unknown. To be called once after result_init.
- * Fails as result_reserve does. */
-MUST_USE enum status result_reserve_answers(struct result *result, size_t answer_count,
-                                            size_t release_count);
-
-/** Makes room for so many points of curves, each unknown. To be called once after result_init. Fails as
- * result_reserve does. */
-MUST_USE enum status result_reserve_points(struct result *result, size_t count);
-
-/** Makes room for so many effects, and sites of them, each unknown. To be called once after result_init. Fails as result_reserve
- * does. */
-MUST_USE enum status result_reserve_effects(struct result *result, size_t effect_count,
-                                            size_t site_count);
-
-/** Makes room for so many forecasts, each of no day. To be called once after result_init. Fails with
- * STATUS_NO_MEMORY, STATUS_INVALID. */
-MUST_USE enum status result_reserve_forecasts(struct result *result, size_t count);
-
-enum { RESULT_ENOUGH_BYTES = 128 };
+enum { RESULT_ENOUGH_BYTES = 160 };
 
 /** Writes what would give a site that is left out an answer: how many times the epsilon, or how many records; empty where neither is known. */
 void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct result_effect *effect,

@@ -51,13 +51,27 @@ static void write_range(char text[static CELL_BYTES], double low, double high)
     }
 }
 
+/* A curve that stays above one half has no median, however many records there are. */
+static bool may_stay_above(const struct result_effect *effect)
+{
+    return strstr(effect->note, "stays above one half") != NULL;
+}
+
+/* Two digits, rounded up: less was not tried. */
+static double factor_up(double factor)
+{
+    const double step = pow(10, floor(log10(factor)) - 1);
+    return ceil(factor / step - 1e-9) * step;
+}
+
 void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct result_effect *effect,
                        const struct result_site *site)
 {
     const bool has_records = isfinite(effect->needed) && site->records < effect->needed;
     text[0] = '\0';
     if (isfinite(effect->factor)) {
-        (void)snprintf(text, RESULT_ENOUGH_BYTES, "%.2g times the epsilon%s", effect->factor,
+        (void)snprintf(text, RESULT_ENOUGH_BYTES, "%s times the epsilon%s",
+                       decimal_short(factor_up(effect->factor), 3).text,
                        has_records ? ", or " : " would do");
     }
     if (has_records) {
@@ -66,8 +80,9 @@ void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct resul
                        ceil(effect->needed));
     } else if (text[0] == '\0' && isfinite(effect->needed)) {
         (void)snprintf(text, RESULT_ENOUGH_BYTES,
-                       "it has the %.0f that do where cells hold alike numbers: some hold few",
-                       ceil(effect->needed));
+                       "it has the %.0f that do where cells hold alike numbers: some hold few%s",
+                       ceil(effect->needed),
+                       may_stay_above(effect) ? ", or the curve stays above one half" : "");
     }
 }
 
@@ -82,7 +97,8 @@ static void put_site(FILE *out, const struct layout *layout, const struct result
     write_number(text[1], 4, site->value);
     write_range(text[2], known ? site->low : NAN, known ? site->high : NAN);
     result_say_enough(enough, effect, site);
-    (void)snprintf(none, sizeof none, "not enough data%s%s", enough[0] == '\0' ? "" : "; ", enough);
+    (void)snprintf(none, sizeof none, "%s%s%s", may_stay_above(effect) ? "none" : "not enough data",
+                   enough[0] == '\0' ? "" : "; ", enough);
     text[3][0] = '\0';
     if (isfinite(site->weight)) {
         (void)snprintf(text[3], CELL_BYTES, "%.1f %%", 100 * site->weight);
@@ -94,7 +110,7 @@ static void put_site(FILE *out, const struct layout *layout, const struct result
 /* Why there is no mean over sites: too few of them, or, as of medians, no standard errors. */
 static const char *not_joined(const struct result_effect *effect)
 {
-    return effect->sites >= SITES_JOINED ? "not joined" : "not enough data";
+    return effect->sites >= SITES_JOINED ? "not joined" : "not joined: fewer than 3 sites";
 }
 
 static void put_mean(FILE *out, const struct layout *layout, const struct result_effect *effect)

@@ -62,12 +62,14 @@ function textsOf(one) {
     return [figureText(a, 4), a ? intervalText(a) : ""];
   }))));
 }
-const inMarkdown = (t) => t.replace(/[\\|[\]]/g, "\\$&");
 const inHtml = (t) => t.replace(/[&<>]/g, (c) => "&#" + c.charCodeAt(0) + ";");
+const inMarkdown = (t) => inHtml(t.replace(/[\\|*_`[\]]/g, "\\$&"));
 /* A spreadsheet would compute what begins like a formula. */
 const inCsv = (t) => "\"" + (/^[=+@-]/.test(t) && isNaN(Number(t)) ? "'" : "") + t.replace(/"/g, "\"\"") + "\"";
 const GREEK = { "\u03b5": "$\\varepsilon$", "\u03b4": "$\\delta$", "\u2019": "'", "\u2013": "--" };
-const inLatex = (t) => t.replace(/[\\{}$&#^_%~<>]/g, (c) => "\\~^<>".includes(c) ? "\\symbol{" + c.charCodeAt(0) + "}" : "\\" + c)
+/* By name: LaTeX's own fonts have other signs in these places. */
+const NAMED = { "\\": "backslash", "~": "asciitilde", "^": "asciicircum", "<": "less", ">": "greater", "|": "bar" };
+const inLatex = (t) => t.replace(/[\\{}$&#^_%~<>|]/g, (c) => NAMED[c] ? "\\text" + NAMED[c] + "{}" : "\\" + c)
   .replace(/[\u03b5\u03b4\u2019\u2013]/g, (c) => GREEK[c]);
 
 /* Each makes lines of a table's cells and of what stands below it. */

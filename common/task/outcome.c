@@ -1,6 +1,7 @@
 #include "task/outcome.h"
 
 #include "base/bytes.h"
+#include "base/text.h"
 #include "crypto/digest.h"
 #include "job/reach.h"
 #include "task/close.h"
@@ -115,10 +116,14 @@ void outcome_end_segment(struct outcome *outcome)
     outcome->rwm = (struct rwm){0};
 }
 
-static struct artifact artifact_of(struct slice bytes)
+static struct artifact artifact_of(const struct outcome *outcome, struct slice bytes)
 {
     struct artifact artifact = {.bytes = bytes.size};
-    digest_sha256(&artifact.digest, &bytes, 1);
+    if (outcome->trees) {
+        digest_tree(&artifact.digest, bytes);
+    } else {
+        digest_sha256(&artifact.digest, &bytes, 1);
+    }
     return artifact;
 }
 
@@ -127,7 +132,8 @@ static uint8_t *shorten(const double *state, size_t count)
 {
     uint8_t *shown = malloc(4 * count);
     for (size_t i = 0; shown != NULL && i < count; i++) {
-        const float number = (float)fmin(fmax(state[i], -(double)FLT_MAX), (double)FLT_MAX);
+        const double above = state[i] > -(double)FLT_MAX ? state[i] : -(double)FLT_MAX;
+        const float number = (float)(above < (double)FLT_MAX ? above : (double)FLT_MAX);
         uint32_t word;
         memcpy(&word, &number, sizeof word);
         store_u32(shown + 4 * i, word);
@@ -157,8 +163,8 @@ enum status outcome_set_state(struct outcome *outcome, const struct stage *stage
     outcome->shown = shown;
     outcome->state = copy;
     outcome->state_is_old = false;
-    outcome->state_artifact = artifact_of(shown != NULL ? (struct slice){shown, 4 * seen}
-                                                        : (struct slice){copy, 8 * seen});
+    outcome->state_artifact = artifact_of(outcome, shown != NULL ? (struct slice){shown, 4 * seen}
+                                                                 : (struct slice){copy, 8 * seen});
     return STATUS_OK;
 }
 
@@ -188,7 +194,7 @@ enum status outcome_add_experts(struct outcome_expert **added, struct outcome *o
     }
     memcpy(weights + outcome->expert_count * width, blob.data, blob.size);
     outcome->expert_count = total;
-    outcome->artifact = artifact_of((struct slice){weights, total * width * 8});
+    outcome->artifact = artifact_of(outcome, (struct slice){weights, total * width * 8});
     return STATUS_OK;
 }
 
@@ -223,21 +229,11 @@ static void make_room_for_shown(struct outcome *outcome)
     }
 }
 
-/* What it spent is not said: that takes as long as the job is. */
-static enum status show_round(struct outcome_round *round, const struct outcome *outcome,
-                              const struct job *job, const struct stage *stage,
-                              const struct record *record)
-{
-    const struct task_close *kind = task_close(job, stage);
-    return round->failed || !kind->is_shown || outcome->expert_count > OUTCOME_SHOWN_EXPERTS
-               ? STATUS_OK
-               : kind->describe(round, outcome, job, stage, record);
-}
-
 static enum status history_add_round(struct outcome *outcome, const struct job *job,
                                      const struct stage *stage, const struct record *record)
 {
-    if (outcome->history == OUTCOME_SHOWS) {
+    const bool shows = outcome->history == OUTCOME_SHOWS;
+    if (shows) {
         make_room_for_shown(outcome);
     }
     struct outcome_round *grown =
@@ -259,30 +255,14 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
                                     .regret_average = NAN,
                                     .regret_bound = NAN};
     outcome->round_count++;
-    if (outcome->history == OUTCOME_SHOWS) {
-        return show_round(round, outcome, job, stage, record);
+    if (!shows) { /* what it spent takes as long as the job is: nothing to draw */
+        round->epsilon_micro = outcome_epsilon_micro(job, record->as.round.round + 1);
     }
-    round->epsilon_micro = outcome_epsilon_micro(job, record->as.round.round + 1);
     const struct task_close *kind = task_close(job, stage);
-    return round->failed || kind->describe == NULL
-               ? STATUS_OK
-               : kind->describe(round, outcome, job, stage, record);
-}
-
-/* Returns the place of the first agent whose name is not before this one. */
-static size_t history_place(const struct outcome *outcome, const char *name)
-{
-    size_t low = 0;
-    size_t high = outcome->agent_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (strcmp(outcome->agent[middle].peer.name, name) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    const bool is_described =
+        !round->failed && kind->describe != NULL &&
+        (!shows || (kind->is_shown && outcome->expert_count <= OUTCOME_SHOWN_EXPERTS));
+    return is_described ? kind->describe(round, outcome, job, stage, record) : STATUS_OK;
 }
 
 /* There is room for a power of two of agents. */
@@ -302,16 +282,17 @@ static bool history_has_room(struct outcome *outcome)
  * of their names: those of the first round come in at the end, and nothing is moved. */
 static struct outcome_agent *history_agent(struct outcome *outcome, const struct peer *peer)
 {
-    const size_t place = history_place(outcome, peer->name);
-    if (place < outcome->agent_count && strcmp(outcome->agent[place].peer.name, peer->name) == 0) {
-        return &outcome->agent[place];
+    struct outcome_agent *agent =
+        outcome->agent_count == 0
+            ? NULL
+            : bsearch(peer, outcome->agent, outcome->agent_count, sizeof *agent, text_order);
+    if (agent != NULL || !history_has_room(outcome)) {
+        return agent;
     }
-    if (!history_has_room(outcome)) {
-        return NULL;
+    agent = &outcome->agent[outcome->agent_count++];
+    for (; agent > outcome->agent && text_order(agent - 1, peer) > 0; agent--) {
+        *agent = agent[-1];
     }
-    struct outcome_agent *agent = &outcome->agent[place];
-    memmove(agent + 1, agent, (outcome->agent_count - place) * sizeof *agent);
-    outcome->agent_count++;
     *agent = (struct outcome_agent){.peer = *peer};
     return agent;
 }
@@ -404,6 +385,7 @@ enum status outcome_add(struct outcome *outcome, const struct job *job, const st
         }
         outcome->begun = true;
         outcome->job_name = record->as.job.job;
+        outcome->trees = record->as.job.trees;
         return start_stage(outcome, job);
     case RECORD_ROUND:
         return add_round(outcome, job, record, blob);

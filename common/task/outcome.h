@@ -84,6 +84,8 @@ struct outcome_agent {
 struct outcome {
     enum outcome_history history;
     bool begun; /* the job's own record is there */
+    bool
+        trees; /* artifacts have the digests of their trees; else, in a job of before, their SHA-256 */
     struct job_name job_name;
     uint32_t rounds_closed;
     bool finished;

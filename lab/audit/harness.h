@@ -29,6 +29,15 @@ struct audit_harness {
     int64_t work[HARNESS_BLOCK * HARNESS_WIDTH_MAX];
 };
 
+/* A selection: the one that a grant pays for, and the same on a table made beforehand; NULL: of noise. */
+struct harness_selection {
+    enum mechanism mechanism;
+    enum status (*paid)(struct grant **grant, const struct random *random, size_t *chosen,
+                        const int64_t *score, size_t count, uint64_t sensitivity);
+    enum status (*direct)(const struct noise_exponential *decay, const struct random *random,
+                          size_t *chosen, const int64_t *score, size_t count);
+};
+
 /* A subject with its functions. */
 struct subject_code {
     struct audit_subject subject;
@@ -38,6 +47,7 @@ struct subject_code {
                         size_t count);
     /** Frees what prepare made, also when it failed; may be NULL. */
     void (*release)(struct audit_harness *harness);
+    const struct harness_selection *selection; /* subject_select.c */
 };
 
 /* * Pays for one run of a mechanism: at the setting's epsilon, or at sigma_micro when it is

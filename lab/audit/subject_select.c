@@ -27,24 +27,28 @@
 
 enum { FIELD_SMALL = 16 /* candidates of noisy-max */, FIELD = 32, RARITY = 25 };
 
-/* A selection: the one that a grant pays for, and the same on a table made beforehand. */
-struct selection {
-    enum mechanism mechanism;
-    enum status (*paid)(struct grant **, const struct random *, size_t *, const int64_t *, size_t,
-                        uint64_t);
-    enum status (*direct)(const struct audit_harness *harness, const struct random *random,
-                          size_t *chosen, unsigned side);
-};
-
-static enum status draw(struct audit_harness *harness, const struct random *random, unsigned side,
-                        int64_t *score, size_t count, const struct selection *selection)
+/* Returns a draw on a table that was made beforehand. */
+static enum status draw_directly(const struct audit_harness *harness, const struct random *random,
+                                 size_t *chosen, unsigned side)
 {
+    const struct harness_selection *selection = harness->code->selection;
+    return selection->direct != NULL ? selection->direct(&harness->decay, random, chosen,
+                                                         harness->value[side], harness->width)
+                                     : select_draw_noisy(&harness->noise, random, chosen,
+                                                         harness->value[side], harness->width);
+}
+
+static enum status draw(void *self, const struct random *random, unsigned side, int64_t *score,
+                        size_t count)
+{
+    struct audit_harness *harness = self;
+    const struct harness_selection *selection = harness->code->selection;
     enum status status = STATUS_OK;
     for (size_t run = 0; run < count && status == STATUS_OK; run++) {
         struct grant *grant = NULL;
         size_t chosen = 0;
         if (harness->setting.direct) {
-            status = selection->direct(harness, random, &chosen, side);
+            status = draw_directly(harness, random, &chosen, side);
         } else {
             status = harness_pay(harness, &grant, selection->mechanism);
             if (status == STATUS_OK) {
@@ -57,46 +61,11 @@ static enum status draw(struct audit_harness *harness, const struct random *rand
     return status;
 }
 
-static enum status exponential_direct(const struct audit_harness *harness,
-                                      const struct random *random, size_t *chosen, unsigned side)
-{
-    return select_draw_exponential(&harness->decay, random, chosen, harness->value[side],
-                                   harness->width);
-}
-
-static enum status flip_direct(const struct audit_harness *harness, const struct random *random,
-                               size_t *chosen, unsigned side)
-{
-    return select_draw_flip(&harness->decay, random, chosen, harness->value[side], harness->width);
-}
-
-static enum status noisy_direct(const struct audit_harness *harness, const struct random *random,
-                                size_t *chosen, unsigned side)
-{
-    return select_draw_noisy(&harness->noise, random, chosen, harness->value[side], harness->width);
-}
-
-static enum status exponential_draw(void *self, const struct random *random, unsigned side,
-                                    int64_t *score, size_t count)
-{
-    static const struct selection exponential = {MECHANISM_EXPONENTIAL, select_exponential,
-                                                 exponential_direct};
-    return draw(self, random, side, score, count, &exponential);
-}
-
-static enum status flip_draw(void *self, const struct random *random, unsigned side, int64_t *score,
-                             size_t count)
-{
-    static const struct selection flip = {MECHANISM_PURE, select_permute_and_flip, flip_direct};
-    return draw(self, random, side, score, count, &flip);
-}
-
-static enum status noisy_draw(void *self, const struct random *random, unsigned side,
-                              int64_t *score, size_t count)
-{
-    static const struct selection noisy = {MECHANISM_PURE, select_noisy_max, noisy_direct};
-    return draw(self, random, side, score, count, &noisy);
-}
+static const struct harness_selection exponential = {MECHANISM_EXPONENTIAL, select_exponential,
+                                                     select_draw_exponential};
+static const struct harness_selection flip = {MECHANISM_PURE, select_permute_and_flip,
+                                              select_draw_flip};
+static const struct harness_selection noisy = {MECHANISM_PURE, select_noisy_max, NULL};
 
 /* Candidate 0 moves from gap above the others to 2 D closer. */
 static void place(struct audit_harness *harness, size_t width, int64_t gap)
@@ -150,7 +119,8 @@ const struct subject_code subject_exponential = {
                 .tight = true,
                 .paid = true},
     .prepare = exponential_prepare,
-    .draw = exponential_draw};
+    .draw = draw,
+    .selection = &exponential};
 
 const struct subject_code subject_permute_and_flip = {
     .subject = {.name = "permute-and-flip",
@@ -160,7 +130,8 @@ const struct subject_code subject_permute_and_flip = {
                 .tight = true,
                 .paid = true},
     .prepare = flip_prepare,
-    .draw = flip_draw};
+    .draw = draw,
+    .selection = &flip};
 
 const struct subject_code subject_noisy_max = {
     .subject = {.name = "noisy-max",
@@ -169,4 +140,5 @@ const struct subject_code subject_noisy_max = {
                          "the claim at epsilon 2, 0.9997 at 1",
                 .tight = true},
     .prepare = noisy_prepare,
-    .draw = noisy_draw};
+    .draw = draw,
+    .selection = &noisy};

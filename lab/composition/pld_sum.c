@@ -16,8 +16,6 @@
 
 #include "lab/composition/pld_private.h"
 
-#include "base/check.h"
-
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -109,7 +109,7 @@ static enum status make_folder(const char *path, struct why *why)
 
 int main(int count, char **argument)
 {
-    const struct command *const command = &command_study;
+    const struct command *const command = &(struct command){.name = "study"};
     struct asked asked = {.request = {.seed = 1, .compose = "compose"}};
     struct study_request *request = &asked.request;
     struct why why = {""};

@@ -249,6 +249,15 @@ struct intervals_kind {
     size_t claim_count;
 };
 
+/* Defines the kind of a file that has `run` and `claims`; behind its name stand the other members. */
+#define INTERVALS_KIND(own, ...)                                                                   \
+    const struct intervals_kind intervals_##own = {.name = #own,                                   \
+                                                   .run = run,                                     \
+                                                   .claim = claims,                                \
+                                                   .claim_count =                                  \
+                                                       sizeof claims / sizeof claims[0],           \
+                                                   __VA_ARGS__}
+
 extern const struct intervals_kind intervals_survival, intervals_crosstab, intervals_table1,
     intervals_evaluate, intervals_concordance, intervals_correlate, intervals_between,
     intervals_regress, intervals_tables, intervals_groups, intervals_medians;

@@ -22,7 +22,8 @@ enum effect {
     NUMBERS,                    /* coefficients of a number on a fresh design, a family each */
     DRAWN = NUMBERS + FAMILIES, /* of which there are settings */
     CATEGORIES = DRAWN,         /* of a category, beside each number's */
-    EFFECTS = CATEGORIES + FAMILIES
+    TABLE_SHARE = CATEGORIES + FAMILIES, /* of few records */
+    EFFECTS
 };
 
 struct found {
@@ -41,6 +42,7 @@ struct found {
 };
 
 static const size_t counts[] = {3, 5, 10};
+static const size_t counts_of_few[] = {3, 10, 40}; /* what is cut off adds up with the sites */
 static const double epsilons[] = {0.25, 1, 4};
 /* Where about one site in ten, or one in four, is refused: ten sites of 1,000 records that differ. */
 static const double between_epsilons[] = {0.3, 0.35, 0.45, 0.55};
@@ -67,6 +69,7 @@ static const struct {
     [CATEGORIES + REGRESS_LINEAR] = {"linear, category", 0.15, 0.06},
     [CATEGORIES + REGRESS_POISSON] = {"Poisson, category", 0.3, 0.15},
     [CATEGORIES + REGRESS_HAZARD] = {"hazards, category", 0.6, 0.25},
+    [TABLE_SHARE] = {"shares of tables", 0.03, 0.01},
 };
 
 /* The effect that the same studies have beside a drawn one; EFFECTS: none. */
@@ -138,12 +141,14 @@ static void judge(struct found *out, struct between_site *site, const double *tr
     const double mean = effects[effect].truth;
     const double next = mean + tau_of(setting, effect) * drawing_normal(drawing);
     struct between found;
+    struct between_site told[SITES_MAX]; /* cut off at the ends of what can be */
     for (size_t i = 0; i < setting->sites; i++) {
+        told[i] = site[i];
         if (!isnan(site[i].value)) {
             intervals_count(&out->alone, holds_alone(&site[i], truth[i], is_planted));
         }
     }
-    between_sites(&found, site, setting->sites, false);
+    between_sites(&found, told, setting->sites, false);
     if (isnan(found.value)) {
         return;
     }
@@ -182,6 +187,9 @@ static enum status draw(struct drawn out[2], struct drawing *drawing, enum effec
 {
     struct between_site *site = out[0].site;
     double *truth = out[0].truth;
+    if (effect == TABLE_SHARE) {
+        return drawing_shares(site, truth, drawing);
+    }
     if (effect >= NUMBERS || effect == SLOPE) {
         return draw_slopes(out, drawing, effect);
     }
@@ -267,6 +275,7 @@ static const struct intervals_claim claims[] = {
     CLAIMS_OF("categories, linear"),
     CLAIMS_OF("categories, Poisson"),
     CLAIMS_OF("categories, hazards"),
+    CLAIMS_OF("shares of tables"),
     {"sites: widths of the mean over sites over those that known variances within sites give",
      INTERVALS_WIDTH},
     {"sites: intervals of each site alone, mean lives", INTERVALS_HOLD},
@@ -277,7 +286,7 @@ static bool is_withheld(const struct intervals_setting *setting)
 {
     const enum effect effect = (enum effect)setting->variant;
     return setting->is_gaussian && effect != SHARE && effect != DIFFERENCE && effect != LOG_ODDS &&
-           effect != TABLE_MEAN;
+           effect != TABLE_MEAN && effect != TABLE_SHARE;
 }
 
 /* Behind all others: of mean lives, then of hazard ratios. */
@@ -291,26 +300,36 @@ static void set_between(struct intervals_setting *out, size_t i)
                                       .variant = i < BETWEEN ? MEAN_LIFE : HAZARD};
 }
 
-/* A short run leaves out what it would not judge. */
+static void set_at(struct intervals_setting *out, size_t at)
+{
+    const bool is_of_few = at >= ALL + 2 * BETWEEN;
+    const size_t own = is_of_few ? at - ALL - 2 * BETWEEN : at;
+    const size_t i = own % SETTINGS;
+    const size_t of_sites = i / 2 / EPSILONS % COUNTS;
+    *out =
+        (struct intervals_setting){.site_records = sizes[i / 2 / EPSILONS / COUNTS],
+                                   .sites = is_of_few ? counts_of_few[of_sites] : counts[of_sites],
+                                   .epsilon = epsilons[i / 2 % EPSILONS],
+                                   .has_spread = i % 2 == 1,
+                                   .draws = 1,
+                                   .is_gaussian = own >= (is_of_few ? SETTINGS : SETTINGS * DRAWN),
+                                   .variant = is_of_few ? TABLE_SHARE : own / SETTINGS % DRAWN};
+    if (at >= ALL && !is_of_few) {
+        set_between(out, at - ALL);
+    }
+}
+
+/* Settings that were added stand behind the others, whose seeds stay. A short run leaves out what it would not judge. */
 static bool at(struct intervals_setting *out, const struct study_request *request, size_t *at)
 {
-    for (; *at < ALL; (*at)++) {
-        const size_t i = *at % SETTINGS;
-        *out = (struct intervals_setting){.site_records = sizes[i / 2 / EPSILONS / COUNTS],
-                                          .sites = counts[i / 2 / EPSILONS % COUNTS],
-                                          .epsilon = epsilons[i / 2 % EPSILONS],
-                                          .has_spread = i % 2 == 1,
-                                          .draws = 1,
-                                          .is_gaussian = *at >= SETTINGS * DRAWN,
-                                          .variant = *at / SETTINGS % DRAWN};
-        if (request->rounds == 0 ||
-            (out->site_records > 0 && out->site_records <= request->rounds && !is_withheld(out))) {
+    for (; *at < ALL + 2 * BETWEEN + NOISES * SETTINGS; (*at)++) {
+        const bool is_between = *at >= ALL && *at < ALL + 2 * BETWEEN;
+        set_at(out, *at);
+        if (request->rounds == 0 || (is_between && request->rounds >= 1000) ||
+            (!is_between && out->site_records > 0 && out->site_records <= request->rounds &&
+             !is_withheld(out))) {
             return true;
         }
-    }
-    if (*at < ALL + 2 * BETWEEN && (request->rounds == 0 || request->rounds >= 1000)) {
-        set_between(out, *at - ALL);
-        return true;
     }
     return false;
 }
@@ -385,13 +404,4 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     return status;
 }
 
-const struct intervals_kind intervals_between = {
-    .name = "between",
-    .variants = DRAWN,
-    .runs_times = 1,
-    .planted = 0.1,
-    .at = at,
-    .run = run,
-    .claim = claims,
-    .claim_count = sizeof claims / sizeof claims[0],
-};
+INTERVALS_KIND(between, .variants = DRAWN, .runs_times = 1, .planted = 0.1, .at = at);

@@ -6,7 +6,7 @@
 #include "estimate/between.h"
 #include "lab/study/study_intervals.h"
 
-enum { DRAWING_SITES_MAX = 10 };
+enum { DRAWING_SITES_MAX = 40 };
 
 struct drawing {
     const struct intervals_setting *setting;
@@ -51,5 +51,7 @@ MUST_USE enum status drawing_slopes(struct between_site *out, struct between_sit
                                     const struct drawing_slopes *slopes, struct drawing *drawing);
 MUST_USE enum status drawing_means(struct between_site *out, double *truth,
                                    struct drawing *drawing);
+MUST_USE enum status drawing_shares(struct between_site *out, double *truth,
+                                    struct drawing *drawing);
 
 #endif

@@ -5,7 +5,8 @@
  *   mean lives     two groups of constant hazards, the first one's from 0.65 to 0.98 by site; censoring uniform over twice the
  *                  time; the second group's mean up to 1 less the first's
  *   hazard ratios  likewise; the logarithm of the second group's hazard over the first's
- *   means          of a number in a Table 1, normal, with a deviation of 0.15 of its range */
+ *   means          of a number in a Table 1, normal, with a deviation of 0.15 of its range
+ *   few            the share of the last of three categories in a Table 1, of whom a tenth is missing: few records have it */
 
 #include "estimate/cells.h"
 #include "lab/study/study_intervals_between.h"
@@ -13,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GROUPS = 2, CELLS = 4 };
+enum { GROUPS = 2, CELLS = 4, LEVELS = 3 };
 
 static const double hazard = 0.8;
 static const double share = 0.3;
@@ -218,6 +219,33 @@ enum status drawing_means(struct between_site *out, double *truth, struct drawin
     }
     if (status == STATUS_OK) {
         between_columns(out, column, setting->sites, 0);
+    }
+    return status;
+}
+
+enum status drawing_shares(struct between_site *out, double *truth, struct drawing *drawing)
+{
+    const struct intervals_setting *setting = drawing->setting;
+    static const double missing = 0.1;
+    struct table1_column column[DRAWING_SITES_MAX];
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < setting->sites && status == STATUS_OK; i++) {
+        const uint64_t records = drawing_size(setting, i);
+        double cell[LEVELS + 2] = {0};
+        struct table1_sizes sizes;
+        const struct table1_block block = {cell, LEVELS, NULL, drawing_variance(drawing)};
+        truth[i] = fmax(truth[i], 0);
+        for (uint64_t j = 0; j < records; j++) {
+            const double unit = seeded_random_unit(&drawing->seeded);
+            const size_t level = unit < truth[i] ? LEVELS - 1 : unit < 0.4 ? 0 : 1;
+            cell[seeded_random_unit(&drawing->seeded) < missing ? LEVELS : level]++;
+        }
+        status = drawing_release(cell, LEVELS + 2, (double)records, drawing);
+        table1_agree(&sizes, &block, 1, 1, (double)records);
+        table1_column_of(&column[i], &block, &sizes, 1);
+    }
+    if (status == STATUS_OK) {
+        between_columns(out, column, setting->sites, LEVELS - 1);
     }
     return status;
 }

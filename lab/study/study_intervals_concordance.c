@@ -153,12 +153,4 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     return status;
 }
 
-const struct intervals_kind intervals_concordance = {
-    .name = "concordance",
-    .variants = 2,
-    .runs_times = 1,
-    .planted = 0.5,
-    .run = run,
-    .claim = claims,
-    .claim_count = sizeof claims / sizeof claims[0],
-};
+INTERVALS_KIND(concordance, .variants = 2, .runs_times = 1, .planted = 0.5);

@@ -342,12 +342,4 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     return status;
 }
 
-const struct intervals_kind intervals_correlate = {
-    .name = "correlate",
-    .variants = 2,
-    .runs_times = 1,
-    .planted = 0.1,
-    .run = run,
-    .claim = claims,
-    .claim_count = sizeof claims / sizeof claims[0],
-};
+INTERVALS_KIND(correlate, .variants = 2, .runs_times = 1, .planted = 0.1);

@@ -160,12 +160,4 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     return status;
 }
 
-const struct intervals_kind intervals_crosstab = {
-    .name = "crosstab",
-    .variants = 4,
-    .runs_times = 2,
-    .planted = 0.5,
-    .run = run,
-    .claim = claims,
-    .claim_count = sizeof claims / sizeof claims[0],
-};
+INTERVALS_KIND(crosstab, .variants = 4, .runs_times = 2, .planted = 0.5);

@@ -279,12 +279,4 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     return status;
 }
 
-const struct intervals_kind intervals_evaluate = {
-    .name = "evaluate",
-    .variants = DESIGNS,
-    .runs_times = 2,
-    .planted = 0.25,
-    .run = run,
-    .claim = claims,
-    .claim_count = sizeof claims / sizeof claims[0],
-};
+INTERVALS_KIND(evaluate, .variants = DESIGNS, .runs_times = 2, .planted = 0.25);

@@ -123,13 +123,4 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     return status;
 }
 
-const struct intervals_kind intervals_medians = {
-    .name = "medians",
-    .variants = VARIANTS,
-    .runs_times = 1,
-    .planted = 0.1,
-    .at = at,
-    .run = run,
-    .claim = claims,
-    .claim_count = sizeof claims / sizeof claims[0],
-};
+INTERVALS_KIND(medians, .variants = VARIANTS, .runs_times = 1, .planted = 0.1, .at = at);

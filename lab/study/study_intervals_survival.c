@@ -231,15 +231,7 @@ static bool groups_at(struct intervals_setting *out, const struct study_request 
     return false;
 }
 
-const struct intervals_kind intervals_survival = {
-    .name = "survival",
-    .variants = WORLD_VARIANTS_OF_TWO,
-    .runs_times = 1,
-    .planted = 0.5,
-    .run = run,
-    .claim = claims,
-    .claim_count = sizeof claims / sizeof claims[0],
-};
+INTERVALS_KIND(survival, .variants = WORLD_VARIANTS_OF_TWO, .runs_times = 1, .planted = 0.5);
 
 const struct intervals_kind intervals_groups = {
     .name = "groups",

@@ -257,12 +257,4 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     return status;
 }
 
-const struct intervals_kind intervals_table1 = {
-    .name = "table1",
-    .variants = 1,
-    .runs_times = 2,
-    .planted = 0.1,
-    .run = run,
-    .claim = claims,
-    .claim_count = sizeof claims / sizeof claims[0],
-};
+INTERVALS_KIND(table1, .variants = 1, .runs_times = 2, .planted = 0.1);

@@ -247,12 +247,4 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     return status;
 }
 
-const struct intervals_kind intervals_tables = {
-    .name = "tables",
-    .variants = DESIGNS,
-    .runs_times = 1,
-    .planted = 0.5,
-    .run = run,
-    .claim = claims,
-    .claim_count = sizeof claims / sizeof claims[0],
-};
+INTERVALS_KIND(tables, .variants = DESIGNS, .runs_times = 1, .planted = 0.5);

@@ -16,6 +16,7 @@
 #include "noise/gaussian.h"
 #include "noise/table_kernel.h"
 #include "tests/support/every_choice.h"
+#include "tests/support/noise_draw.h"
 
 #include <criterion/criterion.h>
 #include <gmp.h>

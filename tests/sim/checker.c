@@ -2,8 +2,6 @@
 
 #include "crypto/digest.h"
 #include "sim/world.h"
-#include "task/losses/stage.h"
-#include "task/predict/stage.h"
 
 #include <inttypes.h>
 #include <math.h>

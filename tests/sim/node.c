@@ -1,8 +1,7 @@
-/* One program of the world, and a driver as io/driver is: effects in order, commits at once and
- * answered later, any trouble a crash, recovery from the journal. */
+/* One program of the world, and a driver as io/driver is: effects in order, commits answered later (node_write.c), any trouble
+ * a crash, recovery from the journal. */
 
 #include "base/check.h"
-#include "crypto/digest.h"
 #include "database/journal_place.h"
 #include "sim/node_private.h"
 
@@ -81,67 +80,6 @@ static size_t peer_number(const struct peer *peer)
     return i;
 }
 
-/* Any fault of a disk, where the program has one of its own. */
-static void plan_fault(struct world *world, struct node *node)
-{
-    if (!node_shares(world, node) && world_chance(world, world->plan.journal_fails)) {
-        enum journal_fault fault = (enum journal_fault)(1 + dice_below(&world->dice, 3));
-        memory_journal_plan(node->memory, 1, fault);
-    }
-}
-
-/* A journal believes the digest that a machine knows. A wrong one would make a record damaged that is not. */
-static void check_digest(const struct effect *effect)
-{
-    struct digest own;
-    if (effect->as.commit.digest != NULL) {
-        digest_sha256(&own, &effect->as.commit.blob, 1);
-        CHECK(digest_equal(&own, effect->as.commit.digest));
-    }
-}
-
-static void perform_commit(struct world *world, struct node *node, const struct effect *effect)
-{
-    uint64_t sequence = 0;
-    size_t before = node->memory->count;
-    struct slice body = effect->as.commit.body;
-    struct slice blob = effect->as.commit.blob;
-    check_digest(effect);
-    uint8_t *planted = planted_body(world, node, &body);
-    uint8_t *planted_blob = planted_part(world, node, &blob);
-
-    plan_fault(world, node);
-    enum status status = node->journal.append(node->journal.self, &sequence, body, blob);
-    world_tell(world, "%s commits record %" PRIu64 ": %s", peer_name(node->number), sequence,
-               status_text(status));
-    if (!node_shares(world, node) && node->memory->count > before) {
-        checker_on_durable(world, node, memory_journal_body(node->memory, node->memory->count),
-                           memory_journal_blob(node->memory, node->memory->count));
-    }
-    if (status != STATUS_OK && node_shares(world, node) && world->plan.planted == PLANTED_RETRIED) {
-        status = planted_retry(world, node, &sequence, body, blob);
-    }
-    free(planted);
-    free(planted_blob);
-    if (status != STATUS_OK) {
-        world->tally.commits_failed += status == STATUS_IO;
-        world->tally.commits_lost += status != STATUS_IO && node->memory->count == before;
-        world->tally.commits_kept_unknown += node->memory->count > before;
-        node_restart(world, node, status_text(status));
-        return;
-    }
-    node->known = sequence;
-    size_t slot = node->committed_count++;
-    if (slot == COMMITS_PENDING_MAX) {
-        world_fail(world, "%s commits without end", peer_name(node->number));
-        return;
-    }
-    int64_t due = node_after(world, world->plan.commit_ms_max);
-    node->committed_ms[slot] =
-        slot > 0 && due < node->committed_ms[slot - 1] ? node->committed_ms[slot - 1] : due;
-    node->committed_sequence[slot] = sequence;
-}
-
 static void perform_work(struct world *world, struct node *node)
 {
     if (node->working) {
@@ -172,17 +110,10 @@ static void perform(struct world *world, struct node *node, const struct effect 
         if (planted_early(world, node, effect)) {
             break;
         }
-        perform_commit(world, node, effect);
+        node_write(world, node, effect);
         break;
     case EFFECT_FORGET:
-        plan_fault(world, node);
-        checker_on_forget(world, node, effect->as.forget.sequence,
-                          effect->as.forget.secret && world->plan.planted != PLANTED_NOT_WIPED);
-        node->wiped = effect->as.forget.secret ? effect->as.forget.sequence : node->wiped;
-        if ((effect->as.forget.secret ? node->journal.wipe : node->journal.forget)(
-                node->journal.self, effect->as.forget.sequence) != STATUS_OK) {
-            node_restart(world, node, "cannot forget");
-        }
+        node_write(world, node, effect);
         break;
     case EFFECT_WORK:
         perform_work(world, node);
@@ -196,6 +127,10 @@ static void perform(struct world *world, struct node *node, const struct effect 
         network_reconnect(world, node);
         break;
     case EFFECT_FINISH:
+        node_write_all(world, node);
+        if (!node->up) {
+            break;
+        }
         node->exit_code = effect->as.finish.exit_code;
         world_tell(world, "%s finishes: %d", peer_name(node->number), node->exit_code);
         node->finished = true;
@@ -274,7 +209,8 @@ void node_step(struct world *world, struct node *node, struct event *event)
             hold_between(world, node);
         }
     }
-    if (node->up && (node->number != COORDINATOR || server_is_led_by(world, node)) &&
+    if (node->up && node->write == NULL &&
+        (node->number != COORDINATOR || server_is_led_by(world, node)) &&
         (event->kind == EVENT_START || event->kind == EVENT_COMMITTED)) {
         checker_on_kept(world, node);
     }
@@ -322,6 +258,7 @@ int64_t node_due_ms(const struct world *world, const struct node *node)
     if (node->committed_count > 0 && node->committed_ms[0] < due) {
         due = node->committed_ms[0];
     }
+    due = machine_earlier(due, node_write_due_ms(node));
     return due;
 }
 
@@ -364,6 +301,13 @@ void node_act(struct world *world, struct node *node)
     }
     if (!node->up) {
         node_start(world, node);
+        return;
+    }
+    if (node_write_due_ms(node) <= world->now_ms) {
+        node_write_first(world, node);
+        if (node->up) {
+            hold_between(world, node);
+        }
         return;
     }
     if (node->committed_count > 0 && node->committed_ms[0] <= world->now_ms) {

@@ -32,6 +32,7 @@ void node_free(struct world *world, struct node *node)
     node->up = false;
     node->working = false;
     node->committed_count = 0;
+    node_drop_writes(node);
     if (node->looks) {
         return; /* once it has looked */
     }

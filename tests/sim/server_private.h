@@ -1,4 +1,4 @@
-/* server_private.h - what the files of the server share: server.c, and server_parts.c for what coordinators write beside the
+/* server_private.h - what the files of the server share: server.c, server_connection.c, and server_parts.c for what coordinators write beside the
  * journal. */
 
 #ifndef SIM_SERVER_PRIVATE_H
@@ -22,6 +22,17 @@ struct question {
     const struct database_value *value;
     bool answered; /* somebody waits for it */
 };
+
+/* What the server knows by some of its words. */
+struct server_statement {
+    const char *words;
+    bool (*perform)(const struct question *question, struct pg_result *answer);
+    bool writes;
+    unsigned
+        seldom; /* one of so many chances for a fault is one: most of what is asked only asks who leads */
+};
+
+const struct server_statement *server_statement_of(const char *statement);
 
 struct database_value server_copy_of(struct database_value value); /* its bytes are owned */
 void server_drop(struct database_value *value);

@@ -72,6 +72,7 @@ struct node {
     int64_t committed_ms[COMMITS_PENDING_MAX];
     uint64_t committed_sequence[COMMITS_PENDING_MAX];
     size_t committed_count;
+    struct sim_write *write; /* what is to be written to the database, owned, oldest first */
     int64_t clock_base_ms;
     int64_t clock_ppm;
     unsigned spins; /* wake-ups in a row that asked for another one at once */

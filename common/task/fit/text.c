@@ -1,7 +1,5 @@
 /* `fit`: each agent's own regularised minimiser, one lambda a round. */
 
-#include "learn/erm.h"
-#include "learn/sensitivity.h"
 #include "task/task.h"
 
 const struct task_text task_text_fit = {.strategies = 1u << STRATEGY_AVERAGE,

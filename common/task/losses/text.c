@@ -6,7 +6,6 @@
 #include "dp/encode.h"
 #include "job/reach.h"
 #include "job/trust.h"
-#include "learn/sensitivity.h"
 #include "task/losses/stage.h"
 #include "task/task.h"
 

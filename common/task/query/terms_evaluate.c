@@ -5,7 +5,6 @@
 #include "task/query/stage.h"
 #include "task/task.h"
 
-#include <math.h>
 #include <stdio.h>
 
 static const double benefit_half = 0.05; /* a net benefit is below the share with the event */

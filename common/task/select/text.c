@@ -2,7 +2,6 @@
  * the experts there are. */
 
 #include "config/keys.h"
-#include "dp/encode.h"
 #include "job/trust.h"
 #include "learn/sensitivity.h"
 #include "task/select/stage.h"

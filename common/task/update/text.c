@@ -1,7 +1,6 @@
 /* `update`: federated gradient rounds on clipped, noised sums. */
 
 #include "config/keys.h"
-#include "dp/schedule.h"
 #include "job/reach.h"
 #include "task/task.h"
 #include "task/update/stage.h"

@@ -120,7 +120,7 @@ static enum status begin_fetch(struct acting *acting, const struct artifact *art
 static void commit(struct acting *acting, struct effects *effects)
 {
     struct slice answer = answer_of(acting);
-    digest_sha256(&acting->answer_digest, &answer, 1);
+    digest_tree(&acting->answer_digest, answer);
     struct effect *effect = effects_add(effects, EFFECT_COMMIT);
     if (effect != NULL) {
         effect->as.commit.body = (struct slice){record_body, sizeof record_body};
@@ -151,10 +151,8 @@ static bool model_is_right(const struct acting *acting)
 
 static bool is_what_was_asked_for(const struct acting *acting)
 {
-    struct slice bytes = {acting->fetch.data, (size_t)acting->fetch.bytes};
-    struct digest digest;
-    digest_sha256(&digest, &bytes, 1);
-    return digest_equal(&digest, &acting->fetching);
+    return digest_is_of(&acting->fetching,
+                        (struct slice){acting->fetch.data, (size_t)acting->fetch.bytes});
 }
 
 static enum status arrived(struct acting *acting, int64_t now_ms, struct effects *effects)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The report page in a browser: at 360, 768 and 1280 px, light and dark, with all its parts unfolded, nothing
-stands beyond the page's width, every chart is drawn, and letters in curves can be read. Each copy of a Table 1 tells its price. Skipped (77) where there is no Chromium; --screenshots DIR keeps pictures to look at.
+"""The report page in a browser: at 360 to 1280 px, light and dark, with all its parts unfolded, nothing
+stands beyond the page's width or its card's, no words of an axis touch, every chart is drawn, and letters in curves can be read. Each copy of a Table 1 tells its price. Skipped (77) where there is no Chromium; --screenshots DIR keeps pictures to look at.
 
     test_page.py PROGRAMS SOURCE [--screenshots DIR]
 """
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-WIDTHS = [360, 768, 1280]
+WIDTHS = [360, 768, 900, 1280]
 HEIGHT = 900
 # prefers-color-scheme, as Blink's settings count it.
 THEMES = {"dark": 0, "light": 1}
@@ -62,6 +62,22 @@ async function open(text, width) {
   return frame;
 }
 
+/* Cards with a part that stands beyond them and is not scrolled. */
+function spilled(document) {
+  const scrolled = (e, card) => e !== card && (getComputedStyle(e).overflowX !== "visible" || scrolled(e.parentElement, card));
+  return [...document.querySelectorAll(".card")].filter((card) => [...card.querySelectorAll("*")].some((e) =>
+    !e.closest("svg") && e.getBoundingClientRect().right > card.getBoundingClientRect().right + 0.5 && !scrolled(e.parentElement, card)))
+    .map((card) => card.querySelector("h3").textContent);
+}
+
+/* Axes of forests whose words lie on each other. */
+function touching(document) {
+  return [...document.querySelectorAll(".forest .axis svg")].filter((svg) => {
+    const words = [...svg.querySelectorAll("text")].map((t) => t.getBoundingClientRect()).filter((r) => r.width > 0).sort((a, b) => a.left - b.left);
+    return words.some((r, i) => i > 0 && r.left < words[i - 1].right);
+  }).length;
+}
+
 function measure(frame) {
   const inner = frame.contentWindow, root = frame.contentDocument.documentElement;
   const charts = [...frame.contentDocument.querySelectorAll("canvas")];
@@ -71,6 +87,7 @@ function measure(frame) {
           dark: inner.matchMedia("(prefers-color-scheme: dark)").matches,
           text: frame.contentDocument.body.innerText.length,
           letters: Math.min(...[...frame.contentDocument.querySelectorAll(".curves text")].map((t) => t.getBoundingClientRect().height)),
+          spilled: spilled(frame.contentDocument), touching: touching(frame.contentDocument),
           copies: [...frame.contentDocument.querySelectorAll(".copies .copy")].map((copy) => copy.textContent)};
 }
 
@@ -114,6 +131,9 @@ def faults(found, theme):
             out.append(f"{where}: was not shown as asked: {frame}")
         if frame["wide"] > frame["inner"]:
             out.append(f"{where}: {frame['wide']} px wide")
+        out += [f"{where}: a part stands beyond the card {card!r}" for card in frame["spilled"]]
+        if frame["touching"] > 0:
+            out.append(f"{where}: words of {frame['touching']} axes touch")
         if frame["drawn"] < frame["charts"]:
             out.append(f"{where}: {frame['drawn']} of {frame['charts']} charts are drawn")
         if frame["letters"] is not None and frame["letters"] < LETTERS_PX:

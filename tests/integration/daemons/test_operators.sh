@@ -207,6 +207,23 @@ says 'did you mean "silence_s"'
 sed 's/heartbeat_s: 0.5/heartbeat_s: 0,5/' one/agent.yml >one/comma.yml
 expect 3 "$agent" check --config one/comma.yml
 prints 'comma.yml:9:14'
+# `check` tries the page as `run` does: its files, and its port.
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=x -addext subjectAltName=DNS:x \
+    -keyout http.key -out http.crt 2>/dev/null
+openssl rand -hex 32 >http.token
+chmod 600 http.key http.token
+page='certificate: ../http.crt, key: ../http.key, token: ../http.token, names: "x"'
+for one in one/agent office/coordinator; do
+    program=("$agent" check --timeout 1) code=6 # nobody answers it yet
+    [ $one = one/agent ] || { program=("$coordinator" check); code=3; } # nobody is admitted yet
+    (cat $one.yml; echo "http: {listen: \"127.0.0.1:0\", $page}") >$one-page.yml
+    expect $code "${program[@]}" --config $one-page.yml
+    prints 'page         PASSED'
+    sed -i 's#key: ../http.key#key: ../http.crt#' $one-page.yml
+    expect 3 "${program[@]}" --config $one-page.yml
+    prints 'page         FAILED'
+    prints 'chmod 600'
+done
 chmod 640 one/site
 expect 3 "$agent" check --config one/agent.yml --timeout 1
 prints 'chmod 600'
@@ -379,7 +396,10 @@ prints 'coordinator  PASSED'
 expect 7 "$coordinator" run --config office/coordinator.yml
 says 'the journal in '
 says 'in use by process'
-expect 3 "$coordinator" check --config office/coordinator.yml
+expect 0 "$coordinator" check --config office/coordinator.yml
+prints "this coordinator runs (process $office)"
+sed 's/^state: .*/state: another/' office/coordinator.yml >office/same_port.yml
+expect 3 "$coordinator" check --config office/same_port.yml
 prints 'address      FAILED  '
 prints 'another program listens there'
 

@@ -69,6 +69,7 @@ settle coordinator
 grep -q 'hospital-1: enrolled' "$work/coordinator/said" || fault 'enrol does not say who has enrolled'
 grep -q 'approved for 1 run' "$work/hospital-1/said" || fault 'nobody was asked for a yes'
 grep -q PASSED "$work/hospital-1/said" || fault 'the site did not pass'
+! grep -q 'PASSED.*cannot be opened' "$work/hospital-1/said" || fault 'a check that passed tells of an error'
 [ -s "$work/coordinator/report.html" ] && [ -s "$work/coordinator/out/model.json" ] || fault 'there is no result'
 
 # Without a token that waits the command says so, instead of waiting for nobody.

@@ -1,19 +1,7 @@
 #include "queue_bench.h"
 
 #include "scratch.h"
-
-const char bench_text[] =
-    "hedgerow: 1\n"
-    "job: waiting\n"
-    "data:\n"
-    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-    "  features:\n"
-    "    - {column: a, centre: 0, half_width: 1}\n"
-    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
-    "cohort: {minimum: 2, deadline_s: 30}\n"
-    "stages:\n"
-    "  - {task: fit, loss: logistic, lambdas: [0.1, 0.2], share: 0.6,"
-    " tolerance: 0.01, grid_bits: 10}\n";
+#include "tests/unit/coordinator/waiting_job.h"
 
 enum { COMMAND_BYTES = 2048 };
 
@@ -90,7 +78,7 @@ uint32_t bench_add_text(const char *text)
 
 uint32_t bench_add(void)
 {
-    return bench_add_text(bench_text);
+    return bench_add_text(WAITING_JOB);
 }
 
 struct queue_job bench_seen(uint32_t number)
@@ -137,6 +125,39 @@ void bench_remove(uint32_t number)
         snprintf(command, sizeof command, "rm -r %s/%u", office.settings.jobs, number);
         shell(command);
     }
+}
+
+/* As a server that is slow for that job alone. Whoever writes the next record has the lease's row by then, and waits until it is
+ * known whether a record of that number is there. */
+void bench_hold_records(uint32_t number, unsigned seconds)
+{
+    char path[sizeof scratch.folder + 16];
+    char line[COMMAND_BYTES];
+    snprintf(path, sizeof path, "%s/hold", scratch.folder);
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fprintf(
+        file,
+        "BEGIN; INSERT INTO \"%s_job_%u\".hedgerow_record"
+        " SELECT coalesce(max(sequence), 0) + 1, '', 0, '', '' FROM \"%s_job_%u\".hedgerow_record;\n"
+        "\\! touch %s/held\nSELECT pg_sleep(%u); ROLLBACK;\n",
+        schema, number, schema, number, scratch.folder, seconds);
+    fclose(file);
+    snprintf(line, sizeof line,
+             "psql -q -d '%s' -f %s >/dev/null 2>&1 & while ! [ -e %s/held ]; do sleep 0.02; done",
+             office.settings.jobs, path, scratch.folder);
+    shell(line);
+}
+
+void bench_await_held(void)
+{
+    char line[COMMAND_BYTES];
+    snprintf(line, sizeof line,
+             "for i in $(seq 500); do test -n \"$(psql -qAt -d '%s' -c \"SELECT 1 FROM"
+             " pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE"
+             " '%%INSERT INTO hedgerow_record%%'\")\" && exit 0; sleep 0.02; done; exit 1",
+             office.settings.jobs);
+    shell(line);
 }
 
 /* Opens a job's journal as the leader does; its office is the caller's to free. */

@@ -8,7 +8,6 @@
 
 #include <criterion/criterion.h>
 
-extern const char bench_text[]; /* a job's */
 extern struct office office;
 extern const struct queue_actor account;
 extern struct why why;
@@ -31,6 +30,12 @@ bool bench_is_over(uint32_t number);
 /* What a person, or a fault, does to a job. */
 void bench_spoil_text(uint32_t number);
 void bench_remove(uint32_t number);
+
+/** Holds up for some seconds, from now on, whoever writes a record of a job; of a queue in a database. */
+void bench_hold_records(uint32_t number, unsigned seconds);
+
+/** Waits until somebody waits to write a record. */
+void bench_await_held(void);
 
 /** Opens a job's journal as the leader does; its office is the caller's to free. */
 enum status bench_open_journal(struct journal *out, struct office *own, uint32_t number);

@@ -352,7 +352,7 @@ Test(journal_shared, closing_gives_the_lease_back, .init = setup_shared, .fini =
     cr_expect_lt(after.tv_sec - before.tv_sec, 5, "without waiting for the lease's end");
 }
 
-/* A lock on the lease's row holds a statement up, as a slow server would. The connection is cut meanwhile: the outcome is not
+/* A lock on the lease's row, as of one that takes the lead, holds a statement up, as a slow server would. The connection is cut meanwhile: the outcome is not
  * known. The server may still be at it, so opening again has to wait, and finds what has come of it. */
 static void hold_row(const char *then)
 {
@@ -362,7 +362,7 @@ static void hold_row(const char *then)
     FILE *file = fopen(path, "w");
     cr_assert_not_null(file);
     fprintf(file,
-            "BEGIN; UPDATE hedgerow_lease SET holder = holder;\n\\! touch %s/held\n"
+            "BEGIN; SELECT FROM hedgerow_lease FOR UPDATE;\n\\! touch %s/held\n"
             "SELECT pg_sleep(1); %s COMMIT;\n",
             scratch.folder, then);
     fclose(file);

@@ -9,6 +9,7 @@
 #include "io/clock.h"
 #include "queue_bench.h"
 #include "tests/support/quiet_fork.h"
+#include "tests/unit/coordinator/waiting_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +43,8 @@ Test(queue_place, numbers_jobs_and_keeps_their_bytes, .init = bench_begin, .fini
     cr_expect_eq(bench_add(), 1);
     cr_expect_eq(bench_add(), 2);
     cr_assert_eq(queue_take(&office, 2, &why), STATUS_OK, "%s", why.text);
-    cr_expect(office.text_size == strlen(bench_text) &&
-              memcmp(office.text, bench_text, strlen(bench_text)) == 0);
+    cr_expect(office.text_size == strlen(WAITING_JOB) &&
+              memcmp(office.text, WAITING_JOB, strlen(WAITING_JOB)) == 0);
     const struct queue_job job = bench_seen(1);
     cr_expect_eq(job.state, QUEUE_WAITING);
     cr_expect_str_eq(job.name, "waiting");
@@ -70,7 +71,7 @@ Test(queue_place, gives_each_number_once, .init = bench_begin, .fini = bench_end
             }
             if ((j == 0 && queue_open(&office, &why) != STATUS_OK) ||
                 queue_add(&number, &office, &account,
-                          (struct slice){bench_text, strlen(bench_text)}, &why) != STATUS_OK) {
+                          (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why) != STATUS_OK) {
                 _exit(1);
             }
         }
@@ -127,9 +128,9 @@ static uint32_t add_asking(const char *agents)
 {
     char text[1024];
     uint32_t number = 0;
-    const char *at = strstr(bench_text, "minimum: 2,");
-    (void)snprintf(text, sizeof text, "%.*sminimum: 1, agents: [%s],%s", (int)(at - bench_text),
-                   bench_text, agents, at + strlen("minimum: 2,"));
+    const char *at = strstr(WAITING_JOB, "minimum: 2,");
+    (void)snprintf(text, sizeof text, "%.*sminimum: 1, agents: [%s],%s", (int)(at - WAITING_JOB),
+                   WAITING_JOB, agents, at + strlen("minimum: 2,"));
     number = bench_add_text(text);
     return number;
 }
@@ -276,10 +277,10 @@ Test(queue_place, finds_an_operators_submission, .init = bench_begin, .fini = be
     cr_expect(number == 0 && open == 0);
     cr_assert_eq(bench_add(), 1, "of an account");
     cr_assert_eq(
-        queue_add(&number, &office, &maria, (struct slice){bench_text, strlen(bench_text)}, &why),
+        queue_add(&number, &office, &maria, (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
         STATUS_OK, "%s", why.text);
     cr_assert_eq(
-        queue_add(&number, &office, &jan, (struct slice){bench_text, strlen(bench_text)}, &why),
+        queue_add(&number, &office, &jan, (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
         STATUS_OK, "%s", why.text);
     cr_expect_eq(number, 3, "the same id of another operator is another submission");
     cr_assert_eq(queue_find(&number, &open, &office, &maria, &why), STATUS_OK);

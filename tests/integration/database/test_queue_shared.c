@@ -4,6 +4,7 @@
 #include "queue_bench.h"
 #include "tests/support/journal_seen.h"
 #include "tests/support/quiet_fork.h"
+#include "tests/unit/coordinator/waiting_job.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -38,9 +39,9 @@ Test(queue_shared, one_leads_and_the_others_are_told_who, .init = bench_begin_sh
     cr_expect(queue_is_lost(&second), "one that does not lead");
     cr_expect_not(queue_is_lost(&office));
     uint32_t number = 0;
-    cr_assert_eq(
-        queue_add(&number, &second, &account, (struct slice){bench_text, strlen(bench_text)}, &why),
-        STATUS_OK, "who does not lead may submit");
+    cr_assert_eq(queue_add(&number, &second, &account,
+                           (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
+                 STATUS_OK, "who does not lead may submit");
     cr_expect_eq(bench_seen(1).state, QUEUE_WAITING);
     cr_assert_eq(queue_cancel(&second, 1, &account, &why), STATUS_OK, "and cancel");
     cr_expect_eq(queue_mark_begun(&second, 1, &why), STATUS_BUSY, "and begins nothing");
@@ -246,7 +247,7 @@ Test(queue_shared, a_submission_that_comes_twice_at_once_is_there_once, .init = 
             enum status status = queue_open(&office, &why);
             if (status == STATUS_OK) {
                 status = queue_add(&number, &office, &maria,
-                                   (struct slice){bench_text, strlen(bench_text)}, &why);
+                                   (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why);
             }
             _exit(number == 0 ? 2 : status == STATUS_OK ? 1 : status == STATUS_EXISTS ? 0 : 2);
         }
@@ -279,9 +280,9 @@ Test(queue_shared, has_a_last_number_too, .init = bench_begin_shared, .fini = be
 {
     uint32_t number = 0;
     bench_psql("UPDATE hedgerow_queue SET last = 999999999");
-    cr_expect_eq(
-        queue_add(&number, &office, &account, (struct slice){bench_text, strlen(bench_text)}, &why),
-        STATUS_INVALID);
+    cr_expect_eq(queue_add(&number, &office, &account,
+                           (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
+                 STATUS_INVALID);
     cr_expect_not_null(strstr(why.text, "no number is free"), "%s", why.text);
 }
 
@@ -324,6 +325,37 @@ Test(queue_shared, refuses_what_cannot_be_a_queue, .init = bench_begin_shared, .
     cr_expect_not_null(strstr(why.text, "more than 40 bytes"), "%s", why.text);
 }
 
+/* Planted: such a coordinator took the lead, and set each job aside as it began. */
+Test(queue_shared, who_may_make_no_schema_does_not_lead, .init = bench_begin_shared,
+     .fini = bench_end)
+{
+    struct office poor = {.settings = office.settings};
+    char role[64];
+    char command[512];
+    snprintf(role, sizeof role, "poor_%ld", (long)getpid());
+    snprintf(command, sizeof command,
+             "CREATE ROLE %s LOGIN; DO \\$\\$ BEGIN EXECUTE format('GRANT USAGE ON SCHEMA %%I TO "
+             "%s', current_schema()); EXECUTE format('GRANT ALL ON ALL TABLES IN SCHEMA %%I TO "
+             "%s', current_schema()); END \\$\\$",
+             role, role, role);
+    bench_psql(command);
+    char *at = strstr(poor.settings.jobs, "hedgerow@");
+    cr_assert_not_null(at);
+    memmove(at + strlen(role), at + strlen("hedgerow"), strlen(at + strlen("hedgerow")) + 1);
+    memcpy(at, role, strlen(role));
+    queue_close(&office);
+    cr_assert_eq(queue_open(&poor, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(queue_may_lead(&poor, &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "GRANT CREATE ON DATABASE"), "%s", why.text);
+    cr_expect_eq(queue_lead(&poor, &why), STATUS_INVALID);
+    cr_expect(queue_is_lost(&poor));
+    snprintf(command, sizeof command, "GRANT CREATE ON DATABASE hedgerow TO %s", role);
+    bench_psql(command);
+    cr_expect_eq(queue_may_lead(&poor, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(queue_lead(&poor, &why), STATUS_OK, "%s", why.text);
+    queue_close(&poor);
+}
+
 Test(queue_shared, a_server_that_waits_for_no_disk_is_refused, .init = bench_begin_shared,
      .fini = bench_end)
 {
@@ -338,10 +370,10 @@ Test(queue_shared, a_server_that_waits_for_no_disk_is_refused, .init = bench_beg
 Test(queue_shared, trust_central_is_refused, .init = bench_begin_shared, .fini = bench_end)
 {
     char text[1024];
-    const char *at = strstr(bench_text, "trust: local");
-    const char *minimum = strstr(bench_text, "minimum: 2");
+    const char *at = strstr(WAITING_JOB, "trust: local");
+    const char *minimum = strstr(WAITING_JOB, "minimum: 2");
     snprintf(text, sizeof text, "%.*strust: central%.*sminimum: 2, records: 10%s",
-             (int)(at - bench_text), bench_text, (int)(minimum - at) - 12, at + 12, minimum + 10);
+             (int)(at - WAITING_JOB), WAITING_JOB, (int)(minimum - at) - 12, at + 12, minimum + 10);
     const struct queue_job job =
         bench_seen(bench_add_text(text)); /* as by a program that did not judge it */
     cr_expect(job.stuck, "%s", queue_state_name(job.state));
@@ -357,7 +389,7 @@ Test(queue_away, a_server_that_is_away_is_told)
     cr_expect_not_null(strstr(why.text, "database name at /nowhere"), "%s", why.text);
     cr_expect_eq(queue_list(&list, &away, &why), STATUS_AGAIN);
     cr_expect_eq(
-        queue_add(&number, &away, &account, (struct slice){bench_text, strlen(bench_text)}, &why),
+        queue_add(&number, &away, &account, (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
         STATUS_AGAIN);
     cr_expect_not_null(strstr(why.text, "look with `jobs` before"), "%s", why.text);
     cr_expect_eq(queue_lead(&away, &why), STATUS_AGAIN);
@@ -367,12 +399,23 @@ Test(queue_away, a_server_that_is_away_is_told)
 
 enum { HELD_S = 4, TRIES = 600, TRY_MS = 50, DESKS = 4, EACH = 4, OPEN_MOST = 6 };
 
-static void *hold_jobs(UNUSED void *self)
+static void hold(const char *table)
 {
     char command[128];
-    snprintf(command, sizeof command,
-             "LOCK TABLE hedgerow_job IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(%d)", HELD_S);
+    snprintf(command, sizeof command, "LOCK TABLE %s IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(%d)",
+             table, HELD_S);
     bench_psql(command);
+}
+
+static void *hold_jobs(UNUSED void *self)
+{
+    hold("hedgerow_job");
+    return NULL;
+}
+
+static void *hold_declined(UNUSED void *self)
+{
+    hold("hedgerow_declined");
     return NULL;
 }
 
@@ -433,7 +476,7 @@ static void *submit_some(void *self)
         const struct queue_actor actor = {"maria", &id, OPEN_MOST};
         uint32_t number = 0;
         const enum status status = queue_add(
-            &number, &own, &actor, (struct slice){bench_text, strlen(bench_text)}, &because);
+            &number, &own, &actor, (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &because);
         added[desk] += status == STATUS_OK ? 1 : 0;
         if (status != STATUS_OK && status != STATUS_REFUSED) {
             added[desk] += 1000;
@@ -464,4 +507,119 @@ Test(queue_shared, several_desks_pass_no_limit_together, .init = bench_begin_sha
     cr_expect_eq(list.count, OPEN_MOST, "%zu are open", list.count);
     cr_expect_eq(added, OPEN_MOST, "and whoever was refused was told: %zu", added);
     queue_list_free(&list);
+}
+
+/* Waits until a job's decliners are these, as anybody reads them. */
+static void expect_declined(const struct office *reader, uint32_t number, const char *expected)
+{
+    char names[QUEUE_BY_BYTES] = "?";
+    for (int i = 0; i < TRIES && strcmp(names, expected) != 0; i++) {
+        (void)poll(NULL, 0, i == 0 ? 0 : TRY_MS);
+        queue_declined(names, reader, number);
+    }
+    cr_expect_str_eq(names, expected);
+}
+
+static void tell_declined(const struct office *teller, uint32_t number, const char *names)
+{
+    cr_assert_eq(queue_put_declined(teller, number, names, &why), STATUS_OK, "%s", why.text);
+}
+
+static const char thirty_one_seconds_later[] =
+    "UPDATE hedgerow_declined SET told = told - interval '31 seconds'";
+
+/* Each coordinator of a job tells of its own agents. An agent that went from one to the other is named once. */
+Test(queue_shared, who_declines_is_told_by_each_and_read_by_all, .init = bench_begin_shared,
+     .fini = bench_end)
+{
+    struct office collector = {.settings = office.settings};
+    struct office reader = {.settings = office.settings};
+    bench_psql("DROP TABLE hedgerow_declined"); /* the queue of an earlier hedgerow */
+    cr_assert_eq(queue_open(&collector, &why), STATUS_OK, "%s", why.text);
+    queue_collect(&collector);
+    cr_assert_eq(queue_open(&reader, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(bench_add(), 1);
+    cr_assert_eq(bench_add(), 2);
+    expect_declined(&reader, 1, "");
+    tell_declined(&office, 1, "west");
+    tell_declined(&collector, 1, "east, ...");
+    tell_declined(&collector, 2, "north");
+    expect_declined(&reader, 1, "east, west, ...");
+    expect_declined(&reader, 2, "north");
+    tell_declined(&office, 1, "east, west");
+    tell_declined(&collector, 1, "east");
+    expect_declined(&reader, 1, "east, west");
+    tell_declined(&office, 1, "");
+    expect_declined(&reader, 1, "east");
+    tell_declined(&collector, 1, "");
+    expect_declined(&reader, 1, "");
+    expect_declined(&reader, 2, "north");
+    queue_close(&collector);
+    queue_close(&reader);
+}
+
+Test(queue_shared, many_who_decline_are_told_as_far_as_there_is_room, .init = bench_begin_shared,
+     .fini = bench_end)
+{
+    struct office collector = {.settings = office.settings};
+    char names[2][QUEUE_BY_BYTES] = {"", ""};
+    cr_assert_eq(queue_open(&collector, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(bench_add(), 1);
+    for (int i = 0; i < 20; i++) {
+        const size_t used = strlen(names[i % 2]);
+        snprintf(names[i % 2] + used, QUEUE_BY_BYTES - used, "%ssite-%02d", used > 0 ? ", " : "",
+                 i);
+    }
+    tell_declined(&office, 1, names[0]);
+    tell_declined(&collector, 1, names[1]);
+    char all[QUEUE_BY_BYTES] = "site-00";
+    for (int i = 1; i < 13; i++) {
+        snprintf(all + strlen(all), QUEUE_BY_BYTES - strlen(all), ", site-%02d", i);
+    }
+    strcat(all, ", ...");
+    cr_assert_lt(strlen(all), QUEUE_BY_BYTES);
+    expect_declined(&collector, 1, all);
+    queue_close(&collector);
+}
+
+/* What a coordinator that died has told runs out. One that lives tells it again. */
+Test(queue_shared, who_declines_is_forgotten_with_whoever_told_it, .init = bench_begin_shared,
+     .fini = bench_end)
+{
+    struct office dead = {.settings = office.settings};
+    cr_assert_eq(queue_open(&dead, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(bench_add(), 1);
+    tell_declined(&dead, 1, "east");
+    expect_declined(&office, 1, "east");
+    queue_close(&dead);
+    expect_declined(&office, 1, "east");
+    bench_psql(thirty_one_seconds_later);
+    expect_declined(&office, 1, "");
+    tell_declined(&office, 1, "west");
+    expect_declined(&office, 1, "west");
+    bench_psql("SELECT 1 / (count(*) = 1)::int FROM hedgerow_declined"); /* the old row is gone */
+    bench_psql(thirty_one_seconds_later);
+    expect_declined(&office, 1, "");
+    expect_declined(&office, 1, "west"); /* within JOBS_DECLINED_MS */
+}
+
+/* If the loop wrote them itself, all rounds would wait for the server. */
+Test(queue_shared, telling_who_declines_does_not_wait, .init = bench_begin_shared,
+     .fini = bench_end)
+{
+    pthread_t holder;
+    double slowest = 0;
+    cr_assert_eq(bench_add(), 1);
+    tell_declined(&office, 1, "east");
+    expect_declined(&office, 1, "east");
+    cr_assert_eq(pthread_create(&holder, NULL, hold_declined, NULL), 0);
+    for (double began = now_s(); now_s() < began + HELD_S - 1;) {
+        const double since = now_s();
+        tell_declined(&office, 1, now_s() - began < 1 ? "west" : "north");
+        slowest = now_s() - since > slowest ? now_s() - since : slowest;
+        (void)poll(NULL, 0, TRY_MS);
+    }
+    cr_expect_lt(slowest, HELD_S / 2.0, "the table was held for %d s", (int)HELD_S);
+    (void)pthread_join(holder, NULL);
+    expect_declined(&office, 1, "north");
 }

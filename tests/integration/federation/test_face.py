@@ -36,7 +36,7 @@ AGENT_FAMILIES = {
 LISTS = {"latest_rounds": {"closed", "round", "stage", "agents", "seconds"},
          "queue": {"number", "state", "rounds", "agents", "left", "waits", "job"},
          "results": {"number", "job", "file"},
-         "latest_answers": {"when", "id", "round", "task", "charge", "bytes"}}
+         "latest_answers": {"when", "id", "round", "task", "epsilon", "charge", "bytes"}}
 
 
 def port_of(federation, name):
@@ -152,7 +152,7 @@ def figures_of_a_site(make, programs):
     federation.wait_event("site-1", "job-ended")
     now, facts, ledger = metrics(place), status(place), federation.ledger("site-1")
     expect(set(now) == AGENT_FAMILIES, f"{set(now) ^ AGENT_FAMILIES}")
-    expect(set(facts) == AGENT_FAMILIES | {"latest_answers", "job_epsilon_left"}, f"{set(facts) ^ AGENT_FAMILIES}")
+    expect(set(facts) == AGENT_FAMILIES | {"latest_answers", "job_epsilon_left", "data_set_info"}, f"{set(facts) ^ AGENT_FAMILIES}")
     expect(now["answers_total"][()] == len(ledger["charges"]) == FITS + LOSSES, f"answers {now['answers_total']}")
     total = (("allowance", "total"),)
     for name in ("limit", "spent", "left"):
@@ -161,6 +161,9 @@ def figures_of_a_site(make, programs):
     expect(all(set(row) == LISTS["latest_answers"] for row in facts["latest_answers"]), "a column that was not judged")
     left = [(int(row["round"]) - 1, row["task"]) for row in reversed(facts["latest_answers"])]
     expect(left == [(row["round"], row["task"]) for row in ledger["charges"]], f"what left: {left}")
+    used = [float(row["epsilon"]) for row in reversed(facts["latest_answers"])]
+    expect(used == [row["epsilon"] for row in ledger["charges"]] and abs(sum(used) - ledger["spent"]["epsilon"]) < 1e-9, f"used up: {used}")
+    expect(used[-1] == 0, "no round of a pass that was charged already")
     paths_and_refusals(place)
     stop(*agents)
 

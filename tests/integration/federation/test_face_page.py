@@ -1,4 +1,4 @@
-"""test_face_page.py - both programs' pages in a browser, while a job runs: at 360, 768 and 1280 px, light and dark, nothing stands
+"""test_face_page.py - both programs' pages in a browser, while a job runs: at 360, 768, 1280 and 3840 px, light and dark, nothing stands
 beyond the page's width, text has contrast, and no table is out of reach of keys. With --axe 1 axe-core looks at both pages, and nothing else does. Skipped (77) where
 there is no Chromium, or no axe-core.
 
@@ -20,7 +20,7 @@ import test_lanes
 from federation import expect, must_fail
 from test_face import port_of
 
-WIDTHS = (360, 768, 1280)
+WIDTHS = (360, 768, 1280, 3840)
 THEMES = ("light", "dark")
 SKIPPED = 77
 NAME = "a-name-of-many-letters-that-has-no-place-to-be-broken-at-all"

@@ -9,6 +9,7 @@ import os
 import sys
 
 import federation as fed
+import test_second_run as second_run
 from federation import expect
 
 REMEDY = "make room"
@@ -170,6 +171,31 @@ def results(make, programs, library, file):
         expect((federation.office / "out" / "model.json").exists(), "there is no model")
 
 
+def put_off(make, programs, library):
+    """A job that is put off and cancelled, and whose end cannot be written, keeps its place and stops nobody else's job."""
+    federation, _, _ = second_run.make_queue(make, programs)
+    held = second_run.submit(federation, "held", [federation.names[0]])
+    (federation.office / "jobs" / str(held) / "state").mkdir(0o700)
+    lock = second_run.hold(federation, held)
+    disk = Disk(federation, library)
+    coordinator = federation.start_coordinator()
+    for name in federation.names:
+        federation.start_agent(name)
+    federation.wait_event("coordinator", "start-put-off")
+    disk.fill(f"jobs/{held}/end")
+    second_run.command(federation, "cancel", held)
+    said = federation.wait_event("coordinator", "job-unfiled")
+    says(said["text"], f"jobs/{held}/end")
+    expect(said["job"] == held, f"of which job: {said}")
+    second_run.until_done(federation, second_run.submit(federation, "free", [federation.names[1]]), coordinator)
+    told = [entry for entry in federation.events("coordinator") if entry["event"] == "job-unfiled"]
+    expect(len(told) == 1, f"it was told {len(told)} times")
+    disk.empty()
+    fed.wait_until(lambda: second_run.status_of(federation, held)["ended"], "its end is written, once there is room")
+    expect(second_run.status_of(federation, held)["state"] == "cancelled", "it is filed as something else")
+    os.close(lock)
+
+
 def enrolment(make, programs, library):
     """A list that cannot be written stays as it is; the token is good until it is spent."""
     with make(programs, agents=2) as federation:
@@ -234,7 +260,7 @@ def main():
              ("waiting texts and approvals", waiting_and_approvals, common),
              ("result.json", results, {**common, "file": "result.json"}),
              ("model.json", results, {**common, "file": "model.json"}),
-             ("enrolment", enrolment, common), ("new files", new_files, common), ("planted", planted, common)]
+             ("a job put off", put_off, common), ("enrolment", enrolment, common), ("new files", new_files, common), ("planted", planted, common)]
     for name, when in (("site-1", "start"), ("site-1", "commit"), ("coordinator", "commit")):
         cases.append((f"journal of {name} at its {when}", journal,
                       {**common, "name": name, "part": f"{name}/state/journal.db", "when": when}))

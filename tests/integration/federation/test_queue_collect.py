@@ -24,6 +24,7 @@ import federation as fed
 import journals
 import test_face
 from federation import expect
+from test_declined import WHY, agent, waiting_at
 from test_takeover import ask, cut, psql, restart
 
 FITS = 5
@@ -51,12 +52,12 @@ def text_of(name, fits=FITS):
 class Team:
     """A federation whose coordinators share a queue. The two that may lead share a list; each collector has its own."""
 
-    def __init__(self, make, programs, schema, linger_s=2):
+    def __init__(self, make, programs, schema, linger_s=2, approval="policy"):
         self.schema = schema = f"{schema}_{time.monotonic_ns()}"  # a case that came too late is tried again in an empty one
         self.url = f"{os.environ['DATABASE_URL']}&options={urllib.parse.quote('-csearch_path=' + schema)}"
         ask(self.url, f"CREATE SCHEMA IF NOT EXISTS {schema}; SELECT 1")
-        self.federation = make(programs, agents=len(SITES), policy=fed.policy_text(epsilon=9, answer_slot_ms=SLOT_MS), linger_s=linger_s,
-                               agent_settings="", lines=True)
+        policy = fed.policy_text(epsilon=9, answer_slot_ms=SLOT_MS).replace("approval: policy", f"approval: {approval}")
+        self.federation = make(programs, agents=len(SITES), policy=policy, linger_s=linger_s, agent_settings="", lines=True)
         self.running = {}
         self.agents = {}
         host, port = self.federation.address.rsplit(":", 1)
@@ -320,6 +321,35 @@ def pages(make, programs):
     team.stop()
 
 
+def declined(make, programs):
+    """`status` names who declines a job, at whichever coordinator its agent is, and where the collector was killed meanwhile."""
+    team = Team(make, programs, "queue_collect_declined", approval="person")
+    team.start_all()
+    path = team.file("last")
+    path.write_text(path.read_text().replace("minimum: 5", "minimum: 2"))  # so that those who say nothing are enough
+    number = json.loads(team.command("lead", "submit", path, "--json"))["number"]
+    digest = {site: fed.wait_until(lambda site=site: waiting_at(team.federation, site, "last"), f"the job waits for a person at {site}")
+              for site in ("site-1", "site-2", "site-5")}
+
+    def names():
+        return team.state(number)["declined"]
+    for site in digest:
+        agent(team.federation, site, "reject", digest[site], "--why", WHY)
+    fed.wait_until(lambda: names() == "site-1, site-2, site-5", "all three are named")
+    said = " ".join(team.command(STANDBY, "status", number).split())
+    expect("declined site-1, site-2, site-5" in said, f"at a coordinator that stands by: {said}")
+    kill_east(team)
+    agent(team.federation, "site-5", "approve", "--yes", digest["site-5"])
+    fed.wait_until(lambda: names() == "site-1, site-2", "who says yes again is not named any more")
+    said = ask(team.url, "SELECT encode(text, 'escape') FROM hedgerow_job; SELECT names FROM hedgerow_declined;"
+                         f" SELECT encode(body, 'escape') FROM {team.schema}_job_{number}.hedgerow_record")
+    expect("site-2" in said and WHY not in said, f"what the database has: {said}")
+    team.patient("lead", "cancel", number)
+    team.until(number, "cancelled")
+    expect(names() is None, "a job that is over has decliners")
+    team.stop()
+
+
 def refusals(make, programs):
     """What collectors cannot serve is refused as it is submitted, at any of the machines."""
     team = Team(make, programs, "queue_collect_refusals")
@@ -344,7 +374,7 @@ def main():
         print("no DATABASE_URL: run this under tests/support/postgres")
         return 77
     common = {"programs": options.programs}
-    cases = [(one.__name__, one, common) for one in (planted, absent, aside, pages, refusals)]
+    cases = [(one.__name__, one, common) for one in (planted, absent, aside, declined, pages, refusals)]
     alone = []  # what these do to the server strikes every federation
     every = [[kill_east], [kill_lead], [stop_west], [cut], [kill_both, kill_lead], [restart, kill_east], [stop_lead]]
     for seed in range(options.first, options.first + options.seeds):

@@ -11,6 +11,7 @@ import time
 
 import federation as fed
 import journals
+import test_face
 from federation import expect
 
 MANY_ROUNDS = 5  # fits, with slots of half a second: time enough to disturb
@@ -235,10 +236,13 @@ def data_sets(make, programs):
             path = federation.folder / name / "data.yml"
             of = "tumours" if name == "site-4" else "main"
             path.write_text(path.read_text().replace("- records", f"- name: {of}\n    records"))
+        federation.write_site("site-4", more='http: {listen: "127.0.0.1:0"}\n')
         coordinator = federation.start_coordinator()
         agents = [federation.start_agent(name) for name in federation.names]
         entry = federation.wait_event("site-4", "job-refused")
         expect("asks for the data set" in entry["text"] and "tumours" in entry["text"], f"site-4 says: {entry}")
+        said = test_face.ask(test_face.port_of(federation, "site-4"), "/metrics")[1]
+        expect('hedgerow_data_set_info{data_set="tumours"} 1' in said, f"of which data set are these figures: {said}")
         expect(coordinator.wait() == 0, "the job did not end well")
         expect([one["agents"] for one in federation.result()["rounds"]] == [3, 3, 3], "another data set's agent was counted")
         for agent in agents:

@@ -3,7 +3,6 @@
  * computes on the worker, commits, sends; the coordinator's answers; ROUNDS times. The coordinator ends when
  * the agent has: its last answer may have been lost. */
 
-#include "io/clock.h"
 #include "io/driver.h"
 
 #include <pthread.h>
@@ -168,6 +167,7 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
 {
     *machine = (struct machine){.self = self, .step = step, .work = work, .wake_ms = wake_ms};
     *journal = (struct journal){.self = self,
+                                .waits = true, /* it is written on a third thread */
                                 .append = append,
                                 .forget = forget,
                                 .each = each,

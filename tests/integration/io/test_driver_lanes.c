@@ -41,26 +41,6 @@ static enum status lane_step(void *self, const struct event *event, struct effec
     return STATUS_OK;
 }
 
-static enum status each_of_none(UNUSED void *self, UNUSED journal_visit *visit,
-                                UNUSED void *visit_self, UNUSED struct why *why)
-{
-    return STATUS_OK;
-}
-
-static const char *no_trouble(UNUSED const void *self)
-{
-    return "";
-}
-
-static void close_nothing(UNUSED void *self)
-{
-}
-
-static void unmake(UNUSED void *self, UNUSED struct machine *machine, struct journal *journal)
-{
-    journal_close(journal);
-}
-
 static int64_t lane_wake(const void *self)
 {
     return ((const struct toy *)self)->wake_ms;
@@ -74,8 +54,7 @@ static enum status lane_make(void *self, struct machine *machine, struct journal
     own->wake_ms = INT64_MAX;
     note(own->heard, '|');
     *machine = (struct machine){.self = own, .step = lane_step, .wake_ms = lane_wake};
-    *journal = (struct journal){
-        .self = own, .each = each_of_none, .trouble = no_trouble, .close = close_nothing};
+    *journal = empty_journal(own);
     return STATUS_OK;
 }
 
@@ -162,8 +141,7 @@ static enum status told_make(void *self, struct machine *machine, struct journal
     told.made[(size_t)((char(*)[1024])self - told.heard)]++;
     note(self, '|');
     *machine = (struct machine){.self = self, .step = told_step, .wake_ms = told_wake};
-    *journal = (struct journal){
-        .self = self, .each = each_of_none, .trouble = no_trouble, .close = close_nothing};
+    *journal = empty_journal(self);
     return STATUS_OK;
 }
 
@@ -284,8 +262,7 @@ static enum status make_busy(void *self, struct machine *machine, struct journal
     busy.made += is_first ? 0 : 1;
     *machine = (struct machine){
         .self = self, .step = is_first ? goes_on : computes, .work = compute, .wake_ms = wake_of};
-    *journal = (struct journal){
-        .self = self, .each = each_of_none, .trouble = no_trouble, .close = close_nothing};
+    *journal = empty_journal(self);
     return STATUS_OK;
 }
 
@@ -392,8 +369,7 @@ static enum status make_in_turn(void *self, struct machine *machine, struct jour
 {
     *machine = (struct machine){
         .self = self, .step = step_in_turn, .work = compute_in_turn, .wake_ms = wake_of};
-    *journal = (struct journal){
-        .self = self, .each = each_of_none, .trouble = no_trouble, .close = close_nothing};
+    *journal = empty_journal(self);
     return STATUS_OK;
 }
 

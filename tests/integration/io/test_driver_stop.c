@@ -11,34 +11,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { GRACE_MS = 50, WOUND_UP_MS = 400, STAYS_FOR_WORK = 17 };
+enum { GRACE_MS = 50, WOUND_UP_MS = 400, FOREVER_MS = 60000, STAYS_FOR_WORK = 17 };
 
 static struct {
     int signal;
+    int64_t again_ms; /* when the signal comes once more; 0: it does not */
+    int64_t wound_up_ms;
     int64_t wake_ms[2];
     atomic_bool wound_up;
     bool followed;
 } ending;
-
-static enum status each_of_none(UNUSED void *self, UNUSED journal_visit *visit,
-                                UNUSED void *visit_self, UNUSED struct why *why)
-{
-    return STATUS_OK;
-}
-
-static const char *no_trouble(UNUSED const void *self)
-{
-    return "";
-}
-
-static void close_nothing(UNUSED void *self)
-{
-}
-
-static void unmake(UNUSED void *self, UNUSED struct machine *machine, struct journal *journal)
-{
-    journal_close(journal);
-}
 
 static int64_t wake_of(const void *self)
 {
@@ -59,17 +41,26 @@ static enum status make_ending(void *self, struct machine *machine, struct journ
                                UNUSED struct why *reason)
 {
     *machine = (struct machine){.self = self, .step = step_to_the_end, .wake_ms = wake_of};
-    *journal = (struct journal){
-        .self = self, .each = each_of_none, .trouble = no_trouble, .close = close_nothing};
+    *journal = empty_journal(self);
     return STATUS_OK;
+}
+
+static void wait_until(int64_t until_ms)
+{
+    while (clock_now_ms() < until_ms) {
+        (void)usleep(1000);
+    }
 }
 
 static void wind_up_longer_than_the_grace(UNUSED void *self)
 {
+    const int64_t began_ms = clock_now_ms();
     (void)kill(getpid(), ending.signal);
-    for (const int64_t until_ms = clock_now_ms() + WOUND_UP_MS; clock_now_ms() < until_ms;) {
-        (void)usleep(1000);
+    if (ending.again_ms > 0) {
+        wait_until(began_ms + ending.again_ms);
+        (void)kill(getpid(), ending.signal);
     }
+    wait_until(began_ms + ending.wound_up_ms);
     atomic_store(&ending.wound_up, true);
 }
 
@@ -87,7 +78,7 @@ static bool wants_ending(UNUSED void *self)
 }
 
 /* Ends with the driver's exit code where everything was done in order. */
-static void run_ending(int signal)
+static void run_ending(int signal, int64_t again_ms, int64_t wound_up_ms)
 {
     void *lane[] = {&ending.wake_ms[0], &ending.wake_ms[1]};
     int exit_code = 1;
@@ -102,24 +93,48 @@ static void run_ending(int signal)
                                            .next = next_of_ending,
                                            .wants = wants_ending};
     ending.signal = signal;
+    ending.again_ms = again_ms;
+    ending.wound_up_ms = wound_up_ms;
     const enum status status = driver_run(&options, &factory, &exit_code, &why);
     const bool whole = status == STATUS_OK && atomic_load(&ending.wound_up) && !ending.followed;
     _exit(whole ? 100 + exit_code : 1);
 }
 
+static const struct {
+    int signal;
+    int code;
+} stop[] = {{SIGTERM, 0}, {SIGINT, EXIT_CODE_INTERRUPTED}};
+
+/* How a program ends that is stopped so; -1: not by an exit code. */
+static int code_of(int signal, int64_t again_ms, int64_t wound_up_ms)
+{
+    int result = 1;
+    const pid_t child = quiet_fork();
+    if (child == 0) {
+        run_ending(signal, again_ms, wound_up_ms);
+    }
+    cr_assert_eq(waitpid(child, &result, 0), child);
+    return WIFEXITED(result) ? WEXITSTATUS(result) : -1;
+}
+
 Test(driver_stop, a_stop_waits_until_what_has_finished_is_wound_up)
 {
-    static const struct {
-        int signal;
-        int code;
-    } stop[] = {{SIGTERM, 0}, {SIGINT, EXIT_CODE_INTERRUPTED}};
     for (size_t i = 0; i < sizeof stop / sizeof stop[0]; i++) {
-        int result = 1;
-        const pid_t child = quiet_fork();
-        if (child == 0) {
-            run_ending(stop[i].signal);
-        }
-        cr_assert_eq(waitpid(child, &result, 0), child);
-        cr_expect(WIFEXITED(result) && WEXITSTATUS(result) == 100 + stop[i].code, "%d", result);
+        cr_expect_eq(code_of(stop[i].signal, 0, WOUND_UP_MS), 100 + stop[i].code);
     }
+}
+
+Test(driver_stop, a_second_signal_ends_the_waiting)
+{
+    for (size_t i = 0; i < sizeof stop / sizeof stop[0]; i++) {
+        const int64_t began_ms = clock_now_ms();
+        cr_expect_eq(code_of(stop[i].signal, STOP_AGAIN_MS + 100, FOREVER_MS), stop[i].code);
+        cr_expect_lt(clock_now_ms() - began_ms, FOREVER_MS / 2);
+    }
+}
+
+/* A terminal sends one to each of its programs, and a parent that hears it sends one too. */
+Test(driver_stop, two_signals_at_once_are_one)
+{
+    cr_expect_eq(code_of(SIGTERM, STOP_AGAIN_MS / 10, WOUND_UP_MS), 100);
 }

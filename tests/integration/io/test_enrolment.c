@@ -1,12 +1,10 @@
 /* Enrolment and the reach of a coordinator, through a real driver whose machine only welcomes. */
 
 #include "base/file.h"
-#include "io/driver.h"
 #include "io/probe.h"
-#include "protocol/wire.h"
 
-#include "scratch.h"
 #include "tests/support/quiet_fork.h"
+#include "welcome.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -15,7 +13,6 @@
 /* So long that a machine that stands still is not taken for a coordinator that does. */
 enum { PATIENCE_MS = 60 * 1000 };
 
-static struct scratch scratch;
 static struct key_pair coordinator;
 static const struct digest signing = {{7}};
 static char address[ADDRESS_BYTES];
@@ -33,8 +30,7 @@ static void say_heard(const char *text)
     }
 }
 
-static enum status welcome_step(UNUSED void *self, const struct event *event,
-                                struct effects *effects)
+static enum status step_and_tell(void *self, const struct event *event, struct effects *effects)
 {
     struct message message;
     if (event->kind == EVENT_ROSTER) {
@@ -48,33 +44,15 @@ static enum status welcome_step(UNUSED void *self, const struct event *event,
         return STATUS_OK;
     }
     say_heard(message_kind_name(message.kind));
-    if (message.kind == MESSAGE_HELLO) {
-        struct message answer = {
-            .kind = MESSAGE_WELCOME,
-            .as.welcome = {
-                .version = PROTOCOL_VERSION,
-                .job = {.id = {{1}}, .nonce = {{2}}, .text_digest = {{3}}, .text_bytes = 1}}};
-        (void)!wire_send(effects, &event->as.message.peer, &answer, (struct slice){NULL, 0});
-    }
-    return STATUS_OK;
+    return welcome_step(self, event, effects);
 }
 
-static int64_t never(UNUSED const void *self)
+static enum status make_and_tell(void *self, struct machine *machine, struct journal *journal,
+                                 struct why *unused)
 {
-    return INT64_MAX;
-}
-
-static enum status make(void *self, struct machine *machine, struct journal *journal,
-                        struct why *unused)
-{
-    struct journal_sqlite_options options = {.folder = scratch.folder, .kind = "coordinator"};
-    *machine = (struct machine){.self = self, .step = welcome_step, .wake_ms = never};
-    return journal_sqlite_open(journal, &options, unused);
-}
-
-static void unmake(UNUSED void *self, UNUSED struct machine *machine, struct journal *journal)
-{
-    journal_close(journal);
+    const enum status status = make(self, machine, journal, unused);
+    machine->step = step_and_tell;
+    return status;
 }
 
 static void run_coordinator(int report)
@@ -95,7 +73,7 @@ static void run_coordinator(int report)
     (void)put;
     close(report);
     struct driver_options options = {.endpoint = endpoint, .roster_path = agents_path};
-    struct driver_factory factory = {.make = make, .unmake = unmake};
+    struct driver_factory factory = {.make = make_and_tell, .unmake = unmake};
     int exit_code = 1;
     enum status status = driver_run(&options, &factory, &exit_code, NULL);
     endpoint_free(endpoint);

@@ -59,17 +59,19 @@ static uint64_t came_by_curve(const struct endpoint *endpoint)
     return bytes;
 }
 
-/* Sends a large message until it comes back, whole and right. */
+/* Sends a large piece until it comes back, whole and right. */
 static void large_round_trip(struct endpoint *endpoint)
 {
     static uint8_t payload[PAYLOAD_MAX];
     static uint32_t number;
-    uint8_t control[9] = "large";
+    uint8_t control[CONTROL_BYTES_MAX];
+    struct message chunk = {.kind = MESSAGE_CHUNK, .as.chunk.job = {{1}}};
     const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
     int64_t sent_ms = 0;
     bool back = false;
 
-    store_u32(control + 5, ++number);
+    store_u32(chunk.as.chunk.job.byte, ++number);
+    const size_t size = wire_encode(control, &chunk);
     for (size_t i = 0; i < sizeof payload; i++) {
         payload[i] = (uint8_t)(i * 11 + number);
     }
@@ -77,13 +79,12 @@ static void large_round_trip(struct endpoint *endpoint)
         struct endpoint_message message;
         if (clock_now_ms() - sent_ms >= 500) {
             sent_ms = clock_now_ms();
-            (void)!endpoint_send(endpoint, &coordinator, (struct slice){control, sizeof control},
+            (void)!endpoint_send(endpoint, &coordinator, (struct slice){control, size},
                                  (struct slice){payload, sizeof payload});
         }
         cr_assert_eq(endpoint_poll(endpoint, NULL, 0, 20), STATUS_OK);
         while (endpoint_receive(endpoint, &message) == STATUS_OK) {
-            if (message.control.size == sizeof control &&
-                memcmp(message.control.data, control, sizeof control) == 0) {
+            if (message.control.size == size && memcmp(message.control.data, control, size) == 0) {
                 cr_assert_eq(message.payload.size, sizeof payload);
                 cr_assert_eq(memcmp(message.payload.data, payload, sizeof payload), 0);
                 back = true;
@@ -182,7 +183,7 @@ static void close_bare(struct bare *bare)
     endpoint_free(bare->endpoint);
 }
 
-Test(lines, large_messages_take_it_and_small_ones_do_not, .init = start_two, .fini = teardown)
+Test(lines, pieces_take_it_and_other_messages_do_not, .init = start_two, .fini = teardown)
 {
     struct endpoint *endpoint = dial_with_lines(0);
     large_round_trip(endpoint);

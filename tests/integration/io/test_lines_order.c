@@ -5,6 +5,7 @@
 #include "federation.h"
 
 #include "io/endpoint_lines.h"
+#include "masks/legs.h"
 #include "protocol/wire.h"
 
 #include <criterion/criterion.h>
@@ -104,7 +105,7 @@ static size_t held_bytes(int direction)
     return (size_t)bytes;
 }
 
-/* Where a piece begins, or what asks for one. */
+/* Where a piece begins, or what asks for one; 0 of others. */
 static uint64_t offset_of(const struct endpoint_message *came, enum message_kind kind)
 {
     struct message message;
@@ -112,13 +113,23 @@ static uint64_t offset_of(const struct endpoint_message *came, enum message_kind
         wire_decode(&message, came->control, came->payload) != STATUS_OK) {
         return UINT64_MAX;
     }
-    return kind == MESSAGE_CHUNK ? message.as.chunk.offset : message.as.pull.offset;
+    return kind == MESSAGE_CHUNK  ? message.as.chunk.offset
+           : kind == MESSAGE_PULL ? message.as.pull.offset
+                                  : 0;
+}
+
+static void send_message(const struct message *message, size_t payload_bytes)
+{
+    static uint8_t payload[PAYLOAD_MAX];
+    uint8_t control[CONTROL_BYTES_MAX];
+    const size_t size = wire_encode(control, message);
+    cr_assert_eq(endpoint_send(agent, &coordinator, (struct slice){control, size},
+                               (struct slice){payload, payload_bytes}),
+                 STATUS_OK);
 }
 
 static void send_one(enum message_kind kind, uint64_t offset)
 {
-    static uint8_t payload[PIECE_BYTES];
-    uint8_t control[CONTROL_BYTES_MAX];
     struct message message = {.kind = kind};
     if (kind == MESSAGE_CHUNK) {
         message.as.chunk.job.byte[0] = 1;
@@ -128,10 +139,7 @@ static void send_one(enum message_kind kind, uint64_t offset)
         message.as.pull.offset = offset;
         message.as.pull.length = PIECE_BYTES;
     }
-    const size_t size = wire_encode(control, &message);
-    cr_assert_eq(endpoint_send(agent, &coordinator, (struct slice){control, size},
-                               (struct slice){payload, kind == MESSAGE_CHUNK ? sizeof payload : 0}),
-                 STATUS_OK);
+    send_message(&message, kind == MESSAGE_CHUNK ? PIECE_BYTES : 0);
 }
 
 /* One turn of the agent and of the relay: one look, and at most one message. */
@@ -268,4 +276,23 @@ Test(lines_order, what_begins_or_is_repeated_takes_the_line, .init = start, .fin
     cr_expect_eq(hear_one(MESSAGE_PULL, PATIENCE_MS), 2 * (uint64_t)PIECE_BYTES);
     send_one(MESSAGE_PULL, 0);
     cr_expect_eq(hear_one(MESSAGE_PULL, PATIENCE_MS), 0);
+}
+
+/* The largest roster of a masked round. A site that has it before the invitation drops it, and waits for a heartbeat. */
+Test(lines_order, a_large_roster_does_not_overtake_the_invitation, .init = start, .fini = teardown)
+{
+    const struct message invitation = {.kind = MESSAGE_INVITE,
+                                       .as.invite = {.job = {{1}}, .deadline_ms = 1000}};
+    const struct message roster = {.kind = MESSAGE_ROSTER, .as.leg = {.job = {{1}}, .width = 32}};
+    ask_for_line(MESSAGE_PULL);
+    relay.held[DOWN] = false;
+    until(LINE_OPEN);
+    relay.held[DOWN] = true;
+    send_message(&invitation, 0);
+    until_held(DOWN, PIECE_BYTES);
+    send_message(&roster, MASKS_ROSTER_BYTES_MAX);
+    cr_expect_eq(hear_one(MESSAGE_ROSTER, OVERTAKES_MS), UINT64_MAX, "it overtook");
+    relay.held[DOWN] = false;
+    cr_expect_eq(hear_one(MESSAGE_INVITE, PATIENCE_MS), 0);
+    cr_expect_eq(hear_one(MESSAGE_ROSTER, PATIENCE_MS), 0);
 }

@@ -1,14 +1,12 @@
 /* An allow-list that no memory was left for admits nobody, rather than somebody who was revoked. It is admitted again at the
  * next look, though the file has not changed: by a coordinator with a job and by one that enrols. */
 
-#include "io/driver.h"
 #include "io/enrolment.h"
 #include "io/probe.h"
-#include "protocol/wire.h"
 
-#include "scratch.h"
 #include "tests/support/failing_memory.h"
 #include "tests/support/quiet_fork.h"
+#include "welcome.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -17,7 +15,6 @@
 /* So long that a machine that stands still is not taken for a coordinator that does. */
 enum { PATIENCE_MS = 60 * 1000, ALLOCATIONS = 2, AGENTS = 2 };
 
-static struct scratch scratch;
 static struct key_pair coordinator;
 static struct key_pair agent[AGENTS];
 static char address[ADDRESS_BYTES];
@@ -37,41 +34,6 @@ bool __wrap_endpoint_admit(struct endpoint *endpoint, const struct roster *roste
     const bool good = __real_endpoint_admit(endpoint, roster);
     countdown = -1;
     return good;
-}
-
-static enum status welcome_step(UNUSED void *self, const struct event *event,
-                                struct effects *effects)
-{
-    struct message message;
-    struct message answer = {
-        .kind = MESSAGE_WELCOME,
-        .as.welcome = {
-            .version = PROTOCOL_VERSION,
-            .job = {.id = {{1}}, .nonce = {{2}}, .text_digest = {{3}}, .text_bytes = 1}}};
-    if (event->kind == EVENT_MESSAGE &&
-        wire_decode(&message, event->as.message.control, event->as.message.payload) == STATUS_OK &&
-        message.kind == MESSAGE_HELLO) {
-        (void)!wire_send(effects, &event->as.message.peer, &answer, (struct slice){NULL, 0});
-    }
-    return STATUS_OK;
-}
-
-static int64_t never(UNUSED const void *self)
-{
-    return INT64_MAX;
-}
-
-static enum status make(void *self, struct machine *machine, struct journal *journal,
-                        struct why *unused)
-{
-    struct journal_sqlite_options options = {.folder = scratch.folder, .kind = "coordinator"};
-    *machine = (struct machine){.self = self, .step = welcome_step, .wake_ms = never};
-    return journal_sqlite_open(journal, &options, unused);
-}
-
-static void unmake(UNUSED void *self, UNUSED struct machine *machine, struct journal *journal)
-{
-    journal_close(journal);
 }
 
 static void begin(UNUSED void *self)

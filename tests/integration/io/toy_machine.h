@@ -4,6 +4,8 @@
 #define TESTS_TOY_MACHINE_H
 
 #include "io/endpoint.h"
+#include "io/journal.h"
+#include "protocol/machine.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -29,6 +31,34 @@ static inline struct endpoint *endpoint_to_nobody(void)
                                      .coordinator_key = key.public_key};
     cr_assert_eq(endpoint_dial(&endpoint, &where, &why), STATUS_OK, "%s", why.text);
     return endpoint;
+}
+
+static inline enum status each_of_none(UNUSED void *self, UNUSED journal_visit *visit,
+                                       UNUSED void *visit_self, UNUSED struct why *why)
+{
+    return STATUS_OK;
+}
+
+static inline const char *no_trouble(UNUSED const void *self)
+{
+    return "";
+}
+
+static inline void close_nothing(UNUSED void *self)
+{
+}
+
+/* A journal that has nothing and keeps nothing. */
+static inline struct journal empty_journal(void *self)
+{
+    return (struct journal){
+        .self = self, .each = each_of_none, .trouble = no_trouble, .close = close_nothing};
+}
+
+static inline void unmake(UNUSED void *self, UNUSED struct machine *machine,
+                          struct journal *journal)
+{
+    journal_close(journal);
 }
 
 #endif

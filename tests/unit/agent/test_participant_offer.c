@@ -7,25 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void decide(struct timed *bench, unsigned runs)
-{
-    char hex[2 * DIGEST_BYTES + 1];
-    char text[128];
-    hex_encode(hex, bench->job.text_digest.byte, DIGEST_BYTES);
-    (void)snprintf(text, sizeof text, "%s %u\n", hex, runs);
-    timed_file(bench, FOLLOWED_APPROVALS, text);
-    timed_settle(bench);
-    bench->now_ms += SLOT_MS;
-    timed_tick(bench);
-}
-
-static void init_asking(struct timed *bench)
-{
-    timed_init(bench, 10);
-    bench->policy.approval = APPROVAL_PERSON;
-    bench->policy.jobs_per_day = 3;
-}
-
 static void give_end(struct timed *bench, bool failed)
 {
     const struct message release = {
@@ -54,7 +35,8 @@ Test(participant_offer, a_job_that_ends_while_it_waits_is_over_and_a_late_yes_be
 {
     for (int failed = 0; failed < 2; failed++) {
         struct timed bench;
-        init_asking(&bench);
+        timed_init_asking(&bench);
+        bench.policy.jobs_per_day = 3;
         timed_join(&bench);
         cr_assert_str_eq(phase(&bench), "waiting for a person");
         cr_assert(is_offered(&bench));
@@ -65,7 +47,7 @@ Test(participant_offer, a_job_that_ends_while_it_waits_is_over_and_a_late_yes_be
         cr_expect_str_eq(phase(&bench), "over");
         cr_expect(digest_is_none(&bench.offered), "nothing is offered");
         cr_expect_not_null(strstr(bench.logged, failed == 1 ? "job-failed" : "job-ended"));
-        decide(&bench, 1);
+        timed_decide(&bench, 1);
         cr_expect_str_eq(phase(&bench), "over");
         cr_expect_eq(bench.works + bench.body_count, 0, "no record is looked at");
         const struct message again = timed_welcome(&bench.job);
@@ -79,13 +61,14 @@ Test(participant_offer, a_job_that_ends_while_it_waits_is_over_and_a_late_yes_be
 Test(participant_offer, a_job_that_waits_and_is_offered_no_more_is_gone)
 {
     struct timed bench;
-    init_asking(&bench);
+    timed_init_asking(&bench);
+    bench.policy.jobs_per_day = 3;
     timed_join(&bench);
     give_none(&bench);
     cr_expect_str_eq(phase(&bench), "no job");
     cr_expect(digest_is_none(&bench.offered));
     cr_expect_not_null(strstr(bench.logged, "job-gone"));
-    decide(&bench, 1);
+    timed_decide(&bench, 1);
     cr_expect_eq(bench.works + bench.body_count, 0, "no record is looked at");
     const size_t kept = bench.offers;
     give_none(&bench);
@@ -103,8 +86,9 @@ Test(participant_offer, a_job_that_waits_and_is_offered_no_more_is_gone)
 Test(participant_offer, a_job_that_was_joined_stays_and_is_offered_again)
 {
     struct timed bench;
-    init_asking(&bench);
-    decide(&bench, 1);
+    timed_init_asking(&bench);
+    bench.policy.jobs_per_day = 3;
+    timed_decide(&bench, 1);
     timed_join(&bench);
     bench.now_ms += SLOT_MS;
     timed_tick(&bench);
@@ -125,7 +109,8 @@ Test(participant_offer, a_job_that_was_joined_stays_and_is_offered_again)
 Test(participant_offer, what_cannot_be_kept_is_kept_at_the_next_occasion)
 {
     struct timed bench;
-    init_asking(&bench);
+    timed_init_asking(&bench);
+    bench.policy.jobs_per_day = 3;
     bench.full_of_offers = true;
     timed_join(&bench);
     cr_expect_str_eq(phase(&bench), "waiting for a person", "it waits all the same");

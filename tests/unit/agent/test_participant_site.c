@@ -1,5 +1,4 @@
-/* What people at the site decide while the agent runs: approvals of exact texts, an edited policy, and how many jobs a
- * coordinator may offer in a day. */
+/* What people at the site decide while the agent runs: approvals of exact texts, and an edited policy. */
 
 #include "timed.h"
 
@@ -22,18 +21,6 @@ static void edit_policy(struct timed *bench, const char *epsilon, const char *mo
     timed_file(bench, FOLLOWED_POLICY, text);
 }
 
-static void decide(struct timed *bench, unsigned runs)
-{
-    char hex[2 * DIGEST_BYTES + 1];
-    char text[128];
-    hex_encode(hex, bench->job.text_digest.byte, DIGEST_BYTES);
-    (void)snprintf(text, sizeof text, "# decisions\n%s %u\n", hex, runs);
-    timed_file(bench, FOLLOWED_APPROVALS, text);
-    timed_settle(bench);
-    bench->now_ms += SLOT_MS;
-    timed_tick(bench);
-}
-
 /* A yes to the job that is offered, as `approve` gives it. */
 static void approve_this_job(struct timed *bench)
 {
@@ -47,29 +34,6 @@ static void approve_this_job(struct timed *bench)
     timed_settle(bench);
     bench->now_ms += SLOT_MS;
     timed_tick(bench);
-}
-
-static bool says(const struct timed *bench, const char *event)
-{
-    return strstr(bench->logged, event) != NULL;
-}
-
-/* An agent whose policy leaves jobs to a person. */
-static void init_asking(struct timed *bench)
-{
-    timed_init(bench, 10);
-    bench->policy.approval = APPROVAL_PERSON;
-}
-
-static void ask_round(struct timed *bench, uint32_t round)
-{
-    const struct message invite = timed_invitation(bench, round, NULL);
-    timed_give(bench, &invite, (struct slice){0});
-    for (int i = 0; i < 3; i++) {
-        timed_settle(bench);
-        bench->now_ms += SLOT_MS;
-        timed_tick(bench);
-    }
 }
 
 static bool is_ready(struct timed *bench)
@@ -89,22 +53,22 @@ static bool is_ready(struct timed *bench)
 Test(participant_site, a_job_waits_until_a_person_has_approved_its_very_text)
 {
     struct timed bench;
-    init_asking(&bench);
+    timed_init_asking(&bench);
     timed_join(&bench);
     cr_assert_eq(bench.works, 0, "no record is looked at");
     cr_assert_eq(bench.waiting, 1, "the text is kept for `approve`");
     cr_assert(digest_equal(&bench.waiting_text, &bench.job.text_digest));
     cr_assert_not(is_ready(&bench));
-    ask_round(&bench, 0);
+    timed_ask_round(&bench, 0);
     cr_assert_eq(bench.works + bench.body_count, 0, "nor for a round");
     timed_file(&bench, FOLLOWED_APPROVALS,
                "0000000000000000000000000000000000000000000000000000000000000001 5\n");
     cr_assert_eq(bench.works, 0, "another text's approval");
-    decide(&bench, 1);
-    cr_assert(says(&bench, "job-approved"), "%s", bench.logged);
+    timed_decide(&bench, 1);
+    cr_assert(timed_says(&bench, "job-approved"), "%s", bench.logged);
     cr_assert_eq(bench.works, 1);
     cr_assert(is_ready(&bench));
-    ask_round(&bench, 0);
+    timed_ask_round(&bench, 0);
     cr_assert_eq(bench.body_count, 2, "the job and its first answer");
     timed_free(&bench);
 }
@@ -114,7 +78,7 @@ Test(participant_site, a_text_that_finds_no_room_is_put_again_and_at_last_rarely
 {
     static const int64_t after_ms[] = {2000, 4000, 6000, 8000, 68000};
     struct timed bench;
-    init_asking(&bench);
+    timed_init_asking(&bench);
     bench.full = 5;
     timed_join(&bench);
     cr_assert_eq(bench.full, 4);
@@ -139,24 +103,24 @@ Test(participant_site, an_approval_covers_one_run_or_as_many_as_were_said)
 {
     struct timed bench;
     struct job_name first;
-    init_asking(&bench);
-    decide(&bench, 1);
+    timed_init_asking(&bench);
+    timed_decide(&bench, 1);
     timed_join(&bench);
     bench.now_ms += SLOT_MS;
     timed_tick(&bench);
-    ask_round(&bench, 0);
+    timed_ask_round(&bench, 0);
     cr_assert_eq(bench.body_count, 2);
     first = bench.job;
     timed_name_job(&bench.job, (struct slice){bench.text, strlen(bench.text)}, 2);
     timed_join(&bench);
     cr_assert_not(is_ready(&bench), "the same text again is another job");
     cr_assert_eq(bench.waiting, 1);
-    decide(&bench, 2);
+    timed_decide(&bench, 2);
     cr_assert(is_ready(&bench));
     bench.job = first;
     timed_stop(&bench);
     timed_start(&bench);
-    decide(&bench, 1);
+    timed_decide(&bench, 1);
     timed_join(&bench);
     bench.now_ms += SLOT_MS;
     timed_tick(&bench);
@@ -170,10 +134,10 @@ Test(participant_site, a_yes_to_a_job_ends_with_it)
 {
     for (unsigned in_advance = 0; in_advance < 2; in_advance++) {
         struct timed bench;
-        init_asking(&bench);
+        timed_init_asking(&bench);
         timed_join(&bench);
         if (in_advance > 0) {
-            decide(&bench, 1);
+            timed_decide(&bench, 1);
         } else {
             approve_this_job(&bench);
         }
@@ -186,7 +150,7 @@ Test(participant_site, a_yes_to_a_job_ends_with_it)
         cr_assert_eq(bench.waiting, in_advance > 0 ? 1 : 2, "a person is asked anew");
         approve_this_job(&bench);
         cr_assert(is_ready(&bench), "and says yes to that one");
-        ask_round(&bench, 0);
+        timed_ask_round(&bench, 0);
         cr_assert_eq(bench.body_count, 2);
         timed_stop(&bench);
         timed_start(&bench);
@@ -202,20 +166,20 @@ Test(participant_site, a_yes_to_a_job_ends_with_it)
 Test(participant_site, a_refused_job_is_declined_also_in_the_middle_of_it)
 {
     struct timed bench;
-    init_asking(&bench);
-    decide(&bench, 1);
+    timed_init_asking(&bench);
+    timed_decide(&bench, 1);
     timed_join(&bench);
     bench.now_ms += SLOT_MS;
     timed_tick(&bench);
-    ask_round(&bench, 0);
+    timed_ask_round(&bench, 0);
     cr_assert_eq(bench.body_count, 2);
-    decide(&bench, 0);
-    cr_assert(says(&bench, "job-declined"));
-    ask_round(&bench, 1);
+    timed_decide(&bench, 0);
+    cr_assert(timed_says(&bench, "job-declined"));
+    timed_ask_round(&bench, 1);
     cr_assert_eq(bench.body_count, 2, "nothing more is charged");
     cr_assert_gt(timed_count(&bench, MESSAGE_DECLINE), 0);
-    decide(&bench, 1);
-    cr_assert(says(&bench, "job-approved"), "a changed mind: %s", bench.logged);
+    timed_decide(&bench, 1);
+    cr_assert(timed_says(&bench, "job-approved"), "a changed mind: %s", bench.logged);
     timed_free(&bench);
 }
 
@@ -245,12 +209,12 @@ static bool declines_with_hello(struct timed *bench, uint32_t round)
 Test(participant_site, a_no_is_told_before_any_round_and_takes_readiness_away)
 {
     struct timed bench;
-    init_asking(&bench);
+    timed_init_asking(&bench);
     timed_join(&bench);
     cr_assert_not(is_ready(&bench));
     bench.sent_count = 0;
-    decide(&bench, 0);
-    cr_assert(says(&bench, "job-declined"));
+    timed_decide(&bench, 0);
+    cr_assert(timed_says(&bench, "job-declined"));
     cr_assert_gt(timed_count(&bench, MESSAGE_DECLINE), 0, "at once");
     cr_assert(declines_with_hello(&bench, 0));
     cr_assert(declines_with_hello(&bench, 0), "and again, for one message may be lost");
@@ -261,7 +225,7 @@ Test(participant_site, a_no_is_told_before_any_round_and_takes_readiness_away)
     timed_give(&bench, &release, (struct slice){0});
     cr_assert_eq(timed_count(&bench, MESSAGE_DECLINE), 1, "the next round need not wait for it");
     cr_assert(declines_with_hello(&bench, 1));
-    decide(&bench, 1);
+    timed_decide(&bench, 1);
     cr_assert(is_ready(&bench), "a changed mind");
     timed_free(&bench);
 }
@@ -269,12 +233,12 @@ Test(participant_site, a_no_is_told_before_any_round_and_takes_readiness_away)
 Test(participant_site, broken_decisions_leave_the_present_ones_in_force)
 {
     struct timed bench;
-    init_asking(&bench);
+    timed_init_asking(&bench);
     timed_join(&bench);
-    decide(&bench, 1);
+    timed_decide(&bench, 1);
     cr_assert(is_ready(&bench));
     timed_file(&bench, FOLLOWED_APPROVALS, "yes to everything\n");
-    cr_assert(says(&bench, "approvals-unreadable"));
+    cr_assert(timed_says(&bench, "approvals-unreadable"));
     cr_assert(is_ready(&bench));
     timed_free(&bench);
 }
@@ -287,7 +251,7 @@ Test(participant_site, an_edited_policy_asks_for_a_new_beginning_between_two_rou
     cr_assert_eq(bench.restarts, 0, "nothing has changed: %s", bench.logged);
     timed_join(&bench);
     edit_policy(&bench, "4", "");
-    cr_assert(says(&bench, "policy-changed"));
+    cr_assert(timed_says(&bench, "policy-changed"));
     bench.now_ms += SLOT_MS;
     timed_tick(&bench);
     cr_assert_eq(bench.restarts, 1);
@@ -331,133 +295,9 @@ Test(participant_site, a_broken_policy_leaves_the_present_one_in_force)
     edit_policy(&bench, "4", "epsilom: 3\n");
     bench.now_ms += SLOT_MS;
     timed_tick(&bench);
-    cr_assert(says(&bench, "policy-unreadable"));
+    cr_assert(timed_says(&bench, "policy-unreadable"));
     cr_assert_eq(bench.restarts, 0);
     timed_free(&bench);
-}
-
-static void offer_job(struct timed *bench, uint8_t nonce)
-{
-    timed_name_job(&bench->job, (struct slice){bench->text, strlen(bench->text)}, nonce);
-    timed_join(bench);
-    bench->now_ms += SLOT_MS;
-    timed_tick(bench);
-}
-
-Test(participant_site, looks_at_so_many_jobs_a_day_and_says_so_once)
-{
-    enum { DAY_MS = 86400000 };
-    struct timed bench;
-    timed_init(&bench, 10);
-    bench.policy.jobs_per_day = 3;
-    bench.wall_ms = (int64_t)DAY_MS * 100;
-    for (uint8_t nonce = 1; nonce <= 6; nonce++) {
-        offer_job(&bench, nonce);
-        cr_assert_eq(bench.works, nonce < 3 ? nonce : 3, "job %u", (unsigned)nonce);
-    }
-    const char *told = strstr(bench.logged, "jobs-limited");
-    cr_assert_not_null(told);
-    cr_assert_null(strstr(told + 1, "jobs-limited"), "one line: %s", bench.logged);
-    bench.wall_ms += DAY_MS;
-    offer_job(&bench, 7);
-    cr_assert_eq(bench.works, 4, "the next day");
-    timed_free(&bench);
-}
-
-/* A job that answered is in the journal; to begin anew does not give it back, and going on with it costs nothing. */
-Test(participant_site, counts_the_jobs_of_its_journal_after_a_restart)
-{
-    struct timed bench;
-    timed_init(&bench, 10);
-    bench.policy.jobs_per_day = 1;
-    offer_job(&bench, 1);
-    ask_round(&bench, 0);
-    cr_assert_eq(bench.body_count, 2);
-    timed_stop(&bench);
-    timed_start(&bench);
-    offer_job(&bench, 1);
-    cr_assert_eq(bench.works, 3, "the same job goes on");
-    offer_job(&bench, 2);
-    cr_assert_eq(bench.works, 3);
-    cr_assert(says(&bench, "jobs-limited"));
-    timed_free(&bench);
-}
-
-/* Each time the records are read anew: two jobs by turns would keep the site reading all day. */
-Test(participant_site, counts_a_job_again_that_comes_back)
-{
-    struct timed bench;
-    timed_init(&bench, 10);
-    bench.policy.jobs_per_day = 4;
-    for (uint8_t turn = 0; turn < 10; turn++) {
-        offer_job(&bench, 1 + turn % 2);
-        if (turn < 2) {
-            ask_round(&bench, 0);
-            cr_assert_eq(bench.body_count, 2 * (size_t)turn + 2, "both are in the journal");
-        }
-    }
-    cr_assert_eq(bench.works, 4 + 2, "four looks and two answers, not %zu", bench.works);
-    timed_free(&bench);
-}
-
-/* Jobs that nobody was asked about are in no journal. */
-static size_t works_after_restarts(struct timed *bench, bool forgets)
-{
-    timed_init(bench, 10);
-    bench->policy.jobs_per_day = 3;
-    bench->forgets = forgets;
-    bench->wall_ms = INT64_C(86400000) * 100;
-    for (uint8_t nonce = 1; nonce <= 9; nonce++) {
-        offer_job(bench, nonce);
-        timed_stop(bench);
-        timed_start(bench);
-    }
-    return bench->works;
-}
-
-Test(participant_site, a_restart_forgets_no_job_that_was_looked_at)
-{
-    struct timed bench;
-    cr_assert_eq(works_after_restarts(&bench, false), 3);
-    cr_assert(says(&bench, "jobs-limited"));
-    offer_job(&bench, 3);
-    cr_assert_eq(bench.works, 4, "the job that was under way goes on");
-    offer_job(&bench, 2);
-    cr_assert_eq(bench.works, 4);
-    bench.wall_ms += 86400000;
-    offer_job(&bench, 9);
-    cr_assert_eq(bench.works, 5, "the next day");
-    timed_free(&bench);
-    cr_assert_eq(works_after_restarts(&bench, true), 9, "planted: a forgetful one is seen");
-    timed_free(&bench);
-}
-
-Test(participant_site, a_job_that_cannot_be_counted_is_not_looked_at)
-{
-    struct timed bench;
-    timed_init(&bench, 10);
-    bench.full_of_looks = true;
-    offer_job(&bench, 1);
-    cr_assert_eq(bench.works, 0);
-    bench.full_of_looks = false;
-    offer_job(&bench, 1);
-    cr_assert_eq(bench.works, 1);
-    timed_free(&bench);
-}
-
-Test(participant_site, a_look_is_read_in_the_one_form_that_is_written)
-{
-    const struct look look = {.day = 20000, .count = 7, .job = {{1, 2, 3}}};
-    struct look read;
-    char text[LOOK_TEXT_BYTES];
-    look_format(text, &look);
-    cr_assert_eq(look_parse(&read, (struct slice){text, strlen(text)}), STATUS_OK);
-    cr_assert(read.day == 20000 && read.count == 7 && digest_equal(&read.job, &look.job));
-    for (size_t i = 0; i < strlen(text); i++) {
-        cr_assert_eq(look_parse(&read, (struct slice){text, i}), STATUS_INVALID, "cut at %zu", i);
-    }
-    text[0] = '+';
-    cr_assert_eq(look_parse(&read, (struct slice){text, strlen(text)}), STATUS_INVALID);
 }
 
 /* Until the decisions were read once, they may say no. Planted: an agent that took a broken file for an empty one
@@ -470,8 +310,8 @@ Test(participant_site, decisions_that_cannot_be_read_hold_every_job_back)
     bench.approvals_followed = true;
     timed_start(&bench);
     timed_file(&bench, FOLLOWED_APPROVALS, "yes to everything\n");
-    cr_assert(says(&bench, "approvals-unreadable"));
-    offer_job(&bench, 1);
+    cr_assert(timed_says(&bench, "approvals-unreadable"));
+    timed_offer(&bench, 1);
     cr_assert_eq(bench.works, 0);
     timed_file(&bench, FOLLOWED_APPROVALS, "# nothing\n");
     timed_settle(&bench);
@@ -510,7 +350,7 @@ Test(participant_site, a_table_that_was_gone_is_found_again)
     bench.gone = true;
     timed_join(&bench);
     let_pass(&bench, bench.now_ms + SLOT_MS);
-    cr_expect(says(&bench, "data-unfit"));
+    cr_expect(timed_says(&bench, "data-unfit"));
     cr_expect(!is_ready(&bench));
     cr_expect_eq(bench.loads, 1);
     const int64_t gone_ms = bench.now_ms;
@@ -523,11 +363,11 @@ Test(participant_site, a_table_that_was_gone_is_found_again)
     bench.gone = false;
     let_pass(&bench, gone_ms + 2 * LOOK_MS + 5 * SLOT_MS);
     cr_expect_eq(bench.loads, 3);
-    cr_expect(says(&bench, "job-joined"));
+    cr_expect(timed_says(&bench, "job-joined"));
     cr_expect(is_ready(&bench));
     let_pass(&bench, gone_ms + 4 * LOOK_MS);
     cr_expect_eq(bench.loads, 3, "what is there is not looked for");
-    ask_round(&bench, 0);
+    timed_ask_round(&bench, 0);
     cr_expect_eq(timed_count(&bench, MESSAGE_OFFER), 1);
     timed_free(&bench);
 }

@@ -5,7 +5,6 @@
 
 #include "timed.h"
 
-#include "crypto/digest.h"
 #include "protocol/wire.h"
 
 #include <criterion/criterion.h>

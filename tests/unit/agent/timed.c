@@ -304,3 +304,45 @@ size_t timed_count(const struct timed *bench, enum message_kind kind)
     }
     return count;
 }
+
+void timed_decide(struct timed *bench, unsigned runs)
+{
+    char hex[2 * DIGEST_BYTES + 1];
+    char text[128];
+    hex_encode(hex, bench->job.text_digest.byte, DIGEST_BYTES);
+    (void)snprintf(text, sizeof text, "# decisions\n%s %u\n", hex, runs);
+    timed_file(bench, FOLLOWED_APPROVALS, text);
+    timed_settle(bench);
+    bench->now_ms += SLOT_MS;
+    timed_tick(bench);
+}
+
+bool timed_says(const struct timed *bench, const char *event)
+{
+    return strstr(bench->logged, event) != NULL;
+}
+
+void timed_init_asking(struct timed *bench)
+{
+    timed_init(bench, 10);
+    bench->policy.approval = APPROVAL_PERSON;
+}
+
+void timed_ask_round(struct timed *bench, uint32_t round)
+{
+    const struct message invite = timed_invitation(bench, round, NULL);
+    timed_give(bench, &invite, (struct slice){0});
+    for (int i = 0; i < 3; i++) {
+        timed_settle(bench);
+        bench->now_ms += SLOT_MS;
+        timed_tick(bench);
+    }
+}
+
+void timed_offer(struct timed *bench, uint8_t nonce)
+{
+    timed_name_job(&bench->job, (struct slice){bench->text, strlen(bench->text)}, nonce);
+    timed_join(bench);
+    bench->now_ms += SLOT_MS;
+    timed_tick(bench);
+}

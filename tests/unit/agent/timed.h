@@ -99,4 +99,17 @@ struct message timed_invitation(const struct timed *bench, uint32_t round,
 /** Returns how many messages of this kind were sent. */
 size_t timed_count(const struct timed *bench, enum message_kind kind);
 
+/** Tells whether an event of this name was logged. */
+bool timed_says(const struct timed *bench, const char *event);
+
+/** Starts an agent whose policy leaves jobs to a person. */
+void timed_init_asking(struct timed *bench);
+
+/** A person decides on the job's text: so many runs, and the agent looks. */
+void timed_decide(struct timed *bench, unsigned runs);
+
+/** The coordinator offers a job of this nonce; asks for a round, whose answer's slot passes. */
+void timed_offer(struct timed *bench, uint8_t nonce);
+void timed_ask_round(struct timed *bench, uint32_t round);
+
 #endif

@@ -169,3 +169,24 @@ Test(aggregate, pieces_out_of_order_doubled_or_of_another_size_are_not_taken)
     cr_assert_not(transfer_ask(&transfer, &offset, &length));
     transfer_drop(&transfer);
 }
+
+Test(aggregate, a_large_answer_is_checked_by_its_tree_or_by_the_sha256_of_before)
+{
+    enum { LARGE = DIGEST_LEAF_BYTES / 8 + 1 };
+    static uint8_t bytes[8 * LARGE];
+    const struct slice answer = {bytes, sizeof bytes};
+    struct aggregate aggregate = {0};
+    struct digest tree;
+    struct digest plain = digest_of(bytes, sizeof bytes);
+
+    digest_tree(&tree, answer);
+    cr_assert_not(digest_equal(&tree, &plain));
+    cr_assert_eq(aggregate_begin(&aggregate, LARGE), STATUS_OK);
+    cr_expect_eq(aggregate_add(&aggregate, answer, &tree, NULL), STATUS_OK);
+    cr_expect_eq(aggregate_add(&aggregate, answer, &plain, NULL), STATUS_OK);
+    bytes[sizeof bytes - 1] ^= 1;
+    cr_expect_eq(aggregate_add(&aggregate, answer, &tree, NULL), STATUS_CORRUPT);
+    cr_expect_eq(aggregate_add(&aggregate, answer, &plain, NULL), STATUS_CORRUPT);
+    cr_expect_eq(aggregate.sum[LARGE - 1], 0);
+    aggregate_free(&aggregate);
+}

@@ -2,6 +2,7 @@
 
 #include "coordinator/main_acts.h"
 #include "io/roster.h"
+#include "tests/unit/coordinator/waiting_job.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -9,19 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static const char TEXT[] =
-    "hedgerow: 1\n"
-    "job: waiting\n"
-    "data:\n"
-    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-    "  features:\n"
-    "    - {column: a, centre: 0, half_width: 1}\n"
-    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
-    "cohort: {minimum: 2, deadline_s: 30}\n"
-    "stages:\n"
-    "  - {task: fit, loss: logistic, lambdas: [0.1, 0.2], share: 0.6,"
-    " tolerance: 0.01, grid_bits: 10}\n";
 
 static struct office office;
 static struct why why;
@@ -81,14 +69,14 @@ static json_int_t submit(const char *name, uint8_t id, const char *text, bool ag
 
 Test(main_acts, a_submission_that_comes_again_is_the_same_job)
 {
-    cr_expect_eq(submit("maria", 1, TEXT, false), 1);
-    cr_expect_eq(submit("maria", 1, TEXT, true), 1);
-    cr_expect_eq(submit("maria", 2, TEXT, false), 2, "another id is another job");
-    cr_expect_eq(submit("jan", 1, TEXT, false), 3, "and so is another operator's");
-    cr_expect_eq(submit("maria", 1, TEXT, true), 1);
-    cr_expect_eq(submit("jan", 1, TEXT, true), 3);
-    char other[sizeof TEXT + 16];
-    (void)snprintf(other, sizeof other, "%s# more\n", TEXT);
+    cr_expect_eq(submit("maria", 1, WAITING_JOB, false), 1);
+    cr_expect_eq(submit("maria", 1, WAITING_JOB, true), 1);
+    cr_expect_eq(submit("maria", 2, WAITING_JOB, false), 2, "another id is another job");
+    cr_expect_eq(submit("jan", 1, WAITING_JOB, false), 3, "and so is another operator's");
+    cr_expect_eq(submit("maria", 1, WAITING_JOB, true), 1);
+    cr_expect_eq(submit("jan", 1, WAITING_JOB, true), 3);
+    char other[sizeof WAITING_JOB + 16];
+    (void)snprintf(other, sizeof other, "%s# more\n", WAITING_JOB);
     struct ask ask = {.verb = ASK_SUBMIT, .id = {{1}}};
     ask.id.byte[31] = 1;
     cr_expect_null(ask_of("maria", ask, other, STATUS_INVALID), "an id is of one text");
@@ -98,20 +86,21 @@ Test(main_acts, a_submission_that_comes_again_is_the_same_job)
 /* A name that begins another's is another operator. */
 Test(main_acts, names_are_whole)
 {
-    cr_expect_eq(submit("ann", 1, TEXT, false), 1);
-    cr_expect_eq(submit("anna", 1, TEXT, false), 2);
-    cr_expect_eq(submit("an", 1, TEXT, false), 3);
+    cr_expect_eq(submit("ann", 1, WAITING_JOB, false), 1);
+    cr_expect_eq(submit("anna", 1, WAITING_JOB, false), 2);
+    cr_expect_eq(submit("an", 1, WAITING_JOB, false), 3);
 }
 
 Test(main_acts, an_operator_has_so_many_open_jobs)
 {
     for (int i = 0; i < ACTS_OPEN_MAX; i++) {
-        cr_assert_eq(submit("maria", (uint8_t)(i + 1), TEXT, false), i + 1);
+        cr_assert_eq(submit("maria", (uint8_t)(i + 1), WAITING_JOB, false), i + 1);
     }
     struct ask ask = {.verb = ASK_SUBMIT, .id = {{200}}};
-    cr_expect_null(ask_of("maria", ask, TEXT, STATUS_REFUSED));
-    cr_expect_eq(submit("maria", 5, TEXT, true), 5, "what is there is told all the same");
-    cr_expect_eq(submit("jan", 1, TEXT, false), ACTS_OPEN_MAX + 1, "others are not kept out");
+    cr_expect_null(ask_of("maria", ask, WAITING_JOB, STATUS_REFUSED));
+    cr_expect_eq(submit("maria", 5, WAITING_JOB, true), 5, "what is there is told all the same");
+    cr_expect_eq(submit("jan", 1, WAITING_JOB, false), ACTS_OPEN_MAX + 1,
+                 "others are not kept out");
 }
 
 Test(main_acts, a_bad_job_leaves_nothing)
@@ -126,7 +115,7 @@ Test(main_acts, a_bad_job_leaves_nothing)
 
 Test(main_acts, who_did_it_is_signed_and_the_folder_is_not_told)
 {
-    cr_assert_eq(submit("maria", 1, TEXT, false), 1);
+    cr_assert_eq(submit("maria", 1, WAITING_JOB, false), 1);
     for (int i = 0; i < 2; i++) { /* through the desk a cancellation may come twice */
         json_decref(ask_of("jan", (struct ask){.verb = ASK_CANCEL, .job = 1}, NULL, STATUS_OK));
     }
@@ -147,7 +136,7 @@ Test(main_acts, who_did_it_is_signed_and_the_folder_is_not_told)
 
 Test(main_acts, nothing_of_a_job_that_is_not_over_is_read)
 {
-    cr_assert_eq(submit("maria", 1, TEXT, false), 1);
+    cr_assert_eq(submit("maria", 1, WAITING_JOB, false), 1);
     char path[SETTINGS_PATH_BYTES + 64];
     (void)snprintf(path, sizeof path, "%s/1/out", office.settings.jobs);
     cr_assert_eq(mkdir(path, 0700), 0);
@@ -171,7 +160,7 @@ Test(main_acts, a_watcher_hears_of_every_change)
     const struct timespec old[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
     struct desk_answer answer;
     char path[SETTINGS_PATH_BYTES + 64];
-    cr_assert_eq(submit("maria", 1, TEXT, false), 1);
+    cr_assert_eq(submit("maria", 1, WAITING_JOB, false), 1);
     (void)snprintf(path, sizeof path, "%s/1", office.settings.jobs);
     cr_assert_eq(acts_answer(&acts, &ask, (struct slice){NULL, 0}, &answer, &why), STATUS_OK);
     free(answer.data);
@@ -196,7 +185,7 @@ Test(main_acts, lists_come_in_pages)
     for (int i = 0; i < jobs; i++) { /* three operators, for each has a limit */
         char name[16];
         (void)snprintf(name, sizeof name, "maria-%d", i / ACTS_OPEN_MAX);
-        cr_assert_eq(submit(name, (uint8_t)(i + 1), TEXT, false), i + 1);
+        cr_assert_eq(submit(name, (uint8_t)(i + 1), WAITING_JOB, false), i + 1);
     }
     uint64_t from = 0;
     int seen = 0;

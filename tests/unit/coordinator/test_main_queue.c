@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "coordinator/main_stay.h"
+#include "tests/unit/coordinator/waiting_job.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -10,19 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char TEXT[] =
-    "hedgerow: 1\n"
-    "job: waiting\n"
-    "data:\n"
-    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-    "  features:\n"
-    "    - {column: a, centre: 0, half_width: 1}\n"
-    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
-    "cohort: {minimum: 2, deadline_s: 30}\n"
-    "stages:\n"
-    "  - {task: fit, loss: logistic, lambdas: [0.1, 0.2], share: 0.6,"
-    " tolerance: 0.01, grid_bits: 10}\n";
 
 static struct office office;
 static const struct queue_actor account;
@@ -61,7 +49,8 @@ TestSuite(main_queue, .init = begin, .fini = end);
 static uint32_t add(void)
 {
     uint32_t number = 0;
-    cr_assert_eq(queue_add(&number, &office, &account, (struct slice){TEXT, sizeof TEXT - 1}, &why),
+    cr_assert_eq(queue_add(&number, &office, &account,
+                           (struct slice){WAITING_JOB, sizeof WAITING_JOB - 1}, &why),
                  STATUS_OK, "%s", why.text);
     return number;
 }
@@ -114,7 +103,8 @@ Test(main_queue, has_a_last_number)
 {
     uint32_t number = 0;
     make("999999999");
-    cr_expect_eq(queue_add(&number, &office, &account, (struct slice){TEXT, sizeof TEXT - 1}, &why),
+    cr_expect_eq(queue_add(&number, &office, &account,
+                           (struct slice){WAITING_JOB, sizeof WAITING_JOB - 1}, &why),
                  STATUS_INVALID);
     cr_expect_not_null(strstr(why.text, "no number is free"));
 }
@@ -144,7 +134,7 @@ Test(main_queue, keeps_others_out)
 Test(main_queue, tells_of_texts_that_cannot_be_read)
 {
     static const char *const text[] = {"",     "hedgerow: 1\n", "hedgerow: 2\n",
-                                       "\x01", "job: [",        TEXT};
+                                       "\x01", "job: [",        WAITING_JOB};
     char name[32];
     for (size_t i = 0; i < sizeof text / sizeof text[0]; i++) {
         (void)snprintf(name, sizeof name, "%zu", i + 1);
@@ -154,7 +144,8 @@ Test(main_queue, tells_of_texts_that_cannot_be_read)
         const struct queue_job job = seen((uint32_t)i + 1);
         cr_expect_eq(job.state, QUEUE_WAITING);
         cr_expect_str_eq(job.submitted, "");
-        cr_expect((job.because[0] == '\0') == (text[i] == TEXT), "text %zu: %s", i, job.because);
+        cr_expect((job.because[0] == '\0') == (text[i] == WAITING_JOB), "text %zu: %s", i,
+                  job.because);
     }
 }
 

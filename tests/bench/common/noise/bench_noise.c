@@ -13,6 +13,7 @@
 #include "crypto/random.h"
 #include "noise/laplace_kernel.h"
 #include "tests/support/bench_clock.h"
+#include "tests/support/noise_draw.h"
 #include "tests/support/reference_laplace.h"
 
 #include <stdio.h>

@@ -26,6 +26,7 @@
 #include "noise/share.h"
 #include "noise/table_kernel.h"
 #include "tests/support/bench_clock.h"
+#include "tests/support/noise_draw.h"
 #include "tests/support/reference_laplace.h"
 #include "tests/support/seeded_random.h"
 #include "tests/support/welch.h"

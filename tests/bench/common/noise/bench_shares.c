@@ -16,6 +16,7 @@
 #include "noise/share.h"
 #include "noise/table_kernel.h"
 #include "tests/support/bench_clock.h"
+#include "tests/support/noise_draw.h"
 
 #include <stdio.h>
 #include <stdlib.h>

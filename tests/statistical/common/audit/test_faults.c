@@ -28,6 +28,7 @@
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
 #include "noise/share.h"
+#include "tests/support/noise_draw.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

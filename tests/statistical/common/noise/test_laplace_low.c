@@ -7,6 +7,7 @@
 
 #include "noise/laplace_private.h"
 #include "tests/support/chi_square.h"
+#include "tests/support/noise_draw.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

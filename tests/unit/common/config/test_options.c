@@ -13,6 +13,8 @@ struct asked {
     uint64_t seed;
     bool seeded;
     bool json;
+    double share;
+    double records;
     struct option_many set;
 };
 
@@ -40,6 +42,8 @@ static enum status read_words(struct asked *asked, const char *words, struct why
          .given = &asked->seeded,
          .what = "N"},
         {.name = "--set", .many = &asked->set, .what = "KEY=VALUE"},
+        {.name = "--share", .real = &asked->share, .what = "S"},
+        {.name = "--records", .whole = &asked->records, .what = "M"},
         {.name = "--json", .flag = &asked->json}};
     return options_read(option, sizeof option / sizeof option[0], count, argument, why);
 }
@@ -57,6 +61,16 @@ Test(options, are_read_in_both_forms_and_any_order)
     cr_assert(asked.set.count == 2);
     cr_assert_str_eq(asked.set.value[0], "a.b=1");
     cr_assert_str_eq(asked.set.value[1], "c=d");
+}
+
+Test(options, read_numbers_as_people_write_them)
+{
+    struct asked asked;
+    struct why why = {""};
+    cr_assert(read_words(&asked, "j --out d --share -1.5e-3 --records 9007199254740992", &why) ==
+                  STATUS_OK,
+              "%s", why.text);
+    cr_assert(asked.share == -1.5e-3 && asked.records == 9007199254740992.0);
 }
 
 Test(options, name_what_is_wrong)
@@ -78,6 +92,12 @@ Test(options, name_what_is_wrong)
         {"job.yml --out d --agents -5", "1 to 100"},
         {"job.yml --out d --agents 99999999999999999999", "1 to 100"},
         {"job.yml --out d --json=yes", "--json"},
+        {"job.yml --out d --share 0,5", "--share wants a number after it"},
+        {"job.yml --out d --share inf", "--share wants a number after it"},
+        {"job.yml --out d --records 0",
+         "--records wants a whole number from 1 to 9007199254740992"},
+        {"job.yml --out d --records 9007199254740993", "1 to 9007199254740992"},
+        {"job.yml --out d --records 1.5", "1 to 9007199254740992"},
         {"job.yml --out= ", "--out"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

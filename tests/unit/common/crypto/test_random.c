@@ -50,6 +50,15 @@ Test(random, never_says_the_same_twice_whatever_the_sizes)
     random_source_free(NULL);
 }
 
+Test(random, once_is_a_new_draw_each_time)
+{
+    uint8_t first[64];
+    uint8_t second[64];
+    cr_assert_eq(random_once(first, sizeof first), STATUS_OK);
+    cr_assert_eq(random_once(second, sizeof second), STATUS_OK);
+    cr_assert_neq(memcmp(first, second, sizeof first), 0, "by chance with probability 2^-512");
+}
+
 Test(random, small_pieces_run_through_pools_and_renewals)
 {
     struct random_source *source = random_source_new();

@@ -3,7 +3,6 @@
 #include "crypto/sign.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 /* RFC 8032, section 7.1, test 2: one byte, 72. */
 Test(sign, the_known_answer_of_ed25519)

@@ -3,12 +3,13 @@
 #include "estimate/between.h"
 #include "estimate/cells.h"
 
+#include "tests/support/seeded_random.h"
 #include "vectors.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SITES = 3, STEPS = 5 };
+enum { SITES = 3, STEPS = 5, MANY = 40, LEVELS = 3, STUDIES = 1000, HOLD_LEAST = 917 };
 
 static void near(double got, double expected, double by, const char *what)
 {
@@ -140,6 +141,93 @@ Test(between_kinds, means_and_shares_of_tables)
     site[0].variance = site[0].size_variance = 1e4;
     between_columns(out, site, 2, 2);
     cr_expect(isnan(out[0].value) && isfinite(out[1].value));
+}
+
+static double laplace(struct seeded_random *seeded, double scale)
+{
+    const double unit = seeded_random_unit(seeded) - 0.5;
+    return scale * (unit < 0 ? log(1 + 2 * unit) : -log(1 - 2 * unit));
+}
+
+/* Forty sites of 160 records, of whom hardly any are in the last level; noise of epsilon 0.25. */
+static void draw_sites(struct table1_column site[MANY], const double share[LEVELS],
+                       const double *step, struct seeded_random *seeded)
+{
+    const double records = 160;
+    const double scale = 8;
+    for (size_t i = 0; i < MANY; i++) {
+        double cells[LEVELS + 2] = {0};
+        struct table1_sizes sizes;
+        const struct table1_block block = {cells, LEVELS, step, 2 * scale * scale};
+        for (size_t j = 0; j < (size_t)records; j++) {
+            const double unit = seeded_random_unit(seeded);
+            cells[unit < share[0] ? 0 : unit < share[0] + share[1] ? 1 : 2]++;
+        }
+        for (size_t k = 0; k < LEVELS + 2; k++) {
+            cells[k] += laplace(seeded, scale);
+        }
+        cells_balance(cells, LEVELS + 2, records);
+        table1_agree(&sizes, &block, 1, 1, records);
+        table1_column_of(&site[i], &block, &sizes, 1);
+    }
+}
+
+/* How often the mean over sites holds: of the last level's share, or of a mean whose values are nearly all at the range's begin. An
+ * interval that holds in 95 % does so in fewer than HOLD_LEAST of the STUDIES in one of 10^6 tests. */
+static size_t holding(const double share[LEVELS], const double *step, double truth)
+{
+    struct seeded_random seeded;
+    struct between_site site[MANY];
+    struct table1_column column[MANY];
+    struct between all;
+    size_t held = 0;
+    seeded_random_init(&seeded, 30);
+    for (size_t i = 0; i < STUDIES; i++) {
+        draw_sites(column, share, step, &seeded);
+        between_columns(site, column, MANY, LEVELS - 1);
+        between_sites(&all, site, MANY, false);
+        cr_assert(all.sites == MANY && all.low >= 0 && all.next_low >= 0 && all.value >= 0);
+        cr_assert(all.low < all.high && all.next_low < all.next_high);
+        cr_assert(site[0].value >= 0 && site[0].value <= 1);
+        held += all.low <= truth && truth <= all.high ? 1 : 0;
+    }
+    return held;
+}
+
+Test(between_kinds, what_noise_makes_less_than_nothing_is_joined_as_it_is)
+{
+    static const double nobody[LEVELS] = {0.7, 0.3, 0};
+    static const double few[LEVELS] = {0.7, 0.28, 0.02};
+    static const double most[LEVELS] = {0.02, 0.03, 0.95};
+    size_t held = holding(nobody, NULL, 0);
+    cr_expect(held >= HOLD_LEAST, "a category without records: %zu", held);
+    held = holding(few, NULL, 0.02);
+    cr_expect(held >= HOLD_LEAST, "a category of few: %zu", held);
+    held = holding(most, NULL, 0.95);
+    cr_expect(held >= HOLD_LEAST, "a category of most: %zu", held);
+}
+
+Test(between_kinds, shares_of_sums_are_joined_as_they_are_and_told_within_their_range)
+{
+    const double scale = 20; /* of 100 records */
+    struct between_sum sum[MANY];
+    struct between_site site[MANY];
+    struct between all;
+    struct seeded_random seeded;
+    size_t held = 0;
+    seeded_random_init(&seeded, 31);
+    for (size_t i = 0; i < STUDIES; i++) {
+        for (size_t j = 0; j < MANY; j++) {
+            sum[j] = (struct between_sum){laplace(&seeded, scale / 2), 100};
+        }
+        between_shares(site, sum, MANY, scale * scale / 2);
+        between_sites(&all, site, MANY, false);
+        cr_assert(all.sites == MANY && all.low >= 0 && all.value >= 0 && all.high > 0.01);
+        cr_assert(site[0].value >= 0 && site[0].low <= site[0].value &&
+                  site[0].value <= site[0].high && site[0].high > 0);
+        held += all.low <= 0 ? 1 : 0;
+    }
+    cr_expect(held >= HOLD_LEAST, "%zu", held);
 }
 
 /* Two groups of 100, of whom 20 and 50 have the event: the logarithm of the odds ratio is log 4. */

@@ -1,11 +1,15 @@
 /* A peer that makes an agent warn a thousand times a second must not fill its disk. */
 
+#include "io/clock.h"
 #include "io/daemon.h"
+#include "io/driver.h"
+#include "tests/support/quiet_fork.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 Test(daemon, repeated_warnings_become_one_line_and_a_count)
@@ -78,4 +82,50 @@ Test(daemon, a_signal_waits_for_who_hears_of_it)
         cr_expect_eq(sigismember(&pending, asked[i]), 1);
     }
     daemon_stop(&daemon);
+}
+
+static void sleep_ms(int64_t ms)
+{
+    for (const int64_t until_ms = clock_now_ms() + ms; clock_now_ms() < until_ms;) {
+        (void)usleep(1000);
+    }
+}
+
+/* How a program ends that makes results for so long, and is sent the signal at these times; -1: it is killed. */
+static int code_of_hurried(int signal, const int64_t *at_ms, size_t count, int64_t results_ms)
+{
+    enum { MADE = 17 };
+    int result = 1;
+    const pid_t child = quiet_fork();
+    if (child == 0) {
+        const struct log_settings settings = {.level = LOG_INFO, .format = LOG_FORMAT_JSON};
+        struct daemon daemon;
+        struct why why = {{0}};
+        const int64_t began_ms = clock_now_ms();
+        if (daemon_start(&daemon, &settings, 0, &why) != STATUS_OK) {
+            _exit(1);
+        }
+        daemon_let_hurry(&daemon);
+        for (size_t i = 0; i < count; i++) {
+            sleep_ms(began_ms + at_ms[i] - clock_now_ms());
+            (void)kill(getpid(), signal);
+        }
+        sleep_ms(began_ms + results_ms - clock_now_ms());
+        daemon_stop(&daemon);
+        _exit(MADE);
+    }
+    cr_assert_eq(waitpid(child, &result, 0), child);
+    return WIFEXITED(result) ? WEXITSTATUS(result) : -1;
+}
+
+/* One signal leaves the results time, as do two at once. One that comes later wants the end. */
+Test(daemon, who_asks_again_while_results_are_made_does_not_wait)
+{
+    enum { LATE_MS = STOP_AGAIN_MS + 200, RESULTS_MS = 500, FOREVER_MS = 60000, MADE = 17 };
+    const int64_t begun_ms = clock_now_ms();
+    cr_expect_eq(code_of_hurried(SIGTERM, (const int64_t[]){10}, 1, RESULTS_MS), MADE);
+    cr_expect_eq(code_of_hurried(SIGTERM, (const int64_t[]){10, 100}, 2, RESULTS_MS), MADE);
+    cr_expect_eq(code_of_hurried(SIGTERM, (const int64_t[]){10, LATE_MS}, 2, FOREVER_MS), 0);
+    cr_expect_eq(code_of_hurried(SIGINT, (const int64_t[]){10, LATE_MS}, 2, FOREVER_MS), 130);
+    cr_expect_lt(clock_now_ms() - begun_ms, FOREVER_MS / 2);
 }

@@ -1,7 +1,6 @@
 /* One line is ended while its message is still looked at, and another one goes on: a flood by one agent beside another's
  * messages once ended the coordinator, as the wrong line's memory was given back. */
 
-#include "io/clock.h"
 #include "io/endpoint_lines.h"
 #include "owed_rig.h"
 #include "protocol/wire.h"

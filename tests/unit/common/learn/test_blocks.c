@@ -4,7 +4,6 @@
 #include "learn/blocks.h"
 #include "learn/features.h"
 #include "learn/model.h"
-#include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -6,6 +6,7 @@
 #include "dp/encode.h"
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
+#include "tests/support/noise_draw.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
 #include "noise/laplace_private.h"
+#include "tests/support/noise_draw.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

@@ -2,6 +2,7 @@
  * the error that the acceptance's fixed-point exponential may have is never exceeded. */
 
 #include "noise/laplace_private.h"
+#include "tests/support/noise_draw.h"
 #include "tests/support/script.h"
 #include "tests/support/seeded_random.h"
 

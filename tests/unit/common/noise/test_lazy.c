@@ -6,6 +6,7 @@
 #include "noise/lazy.h"
 #include "noise/share.h"
 #include "noise/whole.h"
+#include "tests/support/noise_draw.h"
 #include "tests/support/script.h"
 #include "tests/support/seeded_random.h"
 

@@ -6,6 +6,7 @@
 #include "noise/gaussian.h"
 #include "noise/laplace_private.h"
 #include "noise/share.h"
+#include "tests/support/noise_draw.h"
 #include "tests/support/quiet_fork.h"
 #include "tests/support/seeded_random.h"
 

@@ -1,6 +1,7 @@
 /* Kernels of tables: each draws what the plain one draws, decides nothing against the truth, and
  * leaves open what its margin says and no more. */
 
+#include "tests/support/noise_draw.h"
 #include "tests/support/seeded_random.h"
 #include "tests/unit/common/noise/tables.h"
 

@@ -7,6 +7,7 @@
 #include "noise/share.h"
 #include "noise/table_kernel.h"
 #include "tests/support/dead_stack.h"
+#include "tests/support/noise_draw.h"
 #include "tests/support/script.h"
 
 #include <criterion/criterion.h>

@@ -46,6 +46,9 @@ Test(wire_record, packs_as_protoc_does)
     record.as.job.job = (struct job_name){
         .id = all(0x0a), .nonce = all(0xb0), .text_digest = all(0xc1), .text_bytes = 8};
     check_known("job", &record);
+    record.as.job.trees = true;
+    check_known("job-trees", &record);
+    record.as.job.trees = false;
     record.as.job.text = NULL; /* in the blob, or beside an earlier job */
     check_known("job-elsewhere", &record);
 

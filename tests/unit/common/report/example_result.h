@@ -22,10 +22,16 @@ enum {
     EXAMPLE_SITES = 3
 };
 
+static void example_reserve(struct result *result, const char *list, size_t count)
+{
+    cr_assert(result_reserve(result, list, count) == STATUS_OK);
+}
+
 /* An effect at three sites, of which one has too little data. */
 static inline void example_sites(struct result *result)
 {
-    cr_assert(result_reserve_effects(result, 1, EXAMPLE_SITES) == STATUS_OK);
+    example_reserve(result, "effects", 1);
+    example_reserve(result, "sites", EXAMPLE_SITES);
     (void)snprintf(result->effect[0].name, RESULT_TEXT_BYTES, "crosstab: a x b: odds ratio of b 1");
     (void)snprintf(result->effect[0].unit, RESULT_NAME_BYTES, "odds ratio");
     result->effect[0].round = 2;
@@ -58,7 +64,8 @@ static inline void example_sites(struct result *result)
 /* A question, what it released, and a selection. */
 static inline void example_answers(struct result *result)
 {
-    cr_assert(result_reserve_answers(result, EXAMPLE_ANSWERS, EXAMPLE_RELEASES) == STATUS_OK);
+    example_reserve(result, "answers", EXAMPLE_ANSWERS);
+    example_reserve(result, "releases", EXAMPLE_RELEASES);
     for (size_t i = 0; i < EXAMPLE_ANSWERS; i++) {
         struct result_answer *answer = &result->answer[i];
         (void)snprintf(answer->name, sizeof answer->name, "count: age >= %zu", 60 + i);
@@ -74,7 +81,7 @@ static inline void example_answers(struct result *result)
         answer->total_high = i == 0 ? 1050.75 : NAN;
     }
     example_sites(result);
-    cr_assert(result_reserve_points(result, EXAMPLE_POINTS) == STATUS_OK);
+    example_reserve(result, "curves", EXAMPLE_POINTS);
     for (size_t i = 0; i < EXAMPLE_POINTS; i++) {
         struct result_point *point = &result->point[i];
         (void)snprintf(point->question, sizeof point->question, "survival: time t event d, to 4");
@@ -122,7 +129,8 @@ static inline void example_table1(struct result *result)
     result->answer_count = 0;
     struct result_release *const release = result->release;
     result->release = NULL;
-    cr_assert(result_reserve_answers(result, 10, EXAMPLE_RELEASES) == STATUS_OK);
+    example_reserve(result, "answers", 10);
+    example_reserve(result, "releases", EXAMPLE_RELEASES);
     memcpy(result->release, release, EXAMPLE_RELEASES * sizeof *release);
     free(release);
     for (size_t i = 0; i < 10; i++) {
@@ -157,8 +165,9 @@ static inline struct result example_result(void)
     static const char *const name[] = {"average, lambda 0.003", "hospital-1, lambda 0.003"};
     struct result result;
     result_init(&result);
-    cr_assert(result_reserve(&result, EXAMPLE_ROUNDS, EXAMPLE_EXPERTS, EXAMPLE_AGENTS) ==
-              STATUS_OK);
+    example_reserve(&result, "rounds", EXAMPLE_ROUNDS);
+    example_reserve(&result, "experts", EXAMPLE_EXPERTS);
+    example_reserve(&result, "per_agent", EXAMPLE_AGENTS);
     (void)snprintf(result.job, sizeof result.job, "hospitals");
     (void)snprintf(result.version, sizeof result.version, "0.1.0");
     (void)snprintf(result.privacy.trust, sizeof result.privacy.trust, "local");

@@ -15,7 +15,7 @@ enum { DAYS = 3 };
 static struct result with_forecast(const char *stream)
 {
     struct result result = example_result();
-    cr_assert_eq(result_reserve_forecasts(&result, 1), STATUS_OK);
+    cr_assert_eq(result_reserve(&result, "forecasts", 1), STATUS_OK);
     struct result_forecast *forecast = &result.forecast[0];
     (void)snprintf(forecast->stream, sizeof forecast->stream, "%s", stream);
     forecast->day_count = DAYS;

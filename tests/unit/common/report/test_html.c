@@ -134,11 +134,18 @@ Test(html, promises_no_more_than_the_trust_gives)
     result_free(&result);
 }
 
+static void reserve(struct result *result, size_t rounds, size_t experts)
+{
+    result_init(result);
+    example_reserve(result, "rounds", rounds);
+    example_reserve(result, "experts", experts);
+    example_reserve(result, "per_agent", 1);
+}
+
 Test(html, of_questions_alone_speaks_of_no_model)
 {
     struct result result;
-    result_init(&result);
-    cr_assert(result_reserve(&result, 3, 0, 1) == STATUS_OK);
+    reserve(&result, 3, 0);
     example_answers(&result);
     result.finished = true;
     char *page = drawn(&result);
@@ -156,8 +163,7 @@ Test(html, of_questions_alone_speaks_of_no_model)
 Test(html, of_a_selection_alone_speaks_of_no_answers)
 {
     struct result result;
-    result_init(&result);
-    cr_assert(result_reserve(&result, 3, 0, 1) == STATUS_OK);
+    reserve(&result, 3, 0);
     result.round_count = 1;
     result.round[0].note = strdup("age >= 75");
     result.finished = true;
@@ -414,8 +420,7 @@ Test(html, shows_the_first_rows_of_what_may_be_long)
 {
     enum { MANY = 1500 };
     struct result result;
-    result_init(&result);
-    cr_assert(result_reserve(&result, 1, MANY, 1) == STATUS_OK);
+    reserve(&result, 1, MANY);
     result.chosen = 0;
     result.baseline.majority = 0.5;
     result.baseline.pooled_accuracy = 0.75;

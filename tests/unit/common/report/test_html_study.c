@@ -75,7 +75,8 @@ Test(html_study, draws_effects_by_site_as_a_forest)
     cr_assert(strstr(page, "&lt;site 3&gt;") != NULL && strstr(page, "<site") == NULL);
     cr_assert(strstr(page, "<small>0.875 to 2.25</small>") != NULL);
     cr_assert(strstr(page, "0.875 to \xe2\x80\xa6") != NULL, "an end that is not known");
-    cr_assert(strstr(page, "not enough data") != NULL && strstr(page, ">50%<") != NULL);
+    cr_assert(strstr(page, "<td class=\"lacking\" colspan=\"2\"><small>not enough data") != NULL &&
+              strstr(page, ">50%<") != NULL);
     cr_assert(strstr(page, "I\xc2\xb2 = 25%") != NULL && strstr(page, "p = 0.34") != NULL);
     free(page);
     /* Fewer than three sites: the others are told, and why there is no mean. */
@@ -88,15 +89,26 @@ Test(html_study, draws_effects_by_site_as_a_forest)
               strstr(page, "Between sites:") == NULL);
     cr_assert(strstr(page, "2 of 3 sites have enough data. ") != NULL);
     free(page);
+    effect->sites = 2;
+    effect->note[0] = '\0';
+    page = drawn(&result);
+    cr_assert(strstr(page, "Fewer than 3 sites are not joined. ") != NULL);
+    free(page);
+    (void)snprintf(effect->note, RESULT_TEXT_BYTES, "a curve that stays above one half has none");
+    page = drawn(&result);
+    cr_assert(strstr(page, "<small>none") != NULL && strstr(page, "not enough data") == NULL);
+    free(page);
+    (void)snprintf(effect->note, RESULT_TEXT_BYTES, "2 of 3 sites have enough data");
     /* None: the effect is named, and nothing is drawn. */
     for (size_t i = 0; i < result.site_count; i++) {
         result.site[i].value = NAN;
     }
     page = drawn(&result);
     cr_assert(strstr(page, "class=\"forest\"") == NULL);
-    cr_assert(strstr(page, "Not enough data at any institution") != NULL &&
-              strstr(page, "<li>crosstab: a x b: odds ratio of b 1</li>") != NULL);
-    cr_assert(strstr(page, "2 of 3 sites have enough data. ") != NULL);
+    cr_assert(strstr(page, "No institution has an answer") != NULL &&
+                  strstr(page, "<li>crosstab: a x b: odds ratio of b 1<br><small>2 of 3 sites have "
+                               "enough data.</small></li>") != NULL,
+              "each with its reason");
     free(page);
     result.effect_count = 0;
     page = drawn(&result);
@@ -157,6 +169,24 @@ Test(html_study, draws_a_table_1_as_papers_do)
     cr_assert(strstr(page, ">0 (40.0%)<br") != NULL, "nor has a count that noise made less");
     cr_assert(strstr(page, "<small>0 to 40; 30.0% to 50.0%</small>") != NULL &&
               strstr(page, "<small>-63") == NULL);
+    free(page);
+    result_free(&result);
+}
+
+Test(html_study, copies_of_a_table_1_escape_what_each_format_reads)
+{
+    struct result result = example_result();
+    example_table1(&result);
+    for (size_t i = 6; i < 10; i++) {
+        (void)snprintf(result.answer[i].variable, RESULT_NAME_BYTES, "<a_b>*c|d\\");
+    }
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "| &amp;#60;a\\_b&amp;#62;\\*c\\|d\\\\ | F |") != NULL, "Markdown");
+    cr_assert(strstr(page, "&lt;th&gt;&amp;#60;a_b&amp;#62;*c|d\\&lt;/th&gt;") != NULL, "HTML");
+    cr_assert(
+        strstr(page, "\\textless{}a\\_b\\textgreater{}*c\\textbar{}d\\textbackslash{} &amp; F") !=
+            NULL,
+        "LaTeX, by names: \\symbol{60} is another sign in its own fonts");
     free(page);
     result_free(&result);
 }

@@ -77,8 +77,10 @@ Test(result_text, lays_effects_out_as_papers_do_and_leaves_programs_their_lists)
     result.effect[0].value = NAN;
     result.effect[0].sites = 2;
     text = written(&result, RESULT_MARKDOWN);
-    cr_expect(strstr(text, "| Mean over sites, random effects |  | not enough data |  |  |") !=
-              NULL);
+    cr_expect(
+        strstr(text,
+               "| Mean over sites, random effects |  | not joined: fewer than 3 sites |  |  |") !=
+        NULL);
     free(text);
     result_free(&result);
 }
@@ -109,7 +111,7 @@ Test(result_text, lays_a_table_1_by_site_out_as_one_table)
                      "| age, mean | 1.375 (0.875 to 2.25) | 1.625 (0.875 to ...) | not enough "
                      "data | 1.5 (1.25 to 1.8) | 0.125 | 25 % | 0.34 |\n"
                      "| sex\\|F | 1.375 (0.875 to 2.25) | 1.625 (0.875 to ...) | not enough "
-                     "data | not enough data | 0.125 | 25 % |  |\n") != NULL,
+                     "data | not joined: fewer than 3 sites | 0.125 | 25 % |  |\n") != NULL,
               "%s", text);
     cr_expect(strstr(head + 40, "by site.") == NULL, "one table");
     free(text);
@@ -358,13 +360,17 @@ Test(result_text, tells_a_site_that_is_left_out_what_would_do)
     struct result_site site = {.records = 500};
     char text[RESULT_ENOUGH_BYTES];
     result_say_enough(text, &effect, &site);
-    cr_expect_str_eq(text, "2.2 times the epsilon, or about 897 records would do");
+    cr_expect_str_eq(text, "2.3 times the epsilon, or about 897 records would do");
     site.records = 1000;
     result_say_enough(text, &effect, &site);
-    cr_expect_str_eq(text, "2.2 times the epsilon would do", "it has these records");
+    cr_expect_str_eq(text, "2.3 times the epsilon would do", "it has these records");
     effect.factor = NAN;
     result_say_enough(text, &effect, &site);
     cr_expect_str_eq(text, "it has the 897 that do where cells hold alike numbers: some hold few");
+    (void)snprintf(effect.note, sizeof effect.note, "a curve that stays above one half has none");
+    result_say_enough(text, &effect, &site);
+    cr_expect_str_eq(text, "it has the 897 that do where cells hold alike numbers: some hold few, "
+                           "or the curve stays above one half");
     site.records = 500;
     result_say_enough(text, &effect, &site);
     cr_expect_str_eq(text, "about 897 records would do");

@@ -2,12 +2,12 @@
 
 #include "task/close.h"
 #include "task/learn/stage.h"
-#include "tests/unit/coordinator/history.h"
+#include "tests/unit/coordinator/history_of_one.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { AGENTS = 2, STATE_MOST = 256 };
+enum { STATE_MOST = 256 };
 
 static const char TEXT[] =
     "hedgerow: 1\n"
@@ -23,19 +23,9 @@ static const char TEXT[] =
     "stages:\n"
     "  - {task: learn}\n";
 
-static struct job job;
-static struct outcome outcome;
-static struct peer agents[AGENTS] = {{"a"}, {"b"}};
-
 static void setup(void)
 {
     history_begin(&job, &outcome, TEXT);
-}
-
-static void teardown(void)
-{
-    outcome_free(&outcome);
-    job_free(&job);
 }
 
 static enum status add(double *state, size_t count)

@@ -5,13 +5,13 @@
 #include "coordinator/cohort.h"
 #include "coordinator/publish.h"
 #include "task/close.h"
-#include "tests/unit/coordinator/history.h"
+#include "tests/unit/coordinator/history_of_one.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 /* The blocks in the order of the stages: landmarks' (3), plain (4), frequencies' (5). */
-enum { AGENTS = 2, BATCH = 10, WIDTH = 12, ANSWER_MAX = 32 };
+enum { BATCH = 10, WIDTH = 12, ANSWER_MAX = 32 };
 
 #define NYSTROM "{kind: nystrom, kernel: gaussian, gamma: 2, landmarks: [[0, 0, 1], [1, 0.5, -1]]}"
 #define FOURIER "{kind: fourier, kernel: gaussian, gamma: 1, features: 4, seed: 42}"
@@ -44,20 +44,10 @@ static const char TEXT[] =
     "  - {task: losses, loss: absolute, rounds: 1, batch: 10, share: 0.1, grid_bits: 4,\n"
     "     forecasters: [{name: b, features: [b]}]}\n";
 
-static struct job job;
-static struct outcome outcome;
-static struct peer agents[AGENTS] = {{"a"}, {"b"}};
-
 static void setup(void)
 {
     history_begin(&job, &outcome, TEXT);
     cr_assert(outcome.width == WIDTH && block_count(&job.schema) == 3);
-}
-
-static void teardown(void)
-{
-    outcome_free(&outcome);
-    job_free(&job);
 }
 
 /* Closes the round over answers of 1, 2, 3, .. grid steps a record or an agent, and adds it. */

@@ -3,7 +3,7 @@
 
 #include "coordinator/publish.h"
 #include "task/close.h"
-#include "tests/unit/coordinator/history.h"
+#include "tests/unit/coordinator/history_of_one.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -27,19 +27,9 @@ static const char TEXT[] =
     "  - {task: losses, loss: absolute, rounds: 1, batch: 10, share: 0.2, grid_bits: 4,\n"
     "     forecasters: [{name: both, features: [lag_1, lag_7]}]}\n";
 
-static struct job job;
-static struct outcome outcome;
-static struct peer agents[2] = {{"a"}, {"b"}};
-
 static void setup(void)
 {
     history_begin(&job, &outcome, TEXT);
-}
-
-static void teardown(void)
-{
-    outcome_free(&outcome);
-    job_free(&job);
 }
 
 static enum status add_release(uint32_t round, size_t rows)

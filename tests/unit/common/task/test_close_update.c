@@ -191,3 +191,27 @@ Test(close_update, what_is_too_large_for_4_bytes_becomes_the_largest, .init = se
         cr_expect_eq(number, expected[j]);
     }
 }
+
+/* Agents that answered an open round before an upgrade have its input's digest in their journals. */
+Test(close_update, a_large_state_has_its_trees_digest_and_in_a_job_of_before_its_sha256,
+     .init = setup, .fini = teardown)
+{
+    enum { LARGE = DIGEST_LEAF_BYTES / 8 + 1 };
+    static double state[LARGE];
+    const struct slice bytes = {state, sizeof state};
+    const struct record job_of_before = {.kind = RECORD_JOB};
+    const struct record job_of_now = {.kind = RECORD_JOB, .as.job.trees = true};
+    struct digest tree;
+    struct digest plain;
+    state[LARGE - 1] = 1;
+    digest_tree(&tree, bytes);
+    digest_sha256(&plain, &bytes, 1);
+    for (int now = 0; now <= 1; now++) {
+        outcome.begun = false;
+        cr_assert_eq(
+            outcome_add(&outcome, &job, now == 1 ? &job_of_now : &job_of_before, (struct slice){0}),
+            STATUS_OK);
+        cr_assert_eq(outcome_set_state(&outcome, &job.stage[0], state, LARGE, LARGE), STATUS_OK);
+        cr_expect(digest_equal(&outcome.state_artifact.digest, now == 1 ? &tree : &plain));
+    }
+}

@@ -6,7 +6,7 @@
 
 #include "task/losses/stage.h"
 #include "tests/support/seeded_random.h"
-#include "tests/unit/coordinator/history.h"
+#include "tests/unit/coordinator/history_of_one.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -29,19 +29,9 @@ static const char TEXT[] =
     "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 2, batch: 10, share: 0.4,\n"
     "     grid_bits: 4}\n";
 
-static struct job job;
-static struct outcome outcome;
-static struct peer agents[2] = {{"a"}, {"b"}};
-
 static void setup(void)
 {
     history_begin(&job, &outcome, TEXT);
-}
-
-static void teardown(void)
-{
-    outcome_free(&outcome);
-    job_free(&job);
 }
 
 static enum status add_fit(uint32_t round, double base)
@@ -111,7 +101,7 @@ Test(outcome, the_price_is_one_charge_per_lambda_and_one_for_the_pass)
 /* Each round a part of them answers, and is named in another order. */
 Test(outcome, agents_are_counted_by_name_whichever_answer_when)
 {
-    enum { AGENTS = 300, ROUNDS = 8 };
+    enum { MANY = 300, ROUNDS = 8 };
     static const char text[] =
         "hedgerow: 1\njob: toy\n"
         "data:\n  label: {column: y, positive: \"1\", negative: \"0\"}\n"
@@ -120,8 +110,8 @@ Test(outcome, agents_are_counted_by_name_whichever_answer_when)
         "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\nstages:\n"
         "  - {task: fit, loss: logistic, lambdas: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], share: 1,\n"
         "     tolerance: 0.000001, grid_bits: 16}\n";
-    static struct peer named[AGENTS];
-    static uint32_t answers[AGENTS];
+    static struct peer named[MANY];
+    static uint32_t answers[MANY];
     struct seeded_random seeded;
     size_t known = 0;
     job_free(&job);
@@ -131,9 +121,9 @@ Test(outcome, agents_are_counted_by_name_whichever_answer_when)
     for (uint32_t round = 0; round < ROUNDS; round++) {
         const double row[2] = {0, 0};
         size_t count = 0;
-        const size_t first = seeded_random_word(&seeded) % AGENTS;
-        for (size_t i = 0; i < AGENTS; i++) {
-            const size_t agent = (first + 7 * i) % AGENTS; /* 7 and 300 have no factor in common */
+        const size_t first = seeded_random_word(&seeded) % MANY;
+        for (size_t i = 0; i < MANY; i++) {
+            const size_t agent = (first + 7 * i) % MANY; /* 7 and 300 have no factor in common */
             if (seeded_random_word(&seeded) % 4 == 0) {
                 (void)snprintf(named[count++].name, sizeof named->name, "a%zu", agent);
                 known += answers[agent]++ == 0;
@@ -143,7 +133,7 @@ Test(outcome, agents_are_counted_by_name_whichever_answer_when)
         cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){row, sizeof row}),
                      STATUS_OK);
     }
-    cr_assert(known > AGENTS / 2 && known < AGENTS, "%zu", known);
+    cr_assert(known > MANY / 2 && known < MANY, "%zu", known);
     cr_assert_eq(outcome.agent_count, known);
     for (size_t i = 0; i < known; i++) {
         const struct outcome_agent *agent = &outcome.agent[i];
