@@ -82,6 +82,19 @@ static bool fill(double a[D][D], double *e, const struct correlate *all, size_t 
     return true;
 }
 
+static bool is_enough(double e, size_t d)
+{
+    return 2 * e / sqrt((double)d) < share_noise_most;
+}
+
+bool pca_is_given(const struct correlate *all)
+{
+    const size_t d = all->moments->columns;
+    double a[D][D];
+    double e = 0;
+    return fill(a, &e, all, d) && is_enough(e, d);
+}
+
 void pca_of(struct pca *out, const struct correlate *all)
 {
     const size_t d = all->moments->columns;
@@ -108,7 +121,7 @@ void pca_of(struct pca *out, const struct correlate *all)
         value[k] = a[k][k];
     }
     put_in_order(out, value, vector);
-    out->is_given = 2 * e / sqrt((double)d) < share_noise_most;
+    out->is_given = is_enough(e, d);
     for (size_t k = 0; k < d; k++) {
         const double above = k > 0 ? value[k - 1] - value[k] : INFINITY;
         const double below = k + 1 < d ? value[k] - value[k + 1] : INFINITY;

@@ -17,13 +17,11 @@ static bool has_shares(const struct advice_cells *cells, const struct advised *a
     const struct correlate_moments *found = of;
     struct correlate_moments moments = *found;
     struct correlate all;
-    struct pca pca;
     moments.cell = cells->cell;
     moments.variance = cells->variance;
     moments.records = found->records * advised->times;
     correlate_init(&all, &moments);
-    pca_of(&pca, &all);
-    return pca.is_given;
+    return pca_is_given(&all);
 }
 
 static bool does(const struct advised *advised, const void *of)

@@ -18,6 +18,7 @@ static struct pca pca_with(const double *cell, size_t columns, double variance)
     struct pca out;
     correlate_init(&all, &moments);
     pca_of(&out, &all);
+    cr_expect_eq(pca_is_given(&all), out.is_given);
     return out;
 }
 
