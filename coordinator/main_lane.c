@@ -10,18 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRAM "hedgerow-coordinator"
-
 /* What an agent has to read its records in, before rounds go on without it until it is ready. */
 enum { SETTLE_MS = 10000 };
 
 enum { TEXT_BYTES = 1100 }; /* of a line of the log, with the job before it */
-
-static struct dictionary_sink dictionaries(struct run *run)
-{
-    run->shelf = (struct shelf){&run->office, &run->daemon.log};
-    return (struct dictionary_sink){shelf_has, shelf_put, &run->shelf};
-}
 
 /* Programs find the job in a field. A person is told in words, where there are several. */
 static void write_of_job(void *self, const struct log_entry *entry)
@@ -43,51 +35,6 @@ static void write_of_job(void *self, const struct log_entry *entry)
         of_job.text = text;
     }
     log->write(log->self, &of_job);
-}
-
-static enum status no_records(UNUSED void *self, UNUSED journal_visit *visit,
-                              UNUSED void *visit_self, UNUSED struct why *why)
-{
-    return STATUS_OK;
-}
-
-static const char *no_trouble(UNUSED const void *self)
-{
-    return "";
-}
-
-static void no_close(UNUSED void *self)
-{
-}
-
-/* Tells that no job of the queue runs, where that is so. */
-static void tell_empty(struct run *run)
-{
-    if (stay_count(&run->stay) == 0 && collect_is_collector(&run->office)) {
-        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
-                  "no job is led: this collector waits for one");
-    } else if (stay_count(&run->stay) == 0 && run->stay.aside_count > 0) {
-        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
-                  "no job runs; set aside: %zu, as job-set-aside says", run->stay.aside_count);
-    } else if (stay_count(&run->stay) == 0) {
-        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
-                  "no job waits: `" PROGRAM " submit` brings one");
-    }
-}
-
-/* For the agents whom no job of the queue asks. */
-static enum status make_idle(struct run *run, struct machine *machine, struct journal *journal)
-{
-    const struct dictionary_sink sink = dictionaries(run);
-    const struct slice names = {run->stay.list.names, run->stay.list.names_size};
-    enum status status = idle_new(&run->idle, names, &sink, &run->daemon.log);
-    if (status == STATUS_OK) {
-        *machine = idle_machine(run->idle);
-        *journal = (struct journal){.each = no_records, .trouble = no_trouble, .close = no_close};
-        face_set_idle(&run->face, true);
-        tell_empty(run);
-    }
-    return status;
 }
 
 static void drop_cancel(struct lane *lane)
@@ -147,7 +94,7 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
                                           .text = {office->text, office->text_size},
                                           .random = &run->daemon.random,
                                           .log = &lane->log,
-                                          .dictionaries = dictionaries(run),
+                                          .dictionaries = lane_dictionaries(run),
                                           .answer_bytes_max = office->settings.message_bytes_max,
                                           .whole_bytes_max = WHOLE_BYTES_MAX,
                                           .linger_ms = office->settings.linger_ms,
@@ -223,7 +170,7 @@ enum status lane_make(void *self, struct machine *machine, struct journal *journ
         why_set(why, "another coordinator leads the queue, or may");
         return STATUS_BUSY;
     }
-    return is_idle(lane) ? make_idle(lane->run, machine, journal)
+    return is_idle(lane) ? lane_make_idle(lane->run, machine, journal)
                          : make_job(lane, machine, journal, why);
 }
 
@@ -303,7 +250,7 @@ static enum status choose_next(struct lane *lane, bool *more, struct why *why)
     struct run *run = lane->run;
     const enum status status = lane_choose(run, why);
     if (status == STATUS_OK && lane->job != NULL) {
-        tell_empty(run);
+        lane_tell_empty(run);
     }
     face_turn(&run->face);
     *more = status == STATUS_OK && (lane->job == NULL || lane->job->number != 0);

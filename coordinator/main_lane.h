@@ -85,6 +85,14 @@ MUST_USE enum status lane_check_led(const struct lane *lane, struct why *why);
 /** A collector's `next` of struct driver_factory, of a lane that has a job of the queue. */
 MUST_USE enum status lane_leave(struct lane *lane, enum status ended, bool *more, struct why *why);
 
+/** Takes the data dictionaries that agents show. */
+struct dictionary_sink lane_dictionaries(struct run *run);
+
+/** Makes the machine of lane 0 of a queue, and tells that no job runs where that is so. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status lane_make_idle(struct run *run, struct machine *machine,
+                                    struct journal *journal);
+void lane_tell_empty(const struct run *run);
+
 /** Tells of questions that compare with what lies outside a column's public range: allowed, and seldom meant. */
 void lane_warn_of_questions(const struct lane *lane);
 

@@ -234,6 +234,23 @@ enum status jobs_read_result(struct jobs *jobs, void *to, size_t *got, size_t ro
     return status;
 }
 
+/* Without it every job would be set aside as it begins. */
+enum status jobs_may_lead(struct jobs *jobs, struct why *why)
+{
+    struct pg_result *answer = NULL;
+    enum status status = jobs_ask(
+        jobs, &answer, "SELECT has_database_privilege(current_database(), 'CREATE')::int::bigint",
+        NULL, 0, why);
+    if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
+        status = why_refuse(why,
+                            "%s: this role may not make a schema, which each job has; remedy, by "
+                            "who owns the database: GRANT CREATE ON DATABASE",
+                            jobs->place);
+    }
+    database_answer_free(answer);
+    return status;
+}
+
 void jobs_summary(char line[static JOBS_SUMMARY_BYTES], const struct jobs *jobs,
                   const struct jobs_row *rows, size_t count)
 {
