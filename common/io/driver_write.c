@@ -111,16 +111,18 @@ void driver_drop_writes(struct lane *lane)
     }
 }
 
-/* A machine that was thrown away meanwhile is told nothing: the journal tells the one that takes its place. */
+/* A machine that was thrown away meanwhile is told nothing: the journal tells the one that takes its place. Why a write failed is
+ * logged in any case: it may be why the machine was thrown away, where the lease is in doubt since then. */
 static void take(struct driver *driver, struct lane *lane)
 {
     const struct driver_write *write = lane->write;
     struct event committed = {.kind = EVENT_COMMITTED,
                               .as.committed = {.sequence = write->sequence}};
     const bool commits = write->effect.kind == EFFECT_COMMIT;
-    const enum status status = write->status;
     if (lane->status == STATUS_OK) {
-        lane->status = driver_note_written(driver, lane, &write->effect, status);
+        lane->status = driver_note_written(driver, lane, &write->effect, write->status);
+    } else if (write->status != STATUS_OK) {
+        (void)!driver_note_written(driver, lane, &write->effect, write->status);
     }
     drop_first(lane);
     if (lane->status != STATUS_OK) {
