@@ -263,7 +263,7 @@ bool regress_make_plain(struct regress_fit *out, const struct regress_fit *fit)
     return cholesky(out->factor, out->terms) == 0;
 }
 
-/* Of a figure w'b. With A = H^-1 w it moves by A's_c with each record of a cell. */
+/* Of a figure w'b. With A = H^-1 w it moves by A's_c with each record of a cell, and with noise by what that makes of covariances. */
 struct moved {
     double value;
     double inverse;  /* w' H^-1 w */
@@ -286,6 +286,8 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     struct moved out = {.z = ESTIMATE_Z};
     struct regress_point point;
     double a[REGRESS_TERMS_MAX];
+    double by[REGRESS_POINTS_MAX];
+    const double *by_point = by;
     double sum = 0, square = 0, fourth = 0, bend_sum = 0, bend_square = 0;
     double counts = 0, counts_square = 0, joint = 0;
 
@@ -295,6 +297,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
         out.value += weight[i] * fit->b[i];
         out.inverse += weight[i] * a[i];
     }
+    regress_by_covariance(by, fit, a);
     regress_point_first(&point, design, fit->placed);
     do {
         double eta[REGRESS_INTERVALS_MAX];
@@ -313,6 +316,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
             moves *= *of_point;
             bends *= *of_point;
             out.sampling += (*cell - fit->lifted[y]) * moves * moves;
+            moves += *by_point;
             sum += moves;
             square += moves * moves;
             fourth += moves * moves * moves * moves;
@@ -325,6 +329,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
             bend_square += bends * bends;
         }
         of_point++;
+        by_point++;
     } while (regress_point_next(&point, design));
     out.sampling = fmax(out.sampling, 0);
     out.noise = fit->cells->variance * fmax(square - sum * sum / m, 0);

@@ -85,7 +85,8 @@ enum regress_lack {
     REGRESS_LACKS_RECORDS, /* no record was found in its category */
     REGRESS_LACKS_FIRST,   /* none in the category to which it is compared */
     REGRESS_LACKS_LEVELS,  /* they were found in one of the predictor's levels alone */
-    REGRESS_LACKS_EVENTS   /* no event was found in the interval; of baselines of hazards */
+    REGRESS_LACKS_EVENTS,  /* no event was found in the interval; of baselines of hazards */
+    REGRESS_LACKS_RANGE    /* a number's values lie too close together for its levels; of all */
 };
 
 enum { REGRESS_SHAPE = 6 };
@@ -101,6 +102,26 @@ struct regress_shape {
                   REGRESS_SHAPE]; /* Cholesky's, of the inverse of the terms' covariance */
 };
 
+/* How two columns move each other's values within levels, if their covariance is a deviation of its noise nearer to 0, or
+ * further away. A column is a number, or one category. */
+struct regress_pair {
+    size_t column[2];
+    double by; /* the deviation of the covariance of levels' means, with its sign */
+    double tilt
+        [2][REGRESS_SLOPES_MAX]; /* (2, columns) what more a column tells of the one or the other */
+    double precision[2];         /* and how much more all others tell of it */
+};
+
+struct regress_columns {
+    size_t count;
+    size_t of[REGRESS_SLOPES_MAX];    /* the predictor */
+    size_t level[REGRESS_SLOPES_MAX]; /* of a category */
+    double mean[REGRESS_SLOPES_MAX];
+    double together[REGRESS_SLOPES_MAX * REGRESS_SLOPES_MAX]; /* covariances */
+};
+
+enum { REGRESS_PAIRS_MAX = REGRESS_SLOPES_MAX * (REGRESS_SLOPES_MAX - 1) / 2 };
+
 struct regress_fit {
     const struct regress_cells *cells;
     size_t terms;
@@ -111,11 +132,17 @@ struct regress_fit {
     double weight[REGRESS_POINTS_MAX]; /* of each point */
     double placed[REGRESS_POINTS_MAX *
                   REGRESS_PREDICTORS_MAX]; /* (points, predictors) of numbers: their values */
+    double within[REGRESS_POINTS_MAX *
+                  REGRESS_PREDICTORS_MAX]; /* likewise: the variance of the values there */
+    struct regress_columns columns;
+    struct regress_pair pair[REGRESS_PAIRS_MAX];
+    size_t pairs;
     double leaving
         [REGRESS_INTERVALS_MAX]; /* (intervals) of hazards, the share of those who do not die that leaves, of all points */
     bool is_out[REGRESS_TERMS_MAX];            /* (terms) is 0, and moves no other */
     enum regress_lack lack[REGRESS_TERMS_MAX]; /* (terms) of a slope, or an interval */
     enum regress_lack lack_of_first; /* of the baselines, where a first category is empty */
+    size_t narrow;                   /* the predictor, where REGRESS_LACKS_RANGE */
     struct regress_shape shape[REGRESS_PREDICTORS_MAX];   /* (predictors) of numbers */
     double b[REGRESS_TERMS_MAX];                          /* (terms) */
     double factor[REGRESS_TERMS_MAX * REGRESS_TERMS_MAX]; /* (terms, terms) Cholesky's, of H */
@@ -152,9 +179,6 @@ struct regress_choice regress_choice(const struct regress_fit *fit, const double
 
 /** Returns the p-value of the test that a figure of regress_figure is 0; NAN: not given. */
 double regress_test(const struct table1_figure *figure);
-
-/** Returns how few of a predictor's levels hold nine in ten of the records, as released. */
-size_t regress_levels_of_most(const struct regress_cells *cells, size_t predictor);
 
 /** Returns the p-value of the test that outcomes follow the model over a predictor's levels; NAN: none. It takes b as known, and
  * rejects less often than it says. Source: a score test of one more term for each level, with the sandwich's variance. */
