@@ -215,11 +215,13 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
     const struct regress_design *design = cells->design;
     double u[REGRESS_TERMS_MAX];
     double sum[REGRESS_OUTCOMES_MAX];
+    struct regress_events events;
     *out = (struct regress_fit){.cells = cells, .terms = terms_of(design)};
     CHECK(out->terms <= REGRESS_TERMS_MAX && design->outcomes <= REGRESS_OUTCOMES_MAX);
     regress_sum_outcomes(sum, cells);
     out->mean_noise = mean_noise(cells, sum);
-    if (!(out->mean_noise <= mean_noise_most)) {
+    if (!(out->mean_noise <= mean_noise_most) ||
+        (regress_sum_events(&events, cells, sum) && events.is_hidden)) {
         return;
     }
     set_lifted(out, sum);

@@ -20,7 +20,8 @@
  *
  * A number is known by its level alone, and counts by the mean of its values there, as regress_place.c tells it. What levels leave
  * open of that is part of the interval. A coefficient is given where the noise of H leaves it meaning: the noise's deviation of (H^-1)_jj is below 0.3 of it; also where that of a level's records is below 0.15 of an
- * even level's (of a category's 0.25), and of counts where the noise of their sum is below 0.15 of it.
+ * even level's (of a category's 0.25), of counts where the noise of their sum is below 0.15 of it, and of events where they, and the records without, are above 3
+ * deviations of their noise.
  *
  * b = (baselines, slopes). A model's baselines: one intercept; of hazards one for each interval, log of -log(1 - h), h the
  * chance to die in it. Slopes then are logarithms of hazard ratios (the grouped Cox model). */
