@@ -15,8 +15,9 @@
  * The first part is the sandwich estimator of the sampling variance: it holds too where the model does not, and the
  * coefficients are then those of the best model with these weights. The second is exact, as the noise's variance is public.
  *
- * A coefficient is a quotient of two noisy sums. So its interval is wider by 1/(1 - z^2 r^2), r the noise's deviation of
- * (H^-1)_jj over it, as Fieller's is.
+ * A coefficient is a quotient of two noisy sums. So its interval is wider by 1/sqrt(1 - z^2 r^2), r the noise's deviation of
+ * (H^-1)_jj over it: Fieller's, but for the distance of its middle from the estimate. By the noise of the sum of counts it is wider by
+ * 1/(1 - z^2 r^2), as the counts that are shown are those that noise made larger.
  *
  * A number is known by its level alone, and counts by the mean of its values there, as regress_place.c tells it. What levels leave
  * open of that is part of the interval. A coefficient is given where the noise of H leaves it meaning: the noise's deviation of (H^-1)_jj is below 0.3 of it; also where that of a level's records is below 0.15 of an
