@@ -120,6 +120,7 @@ struct regress_columns {
     size_t level[REGRESS_SLOPES_MAX]; /* of a category */
     double mean[REGRESS_SLOPES_MAX];
     double together[REGRESS_SLOPES_MAX * REGRESS_SLOPES_MAX]; /* covariances */
+    double most[REGRESS_SLOPES_MAX]; /* of a number's variance, that others are taken to tell */
 };
 
 enum { REGRESS_PAIRS_MAX = REGRESS_SLOPES_MAX * (REGRESS_SLOPES_MAX - 1) / 2 };

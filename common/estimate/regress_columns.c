@@ -9,6 +9,7 @@
 enum { COLUMNS_MAX = REGRESS_SLOPES_MAX };
 
 static const double told_most = 0.9; /* of a number's variance, by the other columns */
+static const double told_least = 0.3;
 
 double regress_column_at(const struct regress_columns *columns, size_t c,
                          const struct regress_design *design, const size_t *level,
@@ -108,12 +109,51 @@ static void mend_columns(struct regress_columns *columns, const double *noise,
     }
 }
 
+/* The deviation of a covariance of two columns by noise; 0: neither moves the other's values. */
+static double noise_of(const struct regress_fit *fit, const double *noise,
+                       const struct regress_density *density, size_t c, size_t e)
+{
+    const struct regress_design *design = fit->cells->design;
+    const size_t of[2] = {fit->columns.of[c], fit->columns.of[e]};
+    double deviation = sqrt(noise[c * fit->columns.count + e]);
+    bool has_number = false;
+    for (size_t k = 0; k < 2; k++) {
+        const bool is_number = design->predictor[of[k]].is_number;
+        if (fit->shape[of[k]].is_hidden) {
+            return 0;
+        }
+        has_number = has_number || is_number;
+        deviation /= is_number ? density[of[k]].kept : 1;
+    }
+    return has_number && of[0] != of[1] ? deviation : 0;
+}
+
+/* A share of a variance that is told by a correlation is noisy by twice the correlation's deviation at most: what noise makes of it is
+ * not to tell nearly all. */
+static void set_most(struct regress_fit *fit, const double *noise,
+                     const struct regress_density *density)
+{
+    struct regress_columns *columns = &fit->columns;
+    const size_t n = columns->count;
+    for (size_t c = 0; c < n; c++) {
+        double deviation = 0;
+        for (size_t e = 0; e < n; e++) {
+            const double both = sqrt(columns->together[c * n + c] * columns->together[e * n + e]);
+            const double own =
+                e == c ? 0 : noise_of(fit, noise, density, e < c ? c : e, e < c ? e : c);
+            deviation = fmax(deviation, own / both);
+        }
+        columns->most[c] = fmax(told_most - 2 * deviation, told_least);
+    }
+}
+
 void regress_set_columns(struct regress_fit *fit, double *noise,
                          const struct regress_density *density)
 {
     list_columns(&fit->columns, fit->cells->design);
     sum_columns(&fit->columns, noise, fit->cells, density);
     mend_columns(&fit->columns, noise, fit, density);
+    set_most(fit, noise, density);
 }
 
 void regress_tell_by_others(struct regress_told *out, const struct regress_columns *columns,
@@ -146,30 +186,12 @@ void regress_tell_by_others(struct regress_told *out, const struct regress_colum
     for (size_t i = 0; i < others; i++) {
         explained += b[i] * columns->together[c * n + other[i]];
     }
-    const double shorter = explained > told_most * own ? told_most * own / explained : 1;
+    const double most = columns->most[c] * own;
+    const double shorter = explained > most ? most / explained : 1;
     for (size_t i = 0; i < others; i++) {
         out->slope[other[i]] = shorter * b[i];
     }
     out->precision = 1 / (own - shorter * fmax(explained, 0));
-}
-
-/* The deviation of a covariance of two columns by noise; 0: neither moves the other's values. */
-static double noise_of(const struct regress_fit *fit, const double *noise,
-                       const struct regress_density *density, size_t c, size_t e)
-{
-    const struct regress_design *design = fit->cells->design;
-    const size_t of[2] = {fit->columns.of[c], fit->columns.of[e]};
-    double deviation = sqrt(noise[c * fit->columns.count + e]);
-    bool has_number = false;
-    for (size_t k = 0; k < 2; k++) {
-        const bool is_number = design->predictor[of[k]].is_number;
-        if (fit->shape[of[k]].is_hidden) {
-            return 0;
-        }
-        has_number = has_number || is_number;
-        deviation /= is_number ? density[of[k]].kept : 1;
-    }
-    return has_number && of[0] != of[1] ? deviation : 0;
 }
 
 void regress_set_pairs(struct regress_fit *fit, const struct regress_told *told,
