@@ -215,11 +215,13 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
     const struct regress_design *design = cells->design;
     double u[REGRESS_TERMS_MAX];
     double sum[REGRESS_OUTCOMES_MAX];
+    struct regress_events events;
     *out = (struct regress_fit){.cells = cells, .terms = terms_of(design)};
     CHECK(out->terms <= REGRESS_TERMS_MAX && design->outcomes <= REGRESS_OUTCOMES_MAX);
     regress_sum_outcomes(sum, cells);
     out->mean_noise = mean_noise(cells, sum);
-    if (!(out->mean_noise <= mean_noise_most)) {
+    if (!(out->mean_noise <= mean_noise_most) ||
+        (regress_sum_events(&events, cells, sum) && events.is_hidden)) {
         return;
     }
     set_lifted(out, sum);
@@ -263,7 +265,7 @@ bool regress_make_plain(struct regress_fit *out, const struct regress_fit *fit)
     return cholesky(out->factor, out->terms) == 0;
 }
 
-/* Of a figure w'b. With A = H^-1 w it moves by A's_c with each record of a cell. */
+/* Of a figure w'b. With A = H^-1 w it moves by A's_c with each record of a cell, and with noise by what that makes of covariances. */
 struct moved {
     double value;
     double inverse;  /* w' H^-1 w */
@@ -286,6 +288,8 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     struct moved out = {.z = ESTIMATE_Z};
     struct regress_point point;
     double a[REGRESS_TERMS_MAX];
+    double by[REGRESS_POINTS_MAX];
+    const double *by_point = by;
     double sum = 0, square = 0, fourth = 0, bend_sum = 0, bend_square = 0;
     double counts = 0, counts_square = 0, joint = 0;
 
@@ -295,6 +299,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
         out.value += weight[i] * fit->b[i];
         out.inverse += weight[i] * a[i];
     }
+    regress_by_covariance(by, fit, a);
     regress_point_first(&point, design, fit->placed);
     do {
         double eta[REGRESS_INTERVALS_MAX];
@@ -313,6 +318,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
             moves *= *of_point;
             bends *= *of_point;
             out.sampling += (*cell - fit->lifted[y]) * moves * moves;
+            moves += *by_point;
             sum += moves;
             square += moves * moves;
             fourth += moves * moves * moves * moves;
@@ -325,6 +331,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
             bend_square += bends * bends;
         }
         of_point++;
+        by_point++;
     } while (regress_point_next(&point, design));
     out.sampling = fmax(out.sampling, 0);
     out.noise = fit->cells->variance * fmax(square - sum * sum / m, 0);
@@ -339,6 +346,11 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     return out;
 }
 
+static double square_of(double x)
+{
+    return x * x;
+}
+
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight)
 {
     struct table1_figure out = {
@@ -348,8 +360,8 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
     }
     const struct moved moved = moved_by(fit, weight);
     const double heavier = moved.z / ESTIMATE_Z;
-    const double doubt = fmax(moved.inverse_noise, fit->mean_noise);
-    const double fieller = 1 - ESTIMATE_Z * ESTIMATE_Z * doubt * doubt;
+    const double fieller = fmin(sqrt(1 - square_of(ESTIMATE_Z * moved.inverse_noise)),
+                                1 - square_of(ESTIMATE_Z * fit->mean_noise));
     /* What is shown just yet is what noise made larger: the ends are further out by what that moves on average. */
     const double above =
         fit->mean_noise > 0 ? normal_mean_above(1 / fit->mean_noise - 1 / mean_noise_most) : 0;

@@ -15,12 +15,14 @@
  * The first part is the sandwich estimator of the sampling variance: it holds too where the model does not, and the
  * coefficients are then those of the best model with these weights. The second is exact, as the noise's variance is public.
  *
- * A coefficient is a quotient of two noisy sums. So its interval is wider by 1/(1 - z^2 r^2), r the noise's deviation of
- * (H^-1)_jj over it, as Fieller's is.
+ * A coefficient is a quotient of two noisy sums. So its interval is wider by 1/sqrt(1 - z^2 r^2), r the noise's deviation of
+ * (H^-1)_jj over it: Fieller's, but for the distance of its middle from the estimate. By the noise of the sum of counts it is wider by
+ * 1/(1 - z^2 r^2), as the counts that are shown are those that noise made larger.
  *
  * A number is known by its level alone, and counts by the mean of its values there, as regress_place.c tells it. What levels leave
  * open of that is part of the interval. A coefficient is given where the noise of H leaves it meaning: the noise's deviation of (H^-1)_jj is below 0.3 of it; also where that of a level's records is below 0.15 of an
- * even level's (of a category's 0.25), and of counts where the noise of their sum is below 0.15 of it.
+ * even level's (of a category's 0.25), of counts where the noise of their sum is below 0.15 of it, and of events where they, and the records without, are above 3
+ * deviations of their noise.
  *
  * b = (baselines, slopes). A model's baselines: one intercept; of hazards one for each interval, log of -log(1 - h), h the
  * chance to die in it. Slopes then are logarithms of hazard ratios (the grouped Cox model). */
@@ -85,7 +87,8 @@ enum regress_lack {
     REGRESS_LACKS_RECORDS, /* no record was found in its category */
     REGRESS_LACKS_FIRST,   /* none in the category to which it is compared */
     REGRESS_LACKS_LEVELS,  /* they were found in one of the predictor's levels alone */
-    REGRESS_LACKS_EVENTS   /* no event was found in the interval; of baselines of hazards */
+    REGRESS_LACKS_EVENTS,  /* no event was found in the interval; of baselines of hazards */
+    REGRESS_LACKS_RANGE    /* a number's values lie too close together for its levels; of all */
 };
 
 enum { REGRESS_SHAPE = 6 };
@@ -101,6 +104,27 @@ struct regress_shape {
                   REGRESS_SHAPE]; /* Cholesky's, of the inverse of the terms' covariance */
 };
 
+/* How two columns move each other's values within levels, if their covariance is a deviation of its noise nearer to 0, or
+ * further away. A column is a number, or one category. */
+struct regress_pair {
+    size_t column[2];
+    double by; /* the deviation of the covariance of levels' means, with its sign */
+    double tilt
+        [2][REGRESS_SLOPES_MAX]; /* (2, columns) what more a column tells of the one or the other */
+    double precision[2];         /* and how much more all others tell of it */
+};
+
+struct regress_columns {
+    size_t count;
+    size_t of[REGRESS_SLOPES_MAX];    /* the predictor */
+    size_t level[REGRESS_SLOPES_MAX]; /* of a category */
+    double mean[REGRESS_SLOPES_MAX];
+    double together[REGRESS_SLOPES_MAX * REGRESS_SLOPES_MAX]; /* covariances */
+    double most[REGRESS_SLOPES_MAX]; /* of a number's variance, that others are taken to tell */
+};
+
+enum { REGRESS_PAIRS_MAX = REGRESS_SLOPES_MAX * (REGRESS_SLOPES_MAX - 1) / 2 };
+
 struct regress_fit {
     const struct regress_cells *cells;
     size_t terms;
@@ -111,11 +135,17 @@ struct regress_fit {
     double weight[REGRESS_POINTS_MAX]; /* of each point */
     double placed[REGRESS_POINTS_MAX *
                   REGRESS_PREDICTORS_MAX]; /* (points, predictors) of numbers: their values */
+    double within[REGRESS_POINTS_MAX *
+                  REGRESS_PREDICTORS_MAX]; /* likewise: the variance of the values there */
+    struct regress_columns columns;
+    struct regress_pair pair[REGRESS_PAIRS_MAX];
+    size_t pairs;
     double leaving
         [REGRESS_INTERVALS_MAX]; /* (intervals) of hazards, the share of those who do not die that leaves, of all points */
     bool is_out[REGRESS_TERMS_MAX];            /* (terms) is 0, and moves no other */
     enum regress_lack lack[REGRESS_TERMS_MAX]; /* (terms) of a slope, or an interval */
     enum regress_lack lack_of_first; /* of the baselines, where a first category is empty */
+    size_t narrow;                   /* the predictor, where REGRESS_LACKS_RANGE */
     struct regress_shape shape[REGRESS_PREDICTORS_MAX];   /* (predictors) of numbers */
     double b[REGRESS_TERMS_MAX];                          /* (terms) */
     double factor[REGRESS_TERMS_MAX * REGRESS_TERMS_MAX]; /* (terms, terms) Cholesky's, of H */
@@ -152,9 +182,6 @@ struct regress_choice regress_choice(const struct regress_fit *fit, const double
 
 /** Returns the p-value of the test that a figure of regress_figure is 0; NAN: not given. */
 double regress_test(const struct table1_figure *figure);
-
-/** Returns how few of a predictor's levels hold nine in ten of the records, as released. */
-size_t regress_levels_of_most(const struct regress_cells *cells, size_t predictor);
 
 /** Returns the p-value of the test that outcomes follow the model over a predictor's levels; NAN: none. It takes b as known, and
  * rejects less often than it says. Source: a score test of one more term for each level, with the sandwich's variance. */

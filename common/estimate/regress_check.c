@@ -1,42 +1,10 @@
-/* regress_check.c - what the released cells say of a number's levels: where records are, and whether a line fits. */
+/* regress_check.c - whether a line fits over a number's levels, as released. */
 
 #include "estimate/cells.h"
 #include "estimate/regress.h"
 #include "estimate/regress_score.h"
-#include "estimate/regress_weights.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-static const double most = 0.9;
-
-static int larger_first(const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return x > y ? -1 : x < y ? 1 : 0;
-}
-
-size_t regress_levels_of_most(const struct regress_cells *cells, size_t predictor)
-{
-    struct regress_levels level[REGRESS_PREDICTORS_MAX];
-    const size_t levels = cells->design->predictor[predictor].levels;
-    double all = 0;
-    double sum = 0;
-    size_t count = 0;
-    regress_sum_levels(level, cells);
-    double *own = level[predictor].sum;
-    for (size_t k = 0; k < levels; k++) {
-        own[k] = fmax(own[k], 0);
-        all += own[k];
-    }
-    qsort(own, levels, sizeof *own, larger_first);
-    while (count < levels && sum < most * all) {
-        sum += own[count++];
-    }
-    return count;
-}
 
 /* The sum of a level's scores is about 0 where the model holds. Its variance is taken as if b were known, which is more. */
 double regress_misfit(const struct regress_fit *fit, size_t predictor)

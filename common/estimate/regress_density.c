@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NODES = REGRESS_NODES, STEPS_MAX = 60 };
+enum { NODES = REGRESS_NODES, STEPS_MAX = 60, ROUNDS = 2 };
 
 /* The deviations that a_1 to a_6 are taken to have about 0. */
 static const double deviation[REGRESS_SHAPE] = {30, 30, 4, 2, 1, 0.5};
@@ -63,16 +63,24 @@ struct likely {
     double bend[REGRESS_SHAPE * REGRESS_SHAPE];
 };
 
-/* share: of each level, of so many records */
+/* What is released of the levels: normal about what the density makes of them. */
+struct released {
+    double records;
+    double sum[REGRESS_LEVELS_MAX];      /* (levels) unit: records */
+    double variance[REGRESS_LEVELS_MAX]; /* (levels) of sampling and noise */
+};
+
 static void look(struct likely *out, const struct regress_density *density, const double *a,
-                 const double *share, double records)
+                 const struct released *released)
 {
     double own[REGRESS_LEVELS_MAX][REGRESS_SHAPE] = {{0}};
+    double all[REGRESS_LEVELS_MAX] = {0};
     double mean[REGRESS_SHAPE] = {0};
     memset(out, 0, sizeof *out);
     for (size_t k = 0; k < density->levels; k++) {
         for (size_t i = k * NODES; i < (k + 1) * NODES; i++) {
             const double *p = density->p[i];
+            all[k] += density->at[i];
             for (size_t d = 0; d < REGRESS_SHAPE; d++) {
                 own[k][d] += density->at[i] * p[d];
             }
@@ -82,16 +90,13 @@ static void look(struct likely *out, const struct regress_density *density, cons
         }
     }
     for (size_t k = 0; k < density->levels; k++) {
-        double all = 0;
-        for (size_t i = k * NODES; i < (k + 1) * NODES; i++) {
-            all += density->at[i];
-        }
-        out->value += records * share[k] * log(all);
+        const double away = released->sum[k] - released->records * all[k];
+        out->value -= away * away / released->variance[k] / 2;
         for (size_t d = 0; d < REGRESS_SHAPE; d++) {
-            own[k][d] = own[k][d] / all - mean[d];
-            out->slope[d] += records * share[k] * own[k][d];
+            own[k][d] = released->records * (own[k][d] - all[k] * mean[d]);
+            out->slope[d] += own[k][d] * away / released->variance[k];
             for (size_t e = 0; e <= d; e++) {
-                out->bend[d * REGRESS_SHAPE + e] += records * all * own[k][d] * own[k][e];
+                out->bend[d * REGRESS_SHAPE + e] += own[k][d] * own[k][e] / released->variance[k];
             }
         }
     }
@@ -103,15 +108,13 @@ static void look(struct likely *out, const struct regress_density *density, cons
     }
 }
 
-/* Leaves the Cholesky factor of what a_d are told by in factor. */
-static void fit_density(struct regress_density *out, double *factor, const double *share,
-                        double records)
+/* Goes on from a, and leaves there what fits best. */
+static void fit_terms(struct regress_density *out, double *a, const struct released *released)
 {
-    double a[REGRESS_SHAPE] = {0};
     struct likely now;
     double largest = INFINITY;
     set_density(out, a);
-    look(&now, out, a, share, records);
+    look(&now, out, a, released);
     for (int i = 0; i < STEPS_MAX && largest > step_last; i++) {
         double step[REGRESS_SHAPE];
         double next[REGRESS_SHAPE];
@@ -129,19 +132,40 @@ static void fit_density(struct regress_density *out, double *factor, const doubl
                 next[d] = a[d] + length * step[d];
             }
             set_density(out, next);
-            look(&then, out, next, share, records);
+            look(&then, out, next, released);
             length /= 2;
         }
         if (then.value < now.value) {
             break;
         }
-        memcpy(a, next, sizeof a);
+        memcpy(a, next, sizeof next);
         now = then;
     }
     set_density(out, a);
-    look(&now, out, a, share, records);
-    CHECK(cholesky(now.bend, REGRESS_SHAPE) == 0);
-    memcpy(factor, now.bend, sizeof now.bend);
+}
+
+/* Leaves the Cholesky factor of what a_d are told by in factor. Levels vary by what the density makes of them, which it is fitted for. */
+static void fit_density(struct regress_density *out, double *factor, struct released *released,
+                        double noise)
+{
+    double a[REGRESS_SHAPE] = {0};
+    struct likely last;
+    for (size_t round = 0; round < ROUNDS; round++) {
+        for (size_t k = 0; k < out->levels; k++) {
+            double own = released->sum[k];
+            if (round > 0) {
+                own = 0;
+                for (size_t i = k * NODES; i < (k + 1) * NODES; i++) {
+                    own += released->records * out->at[i];
+                }
+            }
+            released->variance[k] = fmax(own, 1) + noise * noise;
+        }
+        fit_terms(out, a, released);
+    }
+    look(&last, out, a, released);
+    CHECK(cholesky(last.bend, REGRESS_SHAPE) == 0);
+    memcpy(factor, last.bend, sizeof last.bend);
 }
 
 /* What is beyond the range counts at its end: how many do is not known. */
@@ -202,23 +226,21 @@ static void set_means(struct regress_density *out)
 void regress_density_fit(struct regress_density *out, struct regress_shape *shape,
                          const struct regress_levels *level, size_t levels)
 {
-    double share[REGRESS_LEVELS_MAX];
-    double all = 0;
+    struct released released = {.records = 0};
     CHECK(levels > 0 && levels <= REGRESS_LEVELS_MAX);
     out->levels = levels;
     for (size_t i = 0; i < levels * NODES; i++) {
         legendre(out->p[i], node(i, levels), REGRESS_SHAPE);
     }
     for (size_t k = 0; k < levels; k++) {
-        share[k] = fmax(level->sum[k], level->noise);
-        all += share[k];
+        released.records += level->sum[k];
     }
+    const double worth = fmin(records_most / fmax(released.records, 1), 1);
     for (size_t k = 0; k < levels; k++) {
-        share[k] = all > 0 ? share[k] / all : 1 / (double)levels;
+        released.sum[k] = worth * level->sum[k];
     }
-    const double even = fmax(all, 1) / (double)levels;
-    const double worth = fmax(all, 1) / (1 + level->noise * level->noise / even);
-    fit_density(out, shape->factor, share, fmin(worth, records_most));
+    released.records = worth * fmax(released.records, 1);
+    fit_density(out, shape->factor, &released, worth * level->noise);
     set_means(out);
     set_by(shape->by, out);
     set_at_end(shape->at_end, out);
@@ -240,23 +262,28 @@ void regress_density_narrow(struct regress_density *density, double q)
     }
 }
 
-/* The mean place of a level's nodes, in nodes, under f(x) exp(t x). width: of a node */
-static double place_within(const double *at, double t, double width)
+/* The mean place of a level's nodes, in nodes, under f(x) exp(t x), and its variance. width: of a node */
+static double place_within(double *variance, const double *at, double t, double width)
 {
     const double times = exp(t * width);
     double all = 0;
     double sum = 0;
+    double square = 0;
     double more = 1;
     for (size_t i = 0; i < NODES; i++) {
-        all += more * at[i];
-        sum += more * at[i] * (double)i;
+        const double own = more * at[i];
+        all += own;
+        sum += own * (double)i;
+        square += own * (double)(i * i);
         more *= times;
     }
-    return sum / all;
+    const double mean = sum / all;
+    *variance = fmax(square / all - mean * mean, 0);
+    return mean;
 }
 
 /* The same where the powers of e might not be doubles. */
-static double place_within_steep(const double *log_at, double t, double width)
+static double place_within_steep(double *variance, const double *log_at, double t, double width)
 {
     double own[NODES];
     double most = -INFINITY;
@@ -267,15 +294,17 @@ static double place_within_steep(const double *log_at, double t, double width)
     for (size_t i = 0; i < NODES; i++) {
         own[i] = exp(own[i] - most);
     }
-    return place_within(own, 0, width);
+    return place_within(variance, own, 0, width);
 }
 
-double regress_density_mean(const struct regress_density *density, size_t level, double t)
+double regress_density_mean(double *variance, const struct regress_density *density, size_t level,
+                            double t)
 {
     const size_t first = level * NODES;
     const double width = 2 / (double)(density->levels * NODES);
     const double place = fabs(t) * width * NODES <= steep_least
-                             ? place_within(&density->at[first], t, width)
-                             : place_within_steep(&density->log_at[first], t, width);
+                             ? place_within(variance, &density->at[first], t, width)
+                             : place_within_steep(variance, &density->log_at[first], t, width);
+    *variance *= width * width;
     return node(first, density->levels) + place * width;
 }

@@ -29,13 +29,18 @@ void regress_density_fit(struct regress_density *out, struct regress_shape *shap
 /** Multiplies it by exp(-q (x - centre)^2/2), each level over its most: far from the centre it is below what a double can hold. */
 void regress_density_narrow(struct regress_density *density, double q);
 
-/** Returns a level's mean under f(x) exp(t x), of one that is narrowed. */
-double regress_density_mean(const struct regress_density *density, size_t level, double t);
+/** Returns a level's mean under f(x) exp(t x), of one that is narrowed, and the variance there. */
+double regress_density_mean(double *variance, const struct regress_density *density, size_t level,
+                            double t);
 
 /** Returns the variance of a figure w'b that the numbers' values have. Where values lie further apart, slopes are nearer to 0 by as much;
  * scores, whose mean is 0, move none in the mean. weight: (terms) w; a: (terms) H^-1 w; variance: the figure's own */
 double regress_by_shape(const struct regress_fit *fit, const double *weight, const double *a,
                         double variance);
+
+/** Writes how far a figure w'b is moved by a record more at each point, as it moves the covariances that values hang on: by (points).
+ * a: as above */
+void regress_by_covariance(double *by, const struct regress_fit *fit, const double *a);
 
 /** Returns the largest noise of the predictors whose slopes have a weight: 1 is the most at which they are given. */
 double regress_level_noise(const struct regress_fit *fit, const double *weight);

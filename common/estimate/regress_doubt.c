@@ -1,6 +1,7 @@
 /* regress_doubt.c - what levels leave open of a coefficient. */
 
 #include "estimate/cells.h"
+#include "estimate/regress_columns.h"
 #include "estimate/regress_density.h"
 #include "estimate/regress_score.h"
 
@@ -68,6 +69,97 @@ double regress_by_shape(const struct regress_fit *fit, const double *weight, con
         sum += cholesky_form(fit->shape[i].factor, by, REGRESS_SHAPE);
     }
     return sum;
+}
+
+/* A column's distance from its mean. */
+static double away_of(const struct regress_fit *fit, size_t column,
+                      const struct regress_point *point)
+{
+    const struct regress_columns *columns = &fit->columns;
+    return regress_column_at(columns, column, fit->cells->design, point->level, point->placed) -
+           columns->mean[column];
+}
+
+/* How far a pair moves the sum of slopes and values at a point: by dt - (x - mu) dq of each number times the variance within its
+ * level, as regress_place.c has t and q. slope: (predictors) of numbers, else 0; at: the point's index */
+static double moved_by_pair(const struct regress_fit *fit, const struct regress_pair *pair,
+                            const struct regress_point *point, const double *slope, size_t at)
+{
+    const struct regress_design *design = fit->cells->design;
+    const struct regress_columns *columns = &fit->columns;
+    double sum = 0;
+    for (size_t k = 0; k < 2; k++) {
+        const size_t i = columns->of[pair->column[k]];
+        double t = 0;
+        if (slope[i] == 0) {
+            continue;
+        }
+        for (size_t c = 0; c < columns->count; c++) {
+            t += (pair->tilt[k][c] - (columns->of[c] == i ? pair->precision[k] : 0)) *
+                 away_of(fit, c, point);
+        }
+        sum += slope[i] * fit->within[at * design->predictors + i] * t;
+    }
+    return sum;
+}
+
+/* How far each pair's deviation moves the figure: (pairs) */
+static void sum_pairs(double *by_pair, const struct regress_fit *fit, const double *a)
+{
+    const struct regress_design *design = fit->cells->design;
+    const struct regress_asked asked = {design, fit->leaving, fit->is_out};
+    const double *cell = fit->cells->cell;
+    double slope[REGRESS_PREDICTORS_MAX] = {0};
+    struct regress_point point;
+    size_t at = 0;
+    for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
+        const struct regress_predictor *predictor = &design->predictor[i];
+        slope[i] = predictor->is_number ? fit->b[term] : 0;
+        term += predictor->is_number ? 1 : predictor->levels - 1;
+    }
+    regress_point_first(&point, design, fit->placed);
+    do {
+        double eta[REGRESS_INTERVALS_MAX];
+        double along[REGRESS_INTERVALS_MAX] = {0};
+        double bend = 0;
+        regress_set_eta(eta, design, fit->b, &point);
+        regress_set_eta(along, design, a, &point);
+        for (size_t y = 0; y < design->outcomes; y++, cell++) {
+            struct regress_score one;
+            regress_score(&one, &asked, eta, y);
+            for (size_t i = 0; i < one.count; i++) {
+                bend += fit->weight[at] * (*cell - fit->lifted[y]) * one.curve[i] * along[i];
+            }
+        }
+        for (size_t i = 0; i < fit->pairs; i++) {
+            by_pair[i] -= bend * moved_by_pair(fit, &fit->pair[i], &point, slope, at);
+        }
+        at++;
+    } while (regress_point_next(&point, design));
+}
+
+void regress_by_covariance(double *by, const struct regress_fit *fit, const double *a)
+{
+    const struct regress_design *design = fit->cells->design;
+    double by_pair[REGRESS_PAIRS_MAX] = {0};
+    double all = 0;
+    struct regress_point point;
+    for (size_t c = 0; c + 1 < fit->cells->m; c++) {
+        all += fit->cells->cell[c];
+    }
+    if (fit->pairs > 0) {
+        sum_pairs(by_pair, fit, a);
+    }
+    regress_point_first(&point, design, fit->placed);
+    do {
+        *by = 0;
+        for (size_t i = 0; i < fit->pairs; i++) {
+            const struct regress_pair *pair = &fit->pair[i];
+            *by += by_pair[i] / pair->by * away_of(fit, pair->column[0], &point) *
+                   away_of(fit, pair->column[1], &point) / fmax(all, 1);
+        }
+        by++;
+    } while (regress_point_next(&point, design));
 }
 
 double regress_level_noise(const struct regress_fit *fit, const double *weight)

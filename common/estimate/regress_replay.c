@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double events_least = 3;  /* deviations of their noise */
-static const double records_least = 2; /* likewise: balanced cells have that of one together */
+static const double records_least =
+    2; /* deviations of their noise: balanced cells have that of one together */
 static const double event_assumed = 0.2;
 static const double step = 1.2;
 
@@ -50,22 +50,15 @@ static void set_outcome_shares(struct margins *out, const struct regress_fit *fi
 {
     const struct regress_cells *cells = fit->cells;
     const struct regress_design *design = cells->design;
-    const bool has_events = design->family == REGRESS_LOGISTIC || design->family == REGRESS_HAZARD;
-    const size_t first = design->family == REGRESS_LOGISTIC ? 1 : 0;
-    const size_t count = design->family == REGRESS_LOGISTIC ? 1 : design->intervals;
     double sum[REGRESS_OUTCOMES_MAX];
-    double events = 0;
     double kept = 0;
+    struct regress_events events;
     regress_sum_outcomes(sum, cells);
-    for (size_t y = 0; y < design->outcomes; y++) {
-        out->all += sum[y];
-        events += y >= first && y < first + count ? sum[y] : 0;
-    }
-    const double noise = sqrt(cells->variance * (double)(regress_points(design) * count));
-    const double few = fmin(events, out->all - events);
-    told->events_most = fmax(events + ESTIMATE_Z_NOISE * noise, 0);
-    if (has_events && few <= events_least * noise) {
-        const double others_most = out->all - events + ESTIMATE_Z_NOISE * noise;
+    const bool has_events = regress_sum_events(&events, cells, sum);
+    out->all = events.with + events.without;
+    told->events_most = fmax(events.with + ESTIMATE_Z_NOISE * events.noise, 0);
+    if (has_events && events.is_hidden) {
+        const double others_most = events.without + ESTIMATE_Z_NOISE * events.noise;
         told->has_few_events = told->events_most < event_assumed * out->all;
         told->has_all_events = !told->has_few_events && others_most < event_assumed * out->all;
         told->is_event_assumed = !told->has_few_events && !told->has_all_events;
@@ -199,7 +192,9 @@ void regress_replay(struct regress_replay *out, const struct regress_fit *fit, c
     CHECK(count <= REGRESS_TERMS_MAX && fit->cells->m <= REGRESS_CELLS_MAX + 1);
     *out = (struct regress_replay){.events_most = NAN};
     for (size_t i = 0; i < count; i++) {
+        const enum regress_lack lack = regress_lacks(fit, &weight[i * REGRESS_TERMS_MAX]);
         out->factor[i] = NAN;
+        left -= lack == REGRESS_LACKS_RANGE ? 1 : 0; /* less noise does not move values */
     }
     regress_sum_levels(margins.level, fit->cells);
     set_level_shares(&margins, design, out);

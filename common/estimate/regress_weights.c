@@ -88,6 +88,21 @@ static double worth_of_noise(const struct regress_fit *fit, const double *sum)
     return fit->cells->variance * t * all / h;
 }
 
+bool regress_sum_events(struct regress_events *out, const struct regress_cells *cells,
+                        const double *sum)
+{
+    const struct regress_design *design = cells->design;
+    const size_t first = design->family == REGRESS_LOGISTIC ? 1 : 0;
+    const size_t count = design->family == REGRESS_LOGISTIC ? 1 : design->intervals;
+    *out = (struct regress_events){
+        .noise = sqrt(cells->variance * (double)(regress_points(design) * count))};
+    for (size_t y = 0; y < design->outcomes; y++) {
+        *(y >= first && y < first + count ? &out->with : &out->without) += sum[y];
+    }
+    out->is_hidden = fmin(out->with, out->without) <= events_least * out->noise;
+    return design->family == REGRESS_LOGISTIC || design->family == REGRESS_HAZARD;
+}
+
 /* Whether something of a predictor is left out: a level of a category, or all levels but one. */
 static bool leaves_out(const struct regress_predictor *predictor,
                        const struct regress_levels *level)

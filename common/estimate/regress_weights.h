@@ -8,6 +8,17 @@
 /** Writes how many records have each outcome: sum (outcomes). */
 void regress_sum_outcomes(double *sum, const struct regress_cells *cells);
 
+/* Of a regression on events: how many there are, and how many records without. */
+struct regress_events {
+    double with, without; /* unit: records */
+    double noise;         /* the deviation of each */
+    bool is_hidden;       /* the fewer of them are not above their noise */
+};
+
+/** Sums it over the outcomes' sums. Returns false where the family has no events. */
+bool regress_sum_events(struct regress_events *out, const struct regress_cells *cells,
+                        const double *sum);
+
 /** What is released of a predictor's levels. */
 struct regress_levels {
     double sum[REGRESS_LEVELS_MAX];    /* (levels) unit: records */

@@ -61,7 +61,6 @@ struct telling {
     const struct answering *answering;
     struct query_regress regress;
     struct regress_fit fit;
-    const struct regress_cells *cells;
     struct regress_replay replay;     /* of every term, and the intercept behind them */
     double weight[REGRESS_TERMS_MAX]; /* of the figure that is told */
 };
@@ -134,14 +133,18 @@ static void place(struct query_answer *answer, const struct telling *telling, co
 static void say_lack(struct query_answer *answer, const struct telling *telling, size_t at)
 {
     const struct regress_fit *fit = &telling->fit;
+    const struct query *query = telling->answering->query;
+    struct regress_slope narrow;
+    regress_slope_of(&narrow, query, &query->variable[fit->narrow], 0);
     const struct regress_lacking lacking = {
         .why = at < fit->terms ? fit->lack[at] : fit->lack_of_first,
         .replay = &telling->replay,
         .factor = telling->replay.factor[at],
         .advice = advice_of_noise(telling->answering, telling->replay.factor[at]),
+        .narrow = narrow.variable,
     };
     if (isnan(answer->value)) {
-        regress_say_lack(answer, telling->answering->query, &lacking);
+        regress_say_lack(answer, query, &lacking);
     }
 }
 
@@ -213,15 +216,11 @@ static void say_what_it_is_of(struct query_answer *answer, size_t count,
     const struct query_variable *variable = &query->variable[index];
     const bool is_number = variable->column.kind == COLUMN_NUMBER;
     struct regress_slope named;
-    struct regress_rounded rounded = {.levels_of_most = 0};
+    const bool is_bent = is_number && regress_misfit(&telling->fit, index) < misfit_least;
     regress_slope_of(&named, query, variable, 0);
-    if (is_number) {
-        rounded.levels_of_most = regress_levels_of_most(telling->cells, index);
-        rounded.is_bent = regress_misfit(&telling->fit, index) < misfit_least;
-    }
     for (size_t i = 0; i < count; i++) {
         if (is_number) {
-            regress_say_rounded(&answer[i], variable, named.variable, &rounded);
+            regress_say_rounded(&answer[i], variable, named.variable, is_bent);
         }
         regress_say_intervals(&answer[i], query, &telling->fit);
     }
@@ -319,7 +318,6 @@ void answer_regress(struct query_answer *answer, const struct answering *answeri
     query_regress_design(&telling.regress, query);
     const struct regress_cells cells = {&telling.regress.design, cell, query->cell_count, variance};
     regress_solve(&telling.fit, &cells);
-    telling.cells = &cells;
     replay(&telling);
     answer += tell_counts(answer, answering, &cells);
     for (size_t i = 0; i < query->variable_count; i++) {

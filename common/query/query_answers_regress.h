@@ -11,24 +11,19 @@ struct regress_lacking {
     const struct regress_replay *replay;
     double factor;        /* of less noise; NAN: none was found */
     struct advice advice; /* by it */
+    const char *narrow;   /* the number, where REGRESS_LACKS_RANGE */
 };
 
 /** Appends to a refusal what is missing, or how many times the epsilon, or the records, was found to do. */
 void regress_say_lack(struct query_answer *answer, const struct query *query,
                       const struct regress_lacking *lacking);
 
-/* How a number was rounded. */
-struct regress_rounded {
-    size_t levels_of_most; /* that hold nine in ten records */
-    bool is_bent;          /* outcomes do not follow the model over its levels */
-};
-
 /** Appends which intervals of time are left out of hazards. */
 void regress_say_intervals(struct query_answer *answer, const struct query *query,
                            const struct regress_fit *fit);
 
-/** Writes what the coefficient is of, and what warns of it. */
+/** Appends what a number's coefficient is of, and whether outcomes do not follow the model over its levels. */
 void regress_say_rounded(struct query_answer *answer, const struct query_variable *variable,
-                         const char *name, const struct regress_rounded *rounded);
+                         const char *name, bool is_bent);
 
 #endif

@@ -63,6 +63,13 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
         append(answer, ": a column has records in one of its levels alone, as far as the noise "
                        "lets it be told; the other columns are told without it");
         return;
+    case REGRESS_LACKS_RANGE:
+        append(answer,
+               ": the values of %s lie too close together to be told by levels of its "
+               "range, which is more than 8 times their standard deviation: a narrower "
+               "range would do, or the question without it",
+               lacking->narrow);
+        return;
     case REGRESS_LACKS_EVENTS: /* of baselines, which are not told */
     case REGRESS_LACKS_NOTHING:
         break;
@@ -88,21 +95,15 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
 }
 
 void regress_say_rounded(struct query_answer *answer, const struct query_variable *variable,
-                         const char *name, const struct regress_rounded *rounded)
+                         const char *name, bool is_bent)
 {
-    const size_t few = rounded->levels_of_most;
     const struct column *column = &variable->column;
     const double low = predicate_value(column, column->centre - column->half_width);
     const double high = predicate_value(column, column->centre + column->half_width);
-    append(
-        answer,
-        "from %zu levels of %s over %.6g to %.6g, within which values are taken to lie smoothly; "
-        "nine in ten records are in %zu",
-        variable->levels, name, low, high, few);
-    if (5 * few <= 2 * variable->levels) {
-        append(answer, ": too few to tell much of the values themselves; a narrower range would");
-    }
-    if (rounded->is_bent) {
+    append(answer,
+           "from %zu levels of %s over %.6g to %.6g, within which values are taken to lie smoothly",
+           variable->levels, name, low, high);
+    if (is_bent) {
         append(answer, "; outcomes do not follow the model over these levels, so that the "
                        "coefficient depends on the levels and on the noise");
     }

@@ -6,7 +6,7 @@
 #include "estimate/regress.h"
 #include "lab/study/study_intervals.h"
 
-enum { SLOPES = 4, DESIGNS = 5, PREDICTORS = 3, INTERVALS = 4, OUTCOME_LEVELS = 8 };
+enum { SLOPES = 4, DESIGNS = 6, PREDICTORS = 3, INTERVALS = 4, OUTCOME_LEVELS = 8 };
 enum { FAMILIES = REGRESS_HAZARD + 1 };
 
 struct simulated {

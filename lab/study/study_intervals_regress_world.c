@@ -1,14 +1,16 @@
-/* Regressions of known coefficients. Each family has three designs:
+/* Regressions of known coefficients. Each family has six designs:
  *
  *   built   a nearly normal column, one of two even categories, a skewed column: the estimator was built on it
  *   looked  a column, another that correlates with it by 0.7, three categories of 55, 33 and 12 %, a slope of 0: the first that
  *           confirmed it; what failed there was mended, so that it confirms no more
  *   fresh   a column, another that correlates with it by -0.5, two categories of which the second has a fifth of the records, more
  *           where the first column is large; a slope of 0: simulated when nothing was changed any more
- *
  *   other   a column that is even over its range, another that falls from its range's first end and goes with it, 0.5 of their
  *           normal variables, two categories of which the second has three in ten records, more where the first column is large; a
  *           slope of 0: simulated when nothing was changed any more
+ *   last    a column that falls from its range's first end, another that correlates with it by 0.4, three categories; a slope of 0
+ *   strong  two columns that correlate by -0.7, with slopes twice those of the others, two categories: simulated once, for the
+ *           noise of covariances
  *
  * Outcomes follow the model at the predictors' own values. Numbers lie in [-1, 1]. */
 
@@ -92,6 +94,15 @@ static const struct {
       {0, {-0.2, 0.3, -0.15, 0}},
       {-0.3, {-0.3, 0.4, 0.3, 0}},
       {-2.3, {-0.6, 0.8, 0.4, 0}}}},
+    {", strong",
+     3,
+     {{NORMAL, 0, 0, 0.3, 1, {0, 0}},
+      {NORMAL, 0, 0, 0.35, -0.7, {0, 0}},
+      {CATEGORY, 2, 0, 0, 0.5, {0.6, 0}}},
+     {{-1.2, {1.7, 1.2, 0.5, 0}},
+      {0, {0.6, 0.4, 0.2, 0}},
+      {-0.3, {0.8, 0.6, 0.3, 0}},
+      {-2.2, {1.5, 1.1, 0.4, 0}}}},
 };
 
 enum regress_family regress_world_family(const struct intervals_setting *setting)

@@ -222,6 +222,27 @@ Test(regress, is_not_solved_where_cells_say_nothing)
     cr_expect(!fixture.fit.is_solved);
 }
 
+/* Nobody has the event, and noise makes some: a ratio from it says nothing. Of 200 draws none is given; the seed is fixed. */
+Test(regress, gives_nothing_where_the_noise_hides_all_events)
+{
+    struct seeded_random seeded;
+    double cell[CELLS];
+    seeded_random_init(&seeded, 8);
+    set_up(REGRESS_LOGISTIC);
+    fixture.cells.cell = cell;
+    fixture.cells.variance = 32;
+    for (size_t draw = 0; draw < 200; draw++) {
+        for (size_t c = 0; c <= fixture.count; c++) {
+            const double unit = seeded_random_unit(&seeded) - 0.5;
+            const double noise = (unit < 0 ? 4 : -4) * log(1 - 2 * fabs(unit));
+            cell[c] = (c % 2 == 0 && c < fixture.count ? 1000 : 0) + noise;
+        }
+        cells_balance(cell, fixture.count + 1, 1000 * POINTS);
+        regress_solve(&fixture.fit, &fixture.cells);
+        cr_expect(isnan(figure_of(1).estimate.value), "%zu", draw);
+    }
+}
+
 /* More records or less noise: finer levels, never coarser ones; a shorter interval. */
 Test(regress, plans_by_public_numbers)
 {

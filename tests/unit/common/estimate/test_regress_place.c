@@ -211,6 +211,77 @@ static double two_sided(double scale, struct seeded_random *seeded)
     return (unit < 0 ? 1 : -1) * scale * log(1 - 2 * fabs(unit));
 }
 
+/* Within two levels of five, where a deviation of 0.1 and one of 0.05 look alike, and so do slopes that differ by two; 0.5 and 0.3
+ * of a level's width, and a column that falls. The seed is fixed. */
+Test(regress_place, a_column_that_is_too_narrow_has_no_coefficient)
+{
+    static const struct {
+        enum shape shape;
+        double centre, spread;
+        size_t levels;
+        bool is_given;
+    } settings[] = {
+        {NORMAL, 0.25, 0.1, 5, false}, {NORMAL, 0.25, 0.05, 5, false}, {NORMAL, 0, 0.1, 8, false},
+        {NORMAL, 0.2, 0.2, 3, false},  {FALLING, 0, 0.1, 4, false},    {NORMAL, 0.2, 0.3, 3, true},
+        {NORMAL, 0, 0.3, 8, true},     {FALLING, 0, 0.4, 4, true},
+    };
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 9);
+    for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
+        for (enum regress_family family = REGRESS_LOGISTIC; family <= REGRESS_HAZARD; family++) {
+            const double intercept[REGRESS_TERMS_MAX] = {1};
+            set_up(family, settings[s].levels);
+            (void)simulate(settings[s].shape, settings[s].centre, settings[s].spread, &seeded);
+            cr_expect_eq(!isnan(slope().estimate.value), settings[s].is_given, "%zu, family %d", s,
+                         (int)family);
+            cr_expect_eq(!isnan(regress_figure(&world.fit, intercept).estimate.value),
+                         settings[s].is_given, "%zu, family %d", s, (int)family);
+        }
+    }
+}
+
+/* The values of two columns, whose correlation is -0.75, hang on a covariance that is behind noise, and so do their coefficients. The
+ * interval holds in 924 of these 1,000 studies, and in 793 without that noise: a strong slope and much noise. The cells are those of
+ * 10^6 records, but for the noise. The seed is fixed. */
+Test(regress_place, the_noise_of_covariances_is_in_the_interval)
+{
+    enum { LEVELS = 5, DRAWN = 1000000, TIMES = 1000 };
+    static double exact[LEVELS * LEVELS * OUTCOMES + 1];
+    static const double slopes[2] = {1.2, 0.45};
+    const double scale = 1000;
+    const double second[REGRESS_TERMS_MAX] = {0, 0, 1};
+    struct seeded_random seeded;
+    size_t held = 0;
+    seeded_random_init(&seeded, 10);
+    set_up(REGRESS_LINEAR, LEVELS);
+    world.design.is_rounded = true;
+    world.design.predictors = 2;
+    world.predictor[1] = world.predictor[0];
+    world.cells.m = sizeof exact / sizeof exact[0];
+    world.cells.variance = 2 * scale * scale;
+    for (size_t i = 0; i < DRAWN; i++) {
+        const double w = normal(&seeded);
+        const double other = -0.75 * w + sqrt(1 - 0.75 * 0.75) * normal(&seeded);
+        const double x = fmin(fmax(0.3 * w, -0.999), 0.999);
+        const double z = fmin(fmax(0.35 * other, -0.999), 0.999);
+        const double y = fmin(fmax(slopes[0] * x + slopes[1] * z + 0.2 * normal(&seeded), -1), 1);
+        const size_t level =
+            (size_t)((x + 1) / 2 * LEVELS) * LEVELS + (size_t)((z + 1) / 2 * LEVELS);
+        const size_t outcome = (size_t)fmin(3.5 * (1 + y) + seeded_random_unit(&seeded), 7);
+        exact[level * OUTCOMES + outcome]++;
+    }
+    for (size_t i = 0; i < TIMES; i++) {
+        for (size_t c = 0; c < world.cells.m; c++) {
+            world.cell[c] = exact[c] + two_sided(scale, &seeded);
+        }
+        cells_balance(world.cell, world.cells.m, DRAWN);
+        regress_solve(&world.fit, &world.cells);
+        const struct table1_figure own = regress_figure(&world.fit, second);
+        held += own.estimate.low <= slopes[1] && slopes[1] <= own.estimate.high ? 1 : 0;
+    }
+    cr_expect(held >= 0.9 * TIMES, "%zu", held);
+}
+
 /* Everybody who is alive leaves by `end`, so that no event is later; hazards are 0.22 where x is 0. Behind Laplace noise. */
 static void release_study(size_t records, double true_slope, double end, double scale,
                           struct seeded_random *seeded)
