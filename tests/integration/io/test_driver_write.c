@@ -80,19 +80,9 @@ static enum status forget(UNUSED void *self, uint64_t sequence)
     return write_one((char)('0' + sequence));
 }
 
-static enum status each_of_none(UNUSED void *self, UNUSED journal_visit *visit,
-                                UNUSED void *visit_self, UNUSED struct why *why)
-{
-    return STATUS_OK;
-}
-
 static const char *trouble(UNUSED const void *self)
 {
     return "the server says no";
-}
-
-static void close_nothing(UNUSED void *self)
-{
 }
 
 static void told(UNUSED void *self, struct slice body, UNUSED struct slice blob)
@@ -171,7 +161,7 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
     return STATUS_OK;
 }
 
-static void unmake(void *self, UNUSED struct machine *machine, struct journal *journal)
+static void unmake_watched(void *self, UNUSED struct machine *machine, struct journal *journal)
 {
     if (self == &slow.wake_ms[1]) {
         cr_expect_not(atomic_load(&slow.is_writing), "a machine was unmade under its write");
@@ -229,7 +219,7 @@ static void run(script *of, bool sources)
     const struct driver_factory factory = {.lane = lane,
                                            .lane_count = 2,
                                            .make = make,
-                                           .unmake = unmake,
+                                           .unmake = unmake_watched,
                                            .wind_up = wind_up,
                                            .next = next,
                                            .wants = wants};
@@ -417,7 +407,7 @@ Test(driver_write, a_source_and_the_only_lane_take_turns, .timeout = 120)
     const struct driver_options options = {
         .endpoint = endpoint_to_nobody(), .source = source, .source_count = 1};
     const struct driver_factory factory = {
-        .self = &slow.wake_ms[1], .make = make_alone, .unmake = unmake};
+        .self = &slow.wake_ms[1], .make = make_alone, .unmake = unmake_watched};
     int exit_code = 1;
     struct why why = {{0}};
     const int64_t began_ms = clock_now_ms();
@@ -490,7 +480,7 @@ Test(driver_write, a_watch_is_told_on_the_loops_thread, .timeout = 120)
     struct record record = {.kind = RECORD_ROUND, .as.round = {.job = {{1}}}};
     const struct driver_options options = {.endpoint = endpoint_to_nobody()};
     const struct driver_factory factory = {
-        .self = &slow.wake_ms[1], .make = make_watched, .unmake = unmake};
+        .self = &slow.wake_ms[1], .make = make_watched, .unmake = unmake_watched};
     int exit_code = 1;
     struct why why = {{0}};
     cr_assert_eq(wire_encode_record(&packed, &packed_bytes, &record), STATUS_OK);
