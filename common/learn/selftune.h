@@ -46,6 +46,7 @@
 
 enum {
     SELFTUNE_FEATURES_MAX = STANDIN_FEATURES_MAX,
+    SELFTUNE_BENDS_MAX = 21, /* columns whose products are tried, too */
     SELFTUNE_OUTPUTS_MAX = STANDIN_OUTPUTS_MAX,
     SELFTUNE_STEPS_MAX = 1000
 };
@@ -65,6 +66,7 @@ struct selftune {
     size_t output_count;  /* 1 for two classes; else one a class, 3 .. SELFTUNE_OUTPUTS_MAX */
     enum selftune_sight sight; /* what its first release is */
     bool gaussian;             /* gradients are clipped in L2, else in L1 */
+    bool bends; /* beside products: a step tries products of white columns, and those that tell stay */
     uint32_t steps;  /* gradient releases; 1 .. SELFTUNE_STEPS_MAX; 0 after classes' sums */
     double quantile; /* of the clip: standin_clip(); above 0, at most 1 */
     const struct standin *
@@ -82,6 +84,9 @@ size_t selftune_product_count(const struct selftune *stage);
 
 /** Returns how many sums of columns a look of classes has: d of two classes beside products, else K d. */
 size_t selftune_sum_count(const struct selftune *stage);
+
+/** Returns e, how many columns a step has: d, or with the products of white columns d + d (d + 1)/2. */
+size_t selftune_column_count(const struct selftune *stage);
 
 /** Returns how many numbers the state has. */
 size_t selftune_state_count(const struct selftune *stage);

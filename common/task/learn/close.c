@@ -164,18 +164,19 @@ static const struct variant {
                 {1, -0.5, ", threshold -0.5"},
                 {1, 0.5, ", threshold +0.5"}};
 
-/* Columns are features divided by the constant. */
+/* Columns are features divided by their scale. */
 static void write_variant(double *wide, double *model, const struct outcome *outcome,
                           const struct stage *stage, const struct variant *variant)
 {
     const struct selftune *tune = &learn_stage(stage)->tune;
     const double constant = schema_constant(&stage->schema);
+    const double scale = schema_column_scale(&stage->schema);
     const size_t s = round_stage_width(stage);
     selftune_model(model, outcome->state, tune);
     selftune_weaken(model, outcome->state, tune, variant->part);
     model[s - 1] += variant->shift;
     for (size_t j = 0; j < s; j++) {
-        model[j] /= constant;
+        model[j] /= (j + 1) % (s / tune->output_count) == 0 ? constant : scale;
     }
     block_widen(wide, tune->output_count, stage->block, model);
 }
