@@ -18,11 +18,10 @@ size_t schema_column_features(const struct column *column)
 
 const char *map_kind_name(enum map_kind kind)
 {
-    static const char *const name[] = {
-        [MAP_NONE] = "none",
-        [MAP_FOURIER] = "fourier",
-        [MAP_NYSTROM] = "nystrom",
-        [MAP_PRODUCTS] = "products"};
+    static const char *const name[] = {[MAP_NONE] = "none",
+                                       [MAP_FOURIER] = "fourier",
+                                       [MAP_NYSTROM] = "nystrom",
+                                       [MAP_PRODUCTS] = "products"};
     return (size_t)kind < sizeof name / sizeof name[0] ? name[kind] : NULL;
 }
 

@@ -37,10 +37,9 @@ double selftune_shortened(const double *state, const struct selftune *stage)
 static enum status make_standin(struct standin *standin, const struct selftune *stage,
                                 const double *scale)
 {
-    enum status status =
-        stage->rows != NULL
-            ? standin_copy(standin, stage->rows)
-            : standin_init(standin, stage->feature_count, stage->output_count, stage->gaussian);
+    enum status status = stage->rows != NULL ? standin_copy(standin, stage->rows)
+                                             : standin_init(standin, stage->feature_count,
+                                                            stage->output_count, stage->gaussian);
     if (status == STATUS_OK && stage->bends) {
         status = selftune_bend_rows(standin);
     }
@@ -109,7 +108,8 @@ static void hold(struct selftune_parts *parts, const struct selftune *stage)
         parts->scale[j] = selftune_between(parts->scale[j], SELFTUNE_SCALE_LEAST, 1);
     }
     for (size_t j = parts->d; j < parts->e; j++) {
-        parts->bend[j - parts->d] = dense_flushed(selftune_between(parts->bend[j - parts->d], 0, 1));
+        parts->bend[j - parts->d] =
+            dense_flushed(selftune_between(parts->bend[j - parts->d], 0, 1));
         parts->scale[j] = parts->bend[j - parts->d];
     }
     *parts->steep = selftune_between(*parts->steep, 1, (double)parts->d + 1);

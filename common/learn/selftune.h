@@ -66,11 +66,11 @@ struct selftune {
     size_t output_count;  /* 1 for two classes; else one a class, 3 .. SELFTUNE_OUTPUTS_MAX */
     enum selftune_sight sight; /* what its first release is */
     bool gaussian;             /* gradients are clipped in L2, else in L1 */
-    bool bends; /* beside products: a step tries products of white columns, and those that tell stay */
     uint32_t steps;  /* gradient releases; 1 .. SELFTUNE_STEPS_MAX; 0 after classes' sums */
     double quantile; /* of the clip: standin_clip(); above 0, at most 1 */
     const struct standin *
         rows; /* borrowed: standin_init() of these numbers, for who steps often; NULL: made each time */
+    bool bends; /* beside products: a step tries products of white columns: selftune_bend.h */
 };
 
 /** Checks the numbers. Fails with STATUS_INVALID. All functions below CHECK it. */

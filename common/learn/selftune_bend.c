@@ -16,8 +16,10 @@
 
 enum { TRYING = 1 }; /* the step that tries all products */
 
-#define TRIED_SCALE   0.5 /* at 1 a step of linear tables loses more, at 1/4 products are lost in noise */
-#define QUANTILE      0.6 /* with products; where a clip keeps less, skewed columns look as if they bent */
+#define TRIED_SCALE                                                                                \
+    0.5 /* at 1 a step of linear tables loses more, at 1/4 products are lost in noise */
+#define QUANTILE                                                                                   \
+    0.6 /* with products; where a clip keeps less, skewed columns look as if they bent */
 #define STAND_OUT     3.0 /* standard deviations of the sum of squares, if all are noise */
 #define STAND_ALONE   6.0 /* of one number */
 #define KURTOSIS_MOST 6.0 /* of the noise: one draw from Laplace's distribution */

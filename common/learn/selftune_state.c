@@ -135,7 +135,8 @@ enum status selftune_check_shown(const double *shown, const struct selftune *sta
     bool good = shown[0] >= STANDIN_CLIP_LEAST && shown[0] <= SELFTUNE_CLIP_MOST((double)e) &&
                 all_within(v, width, SELFTUNE_MOST);
     if (stage->sight != SIGHT_NONE) {
-        good = good && all_within(mu, d, 1) && all_within(mu + d, selftune_white_count(stage), 32) &&
+        good = good && all_within(mu, d, 1) &&
+               all_within(mu + d, selftune_white_count(stage), 32) &&
                all_within(mu + d + selftune_white_count(stage), e - d, 1);
         for (const double *w = mu + d; w < shown + count; w++) {
             good = good && dense_flushed(*w) == *w;

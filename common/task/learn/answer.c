@@ -223,7 +223,8 @@ enum status answer_learn(int64_t *value, const struct task_input *input)
     const struct round_rows rows =
         round_rows(input->stage, input->within, input->data->record_count);
     CHECK(rows.first + rows.count <= input->data->record_count &&
-          input->data->feature_count == selftune_column_count(&learn_stage(input->stage)->tune) + 1);
+          input->data->feature_count ==
+              selftune_column_count(&learn_stage(input->stage)->tune) + 1);
     if (!learn_is_look(input->stage, input->within)) {
         CHECK(input->experts != NULL);
         return step(value, input, &rows);

@@ -22,7 +22,8 @@ enum {
     STEPS_GAUSSIAN = 4,
     STEPS_GAUSSIAN_MANY = 8,
     STEPS_MAX = 16,
-    BENDS_STEPS = 4, /* the first of a linear model, one that tries products, and some with those that stay */
+    BENDS_STEPS =
+        4, /* the first of a linear model, one that tries products, and some with those that stay */
     RECORDS_MOST = 1000000
 };
 
@@ -54,7 +55,7 @@ static const double share_counts_most = 0.2;
 /* A site's numbers of columns and products, at most: a quarter of a gigabyte. */
 #define BENDS_NUMBERS 0x1p25
 
-#define BENDS_NOISE 0.1
+#define BENDS_NOISE   0.1
 
 /* What the plan goes by. Deviations are those of a mean over all records, of which a unit moves its own. */
 struct prospect {

@@ -49,8 +49,8 @@ static void release(struct alone *alone, uint32_t within, double *deviation, siz
     struct why why = {{0}};
     const struct stage *stage = alone->job.stage;
     struct round_bounds bounds;
-    CHECK(round_bounds(&bounds, &alone->job, stage, within, job_records_min(&alone->job), 1, &why) ==
-          STATUS_OK);
+    CHECK(round_bounds(&bounds, &alone->job, stage, within, job_records_min(&alone->job), 1,
+                       &why) == STATUS_OK);
     const struct query_noise noise = round_noise(&alone->job, stage, &bounds, SITES);
     *deviation = query_noise_deviation(&noise);
     *count = round_answer_count(&alone->job, stage, within, 1);
@@ -93,17 +93,16 @@ static void look(struct alone *alone)
                                               : own->weights.product;
         alone->value[i] = (double)alone->sum[i] * unit / weight;
     }
-    const struct selftune_look seen = {.record_count = (double)(SITES * alone->site_rows),
-                                       .count = alone->value,
-                                       .kept = k > 0 ? alone->value + c : NULL,
-                                       .sum = alone->value + c + k,
-                                       .product = alone->value + c + k + s,
-                                       .count_deviation = deviation * unit / own->weights.count,
-                                       .kept_deviation =
-                                           k > 0 ? deviation * unit / own->weights.kept : 0,
-                                       .sum_deviation = deviation * unit / own->weights.sum,
-                                       .product_deviation =
-                                           k > 0 ? 0 : deviation * unit / own->weights.product};
+    const struct selftune_look seen = {
+        .record_count = (double)(SITES * alone->site_rows),
+        .count = alone->value,
+        .kept = k > 0 ? alone->value + c : NULL,
+        .sum = alone->value + c + k,
+        .product = alone->value + c + k + s,
+        .count_deviation = deviation * unit / own->weights.count,
+        .kept_deviation = k > 0 ? deviation * unit / own->weights.kept : 0,
+        .sum_deviation = deviation * unit / own->weights.sum,
+        .product_deviation = k > 0 ? 0 : deviation * unit / own->weights.product};
     CHECK(selftune_take_look(alone->state, &own->tune, &seen) == STATUS_OK);
 }
 
@@ -226,33 +225,39 @@ int main(int argc, char **argv)
     static char header[TEXT_BYTES];
     CHECK(fgets(header, sizeof header, file) != NULL);
     rewind(file);
-    size_t size = (size_t)snprintf(text, sizeof text, "hedgerow: 1\njob: study\ndata:\n  label: {column: y, ");
+    size_t size = (size_t)snprintf(text, sizeof text,
+                                   "hedgerow: 1\njob: study\ndata:\n  label: {column: y, ");
     if (classes == 2) {
-        size += (size_t)snprintf(text + size, sizeof text - size, "positive: \"1\", negative: \"0\"}\n  features: [");
+        size += (size_t)snprintf(text + size, sizeof text - size,
+                                 "positive: \"1\", negative: \"0\"}\n  features: [");
     } else {
         for (size_t c = 0; c < classes; c++) {
-            size += (size_t)snprintf(text + size, sizeof text - size, "%s\"%s\"", c == 0 ? "classes: [" : ", ", class[c]);
+            size += (size_t)snprintf(text + size, sizeof text - size, "%s\"%s\"",
+                                     c == 0 ? "classes: [" : ", ", class[c]);
         }
         size += (size_t)snprintf(text + size, sizeof text - size, "]}\n  features: [");
     }
     const char *name = header;
     for (int j = 0; j < atoi(argv[2]); j++) {
         const int length = (int)strcspn(name, ",");
-        size += (size_t)snprintf(text + size, sizeof text - size, "%s{column: %.*s, centre: 0, half_width: 1}",
-                         j == 0 ? "" : ", ", length, name);
+        size += (size_t)snprintf(text + size, sizeof text - size,
+                                 "%s{column: %.*s, centre: 0, half_width: 1}", j == 0 ? "" : ", ",
+                                 length, name);
         name += length + 1;
     }
     alone.site_rows = rows * 4 / 5 / SITES;
-    (void)snprintf(text + size, sizeof text - size,
-                   "]\nprivacy: {unit: record, neighbours: replace_one, trust: %s, epsilon: %s, delta: %s}\n"
-                   "cohort: {minimum: 5, records: %zu, join_deadline_s: 1, deadline_s: 1}\nstages:\n  - {task: learn}\n",
-                   argv[3], argv[4], argv[5], alone.site_rows);
+    (void)snprintf(
+        text + size, sizeof text - size,
+        "]\nprivacy: {unit: record, neighbours: replace_one, trust: %s, epsilon: %s, delta: %s}\n"
+        "cohort: {minimum: 5, records: %zu, join_deadline_s: 1, deadline_s: 1}\nstages:\n  - {task: learn}\n",
+        argv[3], argv[4], argv[5], alone.site_rows);
     if (job_parse(&alone.job, (struct slice){text, strlen(text)}, "study", &why) != STATUS_OK) {
         (void)fprintf(stderr, "%s\n", why.text);
         return 1;
     }
     const struct dataset_options options = {.use = DATASET_LEARN, .separator = ','};
-    if (dataset_read(&alone.data, file, argv[1], &alone.job.stage->schema, &options, &why) != STATUS_OK) {
+    if (dataset_read(&alone.data, file, argv[1], &alone.job.stage->schema, &options, &why) !=
+        STATUS_OK) {
         (void)fprintf(stderr, "%s\n", why.text);
         return 1;
     }
@@ -275,8 +280,9 @@ int main(int argc, char **argv)
         }
     }
     const struct selftune *tune = &learn_stage(alone.job.stage)->tune;
-    printf("%s %s %s %s: %.4f (%.4f) %.4f (%.4f) sight %d steps %u\n", argv[1], argv[2], argv[3], argv[4],
-           sum[0] / n, sqrt(fmax(square[0] / n - sum[0] / n * (sum[0] / n), 0) / (n - 1)), sum[1] / n,
-           sqrt(fmax(square[1] / n - sum[1] / n * (sum[1] / n), 0) / (n - 1)), (int)tune->sight, tune->steps);
+    printf("%s %s %s %s: %.4f (%.4f) %.4f (%.4f) sight %d steps %u\n", argv[1], argv[2], argv[3],
+           argv[4], sum[0] / n, sqrt(fmax(square[0] / n - sum[0] / n * (sum[0] / n), 0) / (n - 1)),
+           sum[1] / n, sqrt(fmax(square[1] / n - sum[1] / n * (sum[1] / n), 0) / (n - 1)),
+           (int)tune->sight, tune->steps);
     return 0;
 }
