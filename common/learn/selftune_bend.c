@@ -187,7 +187,8 @@ void selftune_bend_next(struct selftune_parts *parts, size_t m, uint32_t step)
 {
     for (size_t j = parts->d; j < parts->e; j++) {
         for (size_t o = 0; o < m && step == TRYING; o++) {
-            parts->v[o * (parts->e + 1) + j] *= TRIED_SCALE; /* the model of columns at scale 1 */
+            /* The model of columns at scale 1; one of scale 0 has none. */
+            parts->v[o * (parts->e + 1) + j] *= parts->scale[j] > 0 ? TRIED_SCALE : 0;
         }
         parts->scale[j] = step + 1 == TRYING ? TRIED_SCALE : parts->scale[j];
         parts->bend[j - parts->d] = parts->scale[j];
