@@ -174,6 +174,9 @@ void selftune_model(double *w, const double *state, const struct selftune *stage
  */
 void selftune_weaken(double *w, const double *state, const struct selftune *stage, double part);
 
+/** Returns how many products of white columns have stayed, after the step that tries them all. */
+size_t selftune_bent_count(const double *state, const struct selftune *stage);
+
 /** Returns how many times shorter the steps are because the look says that columns are alike: 1 if it does not. */
 double selftune_shortened(const double *state, const struct selftune *stage);
 

@@ -70,6 +70,17 @@ enum status selftune_bend_rows(struct standin *standin)
     return STATUS_OK;
 }
 
+size_t selftune_bent_count(const double *state, const struct selftune *stage)
+{
+    const size_t products = selftune_column_count(stage) - stage->feature_count;
+    const double *bend = state + selftune_shown_count(stage) - products;
+    size_t count = 0;
+    for (size_t j = 0; j < products; j++) {
+        count += bend[j] > 0;
+    }
+    return count;
+}
+
 double selftune_bend_quantile(const struct selftune_parts *parts, const struct selftune *stage)
 {
     bool bent = false;

@@ -284,9 +284,14 @@ static enum status describe(struct outcome_round *round, const struct outcome *o
                             own->is_number ? "" : "counts, ", what, own->tune.feature_count,
                             own->is_number ? " and the label" : "");
     }
-    const enum status status = closing_note(
+    enum status status = closing_note(
         round, "; ", "step %u of %u%s", within + (own->tune.sight != SIGHT_NONE ? 0 : 1),
         own->tune.steps, own->is_number ? ", with the sum of misses" : "");
+    if (status == STATUS_OK && own->tune.bends && within + 1 == stage->rounds) {
+        const size_t d = own->tune.feature_count;
+        status = closing_note(round, "; ", "of %zu products of columns %zu tell something and stay",
+                              d * (d + 1) / 2, selftune_bent_count(outcome->state, &own->tune));
+    }
     const double shortened = own->is_number ? 1 : selftune_shortened(outcome->state, &own->tune);
     return status != STATUS_OK || within + 1 < stage->rounds || shortened <= SHORTENED_LEAST
                ? status

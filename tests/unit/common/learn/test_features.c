@@ -373,8 +373,8 @@ Test(features, products_are_those_of_columns_and_norms_are_never_more_than_1)
         size_t at = d;
         for (size_t j = 0; j < d; j++) {
             cr_assert_float_eq(z[j] / scale, x[j] / one, 1e-14);
-            for (size_t k = j; k < d; k++) {
-                cr_assert_float_eq(z[at++] / scale, x[j] / one * (x[k] / one), 1e-14);
+            for (size_t k = j; k < d; k++, at++) {
+                cr_assert_float_eq(z[at] / scale, x[j] / one * (x[k] / one), 1e-14);
             }
         }
         cr_assert_eq(z[count - 1], schema_constant(&schema));
