@@ -290,6 +290,17 @@ static void plan_classes(struct learn_stage *own, const struct prospect *prospec
     own->tune.steps = steps(prospect, own);
 }
 
+/* Whether a later `update` goes on from the model: it does from one of the map that it has itself. */
+static bool is_updated(const struct drafting *drafting, size_t index)
+{
+    for (size_t i = index + 1; i < drafting->draft->stage_count; i++) {
+        if ((enum task)draft_stage(drafting, i)->task == TASK_UPDATE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Products of columns are tried where the noise of a step, that of steps(), is small: so linear tables lose next to nothing. They
  * are part of the model, so of the schema's map, and that is laid out before stages are built. Only for unit record, where a unit
  * moves one record. */
@@ -301,7 +312,7 @@ static enum map_kind map(const struct drafting *drafting, size_t index)
     const double d = (double)own.tune.feature_count;
     const double numbers = (double)job->records_least * (d + d * (d + 1) / 2);
     if (own.is_number || job->unit != UNIT_RECORD || d > SELFTUNE_BENDS_MAX ||
-        numbers > BENDS_NUMBERS || d < 1) {
+        numbers > BENDS_NUMBERS || d < 1 || is_updated(drafting, index)) {
         return MAP_NONE;
     }
     const double share = (double)stage_share_nano(drafting, index) / SHARE_ONE;
