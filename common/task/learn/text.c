@@ -290,11 +290,11 @@ static void plan_classes(struct learn_stage *own, const struct prospect *prospec
     own->tune.steps = steps(prospect, own);
 }
 
-/* Whether a later `update` goes on from the model: it does from one of the map that it has itself. */
-static bool is_updated(const struct drafting *drafting, size_t index)
+/* Whether a later stage learns, too: it may go on from the model, as an `update` does from one of the map that it has itself. */
+static bool is_learned_on(const struct drafting *drafting, size_t index)
 {
     for (size_t i = index + 1; i < drafting->draft->stage_count; i++) {
-        if ((enum task)draft_stage(drafting, i)->task == TASK_UPDATE) {
+        if (task_reads((enum task)draft_stage(drafting, i)->task, SHARED_MAP)) {
             return true;
         }
     }
@@ -312,7 +312,7 @@ static enum map_kind map(const struct drafting *drafting, size_t index)
     const double d = (double)own.tune.feature_count;
     const double numbers = (double)job->records_least * (d + d * (d + 1) / 2);
     if (own.is_number || job->unit != UNIT_RECORD || d > SELFTUNE_BENDS_MAX ||
-        numbers > BENDS_NUMBERS || d < 1 || is_updated(drafting, index)) {
+        numbers > BENDS_NUMBERS || d < 1 || is_learned_on(drafting, index)) {
         return MAP_NONE;
     }
     const double share = (double)stage_share_nano(drafting, index) / SHARE_ONE;
