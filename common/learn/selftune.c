@@ -305,7 +305,7 @@ void selftune_model(double *w, const double *state, const struct selftune *stage
 {
     const size_t e = selftune_column_count(stage);
     const double *mu = state + 1 + stage->output_count * (e + 1);
-    double mean[SELFTUNE_FEATURES_MAX + 1];
+    double mean[SELFTUNE_FEATURES_MAX + 1] = {0};
     for (size_t o = 0; o < stage->output_count; o++) {
         for (size_t j = 0; j <= e; j++) {
             mean[j] = mean_of(state, stage, o * (e + 1) + j);

@@ -46,8 +46,8 @@ enum status selftune_bend_rows(struct standin *standin)
     const size_t q = d * (d + 1) / 2;
     const size_t width = d + q + 1;
     CHECK(d > 0 && standin->count > 0);
-    double *row = malloc(standin->count * width * sizeof *row);
-    double *one = malloc(q * sizeof *one);
+    double *row = calloc(standin->count * width, sizeof *row);
+    double *one = calloc(q, sizeof *one);
     if (row == NULL || one == NULL) {
         free(row);
         free(one);
