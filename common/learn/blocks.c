@@ -18,6 +18,10 @@ static size_t map_feature_count(const struct schema *schema, const struct featur
         return map->feature_count + 1;
     case MAP_NYSTROM:
         return map->landmark_count + 1;
+    case MAP_PRODUCTS: {
+        const size_t d = schema_plain_count(schema) - 1;
+        return d + d * (d + 1) / 2 + 1;
+    }
     case MAP_NONE:
         break;
     }

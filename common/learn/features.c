@@ -202,6 +202,7 @@ static enum status make_map(struct features_map *made, size_t p, struct why *why
 {
     switch (made->schema.map.kind) {
     case MAP_NONE:
+    case MAP_PRODUCTS:
         break;
     case MAP_FOURIER:
         return make_fourier(made, p);
@@ -290,6 +291,27 @@ static void apply_nystrom(const struct features_map *made, double *out, const do
     }
 }
 
+/* Columns in -1 .. 1 to the last bit, so none of the numbers is above the scale. */
+static void apply_products(const struct features_map *made, double *out, const double *plain,
+                           size_t p)
+{
+    const size_t d = p - 1;
+    const double scale = schema_column_scale(&made->schema);
+    const double one = schema_scale(p);
+    double *product = out + d;
+    for (size_t i = 0; i < d; i++) {
+        out[i] = clamped(plain[i] / one);
+    }
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = i; j < d; j++) {
+            *product++ = dense_flushed(scale * dense_flushed(out[i] * out[j]));
+        }
+    }
+    for (size_t i = 0; i < d; i++) {
+        out[i] = dense_flushed(scale * out[i]);
+    }
+}
+
 static void apply_map(const struct features_map *made, double *out, const double *plain, size_t p)
 {
     switch (made->schema.map.kind) {
@@ -301,6 +323,9 @@ static void apply_map(const struct features_map *made, double *out, const double
         break;
     case MAP_NYSTROM:
         apply_nystrom(made, out, plain, p);
+        break;
+    case MAP_PRODUCTS:
+        apply_products(made, out, plain, p);
         break;
     }
     out[made->block.count - 1] = schema_constant(&made->schema);

@@ -55,6 +55,8 @@ double features_label(const struct label *label, double value);
  * nystrom:  phi(x) = c L^-1 (K(x, l_1), ..., K(x, l_k)), L L^T = K(l, l): the same inner products
  *           as with the symmetric root K^(-1/2), by a rotation, and exact at the landmarks. A
  *           vector that rounding has taken out of the unit ball is divided by its norm.
+ * products: phi(x) = s (z_1, ..., z_d, z_1 z_1, z_1 z_2, ..., z_d z_d), z the columns in -1 .. 1 and s the inverse root of
+ *           twice their number.
  * Ensures ||out||_2 <= 1 in the reals, of each block; no number below 2^-400 but 0.
  * What holds of sameness: the frequencies come from integers and from IEEE 754's own operations,
  * and are the same bits everywhere. cos, sin, exp and log1p are the mathematical library's: two

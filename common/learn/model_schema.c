@@ -104,6 +104,9 @@ static json_t *landmarks_to_json(const struct schema *schema)
 static json_t *map_to_json(const struct schema *schema)
 {
     const struct feature_map *map = &schema->map;
+    if (map->kind == MAP_PRODUCTS) {
+        return json_pack("{s:s}", "kind", map_kind_name(map->kind));
+    }
     if (map->kind == MAP_FOURIER) {
         return json_pack("{s:s, s:s, s:f, s:I, s:I}", "kind", map_kind_name(map->kind), "kernel",
                          kernel_name(map->kernel.kind), "gamma", map->kernel.rate, "features",
@@ -281,6 +284,11 @@ static enum status take_map(struct schema *schema, json_t *from)
     json_int_t feature_count = 0;
     json_int_t seed = 0;
     json_t *landmarks = NULL;
+    if (json_unpack(from, "{s:s !}", "kind", &kind) == 0 &&
+        strcmp(kind, map_kind_name(MAP_PRODUCTS)) == 0) {
+        map->kind = MAP_PRODUCTS;
+        return STATUS_OK;
+    }
     if (json_unpack(from, "{s:s, s:s, s:F}", "kind", &kind, "kernel", &kernel, "gamma",
                     &map->kernel.rate) != 0 ||
         kernel_from_name(&map->kernel.kind, kernel) != STATUS_OK) {

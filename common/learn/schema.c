@@ -18,8 +18,10 @@ size_t schema_column_features(const struct column *column)
 
 const char *map_kind_name(enum map_kind kind)
 {
-    static const char *const name[] = {
-        [MAP_NONE] = "none", [MAP_FOURIER] = "fourier", [MAP_NYSTROM] = "nystrom"};
+    static const char *const name[] = {[MAP_NONE] = "none",
+                                       [MAP_FOURIER] = "fourier",
+                                       [MAP_NYSTROM] = "nystrom",
+                                       [MAP_PRODUCTS] = "products"};
     return (size_t)kind < sizeof name / sizeof name[0] ? name[kind] : NULL;
 }
 
@@ -104,6 +106,12 @@ double schema_scale(size_t count)
 double schema_constant(const struct schema *schema)
 {
     return schema_scale(schema->map.kind == MAP_NONE ? schema_plain_count(schema) : 2);
+}
+
+double schema_column_scale(const struct schema *schema)
+{
+    return schema->map.kind == MAP_PRODUCTS ? schema_scale(2 * (block_at(schema, 0).count - 1))
+                                            : schema_constant(schema);
 }
 
 static enum status copy_map(struct feature_map *out, const struct feature_map *from, size_t values)

@@ -22,6 +22,7 @@ enum {
     SCHEMA_MAP_FEATURES_MAX = 16384,  /* of random frequencies, as cosines and sines */
     SCHEMA_MAP_NUMBERS_MAX = 1 << 23, /* frequencies times the plain vector's features */
     SCHEMA_LANDMARKS_MAX = 512,
+    SCHEMA_PRODUCTS_COLUMNS_MAX = 21,
     SCHEMA_READER_BYTES = 5 << 19 /* what reading a table takes beside the records, at most */
 };
 
@@ -75,7 +76,8 @@ struct label {
 enum map_kind {
     MAP_NONE,
     MAP_FOURIER, /* random frequencies from a public seed */
-    MAP_NYSTROM  /* public landmarks */
+    MAP_NYSTROM, /* public landmarks */
+    MAP_PRODUCTS /* the columns and their products: of `learn`, which chooses it; a job's text cannot say it */
 };
 
 struct feature_map {
@@ -99,13 +101,17 @@ struct schema {
     bool keeps_raw; /* a dataset holds its cells too, for queries */
 };
 
-/** Returns "none", "fourier" or "nystrom"; NULL behind the last. */
+/** Returns "none", "fourier", "nystrom" or "products"; NULL behind the last. */
 const char *map_kind_name(enum map_kind kind);
 
 /** Returns d, the number of features of a record, the constant feature included, which is the last.
  * Their Euclidean norm is at most 1 (kappa = 1). Without a map they are the plain vector; with one,
  * (phi(plain), 1)/sqrt(2). With further maps that is one block, and d the sum over all of them. */
 size_t schema_feature_count(const struct schema *schema);
+
+/** Returns what a column in -1 .. 1, or a product of two, is multiplied by in a record's features: without a map, or with
+ * products. */
+double schema_column_scale(const struct schema *schema);
 
 /** Returns the number of features before the map: one per lag and number, 1 or the number of
  * categories for a category, one per indicator, and the constant; all divided by the square root of their number. */

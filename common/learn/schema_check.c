@@ -196,6 +196,13 @@ static enum status check_map(const struct schema *schema, struct why *why)
     if (map->kind == MAP_NONE) {
         return STATUS_OK;
     }
+    if (map->kind == MAP_PRODUCTS) {
+        return schema_plain_count(schema) - 1 <= SCHEMA_PRODUCTS_COLUMNS_MAX &&
+                       !schema_is_series(schema)
+                   ? STATUS_OK
+                   : why_refuse(why, "map: products of %d columns at most, and of no series",
+                                SCHEMA_PRODUCTS_COLUMNS_MAX);
+    }
     if (map->kernel.kind != KERNEL_GAUSSIAN && map->kernel.kind != KERNEL_LAPLACIAN) {
         return why_refuse(why, "map: its kernel must be gaussian or laplacian");
     }

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/even.h"
 #include "learn/dense.h"
+#include "learn/selftune_bend.h"
 #include "learn/selftune_private.h"
 
 #include <math.h>
@@ -27,8 +28,7 @@ static bool is_count(double x)
 
 double selftune_shortened(const double *state, const struct selftune *stage)
 {
-    const size_t width = stage->output_count * (stage->feature_count + 1);
-    const double steep = state[selftune_shown_count(stage) + width + stage->feature_count];
+    const double steep = state[selftune_steep_place(stage)];
     return stage->output_count == 1 ? selftune_between(steep, 1, (double)stage->feature_count + 1)
                                     : 1;
 }
@@ -37,10 +37,12 @@ double selftune_shortened(const double *state, const struct selftune *stage)
 static enum status make_standin(struct standin *standin, const struct selftune *stage,
                                 const double *scale)
 {
-    const enum status status =
-        stage->rows != NULL
-            ? standin_copy(standin, stage->rows)
-            : standin_init(standin, stage->feature_count, stage->output_count, stage->gaussian);
+    enum status status = stage->rows != NULL ? standin_copy(standin, stage->rows)
+                                             : standin_init(standin, stage->feature_count,
+                                                            stage->output_count, stage->gaussian);
+    if (status == STATUS_OK && stage->bends) {
+        status = selftune_bend_rows(standin);
+    }
     if (status == STATUS_OK) {
         standin_scale(standin, scale);
     }
@@ -51,7 +53,7 @@ static void show_clip(struct selftune_parts *parts, const struct selftune *stage
                       struct standin *standin)
 {
     standin_set(standin, parts->v);
-    *parts->clip = standin_clip(standin, stage->quantile);
+    *parts->clip = standin_clip(standin, selftune_bend_quantile(parts, stage));
 }
 
 enum status selftune_show_clip(struct selftune_parts *parts, const struct selftune *stage)
@@ -88,11 +90,11 @@ enum status selftune_begin(double *state, const struct selftune *stage)
  * iterates before V are held where they are used. */
 static void hold(struct selftune_parts *parts, const struct selftune *stage)
 {
-    const double d = (double)parts->d;
+    const double e = (double)parts->e;
     for (size_t i = 0; i < parts->width; i++) {
         parts->v[i] = selftune_held(parts->v[i]);
     }
-    *parts->clip = selftune_between(*parts->clip, STANDIN_CLIP_LEAST, SELFTUNE_CLIP_MOST(d));
+    *parts->clip = selftune_between(*parts->clip, STANDIN_CLIP_LEAST, SELFTUNE_CLIP_MOST(e));
     for (size_t i = 0; stage->sight != SIGHT_NONE && i < parts->d; i++) {
         parts->mu[i] = selftune_between(parts->mu[i], -1, 1);
     }
@@ -105,7 +107,12 @@ static void hold(struct selftune_parts *parts, const struct selftune *stage)
     for (size_t j = 0; j < parts->d; j++) {
         parts->scale[j] = selftune_between(parts->scale[j], SELFTUNE_SCALE_LEAST, 1);
     }
-    *parts->steep = selftune_between(*parts->steep, 1, d + 1);
+    for (size_t j = parts->d; j < parts->e; j++) {
+        parts->bend[j - parts->d] =
+            dense_flushed(selftune_between(parts->bend[j - parts->d], 0, 1));
+        parts->scale[j] = parts->bend[j - parts->d];
+    }
+    *parts->steep = selftune_between(*parts->steep, 1, (double)parts->d + 1);
     *parts->done = selftune_between(floor(*parts->done), 0, stage->steps);
 }
 
@@ -114,7 +121,7 @@ static void hold(struct selftune_parts *parts, const struct selftune *stage)
 static void news_of(double *g, const struct selftune_parts *parts, const struct selftune *stage,
                     const struct selftune_release *release)
 {
-    const size_t row = parts->d + 1;
+    const size_t row = parts->e + 1;
     const size_t m = stage->output_count;
     for (size_t i = 0; i < parts->width; i++) {
         g[i] = selftune_held(release->gradient[i] / release->record_count) - g[i];
@@ -134,16 +141,17 @@ static void news_of(double *g, const struct selftune_parts *parts, const struct 
 static void learn(struct selftune_parts *parts, size_t output, double curvature, double s2)
 {
     const size_t d = parts->d;
-    const double *v = parts->v + output * (d + 1);
-    double *prior = parts->prior + output * (d + 1);
+    const size_t e = parts->e;
+    const double *v = parts->v + output * (e + 1);
+    double *prior = parts->prior + output * (e + 1);
     double square = 0;
-    for (size_t j = 0; j < d; j++) {
+    for (size_t j = 0; j < e; j++) {
         square += parts->scale[j] * parts->scale[j] * v[j] * v[j];
     }
-    for (size_t j = 0; j <= d; j++) {
-        const double scale = j < d ? parts->scale[j] : 1;
+    for (size_t j = 0; j <= e; j++) {
+        const double scale = j < e ? parts->scale[j] : 1;
         const double own = scale * scale * v[j] * v[j] / fmax(square / (double)d, LEAST);
-        const double drift = j < d ? SELFTUNE_SHARED + (1 - SELFTUNE_SHARED) * own : 1;
+        const double drift = j < e ? SELFTUNE_SHARED + (1 - SELFTUNE_SHARED) * own : 1;
         prior[j] = 1 / (1 / prior[j] + curvature * curvature * scale * scale / s2) +
                    SELFTUNE_DRIFT / (double)d * drift;
     }
@@ -153,6 +161,7 @@ static void learn(struct selftune_parts *parts, size_t output, double curvature,
 static double steepness(const struct selftune_parts *parts, const struct selftune *stage)
 {
     return stage->output_count == 1         ? *parts->steep
+           : stage->bends                   ? fmax(STEEP_WHITE, *parts->steep)
            : stage->sight == SIGHT_PRODUCTS ? STEEP_WHITE
                                             : STEEP_MANY;
 }
@@ -178,15 +187,25 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
     standin_curvature(h, standin);
     standin_gradient(g, standin, clip);
     news_of(g, parts, stage, release);
-    const size_t row = parts->d + 1;
+    const size_t row = parts->e + 1;
     CHECK(row > 1);
+    enum status status = STATUS_OK;
+    if (stage->bends) {
+        const struct selftune_news news = {.step = release->step,
+                                           .record_count = release->record_count,
+                                           .noise = s2,
+                                           .curvature = h};
+        status = selftune_bend(parts, stage, g, &news);
+    }
     for (size_t i = 0; i < width; i++) {
         const double curvature = h[i / row];
         ridge[i] = s2 / (curvature * parts->prior[i]) + RIDGE_LEAST;
         ridge[i] += (steepness(parts, stage) - 1) * curvature;
     }
     memcpy(v, parts->v, width * sizeof *v);
-    const enum status status = standin_move(v, standin, g, clip, ridge);
+    if (status == STATUS_OK) {
+        status = standin_move(v, standin, g, clip, ridge);
+    }
     if (status == STATUS_OK) {
         const size_t kept = selftune_window(stage) - 1;
         if (kept > 0) {
@@ -199,6 +218,9 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
         for (size_t o = 0; o < m; o++) {
             learn(parts, o, h[o], s2);
         }
+        if (stage->bends) {
+            selftune_bend_next(parts, m, release->step);
+        }
         *parts->done = release->step + 1.0;
     }
     free(g);
@@ -209,7 +231,8 @@ static bool release_is_good(const struct selftune_release *release, const struct
 {
     return release->step < stage->steps && is_count(release->record_count) &&
            selftune_is_deviation(release->deviation) &&
-           selftune_all_finite(release->gradient, stage->output_count * (stage->feature_count + 1));
+           selftune_all_finite(release->gradient,
+                               stage->output_count * (selftune_column_count(stage) + 1));
 }
 
 enum status selftune_take_gradient(double *state, const struct selftune *stage,
@@ -231,8 +254,12 @@ enum status selftune_take_gradient(double *state, const struct selftune *stage,
     }
     if (status == STATUS_OK) {
         status = step(&parts, stage, &standin, release);
-        if (status == STATUS_OK) {
+        if (status == STATUS_OK && stage->bends) {
+            status = selftune_show_clip(&parts, stage);
+        } else if (status == STATUS_OK) {
             show_clip(&parts, stage, &standin);
+        }
+        if (status == STATUS_OK) {
             memcpy(state, fresh, count * sizeof *state);
         }
     }
@@ -241,12 +268,12 @@ enum status selftune_take_gradient(double *state, const struct selftune *stage,
     return status;
 }
 
-/* w (D) becomes the model in z of v, the model in u; v is not w. mu is followed by W. */
-static void return_to_columns(double *w, const double *v, const double *mu,
+/* w (d + 1) becomes the model in z of v, (d) and an intercept, the model in u; v is not w. mu is followed by W. */
+static void return_to_columns(double *w, const double *v, double intercept, const double *mu,
                               const struct selftune *stage)
 {
     const size_t d = stage->feature_count;
-    w[d] = v[d];
+    double middle = 0;
     for (size_t i = 0; i < d; i++) {
         if (stage->sight == SIGHT_NONE) {
             w[i] = PLAIN_FACTOR * v[i];
@@ -256,40 +283,48 @@ static void return_to_columns(double *w, const double *v, const double *mu,
         for (size_t j = 0; stage->sight == SIGHT_PRODUCTS && j < d; j++) {
             w[i] += selftune_held(mu[d + i * d + j]) * v[j];
         }
-        w[d] -= selftune_held(mu[i]) * w[i];
+        middle -= selftune_held(mu[i]) * w[i];
     }
+    w[selftune_column_count(stage)] = intercept + middle;
+}
+
+/* The mean of the last iterates' number `at`. */
+static double mean_of(const double *state, const struct selftune *stage, size_t at)
+{
+    const size_t width = stage->output_count * (selftune_column_count(stage) + 1);
+    const double *done = state + selftune_steep_place(stage) + 1;
+    const double count = selftune_between(floor(*done), 1, (double)selftune_window(stage));
+    double mean = selftune_held(state[1 + at]) / count;
+    for (size_t i = 0; i + 1 < (size_t)count; i++) {
+        mean += selftune_held(done[1 + i * width + at]) / count;
+    }
+    return mean;
 }
 
 void selftune_model(double *w, const double *state, const struct selftune *stage)
 {
-    const size_t d = stage->feature_count;
-    const size_t width = stage->output_count * (d + 1);
-    const double *v = state + 1;
-    const double *done = state + selftune_shown_count(stage) + width + d + 1;
-    const double count = selftune_between(floor(*done), 1, (double)selftune_window(stage));
-    double mean[SELFTUNE_FEATURES_MAX + 1];
+    const size_t e = selftune_column_count(stage);
+    const double *mu = state + 1 + stage->output_count * (e + 1);
+    double mean[SELFTUNE_FEATURES_MAX + 1] = {0};
     for (size_t o = 0; o < stage->output_count; o++) {
-        for (size_t j = 0; j <= d; j++) {
-            const size_t at = o * (d + 1) + j;
-            mean[j] = selftune_held(v[at]) / count;
-            for (size_t i = 0; i + 1 < (size_t)count; i++) {
-                mean[j] += selftune_held(done[1 + i * width + at]) / count;
-            }
+        for (size_t j = 0; j <= e; j++) {
+            mean[j] = mean_of(state, stage, o * (e + 1) + j);
         }
-        return_to_columns(w + o * (d + 1), mean, v + width, stage);
+        return_to_columns(w + o * (e + 1), mean, mean[e], mu, stage);
+        if (stage->bends) {
+            selftune_unbend(w + o * (e + 1), mean, mu, stage);
+        }
     }
 }
 
 void selftune_weaken(double *w, const double *state, const struct selftune *stage, double part)
 {
-    const size_t d = stage->feature_count;
-    const double *mu = state + 1 + stage->output_count * (d + 1);
-    for (size_t o = 0; o < stage->output_count; o++, w += d + 1) {
-        for (size_t j = 0; j < d; j++) {
-            const double mean = stage->sight == SIGHT_NONE ? 0 : selftune_held(mu[j]);
-            w[d] += (1 - part) * mean * w[j];
+    const size_t e = selftune_column_count(stage);
+    for (size_t o = 0; o < stage->output_count; o++, w += e + 1) {
+        for (size_t j = 0; j <= e; j++) {
             w[j] *= part;
         }
+        w[e] += (1 - part) * mean_of(state, stage, o * (e + 1) + e);
     }
 }
 
@@ -297,16 +332,20 @@ void selftune_transform(double *u, const double *z, const double *shown,
                         const struct selftune *stage)
 {
     const size_t d = stage->feature_count;
-    const double *mu = shown + 1 + stage->output_count * (d + 1);
+    const size_t e = selftune_column_count(stage);
+    const double *mu = shown + 1 + stage->output_count * (e + 1);
     for (size_t j = 0; j < d; j++) {
         const double x = even_flushed(z[j]);
         u[j] = stage->sight == SIGHT_NONE       ? PLAIN_FACTOR * x
                : stage->sight == SIGHT_PRODUCTS ? 0
                                                 : even_flushed(x - even_flushed(mu[j])) * mu[d + j];
     }
-    u[d] = 1;
+    u[e] = 1;
     for (size_t i = 0; stage->sight == SIGHT_PRODUCTS && i < d; i++) {
         const double off = even_flushed(even_flushed(z[i]) - even_flushed(mu[i]));
         dense_axpy(u, off, mu + d + i * d, d);
+    }
+    if (stage->bends) {
+        selftune_products(u + d, u, mu + d + d * d, d);
     }
 }

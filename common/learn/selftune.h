@@ -46,6 +46,7 @@
 
 enum {
     SELFTUNE_FEATURES_MAX = STANDIN_FEATURES_MAX,
+    SELFTUNE_BENDS_MAX = 21, /* columns whose products are tried, too */
     SELFTUNE_OUTPUTS_MAX = STANDIN_OUTPUTS_MAX,
     SELFTUNE_STEPS_MAX = 1000
 };
@@ -69,6 +70,7 @@ struct selftune {
     double quantile; /* of the clip: standin_clip(); above 0, at most 1 */
     const struct standin *
         rows; /* borrowed: standin_init() of these numbers, for who steps often; NULL: made each time */
+    bool bends; /* beside products: a step tries products of white columns: selftune_bend.h */
 };
 
 /** Checks the numbers. Fails with STATUS_INVALID. All functions below CHECK it. */
@@ -82,6 +84,9 @@ size_t selftune_product_count(const struct selftune *stage);
 
 /** Returns how many sums of columns a look of classes has: d of two classes beside products, else K d. */
 size_t selftune_sum_count(const struct selftune *stage);
+
+/** Returns e, how many columns a step has: d, or with the products of white columns d + d (d + 1)/2. */
+size_t selftune_column_count(const struct selftune *stage);
 
 /** Returns how many numbers the state has. */
 size_t selftune_state_count(const struct selftune *stage);
@@ -168,6 +173,9 @@ void selftune_model(double *w, const double *state, const struct selftune *stage
  * part  in      0 .. 1
  */
 void selftune_weaken(double *w, const double *state, const struct selftune *stage, double part);
+
+/** Returns how many products of white columns have stayed, after the step that tries them all. */
+size_t selftune_bent_count(const double *state, const struct selftune *stage);
 
 /** Returns how many times shorter the steps are because the look says that columns are alike: 1 if it does not. */
 double selftune_shortened(const double *state, const struct selftune *stage);

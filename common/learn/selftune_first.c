@@ -228,17 +228,17 @@ static void set_models(struct first *first)
             mean += first->m > 1 ? first->x[o * d + j] / (double)first->m : 0;
         }
         for (size_t o = 0; o < first->m; o++) {
-            first->parts->v[o * (d + 1) + j] = first->x[o * d + j] - mean;
+            first->parts->v[o * (first->parts->e + 1) + j] = first->x[o * d + j] - mean;
         }
     }
     for (size_t o = 0; o < first->m; o++) {
-        double *v = first->parts->v + o * (d + 1);
+        double *v = first->parts->v + o * (first->parts->e + 1);
         double unsure = 0;
         for (size_t j = 0; j < d; j++) {
             unsure += first->variance[o * d + j] / (double)d;
         }
         const double square = dense_dot(v, v, d);
-        double *prior = first->parts->prior + o * (d + 1);
+        double *prior = first->parts->prior + o * (first->parts->e + 1);
         const double shorter = fmin(1, longest(first, v) / sqrt(fmax(square, VARIANCE_LITTLE)));
         const double left = SELFTUNE_DRIFT * shorter * shorter;
         for (size_t j = 0; j < d; j++) {
@@ -247,7 +247,7 @@ static void set_models(struct first *first)
             prior[j] = own + SELFTUNE_SHARED * (mean - own);
             v[j] *= shorter;
         }
-        prior[d] = unsure + left * square / (double)d;
+        prior[first->parts->e] = unsure + left * square / (double)d;
         first->lowered[o] *= shorter;
     }
 }
@@ -257,7 +257,7 @@ static void set_models(struct first *first)
  * known. */
 static void set_intercepts(struct first *first)
 {
-    const size_t row = first->d + 1;
+    const size_t row = first->parts->e + 1;
     const double *share = first->classes->share;
     double *v = first->parts->v;
     double mean = 0;
@@ -266,12 +266,12 @@ static void set_intercepts(struct first *first)
             first->lowered[o] = (first->stage->sight == SIGHT_SUMS ? middle_plain : 1) *
                                 dense_dot(v + o * row, v + o * row, first->d);
         }
-        v[o * row + first->d] =
+        v[o * row + row - 1] =
             (first->m == 1 ? log(share[1] / share[0]) : log(share[o])) - first->lowered[o] / 2;
-        mean += v[o * row + first->d] / (double)first->m;
+        mean += v[o * row + row - 1] / (double)first->m;
     }
     for (size_t o = 0; first->m > 1 && o < first->m; o++) {
-        v[o * row + first->d] -= mean;
+        v[o * row + row - 1] -= mean;
     }
 }
 
@@ -323,8 +323,8 @@ enum status selftune_first_model(struct selftune_parts *parts, const struct self
     }
     *parts->steep = 1;
     if (sum == NULL) {
-        for (size_t j = 0; j <= d; j++) {
-            parts->prior[j] = PRIOR / (double)d;
+        for (size_t j = 0; j <= parts->e; j++) {
+            parts->prior[j] = j < d || j == parts->e ? PRIOR / (double)d : 0;
         }
         set_intercepts(&first);
         return STATUS_OK;

@@ -21,14 +21,16 @@
 /* The state of classes, part by part. */
 struct selftune_parts {
     size_t d;
+    size_t e;     /* columns of a step; e = d where nothing bends; D = e + 1 */
     size_t width; /* m D */
     double *clip; /* (1) */
     double *v;    /* (m, D) */
     double *mu;   /* (d) NULL without a look */
     double *w;    /* (d, d) after products, else (d); NULL without a look */
+    double *bend; /* (e - d) the scales of products of white columns, as agents see them */
     double *
         prior; /* (m, D) Pv: variance of what is still to be learned of each number of V, if scale were 1 */
-    double *scale; /* (d) of W: what whitens a column is multiplied by it */
+    double *scale; /* (e) of W: what whitens a column is multiplied by it */
     double *
         steep; /* (1) of two classes: the loss is taken to be that much steeper than in white columns */
     double *done;

@@ -17,15 +17,17 @@ struct selftune_parts selftune_parts_of(double *state, const struct selftune *st
 {
     const size_t d = stage->feature_count;
     struct selftune_parts parts = {
-        .d = d, .width = stage->output_count * (d + 1), .clip = state, .v = state + 1};
+        .d = d, .e = selftune_column_count(stage), .clip = state, .v = state + 1};
+    parts.width = stage->output_count * (parts.e + 1);
     double *next = parts.v + parts.width;
     if (stage->sight != SIGHT_NONE) {
         parts.mu = next;
         parts.w = next + d;
+        parts.bend = parts.w + selftune_white_count(stage);
     }
     parts.prior = state + selftune_shown_count(stage);
     parts.scale = parts.prior + parts.width;
-    parts.steep = parts.scale + d;
+    parts.steep = parts.scale + parts.e;
     parts.done = parts.steep + 1;
     parts.past = parts.done + 1;
     return parts;
@@ -41,6 +43,12 @@ size_t selftune_product_count(const struct selftune *stage)
 {
     const size_t d = stage->feature_count;
     return stage->sight == SIGHT_PRODUCTS ? d * (d + 1) / 2 : stage->sight == SIGHT_SQUARES ? d : 0;
+}
+
+size_t selftune_column_count(const struct selftune *stage)
+{
+    const size_t d = stage->feature_count;
+    return stage->bends ? d + d * (d + 1) / 2 : d;
 }
 
 size_t selftune_sum_count(const struct selftune *stage)
@@ -67,6 +75,11 @@ enum status selftune_check(const struct selftune *stage, struct why *why)
     if (stage->steps < least || stage->steps > SELFTUNE_STEPS_MAX) {
         return why_refuse(why, "from %u to %d steps", (unsigned)least, SELFTUNE_STEPS_MAX);
     }
+    if (stage->bends && (stage->sight != SIGHT_PRODUCTS || stage->steps < 3 ||
+                         stage->feature_count > SELFTUNE_BENDS_MAX)) {
+        return why_refuse(why, "products of 1 to %d columns after a look at products, and 3 steps",
+                          SELFTUNE_BENDS_MAX);
+    }
     if (!(stage->quantile > 0 && stage->quantile <= 1)) {
         return why_refuse(why, "the clip's quantile is above 0 and at most 1");
     }
@@ -77,8 +90,9 @@ size_t selftune_shown_count(const struct selftune *stage)
 {
     const size_t d = stage->feature_count;
     CHECK(selftune_check(stage, NULL) == STATUS_OK);
-    return 1 + stage->output_count * (d + 1) + (stage->sight != SIGHT_NONE ? d : 0) +
-           selftune_white_count(stage);
+    const size_t e = selftune_column_count(stage);
+    return 1 + stage->output_count * (e + 1) + (stage->sight != SIGHT_NONE ? d : 0) +
+           selftune_white_count(stage) + (e - d);
 }
 
 size_t selftune_class_count(const struct selftune *stage)
@@ -88,15 +102,15 @@ size_t selftune_class_count(const struct selftune *stage)
 
 size_t selftune_steep_place(const struct selftune *stage)
 {
-    const size_t width = stage->output_count * (stage->feature_count + 1);
-    return selftune_shown_count(stage) + width + stage->feature_count;
+    const size_t e = selftune_column_count(stage);
+    return selftune_shown_count(stage) + stage->output_count * (e + 1) + e;
 }
 
 size_t selftune_state_count(const struct selftune *stage)
 {
-    const size_t width = stage->output_count * (stage->feature_count + 1);
-    return selftune_shown_count(stage) + width + stage->feature_count + 2 +
-           (selftune_window(stage) - 1) * width;
+    const size_t e = selftune_column_count(stage);
+    const size_t width = stage->output_count * (e + 1);
+    return selftune_shown_count(stage) + width + e + 2 + (selftune_window(stage) - 1) * width;
 }
 
 /* Whether each number is a number and at most `most`. */
@@ -114,13 +128,16 @@ enum status selftune_check_shown(const double *shown, const struct selftune *sta
 {
     const size_t d = stage->feature_count;
     const size_t count = selftune_shown_count(stage);
-    const size_t width = stage->output_count * (d + 1);
+    const size_t e = selftune_column_count(stage);
+    const size_t width = stage->output_count * (e + 1);
     const double *v = shown + 1;
     const double *mu = v + width;
-    bool good = shown[0] >= STANDIN_CLIP_LEAST && shown[0] <= SELFTUNE_CLIP_MOST((double)d) &&
+    bool good = shown[0] >= STANDIN_CLIP_LEAST && shown[0] <= SELFTUNE_CLIP_MOST((double)e) &&
                 all_within(v, width, SELFTUNE_MOST);
     if (stage->sight != SIGHT_NONE) {
-        good = good && all_within(mu, d, 1) && all_within(mu + d, selftune_white_count(stage), 32);
+        good = good && all_within(mu, d, 1) &&
+               all_within(mu + d, selftune_white_count(stage), 32) &&
+               all_within(mu + d + selftune_white_count(stage), e - d, 1);
         for (const double *w = mu + d; w < shown + count; w++) {
             good = good && dense_flushed(*w) == *w;
         }

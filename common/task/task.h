@@ -46,6 +46,9 @@ struct task_text {
     /** Returns the strategy that takes another's place where answers are exact, or are not; NULL: all do for both. */
     enum strategy (*strategy_where)(enum strategy strategy, bool exact_answers);
 
+    /** Returns the map of a stage whose text has none, before any stage is built; NULL: none. */
+    enum map_kind (*map)(const struct drafting *drafting, size_t index);
+
     /** Reads what only this task has, and sets rounds, batch, batches and the charge. */
     enum status (*build)(const struct drafting *drafting, size_t index);
 

@@ -20,11 +20,11 @@ static double clamped(double x)
     return even_max(even_min(x, 1), -1);
 }
 
-/* A record's columns, each in [-1, 1] to the last bit. x: its features (d + 1). */
-static void take_columns(double *z, const double *x, size_t d, double constant)
+/* A record's columns, each in [-1, 1] to the last bit. x: its features; products behind the columns are not read. */
+static void take_columns(double *z, const double *x, size_t d, double scale)
 {
     for (size_t j = 0; j < d; j++) {
-        z[j] = clamped(x[j] / constant);
+        z[j] = clamped(x[j] / scale);
     }
 }
 
@@ -135,7 +135,7 @@ static void look_through(struct seen *seen, const struct task_input *input,
 {
     const struct selftune *tune = &learn_stage(input->stage)->tune;
     const size_t d = tune->feature_count;
-    const double constant = schema_constant(&input->stage->schema);
+    const double scale = schema_column_scale(&input->stage->schema);
     const double divisor = divisor_of(input->stage, seen->shown[0]);
     const double most = (1 - 0x1p-20) / sqrt((double)seen->width);
     const size_t weights = learn_gradient_count(input->stage);
@@ -147,7 +147,7 @@ static void look_through(struct seen *seen, const struct task_input *input,
         const size_t row = input->order[rows->first + i];
         double *u = seen->x + i * seen->width;
         double *z = seen->weight + weights;
-        take_columns(z, input->data->x + row * (d + 1), d, constant);
+        take_columns(z, input->data->x + row * input->data->feature_count, d, scale);
         selftune_transform(u, z, seen->shown, tune);
         for (size_t j = 0; j < seen->width; j++) {
             u[j] = even_flushed(even_max(even_min(u[j] / divisor, most), -most));
@@ -162,7 +162,7 @@ static enum status seen_init(struct seen *seen, const struct task_input *input,
 {
     const struct selftune *tune = &learn_stage(input->stage)->tune;
     const size_t shown = selftune_shown_count(tune);
-    *seen = (struct seen){.count = (size_t)rows->count, .width = tune->feature_count + 1};
+    *seen = (struct seen){.count = (size_t)rows->count, .width = selftune_column_count(tune) + 1};
     seen->x = malloc(seen->count * seen->width * sizeof *seen->x);
     seen->y = malloc(seen->count * sizeof *seen->y);
     seen->weight =
@@ -198,7 +198,7 @@ static enum status step(int64_t *value, const struct task_input *input,
     const struct learn_stage *own = learn_stage(input->stage);
     const struct gradient gradient = {.loss = input->stage->loss,
                                       .output_count = own->tune.output_count,
-                                      .feature_count = own->tune.feature_count + 1,
+                                      .feature_count = selftune_column_count(&own->tune) + 1,
                                       .grid_bits = LEARN_STEP_BITS + LEARN_REACH_BITS,
                                       .norm = own->tune.gaussian ? GRADIENT_L2 : GRADIENT_L1,
                                       .clip = learn_clip(input->stage),
@@ -223,7 +223,8 @@ enum status answer_learn(int64_t *value, const struct task_input *input)
     const struct round_rows rows =
         round_rows(input->stage, input->within, input->data->record_count);
     CHECK(rows.first + rows.count <= input->data->record_count &&
-          input->data->feature_count == d + 1);
+          input->data->feature_count ==
+              selftune_column_count(&learn_stage(input->stage)->tune) + 1);
     if (!learn_is_look(input->stage, input->within)) {
         CHECK(input->experts != NULL);
         return step(value, input, &rows);
@@ -235,8 +236,8 @@ enum status answer_learn(int64_t *value, const struct task_input *input)
     for (uint64_t i = 0; i < rows.count; i++) {
         const size_t row = input->order[rows.first + i];
         z[0] = clamped(input->data->y[row]);
-        take_columns(z + columns - d, input->data->x + row * (d + 1), d,
-                     schema_constant(&input->stage->schema));
+        take_columns(z + columns - d, input->data->x + row * input->data->feature_count, d,
+                     schema_column_scale(&input->stage->schema));
         add_look(value, input->stage, z, input->data->y[row]);
     }
     bytes_wipe(z, columns * sizeof *z);

@@ -281,6 +281,7 @@ static enum status rehearse(struct rehearsal *out, const struct terms_setting *s
                               .records = (double)setting->agents * (double)stage->batch,
                               .noises = noise.is_gaussian ? 0 : noise.draws,
                               .step = ldexp(query_noise_deviation(&noise), -LEARN_STEP_BITS)};
+    out->tune.bends = false; /* the made-up labels are of linear models */
     out->look_count = first / (look * own->weights.count);
     out->look_sum = first / (look * own->weights.sum);
     out->reach = learn_reach(own);

@@ -164,18 +164,19 @@ static const struct variant {
                 {1, -0.5, ", threshold -0.5"},
                 {1, 0.5, ", threshold +0.5"}};
 
-/* Columns are features divided by the constant. */
+/* Columns are features divided by their scale. */
 static void write_variant(double *wide, double *model, const struct outcome *outcome,
                           const struct stage *stage, const struct variant *variant)
 {
     const struct selftune *tune = &learn_stage(stage)->tune;
     const double constant = schema_constant(&stage->schema);
+    const double scale = schema_column_scale(&stage->schema);
     const size_t s = round_stage_width(stage);
     selftune_model(model, outcome->state, tune);
     selftune_weaken(model, outcome->state, tune, variant->part);
     model[s - 1] += variant->shift;
     for (size_t j = 0; j < s; j++) {
-        model[j] /= constant;
+        model[j] /= (j + 1) % (s / tune->output_count) == 0 ? constant : scale;
     }
     block_widen(wide, tune->output_count, stage->block, model);
 }
@@ -283,9 +284,14 @@ static enum status describe(struct outcome_round *round, const struct outcome *o
                             own->is_number ? "" : "counts, ", what, own->tune.feature_count,
                             own->is_number ? " and the label" : "");
     }
-    const enum status status = closing_note(
+    enum status status = closing_note(
         round, "; ", "step %u of %u%s", within + (own->tune.sight != SIGHT_NONE ? 0 : 1),
         own->tune.steps, own->is_number ? ", with the sum of misses" : "");
+    if (status == STATUS_OK && own->tune.bends && within + 1 == stage->rounds) {
+        const size_t d = own->tune.feature_count;
+        status = closing_note(round, "; ", "of %zu products of columns %zu tell something and stay",
+                              d * (d + 1) / 2, selftune_bent_count(outcome->state, &own->tune));
+    }
     const double shortened = own->is_number ? 1 : selftune_shortened(outcome->state, &own->tune);
     return status != STATUS_OK || within + 1 < stage->rounds || shortened <= SHORTENED_LEAST
                ? status

@@ -128,7 +128,7 @@ static inline struct selftune_number learn_number(const struct stage *stage)
 static inline size_t learn_gradient_count(const struct stage *stage)
 {
     const struct selftune *tune = &learn_stage(stage)->tune;
-    return tune->output_count * (tune->feature_count + 1);
+    return tune->output_count * (selftune_column_count(tune) + 1);
 }
 
 static inline bool learn_is_look(const struct stage *stage, uint32_t within)

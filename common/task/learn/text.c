@@ -22,6 +22,8 @@ enum {
     STEPS_GAUSSIAN = 4,
     STEPS_GAUSSIAN_MANY = 8,
     STEPS_MAX = 16,
+    BENDS_STEPS =
+        4, /* the first of a linear model, one that tries products, and some with those that stay */
     RECORDS_MOST = 1000000
 };
 
@@ -49,6 +51,11 @@ static const double share_counts_most = 0.2;
 #define STEP_OF_TWO      8.0
 #define STEP_OF_MANY     0.9
 #define STEP_OF_GAUSSIAN 3.5
+
+/* Products of columns are tried where the noise of a step is at most this. Above it, on Shuttle and Satellite, they cost 0.4 to 0.6
+ * points. And where a site's columns and products are at most a quarter of a gigabyte. */
+#define BENDS_NOISE   0.1
+#define BENDS_NUMBERS 0x1p25
 
 /* What the plan goes by. Deviations are those of a mean over all records, of which a unit moves its own. */
 struct prospect {
@@ -185,14 +192,14 @@ static double moved(const struct job *job, const struct stage *stage)
     return (double)(job->unit == UNIT_RECORD ? reach_of(job, stage).records : stage->batch);
 }
 
-static struct prospect prospect_of(const struct job *job, const struct stage *stage, double share)
+static struct prospect prospect_of(const struct job *job, const struct learn_stage *own,
+                                   double moved, double share)
 {
-    const bool gaussian = learn_stage(stage)->tune.gaussian;
+    const bool gaussian = own->tune.gaussian;
     const double epsilon = (double)job->epsilon_micro * 1e-6 * share;
     return (struct prospect){.gaussian = gaussian,
-                             .d = (double)learn_stage(stage)->tune.feature_count,
-                             .units = (double)job->cohort_min * (double)job->records_least /
-                                      moved(job, stage),
+                             .d = (double)own->tune.feature_count,
+                             .units = (double)job->cohort_min * (double)job->records_least / moved,
                              .noises = trust_of(job)->one_noise ? 1 : (double)job->cohort_min,
                              .epsilon = epsilon,
                              .rho = gaussian ? rho_of(epsilon, job->delta_atto) : 0};
@@ -208,7 +215,7 @@ static enum status check(const struct drafting *drafting, size_t index)
                              "is round, and a learn stage looks at the same records in every "
                              "round: write unit: agent, which is what that protects");
     }
-    if (schema->map.kind != MAP_NONE) {
+    if (schema->map.kind != MAP_NONE && schema->map.kind != MAP_PRODUCTS) {
         return stage_refuse(drafting, index, "task",
                             "learns on the columns themselves, and a map replaces them: remove the "
                             "map, or write update");
@@ -267,6 +274,55 @@ static void take_records(const struct job *job, struct stage *stage)
     }
 }
 
+static void take_schema(struct learn_stage *own, const struct drafting *drafting, size_t index)
+{
+    const struct job *job = drafting->job;
+    own->is_number = job->schema.label.kind == LABEL_NUMBER;
+    own->tune.feature_count = schema_plain_count(&job->schema) - 1;
+    own->tune.output_count = schema_output_count(&job->schema);
+    own->tune.gaussian = job->delta_atto > 0 && !stage_has(drafting, index, "share");
+}
+
+static void plan_classes(struct learn_stage *own, const struct prospect *prospect)
+{
+    own->tune.sight = sight(prospect);
+    own->tune.quantile = 0.3;
+    own->tune.steps = steps(prospect, own);
+}
+
+/* Whether a later stage learns, too: it may go on from the model, as an `update` does from one of the map that it has itself. */
+static bool is_learned_on(const struct drafting *drafting, size_t index)
+{
+    for (size_t i = index + 1; i < drafting->draft->stage_count; i++) {
+        if (task_reads((enum task)draft_stage(drafting, i)->task, SHARED_MAP)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Products of columns are tried where the noise of a step, that of steps(), is small: so linear tables lose next to nothing. They
+ * are part of the model, so of the schema's map, and that is laid out before stages are built. Only for unit record, where a unit
+ * moves one record. */
+static enum map_kind map(const struct drafting *drafting, size_t index)
+{
+    const struct job *job = drafting->job;
+    struct learn_stage own = {.judged = false};
+    take_schema(&own, drafting, index);
+    const double d = (double)own.tune.feature_count;
+    const double numbers = (double)job->records_least * (d + d * (d + 1) / 2);
+    if (own.is_number || job->unit != UNIT_RECORD || d > SELFTUNE_BENDS_MAX ||
+        numbers > BENDS_NUMBERS || d < 1 || is_learned_on(drafting, index)) {
+        return MAP_NONE;
+    }
+    const double share = (double)stage_share_nano(drafting, index) / SHARE_ONE;
+    const struct prospect prospect = prospect_of(job, &own, 1, share);
+    plan_classes(&own, &prospect);
+    const bool bends = own.tune.sight == SIGHT_PRODUCTS && own.tune.steps >= BENDS_STEPS &&
+                       deviation(&prospect, 2, 2, 1) * learn_step_length(&own) <= BENDS_NOISE;
+    return bends ? MAP_PRODUCTS : MAP_NONE;
+}
+
 static enum status build(const struct drafting *drafting, size_t index)
 {
     struct job *job = drafting->job;
@@ -276,25 +332,21 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status != STATUS_OK) {
         return status;
     }
-    own->is_number = stage->schema.label.kind == LABEL_NUMBER;
     own->judged = is_judged(drafting, index);
+    take_schema(own, drafting, index);
     if (!stage_has(drafting, index, "loss")) {
         stage->loss = (struct loss){.kind = own->is_number ? LOSS_SQUARED : LOSS_LOGISTIC};
     }
     stage->grid_bits = LEARN_STEP_BITS;
     take_records(job, stage);
-    own->tune.feature_count = schema_plain_count(&stage->schema) - 1;
-    own->tune.output_count = schema_output_count(&stage->schema);
-    own->tune.gaussian = job->delta_atto > 0 && !stage_has(drafting, index, "share");
     const double share = (double)stage_share_nano(drafting, index) / SHARE_ONE;
-    const struct prospect prospect = prospect_of(job, stage, share);
+    const struct prospect prospect = prospect_of(job, own, moved(job, stage), share);
     if (own->is_number) {
         learn_plan_number(own, deviation(&prospect, 1, 1, 1), learn_number_noisier(stage->loss));
     } else {
-        own->tune.sight = sight(&prospect);
-        own->tune.quantile = 0.3;
-        own->tune.steps = steps(&prospect, own);
+        plan_classes(own, &prospect);
         own->weights = weigh(&prospect, own);
+        own->tune.bends = stage->schema.map.kind == MAP_PRODUCTS;
     }
     stage->rounds = own->tune.steps + (own->tune.sight != SIGHT_NONE ? 1 : 0);
     if (own->tune.gaussian) {
@@ -313,4 +365,5 @@ const struct task_text task_text_learn = {
     .records_most_default = RECORDS_MOST,
     .sums_remedy = "lower cohort.records and cohort.records_most, or raise privacy.epsilon",
     .stage_bytes = sizeof(struct learn_stage),
+    .map = map,
     .build = build};

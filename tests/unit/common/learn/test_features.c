@@ -341,6 +341,52 @@ Test(features, nystrom_norms_are_never_more_than_1)
     }
 }
 
+/* Columns at their bounds are the longest: then the norm is 1. */
+Test(features, products_are_those_of_columns_and_norms_are_never_more_than_1)
+{
+    struct column column[COLUMNS];
+    struct schema schema;
+    struct schema plain;
+    struct seeded_random random;
+    double x[PLAIN];
+    double z[PLAIN + PLAIN * PLAIN];
+    long double longest = 0;
+    five_columns(&schema, column);
+    plain = schema;
+    schema.map = (struct feature_map){.kind = MAP_PRODUCTS};
+    struct features *features = prepared(&schema);
+    struct features *plainly = prepared(&plain);
+    const size_t count = schema_feature_count(&schema);
+    const size_t d = schema_plain_count(&schema) - 1;
+    const double scale = schema_column_scale(&schema);
+    cr_assert_eq(count, d + d * (d + 1) / 2 + 1);
+    seeded_random_init(&random, 29);
+    for (int i = 0; i < 2000; i++) {
+        double value[COLUMNS];
+        draw_values(value, COLUMNS, &random);
+        for (size_t j = 0; j < COLUMNS && i % 2 == 0; j++) {
+            value[j] *= column[j].kind == COLUMN_NUMBER ? 1e9 : 1;
+        }
+        features_apply(features, z, value);
+        features_apply(plainly, x, value);
+        const double one = schema_column_scale(&plain);
+        size_t at = d;
+        for (size_t j = 0; j < d; j++) {
+            cr_assert_float_eq(z[j] / scale, x[j] / one, 1e-14);
+            for (size_t k = j; k < d; k++, at++) {
+                cr_assert_float_eq(z[at] / scale, x[j] / one * (x[k] / one), 1e-14);
+            }
+        }
+        cr_assert_eq(z[count - 1], schema_constant(&schema));
+        const long double norm = square_norm(z, count);
+        cr_assert(norm <= 1, "%Lg", norm - 1);
+        longest = norm > longest ? norm : longest;
+    }
+    cr_assert(longest > 0.9L, "%Lg", longest);
+    features_free(features);
+    features_free(plainly);
+}
+
 Test(features, landmarks_too_near_each_other_are_refused_by_number)
 {
     struct column column[COLUMNS];

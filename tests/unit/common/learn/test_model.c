@@ -269,6 +269,14 @@ Test(model, carries_its_map)
     cr_assert(back.schema.map.landmark_count == 2 && back.weight_count == 3);
     cr_assert(memcmp(back.schema.map.landmark, row, sizeof row) == 0);
     model_free(&back);
+    free(landmark);
+    model.schema.map = (struct feature_map){.kind = MAP_PRODUCTS};
+    model = with_weights(model);
+    back = again(&model);
+    const size_t columns = schema_plain_count(&model.schema) - 1;
+    cr_assert(back.schema.map.kind == MAP_PRODUCTS);
+    cr_assert_eq(back.weight_count, columns + columns * (columns + 1) / 2 + 1);
+    model_free(&back);
     model_free(&model);
 }
 

@@ -27,7 +27,9 @@ const struct learn_way learn_ways[WAYS] = {
     {SIGHT_PRODUCTS, false, false, "1000", true, "huber, loss_parameter: 0.3"},
     {SIGHT_NONE, true, false, "0.5", true, "huber, loss_parameter: 0.3"},
     {SIGHT_NONE, false, false, "0.5", true, "pinball, loss_parameter: 0.8"},
-    {SIGHT_SQUARES, true, false, "25", true, "pinball, loss_parameter: 0.5"}};
+    {SIGHT_SQUARES, true, false, "25", true, "pinball, loss_parameter: 0.5"},
+    {SIGHT_PRODUCTS, false, false, "1000"},
+    {SIGHT_PRODUCTS, true, true, "1000"}};
 
 void learn_rig_init(struct learn_rig *f, const struct learn_way *way)
 {
@@ -57,6 +59,7 @@ void learn_rig_init(struct learn_rig *f, const struct learn_way *way)
     f->number = way->number;
     f->columns = D + (way->number ? 1 : 0);
     f->outputs = way->several ? 3 : 1;
+    f->width = f->job.stage->block.count;
     cr_assert_eq(learn_stage(f->job.stage)->tune.sight, way->sight);
     cr_assert_eq(learn_stage(f->job.stage)->tune.gaussian, way->gaussian);
     cr_assert_eq(learn_class_count(f->job.stage), f->classes);
@@ -64,7 +67,7 @@ void learn_rig_init(struct learn_rig *f, const struct learn_way *way)
     for (size_t i = 0; i < M; i++) {
         f->order[i] = (i * 7 + 3) % M;
     }
-    f->data = (struct dataset){.record_count = M, .feature_count = WIDTH, .x = f->x, .y = f->y};
+    f->data = (struct dataset){.record_count = M, .feature_count = f->width, .x = f->x, .y = f->y};
     f->input = (struct task_input){.job = &f->job,
                                    .stage = f->job.stage,
                                    .data = &f->data,
@@ -75,11 +78,19 @@ void learn_rig_init(struct learn_rig *f, const struct learn_way *way)
 void learn_rig_set_features(struct learn_rig *f)
 {
     const double constant = schema_constant(&f->job.stage->schema);
+    const double scale = schema_column_scale(&f->job.stage->schema);
     for (size_t i = 0; i < M; i++) {
+        const double *z = f->z + i * D;
+        double *x = f->x + i * f->width;
         for (size_t j = 0; j < D; j++) {
-            f->x[i * WIDTH + j] = constant * f->z[i * D + j];
+            *x++ = scale * z[j];
         }
-        f->x[i * WIDTH + D] = constant;
+        for (size_t j = 0; j < D && f->width > D + 1; j++) {
+            for (size_t k = j; k < D; k++) {
+                *x++ = scale * z[j] * z[k];
+            }
+        }
+        *x = constant;
     }
 }
 

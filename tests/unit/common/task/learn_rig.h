@@ -10,10 +10,10 @@
 enum {
     M = 40,
     D = 14,
-    WIDTH = D + 1,
+    WIDTH = D + D * (D + 1) / 2 + 1, /* at most: of records and gradients with products */
     CLASSES = 3,
-    STATE_MAX = 1 + CLASSES * WIDTH + D + D * D,
-    VALUES_MAX = CLASSES * (1 + WIDTH) + WIDTH * (WIDTH + 1) / 2
+    STATE_MAX = 1 + CLASSES * WIDTH + D + D * D + WIDTH,
+    VALUES_MAX = CLASSES * (1 + WIDTH) + (D + 1) * (D + 2) / 2
 };
 
 /* What a stage looks at, its noise, and whether it has three classes, or a number. */
@@ -34,6 +34,7 @@ struct learn_rig {
     size_t order[M];
     size_t classes; /* 0 for a number */
     size_t outputs;
+    size_t width; /* numbers of a record and of an output's gradient */
     bool number;
     size_t columns; /* of a look */
     struct dataset data;
@@ -41,7 +42,7 @@ struct learn_rig {
     struct task_input input;
 };
 
-enum { WAYS = 21 };
+enum { WAYS = 23 };
 extern const struct learn_way learn_ways[WAYS];
 
 /** Makes a job of M records in this way; job_free(&f->job). */

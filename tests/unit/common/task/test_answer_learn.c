@@ -87,12 +87,14 @@ Test(answer_learn, a_look_is_counts_sums_and_products_or_squares_or_what_is_kept
     }
 }
 
-/* u = ((z - mu) W, 1), or (2 z, 1) */
+/* u = ((z - mu) W, 1), or (2 z, 1); products of columns, times their scales, before the 1 */
 static void whiten(double *u, const struct learn_rig *f, size_t record)
 {
     const enum selftune_sight sight = learn_stage(f->job.stage)->tune.sight;
     const double *z = f->z + record * D;
-    const double *mu = f->state + 1 + f->outputs * WIDTH;
+    const double *mu = f->state + 1 + f->outputs * f->width;
+    const double *scale = mu + D + D * D;
+    double *product = u + D;
     for (size_t j = 0; j < D; j++) {
         u[j] = sight == SIGHT_NONE       ? 2 * z[j]
                : sight == SIGHT_PRODUCTS ? 0
@@ -101,7 +103,12 @@ static void whiten(double *u, const struct learn_rig *f, size_t record)
             u[j] += (z[k] - mu[k]) * mu[D + k * D + j];
         }
     }
-    u[D] = 1;
+    for (size_t j = 0; j < D && f->width > D + 1; j++) {
+        for (size_t k = j; k < D; k++) {
+            *product++ = *scale++ * (j == k ? (u[j] * u[j] - 1) / sqrt(2) : u[j] * u[k]);
+        }
+    }
+    *product = 1;
 }
 
 /* Of a number, the slope of the loss, of the squared one halved. */
@@ -127,8 +134,8 @@ static double step_by_the_book(double *value, const struct learn_rig *f)
         double norm = 0;
         whiten(u, f, i);
         for (size_t o = 0; o < f->outputs; o++) {
-            for (size_t j = 0; j < WIDTH; j++) {
-                p[o] += u[j] * f->state[1 + o * WIDTH + j];
+            for (size_t j = 0; j < f->width; j++) {
+                p[o] += u[j] * f->state[1 + o * f->width + j];
             }
             misses += fmin(1, fabs(p[o] - f->y[i]));
             slope[o] = p[o] - f->y[i];
@@ -138,13 +145,13 @@ static double step_by_the_book(double *value, const struct learn_rig *f)
         for (size_t o = 0; o < f->outputs; o++) {
             slope[o] = f->number ? slope_of(&f->job.stage->loss, slope[o])
                                  : p[o] / total - (class_of(f, i) == (f->outputs > 1 ? o : 1));
-            for (size_t j = 0; j < WIDTH; j++) {
+            for (size_t j = 0; j < f->width; j++) {
                 norm += gaussian ? slope[o] * u[j] * slope[o] * u[j] : fabs(slope[o] * u[j]);
             }
         }
         norm = gaussian ? sqrt(norm) : norm;
-        for (size_t k = 0; k < f->outputs * WIDTH; k++) {
-            value[k] += slope[k / WIDTH] * u[k % WIDTH] * fmin(1, f->state[0] / norm);
+        for (size_t k = 0; k < f->outputs * f->width; k++) {
+            value[k] += slope[k / f->width] * u[k % f->width] * fmin(1, f->state[0] / norm);
         }
     }
     return misses;
@@ -161,7 +168,7 @@ Test(answer_learn, a_step_is_the_sum_of_clipped_gradients_and_of_a_number_has_th
         learn_rig_draw_records(&f, &seeded);
         learn_rig_draw_state(&f, &seeded);
         const double misses = step_by_the_book(wanted, &f);
-        const size_t numbers = f.outputs * WIDTH;
+        const size_t numbers = f.outputs * f.width;
         const uint32_t first = learn_ways[w].sight != SIGHT_NONE;
         cr_assert_gt(f.job.stage->rounds, first, "way %zu takes no step", w);
         for (uint32_t within = first; within < f.job.stage->rounds; within++) {
@@ -324,7 +331,7 @@ Test(answer_learn, no_record_moves_an_answer_by_more_than_its_sensitivity)
 Test(answer_learn, a_state_that_is_nonsense_stays_within_the_bounds)
 {
     const double odd[] = {NAN, HUGE_VAL, -HUGE_VAL, 1e300, -1e300, 0, 1e-310, -3};
-    static const size_t way[] = {0, 2, 6, 8, 10, 12, 14, 17, 19}; /* Laplace, of each kind */
+    static const size_t way[] = {0, 2, 6, 8, 10, 12, 14, 17, 19, 21}; /* Laplace, of each kind */
     const size_t kinds = sizeof way / sizeof way[0];
     for (size_t i = 0; i < kinds * sizeof odd / sizeof odd[0]; i++) {
         struct seeded_random seeded;
@@ -345,6 +352,17 @@ Test(answer_learn, a_state_that_is_nonsense_stays_within_the_bounds)
             private_vector_free(&before);
             private_vector_free(&after);
         }
+        job_free(&f.job);
+    }
+}
+
+Test(answer_learn, products_of_columns_are_among_the_ways)
+{
+    for (size_t w = WAYS - 2; w < WAYS; w++) {
+        struct learn_rig f;
+        learn_rig_init(&f, &learn_ways[w]);
+        cr_assert(learn_stage(f.job.stage)->tune.bends);
+        cr_assert_eq(f.width, WIDTH);
         job_free(&f.job);
     }
 }

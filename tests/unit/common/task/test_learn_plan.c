@@ -141,6 +141,42 @@ Test(learn_plan, steps_after_sums_pay_where_columns_are_few)
     compare(&(struct case_of){"a step", 57, 736, LOCAL_1, SIGHT_SUMS, 0, SIGHT_SUMS, 1, 220});
 }
 
+/* Steps whose noise is small try products of columns; not where an update goes on from the model. */
+static bool bends(const char *epsilon, const char *after)
+{
+    struct job job;
+    struct why why = {{0}};
+    char text[TEXT_BYTES];
+    (void)snprintf(
+        text, sizeof text,
+        "hedgerow: 1\njob: toy\ndata:\n"
+        "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+        "  features: [{column: a, centre: 0, half_width: 1}, "
+        "{column: b, centre: 0, half_width: 1}]\n"
+        "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: %s, "
+        "delta: 0}\n"
+        "cohort: {minimum: 5, records: 1000, join_deadline_s: 1, deadline_s: 1}\nstages:\n"
+        "  - {task: learn, share: 0.5}\n%s",
+        epsilon, after);
+    cr_assert(job_parse(&job, (struct slice){text, strlen(text)}, "toy", &why) == STATUS_OK, "%s",
+              why.text);
+    const bool tries = learn_stage(job.stage)->tune.bends;
+    cr_assert_eq(tries, job.stage->schema.map.kind == MAP_PRODUCTS);
+    cr_assert_eq(job.stage->block.count, tries ? 6 : 3);
+    cr_assert(!tries || learn_stage(job.stage)->tune.steps >= 4);
+    job_free(&job);
+    return tries;
+}
+
+Test(learn_plan, products_are_tried_where_noise_is_small)
+{
+    cr_assert(bends("20", ""));
+    cr_assert(!bends("0.5", ""));
+    cr_assert(!bends(
+        "20", "  - {task: update, strategy: average, loss: logistic, noise: laplace, rounds: 2, "
+              "batch: 500, clip: 1, rate: 1, share: 0.5}\n"));
+}
+
 Test(learn_plan, gaussian_steps_are_many)
 {
     compare(
