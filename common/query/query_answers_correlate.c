@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const double records_least = 2; /* deviations of their noise */
+
 size_t correlate_answers(const struct query *query)
 {
     return 1 + query->variable_count * (query->variable_count - 1);
@@ -27,13 +29,16 @@ static void say_how(struct query_answer *answer, const struct query *query)
     }
 }
 
-/* What of a pair may not vary at all: no factor is told of it then. Else, where there is none, that it varies too little. */
+/* Whether there are records at all; what of a pair may not vary: no factor is told of it then. Else, where there is none, that it varies too little. */
 static void say_doubtful(struct query_answer *answer, const struct correlate *all, size_t i,
                          size_t j, const struct query *query)
 {
     const size_t used = strlen(answer->note);
     const size_t first = correlate_is_doubtful(all, i) ? i : j;
-    if (correlate_is_doubtful(all, first)) {
+    if (!(all->records > records_least * sqrt(all->moments->variance))) {
+        (void)snprintf(answer->note + used, sizeof answer->note - used,
+                       ": no record was found in which nothing is missing");
+    } else if (correlate_is_doubtful(all, first)) {
         (void)snprintf(answer->note + used, sizeof answer->note - used,
                        ": the standard deviation of %s is at most %.2g of its public range, as far "
                        "as the noise lets it be told; a narrower range would help, if it varies at "

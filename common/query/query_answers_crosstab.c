@@ -111,14 +111,19 @@ static struct query_answer *set_counts(struct query_answer *answer, const struct
     return answer;
 }
 
+/* least, most: of what the figure can be */
 static void set_estimate(struct query_answer *answer, const struct table *table,
-                         const struct estimate *estimate, const char *unit)
+                         const struct estimate *estimate, double least, double most,
+                         const char *unit)
 {
     answer->records = (double)table->answering->run->record_count;
     answer->value = estimate->value;
     answer->error = isnan(estimate->value) ? NAN : estimate->noise;
-    answer->low = estimate->value - ESTIMATE_Z_NOISE * estimate->noise;
-    answer->high = estimate->value + ESTIMATE_Z_NOISE * estimate->noise;
+    answer->low = fmax(estimate->value - ESTIMATE_Z_NOISE * estimate->noise, least);
+    answer->high = fmin(estimate->value + ESTIMATE_Z_NOISE * estimate->noise, most);
+    if (isnan(answer->error)) {
+        answer->low = answer->high = NAN;
+    }
     answer->sampling = estimate->sampling;
     answer->total_low = estimate->low;
     answer->total_high = estimate->high;
@@ -151,10 +156,14 @@ static struct query_answer *set_fourfold(struct query_answer *answer, const stru
     const struct query *query = table->answering->query;
     const struct estimate difference = crosstab_difference(&table->cells);
     const struct estimate odds = crosstab_odds_ratio(&table->cells);
-    set_estimate(&answer[0], table, &difference, "share");
-    set_estimate(&answer[1], table, &odds, "odds ratio");
+    set_estimate(&answer[0], table, &difference, -1, 1, "share");
+    set_estimate(&answer[1], table, &odds, 0, INFINITY, "odds ratio");
     crosstab_say_refused(&answer[0], table->answering, &table->cells, CROSSTAB_DIFFERENCE, 0);
     crosstab_say_refused(&answer[1], table->answering, &table->cells, CROSSTAB_ODDS, 0);
+    if (isnan(odds.value) && answer[1].note[0] == '\0') {
+        (void)snprintf(answer[1].note, sizeof answer[1].note,
+                       "no ratio: a cell is empty, as far as the noise lets it be told");
+    }
     crosstab_name_difference(answer[0].name, query);
     crosstab_name_odds(answer[1].name, query);
     return answer + 2;
@@ -192,7 +201,7 @@ static void set_test(struct query_answer *answer, const struct table *table)
     double p = NAN;
     const double statistic = crosstab_test(&p, &table->cells);
     const struct estimate estimate = {p, NAN, NAN, NAN, NAN};
-    set_estimate(answer, table, &estimate, "p-value");
+    set_estimate(answer, table, &estimate, 0, 1, "p-value");
     query_answer_name(answer, query, "chi-squared test that the columns are independent");
     if (!isnan(p)) {
         struct crosstab_kept kept;
@@ -269,7 +278,7 @@ void answer_crosstab(struct query_answer *answer, const struct answering *answer
             const struct column *columns = &query->factor[1].column;
             const struct estimate share = crosstab_share(&table.cells, row);
             char part[QUERY_NAME_BYTES];
-            set_estimate(answer, &table, &share, "share");
+            set_estimate(answer, &table, &share, 0, 1, "share");
             crosstab_say_refused(answer, answering, &table.cells, CROSSTAB_SHARE, row);
             (void)snprintf(part, sizeof part, "share of %s %s, %s %s", columns->name,
                            columns->category[1], rows->name, rows->category[row]);

@@ -183,11 +183,8 @@ size_t query_between_count(const struct query_set *set)
 /* What would do where sites are left out. */
 static void say_enough(char *more, size_t bytes, const struct query_effect *effect, bool has_few)
 {
-    const bool has_factor = isfinite(effect->factor);
     more[0] = '\0';
-    if (has_factor) {
-        (void)snprintf(more, bytes, "; %.2g times the epsilon would do", effect->factor);
-    }
+    (void)advice_say(more, bytes, &(struct advice){effect->factor, NAN});
     if (isfinite(effect->needed) && has_few) {
         const size_t used = strlen(more);
         (void)snprintf(more + used, bytes - used,

@@ -125,6 +125,24 @@ Test(correlate_question, answers_from_its_cells)
     query_set_free(&set);
 }
 
+/* Each record lacks a column, and the noise makes some. */
+Test(correlate_question, says_that_no_record_has_all_columns)
+{
+    const char *const text[] = {"correlate: [age, sex]"};
+    struct query_set set;
+    struct query_run run;
+    const int64_t sum[CELLS] = {2 * ONE, -3 * ONE, ONE, 4 * ONE, -ONE};
+    static struct query_answer answer[4];
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, sum, &(struct query_noise){.scale = 4 * ONE, .draws = 1}, 1000);
+    query_run_answers(answer, &run);
+    cr_expect(strstr(answer[1].note, ": no record was found in which nothing is missing") != NULL,
+              "%s", answer[1].note);
+    query_run_free(&run);
+    query_set_free(&set);
+}
+
 /* The same records: with a correlation of 0.8 the first of two components explains 0.9. */
 Test(correlate_question, components_follow_from_the_same_cells)
 {

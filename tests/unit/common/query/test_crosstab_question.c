@@ -86,6 +86,29 @@ Test(crosstab_question, tells_counts_that_can_be)
     query_set_free(&set);
 }
 
+/* Sex tells who dies: shares of 0 and 1, a difference of 1, and a ratio without a value. */
+Test(crosstab_question, keeps_bars_within_what_a_figure_can_be)
+{
+    const char *const text[] = {"crosstab: sex x death"};
+    const struct query_noise noise = {.scale = ONE * 4.0, .draws = 1};
+    const int64_t sum[5] = {503 * ONE, -3 * ONE, -2 * ONE, 502 * ONE, 0};
+    struct query_answer answer[ANSWERS];
+    struct query_set set;
+    struct query_run run;
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, sum, &noise, 1000);
+    query_run_answers(answer, &run);
+    for (size_t i = 8; i < 11; i++) { /* two shares, their difference */
+        cr_expect(answer[i].low >= (i == 10 ? -1 : 0) && answer[i].high <= 1, "%s: %g to %g",
+                  answer[i].name, answer[i].low, answer[i].high);
+    }
+    cr_expect(isnan(answer[11].value) && isnan(answer[11].low) && isnan(answer[11].high));
+    cr_expect(strstr(answer[11].note, "a cell is empty") != NULL, "%s", answer[11].note);
+    query_run_free(&run);
+    query_set_free(&set);
+}
+
 /* What is refused is given with as much more epsilon as the note says. */
 Test(crosstab_question, says_of_each_refused_figure_what_would_do)
 {
