@@ -346,11 +346,6 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     return out;
 }
 
-static double square_of(double x)
-{
-    return x * x;
-}
-
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight)
 {
     struct table1_figure out = {
@@ -360,8 +355,11 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
     }
     const struct moved moved = moved_by(fit, weight);
     const double heavier = moved.z / ESTIMATE_Z;
-    const double fieller = fmin(sqrt(1 - square_of(ESTIMATE_Z * moved.inverse_noise)),
-                                1 - square_of(ESTIMATE_Z * fit->mean_noise));
+    const double doubt = hypot(moved.inverse_noise, fit->mean_noise);
+    const double kept = 1 - ESTIMATE_Z * ESTIMATE_Z * doubt * doubt;
+    const enum regress_family family = fit->cells->design->family;
+    const double fieller =
+        family == REGRESS_LOGISTIC || family == REGRESS_LINEAR ? sqrt(kept) : kept;
     /* What is shown just yet is what noise made larger: the ends are further out by what that moves on average. */
     const double above =
         fit->mean_noise > 0 ? normal_mean_above(1 / fit->mean_noise - 1 / mean_noise_most) : 0;

@@ -16,13 +16,14 @@
  * coefficients are then those of the best model with these weights. The second is exact, as the noise's variance is public.
  *
  * A coefficient is a quotient of two noisy sums. So its interval is wider by 1/sqrt(1 - z^2 r^2), r the noise's deviation of
- * (H^-1)_jj over it: Fieller's, but for the distance of its middle from the estimate. By the noise of the sum of counts it is wider by
- * 1/(1 - z^2 r^2), as the counts that are shown are those that noise made larger.
+ * (H^-1)_jj over it: Fieller's, but for the distance of its middle from the estimate. Of hazards and counts it is wider by the square
+ * of that, as what is shown near the limit is what noise made larger; r has the noise of the sum of counts, too.
  *
  * A number is known by its level alone, and counts by the mean of its values there, as regress_place.c tells it. What levels leave
- * open of that is part of the interval. A coefficient is given where the noise of H leaves it meaning: the noise's deviation of (H^-1)_jj is below 0.3 of it; also where that of a level's records is below 0.15 of an
- * even level's (of a category's 0.25), of counts where the noise of their sum is below 0.15 of it, and of events where they, and the records without, are above 3
- * deviations of their noise.
+ * open of that, and the noise of the covariances that it hangs on, are part of the interval. A coefficient is given where the noise
+ * of H leaves it meaning: its deviation of (H^-1)_jj is below 0.3 of it. Also where that of a level's records is below 0.15 of an
+ * even level's, of a category's 0.25, and of the sum of counts 0.15; where events, and records without, are above 3 deviations of
+ * their noise; and where no number's values lie within less than 0.12 of its range (their deviation).
  *
  * b = (baselines, slopes). A model's baselines: one intercept; of hazards one for each interval, log of -log(1 - h), h the
  * chance to die in it. Slopes then are logarithms of hazard ratios (the grouped Cox model). */
