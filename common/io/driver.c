@@ -198,6 +198,8 @@ void driver_turn(struct driver *driver)
     }
     if (status != STATUS_OK) {
         fail_all(driver, status);
+        driver_take_writes(
+            driver); /* or the machines whose records they are would never be unmade */
         (void)poll(NULL, 0, 1);
         return;
     }
