@@ -1,7 +1,7 @@
 /* The journal in PostgreSQL: opening it, and writing. Any number of coordinators share one; one of them leads by a lease.
  *
  *   hedgerow_lease    one row: kind, version, term, who leads, until when (by the server's clock)
- *   hedgerow_record   sequence, body, blob_bytes, blob_digest, chain: as in the SQLite journal
+ *   hedgerow_record   sequence, body, blob_bytes, blob_digest, chain: as in the SQLite journal, with SHA-256 for every blob
  *   hedgerow_blob     sequence, bytes: until it is forgotten
  *
  * Opening raises the term. Every statement that writes holds the lease's row first and goes on only if the term is still its

@@ -198,6 +198,7 @@ void driver_turn(struct driver *driver)
     }
     if (status != STATUS_OK) {
         fail_all(driver, status);
+        driver_take_writes(driver); /* machines are not unmade while a record is on its way */
         (void)poll(NULL, 0, 1);
         return;
     }

@@ -36,7 +36,7 @@ struct journal {
      */
     enum status (*append)(void *self, uint64_t *sequence, struct slice body, struct slice blob);
 
-    /** As append, for a blob whose SHA-256 the caller has: it is not computed again. A wrong one makes the record
+    /** As append, for a blob whose digest_tree the caller has: it is not computed again. A wrong one makes the record
      * damaged for every reader. NULL where the journal computes it in any case. */
     enum status (*append_known)(void *self, uint64_t *sequence, struct slice body,
                                 struct slice blob, const struct digest *digest);

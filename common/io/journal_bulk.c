@@ -62,8 +62,8 @@ static bool write_all(int file, const uint8_t *from, size_t size)
         if (wrote < 0 && errno == EINTR) {
             continue;
         }
-        if (wrote < 0 && errno == EINVAL && write_to_cache(file)) {
-            continue; /* a disk with larger blocks, or a write that ended within one */
+        if (wrote < 0 && (errno == EINVAL || errno == EOPNOTSUPP) && write_to_cache(file)) {
+            continue; /* larger blocks, a write that ended within one, or a file system that took the flag alone */
         }
         if (wrote <= 0) {
             return false;

@@ -30,6 +30,7 @@ LOSSES = 3
 ROUNDS = FITS + LOSSES
 SLOT_MS = 500  # a fit's answer waits for it, so that a job lasts long enough to be disturbed
 LEASE_S = 6
+HELD_S = 4
 TAKEOVER_S = 10
 JOB = fed.job_text(fits=FITS, rounds=LOSSES).replace("patience_s: 60", "patience_s: 600")
 POLICY = fed.policy_text(answer_slot_ms=SLOT_MS)
@@ -202,6 +203,42 @@ def planted(make, programs):
     fed.must_fail("two rounds are swapped", check, team, lambda rows: rows[:4] + [rows[5], rows[4]] + rows[6:])
 
 
+def hold(team):
+    """Begins to hold the next record for a moment: another session has one of its number, which it takes back. None where one
+    came in just then."""
+    session = subprocess.Popen(["psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-d", team.url], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    session.stdin.write(f"BEGIN; INSERT INTO hedgerow_record SELECT max(sequence) + 1, '', 0, '', '' FROM hedgerow_record;\n"
+                        f"SELECT 'held';\nSELECT pg_sleep({HELD_S});\nROLLBACK;\n".encode())
+    session.stdin.close()
+    if session.stdout.readline() == b"held\n":
+        return session
+    session.wait()
+    session.stdout.close()
+    return None
+
+
+def late(make, programs):
+    """The leader is stopped with a record on its way, for longer than its lease: that is there when it wakes up, and another one
+    leads. It stands by then."""
+    team = Team(make, programs, "takeover_late")
+    team.start_all()
+    team.wait_records(2)
+    session = fed.wait_until(lambda: hold(team), "the next record is held")
+    old, term = fed.wait_until(team.leader, "somebody leads")[0], team.term()
+    waits = "SELECT 1 FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_locks WHERE relation = 'hedgerow_record'::regclass)"
+    fed.wait_until(lambda: psql(team.url, waits) or session.poll() is not None, "a record waits")
+    team.running[old].signal(signal.SIGSTOP)
+    fed.in_time(session.poll() is None, "the record was there before its leader was stopped")
+    session.wait()
+    session.stdout.close()
+    wait_successor(team, term)
+    team.running[old].signal(signal.SIGCONT)
+    team.federation.wait_event(team.name(old), "standing-by")
+    team.finish()
+    check(team)
+
+
 def central(make, programs):
     """Where the coordinator draws, an older state of the database would make it draw again: refused, before it waits."""
     team = Team(make, programs, "takeover_central")
@@ -242,7 +279,7 @@ def main():
         print("no DATABASE_URL: run this under tests/support/postgres")
         return 77
     cases = [("planted", planted, {"programs": options.programs}), ("central", central, {"programs": options.programs}),
-             ("pages", pages_say_who_leads, {"programs": options.programs})]
+             ("late", late, {"programs": options.programs}), ("pages", pages_say_who_leads, {"programs": options.programs})]
     every = [[kill], [stop], [cut], [restart], [kill, stop], [stop, cut], [restart, kill], [cut, restart, stop]]
     for seed in range(options.first, options.first + options.seeds):
         ways = every[seed % len(every)]

@@ -30,6 +30,7 @@ static struct {
     unsigned looks[2];
     unsigned looks_meanwhile; /* of lane 0's source, while lane 1 writes */
     bool tick_fails;          /* the machine's next tick while it is written */
+    bool asked_for;           /* the first machine has asked for a write */
     bool done;
     bool stops; /* a write brings SIGTERM with it, and takes longer than the grace */
     atomic_uint turns;
@@ -416,6 +417,33 @@ Test(driver_write, a_source_and_the_only_lane_take_turns, .timeout = 120)
     endpoint_free(options.endpoint);
     cr_expect_str_eq(slow.wrote, "se", "%s", slow.wrote);
     cr_expect_lt(clock_now_ms() - began_ms, PATIENCE_MS);
+}
+
+/* Another program goes on with the journal, and is seen to while a record is on its way: its machine is unmade all the same, once
+ * the record is back, and whoever comes next finds out. */
+static bool is_taken(UNUSED void *self)
+{
+    return slow.made == 1 && slow.asked_for;
+}
+
+static enum status commits_until_made_anew(char event, struct effects *effects)
+{
+    slow.asked_for = true;
+    return ends_when_made_anew(event, effects);
+}
+
+Test(driver_write, a_lead_that_is_lost_meanwhile_lets_its_machine_go, .timeout = 120)
+{
+    const struct driver_options options = {.endpoint = endpoint_to_nobody(), .lost = is_taken};
+    const struct driver_factory factory = {
+        .self = &slow.wake_ms[1], .make = make_alone, .unmake = unmake_watched};
+    int exit_code = 1;
+    struct why why = {{0}};
+    slow.script = commits_until_made_anew;
+    cr_assert_eq(driver_run(&options, &factory, &exit_code, &why), STATUS_OK, "%s", why.text);
+    endpoint_free(options.endpoint);
+    cr_expect_str_eq(slow.wrote, "a", "%s", slow.wrote);
+    cr_expect_str_eq(slow.heard, "|SX|SX", "%s", slow.heard);
 }
 
 /* A stop waits for a write, also for longer than for a computation: the journal is given back in order. What is behind it is
