@@ -53,7 +53,8 @@ static const double share_counts_most = 0.2;
 #define STEP_OF_GAUSSIAN 3.5
 
 /* Products of columns are tried where the noise of a step is at most this. Above it, on Shuttle and Satellite, they cost 0.4 to 0.6
- * points. And where a site's columns and products are at most a quarter of a gigabyte. */
+ * points. And where columns and products of the records that a site has at least are at most a quarter of a gigabyte: reading
+ * them takes three times that, and more records take more. */
 #define BENDS_NOISE   0.1
 #define BENDS_NUMBERS 0x1p25
 

@@ -3,6 +3,7 @@
  * bought nothing would be ahead by 5 standard errors in one of 3 10^6 choices of them. */
 
 #include "job/terms.h"
+#include "job/work.h"
 #include "task/learn/stage.h"
 
 #include <criterion/criterion.h>
@@ -209,6 +210,39 @@ Test(learn_plan, an_older_job_tries_no_products_and_differs_in_nothing_else)
     }
     job_free(&now);
     job_free(&older);
+}
+
+/* Sites refuse what is too much work for their slots: products are no matrix of their own. */
+Test(learn_plan, products_of_many_columns_are_a_little_more_work)
+{
+    static char text[TEXT_BYTES];
+    const struct work_size size = {.records = 100000, .agents = 5};
+    struct work_need need[2];
+    struct job job;
+    char columns[TEXT_BYTES / 2];
+    size_t used = 0;
+    for (int i = 0; i < SELFTUNE_BENDS_MAX; i++) {
+        used +=
+            (size_t)snprintf(columns + used, sizeof columns - used,
+                             "%s{column: c%d, centre: 0, half_width: 1}", i == 0 ? "" : ", ", i);
+    }
+    (void)snprintf(text, sizeof text,
+                   "hedgerow: 1\njob: toy\ndata:\n"
+                   "  label: {column: y, positive: \"1\", negative: \"0\"}\n  features: [%s]\n"
+                   "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 20, "
+                   "delta: 0}\n"
+                   "cohort: {minimum: 5, records: 100000, join_deadline_s: 1, deadline_s: 1}\n"
+                   "stages:\n  - {task: learn}\n",
+                   columns);
+    for (int older = 0; older < 2; older++) {
+        const struct slice bytes = {text, strlen(text)};
+        cr_assert((older == 1 ? job_parse_older : job_parse)(&job, bytes, "toy", NULL) ==
+                  STATUS_OK);
+        cr_assert_eq(learn_stage(job.stage)->tune.bends, older == 0);
+        cr_assert(work_of_stage(&need[older], &job, 0, size, NULL) == STATUS_OK);
+        job_free(&job);
+    }
+    cr_expect_lt(need[0].flops, 10 * need[1].flops, "%g times", need[0].flops / need[1].flops);
 }
 
 Test(learn_plan, gaussian_steps_are_many)
