@@ -181,6 +181,12 @@ Test(learn_plan, products_are_tried_where_noise_is_small)
     cr_assert(!bends(
         "20", "  - {task: update, strategy: average, loss: logistic, noise: laplace, rounds: 2, "
               "batch: 500, clip: 1, rate: 1, share: 0.5}\n"));
+    cr_assert(bends(
+        "20", "  - {task: query, queries: [\"evaluate: own for y\"], batch: 1000, share: 0.5, "
+              "grid_bits: 10, models: [{name: own, chosen: true}]}\n"));
+    cr_assert(!bends("20", "  - {task: query, queries: [\"evaluate: card for y\"], batch: 1000, "
+                           "share: 0.5, grid_bits: 10, models: [{name: card, constant: 1, "
+                           "columns: [{column: a, weights: [2]}]}]}\n"));
 }
 
 /* So it reads a job that programs of before have begun. */
