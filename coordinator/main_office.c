@@ -116,9 +116,15 @@ static enum status visit_first(void *self, UNUSED uint64_t sequence, struct slic
     return STATUS_EXISTS; /* enough was read */
 }
 
-static enum status parse_older(struct job *out, const struct office *office, bool is_older,
-                               struct why *why)
+/* read: what reading has come to. What is damaged or gone is told by whoever reads on; a database that is away may be back by
+ * then, so nothing is taken to be known of it. */
+static enum status parse_older(struct job *out, const struct office *office, enum status read,
+                               bool is_older, struct why *why)
 {
+    if (read == STATUS_AGAIN || read == STATUS_BUSY || read == STATUS_NO_MEMORY) {
+        return read;
+    }
+    why->text[0] = '\0';
     return is_older ? job_parse_older(out, (struct slice){office->text, office->text_size},
                                       office->settings.job, why)
                     : STATUS_OK;
@@ -127,13 +133,13 @@ static enum status parse_older(struct job *out, const struct office *office, boo
 enum status office_read_older(struct job *out, const struct office *office,
                               const struct journal *journal, struct why *why)
 {
-    struct why ignored = {""}; /* whoever reads on is told the same again */
     bool is_older = false;
+    enum status read = STATUS_OK;
     *out = (struct job){.stage_count = 0};
     if (job_differs_older(&office->job)) {
-        (void)!journal->each(journal->self, visit_first, &is_older, &ignored);
+        read = journal->each(journal->self, visit_first, &is_older, why);
     }
-    return parse_older(out, office, is_older, why);
+    return parse_older(out, office, read, is_older, why);
 }
 
 struct replay {
@@ -291,15 +297,15 @@ static struct job_end end_of(const struct replay *replay)
 static enum status replay_journal(struct replay *replay, const struct office *office, bool history,
                                   struct why *why)
 {
-    struct why ignored = {""};
     bool is_older = false;
+    enum status read = STATUS_OK;
     replay->job = &office->job;
     digest_sha256(&replay->text, &(struct slice){office->text, office->text_size}, 1);
     if (job_differs_older(&office->job)) {
-        (void)!journal_read(office->settings.state, office->number, "coordinator", visit_first,
-                            &is_older, &ignored);
+        read = journal_read(office->settings.state, office->number, "coordinator", visit_first,
+                            &is_older, why);
     }
-    const enum status status = parse_older(&replay->older, office, is_older, why);
+    const enum status status = parse_older(&replay->older, office, read, is_older, why);
     if (status != STATUS_OK) {
         return status;
     }
