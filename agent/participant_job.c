@@ -43,6 +43,7 @@ static void job_leave(struct participant *p)
     p->declined = false;
     p->look_ms = 0;
     memset(&p->name, 0, sizeof p->name);
+    p->older = false;
 }
 
 bool job_is_recorded(const struct participant *p, const struct digest *job)
@@ -87,7 +88,8 @@ static enum status job_accept_text(struct participant *p, const struct event *ev
         job_unfit(p, "job-forged", "its name is not the digest of its text");
         return STATUS_OK;
     }
-    enum status status = job_parse(&p->job, text, "the coordinator's job", &why);
+    enum status status =
+        (p->older ? job_parse_older : job_parse)(&p->job, text, "the coordinator's job", &why);
     if (status == STATUS_NO_MEMORY) {
         return status;
     }
@@ -139,6 +141,7 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
         p, name); /* what was counted: a coordinator cannot make the site write without end */
     job_leave(p);
     p->name = *name;
+    p->older = message->as.welcome.older;
     participant_enter_job(p, JOB_FETCHING);
     log_event(p->options.log, LOG_INFO, "job-offered", p->coordinator.name,
               "the coordinator offers a job of %u bytes", (unsigned)name->text_bytes);

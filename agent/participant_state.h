@@ -131,6 +131,7 @@ struct participant {
 
     enum job_phase job_phase;
     struct job_name name;
+    bool older;            /* job_parse_older reads its text */
     struct job job;        /* valid from JOB_LOADING on */
     char *text;            /* (name.text_bytes) owned */
     struct seen_job *seen; /* (seen_count) owned */

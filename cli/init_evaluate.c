@@ -54,12 +54,27 @@ static bool has_plain_texts(const struct model *model)
     return is;
 }
 
+/* Products of columns, of which none stays, are no map that a score would need. */
+static bool is_linear(const struct model *model)
+{
+    const size_t columns = schema_plain_count(&model->schema) - 1;
+    if (model->schema.map.kind != MAP_PRODUCTS) {
+        return model->schema.map.kind == MAP_NONE;
+    }
+    for (size_t i = columns; i + 1 < model->weight_count; i++) {
+        if (model->weight[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum status check_model(const struct model *model, const char *path, struct why *why)
 {
     const struct schema *schema = &model->schema;
-    const char *wrong = schema->map.kind != MAP_NONE          ? "a feature map"
-                        : schema_is_series(schema)            ? "a series"
+    const char *wrong = schema_is_series(schema)              ? "a series"
                         : schema->label.kind == LABEL_CLASSES ? "a label of several classes"
+                        : !is_linear(model)                   ? "a feature map"
                                                               : NULL;
     if (!has_plain_texts(model)) {
         return why_refuse(why, "%s: a text in it holds a control character: no job may", path);
@@ -153,11 +168,10 @@ static void put_data(FILE *out, const struct schema *schema)
 static void put_model(FILE *out, const struct model *model)
 {
     const struct schema *schema = &model->schema;
-    const size_t plain = schema_plain_count(schema);
-    const double scale = schema_scale(plain);
+    const double scale = schema_column_scale(schema);
     const double *weight = model->weight;
     (void)fprintf(out, "    models:\n      - name: %s", score_name);
-    put_key(out, "\n        constant: ", scale * weight[plain - 1]);
+    put_key(out, "\n        constant: ", schema_constant(schema) * weight[model->weight_count - 1]);
     if (schema->label.kind == LABEL_NUMBER) {
         put_key(out, "\n        centre: ", schema->label.centre);
         put_key(out, "\n        half_width: ", schema->label.half_width);

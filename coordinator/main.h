@@ -33,6 +33,7 @@ struct arguments {
 };
 
 struct jobs;
+struct journal;
 
 struct office {
     struct coordinator_settings settings;
@@ -61,6 +62,10 @@ struct office office_like(const struct office *office);
 MUST_USE enum status office_read_job(struct office *office, struct why *why);
 /** Parses the job whose text it has. */
 MUST_USE enum status office_parse_job(struct office *office, struct why *why);
+/** Reads the job once more, as programs of protocol version 4 or before did, where one of these has begun the journal's and that
+ * makes another job of it: else *out has no stages. job_free. Fails as job_parse_older. */
+MUST_USE enum status office_read_older(struct job *out, const struct office *office,
+                                       const struct journal *journal, struct why *why);
 void office_free(struct office *office);
 
 /** Makes the folder for the results: before a job begins, for what it spends cannot be had back.

@@ -128,6 +128,11 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
         status = begin_of_queue(lane, why);
     }
     if (status == STATUS_OK) {
+        job_free(&lane->older); /* of the last machine: until now the page told of it */
+        status = office_read_older(&lane->older, office, journal, why);
+    }
+    if (status == STATUS_OK) {
+        options.job = lane->older.stage_count > 0 ? &lane->older : &office->job;
         options.cancelled = (struct slice){lane->cancel, lane->cancel_size};
         collect_tell_options(&lane->collect, &options);
         status = coordinator_new(&lane->coordinator, &options);
@@ -149,7 +154,7 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
     run->own = collect_is_collector(office) ? (struct journal){.self = NULL} : *journal;
     *machine = coordinator_machine(lane->coordinator);
     face_begin(&run->face, (size_t)(lane - run->lane),
-               lane->job != NULL ? &lane->job->number : NULL, &office->job, office->settings.state,
+               lane->job != NULL ? &lane->job->number : NULL, options.job, office->settings.state,
                lane->coordinator, journal);
     return STATUS_OK;
 }

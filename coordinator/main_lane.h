@@ -21,6 +21,7 @@ struct lane {
     struct run *run;
     const struct office *office; /* of its job */
     struct stay_job *job;        /* of the queue; NULL: of the settings, or none */
+    struct job older;            /* in place of the office's, if it has stages: office_read_older */
     struct coordinator *coordinator;
     struct log log; /* names the job in what its machine says, where there is a queue */
     char *cancel;   /* what the job's file of that name says, owned; NULL: nothing */

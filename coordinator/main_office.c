@@ -103,8 +103,48 @@ void office_free(struct office *office)
     memset(office, 0, sizeof *office);
 }
 
+/* What the first record says of who has begun the job. */
+static enum status visit_first(void *self, UNUSED uint64_t sequence, struct slice body,
+                               UNUSED struct slice blob)
+{
+    bool *older = self;
+    struct record record;
+    if (wire_decode_record(&record, body) == STATUS_OK) {
+        *older = record.kind == RECORD_JOB && !record.as.job.trees;
+        record_free(&record);
+    }
+    return STATUS_EXISTS; /* enough was read */
+}
+
+/* read: what reading has come to. What is damaged or gone is told by whoever reads on; a database that is away may be back by
+ * then, so nothing is taken to be known of it. */
+static enum status parse_older(struct job *out, const struct office *office, enum status read,
+                               bool is_older, struct why *why)
+{
+    if (read == STATUS_AGAIN || read == STATUS_BUSY || read == STATUS_NO_MEMORY) {
+        return read;
+    }
+    why->text[0] = '\0';
+    return is_older ? job_parse_older(out, (struct slice){office->text, office->text_size},
+                                      office->settings.job, why)
+                    : STATUS_OK;
+}
+
+enum status office_read_older(struct job *out, const struct office *office,
+                              const struct journal *journal, struct why *why)
+{
+    bool is_older = false;
+    enum status read = STATUS_OK;
+    *out = (struct job){.stage_count = 0};
+    if (job_differs_older(&office->job)) {
+        read = journal->each(journal->self, visit_first, &is_older, why);
+    }
+    return parse_older(out, office, read, is_older, why);
+}
+
 struct replay {
     struct outcome outcome;
+    struct job older; /* where it is this one */
     const struct job *job;
     struct digest text;
     int64_t first_ms;
@@ -257,10 +297,27 @@ static struct job_end end_of(const struct replay *replay)
 static enum status replay_journal(struct replay *replay, const struct office *office, bool history,
                                   struct why *why)
 {
+    bool is_older = false;
+    enum status read = STATUS_OK;
     replay->job = &office->job;
     digest_sha256(&replay->text, &(struct slice){office->text, office->text_size}, 1);
-    outcome_init(&replay->outcome, &office->job, history ? OUTCOME_KEEPS : OUTCOME_FORGETS);
+    if (job_differs_older(&office->job)) {
+        read = journal_read(office->settings.state, office->number, "coordinator", visit_first,
+                            &is_older, why);
+    }
+    const enum status status = parse_older(&replay->older, office, read, is_older, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    replay->job = is_older ? &replay->older : &office->job;
+    outcome_init(&replay->outcome, replay->job, history ? OUTCOME_KEEPS : OUTCOME_FORGETS);
     return journal_read(office->settings.state, office->number, "coordinator", visit, replay, why);
+}
+
+static void replay_free(struct replay *replay)
+{
+    outcome_free(&replay->outcome);
+    job_free(&replay->older);
 }
 
 enum status office_look_rounds(const struct office *office, struct job_end *end,
@@ -270,7 +327,7 @@ enum status office_look_rounds(const struct office *office, struct job_end *end,
     struct replay replay = {.show = show, .show_self = self};
     enum status status = replay_journal(&replay, office, false, why);
     *end = end_of(&replay);
-    outcome_free(&replay.outcome);
+    replay_free(&replay);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
@@ -294,7 +351,7 @@ enum status office_publish(const struct office *office, const struct office_shel
         status = STATUS_AGAIN;
     }
     if (status == STATUS_OK) {
-        struct publish_options options = {.job = &office->job,
+        struct publish_options options = {.job = replay.job,
                                           .seeded = seeded,
                                           .seed = seed,
                                           .seconds =
@@ -303,7 +360,7 @@ enum status office_publish(const struct office *office, const struct office_shel
         status = status == STATUS_AGAIN ? STATUS_IO : status; /* likewise */
     }
     *end = end_of(&replay);
-    outcome_free(&replay.outcome);
+    replay_free(&replay);
     return status;
 }
 

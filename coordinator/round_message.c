@@ -35,6 +35,7 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
     welcome.as.welcome.version = PROTOCOL_VERSION;
     welcome.as.welcome.job = c->outcome.job_name;
     welcome.as.welcome.rounds_closed = c->outcome.rounds_closed;
+    welcome.as.welcome.older = !c->outcome.trees;
     status = coordinator_send(effects, &member->peer, &welcome, (struct slice){0});
     if (status != STATUS_OK || !same) {
         return status;

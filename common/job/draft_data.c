@@ -9,10 +9,11 @@ static const char *transform_choice(unsigned index)
     return name[index];
 }
 
-/* The kinds behind MAP_NONE: who wants none leaves the map out. */
+/* The kinds behind MAP_NONE: who wants none leaves the map out. Products of columns are `learn`'s own choice, and no text's. */
 static const char *map_choice(unsigned index)
 {
-    return map_kind_name((enum map_kind)(index + 1));
+    const unsigned kind = index + 1;
+    return kind < MAP_PRODUCTS ? map_kind_name((enum map_kind)kind) : NULL;
 }
 
 /* The kernels whose kappa is 1 and that depend on a difference alone. */

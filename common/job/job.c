@@ -346,7 +346,8 @@ static enum status build(const struct drafting *drafting)
     return status == STATUS_OK ? check_sums(drafting) : status;
 }
 
-enum status job_parse(struct job *job, struct slice text, const char *name, struct why *why)
+static enum status parse(struct job *job, struct slice text, const char *name, bool older,
+                         struct why *why)
 {
     struct config *config = NULL;
     struct draft draft = {.stage_count = 0};
@@ -358,7 +359,7 @@ enum status job_parse(struct job *job, struct slice text, const char *name, stru
         status = config_read(config, &draft, tables.root, why);
     }
     if (status == STATUS_OK) {
-        const struct drafting drafting = {config, &draft, &tables, job, why};
+        const struct drafting drafting = {config, &draft, &tables, job, why, older};
         status = build(&drafting);
     }
     if (status != STATUS_OK) {
@@ -366,4 +367,24 @@ enum status job_parse(struct job *job, struct slice text, const char *name, stru
     }
     config_free(config);
     return status;
+}
+
+enum status job_parse(struct job *job, struct slice text, const char *name, struct why *why)
+{
+    return parse(job, text, name, false, why);
+}
+
+enum status job_parse_older(struct job *job, struct slice text, const char *name, struct why *why)
+{
+    return parse(job, text, name, true, why);
+}
+
+bool job_differs_older(const struct job *job)
+{
+    for (size_t i = 0; i < block_count(&job->schema); i++) {
+        if (block_schema(&job->schema, i).map.kind == MAP_PRODUCTS) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -139,6 +139,17 @@ struct job {
  */
 MUST_USE enum status job_parse(struct job *job, struct slice text, const char *name,
                                struct why *why);
+
+/**
+ * Reads the text of a job that a program of protocol version 4 or before has begun, as those read it: `learn` tries no products
+ * of columns. Rounds and prices are the same. As job_parse.
+ */
+MUST_USE enum status job_parse_older(struct job *job, struct slice text, const char *name,
+                                     struct why *why);
+
+/** Returns whether job_parse_older makes another job of the text of this one. */
+bool job_differs_older(const struct job *job);
+
 void job_free(struct job *job);
 
 /** Returns whether the job asks the agent of that name. */

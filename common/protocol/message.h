@@ -116,6 +116,8 @@ struct message {
             uint32_t version;
             struct job_name job;
             uint32_t rounds_closed;
+            bool
+                older; /* a program of protocol version 4 or before has begun the job: job_parse_older */
         } welcome;
         struct {
             struct digest job;

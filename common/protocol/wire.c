@@ -60,6 +60,7 @@ static const struct wire_field WELCOME[] = {
     FIELD(Wire__Welcome, text, welcome.job.text_digest),
     FIELD(Wire__Welcome, text_bytes, welcome.job.text_bytes),
     FIELD(Wire__Welcome, rounds_closed, welcome.rounds_closed),
+    FIELD(Wire__Welcome, older, welcome.older),
 };
 static const struct wire_field INVITE[] = {
     FIELD(Wire__Invite, job, invite.job),

@@ -69,6 +69,7 @@ static inline void any_from_coordinator(struct dice *dice, struct message *messa
         message->as.welcome.version = PROTOCOL_VERSION;
         message->as.welcome.job = any_job_name(dice);
         message->as.welcome.rounds_closed = any_round(dice);
+        message->as.welcome.older = any_number(dice, 0, 1) == 1;
     } else if (message->kind == MESSAGE_INVITE) {
         message->as.invite.job = any_digest(dice);
         message->as.invite.round = any_round(dice);

@@ -32,6 +32,8 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     frame enrol "enrol { public_key: \"$B\" }"
     frame welcome "welcome { version: 5 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
         rounds_closed: 1000000 }"
+    frame welcome-older "welcome { version: 5 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
+        rounds_closed: 1000000 older: true }"
     frame invite-fit "invite { job: \"$A\" deadline_ms: 60000 }"
     frame invite "invite { job: \"$A\" round: 999999 input: \"$D\" input_bytes: 88 deadline_ms: 1 }"
     frame pull "pull { job: \"$A\" round: 2 offset: 1099511627775 length: 1 }"

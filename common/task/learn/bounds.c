@@ -90,7 +90,10 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
 
 static enum status need(struct work_need *out, const struct work_view *view)
 {
-    out->flops = view->rows * view->d * (view->d + 30 * view->outputs);
+    /* Whitening takes the columns alone; products of them are then one multiplication or two each. */
+    const double columns = (double)learn_stage(view->stage)->tune.feature_count + 1;
+    const double products = view->d - columns;
+    out->flops = view->rows * (columns * columns + 4 * products + 30 * view->d * view->outputs);
     out->bytes =
         WORK_NUMBER * (view->rows * view->d + 3 * view->d * view->d + 5 * view->d * view->outputs);
     return STATUS_OK;

@@ -10,6 +10,7 @@
 #include "task/task.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Every constant below that follows from no bound was chosen on tables. Points are what the rehearsal's made-up tables lose more
  * with the other choice, as in tests/unit/common/task/test_learn_plan. What has no such test says so; all figures are in
@@ -24,6 +25,7 @@ enum {
     STEPS_MAX = 16,
     BENDS_STEPS =
         4, /* the first of a linear model, one that tries products, and some with those that stay */
+    SCORES_MOST = 16, /* models of a query stage: its MODELS_MAX */
     RECORDS_MOST = 1000000
 };
 
@@ -52,8 +54,23 @@ static const double share_counts_most = 0.2;
 #define STEP_OF_MANY     0.9
 #define STEP_OF_GAUSSIAN 3.5
 
+/* Whether a query judges models whose weights stand in the text: they are for columns, not for what a map makes of these. */
+static bool has_written_models(const struct drafting *drafting)
+{
+    bool has = false;
+    for (size_t i = 0; i < drafting->draft->stage_count && !has; i++) {
+        for (size_t j = 0; j < SCORES_MOST && !has; j++) {
+            char key[32];
+            (void)snprintf(key, sizeof key, "models[%zu].columns", j);
+            has = stage_has(drafting, i, key);
+        }
+    }
+    return has;
+}
+
 /* Products of columns are tried where the noise of a step is at most this. Above it, on Shuttle and Satellite, they cost 0.4 to 0.6
- * points. And where a site's columns and products are at most a quarter of a gigabyte. */
+ * points. And where columns and products of the records that a site has at least are at most a quarter of a gigabyte: reading
+ * them takes three times that, and more records take more. */
 #define BENDS_NOISE   0.1
 #define BENDS_NUMBERS 0x1p25
 
@@ -312,7 +329,8 @@ static enum map_kind map(const struct drafting *drafting, size_t index)
     const double d = (double)own.tune.feature_count;
     const double numbers = (double)job->records_least * (d + d * (d + 1) / 2);
     if (own.is_number || job->unit != UNIT_RECORD || d > SELFTUNE_BENDS_MAX ||
-        numbers > BENDS_NUMBERS || d < 1 || is_learned_on(drafting, index)) {
+        numbers > BENDS_NUMBERS || d < 1 || is_learned_on(drafting, index) ||
+        has_written_models(drafting)) {
         return MAP_NONE;
     }
     const double share = (double)stage_share_nano(drafting, index) / SHARE_ONE;

@@ -150,6 +150,35 @@ expect 0 "$hedgerow" init evaluate --model model.json --records 3149 --minimum 2
 expect 7 "$hedgerow" init evaluate --model model.json --records 1000 --out judge.yml
 expect 0 "$hedgerow" plan job judge.yml
 expect 0 "$hedgerow" simulate judge.yml --out judge --data "$table" --agents 2 --seed 5
+# A model of learn that tried products of columns is linear if none stays.
+python3 - <<'END'
+import json
+with open("model.json", encoding="utf-8") as file:
+    model = json.load(file)
+age, sex, constant = model["weights"]
+root = (2 * 5 / 3) ** 0.5
+model["schema"]["map"] = {"kind": "products"}
+model["weights"] = [root * age, root * sex] + 3 * [0] + [constant * (2 / 3) ** 0.5]
+with open("linear.json", "w", encoding="utf-8") as file:
+    json.dump(model, file)
+model["weights"][4] = 1
+with open("bent.json", "w", encoding="utf-8") as file:
+    json.dump(model, file)
+END
+expect 0 "$hedgerow" init evaluate --model linear.json --records 3149 --minimum 2 --out linear.yml
+python3 - <<'END' || fault 'a model with products that are 0 has other weights'
+import re
+def numbers(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    lists = re.findall(r"(?:constant: |weights: \[)([^]\n]*)", text)
+    return [float(number) for number in ", ".join(lists).split(", ")]
+one, other = numbers("judge.yml"), numbers("linear.yml")
+assert len(one) == len(other) == 3, (one, other)
+assert all(abs(a - b) <= 1e-12 * abs(a) for a, b in zip(one, other)), (one, other)
+END
+expect 3 "$hedgerow" init evaluate --model bent.json --records 3149 --minimum 2
+says 'it is of a feature map'
 # Likewise of the job's own model: the simulator's exact answers are about the one that the job ended with.
 sed 's/^job: trial/job: own/; s/share: 1}/share: 0.5}/' fit.yml >own.yml
 cat >>own.yml <<'END'

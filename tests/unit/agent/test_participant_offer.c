@@ -137,3 +137,37 @@ Test(participant_offer, nothing_changes_while_records_are_computed_on)
     cr_expect_null(strstr(bench.logged, "job-gone"));
     timed_free(&bench);
 }
+
+/* `learn` of little noise: it tries products of columns, but in a job that a program of before has begun. */
+static const char LEARN[] =
+    "hedgerow: 1\n"
+    "job: learning\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features: [{column: a, centre: 0, half_width: 1}, {column: b, centre: 0, half_width: 1}]\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1000, delta: 0}\n"
+    "cohort: {minimum: 1, records: 5, join_deadline_s: 10, deadline_s: 10}\n"
+    "stages:\n"
+    "  - {task: learn}\n";
+
+Test(participant_offer, a_job_that_a_program_of_before_has_begun_is_read_as_it_was)
+{
+    for (int older = 0; older < 2; older++) {
+        struct timed bench;
+        timed_init(&bench, 10);
+        bench.policy.epsilon_micro = 1000000000;
+        bench.policy.task_allowed[TASK_LEARN] = true;
+        memcpy(bench.text, LEARN, sizeof LEARN);
+        timed_name_job(&bench.job, (struct slice){LEARN, sizeof LEARN - 1}, 1);
+        struct message welcome = timed_welcome(&bench.job);
+        const struct message piece = {.kind = MESSAGE_PIECE,
+                                      .as.piece.digest = bench.job.text_digest};
+        welcome.as.welcome.older = older == 1;
+        timed_give(&bench, &welcome, (struct slice){0});
+        timed_give(&bench, &piece, (struct slice){LEARN, sizeof LEARN - 1});
+        timed_settle(&bench);
+        cr_expect_eq(bench.loads, 1);
+        cr_expect_eq(bench.features, older == 1 ? 3 : 6);
+        timed_free(&bench);
+    }
+}

@@ -29,6 +29,7 @@ static enum status load(void *self, struct dataset *out, const struct schema *sc
 {
     struct timed *bench = self;
     bench->loads++;
+    bench->features = schema_feature_count(schema);
     if (bench->gone) {
         why_set(why, "the table is gone");
         return STATUS_IO;

@@ -33,6 +33,7 @@ struct timed {
     const char *records;
     bool gone;             /* the table is */
     size_t loads;          /* tries to read it */
+    size_t features;       /* of a record, at the latest try */
     uint64_t memory_bytes; /* for records and computations; 0: no limit */
     double speed;          /* operations a second; 0: not known */
     uint64_t reading_ms;   /* what reading the records is said to take at most; 0: a slot */

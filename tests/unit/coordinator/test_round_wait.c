@@ -456,3 +456,18 @@ Test(round_wait, a_clock_that_was_set_is_bounded_both_ways)
     cr_assert(waiting_run(&rig, 1, 20000), "%s", rig.said);
     waiting_free(&rig);
 }
+
+/* They read `learn` as it was: a job's journal says by its first record who has begun it. */
+Test(round_wait, agents_are_told_that_a_program_of_before_has_begun_the_job)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 3, "minimum: 2, deadline_s: 30", false);
+    rig.older = true;
+    cr_assert(waiting_run(&rig, 1, 30000));
+    cr_expect_not(rig.older);
+    waiting_rerun(&rig); /* its record is as theirs was */
+    waiting_list(&rig, 3);
+    (void)waiting_run(&rig, 2, 3000);
+    cr_expect(rig.older);
+    waiting_free(&rig);
+}

@@ -53,6 +53,7 @@ static void hear(struct waiting *rig, const struct effect *effect)
                      STATUS_OK);
         if (message.kind == MESSAGE_WELCOME) {
             rig->job_id = message.as.welcome.job.id;
+            rig->older = message.as.welcome.older;
         } else if (message.kind == MESSAGE_RELEASE) {
             agent->rounds_closed = message.as.release.round + 1;
             agent->pull_count = 0;

@@ -198,6 +198,8 @@ static const struct refusal refusals[] = {
      "job.yml:6:8: data.map.features: is missing: add it, for example `features: 200`"},
     {SIGN, "  map: {kind: fourier, kernel: gaussian, gamma: 1, seed: 1, features: 21}\n",
      "job.yml:6:71: data.map.features: is odd: a frequency is a cosine and a sine, so write an even number"},
+    {SIGN, "  map: {kind: products, kernel: gaussian, gamma: 1}\n",
+     "job.yml:6:15: data.map.kind: \"products\" is not a choice; known here: fourier, nystrom"},
     {SIGN, "  map: {kind: fourier, kernel: polynomial, gamma: 1, seed: 1, features: 20}\n",
      "job.yml:6:32: data.map.kernel: \"polynomial\" is not a choice; known here: gaussian, laplacian"},
     {SIGN, "  map: {kind: fourier, kernel: gaussian, gamma: 0, seed: 1, features: 20}\n",

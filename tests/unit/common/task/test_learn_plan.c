@@ -3,6 +3,7 @@
  * bought nothing would be ahead by 5 standard errors in one of 3 10^6 choices of them. */
 
 #include "job/terms.h"
+#include "job/work.h"
 #include "task/learn/stage.h"
 
 #include <criterion/criterion.h>
@@ -141,14 +142,10 @@ Test(learn_plan, steps_after_sums_pay_where_columns_are_few)
     compare(&(struct case_of){"a step", 57, 736, LOCAL_1, SIGHT_SUMS, 0, SIGHT_SUMS, 1, 220});
 }
 
-/* Steps whose noise is small try products of columns; not where an update goes on from the model. */
-static bool bends(const char *epsilon, const char *after)
+static void text_of(char text[static TEXT_BYTES], const char *epsilon, const char *after)
 {
-    struct job job;
-    struct why why = {{0}};
-    char text[TEXT_BYTES];
     (void)snprintf(
-        text, sizeof text,
+        text, TEXT_BYTES,
         "hedgerow: 1\njob: toy\ndata:\n"
         "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
         "  features: [{column: a, centre: 0, half_width: 1}, "
@@ -158,6 +155,15 @@ static bool bends(const char *epsilon, const char *after)
         "cohort: {minimum: 5, records: 1000, join_deadline_s: 1, deadline_s: 1}\nstages:\n"
         "  - {task: learn, share: 0.5}\n%s",
         epsilon, after);
+}
+
+/* Steps whose noise is small try products of columns; not where an update goes on from the model. */
+static bool bends(const char *epsilon, const char *after)
+{
+    struct job job;
+    struct why why = {{0}};
+    char text[TEXT_BYTES];
+    text_of(text, epsilon, after);
     cr_assert(job_parse(&job, (struct slice){text, strlen(text)}, "toy", &why) == STATUS_OK, "%s",
               why.text);
     const bool tries = learn_stage(job.stage)->tune.bends;
@@ -175,6 +181,74 @@ Test(learn_plan, products_are_tried_where_noise_is_small)
     cr_assert(!bends(
         "20", "  - {task: update, strategy: average, loss: logistic, noise: laplace, rounds: 2, "
               "batch: 500, clip: 1, rate: 1, share: 0.5}\n"));
+    cr_assert(bends(
+        "20", "  - {task: query, queries: [\"evaluate: own for y\"], batch: 1000, share: 0.5, "
+              "grid_bits: 10, models: [{name: own, chosen: true}]}\n"));
+    cr_assert(!bends("20", "  - {task: query, queries: [\"evaluate: card for y\"], batch: 1000, "
+                           "share: 0.5, grid_bits: 10, models: [{name: card, constant: 1, "
+                           "columns: [{column: a, weights: [2]}]}]}\n"));
+}
+
+/* So it reads a job that programs of before have begun. */
+Test(learn_plan, an_older_job_tries_no_products_and_differs_in_nothing_else)
+{
+    struct job now;
+    struct job older;
+    char text[TEXT_BYTES];
+    text_of(text, "20", "");
+    const struct slice bytes = {text, strlen(text)};
+    cr_assert(job_parse(&now, bytes, "toy", NULL) == STATUS_OK);
+    cr_assert(job_parse_older(&older, bytes, "toy", NULL) == STATUS_OK);
+    cr_assert(job_differs_older(&now) && !job_differs_older(&older));
+    cr_assert(!learn_stage(older.stage)->tune.bends);
+    cr_assert_eq(older.stage->block.count, 3);
+    cr_assert_eq(older.stage->rounds, now.stage->rounds);
+    cr_assert_eq(older.stage->charge.epsilon_micro, now.stage->charge.epsilon_micro);
+    cr_assert_eq(memcmp(&learn_stage(older.stage)->weights, &learn_stage(now.stage)->weights,
+                        sizeof(struct learn_weights)),
+                 0);
+    for (uint32_t within = 0; within < now.stage->rounds; within++) {
+        struct round_bounds bounds[2];
+        cr_assert(round_bounds(&bounds[0], &now, now.stage, within, 1000, 0, NULL) == STATUS_OK &&
+                  round_bounds(&bounds[1], &older, older.stage, within, 1000, 0, NULL) ==
+                      STATUS_OK);
+        cr_assert_eq(bounds[0].sensitivity, bounds[1].sensitivity);
+    }
+    job_free(&now);
+    job_free(&older);
+}
+
+/* Sites refuse what is too much work for their slots: products are no matrix of their own. */
+Test(learn_plan, products_of_many_columns_are_a_little_more_work)
+{
+    static char text[TEXT_BYTES];
+    const struct work_size size = {.records = 100000, .agents = 5};
+    struct work_need need[2];
+    struct job job;
+    char columns[TEXT_BYTES / 2];
+    size_t used = 0;
+    for (int i = 0; i < SELFTUNE_BENDS_MAX; i++) {
+        used +=
+            (size_t)snprintf(columns + used, sizeof columns - used,
+                             "%s{column: c%d, centre: 0, half_width: 1}", i == 0 ? "" : ", ", i);
+    }
+    (void)snprintf(text, sizeof text,
+                   "hedgerow: 1\njob: toy\ndata:\n"
+                   "  label: {column: y, positive: \"1\", negative: \"0\"}\n  features: [%s]\n"
+                   "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 20, "
+                   "delta: 0}\n"
+                   "cohort: {minimum: 5, records: 100000, join_deadline_s: 1, deadline_s: 1}\n"
+                   "stages:\n  - {task: learn}\n",
+                   columns);
+    for (int older = 0; older < 2; older++) {
+        const struct slice bytes = {text, strlen(text)};
+        cr_assert((older == 1 ? job_parse_older : job_parse)(&job, bytes, "toy", NULL) ==
+                  STATUS_OK);
+        cr_assert_eq(learn_stage(job.stage)->tune.bends, older == 0);
+        cr_assert(work_of_stage(&need[older], &job, 0, size, NULL) == STATUS_OK);
+        job_free(&job);
+    }
+    cr_expect_lt(need[0].flops, 10 * need[1].flops, "%g times", need[0].flops / need[1].flops);
 }
 
 Test(learn_plan, gaussian_steps_are_many)
