@@ -241,7 +241,7 @@ Test(regress_place, a_column_that_is_too_narrow_has_no_coefficient)
 }
 
 /* The values of two columns, whose correlation is -0.75, hang on a covariance that is behind noise, and so do their coefficients. The
- * interval holds in 924 of these 1,000 studies, and in 793 without that noise: a strong slope and much noise. The cells are those of
+ * interval holds in 920 of these 1,000 studies, and in 793 without that noise: a strong slope and much noise. The cells are those of
  * 10^6 records, but for the noise. The seed is fixed. */
 Test(regress_place, the_noise_of_covariances_is_in_the_interval)
 {
