@@ -84,11 +84,12 @@ Test(advice_by_site, of_gaussian_noise_does)
          20, 80);
 }
 
+/* Of the regression: at epsilon 0.2 the noise hides the events of half of the sites, and no number is told of them. */
 Test(advice_by_site, of_the_others_does)
 {
     does(&(struct asked){"crosstab: sex x death", 0, 200, 0.2, SITES, false}, 40, 40);
     does(&(struct asked){"crosstab: sex x death", 1, 200, 0.2, SITES, false}, 40, 40);
     does(&(struct asked){"survival: time futime event death, to 4000", 0, 200, 0.4, SITES, false},
          20, 80);
-    does(&(struct asked){"regress: death ~ age", 0, 300, 0.2, SITES, false}, 20, 60);
+    does(&(struct asked){"regress: death ~ age", 0, 300, 0.25, SITES, false}, 20, 60);
 }
