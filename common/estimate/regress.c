@@ -16,6 +16,7 @@ enum { STEPS_MAX = 100 };
 static const double step_most = 1;     /* of a term, so that a first step does not overshoot */
 static const double step_last = 1e-10; /* then the steps end */
 static const double term_most = 25;
+static const double events_least = 1.5;     /* deviations of their noise, and of records without */
 static const double mean_noise_most = 0.15; /* of the mean of counts, over it */
 
 size_t regress_points(const struct regress_design *design)
@@ -221,7 +222,8 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
     regress_sum_outcomes(sum, cells);
     out->mean_noise = mean_noise(cells, sum);
     if (!(out->mean_noise <= mean_noise_most) ||
-        (regress_sum_events(&events, cells, sum) && events.is_hidden)) {
+        (regress_sum_events(&events, cells, sum) &&
+         fmin(events.with, events.without) <= events_least * events.noise)) {
         return;
     }
     set_lifted(out, sum);

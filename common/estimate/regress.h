@@ -22,7 +22,7 @@
  * A number is known by its level alone, and counts by the mean of its values there, as regress_place.c tells it. What levels leave
  * open of that, and the noise of the covariances that it hangs on, are part of the interval. A coefficient is given where the noise
  * of H leaves it meaning: its deviation of (H^-1)_jj is below 0.3 of it. Also where that of a level's records is below 0.15 of an
- * even level's, of a category's 0.25, and of the sum of counts 0.15; where events, and records without, are above 3 deviations of
+ * even level's, of a category's 0.25, and of the sum of counts 0.15; where events, and records without, are above 1.5 deviations of
  * their noise; and where no number's values lie within less than 0.12 of its range (their deviation).
  *
  * b = (baselines, slopes). A model's baselines: one intercept; of hazards one for each interval, log of -log(1 - h), h the
