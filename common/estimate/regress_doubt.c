@@ -19,16 +19,36 @@ static double told_slope(const struct regress_fit *fit, const double *weight, si
     return is_alone ? copysign(sqrt(fmax(square - variance, 0)), fit->b[term]) : fit->b[term];
 }
 
+/* By how much a figure falls with a point's sum of slopes and values. a: H^-1 w; at: the point's index */
+static double bend_at(const struct regress_fit *fit, const double *a,
+                      const struct regress_point *point, size_t at)
+{
+    const struct regress_design *design = fit->cells->design;
+    const struct regress_asked asked = {design, fit->leaving, fit->is_out};
+    const double *cell = fit->cells->cell + at * design->outcomes;
+    double eta[REGRESS_INTERVALS_MAX];
+    double along[REGRESS_INTERVALS_MAX] = {0};
+    double bend = 0;
+    regress_set_eta(eta, design, fit->b, point);
+    regress_set_eta(along, design, a, point);
+    for (size_t y = 0; y < design->outcomes; y++) {
+        struct regress_score one;
+        regress_score(&one, &asked, eta, y);
+        for (size_t i = 0; i < one.count; i++) {
+            bend += fit->weight[at] * (cell[y] - fit->lifted[y]) * one.curve[i] * along[i];
+        }
+    }
+    return bend;
+}
+
 double regress_by_shape(const struct regress_fit *fit, const double *weight, const double *a,
                         double variance)
 {
     const struct regress_design *design = fit->cells->design;
-    const struct regress_asked asked = {design, fit->leaving, fit->is_out};
-    const double *cell = fit->cells->cell;
-    const double *of_point = fit->weight;
     double by_value[REGRESS_PREDICTORS_MAX][REGRESS_LEVELS_MAX] = {{0}};
     double slope[REGRESS_PREDICTORS_MAX] = {0}; /* of numbers */
     double sum = 0;
+    size_t at = 0;
     for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
         const struct regress_predictor *predictor = &design->predictor[i];
         slope[i] = predictor->is_number ? told_slope(fit, weight, term, variance) : 0;
@@ -37,22 +57,10 @@ double regress_by_shape(const struct regress_fit *fit, const double *weight, con
     struct regress_point point;
     regress_point_first(&point, design, fit->placed);
     do {
-        double eta[REGRESS_INTERVALS_MAX];
-        double along[REGRESS_INTERVALS_MAX] = {0};
-        double bend = 0;
-        regress_set_eta(eta, design, fit->b, &point);
-        regress_set_eta(along, design, a, &point);
-        for (size_t y = 0; y < design->outcomes; y++, cell++) {
-            struct regress_score one;
-            regress_score(&one, &asked, eta, y);
-            for (size_t i = 0; i < one.count; i++) {
-                bend += *of_point * (*cell - fit->lifted[y]) * one.curve[i] * along[i];
-            }
-        }
+        const double bend = bend_at(fit, a, &point, at++);
         for (size_t i = 0; i < design->predictors; i++) {
             by_value[i][point.level[i]] -= bend * slope[i];
         }
-        of_point++;
     } while (regress_point_next(&point, design));
     for (size_t i = 0; i < design->predictors; i++) {
         double by[REGRESS_SHAPE] = {0};
@@ -107,8 +115,6 @@ static double moved_by_pair(const struct regress_fit *fit, const struct regress_
 static void sum_pairs(double *by_pair, const struct regress_fit *fit, const double *a)
 {
     const struct regress_design *design = fit->cells->design;
-    const struct regress_asked asked = {design, fit->leaving, fit->is_out};
-    const double *cell = fit->cells->cell;
     double slope[REGRESS_PREDICTORS_MAX] = {0};
     struct regress_point point;
     size_t at = 0;
@@ -119,18 +125,7 @@ static void sum_pairs(double *by_pair, const struct regress_fit *fit, const doub
     }
     regress_point_first(&point, design, fit->placed);
     do {
-        double eta[REGRESS_INTERVALS_MAX];
-        double along[REGRESS_INTERVALS_MAX] = {0};
-        double bend = 0;
-        regress_set_eta(eta, design, fit->b, &point);
-        regress_set_eta(along, design, a, &point);
-        for (size_t y = 0; y < design->outcomes; y++, cell++) {
-            struct regress_score one;
-            regress_score(&one, &asked, eta, y);
-            for (size_t i = 0; i < one.count; i++) {
-                bend += fit->weight[at] * (*cell - fit->lifted[y]) * one.curve[i] * along[i];
-            }
-        }
+        const double bend = bend_at(fit, a, &point, at);
         for (size_t i = 0; i < fit->pairs; i++) {
             by_pair[i] -= bend * moved_by_pair(fit, &fit->pair[i], &point, slope, at);
         }

@@ -240,6 +240,35 @@ Test(regress_place, a_column_that_is_too_narrow_has_no_coefficient)
     }
 }
 
+/* All records lie in one level of the first column, as far as the noise lets it be told: the other is told without it. */
+Test(regress_place, a_column_in_one_level_takes_nothing_from_another)
+{
+    enum { LEVELS = 5, DRAWN = 25000 };
+    const double second[REGRESS_TERMS_MAX] = {0, 0, 1};
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 11);
+    set_up(REGRESS_LOGISTIC, LEVELS);
+    world.design.is_rounded = true;
+    world.design.predictors = 2;
+    world.predictor[1] = world.predictor[0];
+    world.cells.m = LEVELS * LEVELS * 2 + 1;
+    world.cells.variance = 18;
+    for (size_t i = 0; i < DRAWN; i++) {
+        const double x = value_of(NORMAL, 0, 0.35, &seeded);
+        const size_t level = 2 * LEVELS + (size_t)((x + 1) / 2 * LEVELS);
+        world.cell[level * 2 + outcome_of(slope_of() * x, &seeded)]++;
+    }
+    for (size_t c = 0; c < world.cells.m; c++) {
+        world.cell[c] += two_sided(3, &seeded);
+    }
+    cells_balance(world.cell, world.cells.m, DRAWN);
+    regress_solve(&world.fit, &world.cells);
+    const struct estimate own = regress_figure(&world.fit, second).estimate;
+    cr_expect(world.fit.lack[1] == REGRESS_LACKS_LEVELS);
+    cr_expect(own.low < slope_of() && slope_of() < own.high && own.high - own.low < 0.4, "%g to %g",
+              own.low, own.high);
+}
+
 /* The values of two columns, whose correlation is -0.75, hang on a covariance that is behind noise, and so do their coefficients. The
  * interval holds in 920 of these 1,000 studies, and in 793 without that noise: a strong slope and much noise. The cells are those of
  * 10^6 records, but for the noise. The seed is fixed. */
