@@ -217,9 +217,16 @@ int main(int argc, char **argv)
     static char class[SELFTUNE_OUTPUTS_MAX + 1][64];
     static struct alone alone;
     struct why why = {{0}};
-    CHECK(argc == 8);
+    if (argc != 8) {
+        (void)fprintf(stderr, "usage: study_learn TABLE.csv COLUMNS TRUST EPSILON DELTA FIRST-SEED "
+                              "LAST-SEED\n");
+        return 2;
+    }
     FILE *file = fopen(argv[1], "r");
-    CHECK(file != NULL);
+    if (file == NULL) {
+        perror(argv[1]);
+        return 3;
+    }
     const size_t classes = find_classes(class, file);
     const size_t rows = (size_t)atoi(class[SELFTUNE_OUTPUTS_MAX]);
     static char header[TEXT_BYTES];
