@@ -157,6 +157,7 @@ Test(queue_slow, the_key_is_what_makes_the_next_leader_wait, .init = bench_begin
     cr_assert_eq(kill(old, SIGCONT), 0);
     cr_assert_eq(waitpid(old, &result, 0), old);
     journal_close(&journal);
+    office_free(&own);
     cr_assert_eq(bench_open_journal(&journal, &own, 1), STATUS_OK, "%s", why.text);
     cr_expect_str_eq(read_seen(&journal, STATUS_OK, &why).text, "1:first:0 2:slow:0 ");
     journal_close(&journal);
