@@ -61,23 +61,22 @@ void study_point(struct study_series *series, double x, double y)
     series->count++;
 }
 
-void study_columns(struct study *study, size_t count, const char *const *text)
+void study_columns(struct study_table *table, size_t count, const char *const *text)
 {
-    CHECK(count <= STUDY_COLUMNS_MAX && study->row_count == 0);
+    CHECK(count <= STUDY_COLUMNS_MAX && table->row_count == 0);
     for (size_t i = 0; i < count; i++) {
-        say(study->column[i], sizeof study->column[i], text[i]);
+        say(table->column[i], sizeof table->column[i], text[i]);
     }
-    study->column_count = count;
+    table->column_count = count;
 }
 
-void study_row(struct study *study, size_t count, const char *const *text)
+void study_row(struct study_table *table, size_t count, const char *const *text)
 {
-    CHECK(study->row_count < STUDY_ROWS_MAX && count == study->column_count);
+    CHECK(table->row_count < STUDY_ROWS_MAX && count == table->column_count);
     for (size_t i = 0; i < count; i++) {
-        char *cell = study->cell[study->row_count][i];
-        say(cell, STUDY_NAME_BYTES, text[i]);
+        say(table->cell[table->row_count][i], STUDY_CELL_BYTES, text[i]);
     }
-    study->row_count++;
+    table->row_count++;
 }
 
 bool study_holds(const struct study *study)
@@ -126,17 +125,17 @@ static json_t *chart_json(const struct study_chart *chart)
                      "y_log", chart->y_log, "series", lines);
 }
 
-static json_t *table(const struct study *study)
+static json_t *table_json(const struct study_table *table)
 {
     json_t *columns = json_array();
     json_t *rows = json_array();
-    for (size_t i = 0; i < study->column_count; i++) {
-        json_add(&columns, json_string(study->column[i]));
+    for (size_t i = 0; i < table->column_count; i++) {
+        json_add(&columns, json_string(table->column[i]));
     }
-    for (size_t row = 0; row < study->row_count; row++) {
+    for (size_t row = 0; row < table->row_count; row++) {
         json_t *cells = json_array();
-        for (size_t i = 0; i < study->column_count; i++) {
-            json_add(&cells, json_string(study->cell[row][i]));
+        for (size_t i = 0; i < table->column_count; i++) {
+            json_add(&cells, json_string(table->cell[row][i]));
         }
         json_add(&rows, cells);
     }
@@ -151,11 +150,11 @@ enum status study_to_json(char **json, const struct study *study)
     for (size_t i = 0; i < study->chart_count; i++) {
         json_add(&charts, chart_json(&study->chart[i]));
     }
-    json_t *root =
-        json_pack("{s:s, s:s, s:s, s:b, s:s, s:I, s:b, s:o, s:o, s:o}", "study", study->name,
-                  "title", study->title, "lede", study->lede, "private", 0, "version",
-                  HEDGEROW_VERSION, "seed", (json_int_t)study->seed, "holds", study_holds(study),
-                  "claims", claims(study), "charts", charts, "table", table(study));
+    json_t *root = json_pack(
+        "{s:s, s:s, s:s, s:b, s:s, s:I, s:b, s:o, s:o, s:o, s:o}", "study", study->name, "title",
+        study->title, "lede", study->lede, "private", 0, "version", HEDGEROW_VERSION, "seed",
+        (json_int_t)study->seed, "holds", study_holds(study), "claims", claims(study), "charts",
+        charts, "summary", table_json(&study->summary), "table", table_json(&study->table));
     if (root == NULL) {
         status = STATUS_INVALID; /* a text that is not UTF-8 */
     } else {

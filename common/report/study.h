@@ -1,4 +1,4 @@
-/* study.h - what a study found: claims, charts of lines, one table; and its report as JSON and as a
+/* study.h - what a study found: claims, charts of lines, two tables; and its report as JSON and as a
  * page. Studies are seeded simulations on public or invented records: NOT PRIVATE, and both say so. */
 
 #ifndef REPORT_STUDY_H
@@ -14,6 +14,7 @@
 enum {
     STUDY_SENTENCE_BYTES = 512,
     STUDY_NAME_BYTES = 80,
+    STUDY_CELL_BYTES = 128,
     STUDY_CLAIMS_MAX = 192,
     STUDY_CHARTS_MAX = 8,
     STUDY_SERIES_MAX = 16,
@@ -57,6 +58,14 @@ struct study_chart {
     size_t series_count;
 };
 
+/* Of words and figures. */
+struct study_table {
+    char column[STUDY_COLUMNS_MAX][STUDY_NAME_BYTES];
+    size_t column_count;
+    char cell[STUDY_ROWS_MAX][STUDY_COLUMNS_MAX][STUDY_CELL_BYTES];
+    size_t row_count;
+};
+
 struct study {
     char name[STUDY_NAME_BYTES];
     char title[STUDY_NAME_BYTES];
@@ -66,10 +75,8 @@ struct study {
     size_t claim_count;
     struct study_chart chart[STUDY_CHARTS_MAX];
     size_t chart_count;
-    char column[STUDY_COLUMNS_MAX][STUDY_NAME_BYTES];
-    size_t column_count;
-    char cell[STUDY_ROWS_MAX][STUDY_COLUMNS_MAX][STUDY_NAME_BYTES];
-    size_t row_count;
+    struct study_table summary; /* without columns: none */
+    struct study_table table;   /* all that was measured */
 };
 
 /** Adds a claim; it holds when measured and bound are numbers in this relation. */
@@ -86,9 +93,9 @@ struct study_series *study_series(struct study_chart *chart, enum study_line lin
 /** Adds a point to a line. */
 void study_point(struct study_series *series, double x, double y);
 
-/** Sets the table's columns, or adds a row; text (count), as many as columns. */
-void study_columns(struct study *study, size_t count, const char *const *text);
-void study_row(struct study *study, size_t count, const char *const *text);
+/** Sets a table's columns, or adds a row; text (count), as many as columns. */
+void study_columns(struct study_table *table, size_t count, const char *const *text);
+void study_row(struct study_table *table, size_t count, const char *const *text);
 
 /** Returns whether there is a claim and every one holds. */
 bool study_holds(const struct study *study);
@@ -96,7 +103,7 @@ bool study_holds(const struct study *study);
 /**
  * Writes a study as JSON: {"study", "title", "private": false, "version", "seed", "holds", "claims":
  * [{"sentence", "relation": "at most" or "at least", "measured", "bound", "holds"}], "charts": [..],
- * "table": {"columns", "rows"}}. What is no finite number becomes null.
+ * "summary": {"columns", "rows"}, "table": {"columns", "rows"}}. What is no finite number becomes null.
  *
  * json  out  malloc'd; the caller frees it
  *

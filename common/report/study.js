@@ -1,4 +1,4 @@
-/* A study's claims, its table, and its charts: one line for each series, bounds dashed. */
+/* A study's claims, its tables, and its charts: one line for each series, bounds dashed. */
 const data = JSON.parse(document.getElementById("data").textContent);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const hues = ["#1f7a4d", "#3b7ea1", "#c08a2d", "#a5523f", "#7a5ea8", "#5f7f8f", "#b86b92", "#6b8e4e"];
@@ -71,14 +71,16 @@ function all(plain) {
 }
 
 /* Words stand at the left, figures at the right: a column without one number is of words. */
-function columnOf(label, i) {
-  const words = data.table.rows.every((row) => isNaN(parseFloat(row[i])));
-  return { key: i, label: label, format: "text", style: words ? "text" : "number" };
+function figures(id, of) {
+  table(id, of.columns.map((label, i) => {
+    const words = of.rows.every((row) => isNaN(parseFloat(row[i])));
+    return { key: i, label: label, format: "text", style: words ? "text" : "number" };
+  }), of.rows);
 }
 
 const claims = data.claims;
 fill(Object.assign({}, data, { held: claims.filter((c) => c.holds).length, claims: claims.length,
-  charts: data.charts.length > 0, rows: data.table.rows.length > 0 }));
+  charts: data.charts.length > 0, worst: data.summary.rows.length > 0, rows: data.table.rows.length > 0 }));
 table("claims", [{ key: "sentence", label: "claim", format: "text" },
   { key: "measured", label: "measured", format: "significant", digits: 5 }, { label: "", cell: (c) => c.relation.replace(" ", "\u00a0") },
   { key: "bound", label: "bound", format: "significant", digits: 5 },
@@ -89,5 +91,6 @@ data.charts.forEach((chart, i) => document.getElementById("cards").appendChild(
     el("figcaption", {}, el("h3", {}, chart.title), el("p", {}, chart.text)),
     el("div", { class: "plot dots" }, el("canvas", { id: "chart-" + i, role: "img",
       "aria-label": printable(chart.title) + ". The figures are in the table below." })))));
-table("figures", data.table.columns.map(columnOf), data.table.rows);
+figures("summary", data.summary);
+figures("figures", data.table);
 present("NOT PRIVATE \u00b7 " + data.title + " \u00b7 hedgerow study", all);

@@ -145,7 +145,7 @@ static void add_row(struct study *study, size_t table, const char *method, const
     (void)snprintf(text[1], TEXT, "%.4f", quality->accuracy_error);
     (void)snprintf(text[2], TEXT, "%.4f", quality->auc);
     (void)snprintf(text[3], TEXT, "%.4f", quality->auc_error);
-    study_row(study, 7,
+    study_row(&study->table, 7,
               (const char *const[]){tables[table].name, method, epsilon, text[0], text[1], text[2],
                                     text[3]});
 }
@@ -253,7 +253,7 @@ enum status study_accuracy(struct study *study, const struct study_request *requ
         "The shipped tables, dealt to five sites, a fifth held out: gradient rounds, one-shot "
         "ridge of noisy moments, and averaged fits, Gaussian noise at delta 0.00001. The settings "
         "were chosen for epsilon 1, on these tables, whose records are public.");
-    study_columns(study, sizeof columns / sizeof columns[0], columns);
+    study_columns(&study->table, sizeof columns / sizeof columns[0], columns);
     for (size_t table = 0; table < TABLES && status == STATUS_OK; table++) {
         const struct charts charts = open_charts(study, table);
         struct study_quality at_one[METHODS] = {{0, 0, 0, 0}};

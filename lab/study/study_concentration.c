@@ -113,7 +113,7 @@ enum status study_concentration(struct study *study, const struct study_request 
         "2 G epsilon in the mean, G the mean loss, whatever the learner does, if it is "
         "epsilon-DP with epsilon at most 1.25.");
     seeded_random_init(&dice, request->seed);
-    study_columns(study, sizeof columns / sizeof columns[0], columns);
+    study_columns(&study->table, sizeof columns / sizeof columns[0], columns);
     struct study_chart *chart = study_chart(
         study,
         &(struct study_chart){.title = "Gap against epsilon, in units of G",
@@ -148,7 +148,7 @@ enum status study_concentration(struct study *study, const struct study_request 
             (void)snprintf(text[2], TEXT, "%.5f", gap.mean);
             (void)snprintf(text[3], TEXT, "%.5f", gap.error);
             (void)snprintf(text[4], TEXT, "%.3f", epsilons[i]);
-            study_row(study, 5, (const char *const[]){text[0], text[1], text[2], text[3], text[4]});
+            study_row(&study->table, 5, (const char *const[]){text[0], text[1], text[2], text[3], text[4]});
         }
         study_progress(request, "concentration: %u records", sizes[s]);
     }

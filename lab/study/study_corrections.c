@@ -66,7 +66,7 @@ static enum status by_audit(struct study *study, const char *number,
             (void)snprintf(text[0], TEXT, "%.4g", finding.epsilon);
             (void)snprintf(text[1], TEXT, isinf(finding.total) ? "everything" : "%.4g",
                            finding.total);
-            study_row(study, 4,
+            study_row(&study->table, 4,
                       (const char *const[]){audited->number,
                                             audited->relation == STUDY_AT_MOST ? "ours" : "papers",
                                             text[0], text[1]});
@@ -340,7 +340,7 @@ enum status study_corrections(struct study *study, const struct study_request *r
         "Each correction of docs/PRIVACY.md beside the form it corrects. Where the papers' form "
         "is audited it shows more than the epsilon 1 it claims, and ours does not; an audit's "
         "figure is a lower bound, wrong once in a million times.");
-    study_columns(study, sizeof columns / sizeof columns[0], columns);
+    study_columns(&study->table, sizeof columns / sizeof columns[0], columns);
     double stream = 0;
     enum status status = by_audit(study, "7.1", request, &stream, why);
     if (status == STATUS_OK) {

@@ -250,7 +250,7 @@ static void show(struct study *study, const struct family *family, const struct 
         (void)snprintf(text[2], TEXT, "%.2g", curve->error[i]);
         (void)snprintf(text[3], TEXT, "%.5g", curve->rate[i]);
         (void)snprintf(text[4], TEXT, bound == NULL ? "-" : "%.4g", curve->bound[i]);
-        study_row(study, 6,
+        study_row(&study->table, 6,
                   (const char *const[]){family->name, text[0], text[1], text[2], text[3], text[4]});
     }
 }
@@ -297,7 +297,7 @@ enum status study_excess(struct study *study, const struct study_request *reques
     if (request->rounds != 0 && request->rounds < 2 * RECORDS_LEAST) {
         return why_refuse(why, "--rounds: excess needs %d records or more", 2 * RECORDS_LEAST);
     }
-    study_columns(study, sizeof columns / sizeof columns[0], columns);
+    study_columns(&study->table, sizeof columns / sizeof columns[0], columns);
     seeded_random_init(&dice, request->seed);
     enum status status = draw_law(&law, &dice);
     for (size_t i = 0; i < FAMILIES && status == STATUS_OK; i++) {

@@ -67,7 +67,7 @@ static size_t times_below(const struct intervals_told *told)
     for (size_t i = 0; i < told->kind->claim_count; i++) {
         const struct intervals_claim *claim = &told->kind->claim[i];
         const struct intervals_taken *taken = &told->taken[i];
-        if (claim->measure != INTERVALS_WIDTH && is_below(claim, taken->worst)) {
+        if (claim->measure != INTERVALS_WIDTH && is_below(claim, taken->worst.measured)) {
             const size_t own = (AGAIN + taken->fewest - 1) / taken->fewest;
             times = own > times ? own : times;
         }
@@ -97,14 +97,14 @@ static void tell_row(struct study *study, const struct intervals_told *told)
     for (size_t i = 0; i < INTERVALS_COLUMNS; i++) {
         text[i] = told->text[i][0] == '\0' ? "-" : told->text[i];
     }
-    study_row(study, INTERVALS_COLUMNS, text);
+    study_row(&study->table, INTERVALS_COLUMNS, text);
 }
 
 /* A second look replaces what made it necessary. */
 static void replace(struct intervals_taken *taken, const struct intervals_taken *again,
                     const struct intervals_claim *claim)
 {
-    if (is_below(claim, taken->worst) && !isnan(again->worst)) {
+    if (is_below(claim, taken->worst.measured) && !isnan(again->worst.measured)) {
         taken->worst = again->worst;
     }
     if (is_rare(taken) && is_rare(again)) {
@@ -189,8 +189,73 @@ static void claim_rare(struct study *study, const struct intervals_kind *kind,
     }
 }
 
-/* worst: (claims) of all settings */
-static enum status run_kind(double *worst, struct rare *rare, struct study *study,
+/* The worst settings of a claim, and their names: of each trust and noise. */
+struct summary {
+    struct intervals_worst worst[INTERVALS_TRUSTS][INTERVALS_NOISES];
+    char setting[INTERVALS_TRUSTS][INTERVALS_NOISES][INTERVALS_TEXT];
+};
+
+static void clear(struct summary *summary)
+{
+    for (size_t i = 0; i < INTERVALS_TRUSTS * INTERVALS_NOISES; i++) {
+        summary->worst[i / INTERVALS_NOISES][i % INTERVALS_NOISES].measured = NAN;
+    }
+}
+
+static void summarise(struct summary *summary, const struct intervals_told *told)
+{
+    const size_t trust = intervals_trust(told->setting);
+    const size_t noise = told->setting->is_gaussian ? 1 : 0;
+    for (size_t i = 0; i < told->kind->claim_count; i++) {
+        if (intervals_add_worst(&summary[i].worst[trust][noise], &told->taken[i].worst,
+                                told->kind->claim[i].measure)) {
+            (void)snprintf(summary[i].setting[trust][noise], INTERVALS_TEXT, "%s", told->text[0]);
+        }
+    }
+}
+
+static void write_question(char out[static STUDY_CELL_BYTES], const struct intervals_claim *claim)
+{
+    const char *rest = strstr(claim->text, ", the worst");
+    const size_t length = rest == NULL ? strlen(claim->text) : (size_t)(rest - claim->text);
+    (void)snprintf(out, STUDY_CELL_BYTES, "%.*s", (int)length, claim->text);
+}
+
+static void tell_summary(struct study *study, const struct intervals_kind *kind,
+                         const struct summary *summary)
+{
+    enum { QUESTION, NOISE, MEASURED, SHOWN, OVER_EXACT, OVER_TRUE, SETTING, COLUMNS };
+    for (size_t i = 0; i < kind->claim_count * INTERVALS_TRUSTS * INTERVALS_NOISES; i++) {
+        const size_t claim = i / INTERVALS_NOISES / INTERVALS_TRUSTS;
+        const size_t trust = i / INTERVALS_NOISES % INTERVALS_TRUSTS;
+        const size_t noise = i % INTERVALS_NOISES;
+        const struct intervals_worst *worst = &summary[claim].worst[trust][noise];
+        char text[COLUMNS][STUDY_CELL_BYTES] = {"", "", "", "-", "-", "-", ""};
+        const char *cell[COLUMNS];
+        if (isnan(worst->measured)) {
+            continue;
+        }
+        write_question(text[QUESTION], &kind->claim[claim]);
+        (void)snprintf(text[NOISE], sizeof text[0], "%s%s", intervals_trust_name(trust),
+                       noise == 1 ? ", Gaussian" : "");
+        (void)snprintf(text[MEASURED], sizeof text[0], "%.3f", worst->measured);
+        (void)snprintf(text[SHOWN], sizeof text[0], "%.2f", worst->shown);
+        if (isfinite(worst->over_exact)) {
+            (void)snprintf(text[OVER_EXACT], sizeof text[0], "%.2f", worst->over_exact);
+        }
+        if (isfinite(worst->over_true)) {
+            (void)snprintf(text[OVER_TRUE], sizeof text[0], "%.2f", worst->over_true);
+        }
+        (void)snprintf(text[SETTING], sizeof text[0], "%s", summary[claim].setting[trust][noise]);
+        for (size_t k = 0; k < COLUMNS; k++) {
+            cell[k] = text[k];
+        }
+        study_row(&study->summary, COLUMNS, cell);
+    }
+}
+
+/* summary: (claims) */
+static enum status run_kind(struct summary *summary, struct rare *rare, struct study *study,
                             const struct study_request *request, size_t kind_at, size_t runs)
 {
     const struct intervals_kind *kind = kinds[kind_at];
@@ -204,11 +269,7 @@ static enum status run_kind(double *worst, struct rare *rare, struct study *stud
         setting.planted = request->planted ? kind->planted : 1;
         intervals_told_clear(&told);
         status = run_setting(study, &told, &setting, runs >= RUNS && !request->planted);
-        for (size_t j = 0; j < kind->claim_count; j++) {
-            worst[j] = kind->claim[j].measure == INTERVALS_HOLD
-                           ? fmin(worst[j], told.taken[j].worst)
-                           : fmax(worst[j], told.taken[j].worst);
-        }
+        summarise(summary, &told);
         add_rare(rare, &told);
     }
     study_progress(request, "intervals: %s", kind->name);
@@ -216,14 +277,20 @@ static enum status run_kind(double *worst, struct rare *rare, struct study *stud
 }
 
 /* allowed: a share that chance may take away */
-static void claim_kind(struct study *study, const struct intervals_kind *kind, const double *worst,
-                       double allowed)
+static void claim_kind(struct study *study, const struct intervals_kind *kind,
+                       const struct summary *summary, double allowed)
 {
     for (size_t i = 0; i < kind->claim_count; i++) {
         const struct intervals_claim *claim = &kind->claim[i];
         const bool is_least = claim->measure == INTERVALS_HOLD;
         const double chance = claim->measure == INTERVALS_WIDTH ? 0 : allowed;
-        study_claim(study, is_least ? STUDY_AT_LEAST : STUDY_AT_MOST, worst[i],
+        struct intervals_worst worst = {.measured = is_least ? 1 : 0};
+        for (size_t k = 0; k < INTERVALS_TRUSTS * INTERVALS_NOISES; k++) {
+            (void)intervals_add_worst(&worst,
+                                      &summary[i].worst[k / INTERVALS_NOISES][k % INTERVALS_NOISES],
+                                      claim->measure);
+        }
+        study_claim(study, is_least ? STUDY_AT_LEAST : STUDY_AT_MOST, worst.measured,
                     bounds[claim->measure] + (is_least ? -chance : chance), "%s", claim->text);
     }
 }
@@ -235,7 +302,11 @@ enum status study_intervals(struct study *study, const struct study_request *req
                                           "points shown",     "points cover, worst",
                                           "bands cover",      "means, differences cover",
                                           "log-rank rejects", "width over no noise, true cells"};
+    static const char *const summed[] = {
+        "what", "noise", "measured", "shown", "width over no noise", "over the true cells",
+        "where"};
     const size_t runs = request->runs == 0 ? RUNS : request->runs;
+    static struct summary summary[INTERVALS_CLAIMS_MAX];
     bool is_known = false;
     /* Short runs, of a test, are allowed what chance may do: four standard errors of the larger studies' half; widths: theirs. */
     const double allowed = runs >= RUNS ? 0 : 4 * sqrt(0.05 * 0.95 / ((double)runs / 2));
@@ -247,9 +318,9 @@ enum status study_intervals(struct study *study, const struct study_request *req
         "epsilon 0.25, 1 and 4, noise once or at each site. Of the answers that are shown, "
         "95 %% intervals must hold the truth in 93.5 %% or more, and tests reject a true "
         "null in 6.5 %% or less.");
-    study_columns(study, sizeof columns / sizeof columns[0], columns);
+    study_columns(&study->summary, sizeof summed / sizeof summed[0], summed);
+    study_columns(&study->table, sizeof columns / sizeof columns[0], columns);
     for (size_t i = 0; i < KINDS; i++) {
-        double worst[INTERVALS_CLAIMS_MAX] = {0};
         struct rare rare[] = {
             [INTERVALS_HOLD] = {.worst = 1}, [INTERVALS_REJECT] = {0}, [INTERVALS_WIDTH] = {0}};
         if (request->only != NULL && strcmp(request->only, kinds[i]->name) != 0) {
@@ -258,14 +329,15 @@ enum status study_intervals(struct study *study, const struct study_request *req
         is_known = true;
         CHECK(kinds[i]->claim_count <= INTERVALS_CLAIMS_MAX);
         for (size_t j = 0; j < kinds[i]->claim_count; j++) {
-            worst[j] = kinds[i]->claim[j].measure == INTERVALS_HOLD ? 1 : 0;
+            clear(&summary[j]);
         }
-        const enum status status = run_kind(worst, rare, study, request, i, runs);
+        const enum status status = run_kind(summary, rare, study, request, i, runs);
         if (status != STATUS_OK) {
             why_set(why, "the studies cannot be simulated");
             return status;
         }
-        claim_kind(study, kinds[i], worst, allowed);
+        claim_kind(study, kinds[i], summary, allowed);
+        tell_summary(study, kinds[i], summary);
         claim_rare(study, kinds[i], rare);
     }
     return is_known ? STATUS_OK

@@ -32,14 +32,22 @@ struct intervals_setting {
     double planted; /* of the noise, the share that the analysis is told; 1 but in tests */
 };
 
-enum { INTERVALS_SITES = 5, INTERVALS_TEXT = 80, INTERVALS_COLUMNS = 8, INTERVALS_CLAIMS_MAX = 64 };
+enum {
+    INTERVALS_SITES = 5,
+    INTERVALS_TEXT = 80,
+    INTERVALS_COLUMNS = 8,
+    INTERVALS_CLAIMS_MAX = 64,
+    INTERVALS_TRUSTS = 3,
+    INTERVALS_NOISES = 2
+};
 enum { INTERVALS_OF_TESTS = 6, INTERVALS_OF_WIDTHS }; /* the last columns */
 
 /** Returns how many records a study has: of all five sites, or of the one that is alone. */
 uint64_t intervals_records(const struct intervals_setting *setting);
 
-/** Returns the word for who adds a setting's noise. */
-const char *intervals_trust(const struct intervals_setting *setting);
+/** Returns who adds a setting's noise, below INTERVALS_TRUSTS; and the word for it. */
+size_t intervals_trust(const struct intervals_setting *setting);
+const char *intervals_trust_name(size_t trust);
 
 /** Writes one of the sizes, epsilons, trusts and kinds of noise, in this order from the slowest but for the noise: Laplace first. Returns
  * false behind the last that is asked for. */
@@ -160,9 +168,29 @@ struct intervals_width {
     double true_logarithms; /* of these; summed */
 };
 
+/* Of settings the worst. */
+enum intervals_measure {
+    INTERVALS_HOLD,   /* the truth: a share, at least */
+    INTERVALS_REJECT, /* tests a true null: a share, at most */
+    INTERVALS_WIDTH   /* over that of the true cells, at most */
+};
+
+/* The worst that was taken of a claim. */
+struct intervals_worst {
+    double measured; /* a share, or a width over that of the true cells; NAN: nothing */
+    double shown;    /* the part of what was asked that is shown there */
+    double
+        over_exact; /* and the widths there over those without noise, and of the true cells; NAN: */
+    double over_true; /* none are compared */
+};
+
+/** Takes one if it is worse, or the first. Returns whether. */
+bool intervals_add_worst(struct intervals_worst *worst, const struct intervals_worst *own,
+                         enum intervals_measure measure);
+
 /* What a setting has of a claim. */
 struct intervals_taken {
-    double worst;    /* of what was taken; NAN: nothing */
+    struct intervals_worst worst;
     uint64_t fewest; /* answers that a share which was taken is of */
     /* Likewise of shares where a hundredth to a tenth are shown: the worst is what chance leaves possible. */
     double rare_worst;
@@ -201,12 +229,16 @@ void intervals_tell_width(struct intervals_told *told, const char *words,
 double intervals_limit(uint64_t yes, uint64_t all, bool is_upper);
 
 /** Takes a share for a claim. Where less than a tenth of what was asked is shown, its limit counts; where less than a hundredth is, it is
- * only counted. Answers of one study are not independent: so many studies' worth of them make the limit. */
+ * only counted. Answers of one study are not independent: so many studies' worth of them make the limit. width: of the same
+ * intervals, told beside; NULL: none. */
 void intervals_take(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
-                    size_t asked);
+                    size_t asked, const struct intervals_width *width);
 
 /** Adds one, unless an end is open or not given. */
 void intervals_add_width(struct intervals_width *width, double released, double exact);
+
+/** Returns the widths of several (count) together, each beside that of its own true cells. */
+struct intervals_width intervals_together(const struct intervals_width *width, size_t count);
 
 /** Return the mean width over that without noise, and the geometric mean of widths over that of the true cells: where noise nearly
  * hides an answer, a few of its intervals are so wide that they would make the mean. */
@@ -217,13 +249,6 @@ double intervals_over_true(const struct intervals_width *width);
  * chance leaves possible, four standard errors less. */
 void intervals_take_width(struct intervals_told *told, size_t claim,
                           const struct intervals_width *width, size_t asked);
-
-/* Of settings the worst. */
-enum intervals_measure {
-    INTERVALS_HOLD,   /* the truth: a share, at least */
-    INTERVALS_REJECT, /* tests a true null: a share, at most */
-    INTERVALS_WIDTH   /* over that of the true cells, at most */
-};
 
 struct intervals_claim {
     const char *text;

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { SITES_MAX = DRAWING_SITES_MAX, WITHIN_LEAST = 100, FAMILIES = 4 };
+enum { SITES_MAX = DRAWING_SITES_MAX, WITHIN_LEAST = 100, FAMILIES = 4, CLEAN_EACH = 10 };
 
 enum effect {
     SHARE,
@@ -33,7 +33,9 @@ struct found {
     struct intervals_rate next;     /* that hold the effect of another site */
     struct intervals_rate rejected; /* tests below 5 % */
     struct intervals_width width;   /* of the mean's, beside that of known variances within sites */
-    double spread;                  /* that is found; summed */
+    struct intervals_width width_alone; /* not beside it */
+    struct intervals_width width_next;
+    double spread; /* that is found; summed */
     struct within {
         double sampling; /* variances; summed */
         double noise;
@@ -145,7 +147,9 @@ static void judge(struct found *out, struct between_site *site, const double *tr
     for (size_t i = 0; i < setting->sites; i++) {
         told[i] = site[i];
         if (!isnan(site[i].value)) {
+            const double width = site[i].high - site[i].low;
             intervals_count(&out->alone, holds_alone(&site[i], truth[i], is_planted));
+            intervals_add_width(&out->width_alone, width, width);
         }
     }
     between_sites(&found, told, setting->sites, false);
@@ -159,6 +163,8 @@ static void judge(struct found *out, struct between_site *site, const double *tr
                                            : found.next_low <= next && next <= found.next_high);
     intervals_count(&out->rejected, found.p < 0.05);
     judge_width(out, &found, site, setting);
+    intervals_add_width(&out->width_next, found.next_high - found.next_low,
+                        found.next_high - found.next_low);
     out->spread += found.spread;
 }
 
@@ -208,6 +214,53 @@ static void draw_truth(double *truth, struct drawing *drawing, enum effect effec
     }
 }
 
+/* An effect and the one beside it, of all sites. */
+static enum status draw_both(struct drawn out[2], struct drawing *drawing, enum effect effect)
+{
+    draw_truth(out[0].truth, drawing, effect);
+    if (beside(effect) < EFFECTS) {
+        draw_truth(out[1].truth, drawing, beside(effect));
+    }
+    return draw(out, drawing, effect);
+}
+
+/* The width without noise is a mean over other studies: it stands beside each that was added. */
+static void put_exact(struct intervals_width *width, const struct intervals_width *clean)
+{
+    width->exact = clean->released / (double)clean->count * (double)width->count;
+}
+
+static enum status compare_widths(struct found out[2], struct drawing *drawing, enum effect effect)
+{
+    struct intervals_width mean[2] = {{.count = 0}};
+    struct intervals_width alone[2] = {{.count = 0}};
+    struct intervals_width next[2] = {{.count = 0}};
+    enum status status = STATUS_OK;
+    drawing->is_clean = true;
+    for (size_t run = 0; run < drawing->setting->runs && status == STATUS_OK; run += CLEAN_EACH) {
+        struct drawn drawn[2] = {{.truth = {0}}};
+        struct between found;
+        status = draw_both(drawn, drawing, effect);
+        for (size_t k = 0; k < (beside(effect) < EFFECTS ? 2 : 1) && status == STATUS_OK; k++) {
+            for (size_t i = 0; i < drawing->setting->sites; i++) {
+                const double width = drawn[k].site[i].high - drawn[k].site[i].low;
+                intervals_add_width(&alone[k], width, width);
+            }
+            between_sites(&found, drawn[k].site, drawing->setting->sites, false);
+            intervals_add_width(&mean[k], found.high - found.low, found.high - found.low);
+            intervals_add_width(&next[k], found.next_high - found.next_low,
+                                found.next_high - found.next_low);
+        }
+    }
+    for (size_t k = 0; k < 2; k++) {
+        put_exact(&out[k].width, &mean[k]);
+        put_exact(&out[k].width_alone, &alone[k]);
+        put_exact(&out[k].width_next, &next[k]);
+        out[k].width_alone.by_true = out[k].width_next.by_true = NAN;
+    }
+    return status;
+}
+
 static enum status simulate(struct found out[2], const struct intervals_setting *setting)
 {
     struct drawing drawing = {.setting = setting};
@@ -223,17 +276,16 @@ static enum status simulate(struct found out[2], const struct intervals_setting 
     }
     for (size_t run = 0; run < setting->runs && status == STATUS_OK; run++) {
         struct drawn drawn[2] = {{.truth = {0}}};
-        draw_truth(drawn[0].truth, &drawing, effect);
-        if (beside(effect) < EFFECTS) {
-            draw_truth(drawn[1].truth, &drawing, beside(effect));
-        }
-        status = draw(drawn, &drawing, effect);
+        status = draw_both(drawn, &drawing, effect);
         if (status == STATUS_OK) {
             judge(&out[0], drawn[0].site, drawn[0].truth, &drawing, effect);
         }
         if (status == STATUS_OK && beside(effect) < EFFECTS) {
             judge(&out[1], drawn[1].site, drawn[1].truth, &drawing, beside(effect));
         }
+    }
+    if (status == STATUS_OK) {
+        status = compare_widths(out, &drawing, effect);
     }
     intervals_noise_free(&drawing.noise);
     intervals_noise_free(&drawing.noise_of_table);
@@ -374,18 +426,20 @@ static void take(struct intervals_told *told, enum effect effect, const struct f
                  const struct intervals_setting *setting)
 {
     if (effect == MEAN_LIFE) {
-        intervals_take(told, LIVES, &found->alone, setting->sites * setting->runs);
+        intervals_take(told, LIVES, &found->alone, setting->sites * setting->runs,
+                       &found->width_alone);
         return;
     }
     const size_t first = (size_t)CLAIMS * (effect < MEAN_LIFE ? effect : effect - 1);
     const size_t judged =
         setting->runs > WITHIN_LEAST ? setting->runs - WITHIN_LEAST : setting->runs;
-    intervals_take(told, first + MEAN, &found->mean, setting->runs);
-    intervals_take(told, first + ALONE, &found->alone, setting->sites * setting->runs);
-    intervals_take(told, first + NEXT, &found->next, setting->runs);
+    intervals_take(told, first + MEAN, &found->mean, setting->runs, &found->width);
+    intervals_take(told, first + ALONE, &found->alone, setting->sites * setting->runs,
+                   &found->width_alone);
+    intervals_take(told, first + NEXT, &found->next, setting->runs, &found->width_next);
     intervals_take_width(told, WIDTH, &found->width, judged);
     if (!setting->has_spread) {
-        intervals_take(told, first + REJECTED, &found->rejected, setting->runs);
+        intervals_take(told, first + REJECTED, &found->rejected, setting->runs, NULL);
     }
 }
 

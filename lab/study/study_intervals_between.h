@@ -14,6 +14,7 @@ struct drawing {
     struct random random;
     struct intervals_noise noise; /* where a record moves one cell, and two */
     struct intervals_noise noise_of_table;
+    bool is_clean;  /* nothing is added to what is released, but it is planned as if */
     size_t planned; /* intervals, levels or steps: of the setting, 0 before the first study */
 };
 
@@ -23,8 +24,9 @@ double drawing_normal(struct drawing *drawing);
 uint64_t drawing_size(const struct intervals_setting *setting, size_t site);
 double drawing_records(const struct intervals_setting *setting);
 
-/** Returns the variance that the analysis is told of the noise on a cell of a site's table. */
+/** Return the variance of the noise on a cell of a site's table: as it is planned, and as the analysis is told. */
 double drawing_variance(const struct drawing *drawing);
+double drawing_told(const struct drawing *drawing);
 
 /** Adds noise to released cells (count), which are then made to sum to the records. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status drawing_release(double *cell, size_t count, double records,

@@ -46,11 +46,18 @@ double drawing_variance(const struct drawing *drawing)
     return planted * planted * drawing->noise_of_table.variance;
 }
 
+double drawing_told(const struct drawing *drawing)
+{
+    return drawing->is_clean ? 0 : drawing_variance(drawing);
+}
+
 enum status drawing_release(double *cell, size_t count, double records,
                             const struct drawing *drawing)
 {
     const enum status status =
-        intervals_noise_add(cell, count, &drawing->noise_of_table, &drawing->random);
+        drawing->is_clean
+            ? STATUS_OK
+            : intervals_noise_add(cell, count, &drawing->noise_of_table, &drawing->random);
     cells_balance(cell, count, records);
     return status;
 }
@@ -67,10 +74,13 @@ enum status drawing_sums(struct between_site *out, double *truth, struct drawing
         for (uint64_t j = 0; j < records; j++) {
             sum[i].sum += seeded_random_unit(&drawing->seeded) < truth[i] ? 1 : 0;
         }
-        status = intervals_noise_add(&sum[i].sum, 1, &drawing->noise, &drawing->random);
+        if (!drawing->is_clean) {
+            status = intervals_noise_add(&sum[i].sum, 1, &drawing->noise, &drawing->random);
+        }
     }
-    between_shares(out, sum, setting->sites,
-                   setting->planted * setting->planted * drawing->noise.variance);
+    between_shares(
+        out, sum, setting->sites,
+        drawing->is_clean ? 0 : setting->planted * setting->planted * drawing->noise.variance);
     return status;
 }
 
@@ -97,7 +107,7 @@ enum status drawing_tables(struct between_site *out, double *truth, struct drawi
                                            .rows = 2,
                                            .columns = 2,
                                            .m = CELLS + 1,
-                                           .variance = drawing_variance(drawing)};
+                                           .variance = drawing_told(drawing)};
     }
     if (status == STATUS_OK) {
         (is_odds ? between_odds : between_differences)(out, table, setting->sites);
@@ -164,7 +174,7 @@ static enum status draw_curves(struct between_site *out, double *truth, struct d
         }
         draw_lives(cell[i], k, rate, records, drawing);
         status = drawing_release(cell[i], SURVIVAL_CELLS(GROUPS, k), (double)records, drawing);
-        curve[i] = (struct survival_cells){cell[i], GROUPS, k, 1, drawing_variance(drawing), 0};
+        curve[i] = (struct survival_cells){cell[i], GROUPS, k, 1, drawing_told(drawing), 0};
     }
     if (status == STATUS_OK && is_ratio) {
         between_hazards(out, curve, setting->sites, 1);
@@ -202,7 +212,7 @@ enum status drawing_means(struct between_site *out, double *truth, struct drawin
         const uint64_t records = drawing_size(setting, i);
         double cell[TABLE1_LEVELS_MAX + 2] = {0};
         struct table1_sizes sizes;
-        const struct table1_block block = {cell, steps, step, drawing_variance(drawing)};
+        const struct table1_block block = {cell, steps, step, drawing_told(drawing)};
         truth[i] = fmin(fmax(truth[i], 0.3), 0.7);
         for (uint64_t j = 0; j < records; j++) {
             /* Beyond 2 deviations it is the mean, so that none is clamped. */
@@ -233,7 +243,7 @@ enum status drawing_shares(struct between_site *out, double *truth, struct drawi
         const uint64_t records = drawing_size(setting, i);
         double cell[LEVELS + 2] = {0};
         struct table1_sizes sizes;
-        const struct table1_block block = {cell, LEVELS, NULL, drawing_variance(drawing)};
+        const struct table1_block block = {cell, LEVELS, NULL, drawing_told(drawing)};
         truth[i] = fmax(truth[i], 0);
         for (uint64_t j = 0; j < records; j++) {
             const double unit = seeded_random_unit(&drawing->seeded);

@@ -161,7 +161,7 @@ enum status drawing_slopes(struct between_site *out, struct between_site *of_cat
     enum status status = STATUS_OK;
     plan(&model, drawing, slopes->family);
     const size_t count = regress_points(&model.design) * model.design.outcomes + 1;
-    const struct regress_cells cells = {&model.design, cell, count, drawing_variance(drawing)};
+    const struct regress_cells cells = {&model.design, cell, count, drawing_told(drawing)};
     weight[0][model.design.intervals] = 1;
     weight[1][model.design.intervals + 1] = 1;
     for (size_t i = 0; i < setting->sites && status == STATUS_OK; i++) {

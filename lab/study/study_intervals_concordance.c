@@ -139,8 +139,8 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     struct found found;
     const size_t asked = (GROUPS + 1) * setting->runs;
     const enum status status = simulate(&found, setting);
-    intervals_take(told, INDEX, &found.index, asked);
-    intervals_take(told, NOISE, &found.noise, asked);
+    intervals_take(told, INDEX, &found.index, asked, &found.width);
+    intervals_take(told, NOISE, &found.noise, asked, NULL);
     intervals_take_width(told, WIDTH, &found.width, setting->runs);
     intervals_tell_setting(told, "C-index, ");
     intervals_tell(told, 0, "%s", setting->variant == 1 ? ", rare" : "");

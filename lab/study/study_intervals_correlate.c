@@ -173,7 +173,7 @@ static void judge(struct found *out, size_t pair, const struct correlate *all,
         intervals_count(&out->noise[pair], figure.noise_low <= free.estimate.value &&
                                                free.estimate.value <= figure.noise_high);
         const double width = intervals_width_of(&figure.estimate);
-        intervals_add_width(&out->width[pair], width, width);
+        intervals_add_width(&out->width[pair], width, intervals_width_of(&free.estimate));
         out->sum[pair] += figure.estimate.value;
         out->squares[pair] += figure.estimate.value * figure.estimate.value;
     }
@@ -333,11 +333,11 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     struct found found;
     const enum status status = simulate(&found, setting);
     for (size_t pair = 0; pair < PAIRS; pair++) {
-        intervals_take(told, pair, &found.pair[pair], setting->runs);
-        intervals_take(told, NOISE, &found.noise[pair], setting->runs);
+        intervals_take(told, pair, &found.pair[pair], setting->runs, &found.width[pair]);
+        intervals_take(told, NOISE, &found.noise[pair], setting->runs, NULL);
     }
-    intervals_take(told, REJECTED, &found.rejected[NULL_EVEN], setting->runs);
-    intervals_take(told, REJECTED, &found.rejected[NULL_SKEWED], setting->runs);
+    intervals_take(told, REJECTED, &found.rejected[NULL_EVEN], setting->runs, NULL);
+    intervals_take(told, REJECTED, &found.rejected[NULL_SKEWED], setting->runs, NULL);
     tell(told, &found);
     return status;
 }

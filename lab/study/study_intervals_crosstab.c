@@ -150,11 +150,11 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     struct found found;
     const enum status status = simulate(&found, setting);
     for (size_t i = 0; i < ESTIMATES; i++) {
-        intervals_take(told, i, &found.rate[i], setting->runs);
+        intervals_take(told, i, &found.rate[i], setting->runs, &found.width[i]);
         intervals_take_width(told, WIDTH, &found.width[i], setting->runs / CLEAN_EACH);
     }
     if (is_null(setting)) {
-        intervals_take(told, REJECTED, &found.rejected, setting->runs);
+        intervals_take(told, REJECTED, &found.rejected, setting->runs, NULL);
     }
     tell(told, &found, setting);
     return status;

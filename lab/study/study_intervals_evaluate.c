@@ -10,16 +10,23 @@
 #include "lab/study/study_intervals.h"
 
 #include <math.h>
+#include <string.h>
+
+/* Figures of a group: calibration in each eighth, and net benefit from each on but the first. */
+enum figure {
+    AUC,
+    ACCURACY,
+    SENSITIVITY,
+    LARGE, /* calibration in the large */
+    BAND,
+    BENEFIT = BAND + EVALUATE_BANDS - 1, /* its own first is at BENEFIT + 1 */
+    FIGURES = BENEFIT + EVALUATE_BANDS
+};
 
 struct found {
     size_t levels; /* that were planned */
-    struct intervals_rate auc;
-    struct intervals_rate cut;   /* accuracy and sensitivity */
-    struct intervals_rate band;  /* calibration */
-    struct intervals_rate large; /* calibration in the large */
-    struct intervals_rate
-        benefit[EVALUATE_BANDS];  /* net benefit from each eighth on but the first */
-    struct intervals_width width; /* of the first group's AUC */
+    struct intervals_rate figure[FIGURES];
+    struct intervals_width width[FIGURES]; /* of the first group */
 };
 
 enum { GROUPS = 2, CELLS_MAX = GROUPS * (TABLE1_LEVELS_MAX + 1) + 1 };
@@ -60,15 +67,6 @@ static double chance(const struct design *design, size_t group, bool event, size
     return (erfc((low - c) / wide) - erfc((high - c) / wide)) / 2;
 }
 
-struct truth {
-    double auc;
-    double accuracy;
-    double sensitivity;
-    double band[EVALUATE_BANDS];
-    double benefit[EVALUATE_BANDS]; /* from each band on */
-    double large;                   /* the share with the event less the mean score */
-};
-
 static double odds_of(size_t band)
 {
     return (double)band / (double)(EVALUATE_BANDS - band);
@@ -87,14 +85,15 @@ static double mean_score(const struct design *design, size_t group, bool event)
 }
 
 /* group: GROUPS for both together */
-static struct truth truth_of(const struct design *design, size_t group, size_t levels, size_t cut)
+static void set_truth(double out[FIGURES], const struct design *design, size_t group, size_t levels,
+                      size_t cut)
 {
-    struct truth out = {.auc = 0};
     const double first = share_of_first(design, group);
     const double with = design->event_share;
     double cell[2][EVALUATE_LEVELS_MAX];
     double below = 0;
     double all = 0;
+    memset(out, 0, FIGURES * sizeof *out);
     for (size_t k = 0; k < levels; k++) {
         for (int event = 0; event < 2; event++) {
             cell[event][k] = share_of_event(design, event == 1) *
@@ -103,30 +102,29 @@ static struct truth truth_of(const struct design *design, size_t group, size_t l
         }
     }
     for (size_t k = 0; k < levels; k++) {
-        out.auc += cell[1][k] * (below + cell[0][k] / 2) / (with * (1 - with));
+        out[AUC] += cell[1][k] * (below + cell[0][k] / 2) / (with * (1 - with));
         below += cell[0][k];
-        out.accuracy += k < cut ? cell[0][k] : cell[1][k];
-        out.sensitivity += k < cut ? 0 : cell[1][k] / with;
+        out[ACCURACY] += k < cut ? cell[0][k] : cell[1][k];
+        out[SENSITIVITY] += k < cut ? 0 : cell[1][k] / with;
     }
     for (size_t band = 0; band < EVALUATE_BANDS; band++) {
         const size_t wide = levels / EVALUATE_BANDS;
         all = 0;
         for (size_t k = band * wide; k < (band + 1) * wide; k++) {
-            out.band[band] += cell[1][k];
+            out[BAND + band] += cell[1][k];
             all += cell[0][k] + cell[1][k];
         }
-        out.band[band] /= all;
-        for (size_t k = band * wide; k < levels; k++) {
-            out.benefit[band] += cell[1][k] - odds_of(band) * cell[0][k];
+        out[BAND + band] /= all;
+        for (size_t k = band * wide; k < levels && band > 0; k++) {
+            out[BENEFIT + band] += cell[1][k] - odds_of(band) * cell[0][k];
         }
     }
-    out.large = with;
+    out[LARGE] = with;
     for (int event = 0; event < 2; event++) {
-        out.large -=
+        out[LARGE] -=
             share_of_event(design, event == 1) * (first * mean_score(design, 0, event == 1) +
                                                   (1 - first) * mean_score(design, 1, event == 1));
     }
-    return out;
 }
 
 static enum status make_source(struct intervals_source *out, const struct design *design,
@@ -144,31 +142,39 @@ static enum status make_source(struct intervals_source *out, const struct design
     return intervals_source_ready(out);
 }
 
-static double width_of_auc(const struct table1_column *column)
+static void estimate(struct estimate out[FIGURES], const struct table1_column *column,
+                     const double *edge, size_t levels)
 {
-    const struct table1_figure auc = evaluate_auc(column);
-    return intervals_width_of(&auc.estimate);
+    const size_t wide = levels / EVALUATE_BANDS;
+    const struct evaluate_cut cut = evaluate_cut(column, levels / 2);
+    out[AUC] = evaluate_auc(column).estimate;
+    out[ACCURACY] = cut.accuracy.estimate;
+    out[SENSITIVITY] = cut.sensitivity.estimate;
+    out[LARGE] = evaluate_in_the_large(column, edge).estimate;
+    for (size_t band = 0; band < EVALUATE_BANDS; band++) {
+        out[BAND + band] = evaluate_band(column, band).estimate;
+        if (band > 0) {
+            out[BENEFIT + band] =
+                evaluate_net_benefit(column, band * wide, (double)band / EVALUATE_BANDS).estimate;
+        }
+    }
 }
 
-/* A study's figures of a group, GROUPS: of all. */
-static void judge(struct found *out, const struct table1_column *column, const struct truth *truth,
-                  const double *edge)
+/* A study's figures of a group, GROUPS: of all; without: of the same records, NULL where no widths are asked */
+static void judge(struct found *out, const struct table1_column *column, const double *truth,
+                  const double *edge, const struct table1_column *without)
 {
-    const size_t wide = out->levels / EVALUATE_BANDS;
-    const struct table1_figure auc = evaluate_auc(column);
-    const struct evaluate_cut of_cut = evaluate_cut(column, out->levels / 2);
-    const struct table1_figure large = evaluate_in_the_large(column, edge);
-    intervals_judge(&out->large, &large.estimate, truth->large);
-    intervals_judge(&out->auc, &auc.estimate, truth->auc);
-    intervals_judge(&out->cut, &of_cut.accuracy.estimate, truth->accuracy);
-    intervals_judge(&out->cut, &of_cut.sensitivity.estimate, truth->sensitivity);
-    for (size_t band = 0; band < EVALUATE_BANDS; band++) {
-        const struct table1_figure own = evaluate_band(column, band);
-        intervals_judge(&out->band, &own.estimate, truth->band[band]);
-        if (band > 0) {
-            const struct table1_figure benefit =
-                evaluate_net_benefit(column, band * wide, (double)band / EVALUATE_BANDS);
-            intervals_judge(&out->benefit[band], &benefit.estimate, truth->benefit[band]);
+    struct estimate own[FIGURES];
+    struct estimate clean[FIGURES];
+    estimate(own, column, edge, out->levels);
+    if (without != NULL) {
+        estimate(clean, without, edge, out->levels);
+    }
+    for (size_t i = 0; i < FIGURES; i++) {
+        intervals_judge(&out->figure[i], &own[i], truth[i]);
+        if (without != NULL) {
+            intervals_add_width(&out->width[i], intervals_width_of(&own[i]),
+                                intervals_width_of(&clean[i]));
         }
     }
 }
@@ -186,11 +192,12 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     double exact[CELLS_MAX];
     struct table1_sizes sizes;
     struct table1_column without;
-    struct truth truth[GROUPS + 1];
+    double truth[GROUPS + 1][FIGURES];
+    struct estimate by_true[FIGURES];
 
     *out = (struct found){.levels = levels};
     for (size_t g = 0; g <= GROUPS; g++) {
-        truth[g] = truth_of(design, g, levels, levels / 2);
+        set_truth(truth[g], design, g, levels, levels / 2);
     }
     for (size_t k = 0; k <= levels; k++) {
         edge[k] = (double)k / (double)levels;
@@ -209,10 +216,7 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
         table1_agree(&sizes, &block, 1, GROUPS, records);
         for (size_t g = 0; g <= GROUPS; g++) {
             table1_column_of(&column, &block, &sizes, g);
-            judge(out, &column, &truth[g], edge);
-            if (g == 0) {
-                intervals_add_width(&out->width, width_of_auc(&column), width_of_auc(&without));
-            }
+            judge(out, &column, truth[g], edge, g == 0 ? &without : NULL);
         }
     }
     if (status == STATUS_OK) {
@@ -220,46 +224,45 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
         intervals_studies_expect(exact, cells, &studies);
         table1_agree(&sizes, &expected, 1, GROUPS, records);
         table1_column_of(&without, &expected, &sizes, 0);
-        out->width.by_true = width_of_auc(&without);
+        estimate(by_true, &without, edge, levels);
+        for (size_t i = 0; i < FIGURES; i++) {
+            out->width[i].by_true = intervals_width_of(&by_true[i]);
+        }
     }
     intervals_studies_free(&studies);
     return status;
 }
 
-enum { AUC, CUT, BAND, LARGE, BENEFIT, WIDTH };
+enum { OF_AUC, OF_CUT, OF_BAND, OF_LARGE, OF_BENEFIT, WIDTH };
 
 static const struct intervals_claim claims[] = {
-    [AUC] = {"scores: intervals of the AUC, the worst of all settings", INTERVALS_HOLD},
-    [CUT] = {"scores: intervals of accuracy and sensitivity at a cut", INTERVALS_HOLD},
-    [BAND] = {"scores: intervals of the calibration", INTERVALS_HOLD},
-    [LARGE] = {"scores: intervals of the calibration in the large", INTERVALS_HOLD},
-    [BENEFIT] = {"scores: intervals of the net benefit, the worst threshold", INTERVALS_HOLD},
+    [OF_AUC] = {"scores: intervals of the AUC, the worst of all settings", INTERVALS_HOLD},
+    [OF_CUT] = {"scores: intervals of accuracy and sensitivity at a cut", INTERVALS_HOLD},
+    [OF_BAND] = {"scores: intervals of the calibration", INTERVALS_HOLD},
+    [OF_LARGE] = {"scores: intervals of the calibration in the large", INTERVALS_HOLD},
+    [OF_BENEFIT] = {"scores: intervals of the net benefit, the worst threshold", INTERVALS_HOLD},
     [WIDTH] = {"scores: widths of the AUC over those that the true cells give", INTERVALS_WIDTH},
 };
+
+static struct intervals_rate sum_of(const struct intervals_rate *rate, size_t count)
+{
+    struct intervals_rate sum = {0, 0};
+    for (size_t i = 0; i < count; i++) {
+        sum.yes += rate[i].yes;
+        sum.all += rate[i].all;
+    }
+    return sum;
+}
 
 /* Of a tenth of what is asked, as intervals_take. */
 static double worst_benefit(const struct found *found, double asked)
 {
     double worst = 1;
     for (size_t band = 1; band < EVALUATE_BANDS; band++) {
-        const struct intervals_rate *rate = &found->benefit[band];
+        const struct intervals_rate *rate = &found->figure[BENEFIT + band];
         worst = (double)rate->all >= asked / 10 ? fmin(worst, intervals_share(rate)) : worst;
     }
     return worst;
-}
-
-static void tell(struct intervals_told *told, const struct found *found, size_t asked)
-{
-    intervals_tell_setting(told, told->setting->variant == 0 ? "score, " : "other score, ");
-    intervals_tell(told, 1, "%zu levels", found->levels);
-    intervals_tell_shown(told, 2, "AUC ", &found->auc, asked);
-    intervals_tell_shown(told, 2, ", band ", &found->band, EVALUATE_BANDS * asked);
-    intervals_tell_share(told, 3, "AUC ", &found->auc);
-    intervals_tell_share(told, 4, "at a cut ", &found->cut);
-    intervals_tell_share(told, 5, "calibration ", &found->band);
-    intervals_tell_share(told, 6, "in the large ", &found->large);
-    intervals_tell(told, 6, ", worst net benefit %.3f", worst_benefit(found, (double)asked));
-    intervals_tell_width(told, "AUC ", &found->width);
 }
 
 static enum status run(struct intervals_told *told, const struct intervals_setting *setting)
@@ -267,15 +270,28 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     struct found found;
     const size_t asked = (GROUPS + 1) * setting->runs;
     const enum status status = simulate(&found, setting);
-    intervals_take(told, AUC, &found.auc, asked);
-    intervals_take(told, CUT, &found.cut, 2 * asked);
-    intervals_take(told, BAND, &found.band, EVALUATE_BANDS * asked);
-    intervals_take(told, LARGE, &found.large, asked);
-    intervals_take_width(told, WIDTH, &found.width, setting->runs);
-    for (size_t band = 1; band < EVALUATE_BANDS; band++) {
-        intervals_take(told, BENEFIT, &found.benefit[band], asked);
+    const struct intervals_rate cut = sum_of(&found.figure[ACCURACY], 2);
+    const struct intervals_rate band = sum_of(&found.figure[BAND], EVALUATE_BANDS);
+    const struct intervals_width cuts = intervals_together(&found.width[ACCURACY], 2);
+    const struct intervals_width bands = intervals_together(&found.width[BAND], EVALUATE_BANDS);
+    intervals_take(told, OF_AUC, &found.figure[AUC], asked, &found.width[AUC]);
+    intervals_take(told, OF_CUT, &cut, 2 * asked, &cuts);
+    intervals_take(told, OF_BAND, &band, EVALUATE_BANDS * asked, &bands);
+    intervals_take(told, OF_LARGE, &found.figure[LARGE], asked, &found.width[LARGE]);
+    intervals_take_width(told, WIDTH, &found.width[AUC], setting->runs);
+    for (size_t i = BENEFIT + 1; i < FIGURES; i++) {
+        intervals_take(told, OF_BENEFIT, &found.figure[i], asked, &found.width[i]);
     }
-    tell(told, &found, asked);
+    intervals_tell_setting(told, setting->variant == 0 ? "score, " : "other score, ");
+    intervals_tell(told, 1, "%zu levels", found.levels);
+    intervals_tell_shown(told, 2, "AUC ", &found.figure[AUC], asked);
+    intervals_tell_shown(told, 2, ", band ", &band, EVALUATE_BANDS * asked);
+    intervals_tell_share(told, 3, "AUC ", &found.figure[AUC]);
+    intervals_tell_share(told, 4, "at a cut ", &cut);
+    intervals_tell_share(told, 5, "calibration ", &band);
+    intervals_tell_share(told, 6, "in the large ", &found.figure[LARGE]);
+    intervals_tell(told, 6, ", worst net benefit %.3f", worst_benefit(&found, (double)asked));
+    intervals_tell_width(told, "AUC ", &found.width[AUC]);
     return status;
 }
 

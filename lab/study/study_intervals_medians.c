@@ -7,14 +7,17 @@
 #include "lab/study/study_intervals_table1.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { TABLE1, SURVIVAL_FIRST, SURVIVAL_FOURTH, VARIANTS };
 enum { QUESTIONS = 2 }; /* the two numbers, or the two groups */
 enum { MIDDLE = 1 };    /* of the quartiles */
+enum { CLEAN_EACH = 10 };
 
 struct found {
-    struct intervals_rate of[QUESTIONS]; /* intervals that hold the truth */
-    size_t parts;                        /* steps or intervals that were planned */
+    struct intervals_rate of[QUESTIONS];     /* intervals that hold the truth */
+    struct intervals_width width[QUESTIONS]; /* without noise: of each tenth study */
+    size_t parts;                            /* steps or intervals that were planned */
 };
 
 /* An end that is not there is open. */
@@ -25,21 +28,45 @@ static void judge(struct intervals_rate *rate, const struct between_site *site, 
     }
 }
 
-static enum status run_table1(struct found *out, const struct world *world,
-                              struct seeded_random *seeded)
+/* of: QUESTIONS; told: the share of the noise that the analysis is told */
+static void tell_table1(struct between_site *of, double cell[VARIABLES][CELLS_MAX],
+                        const struct world *world, double told)
 {
-    static double cell[VARIABLES][CELLS_MAX];
     struct table1_sizes sizes;
     struct table1_block block[VARIABLES];
-    table1_world_draw(cell, world, seeded);
-    const enum status status = table1_world_add_noise(cell, world, seeded);
-    table1_world_agree(&sizes, block, cell, world, world->setting->planted);
-    for (size_t v = 0; v < QUESTIONS && status == STATUS_OK; v++) {
+    table1_world_agree(&sizes, block, cell, world, told);
+    for (size_t v = 0; v < QUESTIONS; v++) {
         struct table1_column column;
-        struct between_site site;
         table1_column_of(&column, &block[v], &sizes, GROUPS);
-        between_quantiles(&site, &column, 1);
-        judge(&out->of[v], &site, world->truth[v][GROUPS].quantile[MIDDLE]);
+        between_quantiles(&of[v], &column, 1);
+    }
+}
+
+static void compare_widths(struct found *out, const struct between_site *own,
+                           const struct between_site *clean)
+{
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        intervals_add_width(&out->width[i], own[i].high - own[i].low, clean[i].high - clean[i].low);
+    }
+}
+
+static enum status run_table1(struct found *out, const struct world *world,
+                              struct seeded_random *seeded, bool is_compared)
+{
+    static double exact[VARIABLES][CELLS_MAX];
+    static double cell[VARIABLES][CELLS_MAX];
+    struct between_site own[QUESTIONS];
+    struct between_site clean[QUESTIONS];
+    table1_world_draw(exact, world, seeded);
+    memcpy(cell, exact, sizeof cell);
+    const enum status status = table1_world_add_noise(cell, world, seeded);
+    tell_table1(own, cell, world, world->setting->planted);
+    for (size_t v = 0; v < QUESTIONS && status == STATUS_OK; v++) {
+        judge(&out->of[v], &own[v], world->truth[v][GROUPS].quantile[MIDDLE]);
+    }
+    if (is_compared) {
+        tell_table1(clean, exact, world, 0);
+        compare_widths(out, own, clean);
     }
     return status;
 }
@@ -52,7 +79,7 @@ static enum status simulate_table1(struct found *out, const struct intervals_set
     out->parts = world.steps;
     seeded_random_init(&seeded, setting->seed);
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
-        status = run_table1(out, &world, &seeded);
+        status = run_table1(out, &world, &seeded, i % CLEAN_EACH == 0);
     }
     table1_world_free(&world);
     return status;
@@ -65,13 +92,22 @@ static enum status simulate_survival(struct found *out, const struct intervals_s
     struct world_lives lives;
     enum status status = world_init(&lives, setting);
     const struct survival_cells cells = world_cells(&lives, cell, lives.studies.told);
+    struct survival_cells clean = world_cells(&lives, exact, 0);
+    clean.block = 0; /* cells alone, without the sums behind them */
     out->parts = lives.release.intervals;
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         status = world_draw(cell, exact, &lives);
+        struct between_site own[QUESTIONS];
+        struct between_site without[QUESTIONS];
         for (size_t g = 0; g < QUESTIONS; g++) {
-            struct between_site site;
-            between_medians(&site, &cells, 1, g);
-            judge(&out->of[g], &site, world_median(g, setting));
+            between_medians(&own[g], &cells, 1, g);
+            judge(&out->of[g], &own[g], world_median(g, setting));
+            if (i % CLEAN_EACH == 0) {
+                between_medians(&without[g], &clean, 1, g);
+            }
+        }
+        if (i % CLEAN_EACH == 0) {
+            compare_widths(out, own, without);
         }
     }
     intervals_studies_free(&lives.studies);
@@ -105,7 +141,7 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
 {
     static const char *const names[VARIANTS] = {"Table 1", "survival", "survival, fourth"};
     const size_t variant = setting->variant;
-    struct found found = {.parts = 0};
+    struct found found = {.width = {{.by_true = NAN}, {.by_true = NAN}}};
     struct intervals_setting own = *setting;
     own.variant = variant == SURVIVAL_FOURTH ? 2 * (WORLD_DESIGNS_OF_TWO - 1) : 0;
     const enum status status =
@@ -116,7 +152,7 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     intervals_tell(told, 1, "%zu", found.parts);
     for (size_t i = 0; i < QUESTIONS; i++) {
         intervals_take(told, variant == TABLE1 ? OF_TABLE1 : OF_SURVIVAL, &found.of[i],
-                       setting->runs);
+                       setting->runs, &found.width[i]);
         intervals_tell_shown(told, 2, i == 0 ? "" : ", ", &found.of[i], setting->runs);
         intervals_tell_share(told, 3, i == 0 ? "medians " : ", ", &found.of[i]);
     }

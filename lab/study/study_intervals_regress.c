@@ -142,10 +142,11 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     struct found found;
     const enum status status = simulate(&found, setting);
     for (size_t slope = 0; slope < SLOPES; slope++) {
-        intervals_take(told, regress_world_family(setting), &found.slope[slope], setting->runs);
+        intervals_take(told, regress_world_family(setting), &found.slope[slope], setting->runs,
+                       &found.width[slope]);
         intervals_take_width(told, WIDTH, &found.width[slope], setting->runs / clean_each(setting));
     }
-    intervals_take(told, REJECTED, &found.rejected, setting->runs);
+    intervals_take(told, REJECTED, &found.rejected, setting->runs, NULL);
     tell(told, &found, setting);
     return status;
 }

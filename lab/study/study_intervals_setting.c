@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRID_LOG2 = 10, NOISES = 2 };
+enum { GRID_LOG2 = 10, CENTRAL = 0, LOCAL, DISTRIBUTED };
 
 #define MICRO      1e6
 #define DELTA_ATTO UINT64_C(10000000000000) /* 1e-5 */
@@ -20,14 +20,11 @@ static const struct trust {
     const char *name;
     unsigned draws;
     unsigned shares; /* 3 sites' make one noise, and all 5 are there */
-} trusts[] = {
-    {"central", 1, 0}, {"local", INTERVALS_SITES, 0}, {"distributed", INTERVALS_SITES, 3}};
+} trusts[INTERVALS_TRUSTS] = {[CENTRAL] = {"central", 1, 0},
+                              [LOCAL] = {"local", INTERVALS_SITES, 0},
+                              [DISTRIBUTED] = {"distributed", INTERVALS_SITES, 3}};
 
-enum {
-    SIZES = sizeof sizes / sizeof sizes[0],
-    EPSILONS = sizeof epsilons / sizeof epsilons[0],
-    TRUSTS = sizeof trusts / sizeof trusts[0]
-};
+enum { SIZES = sizeof sizes / sizeof sizes[0], EPSILONS = sizeof epsilons / sizeof epsilons[0] };
 
 bool intervals_setting_at(struct intervals_setting *out, const struct study_request *request,
                           size_t at)
@@ -36,14 +33,15 @@ bool intervals_setting_at(struct intervals_setting *out, const struct study_requ
     while (asked > 0 && request->rounds > 0 && sizes[asked - 1] > request->rounds) {
         asked--;
     }
-    const size_t of_noise = asked * EPSILONS * TRUSTS;
-    if (at >= NOISES * of_noise) {
+    const size_t of_noise = asked * EPSILONS * INTERVALS_TRUSTS;
+    if (at >= INTERVALS_NOISES * of_noise) {
         return false;
     }
-    *out = (struct intervals_setting){.site_records = sizes[at % of_noise / TRUSTS / EPSILONS],
-                                      .epsilon = epsilons[at / TRUSTS % EPSILONS],
-                                      .draws = trusts[at % TRUSTS].draws,
-                                      .shares = trusts[at % TRUSTS].shares,
+    *out = (struct intervals_setting){.site_records =
+                                          sizes[at % of_noise / INTERVALS_TRUSTS / EPSILONS],
+                                      .epsilon = epsilons[at / INTERVALS_TRUSTS % EPSILONS],
+                                      .draws = trusts[at % INTERVALS_TRUSTS].draws,
+                                      .shares = trusts[at % INTERVALS_TRUSTS].shares,
                                       .is_gaussian = at >= of_noise,
                                       .planted = 1};
     return true;
@@ -54,12 +52,18 @@ uint64_t intervals_records(const struct intervals_setting *setting)
     return (setting->sites == 1 ? 1 : INTERVALS_SITES) * setting->site_records;
 }
 
-const char *intervals_trust(const struct intervals_setting *setting)
+size_t intervals_trust(const struct intervals_setting *setting)
 {
-    size_t trust = 0;
-    while (trusts[trust].draws != setting->draws || trusts[trust].shares != setting->shares) {
+    size_t trust = setting->sites > 0 ? LOCAL : CENTRAL;
+    while (setting->sites == 0 &&
+           (trusts[trust].draws != setting->draws || trusts[trust].shares != setting->shares)) {
         trust++;
     }
+    return trust;
+}
+
+const char *intervals_trust_name(size_t trust)
+{
     return trusts[trust].name;
 }
 

@@ -5,6 +5,11 @@
 
 #include <math.h>
 
+enum { CLEAN_EACH = 10 };
+
+/* Whose widths are compared: of the first curve's band at its end, of its mean, and of the second one's difference to it. */
+enum { OF_BAND, OF_MEAN, OF_DIFFERENCE, WIDTHS };
+
 struct found {
     size_t intervals;            /* that were planned */
     size_t block;                /* likewise */
@@ -16,9 +21,10 @@ struct found {
     struct intervals_rate mean;
     struct intervals_rate difference;
     struct intervals_rate median;
-    struct intervals_rate medians;  /* differences of two */
-    struct intervals_rate rejected; /* log-rank tests below 5 % */
-    struct intervals_width width;   /* at the end */
+    struct intervals_rate medians;        /* differences of two */
+    struct intervals_rate rejected;       /* log-rank tests below 5 % */
+    struct intervals_width width;         /* at the end */
+    struct intervals_width other[WIDTHS]; /* without noise: of each tenth study */
 };
 
 /* The curve and the width of its end's interval, without noise. */
@@ -88,6 +94,30 @@ static double width_at_end(const struct survival *survival, size_t k)
     return intervals_width_of(&survival->curve[0].point[k - 1].survival);
 }
 
+static void set_widths(double width[WIDTHS], const struct survival *survival, size_t k)
+{
+    const struct survival_point *end = &survival->curve[0].point[k - 1];
+    width[OF_BAND] = end->band_high - end->band_low;
+    width[OF_MEAN] = intervals_width_of(&survival->curve[0].mean);
+    width[OF_DIFFERENCE] = intervals_width_of(&survival->mean_difference[1]);
+}
+
+static void compare_widths(struct found *out, const struct survival *told, const double *exact,
+                           const struct world_lives *lives)
+{
+    static struct survival without;
+    struct survival_cells cells = world_cells(lives, exact, 0);
+    double own[WIDTHS];
+    double clean[WIDTHS];
+    cells.block = 0; /* cells alone, without the sums behind them */
+    survival_estimate(&without, &cells);
+    set_widths(own, told, out->intervals);
+    set_widths(clean, &without, out->intervals);
+    for (size_t i = 0; i < WIDTHS; i++) {
+        intervals_add_width(&out->other[i], own[i], clean[i]);
+    }
+}
+
 /* Of each group to the first. */
 static void judge_differences(struct found *out, const struct survival *told,
                               const struct intervals_setting *setting)
@@ -104,7 +134,7 @@ static void judge_differences(struct found *out, const struct survival *told,
 }
 
 static enum status run_one(struct found *out, struct intervals_rate *at, struct world_lives *lives,
-                           const struct intervals_setting *setting)
+                           const struct intervals_setting *setting, bool is_compared)
 {
     static double exact_cell[SURVIVAL_CELLS_MAX];
     static double cell[SURVIVAL_RELEASED_MAX];
@@ -122,6 +152,9 @@ static enum status run_one(struct found *out, struct intervals_rate *at, struct 
         intervals_count(&out->rejected, told.log_rank_p < 0.05);
     }
     intervals_add_width(&out->width, width_at_end(&told, out->intervals), exact.width);
+    if (is_compared) {
+        compare_widths(out, &told, exact_cell, lives);
+    }
     return status;
 }
 
@@ -129,19 +162,24 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
 {
     struct intervals_rate at[SURVIVAL_INTERVALS_MAX] = {{0}};
     double truth[SURVIVAL_CELLS_MAX] = {0};
+    double by_true[WIDTHS];
     struct world_lives lives;
     static struct survival by_truth;
     enum status status = world_init(&lives, setting);
     const size_t k = lives.release.intervals;
     *out = (struct found){.intervals = k, .block = lives.release.block, .worst_point = NAN};
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
-        status = run_one(out, at, &lives, setting);
+        status = run_one(out, at, &lives, setting, i % CLEAN_EACH == 0);
     }
     if (status == STATUS_OK) {
         const struct survival_cells cells = world_cells(&lives, truth, lives.studies.told_truth);
         intervals_studies_expect(truth, SURVIVAL_CELLS(lives.groups, k), &lives.studies);
         survival_estimate(&by_truth, &cells);
         out->width.by_true = width_at_end(&by_truth, k);
+        set_widths(by_true, &by_truth, k);
+        for (size_t i = 0; i < WIDTHS; i++) {
+            out->other[i].by_true = by_true[i];
+        }
     }
     intervals_studies_free(&lives.studies);
     for (size_t j = 0; j < k; j++) {
@@ -204,14 +242,15 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     struct found found;
     const enum status status = simulate(&found, setting);
     const size_t curves = world_groups(setting) * setting->runs;
-    intervals_take(told, POINT, &found.point, curves * found.intervals);
-    intervals_take(told, BAND, &found.band, curves);
-    intervals_take(told, MEAN, &found.mean, curves);
-    intervals_take(told, DIFFERENCE, &found.difference, curves - setting->runs);
-    intervals_take(told, NOISE, &found.noise, curves * found.intervals);
+    intervals_take(told, POINT, &found.point, curves * found.intervals, &found.width);
+    intervals_take(told, BAND, &found.band, curves, &found.other[OF_BAND]);
+    intervals_take(told, MEAN, &found.mean, curves, &found.other[OF_MEAN]);
+    intervals_take(told, DIFFERENCE, &found.difference, curves - setting->runs,
+                   &found.other[OF_DIFFERENCE]);
+    intervals_take(told, NOISE, &found.noise, curves * found.intervals, NULL);
     intervals_take_width(told, WIDTH, &found.width, setting->runs);
     if (world_is_null(setting)) {
-        intervals_take(told, REJECTED, &found.rejected, setting->runs);
+        intervals_take(told, REJECTED, &found.rejected, setting->runs, NULL);
     }
     tell(told, &found, setting);
     return status;

@@ -20,14 +20,17 @@ enum figure {
 
 enum { WIDTHS = 3, CLEAN_EACH = 10 };
 
-enum { MEDIAN = 1 }; /* of a number's widths */
+enum {
+    MEAN,
+    MEDIAN,
+    DEVIATION
+}; /* of a number's widths; a column of categories has each share's */
 
 struct found {
     size_t steps; /* that were planned */
     uint64_t asked[FIGURES];
     struct intervals_rate figure[FIGURES]; /* intervals that hold the truth */
-    struct intervals_width width[VARIABLES][WIDTHS]
-                                [GROUPS + 1]; /* means and medians, or each share; by group */
+    struct intervals_width width[VARIABLES][WIDTHS][GROUPS + 1];
 };
 
 static void judge(struct found *out, enum figure which, const struct table1_figure *figure,
@@ -74,21 +77,17 @@ static double median_by_true(const struct table1_column *released, const struct 
     return intervals_width_of(&median);
 }
 
-/* Of a variable's means and medians, or shares. */
 static void set_widths(double width[WIDTHS], const struct table1_column *column)
 {
     struct table1_figure figure[WIDTHS];
-    size_t count = 0;
     if (column->step != NULL) {
-        figure[count++] = table1_mean(column);
-        figure[count++] = table1_quantile(column, 0.5);
-    } else {
-        for (; count < CATEGORIES; count++) {
-            figure[count] = table1_share(column, count);
-        }
+        figure[MEAN] = table1_mean(column);
+        figure[MEDIAN] = table1_quantile(column, 0.5);
+        figure[DEVIATION] = table1_deviation(column);
     }
     for (size_t i = 0; i < WIDTHS; i++) {
-        width[i] = i < count ? intervals_width_of(&figure[i].estimate) : NAN;
+        figure[i] = column->step != NULL ? figure[i] : table1_share(column, i);
+        width[i] = intervals_width_of(&figure[i].estimate);
     }
 }
 
@@ -191,20 +190,13 @@ static size_t claim_of(size_t figure)
     return of[figure];
 }
 
-/* Means, medians or shares of all variables and groups. */
-static struct intervals_width sum_of(const struct found *found, bool is_number, size_t from,
-                                     size_t to)
+/* Of a figure, all groups together. A quartile has its median's. */
+static struct intervals_width width_of(const struct found *found, size_t figure)
 {
-    struct intervals_width sum = {.count = 0};
-    for (size_t v = is_number ? 0 : 2; v < (is_number ? 2 : 3); v++) {
-        for (size_t i = from * (GROUPS + 1); i < to * (GROUPS + 1); i++) {
-            const struct intervals_width *one =
-                &found->width[v][i / (GROUPS + 1)][i % (GROUPS + 1)];
-            sum.released += one->released;
-            sum.exact += one->exact;
-        }
-    }
-    return sum;
+    static const size_t of[] = {MEAN, DEVIATION, MEDIAN, MEDIAN, MEDIAN};
+    const size_t v = figure < LEVEL_MEAN ? 0 : figure < SHARE ? 1 : 2;
+    const size_t first = figure == SHARE ? 0 : figure == RARE_SHARE ? 2 : of[figure % LEVEL_MEAN];
+    return intervals_together(found->width[v][first], (figure == SHARE ? 2 : 1) * (GROUPS + 1));
 }
 
 static double worst_over_true(const struct found *found)
@@ -226,9 +218,9 @@ static void tell(struct intervals_told *told, const struct found *found)
                {AGE_DEVIATION, LEVEL_DEVIATION, ", SD ", "SDs "},
                {AGE_QUARTILE + MEDIAN, LEVEL_QUARTILE + MEDIAN, ", median ", "medians "},
                {SHARE, RARE_SHARE, ", share ", "shares "}};
-    const struct intervals_width means = sum_of(found, true, 0, 1);
-    const struct intervals_width medians = sum_of(found, true, 1, 2);
-    const struct intervals_width shares = sum_of(found, false, 0, CATEGORIES);
+    const struct intervals_width means = width_of(found, AGE_MEAN);
+    const struct intervals_width medians = width_of(found, AGE_QUARTILE + MEDIAN);
+    const struct intervals_width shares = width_of(found, SHARE);
     intervals_tell_setting(told, "table 1, ");
     intervals_tell(told, 1, "%zu steps", found->steps);
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
@@ -248,7 +240,8 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     static struct found found;
     const enum status status = simulate(&found, setting);
     for (size_t i = 0; i < FIGURES && status == STATUS_OK; i++) {
-        intervals_take(told, claim_of(i), &found.figure[i], found.asked[i]);
+        const struct intervals_width width = width_of(&found, i);
+        intervals_take(told, claim_of(i), &found.figure[i], found.asked[i], &width);
     }
     for (size_t i = 0; i < VARIABLES * WIDTHS * (GROUPS + 1); i++) {
         intervals_take_width(told, WIDTH, &(&found.width[0][0][0])[i], setting->runs / CLEAN_EACH);

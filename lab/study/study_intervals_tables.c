@@ -212,6 +212,7 @@ static const struct intervals_claim claims[] = {
 static void tell(struct intervals_told *told, const struct found *found,
                  const struct design *design)
 {
+    const struct intervals_width sum = intervals_together(found->width, LEVELS_MAX);
     double over = NAN;
     for (size_t row = 0; row < LEVELS_MAX; row++) {
         over = fmax(over, intervals_over_true(&found->width[row]));
@@ -224,7 +225,7 @@ static void tell(struct intervals_told *told, const struct found *found,
     intervals_tell_share(told, 4, "margins ", &found->margin);
     intervals_tell_share(told, 5, "shares ", &found->share);
     intervals_tell_tests(told, &found->rejected);
-    intervals_tell(told, INTERVALS_OF_WIDTHS, "-, %.2f", over);
+    intervals_tell(told, INTERVALS_OF_WIDTHS, "%.2f, %.2f", intervals_over_exact(&sum), over);
 }
 
 static enum status run(struct intervals_told *told, const struct intervals_setting *setting)
@@ -232,16 +233,17 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     const struct design *design = design_of(setting);
     struct found found;
     const enum status status = simulate(&found, setting);
-    intervals_take(told, CELL, &found.cell, found.cell.all);
-    intervals_take(told, MARGIN, &found.margin, found.margin.all);
+    const struct intervals_width width = intervals_together(found.width, LEVELS_MAX);
+    intervals_take(told, CELL, &found.cell, found.cell.all, NULL);
+    intervals_take(told, MARGIN, &found.margin, found.margin.all, NULL);
     if (has_shares(design)) {
-        intervals_take(told, SHARE, &found.share, design->levels[0] * setting->runs);
+        intervals_take(told, SHARE, &found.share, design->levels[0] * setting->runs, &width);
         for (size_t row = 0; row < design->levels[0]; row++) {
             intervals_take_width(told, WIDTH, &found.width[row], setting->runs / CLEAN_EACH);
         }
     }
     if (is_null(design)) {
-        intervals_take(told, REJECTED, &found.rejected, setting->runs);
+        intervals_take(told, REJECTED, &found.rejected, setting->runs, NULL);
     }
     tell(told, &found, design);
     return status;

@@ -28,8 +28,20 @@ void intervals_count(struct intervals_rate *rate, bool yes)
 void intervals_told_clear(struct intervals_told *told)
 {
     for (size_t i = 0; i < INTERVALS_CLAIMS_MAX; i++) {
-        told->taken[i] = (struct intervals_taken){.worst = NAN, .rare_worst = NAN};
+        told->taken[i] = (struct intervals_taken){.worst = {NAN, NAN, NAN, NAN}, .rare_worst = NAN};
     }
+}
+
+bool intervals_add_worst(struct intervals_worst *worst, const struct intervals_worst *own,
+                         enum intervals_measure measure)
+{
+    const bool is_worse = measure == INTERVALS_HOLD ? own->measured < worst->measured
+                                                    : own->measured > worst->measured;
+    if (is_worse || (isnan(worst->measured) && !isnan(own->measured))) {
+        *worst = *own;
+        return true;
+    }
+    return false;
 }
 
 static double worse(const struct intervals_told *told, size_t claim, double a, double b)
@@ -37,11 +49,12 @@ static double worse(const struct intervals_told *told, size_t claim, double a, d
     return told->kind->claim[claim].measure == INTERVALS_HOLD ? fmin(a, b) : fmax(a, b);
 }
 
-static void take(struct intervals_told *told, size_t claim, double share, uint64_t answers)
+static void take(struct intervals_told *told, size_t claim, const struct intervals_worst *own,
+                 uint64_t answers)
 {
     struct intervals_taken *taken = &told->taken[claim];
-    const bool is_first = isnan(taken->worst);
-    taken->worst = worse(told, claim, taken->worst, share);
+    const bool is_first = isnan(taken->worst.measured);
+    intervals_add_worst(&taken->worst, own, told->kind->claim[claim].measure);
     taken->fewest = is_first || answers < taken->fewest ? answers : taken->fewest;
 }
 
@@ -98,11 +111,15 @@ static void take_rare(struct intervals_told *told, size_t claim, const struct in
 
 /* A planted fault must show in both: there all rates are judged in both ways. */
 void intervals_take(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
-                    size_t asked)
+                    size_t asked, const struct intervals_width *width)
 {
     const bool is_rare = (double)rate->all < shown_least * (double)asked;
     if (!is_rare) {
-        take(told, claim, intervals_share(rate), rate->all);
+        take(told, claim,
+             &(struct intervals_worst){intervals_share(rate), (double)rate->all / (double)asked,
+                                       width == NULL ? NAN : intervals_over_exact(width),
+                                       width == NULL ? NAN : intervals_over_true(width)},
+             rate->all);
     }
     if (rate->all > 0 && (is_rare || told->setting->planted < 1)) {
         take_rare(told, claim, rate, asked);
@@ -122,7 +139,11 @@ void intervals_take_width(struct intervals_told *told, size_t claim,
 {
     if ((double)width->count >= width_shown_least * (double)asked) {
         const double chance = told->setting->is_short ? 4 * width_error(width) : 0;
-        take(told, claim, intervals_over_true(width) * exp(-chance), width->count);
+        take(told, claim,
+             &(struct intervals_worst){intervals_over_true(width) * exp(-chance),
+                                       (double)width->count / (double)asked,
+                                       intervals_over_exact(width), intervals_over_true(width)},
+             width->count);
     }
 }
 
@@ -135,6 +156,24 @@ void intervals_add_width(struct intervals_width *width, double released, double 
         width->exact += exact;
         width->count++;
     }
+}
+
+struct intervals_width intervals_together(const struct intervals_width *width, size_t count)
+{
+    struct intervals_width all = {.count = 0};
+    for (size_t i = 0; i < count; i++) {
+        const bool is_each = width[i].by_true >= 0 && width[i].by_true <= 0;
+        if (width[i].count > 0) {
+            all.released += width[i].released;
+            all.exact += width[i].exact;
+            all.logarithms += width[i].logarithms;
+            all.squares += width[i].squares;
+            all.count += width[i].count;
+            all.true_logarithms +=
+                is_each ? width[i].true_logarithms : (double)width[i].count * log(width[i].by_true);
+        }
+    }
+    return all;
 }
 
 double intervals_over_exact(const struct intervals_width *width)
@@ -173,7 +212,8 @@ void intervals_tell(struct intervals_told *told, size_t column, const char *form
 void intervals_tell_setting(struct intervals_told *told, const char *kind)
 {
     const struct intervals_setting *setting = told->setting;
-    intervals_tell(told, 0, "%s%s%s, %d x %d, epsilon %g", kind, intervals_trust(setting),
+    intervals_tell(told, 0, "%s%s%s, %d x %d, epsilon %g", kind,
+                   intervals_trust_name(intervals_trust(setting)),
                    setting->is_gaussian ? ", Gaussian" : "", INTERVALS_SITES,
                    (int)setting->site_records, setting->epsilon);
 }

@@ -115,7 +115,7 @@ static enum status play_all(struct figures *figures, struct study *study,
     static const char *const columns[] = {"losses",         "rounds",   "strategy", "regret",
                                           "standard error", "expected", "bound"};
     enum status status = STATUS_OK;
-    study_columns(study, sizeof columns / sizeof columns[0], columns);
+    study_columns(&study->table, sizeof columns / sizeof columns[0], columns);
     for (size_t at = 0; at < figures->lengths; at++) {
         for (unsigned way = 0; way < STUDY_WAYS; way++) {
             for (unsigned kind = 0; kind < STUDY_KINDS && status == STATUS_OK; kind++) {
@@ -133,7 +133,7 @@ static enum status play_all(struct figures *figures, struct study *study,
                                measured->expected);
                 (void)snprintf(text[4], TEXT, way == HEDGE_EPOCHS && kind != 0 ? "none" : "%.5f",
                                figures->bound[way][at]);
-                study_row(study, 7,
+                study_row(&study->table, 7,
                           (const char *const[]){kind_name[kind], text[0], way_name[way], text[1],
                                                 text[2], text[3], text[4]});
             }

@@ -27,8 +27,8 @@ static struct study *example(void)
     study_point(line, 1, 0.25);
     study_point(line, 2, NAN);
     (void)study_series(chart, STUDY_BOUND, 5, "empty");
-    study_columns(study, 2, columns);
-    study_row(study, 2, row);
+    study_columns(&study->table, 2, columns);
+    study_row(&study->table, 2, row);
     return study;
 }
 
@@ -94,7 +94,7 @@ Test(study, text_that_is_no_utf8_is_refused_wherever_it_stands)
         struct study *study = example();
         char *const place[] = {study->title,          study->claim[1].sentence,
                                study->chart[0].title, study->chart[0].series[1].name,
-                               study->cell[0][1],     study->column[1]};
+                               study->table.cell[0][1], study->table.column[1]};
         char *text = NULL;
         place[where][0] = (char)0xff;
         cr_expect(study_to_json(&text, study) == STATUS_INVALID && text == NULL, "%d", where);
