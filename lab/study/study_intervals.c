@@ -189,74 +189,10 @@ static void claim_rare(struct study *study, const struct intervals_kind *kind,
     }
 }
 
-/* The worst settings of a claim, and their names: of each trust and noise. */
-struct summary {
-    struct intervals_worst worst[INTERVALS_TRUSTS][INTERVALS_NOISES];
-    char setting[INTERVALS_TRUSTS][INTERVALS_NOISES][INTERVALS_TEXT];
-};
-
-static void clear(struct summary *summary)
-{
-    for (size_t i = 0; i < INTERVALS_TRUSTS * INTERVALS_NOISES; i++) {
-        summary->worst[i / INTERVALS_NOISES][i % INTERVALS_NOISES].measured = NAN;
-    }
-}
-
-static void summarise(struct summary *summary, const struct intervals_told *told)
-{
-    const size_t trust = intervals_trust(told->setting);
-    const size_t noise = told->setting->is_gaussian ? 1 : 0;
-    for (size_t i = 0; i < told->kind->claim_count; i++) {
-        if (intervals_add_worst(&summary[i].worst[trust][noise], &told->taken[i].worst,
-                                told->kind->claim[i].measure)) {
-            (void)snprintf(summary[i].setting[trust][noise], INTERVALS_TEXT, "%s", told->text[0]);
-        }
-    }
-}
-
-static void write_question(char out[static STUDY_CELL_BYTES], const struct intervals_claim *claim)
-{
-    const char *rest = strstr(claim->text, ", the worst");
-    const size_t length = rest == NULL ? strlen(claim->text) : (size_t)(rest - claim->text);
-    (void)snprintf(out, STUDY_CELL_BYTES, "%.*s", (int)length, claim->text);
-}
-
-static void tell_summary(struct study *study, const struct intervals_kind *kind,
-                         const struct summary *summary)
-{
-    enum { QUESTION, NOISE, MEASURED, SHOWN, OVER_EXACT, OVER_TRUE, SETTING, COLUMNS };
-    for (size_t i = 0; i < kind->claim_count * INTERVALS_TRUSTS * INTERVALS_NOISES; i++) {
-        const size_t claim = i / INTERVALS_NOISES / INTERVALS_TRUSTS;
-        const size_t trust = i / INTERVALS_NOISES % INTERVALS_TRUSTS;
-        const size_t noise = i % INTERVALS_NOISES;
-        const struct intervals_worst *worst = &summary[claim].worst[trust][noise];
-        char text[COLUMNS][STUDY_CELL_BYTES] = {"", "", "", "-", "-", "-", ""};
-        const char *cell[COLUMNS];
-        if (isnan(worst->measured)) {
-            continue;
-        }
-        write_question(text[QUESTION], &kind->claim[claim]);
-        (void)snprintf(text[NOISE], sizeof text[0], "%s%s", intervals_trust_name(trust),
-                       noise == 1 ? ", Gaussian" : "");
-        (void)snprintf(text[MEASURED], sizeof text[0], "%.3f", worst->measured);
-        (void)snprintf(text[SHOWN], sizeof text[0], "%.2f", worst->shown);
-        if (isfinite(worst->over_exact)) {
-            (void)snprintf(text[OVER_EXACT], sizeof text[0], "%.2f", worst->over_exact);
-        }
-        if (isfinite(worst->over_true)) {
-            (void)snprintf(text[OVER_TRUE], sizeof text[0], "%.2f", worst->over_true);
-        }
-        (void)snprintf(text[SETTING], sizeof text[0], "%s", summary[claim].setting[trust][noise]);
-        for (size_t k = 0; k < COLUMNS; k++) {
-            cell[k] = text[k];
-        }
-        study_row(&study->summary, COLUMNS, cell);
-    }
-}
-
 /* summary: (claims) */
-static enum status run_kind(struct summary *summary, struct rare *rare, struct study *study,
-                            const struct study_request *request, size_t kind_at, size_t runs)
+static enum status run_kind(struct intervals_summary *summary, struct rare *rare,
+                            struct study *study, const struct study_request *request,
+                            size_t kind_at, size_t runs)
 {
     const struct intervals_kind *kind = kinds[kind_at];
     struct intervals_setting setting;
@@ -269,7 +205,7 @@ static enum status run_kind(struct summary *summary, struct rare *rare, struct s
         setting.planted = request->planted ? kind->planted : 1;
         intervals_told_clear(&told);
         status = run_setting(study, &told, &setting, runs >= RUNS && !request->planted);
-        summarise(summary, &told);
+        intervals_summary_add(summary, &told);
         add_rare(rare, &told);
     }
     study_progress(request, "intervals: %s", kind->name);
@@ -278,7 +214,7 @@ static enum status run_kind(struct summary *summary, struct rare *rare, struct s
 
 /* allowed: a share that chance may take away */
 static void claim_kind(struct study *study, const struct intervals_kind *kind,
-                       const struct summary *summary, double allowed)
+                       const struct intervals_summary *summary, double allowed)
 {
     for (size_t i = 0; i < kind->claim_count; i++) {
         const struct intervals_claim *claim = &kind->claim[i];
@@ -306,7 +242,7 @@ enum status study_intervals(struct study *study, const struct study_request *req
         "what", "noise", "measured", "shown", "width over no noise", "over the true cells",
         "where"};
     const size_t runs = request->runs == 0 ? RUNS : request->runs;
-    static struct summary summary[INTERVALS_CLAIMS_MAX];
+    static struct intervals_summary summary[INTERVALS_CLAIMS_MAX];
     bool is_known = false;
     /* Short runs, of a test, are allowed what chance may do: four standard errors of the larger studies' half; widths: theirs. */
     const double allowed = runs >= RUNS ? 0 : 4 * sqrt(0.05 * 0.95 / ((double)runs / 2));
@@ -329,7 +265,7 @@ enum status study_intervals(struct study *study, const struct study_request *req
         is_known = true;
         CHECK(kinds[i]->claim_count <= INTERVALS_CLAIMS_MAX);
         for (size_t j = 0; j < kinds[i]->claim_count; j++) {
-            clear(&summary[j]);
+            intervals_summary_clear(&summary[j]);
         }
         const enum status status = run_kind(summary, rare, study, request, i, runs);
         if (status != STATUS_OK) {
@@ -337,7 +273,7 @@ enum status study_intervals(struct study *study, const struct study_request *req
             return status;
         }
         claim_kind(study, kinds[i], summary, allowed);
-        tell_summary(study, kinds[i], summary);
+        intervals_summary_tell(study, kinds[i], summary);
         claim_rare(study, kinds[i], rare);
     }
     return is_known ? STATUS_OK

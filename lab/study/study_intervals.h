@@ -274,6 +274,19 @@ struct intervals_kind {
     size_t claim_count;
 };
 
+/* The worst settings of a claim, and their names: of each trust and noise. */
+struct intervals_summary {
+    struct intervals_worst worst[INTERVALS_TRUSTS][INTERVALS_NOISES];
+    char setting[INTERVALS_TRUSTS][INTERVALS_NOISES][INTERVALS_TEXT];
+};
+
+/** Makes it one of no setting; adds a setting to those of the kind's claims (claim_count); tells them, a row each, in the study's
+ * summary. */
+void intervals_summary_clear(struct intervals_summary *summary);
+void intervals_summary_add(struct intervals_summary *summary, const struct intervals_told *told);
+void intervals_summary_tell(struct study *study, const struct intervals_kind *kind,
+                            const struct intervals_summary *summary);
+
 /* Defines the kind of a file that has `run` and `claims`; behind its name stand the other members. */
 #define INTERVALS_KIND(own, ...)                                                                   \
     const struct intervals_kind intervals_##own = {.name = #own,                                   \

@@ -9,22 +9,7 @@
 
 #include <math.h>
 
-enum { SITES_MAX = DRAWING_SITES_MAX, WITHIN_LEAST = 100, FAMILIES = 4, CLEAN_EACH = 10 };
-
-enum effect {
-    SHARE,
-    DIFFERENCE,
-    LOG_ODDS,
-    MEAN_LIFE,
-    HAZARD,
-    SLOPE,
-    TABLE_MEAN,
-    NUMBERS,                    /* coefficients of a number on a fresh design, a family each */
-    DRAWN = NUMBERS + FAMILIES, /* of which there are settings */
-    CATEGORIES = DRAWN,         /* of a category, beside each number's */
-    TABLE_SHARE = CATEGORIES + FAMILIES, /* of few records */
-    EFFECTS
-};
+enum { SITES_MAX = DRAWING_SITES_MAX, WITHIN_LEAST = 100, CLEAN_EACH = 10 };
 
 struct found {
     struct intervals_rate alone;    /* intervals of a site that hold its own effect */
@@ -43,41 +28,36 @@ struct found {
     } within[SITES_MAX];
 };
 
-static const size_t counts[] = {3, 5, 10};
-static const size_t counts_of_few[] = {3, 10, 40}; /* what is cut off adds up with the sites */
-static const double epsilons[] = {0.25, 1, 4};
-/* Where about one site in ten, or one in four, is refused: ten sites of 1,000 records that differ. */
-static const double between_epsilons[] = {0.3, 0.35, 0.45, 0.55};
-static const uint64_t sizes[] = {200, 1000, 0}; /* 0: from 200 to 5,000, each another */
-
 /* The mean of all sites' effects, and the deviation between them where they differ. */
 static const struct {
     const char *name;
     double truth;
     double tau;
-} effects[EFFECTS] = {
-    [SHARE] = {"shares", 0.3, 0.06},
-    [DIFFERENCE] = {"differences", 0.1, 0.06},
-    [LOG_ODDS] = {"log odds ratios", 0.7, 0.4},
-    [MEAN_LIFE] = {"mean lives", -0.1, 0.06},
-    [HAZARD] = {"log hazard ratios", 0.5, 0.3},
-    [SLOPE] = {"slopes", 0.8, 0.3},
-    [TABLE_MEAN] = {"means of tables", 0.5, 0.03},
-    [NUMBERS + REGRESS_LOGISTIC] = {"logistic", -1, 0.3},
-    [NUMBERS + REGRESS_LINEAR] = {"linear", -0.25, 0.08},
-    [NUMBERS + REGRESS_POISSON] = {"Poisson", 0.4, 0.2},
-    [NUMBERS + REGRESS_HAZARD] = {"hazards", -0.5, 0.25},
-    [CATEGORIES + REGRESS_LOGISTIC] = {"logistic, category", 0.7, 0.3},
-    [CATEGORIES + REGRESS_LINEAR] = {"linear, category", 0.15, 0.06},
-    [CATEGORIES + REGRESS_POISSON] = {"Poisson, category", 0.3, 0.15},
-    [CATEGORIES + REGRESS_HAZARD] = {"hazards, category", 0.6, 0.25},
-    [TABLE_SHARE] = {"shares of tables", 0.03, 0.01},
+} effects[BETWEEN_EFFECTS] = {
+    [BETWEEN_SHARE] = {"shares", 0.3, 0.06},
+    [BETWEEN_DIFFERENCE] = {"differences", 0.1, 0.06},
+    [BETWEEN_LOG_ODDS] = {"log odds ratios", 0.7, 0.4},
+    [BETWEEN_MEAN_LIFE] = {"mean lives", -0.1, 0.06},
+    [BETWEEN_HAZARD] = {"log hazard ratios", 0.5, 0.3},
+    [BETWEEN_SLOPE] = {"slopes", 0.8, 0.3},
+    [BETWEEN_TABLE_MEAN] = {"means of tables", 0.5, 0.03},
+    [BETWEEN_NUMBERS + REGRESS_LOGISTIC] = {"logistic", -1, 0.3},
+    [BETWEEN_NUMBERS + REGRESS_LINEAR] = {"linear", -0.25, 0.08},
+    [BETWEEN_NUMBERS + REGRESS_POISSON] = {"Poisson", 0.4, 0.2},
+    [BETWEEN_NUMBERS + REGRESS_HAZARD] = {"hazards", -0.5, 0.25},
+    [BETWEEN_CATEGORIES + REGRESS_LOGISTIC] = {"logistic, category", 0.7, 0.3},
+    [BETWEEN_CATEGORIES + REGRESS_LINEAR] = {"linear, category", 0.15, 0.06},
+    [BETWEEN_CATEGORIES + REGRESS_POISSON] = {"Poisson, category", 0.3, 0.15},
+    [BETWEEN_CATEGORIES + REGRESS_HAZARD] = {"hazards, category", 0.6, 0.25},
+    [BETWEEN_TABLE_SHARE] = {"shares of tables", 0.03, 0.01},
 };
 
-/* The effect that the same studies have beside a drawn one; EFFECTS: none. */
+/* The effect that the same studies have beside a drawn one; BETWEEN_EFFECTS: none. */
 static enum effect beside(enum effect effect)
 {
-    return effect >= NUMBERS && effect < DRAWN ? effect - NUMBERS + CATEGORIES : EFFECTS;
+    return effect >= BETWEEN_NUMBERS && effect < BETWEEN_DRAWN
+               ? effect - BETWEEN_NUMBERS + BETWEEN_CATEGORIES
+               : BETWEEN_EFFECTS;
 }
 
 static double tau_of(const struct intervals_setting *setting, enum effect effect)
@@ -177,9 +157,9 @@ struct drawn {
 static enum status draw_slopes(struct drawn out[2], struct drawing *drawing, enum effect effect)
 {
     double category[SITES_MAX];
-    const bool is_fresh = effect != SLOPE;
+    const bool is_fresh = effect != BETWEEN_SLOPE;
     const struct drawing_slopes slopes = {
-        .family = is_fresh ? (enum regress_family)(effect - NUMBERS) : REGRESS_LOGISTIC,
+        .family = is_fresh ? (enum regress_family)(effect - BETWEEN_NUMBERS) : REGRESS_LOGISTIC,
         .design = is_fresh ? 1 : 0,
         .number = out[0].truth,
         .category = is_fresh ? out[1].truth : category};
@@ -193,17 +173,18 @@ static enum status draw(struct drawn out[2], struct drawing *drawing, enum effec
 {
     struct between_site *site = out[0].site;
     double *truth = out[0].truth;
-    if (effect == TABLE_SHARE) {
+    if (effect == BETWEEN_TABLE_SHARE) {
         return drawing_shares(site, truth, drawing);
     }
-    if (effect >= NUMBERS || effect == SLOPE) {
+    if (effect >= BETWEEN_NUMBERS || effect == BETWEEN_SLOPE) {
         return draw_slopes(out, drawing, effect);
     }
-    return effect == SHARE        ? drawing_sums(site, truth, drawing)
-           : effect == MEAN_LIFE  ? drawing_mean_lives(site, truth, drawing)
-           : effect == HAZARD     ? drawing_hazards(site, truth, drawing)
-           : effect == TABLE_MEAN ? drawing_means(site, truth, drawing)
-                                  : drawing_tables(site, truth, drawing, effect == LOG_ODDS);
+    return effect == BETWEEN_SHARE       ? drawing_sums(site, truth, drawing)
+           : effect == BETWEEN_MEAN_LIFE ? drawing_mean_lives(site, truth, drawing)
+           : effect == BETWEEN_HAZARD    ? drawing_hazards(site, truth, drawing)
+           : effect == BETWEEN_TABLE_MEAN
+               ? drawing_means(site, truth, drawing)
+               : drawing_tables(site, truth, drawing, effect == BETWEEN_LOG_ODDS);
 }
 
 static void draw_truth(double *truth, struct drawing *drawing, enum effect effect)
@@ -218,7 +199,7 @@ static void draw_truth(double *truth, struct drawing *drawing, enum effect effec
 static enum status draw_both(struct drawn out[2], struct drawing *drawing, enum effect effect)
 {
     draw_truth(out[0].truth, drawing, effect);
-    if (beside(effect) < EFFECTS) {
+    if (beside(effect) < BETWEEN_EFFECTS) {
         draw_truth(out[1].truth, drawing, beside(effect));
     }
     return draw(out, drawing, effect);
@@ -241,7 +222,8 @@ static enum status compare_widths(struct found out[2], struct drawing *drawing, 
         struct drawn drawn[2] = {{.truth = {0}}};
         struct between found;
         status = draw_both(drawn, drawing, effect);
-        for (size_t k = 0; k < (beside(effect) < EFFECTS ? 2 : 1) && status == STATUS_OK; k++) {
+        for (size_t k = 0; k < (beside(effect) < BETWEEN_EFFECTS ? 2 : 1) && status == STATUS_OK;
+             k++) {
             for (size_t i = 0; i < drawing->setting->sites; i++) {
                 const double width = drawn[k].site[i].high - drawn[k].site[i].low;
                 intervals_add_width(&alone[k], width, width);
@@ -280,7 +262,7 @@ static enum status simulate(struct found out[2], const struct intervals_setting 
         if (status == STATUS_OK) {
             judge(&out[0], drawn[0].site, drawn[0].truth, &drawing, effect);
         }
-        if (status == STATUS_OK && beside(effect) < EFFECTS) {
+        if (status == STATUS_OK && beside(effect) < BETWEEN_EFFECTS) {
             judge(&out[1], drawn[1].site, drawn[1].truth, &drawing, beside(effect));
         }
     }
@@ -292,18 +274,8 @@ static enum status simulate(struct found out[2], const struct intervals_setting 
     return status;
 }
 
-enum {
-    COUNTS = sizeof counts / sizeof counts[0],
-    EPSILONS = sizeof epsilons / sizeof epsilons[0],
-    SIZES = sizeof sizes / sizeof sizes[0],
-    SETTINGS = SIZES * COUNTS * EPSILONS * 2,
-    NOISES = 2,
-    ALL = NOISES * SETTINGS * DRAWN,
-    BETWEEN = sizeof between_epsilons / sizeof between_epsilons[0]
-};
-
 /* Of each effect four, and behind them all two. Mean lives are not joined with an interval: each site's alone is judged. */
-enum { MEAN, ALONE, NEXT, REJECTED, CLAIMS, WIDTH = CLAIMS * (EFFECTS - 1), LIVES };
+enum { MEAN, ALONE, NEXT, REJECTED, CLAIMS, WIDTH = CLAIMS * (BETWEEN_EFFECTS - 1), LIVES };
 #define CLAIMS_OF(name)                                                                            \
     {"sites: intervals of the mean over sites, " name ", the worst of all settings",               \
      INTERVALS_HOLD},                                                                              \
@@ -333,59 +305,6 @@ static const struct intervals_claim claims[] = {
     {"sites: intervals of each site alone, mean lives", INTERVALS_HOLD},
 };
 
-/* Answers by site have no intervals of these. */
-static bool is_withheld(const struct intervals_setting *setting)
-{
-    const enum effect effect = (enum effect)setting->variant;
-    return setting->is_gaussian && effect != SHARE && effect != DIFFERENCE && effect != LOG_ODDS &&
-           effect != TABLE_MEAN && effect != TABLE_SHARE;
-}
-
-/* Behind all others: of mean lives, then of hazard ratios. */
-static void set_between(struct intervals_setting *out, size_t i)
-{
-    *out = (struct intervals_setting){.site_records = 1000,
-                                      .sites = 10,
-                                      .epsilon = between_epsilons[i % BETWEEN],
-                                      .has_spread = true,
-                                      .draws = 1,
-                                      .variant = i < BETWEEN ? MEAN_LIFE : HAZARD};
-}
-
-static void set_at(struct intervals_setting *out, size_t at)
-{
-    const bool is_of_few = at >= ALL + 2 * BETWEEN;
-    const size_t own = is_of_few ? at - ALL - 2 * BETWEEN : at;
-    const size_t i = own % SETTINGS;
-    const size_t of_sites = i / 2 / EPSILONS % COUNTS;
-    *out =
-        (struct intervals_setting){.site_records = sizes[i / 2 / EPSILONS / COUNTS],
-                                   .sites = is_of_few ? counts_of_few[of_sites] : counts[of_sites],
-                                   .epsilon = epsilons[i / 2 % EPSILONS],
-                                   .has_spread = i % 2 == 1,
-                                   .draws = 1,
-                                   .is_gaussian = own >= (is_of_few ? SETTINGS : SETTINGS * DRAWN),
-                                   .variant = is_of_few ? TABLE_SHARE : own / SETTINGS % DRAWN};
-    if (at >= ALL && !is_of_few) {
-        set_between(out, at - ALL);
-    }
-}
-
-/* Settings that were added stand behind the others, whose seeds stay. A short run leaves out what it would not judge. */
-static bool at(struct intervals_setting *out, const struct study_request *request, size_t *at)
-{
-    for (; *at < ALL + 2 * BETWEEN + NOISES * SETTINGS; (*at)++) {
-        const bool is_between = *at >= ALL && *at < ALL + 2 * BETWEEN;
-        set_at(out, *at);
-        if (request->rounds == 0 || (is_between && request->rounds >= 1000) ||
-            (!is_between && out->site_records > 0 && out->site_records <= request->rounds &&
-             !is_withheld(out))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Of an effect, and of the one beside it: 0.951, 0.949. */
 static void tell_rates(struct intervals_told *told, size_t column, const char *words,
                        const struct intervals_rate *own, const struct intervals_rate *other)
@@ -409,7 +328,7 @@ static void tell(struct intervals_told *told, const struct found found[2],
     intervals_tell(told, 0, ", epsilon %g%s", setting->epsilon,
                    setting->has_spread ? "" : ", alike");
     intervals_tell_shown(told, 2, "", &found[0].mean, setting->runs);
-    if (beside((enum effect)setting->variant) < EFFECTS) {
+    if (beside((enum effect)setting->variant) < BETWEEN_EFFECTS) {
         intervals_tell_shown(told, 2, ", ", &found[1].mean, setting->runs);
     }
     tell_rates(told, 3, "sites alone ", &found[0].alone, &found[1].alone);
@@ -425,12 +344,12 @@ static void tell(struct intervals_told *told, const struct found found[2],
 static void take(struct intervals_told *told, enum effect effect, const struct found *found,
                  const struct intervals_setting *setting)
 {
-    if (effect == MEAN_LIFE) {
+    if (effect == BETWEEN_MEAN_LIFE) {
         intervals_take(told, LIVES, &found->alone, setting->sites * setting->runs,
                        &found->width_alone);
         return;
     }
-    const size_t first = (size_t)CLAIMS * (effect < MEAN_LIFE ? effect : effect - 1);
+    const size_t first = (size_t)CLAIMS * (effect < BETWEEN_MEAN_LIFE ? effect : effect - 1);
     const size_t judged =
         setting->runs > WITHIN_LEAST ? setting->runs - WITHIN_LEAST : setting->runs;
     intervals_take(told, first + MEAN, &found->mean, setting->runs, &found->width);
@@ -448,9 +367,9 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     struct found found[2];
     const enum effect effect = (enum effect)setting->variant;
     const enum status status = simulate(found, setting);
-    if (!is_withheld(setting)) {
+    if (!between_is_withheld(setting)) {
         take(told, effect, &found[0], setting);
-        if (beside(effect) < EFFECTS) {
+        if (beside(effect) < BETWEEN_EFFECTS) {
             take(told, beside(effect), &found[1], setting);
         }
     }
@@ -458,4 +377,5 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     return status;
 }
 
-INTERVALS_KIND(between, .variants = DRAWN, .runs_times = 1, .planted = 0.1, .at = at);
+INTERVALS_KIND(between, .variants = BETWEEN_DRAWN, .runs_times = 1, .planted = 0.1,
+               .at = between_at);

@@ -6,7 +6,28 @@
 #include "estimate/between.h"
 #include "lab/study/study_intervals.h"
 
-enum { DRAWING_SITES_MAX = 40 };
+enum { DRAWING_SITES_MAX = 40, BETWEEN_FAMILIES = 4 };
+
+enum effect {
+    BETWEEN_SHARE,
+    BETWEEN_DIFFERENCE,
+    BETWEEN_LOG_ODDS,
+    BETWEEN_MEAN_LIFE,
+    BETWEEN_HAZARD,
+    BETWEEN_SLOPE,
+    BETWEEN_TABLE_MEAN,
+    BETWEEN_NUMBERS, /* coefficients of a number on a fresh design, a family each */
+    BETWEEN_DRAWN = BETWEEN_NUMBERS + BETWEEN_FAMILIES, /* of which there are settings */
+    BETWEEN_CATEGORIES = BETWEEN_DRAWN,                 /* of a category, beside each number's */
+    BETWEEN_TABLE_SHARE = BETWEEN_CATEGORIES + BETWEEN_FAMILIES, /* of few records */
+    BETWEEN_EFFECTS
+};
+
+/** Returns whether answers by site have no intervals of the setting's effect. */
+bool between_is_withheld(const struct intervals_setting *setting);
+
+/** Writes a setting, as intervals_kind's at. */
+bool between_at(struct intervals_setting *out, const struct study_request *request, size_t *at);
 
 struct drawing {
     const struct intervals_setting *setting;

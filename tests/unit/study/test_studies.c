@@ -122,6 +122,54 @@ Test(studies, short_runs_allow_widths_what_chance_does)
     free(study);
 }
 
+/* Of each question, trust and noise there is one row; its share is the worst of the settings', and what is shown and how wide it is stand
+ * beside it. Crosstab: five claims, three trusts, two noises. */
+Test(studies, the_worst_of_each_question_trust_and_noise_is_told)
+{
+    enum { NOISE = 1, MEASURED, SHOWN, OVER_EXACT, OVER_TRUE, SETTING, ROWS = 30 };
+    const struct study_request request = {.rounds = 200, .runs = 40, .only = "crosstab"};
+    struct study *study = run(study_intervals, request, false);
+    const struct study_table *worst = &study->summary;
+    cr_assert(worst->row_count == ROWS && worst->column_count == SETTING + 1);
+    for (size_t row = 0; row < ROWS; row++) {
+        bool is_there = false;
+        const size_t of_share = row < 6 ? 3 : row < 12 ? 4 : row < 18 ? 5 : 6;
+        cr_expect(atof(worst->cell[row][SHOWN]) >= 0.1, "%zu", row);
+        cr_expect((strcmp(worst->cell[row][OVER_EXACT], "-") == 0) == (row >= 18 && row < 24));
+        for (size_t i = 0; i < study->table.row_count && row < 24; i++) {
+            const char *told = study->table.cell[i][of_share];
+            const double share = atof(told + strcspn(told, "0123456789n"));
+            if (strcmp(study->table.cell[i][0], worst->cell[row][SETTING]) == 0) {
+                is_there = true;
+                cr_expect(fabs(share - atof(worst->cell[row][MEASURED])) < 1e-9, "%zu", row);
+            }
+        }
+        cr_expect(is_there || row >= 24, "%s", worst->cell[row][SETTING]);
+    }
+    for (size_t i = 0; i < study->table.row_count; i++) {
+        const char *told = study->table.cell[i][3] + strlen("share ");
+        const bool is_central =
+            strncmp(study->table.cell[i][0], "cross table, central, 5", 23) == 0;
+        cr_expect(!is_central || atof(told) >= atof(worst->cell[0][MEASURED]), "%s", told);
+    }
+    cr_expect_str_eq(worst->cell[0][NOISE], "central");
+    cr_expect_str_eq(worst->cell[5][NOISE], "distributed, Gaussian");
+    free(study);
+}
+
+/* Two widths each, of which the true cells give 1 and 2; and the mean is that of the logarithms. */
+Test(studies, widths_are_put_together_each_beside_its_own_true_one)
+{
+    struct intervals_width width[3] = {{.by_true = 1}, {.by_true = 2}, {.by_true = NAN}};
+    for (size_t i = 0; i < 2; i++) {
+        intervals_add_width(&width[i], 1.5 * (double)(i + 1), 1);
+        intervals_add_width(&width[i], 2 * (double)(i + 1), 1);
+    }
+    const struct intervals_width all = intervals_together(width, 3);
+    cr_expect(all.count == 4 && fabs(intervals_over_exact(&all) - 10.5 / 4) < 1e-12);
+    cr_expect(fabs(intervals_over_true(&all) - sqrt(3)) < 1e-12);
+}
+
 /* Against exact sums of binomial chances; and what a judgement of 400 answers finds: an interval that holds in 93.5 % fails one time in
  * a thousand, one that holds in 95 % one time in 370,000, one that holds in 88 % four times in five. */
 Test(studies, limits_are_what_chance_leaves_possible)

@@ -29,6 +29,8 @@ static struct study *example(void)
     (void)study_series(chart, STUDY_BOUND, 5, "empty");
     study_columns(&study->table, 2, columns);
     study_row(&study->table, 2, row);
+    study_columns(&study->summary, 2, columns);
+    study_row(&study->summary, 2, (const char *const[]){"the <worst>", "0.25"});
     return study;
 }
 
@@ -83,6 +85,8 @@ Test(study, json_says_all_and_that_it_is_not_private)
     cr_assert(json_is_null(json_array_get(json_array_get(points, 1), 1)));
     const json_t *rows = json_object_get(json_object_get(root, "table"), "rows");
     cr_assert_str_eq(json_string_value(json_array_get(json_array_get(rows, 0), 0)), "<i>&\"'");
+    const json_t *worst = json_object_get(json_object_get(root, "summary"), "rows");
+    cr_assert_str_eq(json_string_value(json_array_get(json_array_get(worst, 0), 1)), "0.25");
     json_decref(root);
     free(text);
     free(study);
@@ -90,11 +94,15 @@ Test(study, json_says_all_and_that_it_is_not_private)
 
 Test(study, text_that_is_no_utf8_is_refused_wherever_it_stands)
 {
-    for (int where = 0; where < 6; where++) {
+    for (int where = 0; where < 7; where++) {
         struct study *study = example();
-        char *const place[] = {study->title,          study->claim[1].sentence,
-                               study->chart[0].title, study->chart[0].series[1].name,
-                               study->table.cell[0][1], study->table.column[1]};
+        char *const place[] = {study->title,
+                               study->claim[1].sentence,
+                               study->chart[0].title,
+                               study->chart[0].series[1].name,
+                               study->table.cell[0][1],
+                               study->table.column[1],
+                               study->summary.cell[0][0]};
         char *text = NULL;
         place[where][0] = (char)0xff;
         cr_expect(study_to_json(&text, study) == STATUS_INVALID && text == NULL, "%d", where);
@@ -117,6 +125,7 @@ Test(study, page_escapes_every_text_and_admits_its_own_scripts_alone)
     cr_assert(strstr(page, "a &lt;/script&gt;&lt;script&gt; of 3") != NULL);
     cr_assert(strstr(page, "<i>") == NULL && strstr(page, "<b>") != NULL); /* the brand's own */
     cr_assert(strstr(page, "&lt;i&gt;&amp;\"'</") != NULL, "the table's cell");
+    cr_assert(strstr(page, "the &lt;worst&gt;</") != NULL && strstr(page, "The worst of each"));
     cr_assert(strstr(page, "<h3>&lt;b&gt;</h3>") != NULL);
     cr_assert(strstr(page, "<script") == NULL);
     cr_assert(strstr(page, "id=\"chart-0\"") != NULL && strstr(page, "id=\"chart-1\"") == NULL);
@@ -125,6 +134,11 @@ Test(study, page_escapes_every_text_and_admits_its_own_scripts_alone)
     cr_assert(study_report(&page, study) == STATUS_OK);
     page = rendered(page);
     cr_assert(strstr(page, "2 of 3 claims hold") != NULL && strstr(page, "<strong>NO</strong>"));
+    free(page);
+    study->summary.row_count = 0;
+    cr_assert(study_report(&page, study) == STATUS_OK);
+    page = rendered(page);
+    cr_assert(strstr(page, "The worst of each") == NULL);
     free(page);
     free(study);
 }
