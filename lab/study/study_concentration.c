@@ -148,7 +148,8 @@ enum status study_concentration(struct study *study, const struct study_request 
             (void)snprintf(text[2], TEXT, "%.5f", gap.mean);
             (void)snprintf(text[3], TEXT, "%.5f", gap.error);
             (void)snprintf(text[4], TEXT, "%.3f", epsilons[i]);
-            study_row(&study->table, 5, (const char *const[]){text[0], text[1], text[2], text[3], text[4]});
+            study_row(&study->table, 5,
+                      (const char *const[]){text[0], text[1], text[2], text[3], text[4]});
         }
         study_progress(request, "concentration: %u records", sizes[s]);
     }
