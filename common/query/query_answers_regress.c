@@ -129,19 +129,41 @@ static void place(struct query_answer *answer, const struct telling *telling, co
     query_answer_name(answer, query, part);
 }
 
-/* What is missing, or how many times the epsilon would do. at: the term, or all terms for the intercept */
+/* The number that a lack is of: of a term its own, of the intercept the first. */
+static const struct query_variable *lacking_number(const struct telling *telling, size_t at,
+                                                   enum regress_lack why)
+{
+    const struct query *query = telling->answering->query;
+    const struct regress_fit *fit = &telling->fit;
+    size_t term = telling->regress.design.intervals;
+    for (size_t i = 0; i < query->variable_count && why == REGRESS_LACKS_SMOOTH; i++) {
+        if (at == term || (at >= fit->terms && fit->lack[term] == why)) {
+            return &query->variable[i];
+        }
+        term += regress_slopes_of(&query->variable[i]);
+    }
+    return &query->variable[fit->narrow];
+}
+
+/* What is missing, or how many times the epsilon would do. at: the term, or all terms for the intercept, whose weight is told */
 static void say_lack(struct query_answer *answer, const struct telling *telling, size_t at)
 {
     const struct regress_fit *fit = &telling->fit;
     const struct query *query = telling->answering->query;
-    struct regress_slope narrow;
-    regress_slope_of(&narrow, query, &query->variable[fit->narrow], 0);
+    const enum regress_lack of_all = fit->lack_of_first != REGRESS_LACKS_NOTHING
+                                         ? fit->lack_of_first
+                                         : regress_lacks(fit, telling->weight);
+    const enum regress_lack why = at < fit->terms ? fit->lack[at] : of_all;
+    const struct query_variable *number = lacking_number(telling, at, why);
+    struct regress_slope named;
+    regress_slope_of(&named, query, number, 0);
     const struct regress_lacking lacking = {
-        .why = at < fit->terms ? fit->lack[at] : fit->lack_of_first,
+        .why = why,
         .replay = &telling->replay,
         .factor = telling->replay.factor[at],
         .advice = advice_of_noise(telling->answering, telling->replay.factor[at]),
-        .narrow = narrow.variable,
+        .number = named.variable,
+        .whole = query_may_be_factor(&number->column) ? number->column.name : NULL,
     };
     if (isnan(answer->value)) {
         regress_say_lack(answer, query, &lacking);
@@ -191,11 +213,12 @@ void regress_slope_of(struct regress_slope *out, const struct query *query,
     double centre = 0;
     double half = 1;
     (void)snprintf(out->variable, sizeof out->variable, "%s%.*s%s",
-                   variable->is_log ? "log("
-                   : is_log1p       ? "log1p("
-                                    : "",
-                   letters_within(variable->column.name, 55), variable->column.name,
-                   variable->is_log || is_log1p ? ")" : "");
+                   variable->is_log      ? "log("
+                   : is_log1p            ? "log1p("
+                   : variable->is_factor ? "factor("
+                                         : "",
+                   letters_within(variable->column.name, 54), variable->column.name,
+                   variable->is_log || is_log1p || variable->is_factor ? ")" : "");
     (void)snprintf(out->row, sizeof out->row, "by 1");
     if (is_number) {
         query_regress_unit(&centre, &half, variable);

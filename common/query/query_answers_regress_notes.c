@@ -68,7 +68,19 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
                ": the values of %s lie too close together to be told by levels of its "
                "range, which is more than 8 times their standard deviation: a narrower "
                "range would do, or the question without it",
-               lacking->narrow);
+               lacking->number);
+        return;
+    case REGRESS_LACKS_SMOOTH:
+        append(
+            answer,
+            ": the released levels of %s are not those of a smooth column: it has few values, or "
+            "jumps, and its slope hangs on where they lie; ",
+            lacking->number);
+        if (lacking->whole != NULL) {
+            append(answer, "if they are whole numbers, ask for factor(%s)", lacking->whole);
+        } else {
+            append(answer, "ask without it, or name its categories in `data`");
+        }
         return;
     case REGRESS_LACKS_EVENTS: /* of baselines, which are not told */
     case REGRESS_LACKS_NOTHING:
@@ -103,6 +115,11 @@ void regress_say_rounded(struct query_answer *answer, const struct query_variabl
     append(answer,
            "from %zu levels of %s over %.6g to %.6g, within which values are taken to lie smoothly",
            variable->levels, name, low, high);
+    const bool has_whole_ends = 2 * low == floor(2 * low) && high - low == floor(high - low);
+    if (!variable->is_log && has_whole_ends && query_may_be_factor(column)) {
+        append(answer, "; if %s has whole numbers alone, ask for factor(%s)", column->name,
+               column->name);
+    }
     if (is_bent) {
         append(answer, "; outcomes do not follow the model over these levels, so that the "
                        "coefficient depends on the levels and on the noise");
