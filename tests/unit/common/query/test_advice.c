@@ -129,6 +129,19 @@ Test(advice, of_a_score_does)
     does(&(struct asked){"evaluate: risk for death", 1, 1000, 0.5, 5, true}, 100, 40);
 }
 
+/* A band that few scores are in, what a cut foretells, and the share with the event. */
+Test(advice, of_a_score_s_shares_does)
+{
+    const char *const text = "evaluate: risk for death, cut at 0.5";
+    does(&(struct asked){text, 13, 500, 1, 5, false}, 100, 10); /* in 0.625 to 0.75 */
+    does(&(struct asked){text, 13, 1000, 1, 5, true}, 100, 20);
+    does(&(struct asked){text, 13, 1000, 0.4, 1, false}, 100, 20);
+    does(&(struct asked){text, 9, 500, 0.15, 1, false}, 100, 20);
+    does(&(struct asked){text, 3, 500, 0.4, 5, false}, 100, 40); /* sensitivity */
+    does(&(struct asked){text, 2, 500, 0.06, 5, false}, 100, 10); /* accuracy */
+    does(&(struct asked){text, 7, 1000, 0.04, 5, true}, 100, 10);  /* in the large */
+}
+
 /* The share of the first row. */
 Test(advice, of_a_cross_table_does)
 {
