@@ -56,13 +56,16 @@ static struct table1_figure counted(double value, double cells, double m, double
 }
 
 static const double misfit_least = 0.001; /* a p-value below it is told */
+static const double needed_times =
+    2; /* records are seldom even, and more of them make more levels */
 
 struct telling {
     const struct answering *answering;
     struct query_regress regress;
     struct regress_fit fit;
-    struct regress_replay replay;     /* of every term, and the intercept behind them */
-    double weight[REGRESS_TERMS_MAX]; /* of the figure that is told */
+    struct regress_replay replay;         /* of every term, and the intercept behind them */
+    double needed[REGRESS_TERMS_MAX + 1]; /* records by the noise alone, likewise; NAN: not asked */
+    double weight[REGRESS_TERMS_MAX];     /* of the figure that is told */
 };
 
 static size_t tell_counts(struct query_answer *answer, const struct answering *answering,
@@ -162,6 +165,7 @@ static void say_lack(struct query_answer *answer, const struct telling *telling,
         .replay = &telling->replay,
         .factor = telling->replay.factor[at],
         .advice = advice_of_noise(telling->answering, telling->replay.factor[at]),
+        .needed = telling->needed[at],
         .number = named.variable,
         .whole = query_may_be_factor(&number->column) ? number->column.name : NULL,
     };
@@ -307,6 +311,15 @@ static void tell_intercept(struct query_answer *answer, struct telling *telling)
     }
 }
 
+/* Whether a refused figure is told no factor. */
+static bool has_no_factor(const struct telling *telling, size_t at)
+{
+    const struct regress_replay *told = &telling->replay;
+    const struct advice advice = advice_of_noise(telling->answering, told->factor[at]);
+    return told->has_no_records || told->has_few_events || !(told->factor[at] > 1) ||
+           (isnan(advice.epsilon) && isnan(advice.records));
+}
+
 /* Of what is not given alone. */
 static void replay(struct telling *telling)
 {
@@ -321,11 +334,25 @@ static void replay(struct telling *telling)
     if (has_intercept) {
         query_regress_intercept(weight[terms], telling->answering->query);
     }
+    bool is_given[REGRESS_TERMS_MAX + 1];
     for (size_t i = telling->regress.design.intervals; i < count; i++) {
-        is_all = is_all && !isnan(regress_figure(&telling->fit, weight[i]).estimate.value);
+        is_given[i] = !isnan(regress_figure(&telling->fit, weight[i]).estimate.value);
+        is_all = is_all && is_given[i];
     }
     if (!is_all) {
         regress_replay(&telling->replay, &telling->fit, &weight[0][0], count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const enum regress_lack lack = regress_lacks(&telling->fit, weight[i]);
+        const bool is_asked = i >= telling->regress.design.intervals && !is_given[i] &&
+                              (lack == REGRESS_LACKS_LEVELS ||
+                               (lack == REGRESS_LACKS_NOTHING && has_no_factor(telling, i)));
+        const double needed =
+            is_asked ? needed_times * regress_fewest_of_sum(&telling->regress.design, weight[i],
+                                                            telling->fit.cells->variance, 1)
+                     : NAN;
+        const bool has_as_many = needed <= (double)telling->answering->run->record_count;
+        telling->needed[i] = has_as_many && !telling->replay.has_few_events ? NAN : needed;
     }
 }
 

@@ -12,6 +12,7 @@ struct regress_lacking {
     const struct regress_replay *replay;
     double factor;        /* of less noise; NAN: none was found */
     struct advice advice; /* by it */
+    double needed;        /* records, by the noise alone; NAN: none is known */
     const char *number;   /* the one that REGRESS_LACKS_RANGE or REGRESS_LACKS_SMOOTH is of */
     const char *whole;    /* its column, where factor() takes it; else NULL */
 };
