@@ -13,6 +13,7 @@
 #include "io/daemon.h"
 #include "io/journal.h"
 #include "io/probe.h"
+#include "job/round.h"
 #include "learn/blas.h"
 #include "learn/dataset.h"
 #include "learn/table.h"
@@ -131,6 +132,13 @@ static enum status check_records(struct site *site, const struct job *job, size_
     if (status == STATUS_OK) {
         cells_show(stdout, "data         note    ", &data, schema_name_of, &job->schema);
         warnings_of_columns(&warnings, &data, &job->schema);
+        for (size_t i = 0; i < job->schema.column_count && status == STATUS_OK; i++) {
+            status = round_takes_smoothly(job, i)
+                         ? warnings_of_heap(&warnings, &data, &job->schema, i)
+                         : STATUS_OK;
+        }
+    }
+    if (status == STATUS_OK) {
         status = warn_of_label(&warnings, site, &job->schema.label, why);
     }
     if (status == STATUS_OK) {

@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "describe/describe.h"
 #include "describe/warnings.h"
+#include "job/round.h"
 #include "learn/csv.h"
 #include "learn/table.h"
 
@@ -211,8 +212,16 @@ static enum status warn_of_data(const struct simulation_plan *plan, const struct
 {
     struct warnings warnings = {.say = warn};
     FILE *file = NULL;
+    enum status status = STATUS_OK;
     warnings_of_columns(&warnings, data, &plan->job.schema);
-    enum status status = table_open(&file, plan->data, why);
+    for (size_t i = 0; i < plan->job.schema.column_count && status == STATUS_OK; i++) {
+        status = round_takes_smoothly(&plan->job, i)
+                     ? warnings_of_heap(&warnings, data, &plan->job.schema, i)
+                     : STATUS_OK;
+    }
+    if (status == STATUS_OK) {
+        status = table_open(&file, plan->data, why);
+    }
     if (status == STATUS_OK) {
         status = warnings_of_label(&warnings, file, plan->data, &plan->job.schema.label,
                                    &(struct dataset_options){.use = DATASET_LEARN}, why);

@@ -41,7 +41,12 @@ MUST_USE enum status warnings_of_label(struct warnings *warnings, FILE *file, co
 void warnings_of_columns(struct warnings *warnings, const struct dataset *data,
                          const struct schema *schema);
 
-/** The same by the dictionary's ranges and categories. data: of describe_cells. */
+/** Warns of a column of numbers of which a tenth of the cells or more are one number, or that has few different ones: what takes its values
+ * to lie smoothly is about others. data: with its cells (schema's keeps_raw). Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status warnings_of_heap(struct warnings *warnings, const struct dataset *data,
+                                      const struct schema *schema, size_t column);
+
+/** As warnings_of_columns, by the dictionary's ranges and categories. data: of describe_cells. */
 void warnings_of_dictionary(struct warnings *warnings, const struct dataset *data,
                             const struct dictionary *dictionary);
 

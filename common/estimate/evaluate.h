@@ -15,7 +15,11 @@
 
 enum {
     EVALUATE_BANDS = 8, /* of the calibration; levels are a multiple of them */
-    EVALUATE_LEVELS_MAX = TABLE1_LEVELS_MAX / 2
+    EVALUATE_LEVELS_MAX = TABLE1_LEVELS_MAX / 2,
+    EVALUATE_PARTS = 2 * EVALUATE_BANDS, /* bands without the event, then with it */
+    EVALUATE_PARTS_WITHOUT = (1 << EVALUATE_BANDS) - 1,
+    EVALUATE_PARTS_WITH = EVALUATE_PARTS_WITHOUT << EVALUATE_BANDS,
+    EVALUATE_PARTS_ALL = EVALUATE_PARTS_WITHOUT | EVALUATE_PARTS_WITH
 };
 
 /**
@@ -60,6 +64,11 @@ struct table1_figure evaluate_net_benefit(const struct table1_column *column, si
  * edge  in  (levels + 1) of the score's levels, within 0 .. 1
  */
 struct table1_figure evaluate_in_the_large(const struct table1_column *column, const double *edge);
+
+/** Answers whether a share of these parts' records would be given, were it asked again: as table1_column_again, of a column without cells.
+ * parts: a bit for each of EVALUATE_PARTS */
+bool evaluate_share_again(const struct table1_column *again, const struct table1_column *found,
+                          double times, unsigned parts);
 
 /** Returns the number of levels: the most for which the noise of the AUC is not above the sampling error, if a fifth of the
  * records have the event; EVALUATE_BANDS where it always is. */

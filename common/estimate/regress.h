@@ -23,7 +23,8 @@
  * open of that, and the noise of the covariances that it hangs on, are part of the interval. A coefficient is given where the noise
  * of H leaves it meaning: its deviation of (H^-1)_jj is below 0.3 of it. Also where that of a level's records is below 0.15 of an
  * even level's, of a category's 0.25, and of the sum of counts 0.15; where events, and records without, are above 1.5 deviations of
- * their noise; and where no number's values lie within less than 0.12 of its range (their deviation).
+ * their noise; where no number's values lie within less than 0.12 of its range (their deviation); and where a number's levels are those
+ * of a smooth density, or nearly.
  *
  * b = (baselines, slopes). A model's baselines: one intercept; of hazards one for each interval, log of -log(1 - h), h the
  * chance to die in it. Slopes then are logarithms of hazard ratios (the grouped Cox model). */
@@ -89,7 +90,8 @@ enum regress_lack {
     REGRESS_LACKS_FIRST,   /* none in the category to which it is compared */
     REGRESS_LACKS_LEVELS,  /* they were found in one of the predictor's levels alone */
     REGRESS_LACKS_EVENTS,  /* no event was found in the interval; of baselines of hazards */
-    REGRESS_LACKS_RANGE    /* a number's values lie too close together for its levels; of all */
+    REGRESS_LACKS_RANGE,   /* a number's values lie too close together for its levels; of all */
+    REGRESS_LACKS_SMOOTH   /* no smooth density has a number's released levels */
 };
 
 enum { REGRESS_SHAPE = 6 };

@@ -24,6 +24,9 @@ enum { ROUNDS = 3 }; /* of means that move each other */
 static const double noise_most = 0.15; /* of a level's records, over an even level's, of numbers */
 static const double noise_most_of_categories = 0.25;
 static const double deviation_least = 0.24; /* of a number's values; its range is 2 */
+static const double jump_deviations = 5;    /* of a level from the density that fits best */
+static const double jump_times = 1.5;       /* and so many times more, or less */
+static const double hole_times = 4;
 
 static double tilt(const struct regress_told *told, const struct regress_columns *columns,
                    const struct regress_design *design, const struct regress_point *point,
@@ -103,6 +106,67 @@ static void leave_all_out(struct regress_fit *fit, size_t narrow)
         fit->lack_of_first == REGRESS_LACKS_NOTHING ? REGRESS_LACKS_RANGE : fit->lack_of_first;
 }
 
+/* Where values are few, or jump, a level has many more records than the smooth density that fits best, or many fewer. Five deviations
+ * are seen by chance in fewer than 1 of 10^6 levels. What is smooth, or in whole numbers of which each level has several, differs by
+ * less than half. */
+static bool jumps(const struct regress_density *density, const struct regress_levels *level)
+{
+    double all = 0;
+    bool does = false;
+    for (size_t k = 0; k < density->levels; k++) {
+        all += level->sum[k];
+    }
+    for (size_t k = 0; k < density->levels; k++) {
+        double fitted = 0;
+        for (size_t i = k * REGRESS_NODES; i < (k + 1) * REGRESS_NODES; i++) {
+            fitted += all * density->at[i];
+        }
+        const double deviation = sqrt(fmax(fitted, 1) + level->noise * level->noise);
+        const double away = fabs(level->sum[k] - fitted);
+        const double least = fmax(fitted, all / (double)density->levels / 4);
+        does = does || (away > jump_deviations * deviation && away > (jump_times - 1) * least);
+    }
+    return does;
+}
+
+static double largest_of(const struct regress_levels *level, size_t first, size_t end)
+{
+    double largest = 0;
+    for (size_t k = first; k < end; k++) {
+        largest = fmax(largest, level->sum[k]);
+    }
+    return largest;
+}
+
+/* A density of degree 6 may also fit a level that is empty between two that are not, as few values leave it: one that has less than a
+ * quarter of the largest on either side, by five deviations of that difference. */
+static bool has_hole(const struct regress_levels *level, size_t levels)
+{
+    const double noise = level->noise * level->noise;
+    bool has = false;
+    for (size_t k = 1; k + 1 < levels; k++) {
+        const double sides =
+            fmin(largest_of(level, 0, k), largest_of(level, k + 1, levels)) / hole_times;
+        const double variance = noise / hole_times / hole_times + fmax(sides, 1) / hole_times +
+                                noise + fmax(level->sum[k], 1);
+        has = has || sides - level->sum[k] > jump_deviations * sqrt(variance);
+    }
+    return has;
+}
+
+/* The others' slopes hardly hang on where this one's values lie: of 640 settings with such a column they held (STUDY). */
+static void leave_jumping_out(struct regress_fit *fit, size_t predictor)
+{
+    const struct regress_design *design = fit->cells->design;
+    size_t term = design->intervals;
+    for (size_t i = 0; i < predictor; i++) {
+        term += design->predictor[i].is_number ? 1 : design->predictor[i].levels - 1;
+    }
+    if (fit->lack[term] == REGRESS_LACKS_NOTHING) {
+        fit->lack[term] = REGRESS_LACKS_SMOOTH;
+    }
+}
+
 void regress_place(struct regress_fit *fit)
 {
     const struct regress_cells *cells = fit->cells;
@@ -126,6 +190,11 @@ void regress_place(struct regress_fit *fit)
             if (!fit->shape[i].is_hidden && !level[i].is_alone &&
                 density[i].variance < deviation_least * deviation_least) {
                 leave_all_out(fit, i);
+            }
+            if (!fit->shape[i].is_hidden && !level[i].is_alone &&
+                (jumps(&density[i], &level[i]) ||
+                 has_hole(&level[i], design->predictor[i].levels))) {
+                leave_jumping_out(fit, i);
             }
         }
     }

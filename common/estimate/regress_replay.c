@@ -194,7 +194,9 @@ void regress_replay(struct regress_replay *out, const struct regress_fit *fit, c
     for (size_t i = 0; i < count; i++) {
         const enum regress_lack lack = regress_lacks(fit, &weight[i * REGRESS_TERMS_MAX]);
         out->factor[i] = NAN;
-        left -= lack == REGRESS_LACKS_RANGE ? 1 : 0; /* less noise does not move values */
+        left -= lack == REGRESS_LACKS_RANGE || lack == REGRESS_LACKS_SMOOTH
+                    ? 1
+                    : 0; /* less noise does not move values */
     }
     regress_sum_levels(margins.level, fit->cells);
     set_level_shares(&margins, design, out);

@@ -41,6 +41,19 @@ const struct query_set *round_queries(const struct stage *stage)
     return kind->queries == NULL ? &none : kind->queries(stage);
 }
 
+bool round_takes_smoothly(const struct job *job, size_t column)
+{
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct query_set *set = round_queries(&job->stage[i]);
+        for (size_t j = 0; j < set->count; j++) {
+            if (query_takes_smoothly(&set->query[j], column)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 const struct hedge_run *round_game(const struct stage *stage, uint64_t play)
 {
     const struct round_plays *plays = round_plays(stage);

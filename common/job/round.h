@@ -42,6 +42,9 @@ const struct round_plays *round_plays(const struct stage *stage);
 /** Returns a stage's questions, of most stages none. */
 const struct query_set *round_queries(const struct stage *stage);
 
+/** Answers whether a question of the job takes a column's numbers to lie smoothly over its public range. */
+bool round_takes_smoothly(const struct job *job, size_t column);
+
 /** Returns the game that a play belongs to, of a losses stage under central trust. Play number
  * `within` + 1 follows round `within`, and looks at rounds of its own game alone. */
 const struct hedge_run *round_game(const struct stage *stage, uint64_t play);

@@ -121,8 +121,12 @@ static enum status put_variable(struct made_rows *rows, const struct query_varia
     if (variable->column_index == SIZE_MAX) { /* a model's answer */
         return STATUS_OK;
     }
+    for (size_t k = 0; k < variable->levels && variable->is_factor && status == STATUS_OK; k++) {
+        status = put_mark(rows, variable->column_index, variable->step[k], false);
+    }
     if (column->kind == COLUMN_CATEGORY) {
-        return put_mark(rows, variable->column_index, -INFINITY, false);
+        return variable->is_factor ? status
+                                   : put_mark(rows, variable->column_index, -INFINITY, false);
     }
     for (int i = -1; i <= 1 && status == STATUS_OK; i += 2) {
         const double end = predicate_value(column, column->centre + i * column->half_width);

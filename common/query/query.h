@@ -12,7 +12,7 @@
  *     evaluate: risk for time futime event death by sex, to 5000     a concordance
  *     correlate: [age, kappa, creatinine]
  *     pca: [age, kappa, creatinine]
- *     regress: death ~ age + sex + log(kappa)
+ *     regress: death ~ age + sex + log(kappa) + factor(nodes)
  *
  * `where` takes a predicate and may be left out. Everything here but query_add is public. */
 
@@ -79,6 +79,8 @@ struct query_variable {
     double step[TABLE1_LEVELS_MAX]; /* (levels) of a number; unit: the file's */
     bool
         is_log; /* of a regress: its levels are even in the logarithm; step: the edges between them */
+    bool
+        is_factor; /* of a regress: its categories are a number's whole values, step: these, rising */
     uint32_t weight; /* its part of the epsilon over the largest part, times 2^QUERY_WEIGHT_BITS */
 };
 
@@ -196,8 +198,9 @@ bool query_has_note(const struct query *query, struct why *note);
  *            two categories -1 and 1. Nothing where a column is missing or the where leaves the record out.
  * pca        as a correlate in one part.
  * regress    2^b in the cells of one point (query_regress.c), laid out as estimate/regress.h says: in that of its event or
- *            interval; a number that is explained is clamped, and split as in a table1 between the two levels around it. In the
- *            last cell where a column is missing or unlisted, or the where leaves the record out.
+ *            interval; a number that is explained is clamped, and split as in a table1 between the two levels around it. A number behind
+ *            factor( is in the category that it is equal to, or in the first or last one beyond them. In the last cell where a column is
+ *            missing or unlisted or lies between two such categories, or the where leaves the record out.
  *
  * Ensures that no value, not even NaN, adds anything else. The same instructions and addresses whatever
  * the record is: a histogram goes through all its cells.
@@ -239,6 +242,9 @@ double query_sensitivity_squared(const struct query *query, unsigned grid_bits);
 /** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals and blocks, a table1's steps and
  * weights, an evaluate's levels, a concordance's bins, a correlate's parts. */
 void query_plan(struct query *query, const struct query_public *known);
+
+/** Answers whether a question takes a column's numbers to lie smoothly over its public range: as a term of a regress without factor(). */
+bool query_takes_smoothly(const struct query *query, size_t column_index);
 
 /** Answers whether an evaluate's score is a risk: its public range is one of probabilities. */
 bool query_is_risk(const struct query *query);

@@ -71,9 +71,11 @@ struct table1_refused {
     size_t variable; /* of a table1 */
     size_t classes;  /* as table1_column_again's */
     table1_figure_of *figure;
+    unsigned
+        parts; /* of an evaluate's share: of whose records it is (EVALUATE_PARTS); 0: a figure */
 };
 
-/** Returns advice_search of a figure of a table1's number, or of an evaluate's AUC. */
+/** Returns advice_search of a figure of a table1's number, or of an evaluate. */
 struct advice table1_advice(const struct answering *answering,
                             const struct table1_refused *refused);
 

@@ -49,6 +49,7 @@ struct row_written {
     char label[LABEL_BYTES];
     struct table1_figure figure;
     const char *unit;
+    unsigned parts; /* of the records that a share is of; 0: it is none */
 };
 
 /* row: (rows_of) */
@@ -56,32 +57,37 @@ static void set_rows(struct row_written *row, const struct query *query,
                      const struct table1_column *column)
 {
     const char *score = query->column.name;
-    *row++ = (struct row_written){score, "AUC", evaluate_auc(column), "AUC"};
+    *row++ = (struct row_written){score, "AUC", evaluate_auc(column), "AUC", 0};
     if (query->cut_band > 0) {
         const size_t wide = query->intervals / EVALUATE_BANDS;
         const double cut = edge_of(query, query->cut_band);
         const struct evaluate_cut of_cut = evaluate_cut(column, query->cut_band * wide);
-        row[0] = (struct row_written){score, "", of_cut.accuracy, "share"};
-        row[1] = (struct row_written){score, "", of_cut.sensitivity, "share"};
-        row[2] = (struct row_written){score, "", of_cut.specificity, "share"};
+        row[0] = (struct row_written){score, "", of_cut.accuracy, "share", EVALUATE_PARTS_ALL};
+        row[1] = (struct row_written){score, "", of_cut.sensitivity, "share", EVALUATE_PARTS_WITH};
+        row[2] =
+            (struct row_written){score, "", of_cut.specificity, "share", EVALUATE_PARTS_WITHOUT};
         (void)snprintf(row[0].label, LABEL_BYTES, "accuracy at %.6g", cut);
         (void)snprintf(row[1].label, LABEL_BYTES, "sensitivity at %.6g", cut);
         (void)snprintf(row[2].label, LABEL_BYTES, "specificity at %.6g", cut);
         row += ROWS_OF_CUT;
     }
     if (query->score == NULL) { /* a model answers for every record */
-        *row++ =
-            (struct row_written){score, "missing", table1_count(column, column->levels), "records"};
+        *row++ = (struct row_written){score, "missing", table1_count(column, column->levels),
+                                      "records", 0};
     }
-    *row++ = (struct row_written){"with the event", "of all", evaluate_prevalence(column), "share"};
+    *row++ = (struct row_written){"with the event", "of all", evaluate_prevalence(column), "share",
+                                  EVALUATE_PARTS_ALL};
     if (query_is_risk(query)) {
         double edge[EVALUATE_LEVELS_MAX + 1];
         query_score_edges(edge, query);
-        *row++ = (struct row_written){"with the event", "less the mean score",
-                                      evaluate_in_the_large(column, edge), "share"};
+        *row++ =
+            (struct row_written){"with the event", "less the mean score",
+                                 evaluate_in_the_large(column, edge), "share", EVALUATE_PARTS_ALL};
     }
     for (size_t band = 0; band < EVALUATE_BANDS; band++, row++) {
-        *row = (struct row_written){"with the event", "", evaluate_band(column, band), "share"};
+        const unsigned parts = (1U << band) | (1U << (EVALUATE_BANDS + band));
+        *row =
+            (struct row_written){"with the event", "", evaluate_band(column, band), "share", parts};
         (void)snprintf(row->label, LABEL_BYTES, "score in %.6g to %.6g", edge_of(query, band),
                        edge_of(query, band + 1));
     }
@@ -122,11 +128,12 @@ void answer_evaluate(struct query_answer *answer, const struct answering *answer
         set_rows(row, query, &column);
         for (size_t i = 0; i < rows; i++, answer++) {
             const struct table1_figure *figure = &row[i].figure;
-            const struct table1_refused refused = {&column, group, 0, 2, evaluate_auc};
-            const bool is_auc = i == 0 && isnan(figure->estimate.value);
+            const struct table1_refused refused = {&column, group,        0,
+                                                   2,       evaluate_auc, row[i].parts};
+            const bool is_refused = isnan(figure->estimate.value) && (i == 0 || row[i].parts != 0);
             const struct advice advice =
-                is_auc ? table1_advice(answering, &refused)
-                       : advice_of_noise(answering, table1_factor_told(figure));
+                is_refused ? table1_advice(answering, &refused)
+                           : advice_of_noise(answering, table1_factor_told(figure));
             table_tell_advised(answer, answering, figure, row[i].unit, &advice);
             table_place(answer, query, row[i].variable, row[i].label, group);
             if (strcmp(row[i].unit, "records") == 0) { /* missing scores */

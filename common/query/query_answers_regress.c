@@ -56,13 +56,16 @@ static struct table1_figure counted(double value, double cells, double m, double
 }
 
 static const double misfit_least = 0.001; /* a p-value below it is told */
+static const double needed_times =
+    2; /* records are seldom even, and more of them make more levels */
 
 struct telling {
     const struct answering *answering;
     struct query_regress regress;
     struct regress_fit fit;
-    struct regress_replay replay;     /* of every term, and the intercept behind them */
-    double weight[REGRESS_TERMS_MAX]; /* of the figure that is told */
+    struct regress_replay replay;         /* of every term, and the intercept behind them */
+    double needed[REGRESS_TERMS_MAX + 1]; /* records by the noise alone, likewise; NAN: not asked */
+    double weight[REGRESS_TERMS_MAX];     /* of the figure that is told */
 };
 
 static size_t tell_counts(struct query_answer *answer, const struct answering *answering,
@@ -129,19 +132,42 @@ static void place(struct query_answer *answer, const struct telling *telling, co
     query_answer_name(answer, query, part);
 }
 
-/* What is missing, or how many times the epsilon would do. at: the term, or all terms for the intercept */
+/* The number that a lack is of: of a term its own, of the intercept the first. */
+static const struct query_variable *lacking_number(const struct telling *telling, size_t at,
+                                                   enum regress_lack why)
+{
+    const struct query *query = telling->answering->query;
+    const struct regress_fit *fit = &telling->fit;
+    size_t term = telling->regress.design.intervals;
+    for (size_t i = 0; i < query->variable_count && why == REGRESS_LACKS_SMOOTH; i++) {
+        if (at == term || (at >= fit->terms && fit->lack[term] == why)) {
+            return &query->variable[i];
+        }
+        term += regress_slopes_of(&query->variable[i]);
+    }
+    return &query->variable[fit->narrow];
+}
+
+/* What is missing, or how many times the epsilon would do. at: the term, or all terms for the intercept, whose weight is told */
 static void say_lack(struct query_answer *answer, const struct telling *telling, size_t at)
 {
     const struct regress_fit *fit = &telling->fit;
     const struct query *query = telling->answering->query;
-    struct regress_slope narrow;
-    regress_slope_of(&narrow, query, &query->variable[fit->narrow], 0);
+    const enum regress_lack of_all = fit->lack_of_first != REGRESS_LACKS_NOTHING
+                                         ? fit->lack_of_first
+                                         : regress_lacks(fit, telling->weight);
+    const enum regress_lack why = at < fit->terms ? fit->lack[at] : of_all;
+    const struct query_variable *number = lacking_number(telling, at, why);
+    struct regress_slope named;
+    regress_slope_of(&named, query, number, 0);
     const struct regress_lacking lacking = {
-        .why = at < fit->terms ? fit->lack[at] : fit->lack_of_first,
+        .why = why,
         .replay = &telling->replay,
         .factor = telling->replay.factor[at],
         .advice = advice_of_noise(telling->answering, telling->replay.factor[at]),
-        .narrow = narrow.variable,
+        .needed = telling->needed[at],
+        .number = named.variable,
+        .whole = query_may_be_factor(&number->column) ? number->column.name : NULL,
     };
     if (isnan(answer->value)) {
         regress_say_lack(answer, query, &lacking);
@@ -191,11 +217,12 @@ void regress_slope_of(struct regress_slope *out, const struct query *query,
     double centre = 0;
     double half = 1;
     (void)snprintf(out->variable, sizeof out->variable, "%s%.*s%s",
-                   variable->is_log ? "log("
-                   : is_log1p       ? "log1p("
-                                    : "",
-                   letters_within(variable->column.name, 55), variable->column.name,
-                   variable->is_log || is_log1p ? ")" : "");
+                   variable->is_log      ? "log("
+                   : is_log1p            ? "log1p("
+                   : variable->is_factor ? "factor("
+                                         : "",
+                   letters_within(variable->column.name, 54), variable->column.name,
+                   variable->is_log || is_log1p || variable->is_factor ? ")" : "");
     (void)snprintf(out->row, sizeof out->row, "by 1");
     if (is_number) {
         query_regress_unit(&centre, &half, variable);
@@ -284,6 +311,15 @@ static void tell_intercept(struct query_answer *answer, struct telling *telling)
     }
 }
 
+/* Whether a refused figure is told no factor. */
+static bool has_no_factor(const struct telling *telling, size_t at)
+{
+    const struct regress_replay *told = &telling->replay;
+    const struct advice advice = advice_of_noise(telling->answering, told->factor[at]);
+    return told->has_no_records || told->has_few_events || !(told->factor[at] > 1) ||
+           (isnan(advice.epsilon) && isnan(advice.records));
+}
+
 /* Of what is not given alone. */
 static void replay(struct telling *telling)
 {
@@ -298,11 +334,25 @@ static void replay(struct telling *telling)
     if (has_intercept) {
         query_regress_intercept(weight[terms], telling->answering->query);
     }
+    bool is_given[REGRESS_TERMS_MAX + 1];
     for (size_t i = telling->regress.design.intervals; i < count; i++) {
-        is_all = is_all && !isnan(regress_figure(&telling->fit, weight[i]).estimate.value);
+        is_given[i] = !isnan(regress_figure(&telling->fit, weight[i]).estimate.value);
+        is_all = is_all && is_given[i];
     }
     if (!is_all) {
         regress_replay(&telling->replay, &telling->fit, &weight[0][0], count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const enum regress_lack lack = regress_lacks(&telling->fit, weight[i]);
+        const bool is_asked = i >= telling->regress.design.intervals && !is_given[i] &&
+                              (lack == REGRESS_LACKS_LEVELS ||
+                               (lack == REGRESS_LACKS_NOTHING && has_no_factor(telling, i)));
+        const double needed =
+            is_asked ? needed_times * regress_fewest_of_sum(&telling->regress.design, weight[i],
+                                                            telling->fit.cells->variance, 1)
+                     : NAN;
+        const bool has_as_many = needed <= (double)telling->answering->run->record_count;
+        telling->needed[i] = has_as_many && !telling->replay.has_few_events ? NAN : needed;
     }
 }
 

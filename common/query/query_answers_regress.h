@@ -4,6 +4,7 @@
 #define QUERY_QUERY_ANSWERS_REGRESS_H
 
 #include "query/query_advice.h"
+#include "query/query_kind.h"
 
 /* Why a coefficient is not given. */
 struct regress_lacking {
@@ -11,7 +12,9 @@ struct regress_lacking {
     const struct regress_replay *replay;
     double factor;        /* of less noise; NAN: none was found */
     struct advice advice; /* by it */
-    const char *narrow;   /* the number, where REGRESS_LACKS_RANGE */
+    double needed;        /* records, by the noise alone; NAN: none is known */
+    const char *number;   /* the one that REGRESS_LACKS_RANGE or REGRESS_LACKS_SMOOTH is of */
+    const char *whole;    /* its column, where factor() takes it; else NULL */
 };
 
 /** Appends to a refusal what is missing, or how many times the epsilon, or the records, was found to do. */

@@ -46,6 +46,18 @@ static void say_factor(struct query_answer *answer, const struct query *query,
     }
 }
 
+static const double needed_share = 0.2; /* of the records, that a plan takes to have the event */
+
+/* How many records would do where what was released tells no factor. */
+static void say_needed(struct query_answer *answer, const struct query *query, double needed)
+{
+    const bool has_event = query->family == REGRESS_LOGISTIC || query->family == REGRESS_HAZARD;
+    if (isfinite(needed)) {
+        append(answer, "; by the noise, about %.0f records would do, if they are even%s",
+               ceil(needed), has_event ? " and a fifth have the event" : "");
+    }
+}
+
 void regress_say_lack(struct query_answer *answer, const struct query *query,
                       const struct regress_lacking *lacking)
 {
@@ -62,13 +74,26 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
     case REGRESS_LACKS_LEVELS:
         append(answer, ": a column has records in one of its levels alone, as far as the noise "
                        "lets it be told; the other columns are told without it");
+        say_needed(answer, query, lacking->needed);
         return;
     case REGRESS_LACKS_RANGE:
         append(answer,
                ": the values of %s lie too close together to be told by levels of its "
                "range, which is more than 8 times their standard deviation: a narrower "
                "range would do, or the question without it",
-               lacking->narrow);
+               lacking->number);
+        return;
+    case REGRESS_LACKS_SMOOTH:
+        append(
+            answer,
+            ": the released levels of %s are not those of a smooth column: it has few values, or "
+            "jumps, and its slope hangs on where they lie; ",
+            lacking->number);
+        if (lacking->whole != NULL) {
+            append(answer, "if they are whole numbers, ask for factor(%s)", lacking->whole);
+        } else {
+            append(answer, "ask without it, or name its categories in `data`");
+        }
         return;
     case REGRESS_LACKS_EVENTS: /* of baselines, which are not told */
     case REGRESS_LACKS_NOTHING:
@@ -76,21 +101,28 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
     }
     if (replay->has_no_records) {
         append(answer, ": no record was found in which nothing is missing");
+        say_needed(answer, query, lacking->needed);
     } else if (replay->has_few_events) {
         append(answer, ": too few events: at most %.0f, which the noise hides",
                ceil(replay->events_most));
+        if (needed_share * lacking->needed > replay->events_most) {
+            append(answer, "; by the noise, about %.0f events would do",
+                   ceil(needed_share * lacking->needed));
+        }
     } else if (replay->has_all_events) {
         append(answer, ": all records have the event, as far as the noise lets it be told, so that "
                        "nothing tells them apart");
+    } else if (lacking->factor <= 1 && (replay->is_even || replay->is_event_assumed)) {
+        append(answer, ": the noise hides how many records, or events, there are");
+        say_needed(answer, query, lacking->needed);
     } else if (lacking->factor <= 1) {
-        append(answer, replay->is_even || replay->is_event_assumed
-                           ? ": the noise hides how many records, or events, there are"
-                           : ": the columns may tell each other, or the outcome");
+        append(answer, ": the columns may tell each other, or the outcome");
     } else if (advice_text(text, sizeof text, &lacking->advice)) {
         say_factor(answer, query, lacking, text);
     } else {
         append(answer, "; no number up to %.0f times the epsilon, or the records, was found to do",
                ADVICE_FACTOR_MOST);
+        say_needed(answer, query, lacking->needed);
     }
 }
 
@@ -103,6 +135,11 @@ void regress_say_rounded(struct query_answer *answer, const struct query_variabl
     append(answer,
            "from %zu levels of %s over %.6g to %.6g, within which values are taken to lie smoothly",
            variable->levels, name, low, high);
+    const bool has_whole_ends = 2 * low == floor(2 * low) && high - low == floor(high - low);
+    if (!variable->is_log && has_whole_ends && query_may_be_factor(column)) {
+        append(answer, "; if %s has whole numbers alone, ask for factor(%s)", column->name,
+               column->name);
+    }
     if (is_bent) {
         append(answer, "; outcomes do not follow the model over these levels, so that the "
                        "coefficient depends on the levels and on the noise");

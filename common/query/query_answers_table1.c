@@ -173,7 +173,7 @@ static size_t tell_number(struct query_answer *answer, const struct table1 *tabl
     const char *unit = variable->column.name;
     for (size_t i = 0; i < OF_NUMBER; i++) {
         const struct table1_figure figure = figures[i].of(column);
-        const struct table1_refused refused = {column, group, at, 1, figures[i].of};
+        const struct table1_refused refused = {column, group, at, 1, figures[i].of, 0};
         struct advice advice = {NAN, NAN};
         if (isnan(figure.estimate.value)) {
             advice = table1_advice(answering, &refused);

@@ -3,6 +3,7 @@
 #include "query/query_advice.h"
 
 #include "base/check.h"
+#include "estimate/evaluate.h"
 
 #include <math.h>
 
@@ -39,6 +40,9 @@ static bool does(const struct advised *advised, const void *of)
     const struct table1_refused *refused = of;
     struct table1_column column;
     lay_out(&column, advised, refused);
+    if (refused->parts != 0) {
+        return evaluate_share_again(&column, refused->column, advised->times, refused->parts);
+    }
     return table1_column_again(&column, refused->column, advised->times, refused->classes) &&
            !isnan(refused->figure(&column).estimate.value);
 }

@@ -110,6 +110,9 @@ enum status query_read_until_end(struct reading *reading);
 /** Returns the edge below level k of `levels` that are even over a column's public range, 0 < k < levels; unit: the file's. */
 double query_even_edge(const struct column *column, size_t k, size_t levels);
 
+/** Answers whether factor() takes a column: a number whose public range has 2 to REGRESS_LEVELS_MAX whole numbers. */
+bool query_may_be_factor(const struct column *column);
+
 /** How much of `part` a number leaves to each step (levels, rising), and to `missing` behind them: to the two around it, so that
  * their mean is the number. Even. */
 void query_split_number(uint64_t *out, const double *step, size_t levels, uint64_t part,

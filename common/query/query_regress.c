@@ -8,6 +8,9 @@
 
 enum { INTERVALS_DEFAULT = 4 };
 
+static const double rounding = 1e-9;  /* of a range's end, where it is the power of one */
+static const double whole_most = 1e9; /* whole numbers whose neighbours are doubles, too */
+
 static const char cells_remedy[] = "this makes more than 8192 cells: leave out columns, or ask for "
                                    "fewer levels or intervals";
 
@@ -42,6 +45,13 @@ void query_regress_design(struct query_regress *out, const struct query *query)
                               ? query->low + (query->high - query->low) * share
                               : 2 * share - 1;
     }
+}
+
+/* The first and last whole number within a column's public range; low > high: there is none. */
+static void whole_range(double *low, double *high, const struct column *column)
+{
+    *low = ceil(predicate_value(column, column->centre - column->half_width) - rounding) + 0.0;
+    *high = floor(predicate_value(column, column->centre + column->half_width) + rounding);
 }
 
 void query_regress_unit(double *centre, double *half, const struct query_variable *variable)
@@ -100,24 +110,89 @@ void query_plan_regress(struct query *query, const struct query_public *known)
     }
 }
 
-/* age, sex, log(kappa) */
+bool query_may_be_factor(const struct column *column)
+{
+    double low = 0;
+    double high = 0;
+    if (column->kind != COLUMN_NUMBER) {
+        return false;
+    }
+    whole_range(&low, &high, column);
+    return low > -whole_most && high < whole_most && high > low && high - low < REGRESS_LEVELS_MAX;
+}
+
+bool query_takes_smoothly(const struct query *query, size_t column_index)
+{
+    for (size_t i = 0; i < query->variable_count && query->kind == QUERY_REGRESS; i++) {
+        const struct query_variable *variable = &query->variable[i];
+        if (variable->column_index == column_index && variable->column.kind == COLUMN_NUMBER) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The whole numbers within a column's public range become its categories. */
+static void make_factor(struct query_variable *variable)
+{
+    struct column *column = &variable->column;
+    double low = 0;
+    double high = 0;
+    whole_range(&low, &high, column);
+    variable->is_factor = true;
+    column->kind = COLUMN_CATEGORY;
+    column->category_count = (size_t)(high - low) + 1;
+    for (size_t k = 0; k < column->category_count; k++) {
+        variable->step[k] = low + (double)k;
+        (void)snprintf(column->category[k], sizeof column->category[k], "%.0f", variable->step[k]);
+    }
+}
+
+static enum status take_factor(struct query_variable *variable, const struct reader *at_column)
+{
+    if (variable->column.kind != COLUMN_NUMBER) {
+        return reader_refuse(at_column, "this column has categories already: write it without "
+                                        "factor()");
+    }
+    if (!query_may_be_factor(&variable->column)) {
+        return reader_refuse(at_column, "factor needs a column of numbers with 2 to 16 whole "
+                                        "numbers in its public range");
+    }
+    make_factor(variable);
+    return STATUS_OK;
+}
+
+/* Whether a function of a column stands here: goes on behind its bracket. */
+static bool accept_function(struct reader *reader, const char *name)
+{
+    struct reader behind = *reader;
+    const bool is = reader_accept(&behind, name) && reader_accept(&behind, "(");
+    if (is) {
+        *reader = behind;
+    }
+    return is;
+}
+
+/* age, sex, log(kappa), factor(nodes) */
 static enum status read_predictor(struct reading *reading)
 {
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
     const struct reader at_column = *reader; /* a message points there */
-    struct reader behind = *reader;
     if (query->variable_count == REGRESS_PREDICTORS_MAX) {
         return reader_refuse(&at_column, "a regression has at most 8 columns");
     }
     struct query_variable *variable = &query->variable[query->variable_count];
-    variable->is_log = reader_accept(&behind, "log") && reader_accept(&behind, "(");
-    if (variable->is_log) {
-        *reader = behind;
-    }
+    variable->is_log = accept_function(reader, "log");
+    const bool is_factor = !variable->is_log && accept_function(reader, "factor");
     enum status status = query_read_any(&variable->column, &variable->column_index, reading);
-    if (status == STATUS_OK && variable->is_log && !reader_accept(reader, ")")) {
-        status = reader_refuse(reader, "the bracket of log( is not closed: write )");
+    if (status == STATUS_OK && (variable->is_log || is_factor) && !reader_accept(reader, ")")) {
+        status = reader_refuse(reader, variable->is_log
+                                           ? "the bracket of log( is not closed: write )"
+                                           : "the bracket of factor( is not closed: write )");
+    }
+    if (status == STATUS_OK && is_factor) {
+        status = take_factor(variable, &at_column);
     }
     if (status == STATUS_OK) {
         status = query_take_variable(query, &at_column, "this column is in the question already");

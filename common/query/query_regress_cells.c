@@ -58,9 +58,29 @@ static uint64_t set_time(uint64_t *part, const struct query_asked *asked, uint64
     return is_known;
 }
 
+/* A number is in the category of that whole number, or of the end that it lies beyond. */
+static uint64_t set_whole(uint64_t *is_here, const struct query_variable *variable, double cell)
+{
+    const size_t last = variable->levels - 1;
+    const int64_t at = even_key(cell);
+    uint64_t placed = 0;
+    for (size_t k = 0; k <= last; k++) {
+        const int64_t own = even_key(variable->step[k]);
+        is_here[k] = mask_of(at == own);
+        is_here[k] |= mask_of(at < own) & mask_of(k == 0);
+        is_here[k] |= mask_of(at > own) & mask_of(k == last);
+        is_here[k] &= ~even_is_nan(cell);
+        placed |= is_here[k];
+    }
+    return placed;
+}
+
 /* Masks of the variable's levels. Returns whether it has one. */
 static uint64_t set_level(uint64_t *is_here, const struct query_variable *variable, double cell)
 {
+    if (variable->is_factor) {
+        return set_whole(is_here, variable, cell);
+    }
     if (variable->column.kind == COLUMN_CATEGORY) {
         uint64_t placed = 0;
         for (size_t k = 0; k < variable->levels; k++) {

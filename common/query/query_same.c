@@ -40,7 +40,8 @@ static uint64_t print_of_words(const struct query *query)
     uint64_t print = made_mix(query->kind);
     for (size_t i = 0; i < query->variable_count; i++) {
         const struct query_variable *variable = &query->variable[i];
-        variables += made_mix(2 * (uint64_t)variable->column_index + (variable->is_log ? 1 : 0));
+        variables += made_mix(4 * (uint64_t)variable->column_index + (variable->is_log ? 1 : 0) +
+                              (variable->is_factor ? 2 : 0));
     }
     print = made_mix(print ^ variables);
     print = made_mix(print ^ (has_column ? query->column_index : 0));

@@ -166,6 +166,8 @@ Test(query_faults, shows_every_planted_fault)
                           &charged) > charged);
     cr_expect(farthest_by(add_weighted, "regress: death ~ age + sex in 3 levels", 8, 0, &charged) >
               charged);
+    cr_expect(farthest_by(add_weighted, "regress: death ~ factor(kappa)", 8, 0, &charged) >
+              charged);
     cr_expect(farthest_by(add_unsplit, "regress: age ~ sex", 8, 0, &charged) > charged);
     cr_expect(farthest_by(add_unsplit, "regress: counts age ~ kappa in 2 levels", 8, 0, &charged) >
               charged);

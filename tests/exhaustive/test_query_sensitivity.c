@@ -38,6 +38,8 @@ static const char *const question[] = {
     "regress: age ~ 'home region' + death where kappa < 2",
     "regress: counts age ~ kappa in 2 levels where sex == M",
     "regress: time age event death ~ sex, to 80 in 3 intervals",
+    "regress: death ~ factor(kappa) + sex",
+    "regress: age ~ factor(kappa) where sex == M",
     "evaluate: risk for death in 8 levels",
     "evaluate: own for death by sex, cut at 0.5 in 8 levels where kappa < 2",
     "evaluate: days for sex in 16 levels",

@@ -184,3 +184,51 @@ Test(warnings, a_dictionary_s_own_range_is_looked_at_too)
     cr_expect_eq(warnings.count, 1);
     dataset_free(&data);
 }
+
+/* rows: of the first column, each number so often */
+static const char *of_heap(const double *number, const size_t *times, size_t count)
+{
+    static const char header[] = "crp,log,sex,died\n";
+    static char table[1 << 16];
+    struct schema schema = {.column = columns, .column_count = 3, .label = died, .keeps_raw = true};
+    struct warnings warnings = {.say = keep};
+    struct dataset data;
+    struct why why = {{0}};
+    size_t used = sizeof header - 1;
+    memcpy(table, header, sizeof header);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < times[i]; k++) {
+            used += (size_t)snprintf(table + used, sizeof table - used, "%g,1,M,1\n", number[i]);
+        }
+    }
+    said[0] = '\0';
+    FILE *file = file_of(table);
+    cr_assert_eq(dataset_read(&data, file, "t.csv", &schema,
+                              &(struct dataset_options){.separator = ','}, &why),
+                 STATUS_OK, "%s", why.text);
+    (void)fclose(file);
+    cr_assert_eq(warnings_of_heap(&warnings, &data, &schema, 0), STATUS_OK);
+    dataset_free(&data);
+    return said;
+}
+
+Test(warnings, a_column_of_few_values_or_with_a_heap_is_told)
+{
+    size_t even[100];
+    double number[100];
+    size_t heaped[100];
+    for (size_t i = 0; i < 100; i++) {
+        number[i] = (double)i + 0.5;
+        even[i] = 1;
+        heaped[i] = i == 7 ? 12 : 1;
+    }
+    cr_expect_str_empty(of_heap(number, even, 100));
+    cr_expect_str_eq(
+        of_heap(number, heaped, 100),
+        "12 of 111 numbers of column \"crp\" are 7.5, and 100 values are different: a regression "
+        "takes them to lie smoothly over the range, and its intervals may miss. factor(crp) takes "
+        "each whole number as a category\n");
+    cr_expect_str_empty(of_heap(number, even, 20));
+    cr_expect(strstr(of_heap((const double[]){0, 1, 2}, (const size_t[]){9, 10, 8}, 3),
+                     "10 of 27 numbers of column \"crp\" are 1, and 3 values") != NULL);
+}

@@ -129,6 +129,19 @@ Test(advice, of_a_score_does)
     does(&(struct asked){"evaluate: risk for death", 1, 1000, 0.5, 5, true}, 100, 40);
 }
 
+/* A band that few scores are in, what a cut foretells, and the share with the event. */
+Test(advice, of_a_score_s_shares_does)
+{
+    const char *const text = "evaluate: risk for death, cut at 0.5";
+    does(&(struct asked){text, 13, 500, 1, 5, false}, 100, 10); /* in 0.625 to 0.75 */
+    does(&(struct asked){text, 13, 1000, 1, 5, true}, 100, 20);
+    does(&(struct asked){text, 13, 1000, 0.4, 1, false}, 100, 20);
+    does(&(struct asked){text, 9, 500, 0.15, 1, false}, 100, 20);
+    does(&(struct asked){text, 3, 500, 0.4, 5, false}, 100, 40);  /* sensitivity */
+    does(&(struct asked){text, 2, 500, 0.06, 5, false}, 100, 10); /* accuracy */
+    does(&(struct asked){text, 7, 1000, 0.04, 5, true}, 100, 10); /* in the large */
+}
+
 /* The share of the first row. */
 Test(advice, of_a_cross_table_does)
 {
@@ -269,4 +282,41 @@ Test(advice, of_gaussian_noise_does)
 {
     does(&(struct asked){"table1: [age, sex, ward] by death", 22, 500, 1, 20, true}, 60, 40);
     does(&(struct asked){"regress: death ~ age + sex", 2, 500, 1, 5, true}, 20, 60);
+}
+
+/* Where what was released tells no factor, a number of records is named by the noise: asked again of so many, it is given. Returns how
+ * often the answer was refused. */
+static void does_needed(const struct asked *asked, int studies, int told)
+{
+    int named = 0;
+    int given = 0;
+    int refused = 0;
+    double most = 0;
+    for (int i = 0; i < studies; i++) {
+        struct query_answer answer;
+        const uint64_t seed = 1000 * (uint64_t)(i + 1);
+        ask(&answer, asked, asked->epsilon, asked->records, seed);
+        const char *by = strstr(answer.note, "by the noise, about ");
+        refused += isnan(answer.value);
+        if (by != NULL) {
+            const double records = strtod(by + strlen("by the noise, about "), NULL);
+            most = fmax(most, records);
+            named++;
+            ask(&answer, asked, asked->epsilon, records, seed + 1);
+            given += is_given(&answer);
+        }
+    }
+    cr_log_info("%s, epsilon %g: of %d refused %d, a number %d, at most %g, and given %d",
+                asked->text, asked->epsilon, studies, refused, named, most, given);
+    cr_expect(100 * named >= told * studies, "%s: told %d of %d", asked->text, named, studies);
+    cr_expect(5 * given >= 4 * named, "%s: %d of %d", asked->text, given, named);
+}
+
+/* Of a half of those named, 0 to 24 of 31 were given. */
+Test(advice, of_a_regression_of_too_few_records_names_a_number_that_does)
+{
+    does_needed(&(struct asked){"regress: death ~ age + sex", 2, 300, 0.5, 5, false}, 20, 40);
+    does_needed(&(struct asked){"regress: death ~ age + sex", 2, 300, 1, 5, true}, 20, 40);
+    does_needed(&(struct asked){"regress: kappa ~ age + ward", 4, 50, 0.5, 5, false}, 20, 20);
+    does_needed(&(struct asked){"regress: counts kappa ~ age", 1, 60, 0.5, 1, true}, 40, 15);
 }

@@ -150,6 +150,7 @@ Test(query_same, knows_larger_questions_in_another_order, .init = begin)
         {"regress: death ~ age + sex", "regress: death ~ sex + age"},
         {"regress: death ~ age + sex", "regress: death == 1 ~ age + sex"},
         {"regress: dose ~ kappa + log(age)", "regress: dose ~ log(age) + kappa"},
+        {"regress: death ~ factor(dose) + sex", "regress: death == 1 ~ sex + factor(dose)"},
         {"regress: time futime event death ~ age + sex, to 5000",
          "regress: time futime event death == 1 ~ sex + age, to 5000"},
     };
@@ -189,6 +190,8 @@ Test(query_same, tells_larger_questions_apart, .init = begin)
         {"regress: death ~ age + sex", "regress: dead ~ age + sex"},
         {"regress: dose ~ age", "regress: dose ~ log(age)"},
         {"regress: dose ~ age", "regress: counts dose ~ age"},
+        {"regress: death ~ factor(dose)", "regress: death ~ dose"},
+        {"regress: death ~ factor(dose)", "regress: death ~ dose in 11 levels"},
         {"regress: time futime event death ~ age, to 5000",
          "regress: time futime event death ~ age, to 4000"},
     };
