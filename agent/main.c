@@ -4,6 +4,7 @@
 
 #include "base/embedded.h"
 #include "io/daemon.h"
+#include "tests/support/program_variant.h"
 
 #define PROGRAM "hedgerow-agent"
 
@@ -21,11 +22,6 @@ static int main_init(const struct arguments *arguments)
 static struct arguments asked = {.timeout_s = 10, .runs = 1};
 
 /* clang-format off */
-#ifdef HEDGEROW_SEEDED
-#define SEED , {.name = "--simulate-seed", .number = &asked.seed, .max = UINT64_MAX, .given = &asked.seeded, .what = "N"}
-#else
-#define SEED
-#endif
 #define CONFIG {.name = "--config", .text = &asked.config, .required = true, .what = "FILE"}
 #define JSON {.name = "--json", .flag = &asked.json}
 #define TIMEOUT {.name = "--timeout", .number = &asked.timeout_s, .min = 1, .max = 3600, .what = "SECONDS"}
@@ -35,7 +31,7 @@ static struct arguments asked = {.timeout_s = 10, .runs = 1};
 
 static const struct daemon_command COMMANDS[] = {
     {"init", NULL, main_init, {{.text = &asked.folder, .what = "FOLDER"}}},
-    {"run", NULL, main_run, {CONFIG, {.name = "--once", .flag = &asked.once} SEED}},
+    {"run", NULL, main_run, {CONFIG, {.name = "--once", .flag = &asked.once} VARIANT_SEED(asked)}},
     {"check", NULL, main_check, {CONFIG, {.name = "--job", .text = &asked.job, .what = "FILE"}, TIMEOUT}},
     {"describe", NULL, main_describe, {{.text = &asked.table, .required = true, .what = "DATA.csv"}, RECORDS,
         {.name = "--separator", .text = &asked.separator, .what = "WORD"}}},

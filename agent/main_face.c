@@ -18,47 +18,27 @@
 
 enum { PERIOD_MS = 1000, JOBS_SHOWN = 50, ID_DIGITS = 16, EVENT_BYTES = 128, NUMBER_BYTES = 24 };
 
-enum face_fact {
-    ROW_DATA_SET,
-    ROW_JOB,
-    ROW_PHASE,
-    ROW_ROUND_PHASE,
-    ROW_CONNECTED,
-    ROW_EPSILON_LIMIT,
-    ROW_EPSILON_SPENT,
-    ROW_EPSILON_LEFT,
-    ROW_DELTA_LIMIT,
-    ROW_DELTA_SPENT,
-    ROW_DELTA_LEFT,
-    ROW_JOB_EPSILON_SPENT,
-    ROW_JOB_EPSILON_LEFT,
-    ROW_ANSWERS,
-    ROW_LAST_ANSWER,
-    ROW_LATEST,
-    ROW_COMMON
-};
-
 /* clang-format off */
-static const struct fact_family family[] = {
-    [ROW_DATA_SET] = {"data_set_info", FACT_INFO, false, "The data set that all of this is about, by the name in its dictionary", {"data_set"}},
-    [ROW_JOB] = {"job_info", FACT_INFO, false, "The job that the agent takes part in", {"job", "id"}},
-    [ROW_PHASE] = {"job_phase", FACT_GAUGE, false, "1 for what the agent does with the job", {"phase"}},
-    [ROW_ROUND_PHASE] = {"round_phase", FACT_GAUGE, false, "1 for where the round stands. While the records are computed on, and until the public slot of the answer, it stays at working", {"phase"}},
-    [ROW_CONNECTED] = {"connected", FACT_GAUGE, false, "1 while the coordinator is heard", {NULL}},
-    [ROW_EPSILON_LIMIT] = {"epsilon_limit", FACT_GAUGE, false, "The policy's epsilon, in total and of any allowance_days", {"allowance"}},
-    [ROW_EPSILON_SPENT] = {"epsilon_spent", FACT_GAUGE, false, "The sum of the charges' epsilons; without bound after Gaussian noise", {"allowance"}},
-    [ROW_EPSILON_LEFT] = {"epsilon_left", FACT_GAUGE, false, "What is left of the policy's epsilon", {"allowance"}},
-    [ROW_DELTA_LIMIT] = {"delta_limit", FACT_GAUGE, false, "The policy's delta", {"allowance"}},
-    [ROW_DELTA_SPENT] = {"delta_spent", FACT_GAUGE, false, "The sum of the charges' deltas", {"allowance"}},
-    [ROW_DELTA_LEFT] = {"delta_left", FACT_GAUGE, false, "What is left for the charges' deltas", {"allowance"}},
-    [ROW_JOB_EPSILON_SPENT] = {"job_epsilon_spent", FACT_GAUGE, false, "The same sum of epsilons for each of the latest jobs", {"id"}},
-    [ROW_JOB_EPSILON_LEFT] = {"job_epsilon_left", FACT_GAUGE, false, "What is left of the policy's job_epsilon for each of them", {"id"}},
-    [ROW_ANSWERS] = {"answers_total", FACT_COUNTER, false, "Answers that the journal holds a charge for", {NULL}},
-    [ROW_LAST_ANSWER] = {"last_answer_timestamp_seconds", FACT_GAUGE, false, "When the latest of them was charged, in seconds since 1970", {NULL}},
-    [ROW_LATEST] = {"latest_answers", FACT_LIST, false, "What left this site, the latest first: every answer was charged before it left", {"when", "id", "round", "task", "epsilon", "charge", "bytes"}},
-    FACTS_COMMON(false),
-};
+#define FACTS(FACT) \
+    FACT(ROW_DATA_SET, "data_set_info", FACT_INFO, false, "The data set that all of this is about, by the name in its dictionary", "data_set") \
+    FACT(ROW_JOB, "job_info", FACT_INFO, false, "The job that the agent takes part in", "job", "id") \
+    FACT(ROW_PHASE, "job_phase", FACT_GAUGE, false, "1 for what the agent does with the job", "phase") \
+    FACT(ROW_ROUND_PHASE, "round_phase", FACT_GAUGE, false, "1 for where the round stands. While the records are computed on, and until the public slot of the answer, it stays at working", "phase") \
+    FACT(ROW_CONNECTED, "connected", FACT_GAUGE, false, "1 while the coordinator is heard", NULL) \
+    FACT(ROW_EPSILON_LIMIT, "epsilon_limit", FACT_GAUGE, false, "The policy's epsilon, in total and of any allowance_days", "allowance") \
+    FACT(ROW_EPSILON_SPENT, "epsilon_spent", FACT_GAUGE, false, "The sum of the charges' epsilons; without bound after Gaussian noise", "allowance") \
+    FACT(ROW_EPSILON_LEFT, "epsilon_left", FACT_GAUGE, false, "What is left of the policy's epsilon", "allowance") \
+    FACT(ROW_DELTA_LIMIT, "delta_limit", FACT_GAUGE, false, "The policy's delta", "allowance") \
+    FACT(ROW_DELTA_SPENT, "delta_spent", FACT_GAUGE, false, "The sum of the charges' deltas", "allowance") \
+    FACT(ROW_DELTA_LEFT, "delta_left", FACT_GAUGE, false, "What is left for the charges' deltas", "allowance") \
+    FACT(ROW_JOB_EPSILON_SPENT, "job_epsilon_spent", FACT_GAUGE, false, "The same sum of epsilons for each of the latest jobs", "id") \
+    FACT(ROW_JOB_EPSILON_LEFT, "job_epsilon_left", FACT_GAUGE, false, "What is left of the policy's job_epsilon for each of them", "id") \
+    FACT(ROW_ANSWERS, "answers_total", FACT_COUNTER, false, "Answers that the journal holds a charge for", NULL) \
+    FACT(ROW_LAST_ANSWER, "last_answer_timestamp_seconds", FACT_GAUGE, false, "When the latest of them was charged, in seconds since 1970", NULL) \
+    FACT(ROW_LATEST, "latest_answers", FACT_LIST, false, "What left this site, the latest first: every answer was charged before it left", "when", "id", "round", "task", "epsilon", "charge", "bytes")
 /* clang-format on */
+enum face_fact { FACTS(FACT_NUMBER) ROW_COMMON };
+static const struct fact_family family[] = {FACTS(FACT_FAMILY) FACTS_COMMON(false)};
 
 static void add_balance(struct facts *facts, const struct balance *balance, const char *name)
 {

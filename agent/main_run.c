@@ -15,15 +15,7 @@
 #include "learn/blas.h"
 #include "learn/model.h"
 #include "protocol/message.h"
-#ifdef HEDGEROW_SEEDED
-#include "tests/support/seeded_random.h"
-#define RANDOM seeded_random_of_program
-#else
-#define RANDOM NULL
-#endif
-#ifdef HEDGEROW_OBSERVED
-#include "tests/support/kill_at.h"
-#endif
+#include "tests/support/program_variant.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -294,9 +286,7 @@ static enum status serve(struct run *run, int *exit_code, struct why *why)
     if (status != STATUS_OK) {
         return status;
     }
-#ifdef HEDGEROW_OBSERVED
-    driver.observe = kill_at_observe;
-#endif
+    driver.observe = VARIANT_OBSERVE;
     log_event(&run->daemon.log, LOG_INFO, "agent-started", NULL, "dialing %s",
               run->site.settings.address);
     run->memory_bytes = site_memory(&run->site);
@@ -363,7 +353,7 @@ int main_run(const struct arguments *arguments)
         status = site_read_job(&run->site, NULL, &why);
     }
     if (status == STATUS_OK && arguments->seeded) {
-        const struct daemon_seeding seeding = {RANDOM, run->site.settings.simulated,
+        const struct daemon_seeding seeding = {VARIANT_RANDOM, run->site.settings.simulated,
                                                "the noise comes"};
         status = daemon_seed(&run->daemon, &seeding, arguments->seed, &why);
     }

@@ -2,33 +2,11 @@
 
 #include "agent/participant_state.h"
 
-#include <assert.h>
+const char *const participant_phases[] = {JOB_STATES(STATE_WORD)};
+const size_t participant_phase_count = JOB_PHASE_COUNT;
 
-const char *const participant_phases[] = {
-    [JOB_NONE] = "no job",
-    [JOB_FETCHING] = "fetching the job",
-    [JOB_LOADING] = "reading the records",
-    [JOB_WAITING] = "waiting for a person",
-    [JOB_UNFIT] = "unfit",
-    [JOB_REFUSED] = "refused",
-    [JOB_READY] = "ready",
-    [JOB_OVER] = "over",
-};
-const size_t participant_phase_count = sizeof participant_phases / sizeof participant_phases[0];
-static_assert(sizeof participant_phases / sizeof participant_phases[0] == JOB_PHASE_COUNT,
-              "a word for each state");
-
-const char *const participant_round_phases[] = {
-    [ROUND_IDLE] = "none",       [ROUND_FETCHING] = "fetching", [ROUND_KEYING] = "keying",
-    [ROUND_KEYED] = "keyed",     [ROUND_WORKING] = "working",   [ROUND_COMMITTING] = "committing",
-    [ROUND_WAITING] = "waiting", [ROUND_OFFERED] = "offered",   [ROUND_SIGNING] = "signing",
-    [ROUND_SIGNED] = "signed",   [ROUND_DECLINED] = "declined",
-};
-const size_t participant_round_phase_count =
-    sizeof participant_round_phases / sizeof participant_round_phases[0];
-static_assert(sizeof participant_round_phases / sizeof participant_round_phases[0] ==
-                  ROUND_PHASE_COUNT,
-              "a word for each state");
+const char *const participant_round_phases[] = {ROUND_STATES(STATE_WORD)};
+const size_t participant_round_phase_count = ROUND_PHASE_COUNT;
 
 /* The text of the job has been read. */
 static bool has_job(const struct participant *p)

@@ -4,6 +4,7 @@
 
 #include "base/embedded.h"
 #include "io/daemon.h"
+#include "tests/support/program_variant.h"
 
 #define PROGRAM "hedgerow-coordinator"
 
@@ -22,11 +23,6 @@ static int main_init(const struct arguments *arguments)
 static struct arguments asked = {.valid_hours = 48};
 
 /* clang-format off */
-#ifdef HEDGEROW_SEEDED
-#define SEED , {.name = "--simulate-seed", .number = &asked.seed, .max = UINT64_MAX, .given = &asked.seeded, .what = "N"}
-#else
-#define SEED
-#endif
 #define CONFIG {.name = "--config", .text = &asked.config, .required = true, .what = "FILE"}
 #define JSON {.name = "--json", .flag = &asked.json}
 #define NAME {.text = &asked.name, .required = true, .what = "NAME"}
@@ -38,7 +34,7 @@ static struct arguments asked = {.valid_hours = 48};
 
 static const struct daemon_command COMMANDS[] = {
     {"init", NULL, main_init, {{.text = &asked.folder, .what = "FOLDER"}}},
-    {"run", NULL, main_run, {CONFIG SEED}},
+    {"run", NULL, main_run, {CONFIG VARIANT_SEED(asked)}},
     {"check", NULL, main_check, {CONFIG}},
     {"enrol", NULL, main_enrol, {CONFIG}},
     {"columns", NULL, main_columns, {CONFIG, JSON}},

@@ -16,6 +16,8 @@
 
 enum { ID_DIGITS = 16, NUMBER_BYTES = 24, STATES_MAX = 32, NAMED_MAX = 1000, READING_MS = 10000 };
 
+const struct fact_family face_family[FACE_ROWS] = {FACE_FACTS(FACT_FAMILY) FACTS_COMMON(true)};
+
 static void add_price(struct facts *facts, struct face_run *run, uint32_t closed)
 {
     const struct job *job = run->job;

@@ -8,15 +8,7 @@
 #include "io/endpoint.h"
 #include "learn/blas.h"
 #include "protocol/message.h"
-#ifdef HEDGEROW_SEEDED
-#include "tests/support/seeded_random.h"
-#define RANDOM seeded_random_of_program
-#else
-#define RANDOM NULL
-#endif
-#ifdef HEDGEROW_OBSERVED
-#include "tests/support/kill_at.h"
-#endif
+#include "tests/support/program_variant.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -61,9 +53,7 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
     if (status != STATUS_OK) {
         return status;
     }
-#ifdef HEDGEROW_OBSERVED
-    driver.observe = kill_at_observe;
-#endif
+    driver.observe = VARIANT_OBSERVE;
     if (run->stays) {
         char place[QUEUE_PATH_BYTES];
         queue_describe(place, &run->office);
@@ -222,9 +212,7 @@ static enum status find_job(struct run *run, const struct arguments *arguments, 
     run->stay.log = &run->daemon.log;
     run->stay.seeded = arguments->seeded;
     run->stay.seed = arguments->seed;
-#ifdef HEDGEROW_OBSERVED
-    run->stay.observe = kill_at_observe;
-#endif
+    run->stay.observe = VARIANT_OBSERVE;
     enum status status = queue_open(&run->office, why);
     if ((status == STATUS_OK || status == STATUS_AGAIN) && collect_is_collector(&run->office)) {
         queue_collect(&run->office);
@@ -276,7 +264,7 @@ int main_run(const struct arguments *arguments)
         status = find_job(run, arguments, &why);
     }
     if (status == STATUS_OK && arguments->seeded) {
-        const struct daemon_seeding seeding = {RANDOM, run->office.settings.simulated,
+        const struct daemon_seeding seeding = {VARIANT_RANDOM, run->office.settings.simulated,
                                                "the choices come"};
         status = daemon_seed(&run->daemon, &seeding, arguments->seed, &why);
     }

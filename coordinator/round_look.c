@@ -4,62 +4,30 @@
 
 #include "base/check.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-const char *const coordinator_phases[] = {
-    [PHASE_RECOVERING] = "starting",
-    [PHASE_FOLLOWING] = "waiting for the coordinator that leads",
-    [PHASE_NAMING] = "naming the job",
-    [PHASE_JOINING] = "waiting for agents",
-    [PHASE_KEYING] = "gathering keys",
-    [PHASE_LISTING] = "listing",
-    [PHASE_OPEN] = "open",
-    [PHASE_SETTLING] = "settling",
-    [PHASE_OPENING] = "opening the sum",
-    [PHASE_WORKING] = "computing",
-    [PHASE_CLOSING] = "closing",
-    [PHASE_OVER] = "over",
-    [PHASE_FINISHED] = "finished",
-};
-const size_t coordinator_phase_count = sizeof coordinator_phases / sizeof coordinator_phases[0];
-static_assert(sizeof coordinator_phases / sizeof coordinator_phases[0] == PHASE_COUNT,
-              "a word for each state");
+const char *const coordinator_phases[] = {PHASE_STATES(STATE_WORD)};
+const size_t coordinator_phase_count = PHASE_COUNT;
 
-enum agent_state {
-    AGENT_ABSENT,
-    AGENT_SILENT,
-    AGENT_NOT_READY,
-    AGENT_READY,
-    AGENT_KEYED,
-    AGENT_OFFERED,
-    AGENT_ANSWERED,
-    AGENT_DECLINED,
-    AGENT_REFUSED,
-    AGENT_UNLISTED,
-    AGENT_CUT,
-    AGENT_STATE_COUNT
-};
+/* clang-format off */
+#define AGENT_STATES(STATE) \
+    STATE(AGENT_ABSENT, "not connected", 0) \
+    STATE(AGENT_SILENT, "silent", 0) \
+    STATE(AGENT_NOT_READY, "not ready", 0) \
+    STATE(AGENT_READY, "ready", 0) \
+    STATE(AGENT_KEYED, "keys sent", 0) \
+    STATE(AGENT_OFFERED, "answer offered", 0) \
+    STATE(AGENT_ANSWERED, "answered", 0) \
+    STATE(AGENT_DECLINED, "declined", 0) \
+    STATE(AGENT_REFUSED, "broke the protocol", 0) \
+    STATE(AGENT_UNLISTED, "not in the roster", 0) \
+    STATE(AGENT_CUT, "cut for an attack", 0)
+/* clang-format on */
+enum agent_state { AGENT_STATES(STATE_NAME) AGENT_STATE_COUNT };
 
-const char *const coordinator_agent_states[] = {
-    [AGENT_ABSENT] = "not connected",
-    [AGENT_SILENT] = "silent",
-    [AGENT_NOT_READY] = "not ready",
-    [AGENT_READY] = "ready",
-    [AGENT_KEYED] = "keys sent",
-    [AGENT_OFFERED] = "answer offered",
-    [AGENT_ANSWERED] = "answered",
-    [AGENT_DECLINED] = "declined",
-    [AGENT_REFUSED] = "broke the protocol",
-    [AGENT_UNLISTED] = "not in the roster",
-    [AGENT_CUT] = "cut for an attack",
-};
-const size_t coordinator_agent_state_count =
-    sizeof coordinator_agent_states / sizeof coordinator_agent_states[0];
-static_assert(sizeof coordinator_agent_states / sizeof coordinator_agent_states[0] ==
-                  AGENT_STATE_COUNT,
-              "a word for each state");
+const char *const coordinator_agent_states[] = {AGENT_STATES(STATE_WORD)};
+const size_t coordinator_agent_state_count = AGENT_STATE_COUNT;
 
 const struct outcome *coordinator_look_outcome(const struct coordinator *coordinator)
 {

@@ -36,22 +36,35 @@ enum {
  *
  * RECOVERING leads also to JOINING, OPEN and OVER, where the journal ends there; JOINING also to CLOSING, when too few
  * agents came. */
-enum phase {
-    PHASE_RECOVERING, /* before EVENT_START */
-    PHASE_FOLLOWING,  /* a collector: until the coordinator that leads goes on */
-    PHASE_NAMING,     /* the job's own record is on its way to the journal */
-    PHASE_JOINING,    /* until cohort_min agents are ready */
-    PHASE_KEYING,     /* masked: sites send their keys */
-    PHASE_LISTING,    /* masked: the roster is on its way to the journal */
-    PHASE_OPEN,
-    PHASE_SETTLING, /* masked: the list of survivors is on its way to the journal */
-    PHASE_OPENING,  /* masked: signatures and what opens the sum come in */
-    PHASE_WORKING,  /* the outcome is computed, beside the loop (struct work) */
-    PHASE_CLOSING,  /* the outcome is on its way to the journal */
-    PHASE_OVER,     /* the job is done or failed; agents fetch what they miss */
-    PHASE_FINISHED,
-    PHASE_COUNT
-};
+/* clang-format off */
+#define PHASE_STATES(STATE) \
+    STATE(PHASE_RECOVERING, "starting", /* before EVENT_START */ \
+          NEXT(PHASE_FOLLOWING) | NEXT(PHASE_NAMING) | NEXT(PHASE_JOINING) | NEXT(PHASE_OPEN) | \
+          NEXT(PHASE_KEYING) | NEXT(PHASE_OVER)) \
+    STATE(PHASE_FOLLOWING, "waiting for the coordinator that leads", /* a collector: until the coordinator that leads goes on */ \
+          NEXT(PHASE_OPEN) | NEXT(PHASE_OVER)) \
+    STATE(PHASE_NAMING, "naming the job", /* the job's own record is on its way to the journal */ \
+          NEXT(PHASE_JOINING)) \
+    STATE(PHASE_JOINING, "waiting for agents", /* until cohort_min agents are ready */ \
+          NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) | NEXT(PHASE_CLOSING)) \
+    STATE(PHASE_KEYING, "gathering keys", /* masked: sites send their keys */ \
+          NEXT(PHASE_LISTING) | NEXT(PHASE_CLOSING)) \
+    STATE(PHASE_LISTING, "listing", NEXT(PHASE_OPEN)) /* masked: the roster is on its way to the journal */ \
+    STATE(PHASE_OPEN, "open", \
+          NEXT(PHASE_SETTLING) | NEXT(PHASE_OPENING) | NEXT(PHASE_WORKING) | NEXT(PHASE_CLOSING) | \
+          NEXT(PHASE_FOLLOWING)) \
+    STATE(PHASE_SETTLING, "settling", /* masked: the list of survivors is on its way to the journal */ \
+          NEXT(PHASE_OPENING)) \
+    STATE(PHASE_OPENING, "opening the sum", /* masked: signatures and what opens the sum come in */ \
+          NEXT(PHASE_WORKING) | NEXT(PHASE_CLOSING)) \
+    STATE(PHASE_WORKING, "computing", /* the outcome is computed, beside the loop (struct work) */ \
+          NEXT(PHASE_CLOSING)) \
+    STATE(PHASE_CLOSING, "closing", /* the outcome is on its way to the journal */ \
+          NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) | NEXT(PHASE_OVER) | NEXT(PHASE_FOLLOWING)) \
+    STATE(PHASE_OVER, "over", NEXT(PHASE_FINISHED)) /* the job is done or failed; agents fetch what they miss */ \
+    STATE(PHASE_FINISHED, "finished", 0)
+/* clang-format on */
+enum phase { PHASE_STATES(STATE_NAME) PHASE_COUNT };
 
 /* Of a masked round, as the journal has it. */
 struct kept_masks {

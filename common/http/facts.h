@@ -27,6 +27,10 @@ struct fact_family {
     const char *label[FACT_LABELS_MAX]; /* names; those behind the last one are NULL */
 };
 
+/* A table and the numbers of its rows from one list of FACT(row, name, kind, of_job, help, labels...). */
+#define FACT_NUMBER(row, ...)                           row,
+#define FACT_FAMILY(row, name, kind, of_job, help, ...) {name, kind, of_job, help, {__VA_ARGS__}},
+
 struct facts;
 
 /** Starts an empty collection of facts of a table (count rows, kept). NULL without memory. */

@@ -181,4 +181,10 @@ void effects_free(struct effects *effects);
  * meets NULL leaves the rest for the next tick: every message is repeatable. */
 struct effect *effects_add(struct effects *effects, enum effect_kind kind);
 
+/* A machine's states are one list of STATE(name, word, next): word is what is shown of it, next the states that may follow. */
+#define STATE_NAME(name, word, next) name,
+#define STATE_WORD(name, word, next) word,
+#define STATE_NEXT(name, word, next) next,
+#define NEXT(state)                  (1u << (state))
+
 #endif

@@ -20,9 +20,9 @@ SET_BY_PROMETHEUS = {"instance", "job"}
 def families():
     """{name: labels} of both programs' tables of facts; one that both have has the labels of either."""
     found = {}
-    for path in ("coordinator/main_face_table.c", "agent/main_face.c", "common/http/facts_common.h"):
+    for path in ("coordinator/main_face_table.h", "agent/main_face.c", "common/http/facts_common.h"):
         text = re.sub(r"\s*\\\n\s*", " ", (ROOT / path).read_text())
-        for name, kind, of_job, labels in re.findall(r'\{"([a-z_]+)", (FACT_[A-Z]+), ([a-z_]+),\s*"[^"]*",\s*\{([^}]*)\}\}', text):
+        for name, kind, of_job, labels in re.findall(r'"([a-z_]+)", (FACT_[A-Z]+), ([a-z_]+),\s*"[^"]*",\s*\{?([^})]*)[})]', text):
             if kind != "FACT_LIST":
                 found.setdefault("hedgerow_" + name, set()).update(re.findall(r'"([a-z_]+)"', labels) + ([] if of_job == "false" else ["job_number"]))
     return found

@@ -13,19 +13,18 @@ More, by hand: tests/support/postgres python3 -B tests/integration/federation/te
 
 import collections
 import json
-import os
 import random
 import signal
 import sys
 import time
-import urllib.parse
 
 import federation as fed
 import journals
 import test_face
 from federation import expect
+from shared_queue import Coordinators, run
 from test_declined import WHY, agent, waiting_at
-from test_takeover import ask, cut, psql, restart
+from test_takeover import ask, cut, restart
 
 FITS = 5
 LOSSES = 2
@@ -49,17 +48,13 @@ def text_of(name, fits=FITS):
     return text if ASKS[name] == SITES else text.replace("cohort:\n", f"cohort:\n  agents: [{', '.join(ASKS[name])}]\n")
 
 
-class Team:
+class Team(Coordinators):
     """A federation whose coordinators share a queue. The two that may lead share a list; each collector has its own."""
 
     def __init__(self, make, programs, schema, linger_s=2, approval="policy"):
-        self.schema = schema = f"{schema}_{time.monotonic_ns()}"  # a case that came too late is tried again in an empty one
-        self.url = f"{os.environ['DATABASE_URL']}&options={urllib.parse.quote('-csearch_path=' + schema)}"
-        ask(self.url, f"CREATE SCHEMA IF NOT EXISTS {schema}; SELECT 1")
+        super().__init__(schema)
         policy = fed.policy_text(epsilon=9, answer_slot_ms=SLOT_MS).replace("approval: policy", f"approval: {approval}")
         self.federation = make(programs, agents=len(SITES), policy=policy, linger_s=linger_s, agent_settings="", lines=True)
-        self.running = {}
-        self.agents = {}
         host, port = self.federation.address.rsplit(":", 1)
         addresses = {name: f"{host}:{int(port) + 14000 * i}" for i, name in enumerate([*OF, STANDBY])}
         for name, address in addresses.items():
@@ -90,49 +85,17 @@ class Team:
             self.federation.wait_event(STANDBY, "standing-by")
         self.agents = {name: self.federation.start_agent(name) for name in SITES}
 
-    def command(self, name, *words, code=0):
-        got, said = self.federation.tool("hedgerow-coordinator", *words, "--config", self.settings(name))
-        expect(code is None or got == code, f"{' '.join(map(str, words))} ended with {got}, not {code}: {said}")
-        return said if code is not None else (got, said)
-
-    def patient(self, name, *words):
-        return fed.wait_until(lambda: [said for got, said in [self.command(name, *words, code=None)] if got == 0],
-                              f"{' '.join(map(str, words))} is answered")[0]
-
-    def file(self, name, **options):
-        path = self.federation.folder / f"{name}.yml"
-        path.write_text(text_of(name, **options))
-        return path
+    def text(self, name, **options):
+        return text_of(name, **options)
 
     def submit(self, at, name, **options):
         return json.loads(self.patient(at, "submit", self.file(name, **options), "--json"))["number"]
 
     def state(self, number):
-        return json.loads(self.patient("lead", "status", number, "--json"))
+        return self.status("lead", number)
 
-    def until(self, number, state):
-        def reached():
-            now = self.state(number)
-            return now["state"] == state and (now["ended"] or state == "running")
-        fed.wait_until(reached, f"job {number} is {state}", seconds=3 * fed.PATIENCE_S)  # a whole job
-
-    def records(self, number):
-        said = psql(self.url, f"SELECT count(*) FROM {self.schema}_job_{number}.hedgerow_record")
-        return int(said) if said else 0
-
-    def wait_records(self, number, count):
-        fed.wait_until(lambda: self.records(number) >= count, f"job {number} has {count} records")
-
-    def leader(self):
-        said = psql(self.url, "SELECT holder FROM hedgerow_lease WHERE until > clock_timestamp()")
-        return [name for name in ("lead", STANDBY) if name in self.running and said
-                and said.strip().endswith(f"process {self.running[name].popen.pid}")]
-
-    def stop(self):
-        """Also a collector ends with SIGTERM, and well."""
-        for name, process in self.running.items():
-            process.signal(signal.SIGTERM)
-            expect(process.wait() == 0, f"{name} did not end well after SIGTERM")
+    def ends(self, number, state):
+        self.until("lead", number, state, seconds=3 * fed.PATIENCE_S)  # a whole job
 
 
 def kill_lead(team):
@@ -169,16 +132,11 @@ def stop_west(team):
     team.running["west"].signal(signal.SIGCONT)
 
 
-def rounds_of(team, number):
-    rows = ask(team.url, f"SELECT encode(body, 'hex') FROM {team.schema}_job_{number}.hedgerow_record ORDER BY sequence").split()
-    return [journals.record(bytes.fromhex(row)) for row in rows]
-
-
 def check(team, numbers, change=lambda name, records: records):
     """The journals of jobs and sites. change: what a planted fault makes of a job's records."""
     ran = {}
     for name, number in numbers.items():
-        records = change(name, rounds_of(team, number))
+        records = change(name, team.kept(number))
         wanted = 1 if name == "never" else ROUNDS
         expect([one["kind"] for one in records] == ["job"] + ["round"] * wanted, f"{name}: its journal holds {records}")
         expect([one["round"] for one in records[1:]] == list(range(wanted)), f"{name}: rounds {records[1:]}")
@@ -216,12 +174,12 @@ def carry_out(team, at, ways, dice):
         way(team)
     numbers["never"] = team.submit("lead", "never")
     numbers["last"] = team.submit("lead", "last")
-    team.until(numbers["never"], "running")
+    team.ends(numbers["never"], "running")
     fed.wait_until(lambda: all(any(entry["event"] == "job-taken" and f"job {numbers['never']} " in entry["text"] for entry in team.federation.events(name))
                                for name in COLLECTORS), "both collectors serve the job that waits")
     team.patient("west", "cancel", numbers["never"])
     for name, state in STATES.items():
-        team.until(numbers[name], state)
+        team.ends(numbers[name], state)
     return numbers
 
 
@@ -242,7 +200,7 @@ def planted(make, programs):
     numbers = carry_out(team, [], [], random.Random(1))
     team.stop()
     check(team, numbers)
-    times = {name: [one["wall_ms"] for one in rounds_of(team, numbers[name])] for name in ("left", "right")}
+    times = {name: [one["wall_ms"] for one in team.kept(numbers[name])] for name in ("left", "right")}
     fed.in_time(times["left"][0] < times["right"][-1] and times["right"][0] < times["left"][-1], f"the two jobs ran one after the other: {times}")
 
     def lose(name, records):
@@ -265,13 +223,13 @@ def absent(make, programs):
     team.wait_records(first, 3)
     team.agents["site-5"].kill()
     team.wait_records(first, 1 + ROUNDS)
-    last = rounds_of(team, first)[-1]
+    last = team.kept(first)[-1]
     fed.in_time(last["agents"] == SITES[:4], f"site-5 was there to the end: {last}")
     time.sleep(2)
     expect(not team.state(first)["ended"] and team.records(second) == 0, "the next job did not wait for an agent that was away")
     team.agents["site-5"] = team.federation.start_agent("site-5")
-    team.until(second, "done")
-    expect([one["agents"] for one in rounds_of(team, second)[1:]] == [SITES] * ROUNDS, "the second job has other agents")
+    team.ends(second, "done")
+    expect([one["agents"] for one in team.kept(second)[1:]] == [SITES] * ROUNDS, "the second job has other agents")
     team.stop()
 
 
@@ -284,17 +242,15 @@ def aside(make, programs):
     team.agents["site-2"].signal(signal.SIGSTOP)  # no round closes meanwhile
     fed.in_time(team.records(first) <= ROUNDS, "the job was over before it could be damaged")
     team.running["lead"].kill()
-    schema = f"{team.schema}_job_{first}"
-    ask(team.url, f"DROP TRIGGER stays ON {schema}.hedgerow_record; UPDATE {schema}.hedgerow_record"
-                  " SET chain = decode(repeat('00', 32), 'hex') WHERE sequence = 2; SELECT 1")
+    team.damage(first)
     team.start("lead")
     team.federation.wait_event("lead", "job-set-aside")
     team.agents["site-2"].signal(signal.SIGCONT)
     last = team.submit("west", "last")
     for name in COLLECTORS:
         expect(team.federation.wait_event(name, "job-left")["job"] == first, f"{name} left another job")
-    team.until(last, "done")
-    expect([one["agents"] for one in rounds_of(team, last)[1:]] == [SITES] * ROUNDS, "the job behind it has other agents")
+    team.ends(last, "done")
+    expect([one["agents"] for one in team.kept(last)[1:]] == [SITES] * ROUNDS, "the job behind it has other agents")
     team.stop()
 
 
@@ -317,7 +273,7 @@ def pages(make, programs):
     facts = test_face.status(places["east"])
     expect(facts["jobs_waiting"] in (0, None), f"a collector's page counts jobs that run as waiting: {facts['queue']}")
     for number in numbers.values():
-        team.until(number, "done")
+        team.ends(number, "done")
     team.stop()
 
 
@@ -345,7 +301,7 @@ def declined(make, programs):
                          f" SELECT encode(body, 'escape') FROM {team.schema}_job_{number}.hedgerow_record")
     expect("site-2" in said and WHY not in said, f"what the database has: {said}")
     team.patient("lead", "cancel", number)
-    team.until(number, "cancelled")
+    team.ends(number, "cancelled")
     expect(names() is None, "a job that is over has decliners")
     team.stop()
 
@@ -368,25 +324,6 @@ def refusals(make, programs):
         team.command("lead", "check", code=3)
 
 
-def main():
-    options = fed.options(at_once=(2, "federations at a time"), seeds=(6, "disturbed queues"), first=(0, "the first seed"))
-    if "DATABASE_URL" not in os.environ:
-        print("no DATABASE_URL: run this under tests/support/postgres")
-        return 77
-    common = {"programs": options.programs}
-    cases = [(one.__name__, one, common) for one in (planted, absent, aside, declined, pages, refusals)]
-    alone = []  # what these do to the server strikes every federation
-    every = [[kill_east], [kill_lead], [stop_west], [cut], [kill_both, kill_lead], [restart, kill_east], [stop_lead]]
-    for seed in range(options.first, options.first + options.seeds):
-        ways = every[seed % len(every)]
-        (alone if restart in ways or cut in ways else cases).append(
-            (f"seed {seed}: {' '.join(way.__name__ for way in ways)}", case, {**common, "seed": seed, "ways": ways}))
-    code = 0
-    for group, at_once in ((cases, options.at_once), (alone, 1)):
-        chosen = [one for one in group if options.only in one[0]]
-        code = max(code, fed.run_cases(chosen, at_once=at_once) if chosen else 0)
-    return code
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run((planted, absent, aside, declined, pages, refusals), (), case,
+                 ([kill_east], [kill_lead], [stop_west], [cut], [kill_both, kill_lead], [restart, kill_east], [stop_lead])))

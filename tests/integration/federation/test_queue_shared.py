@@ -20,13 +20,13 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.parse
 
 import federation as fed
 import journals
 import test_face
 from federation import expect
-from test_takeover import ask, psql, restart
+from shared_queue import Coordinators, run
+from test_takeover import ask, cut, psql, restart
 
 COORDINATORS = 2
 AGENTS = 3
@@ -54,17 +54,13 @@ def text_of(name, trust="local", fits=FITS):
     return text
 
 
-class Team:
+class Team(Coordinators):
     """A federation whose coordinators, 0 and 1, share a key, two lists and a queue. Each has a desk and a page."""
 
     def __init__(self, make, programs, schema):
-        self.schema = schema = f"{schema}_{time.monotonic_ns()}"  # a case that came too late is tried again in an empty one
-        self.url = f"{os.environ['DATABASE_URL']}&options={urllib.parse.quote('-csearch_path=' + schema)}"
-        ask(self.url, f"CREATE SCHEMA IF NOT EXISTS {schema}; SELECT 1")
+        super().__init__(schema)
         self.federation = make(programs, agents=AGENTS, policy=fed.policy_text(epsilon=9, answer_slot_ms=SLOT_MS), linger_s=2,
                                agent_settings="", lines=True)
-        self.running = {}
-        self.agents = {}
         host, port = self.federation.address.rsplit(":", 1)
         addresses = [f"{host}:{int(port) + 20000 * i}" for i in range(COORDINATORS)]
         self.desks = [f"{host}:{8311 + i}" for i in range(COORDINATORS)]
@@ -95,52 +91,15 @@ class Team:
         self.federation.wait_event(self.name(1), "standing-by")
         self.agents = {name: self.federation.start_agent(name) for name in self.federation.names}
 
-    def command(self, i, *words, code=0):
-        """At the machine of coordinator i, which may lead or not, or be dead."""
-        got, said = self.federation.tool("hedgerow-coordinator", *words, "--config", self.settings(i))
-        expect(code is None or got == code, f"{' '.join(map(str, words))} ended with {got}, not {code}: {said}")
-        return said if code is not None else (got, said)
-
-    def patient(self, i, *words):
-        """The same where the server may be away just now."""
-        return fed.wait_until(lambda: [said for got, said in [self.command(i, *words, code=None)] if got == 0],
-                              f"{' '.join(map(str, words))} is answered")[0]
-
-    def file(self, name, **options):
-        path = self.federation.folder / f"{name}.yml"
-        path.write_text(text_of(name, **options))
-        return path
+    def text(self, name, **options):
+        return text_of(name, **options)
 
     def submit(self, i, name, **options):
         return json.loads(self.command(i, "submit", self.file(name, **options), "--json"))["number"]
 
-    def status(self, i, number):
-        return json.loads(self.patient(i, "status", number, "--json"))
-
-    def until(self, i, number, state):
-        def reached():
-            now = self.status(i, number)
-            return now["state"] == state and (now["ended"] or state == "running")
-        fed.wait_until(reached, f"job {number} is {state}")
-
-    def records(self, number):
-        said = psql(self.url, f"SELECT count(*) FROM {self.schema}_job_{number}.hedgerow_record")
-        return int(said) if said else 0
-
-    def leader(self):
-        """Who leads by the lease's row, in a list; [] where nobody does now."""
-        said = psql(self.url, "SELECT holder FROM hedgerow_lease WHERE until > clock_timestamp()")
-        return [i for i, process in self.running.items() if said and said.strip().endswith(f"process {process.popen.pid}")]
-
     def term(self):
         said = psql(self.url, "SELECT term FROM hedgerow_lease")
         return int(said) if said else None
-
-    def stop(self):
-        """Also one that stands by ends with SIGTERM, and well."""
-        for i, process in self.running.items():
-            process.signal(signal.SIGTERM)
-            expect(process.wait() == 0, f"coordinator {i} did not end well after SIGTERM")
 
 
 @contextlib.contextmanager
@@ -178,24 +137,6 @@ def stop(team, number):
     team.running[old].signal(signal.SIGCONT)
 
 
-def cut(team, _):
-    """The server ends every connection."""
-    for _ in range(5):
-        psql(team.url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                       " WHERE application_name = 'hedgerow-coordinator'")
-        time.sleep(0.2)
-
-
-def server(team, _):
-    """The server dies and recovers."""
-    restart(team)
-
-
-def rounds_of(team, number):
-    rows = ask(team.url, f"SELECT encode(body, 'hex') FROM {team.schema}_job_{number}.hedgerow_record ORDER BY sequence").split()
-    return [journals.record(bytes.fromhex(row)) for row in rows]
-
-
 def check(team, numbers, order=lambda records: records):
     """The journals of jobs and agents, and what both coordinators tell. order: what a planted fault changes."""
     tables = [json.loads(team.patient(i, "jobs", "--json"))["jobs"] for i in range(COORDINATORS)]
@@ -205,7 +146,7 @@ def check(team, numbers, order=lambda records: records):
     expect({name: table[name]["number"] for name in table} == numbers, f"the numbers are {table}")
     ran = {}
     for name, number in numbers.items():
-        records = order(rounds_of(team, number))
+        records = order(team.kept(number))
         kinds = [record["kind"] for record in records]
         wanted = 1 if name == "second" else ROUNDS
         expect(kinds == ["job"] + ["round"] * wanted, f"{name}: its journal holds {kinds}")
@@ -245,7 +186,7 @@ def carry_out(team, at, ways, dice):
     for i, way in zip(at, ways):
         fed.wait_until(lambda i=i: team.records(numbers["first"]) >= i, f"the first job has {i} records")
         time.sleep(dice.uniform(0, SLOT_MS / 1000))
-        way(team, numbers["first"])
+        way(team, *([numbers["first"]] if way in (kill, stop) else []))
     numbers["third"] = json.loads(team.patient(dice.randrange(COORDINATORS), "submit", team.file("third"), "--json"))["number"]
     team.until(0, numbers["second"], "running")
     team.patient(1, "cancel", numbers["second"])
@@ -287,9 +228,7 @@ def damaged(make, programs):
     fed.wait_until(lambda: team.records(first) >= 2, "the first job has two records")
     with held_up(team, first) as (old, term):
         team.running[old].kill()
-        schema = f"{team.schema}_job_{first}"
-        ask(team.url, f"DROP TRIGGER stays ON {schema}.hedgerow_record; UPDATE {schema}.hedgerow_record"
-                      " SET chain = decode(repeat('00', 32), 'hex') WHERE sequence = 2; SELECT 1")
+        team.damage(first)
         wait_successor(team, term)
     other = team.federation.wait_event(team.name(1 - old), "job-set-aside")
     expect(other["job"] == first and "database hedgerow at" in other["text"], f"what is told: {other}")
@@ -567,30 +506,12 @@ def away(make, programs):
     expect(team.running[0].wait() == 0, "one that waits for a database did not end after SIGTERM")
     team.settings(0).write_text(settings)
     team.start_all()
-    server(team, 0)
+    restart(team)
     number = json.loads(team.patient(1, "submit", team.file("first"), "--json"))["number"]
     team.until(0, number, "done")
     team.stop()
 
 
-def main():
-    options = fed.options(at_once=(2, "federations at a time"), seeds=(6, "disturbed queues"), first=(0, "the first seed"))
-    if "DATABASE_URL" not in os.environ:
-        print("no DATABASE_URL: run this under tests/support/postgres")
-        return 77
-    common = {"programs": options.programs}
-    cases = [(one.__name__, one, common) for one in (planted, damaged, desks, pages, refusals, stalls, unasked)]
-    alone = [(away.__name__, away, common)]  # what these do to the server strikes every federation
-    every = [[kill], [stop], [cut], [server], [kill, stop], [stop, cut], [server, kill], [cut, stop, kill]]
-    for seed in range(options.first, options.first + options.seeds):
-        ways = every[seed % len(every)]
-        (alone if server in ways or cut in ways else cases).append((f"seed {seed}: {' '.join(way.__name__ for way in ways)}", case, {**common, "seed": seed, "ways": ways}))
-    code = 0
-    for group, at_once in ((cases, options.at_once), (alone, 1)):
-        chosen = [one for one in group if fed.is_chosen(one[0], options.only)]
-        code = max(code, fed.run_cases(chosen, at_once=at_once) if chosen else 0)
-    return code
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run((planted, damaged, desks, pages, refusals, stalls, unasked), (away,), case,
+                 ([kill], [stop], [cut], [restart], [kill, stop], [stop, cut], [restart, kill], [cut, stop, kill])))

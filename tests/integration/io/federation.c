@@ -22,8 +22,13 @@ static void write_entry(void *self, const struct log_entry *entry)
     (void)put;
 }
 
-static void echo_for_ever(struct federation *federation, const struct endpoint_limits *limits,
-                          int report)
+static void echo(struct endpoint *endpoint, const struct endpoint_message *message)
+{
+    (void)!endpoint_send(endpoint, &message->peer, message->control, message->payload);
+}
+
+static void serve_for_ever(struct federation *federation, const struct federation_ways *ways,
+                           int report)
 {
     int file = open(federation->log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     struct log log = {.write = write_entry, .self = &file, .level = LOG_DEBUG};
@@ -31,15 +36,13 @@ static void echo_for_ever(struct federation *federation, const struct endpoint_l
                                        .lines = "tcp://127.0.0.1:0",
                                        .key = &federation->coordinator,
                                        .log = &log,
-                                       .payload_bytes_max = PAYLOAD_MAX};
+                                       .payload_bytes_max = ways->payload_bytes_max,
+                                       .limits = ways->limits};
     struct roster_watch watch = {.path = federation->agents_path};
     static struct roster roster;
     struct endpoint *endpoint = NULL;
     struct why why = {""};
 
-    if (limits != NULL) {
-        options.limits = *limits;
-    }
     if (endpoint_listen(&endpoint, &options, &why) != STATUS_OK) {
         fprintf(stderr, "%s\n", why.text);
         _exit(1);
@@ -59,7 +62,10 @@ static void echo_for_ever(struct federation *federation, const struct endpoint_l
             _exit(1);
         }
         for (int i = 0; i < 64 && endpoint_receive(endpoint, &message) == STATUS_OK; i++) {
-            (void)!endpoint_send(endpoint, &message.peer, message.control, message.payload);
+            ways->answer(endpoint, &message);
+        }
+        if (ways->look != NULL) {
+            ways->look(endpoint);
         }
         struct peer cut;
         while (endpoint_next_cut(endpoint, &cut) == STATUS_OK) {
@@ -70,6 +76,16 @@ static void echo_for_ever(struct federation *federation, const struct endpoint_l
 
 void federation_start(struct federation *federation, int admitted,
                       const struct endpoint_limits *limits)
+{
+    struct federation_ways ways = {.payload_bytes_max = PAYLOAD_MAX, .answer = echo};
+    if (limits != NULL) {
+        ways.limits = *limits;
+    }
+    federation_start_as(federation, admitted, &ways);
+}
+
+void federation_start_as(struct federation *federation, int admitted,
+                         const struct federation_ways *ways)
 {
     int ends[2];
 
@@ -91,7 +107,7 @@ void federation_start(struct federation *federation, int admitted,
     cr_assert_geq(federation->process, 0);
     if (federation->process == 0) {
         close(ends[0]);
-        echo_for_ever(federation, limits, ends[1]);
+        serve_for_ever(federation, ways, ends[1]);
         _exit(0);
     }
     close(ends[1]);

@@ -27,7 +27,7 @@ enum { KIB_PER_MIB = 1024 };
 
 /* What must come is waited for so long that a machine that stands still is not taken for a program that
  * does; nothing is expected to take a part of it. */
-enum { PATIENCE_MS = 60 * 1000, FEDERATION_AGENTS = 6, PAYLOAD_MAX = 64 * 1024 };
+enum { PATIENCE_MS = 60 * 1000, FEDERATION_AGENTS = 48, PAYLOAD_MAX = 64 * 1024 };
 
 struct federation {
     struct scratch scratch;
@@ -42,6 +42,16 @@ struct federation {
 /* Starts it with the first `admitted` agents on the list; limits may be NULL. */
 void federation_start(struct federation *federation, int admitted,
                       const struct endpoint_limits *limits);
+
+/* What the coordinator does in place of an echo. */
+struct federation_ways {
+    struct endpoint_limits limits;
+    size_t payload_bytes_max;
+    void (*answer)(struct endpoint *endpoint, const struct endpoint_message *message);
+    void (*look)(struct endpoint *endpoint); /* once a turn; may be NULL */
+};
+void federation_start_as(struct federation *federation, int admitted,
+                         const struct federation_ways *ways);
 void federation_stop(struct federation *federation);
 void federation_admit(struct federation *federation, int agent);
 void federation_revoke(struct federation *federation, int agent);

@@ -250,11 +250,6 @@ static enum status computes(void *self, const struct event *event, struct effect
     return STATUS_OK;
 }
 
-static int64_t wake_of(const void *self)
-{
-    return *(const int64_t *)self;
-}
-
 static enum status make_busy(void *self, struct machine *machine, struct journal *journal,
                              UNUSED struct why *reason)
 {

@@ -22,11 +22,6 @@ static struct {
     bool followed;
 } ending;
 
-static int64_t wake_of(const void *self)
-{
-    return *(const int64_t *)self;
-}
-
 static enum status step_to_the_end(void *self, const struct event *event, struct effects *effects)
 {
     int64_t *wake_ms = self;

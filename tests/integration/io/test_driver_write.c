@@ -23,8 +23,7 @@ static struct {
     char heard[1024];
     char wrote[1024]; /* by its thread: a record's letter, or the number of one that is forgotten */
     script *script;
-    unsigned fails; /* the write, from 1, that fails with how; 0: none */
-    enum status how;
+    unsigned fails; /* the write, from 1, whose outcome is unknown; 0: none */
     unsigned writes;
     unsigned made;
     unsigned looks[2];
@@ -65,7 +64,7 @@ static enum status write_one(char letter)
         wait_for_the_others(&slow.is_writing);
     }
     note(slow.wrote, letter);
-    return ++slow.writes == slow.fails ? slow.how : STATUS_OK;
+    return ++slow.writes == slow.fails ? STATUS_UNKNOWN_OUTCOME : STATUS_OK;
 }
 
 static enum status append(UNUSED void *self, uint64_t *sequence, struct slice body,
@@ -136,25 +135,18 @@ static enum status step(void *self, const struct event *event, struct effects *e
     return letter == '\0' ? STATUS_OK : slow.script(letter, effects);
 }
 
-static int64_t wake_of(const void *self)
-{
-    return *(const int64_t *)self;
-}
-
 static enum status make(void *self, struct machine *machine, struct journal *journal,
                         UNUSED struct why *why)
 {
     const bool is_clock = self == &slow.wake_ms[0];
     *machine = (struct machine){
         .self = self, .step = is_clock ? clock_step : step, .work = compute, .wake_ms = wake_of};
-    *journal = (struct journal){.self = self,
-                                .waits = true,
-                                .append = append,
-                                .told = told,
-                                .forget = forget,
-                                .each = each_of_none,
-                                .trouble = trouble,
-                                .close = close_nothing};
+    *journal = empty_journal(self);
+    journal->waits = true;
+    journal->append = append;
+    journal->told = told;
+    journal->forget = forget;
+    journal->trouble = trouble;
     if (!is_clock) {
         slow.made++;
         note(slow.heard, '|');
@@ -206,6 +198,22 @@ static enum status look(void *self, driver_hear *hear, void *hear_self, UNUSED s
     return status;
 }
 
+static void run_driver(script *of, const struct driver_options *options,
+                       const struct driver_factory *factory)
+{
+    int exit_code = 1;
+    struct why why = {{0}};
+    slow.script = of;
+    cr_assert_eq(driver_run(options, factory, &exit_code, &why), STATUS_OK, "%s", why.text);
+    endpoint_free(options->endpoint);
+}
+
+static void expect_told(const char *wrote, const char *heard)
+{
+    cr_expect_str_eq(slow.wrote, wrote, "%s", slow.wrote);
+    cr_expect_str_eq(slow.heard, heard, "%s", slow.heard);
+}
+
 static void run(script *of, bool sources)
 {
     void *lane[] = {&slow.wake_ms[0], &slow.wake_ms[1]};
@@ -224,11 +232,7 @@ static void run(script *of, bool sources)
                                            .wind_up = wind_up,
                                            .next = next,
                                            .wants = wants};
-    int exit_code = 1;
-    struct why why = {{0}};
-    slow.script = of;
-    cr_assert_eq(driver_run(&options, &factory, &exit_code, &why), STATUS_OK, "%s", why.text);
-    endpoint_free(options.endpoint);
+    run_driver(of, &options, &factory);
     cr_expect_not(atomic_load(&slow.blocked), "the loop stood still during a write");
 }
 
@@ -262,9 +266,7 @@ static enum status in_order(char event, struct effects *effects)
 Test(driver_write, everybody_goes_on_while_one_writes, .timeout = 120)
 {
     run(in_order, false);
-    cr_expect_str_eq(slow.wrote, "a7b", "%s", slow.wrote);
-    /* Told of each record before the machine is told of its commit. */
-    cr_expect_str_eq(slow.heard, "|StACtBCX", "%s", slow.heard);
+    expect_told("a7b", "|StACtBCX"); /* of each record before the machine is told of its commit */
     cr_expect_eq(atomic_load(&slow.wound_up), 1);
 }
 
@@ -282,18 +284,15 @@ static enum status finishes_first(char event, struct effects *effects)
 Test(driver_write, one_that_has_finished_is_written_first, .timeout = 120)
 {
     run(finishes_first, false);
-    cr_expect_str_eq(slow.wrote, "12", "%s", slow.wrote);
-    cr_expect_str_eq(slow.heard, "|SX", "%s", slow.heard);
+    expect_told("12", "|SX");
     cr_expect_eq(atomic_load(&slow.wound_up), 1);
 }
 
 Test(driver_write, one_that_has_finished_and_is_not_written_is_made_anew, .timeout = 120)
 {
     slow.fails = 1;
-    slow.how = STATUS_UNKNOWN_OUTCOME;
     run(finishes_first, false);
-    cr_expect_str_eq(slow.wrote, "112", "%s", slow.wrote);
-    cr_expect_str_eq(slow.heard, "|SX|SX", "%s", slow.heard);
+    expect_told("112", "|SX|SX");
     cr_expect_eq(atomic_load(&slow.wound_up), 1);
 }
 
@@ -312,10 +311,8 @@ static enum status ends_when_made_anew(char event, struct effects *effects)
 Test(driver_write, a_write_that_fails_throws_its_machine_away, .timeout = 120)
 {
     slow.fails = 1;
-    slow.how = STATUS_UNKNOWN_OUTCOME;
     run(ends_when_made_anew, false);
-    cr_expect_str_eq(slow.wrote, "a", "%s", slow.wrote);
-    cr_expect_str_eq(slow.heard, "|StX|SX", "%s", slow.heard);
+    expect_told("a", "|StX|SX");
 }
 
 /* The write comes back after its machine was thrown away: it is unmade then, and nobody hears of the record but the next. */
@@ -323,8 +320,7 @@ Test(driver_write, a_machine_that_fails_is_unmade_once_its_write_is_back, .timeo
 {
     slow.tick_fails = true;
     run(ends_when_made_anew, false);
-    cr_expect_str_eq(slow.wrote, "a", "%s", slow.wrote);
-    cr_expect_str_eq(slow.heard, "|StX|SX", "%s", slow.heard);
+    expect_told("a", "|StX|SX");
 }
 
 /* A computation takes no write's place, and no write that of a computation. */
@@ -344,8 +340,7 @@ Test(driver_write, one_lane_writes_and_computes_at_once, .timeout = 120)
 {
     run(computes_meanwhile, false);
     cr_expect_str_eq(slow.wrote, "a", "%s", slow.wrote);
-    cr_expect_not_null(strchr(slow.heard, 'W'), "%s", slow.heard);
-    cr_expect_not_null(strchr(slow.heard, 'C'), "%s", slow.heard);
+    cr_expect(strchr(slow.heard, 'W') && strchr(slow.heard, 'C'), "%s", slow.heard);
 }
 
 /* A source may share the journal's connection. It is asked again when the write is done; another lane's is asked meanwhile. */
@@ -393,28 +388,34 @@ static enum status append_at_once(UNUSED void *self, uint64_t *sequence, struct 
     return STATUS_OK;
 }
 
+static struct journal_watch *watched_by; /* NULL: nobody */
+
 static enum status make_alone(void *self, struct machine *machine, struct journal *journal,
                               struct why *why)
 {
     const enum status status = make(self, machine, journal, why);
     journal->append = append_at_once;
+    if (watched_by != NULL) {
+        journal_watch_begin(watched_by, journal);
+    }
     return status;
+}
+
+static void run_alone(script *of, struct journal_watch *watch, struct driver_options options)
+{
+    const struct driver_factory factory = {
+        .self = &slow.wake_ms[1], .make = make_alone, .unmake = unmake_watched};
+    options.endpoint = endpoint_to_nobody();
+    watched_by = watch;
+    run_driver(of, &options, &factory);
 }
 
 Test(driver_write, a_source_and_the_only_lane_take_turns, .timeout = 120)
 {
     const struct driver_source from = {.self = &slow.looks[1], .look = look, .every_ms = 1};
     const struct driver_source *source[] = {&from};
-    const struct driver_options options = {
-        .endpoint = endpoint_to_nobody(), .source = source, .source_count = 1};
-    const struct driver_factory factory = {
-        .self = &slow.wake_ms[1], .make = make_alone, .unmake = unmake_watched};
-    int exit_code = 1;
-    struct why why = {{0}};
     const int64_t began_ms = clock_now_ms();
-    slow.script = alone;
-    cr_assert_eq(driver_run(&options, &factory, &exit_code, &why), STATUS_OK, "%s", why.text);
-    endpoint_free(options.endpoint);
+    run_alone(alone, NULL, (struct driver_options){.source = source, .source_count = 1});
     cr_expect_str_eq(slow.wrote, "se", "%s", slow.wrote);
     cr_expect_lt(clock_now_ms() - began_ms, PATIENCE_MS);
 }
@@ -434,16 +435,8 @@ static enum status commits_until_made_anew(char event, struct effects *effects)
 
 Test(driver_write, a_lead_that_is_lost_meanwhile_lets_its_machine_go, .timeout = 120)
 {
-    const struct driver_options options = {.endpoint = endpoint_to_nobody(), .lost = is_taken};
-    const struct driver_factory factory = {
-        .self = &slow.wake_ms[1], .make = make_alone, .unmake = unmake_watched};
-    int exit_code = 1;
-    struct why why = {{0}};
-    slow.script = commits_until_made_anew;
-    cr_assert_eq(driver_run(&options, &factory, &exit_code, &why), STATUS_OK, "%s", why.text);
-    endpoint_free(options.endpoint);
-    cr_expect_str_eq(slow.wrote, "a", "%s", slow.wrote);
-    cr_expect_str_eq(slow.heard, "|SX|SX", "%s", slow.heard);
+    run_alone(commits_until_made_anew, NULL, (struct driver_options){.lost = is_taken});
+    expect_told("a", "|SX|SX");
 }
 
 /* A stop waits for a write, also for longer than for a computation: the journal is given back in order. What is behind it is
@@ -480,18 +473,8 @@ static void note_record(UNUSED void *self, UNUSED const struct record *record,
     noted_by = pthread_self();
 }
 
-static struct journal_watch watch = {.note = note_record};
 static uint8_t *packed;
 static size_t packed_bytes;
-
-static enum status make_watched(void *self, struct machine *machine, struct journal *journal,
-                                struct why *why)
-{
-    const enum status status = make(self, machine, journal, why);
-    journal->append = append_at_once;
-    journal_watch_begin(&watch, journal);
-    return status;
-}
 
 static enum status commits_a_record(char event, struct effects *effects)
 {
@@ -506,15 +489,9 @@ static enum status commits_a_record(char event, struct effects *effects)
 Test(driver_write, a_watch_is_told_on_the_loops_thread, .timeout = 120)
 {
     struct record record = {.kind = RECORD_ROUND, .as.round = {.job = {{1}}}};
-    const struct driver_options options = {.endpoint = endpoint_to_nobody()};
-    const struct driver_factory factory = {
-        .self = &slow.wake_ms[1], .make = make_watched, .unmake = unmake_watched};
-    int exit_code = 1;
-    struct why why = {{0}};
+    struct journal_watch watch = {.note = note_record};
     cr_assert_eq(wire_encode_record(&packed, &packed_bytes, &record), STATUS_OK);
-    slow.script = commits_a_record;
-    cr_assert_eq(driver_run(&options, &factory, &exit_code, &why), STATUS_OK, "%s", why.text);
-    endpoint_free(options.endpoint);
+    run_alone(commits_a_record, &watch, (struct driver_options){.stop_grace_ms = 0});
     free(packed);
     const char *noted = strchr(slow.heard, 'N');
     cr_assert_not_null(noted, "%s", slow.heard);

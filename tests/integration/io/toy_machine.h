@@ -39,6 +39,12 @@ static inline enum status each_of_none(UNUSED void *self, UNUSED journal_visit *
     return STATUS_OK;
 }
 
+/* Of a machine whose self is when it wants to be woken. */
+static inline int64_t wake_of(const void *self)
+{
+    return *(const int64_t *)self;
+}
+
 static inline const char *no_trouble(UNUSED const void *self)
 {
     return "";

@@ -2,6 +2,7 @@
 
 #include "crypto/digest.h"
 #include "protocol/wire.h"
+#include "tests/unit/coordinator/waiting_job.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -10,18 +11,7 @@
 
 enum { STEP_MS = 10, HELLO_EVERY_MS = 500, COLUMNS = 8192 };
 
-static const char TEXT[] =
-    "hedgerow: 1\n"
-    "job: waiting\n"
-    "data:\n"
-    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-    "  features:\n"
-    "    - {column: a, centre: 0, half_width: 1}\n"
-    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
-    "cohort: {%s}\n"
-    "stages:\n"
-    "  - {task: fit, loss: logistic, lambdas: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], share: 0.6,"
-    " tolerance: 0.01, grid_bits: 10}\n";
+static const char TEXT[] = WAITING_TEXT("%s", "0.1, 0.2, 0.3, 0.4, 0.5, 0.6");
 
 static void listen(void *self, const struct log_entry *entry)
 {
