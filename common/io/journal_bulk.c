@@ -6,7 +6,8 @@
  * record's digest, which the chain has, tells whether the bytes are whole.
  *
  * A death leaves at most files that no row knows. They are removed after the next durable record, and so are those that
- * were forgotten.
+ * were forgotten. Where one large blob takes the place of another, the file of the one before stays a record longer, and
+ * the next blob is written over it: a file that grows takes the disk twice as long.
  *
  * Writes go past the kernel's cache of files where the file system lets them (O_DIRECT): nothing is copied, and a file's end
  * has no pages to drop. That takes a third of the processor's time. */
@@ -26,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What goes past the cache lies at a multiple of a block, and is one. Each write waits for the disk: it has to be large. */
@@ -125,6 +127,40 @@ static bool sync_folder(const char *path)
     return good;
 }
 
+void journal_bulk_drop_spare(struct journal_sqlite *journal)
+{
+    char path[JOURNAL_PATH_BYTES];
+    if (journal->bulk_spare != 0 && path_of(path, journal, journal->bulk_spare) == STATUS_OK) {
+        (void)unlink(path);
+    }
+    journal->bulk_spare = 0;
+}
+
+/* Opens the file of a new record: the spare one under another name, or a new one. Whoever reads the spare one still sees by
+ * its name that it is over (journal_bulk_read). One that has a second name is a backup's too, and is not written to. */
+static enum status open_new(int *file, struct journal_sqlite *journal, const char *path)
+{
+    char spare[JOURNAL_PATH_BYTES];
+    struct stat about;
+    const bool reuses =
+        journal->bulk_spare != 0 && path_of(spare, journal, journal->bulk_spare) == STATUS_OK &&
+        lstat(spare, &about) == 0 && about.st_nlink == 1 && rename(spare, path) == 0;
+    if (!reuses) {
+        journal_bulk_drop_spare(journal);
+        (void)unlink(path); /* what a death left; no record has this number yet */
+    }
+    journal->bulk_spare = 0;
+    return owned_open(file, path, O_WRONLY | (reuses ? 0 : O_CREAT | O_EXCL), &journal->trouble);
+}
+
+/* A spare file may have been longer. */
+static bool cut_to(int file, size_t size)
+{
+    struct stat about;
+    return fstat(file, &about) == 0 &&
+           ((uint64_t)about.st_size == size || ftruncate(file, (off_t)size) == 0);
+}
+
 enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *key,
                                uint64_t sequence, struct slice blob)
 {
@@ -139,15 +175,14 @@ enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *ke
         status = STATUS_IO;
     }
     if (status == STATUS_OK) {
-        (void)unlink(path); /* what a death left; no record has this number yet */
-        status = owned_open(&file, path, O_WRONLY | O_CREAT | O_EXCL, &journal->trouble);
+        status = open_new(&file, journal, path);
     }
     if (status == STATUS_OK) {
         stream = agree_stream_new(key);
         write_past_cache(file);
         errno = ENOMEM;
-        if (stream == NULL || !write_pieces(file, stream, blob) || fdatasync(file) != 0 ||
-            !sync_folder(journal->folder)) {
+        if (stream == NULL || !write_pieces(file, stream, blob) || !cut_to(file, blob.size) ||
+            fdatasync(file) != 0 || !sync_folder(journal->folder)) {
             why_file(&journal->trouble, path, "written", errno);
             (void)unlink(path);
             status = STATUS_IO;
@@ -181,11 +216,18 @@ static enum status read_pieces(int file, struct agree_stream *stream, uint8_t *o
     return STATUS_OK;
 }
 
+/* Returns whether the name is still that of a file: the name goes before the bytes do. */
+static bool is_still(const char *path, const struct stat *about)
+{
+    struct stat now;
+    return stat(path, &now) == 0 && now.st_ino == about->st_ino;
+}
+
 enum status journal_bulk_read(struct journal_sqlite *journal, uint8_t *out, uint64_t sequence,
                               uint64_t bytes, const struct digest *key)
 {
     char path[JOURNAL_PATH_BYTES];
-    struct stat about;
+    struct stat about = {0};
     int file = -1;
 
     enum status status = path_of(path, journal, sequence);
@@ -196,10 +238,10 @@ enum status journal_bulk_read(struct journal_sqlite *journal, uint8_t *out, uint
         return status == STATUS_INVALID ? STATUS_CORRUPT : status;
     }
     struct agree_stream *stream = agree_stream_new(key);
-    if (stream == NULL) {
-        status = STATUS_NO_MEMORY;
-    } else if (fstat(file, &about) != 0) {
+    if (fstat(file, &about) != 0) {
         status = STATUS_IO;
+    } else if (stream == NULL) {
+        status = STATUS_NO_MEMORY;
     } else if (about.st_size < 0 || (uint64_t)about.st_size != bytes) {
         status = STATUS_CORRUPT;
     } else {
@@ -207,6 +249,9 @@ enum status journal_bulk_read(struct journal_sqlite *journal, uint8_t *out, uint
     }
     if (status == STATUS_IO) {
         why_file(&journal->trouble, path, "read", errno);
+    }
+    if (!is_still(path, &about)) {
+        status = STATUS_NOT_FOUND; /* what was read may be another blob's */
     }
     agree_stream_free(stream);
     (void)close(file);
@@ -241,7 +286,7 @@ static void remove_stale(void *self, const char *name, uint64_t sequence)
 {
     struct journal_sqlite *journal = self;
     char path[JOURNAL_PATH_BYTES];
-    if (!journal_sqlite_may_have_bulk(journal, sequence) &&
+    if (sequence != journal->bulk_spare && !journal_sqlite_may_have_bulk(journal, sequence) &&
         journal_path(path, journal->folder, name, NULL) == STATUS_OK) {
         (void)unlink(path); /* one that stays says nothing: its key is gone */
     }

@@ -19,6 +19,7 @@ enum {
     JOURNAL_PIECE_BITS = 20,
     JOURNAL_BULK_NUMBER = (1 << JOURNAL_PIECE_BITS) - 1,
     JOURNAL_BULK_BYTES = 256 * 1024,
+    JOURNAL_LATER_MAX = 16,
     JOURNAL_VERSION = 4,
     JOURNAL_VERSION_LEAST = 1,
     JOURNAL_APPLICATION = 0x68647277
@@ -48,6 +49,10 @@ struct journal_sqlite {
     bool refuses;         /* after a doubt: only a new opening tells what is there */
     bool log_has_secrets; /* what was wiped is still in SQLite's log: somebody reads the journal */
     bool bulk_is_stale;   /* files may be there that no record needs */
+    uint64_t bulk_replaced; /* the latest that was forgotten since the record before; 0: none */
+    uint64_t bulk_spare;    /* whose file no record needs: the next is written over it; 0: none */
+    uint64_t later[JOURNAL_LATER_MAX]; /* (later_count) whose blobs the next record forgets */
+    size_t later_count;
     struct random_source *random; /* keys of files; NULL when read-only */
     struct journal_mark last;
     struct why trouble;
@@ -66,9 +71,11 @@ MUST_USE enum status journal_bulk_write(struct journal_sqlite *journal, struct d
 MUST_USE enum status journal_bulk_read(struct journal_sqlite *journal, uint8_t *out,
                                        uint64_t sequence, uint64_t bytes, const struct digest *key);
 
-/** Removes the files that no row has a key for. Only after a commit that waited for the disk: a power failure must not
+/** Removes the files that no row has a key for, but for the spare one. Only after a commit that waited for the disk: a power failure must not
  * bring back a key whose file is gone. */
 void journal_bulk_sweep(struct journal_sqlite *journal);
+/** Removes the spare one. */
+void journal_bulk_drop_spare(struct journal_sqlite *journal);
 
 /** Opens the mark, and reads it. It is made before the database, so that a journal with records always has one beside it; and
  * read before it is looked for, so that a program that begins and goes on writing both is not taken for an older copy. Fails

@@ -1,6 +1,7 @@
 /* The journal over SQLite in WAL mode with synchronous=FULL, but for what is forgotten. One transaction holds a record and the
  * pieces of its blob, or the key of the file that has it (journal_bulk.c), so that a crash leaves both or neither, and
- * memory stays at one piece.
+ * memory stays at one piece. It also drops what was forgotten since the record before: a round's end forgets an answer, and
+ * in two transactions the answer that follows would write twice as many pages.
  *
  * Before COMMIT is asked for, a failure is certain: nothing was recorded. Once it is asked for,
  * only SQLITE_OK is an answer; anything else leaves the outcome unknown, and the handle then
@@ -143,6 +144,22 @@ static enum status empty_log(struct journal_sqlite *journal)
     return STATUS_IO;
 }
 
+/* Drops the blobs that are to be forgotten with the transaction that is open. */
+static bool drop_later(struct journal_sqlite *journal)
+{
+    sqlite3_stmt *drop = journal->statement[STATEMENT_DROP_PIECES];
+    bool good = true;
+    for (size_t i = 0; good && i < journal->later_count; i++) {
+        if (journal_sqlite_may_have_bulk(journal, journal->later[i])) {
+            journal->bulk_is_stale = true;
+            journal->bulk_replaced = journal->later[i];
+        }
+        good =
+            journal_bind_pieces(drop, journal->later[i]) && perform(journal, STATEMENT_DROP_PIECES);
+    }
+    return good;
+}
+
 static enum status append_known(void *self, uint64_t *sequence, struct slice body,
                                 struct slice blob, const struct digest *digest)
 {
@@ -168,7 +185,7 @@ static enum status append_known(void *self, uint64_t *sequence, struct slice bod
     }
     journal_row_chain(&next.chain, &journal->last.chain, next.sequence, body, blob.size,
                       &blob_digest);
-    if (!perform(journal, STATEMENT_BEGIN) ||
+    if (!perform(journal, STATEMENT_BEGIN) || !drop_later(journal) ||
         !insert_record(journal, &next, body, blob, &blob_digest) ||
         !(is_bulk ? insert_piece(journal, next.sequence, JOURNAL_BULK_NUMBER,
                                  (struct slice){key.byte, sizeof key.byte})
@@ -180,10 +197,17 @@ static enum status append_known(void *self, uint64_t *sequence, struct slice bod
         return status;
     }
     journal->last = next;
+    journal->later_count = 0;
     *sequence = next.sequence;
     if (journal->log_has_secrets && empty_log(journal) != STATUS_OK) {
         journal->refuses = true; /* this record is durable */
     }
+    if (!is_bulk) {
+        journal_bulk_drop_spare(journal);
+    } else if (journal->bulk_replaced != 0) {
+        journal->bulk_spare = journal->bulk_replaced;
+    }
+    journal->bulk_replaced = 0;
     if (journal->bulk_is_stale) {
         journal_bulk_sweep(journal);
     }
@@ -200,8 +224,8 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     return append_known(self, sequence, body, blob, NULL);
 }
 
-/* Between a round's end and the next answer nobody needs to wait for the disk: the next record's sync covers what is
- * forgotten before it, and what a power failure brings back is forgotten at the next start. */
+/* Nobody needs to wait for the disk: the next record's sync covers what is forgotten before it, and what a power failure
+ * brings back is forgotten at the next start. */
 static bool wait_for_disk(struct journal_sqlite *journal, bool wait)
 {
     return sqlite3_exec(journal->database,
@@ -209,14 +233,24 @@ static bool wait_for_disk(struct journal_sqlite *journal, bool wait)
                         NULL) == SQLITE_OK;
 }
 
-static enum status drop_pieces(struct journal_sqlite *journal, uint64_t sequence)
+/* Forgets what the next record was to forget, without one. */
+static enum status forget_now(struct journal_sqlite *journal)
 {
-    if (!perform(journal, STATEMENT_BEGIN) ||
-        !journal_bind_pieces(journal->statement[STATEMENT_DROP_PIECES], sequence) ||
-        !perform(journal, STATEMENT_DROP_PIECES)) {
+    if (journal->later_count == 0) {
+        return STATUS_OK;
+    }
+    if (!wait_for_disk(journal, false) || !perform(journal, STATEMENT_BEGIN) ||
+        !drop_later(journal)) {
         return give_up(journal);
     }
-    return commit(journal);
+    const enum status status = commit(journal);
+    journal->later_count = 0;
+    if (!wait_for_disk(journal, true)) {
+        (void)journal_sqlite_failure(journal, "set to wait for the disk");
+        journal->refuses = true;
+        return STATUS_UNKNOWN_OUTCOME;
+    }
+    return status;
 }
 
 static enum status forget(void *self, uint64_t sequence)
@@ -224,24 +258,28 @@ static enum status forget(void *self, uint64_t sequence)
     struct journal_sqlite *journal = self;
 
     enum status status = refuse(journal);
-    if (status != STATUS_OK) {
+    if (status != STATUS_OK || sequence == 0 || sequence > journal->last.sequence) {
         return status;
     }
-    if (sequence == 0 || sequence > journal->last.sequence) {
-        return STATUS_OK;
+    if (journal->later_count == JOURNAL_LATER_MAX) {
+        status = forget_now(journal);
     }
-    if (!wait_for_disk(journal, false)) {
-        return give_up(journal);
-    }
-    journal->bulk_is_stale =
-        journal->bulk_is_stale || journal_sqlite_may_have_bulk(journal, sequence);
-    status = drop_pieces(journal, sequence);
-    if (!wait_for_disk(journal, true)) {
-        (void)journal_sqlite_failure(journal, "set to wait for the disk");
-        journal->refuses = true;
-        return STATUS_UNKNOWN_OUTCOME;
+    if (status == STATUS_OK) {
+        journal->later[journal->later_count++] = sequence;
     }
     return status;
+}
+
+/* What is forgotten is not shown. */
+static enum status each(void *self, journal_visit *visit, void *visit_self, struct why *why)
+{
+    struct journal_sqlite *journal = self;
+    const enum status status = journal->refuses ? STATUS_OK : forget_now(journal);
+    if (status != STATUS_OK) {
+        why_set(why, "%s", journal->trouble.text);
+        return status;
+    }
+    return journal_sqlite_each(journal, visit, visit_self, why);
 }
 
 static enum status wipe(void *self, uint64_t sequence)
@@ -252,6 +290,9 @@ static enum status wipe(void *self, uint64_t sequence)
         return status;
     }
     status = forget(self, sequence);
+    if (status == STATUS_OK) {
+        status = forget_now(journal);
+    }
     if (status == STATUS_OK) {
         status = empty_log(journal);
         journal->refuses = status != STATUS_OK;
@@ -267,7 +308,12 @@ static const char *trouble(const void *self)
 
 static void close_face(void *self)
 {
-    journal_sqlite_end(self);
+    struct journal_sqlite *journal = self;
+    if (!journal->refuses) {
+        (void)!forget_now(journal); /* else the next start asks for it again */
+        journal_bulk_drop_spare(journal);
+    }
+    journal_sqlite_end(journal);
 }
 
 void journal_sqlite_end(struct journal_sqlite *journal)
@@ -296,7 +342,7 @@ struct journal journal_sqlite_face(struct journal_sqlite *journal)
                             .append_known = append_known,
                             .forget = forget,
                             .wipe = wipe,
-                            .each = journal_sqlite_each,
+                            .each = each,
                             .trouble = trouble,
                             .close = close_face};
 }

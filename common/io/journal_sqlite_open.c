@@ -70,7 +70,7 @@ static enum status set_durable(struct journal_sqlite *journal)
 
     if (!ask(journal, "PRAGMA journal_mode=WAL", NULL, mode, sizeof mode) ||
         !run(journal, "PRAGMA synchronous=FULL; PRAGMA cache_size=-2048;"
-                      "PRAGMA journal_size_limit=16777216; PRAGMA wal_autocheckpoint=1000;"
+                      "PRAGMA journal_size_limit=16777216; PRAGMA wal_autocheckpoint=256;"
                       "PRAGMA trusted_schema=OFF; PRAGMA secure_delete=ON") ||
         !ask(journal, "PRAGMA synchronous", &level, NULL, 0)) {
         return journal_sqlite_failure(journal, "prepared");

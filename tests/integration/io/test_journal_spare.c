@@ -1,0 +1,238 @@
+/* What is forgotten goes with the next record, in one commit. The file of a large blob that another has replaced is written
+ * over by the one after that, and by nothing else. */
+
+#include "io/journal.h"
+
+#include "scratch.h"
+
+#include <criterion/criterion.h>
+#include <sys/stat.h>
+
+enum { LARGE = 1024 * 1024 + 5001, LARGER = LARGE + 700000, SMALL = 4000, BLOBS_MAX = 64 };
+
+static struct scratch scratch;
+static struct why why;
+static struct journal journal;
+static uint8_t bytes[LARGER];
+static bool strikes; /* the next read of a blob's file finds that it has been written over */
+
+ssize_t __real_read(int file, void *into, size_t size);
+ssize_t __wrap_read(int file, void *into, size_t size);
+
+static enum status open_journal(void)
+{
+    struct journal_sqlite_options options = {.folder = scratch.folder, .kind = "agent"};
+    journal_close(&journal);
+    return journal_sqlite_open(&journal, &options, &why);
+}
+
+static void setup(void)
+{
+    scratch_make(&scratch);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(i * 7 + i / 251);
+    }
+    cr_assert_eq(open_journal(), STATUS_OK, "%s", why.text);
+}
+
+static void teardown(void)
+{
+    journal_close(&journal);
+    scratch_remove(&scratch);
+}
+
+/* Each blob begins at another byte, so that one is never taken for another. */
+static void put(uint64_t number, size_t size)
+{
+    uint64_t sequence = 0;
+    cr_assert_eq(journal.append(journal.self, &sequence, (struct slice){"body", 4},
+                                (struct slice){bytes + number, size}),
+                 STATUS_OK, "%s", journal.trouble(journal.self));
+    cr_assert_eq(sequence, number);
+}
+
+static void forget(uint64_t number)
+{
+    cr_assert_eq(journal.forget(journal.self, number), STATUS_OK);
+}
+
+ssize_t __wrap_read(int file, void *into, size_t size)
+{
+    struct stat about;
+    if (strikes && fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == LARGE) {
+        strikes = false;
+        forget(2);
+        put(3, LARGE);
+        put(4, LARGE);
+    }
+    return __real_read(file, into, size);
+}
+
+struct seen {
+    size_t count;
+    size_t size[BLOBS_MAX]; /* of the blobs */
+};
+
+static enum status see(void *self, uint64_t sequence, struct slice body, struct slice blob)
+{
+    struct seen *seen = self;
+    cr_assert_lt(seen->count, BLOBS_MAX);
+    cr_expect_eq(body.size, 4);
+    cr_expect(blob.size == 0 || memcmp(blob.data, bytes + sequence, blob.size) == 0);
+    seen->size[seen->count++] = blob.size;
+    return STATUS_OK;
+}
+
+static struct seen read_own(void)
+{
+    struct seen seen = {0};
+    cr_assert_eq(journal.each(journal.self, see, &seen, &why), STATUS_OK, "%s", why.text);
+    return seen;
+}
+
+static struct seen read_beside(void)
+{
+    struct seen seen = {0};
+    cr_assert_eq(journal_sqlite_read(scratch.folder, "agent", see, &seen, &why), STATUS_OK, "%s",
+                 why.text);
+    return seen;
+}
+
+static struct stat look(const char *name)
+{
+    struct stat about = {0};
+    (void)!stat(scratch_path(&scratch, name), &about);
+    return about;
+}
+
+static bool is_there(const char *name)
+{
+    return look(name).st_ino != 0;
+}
+
+/* Where each has a commit of its own, SQLite's log has three pages a round, and more in a journal that is longer. */
+Test(journal_spare, what_is_forgotten_and_what_comes_are_one_commit, .init = setup,
+     .fini = teardown)
+{
+    enum { PAGE = 4096 + 24, ROUNDS = 20, PAGES_MOST = 2 };
+    put(1, SMALL);
+    const off_t before = look("journal.db-wal").st_size;
+    for (uint64_t i = 1; i <= ROUNDS; i++) {
+        forget(i);
+        put(i + 1, SMALL);
+    }
+    cr_expect_leq(look("journal.db-wal").st_size - before, ROUNDS * PAGES_MOST * PAGE);
+    const struct seen seen = read_beside();
+    cr_expect_eq(seen.count, ROUNDS + 1);
+    for (size_t i = 0; i < seen.count; i++) {
+        cr_expect_eq(seen.size[i], i == ROUNDS ? SMALL : 0);
+    }
+}
+
+Test(journal_spare, what_is_forgotten_is_not_shown, .init = setup, .fini = teardown)
+{
+    put(1, SMALL);
+    forget(1);
+    cr_expect_eq(read_own().size[0], 0);
+    cr_expect_eq(read_beside().size[0], 0, "the reading forgot it for good");
+}
+
+Test(journal_spare, whoever_ends_forgets_first, .init = setup, .fini = teardown)
+{
+    put(1, SMALL);
+    put(2, LARGE);
+    forget(1);
+    journal_close(&journal);
+    const struct seen seen = read_beside();
+    cr_expect(seen.size[0] == 0 && seen.size[1] == LARGE);
+}
+
+Test(journal_spare, any_number_may_be_forgotten_at_once, .init = setup, .fini = teardown)
+{
+    enum { MANY = 40 };
+    for (uint64_t i = 1; i <= MANY; i++) {
+        put(i, SMALL);
+    }
+    for (uint64_t i = 1; i <= MANY; i++) {
+        forget(i);
+        forget(i);
+    }
+    put(MANY + 1, SMALL);
+    const struct seen seen = read_beside();
+    for (size_t i = 0; i < MANY; i++) {
+        cr_expect_eq(seen.size[i], 0);
+    }
+    cr_expect_eq(seen.size[MANY], SMALL);
+}
+
+Test(journal_spare, a_blob_is_written_over_the_file_of_what_was_replaced, .init = setup,
+     .fini = teardown)
+{
+    const size_t size[] = {LARGE, LARGE, LARGE, LARGER, LARGE, LARGE, LARGE - 4096, LARGE};
+    ino_t file[9] = {0};
+    char name[16];
+    for (uint64_t i = 1; i <= 8; i++) {
+        forget(i - 1);
+        put(i, size[i - 1]);
+        (void)snprintf(name, sizeof name, "bulk-%u", (unsigned)i);
+        file[i] = look(name).st_ino;
+        cr_expect_eq((size_t)look(name).st_size, size[i - 1]);
+        cr_expect_eq(look(name).st_mode & 0777, 0600);
+        cr_expect(i < 3 || file[i] == file[i - 2], "%s is a new file", name);
+        cr_expect_eq(read_own().size[i - 1], size[i - 1]);
+    }
+    cr_expect(is_there("bulk-7") && !is_there("bulk-6"));
+    put(9, 0);
+    cr_expect_not(is_there("bulk-7"), "nothing is kept where no large blob followed");
+    cr_assert_eq(open_journal(), STATUS_OK, "%s", why.text);
+    cr_expect_eq(read_own().size[7], LARGE);
+}
+
+Test(journal_spare, what_a_death_left_is_not_written_over, .init = setup, .fini = teardown)
+{
+    put(1, LARGE);
+    cr_assert_eq(open_journal(), STATUS_OK, "%s", why.text);
+    scratch_write(scratch_path(&scratch, "bulk-9"), "a death left it");
+    put(2, LARGE);
+    cr_expect_not(is_there("bulk-9"));
+    forget(1);
+    put(3, LARGE);
+    cr_expect(is_there("bulk-1"));
+    journal_close(&journal);
+    cr_expect_not(is_there("bulk-1"));
+}
+
+Test(journal_spare, a_copy_by_a_second_name_stays_as_it_is, .init = setup, .fini = teardown)
+{
+    char from[192];
+    uint8_t before[64];
+    uint8_t after[64];
+    put(1, LARGE);
+    forget(1);
+    put(2, LARGE);
+    (void)snprintf(from, sizeof from, "%s", scratch_path(&scratch, "bulk-1"));
+    cr_assert_eq(link(from, scratch_path(&scratch, "backup")), 0);
+    FILE *file = fopen(scratch_path(&scratch, "backup"), "rb");
+    cr_assert_eq(fread(before, 1, sizeof before, file), sizeof before);
+    forget(2);
+    put(3, LARGE);
+    rewind(file);
+    cr_assert_eq(fread(after, 1, sizeof after, file), sizeof after);
+    (void)fclose(file);
+    cr_expect_arr_eq(before, after, sizeof before);
+    cr_expect_not(is_there("bulk-1"));
+    cr_expect_eq(read_own().size[2], LARGE);
+}
+
+Test(journal_spare, a_reader_takes_what_was_written_over_as_forgotten, .init = setup,
+     .fini = teardown)
+{
+    put(1, SMALL);
+    put(2, LARGE);
+    strikes = true;
+    const struct seen seen = read_beside();
+    cr_assert_not(strikes);
+    cr_expect(seen.count == 2 && seen.size[0] == SMALL && seen.size[1] == 0);
+    cr_expect_eq(look("bulk-4").st_size, LARGE);
+    cr_expect_eq(read_own().size[3], LARGE);
+}
