@@ -2,6 +2,7 @@
 
 #include "base/embedded.h"
 #include "base/near.h"
+#include "base/output.h"
 #include "base/wrap.h"
 #include "json/json_text.h"
 
@@ -217,14 +218,9 @@ static const struct command *find(const struct command *table, size_t skipped, c
     return NULL;
 }
 
-/* Output that did not arrive is a failure, also of --help: a full disk, a closed pipe. */
 static enum exit_code flushed(enum exit_code code)
 {
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_CODE_OK) {
-        (void)fputs("hedgerow: standard output cannot be written\n", stderr);
-        return EXIT_CODE_INTERNAL;
-    }
-    return code;
+    return (enum exit_code)output_end("hedgerow", (int)code);
 }
 
 static enum exit_code run(const struct command *command, int count, char **argument)

@@ -238,8 +238,25 @@ static enum status replace(const char *path, struct slice bytes, mode_t mode,
     return STATUS_OK;
 }
 
+/* A rename would put a file in the place of /dev/null, or of the link /dev/stdout. */
+static enum status may_replace(const char *path, struct stat *about, bool *had, struct why *why)
+{
+    *had = lstat(path, about) == 0;
+    if (*had && !S_ISREG(about->st_mode)) {
+        return why_refuse(why, "%s is %s; remedy: name the file itself", path,
+                          S_ISLNK(about->st_mode) ? "a symbolic link, which is never replaced"
+                                                  : "not a regular file");
+    }
+    return STATUS_OK;
+}
+
 enum status file_write(const char *path, struct slice bytes, unsigned mode, struct why *why)
 {
+    struct stat about;
+    bool had = false;
+    if (may_replace(path, &about, &had, why) != STATUS_OK) {
+        return STATUS_IO;
+    }
     enum status status = replace(path, bytes, (mode_t)mode, NULL, why);
     if (status == STATUS_OK && !sync_folder_of(path)) {
         why_file(why, path, "written", errno);
@@ -251,15 +268,14 @@ enum status file_write(const char *path, struct slice bytes, unsigned mode, stru
 enum status file_replace(const char *path, struct slice text, struct why *why)
 {
     struct stat about;
-    const bool had = lstat(path, &about) == 0;
-    if (had && !S_ISREG(about.st_mode)) {
-        return why_refuse(why, "%s is %s; remedy: name the file itself", path,
-                          S_ISLNK(about.st_mode) ? "a symbolic link, which is never replaced"
-                                                 : "not a regular file");
+    bool had = false;
+    enum status status = may_replace(path, &about, &had, why);
+    if (status != STATUS_OK) {
+        return status;
     }
     /* root may edit what the service's own account must go on reading. */
-    enum status status = replace(path, text, had ? about.st_mode & 0777 : 0600,
-                                 had && geteuid() == 0 ? &about : NULL, why);
+    status = replace(path, text, had ? about.st_mode & 0777 : 0600,
+                     had && geteuid() == 0 ? &about : NULL, why);
     if (status == STATUS_OK && !sync_folder_of(path)) {
         why_file(why, path, "replaced", errno);
         status = STATUS_IO;

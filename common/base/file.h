@@ -43,8 +43,9 @@ MUST_USE enum status file_read_text(char *text, size_t size, size_t *used, const
  *
  * mode  in  permission bits, for example 0644
  *
- * Fails with STATUS_IO; what was there before is then still there, unless the folder's sync alone failed: then the new one
- * is there, and a power failure may bring the old one back.
+ * Fails with STATUS_IO, also where path is a symbolic link, a device or a pipe: none of these is replaced. What was there
+ * before is then still there, unless the folder's sync alone failed: then the new one is there, and a power failure may
+ * bring the old one back.
  */
 MUST_USE enum status file_write(const char *path, struct slice bytes, unsigned mode,
                                 struct why *why);

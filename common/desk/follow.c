@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* DONE is the one good end. */
 static enum exit_code code_of(const json_t *job)
@@ -85,6 +86,17 @@ static enum exit_code show_rounds(struct following *following, const json_t *rou
     }
     (void)fflush(stdout);
     return code;
+}
+
+/* Rests between two looks. Where rounds are shown it answers whether somebody reads standard output still: a pipe whose
+ * reader has left says so now, and a line would say so only with the next round, perhaps in days. */
+static bool rest(unsigned rest_ms, bool rounds)
+{
+    struct pollfd out = {.fd = rounds ? STDOUT_FILENO : -1};
+    if (poll(&out, 1, (int)rest_ms) > 0 && (out.revents & POLLNVAL) != 0) {
+        (void)poll(NULL, 0, (int)rest_ms); /* there was no standard output from the start */
+    }
+    return (out.revents & (POLLERR | POLLHUP)) == 0;
 }
 
 enum { WHOLE_LOOKS = 10 };
@@ -175,8 +187,9 @@ enum exit_code desk_follow(const struct desk_port *port, uint32_t number, bool a
         if (code != EXIT_CODE_OK) {
             return code;
         }
-        if (!more) {
-            (void)poll(NULL, 0, (int)port->look_ms);
+        if (!more && !rest(port->look_ms, rounds)) {
+            why_set(why, "nobody reads the rounds any more; the job goes on: see `status`");
+            return EXIT_CODE_INTERNAL;
         }
     }
 }

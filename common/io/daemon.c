@@ -1,9 +1,9 @@
 #include "io/daemon.h"
 
 #include "base/check.h"
-#include "base/exit_code.h"
 #include "base/file.h"
 #include "base/near.h"
+#include "base/output.h"
 #include "base/wrap.h"
 #include "io/clock.h"
 #include "io/process.h"
@@ -198,7 +198,7 @@ int daemon_main(const struct daemon_program *program, const struct arguments *ar
 {
     struct why why = {""};
     if (prints_help(program, count, argument)) {
-        return EXIT_CODE_OK;
+        return output_end(program->name, EXIT_CODE_OK);
     }
     for (size_t i = 0; i < program->command_count; i++) {
         const struct daemon_command *command = &program->command[i];
@@ -214,7 +214,7 @@ int daemon_main(const struct daemon_program *program, const struct arguments *ar
         }
         return options_read(command->option, options, count - words, argument + words, &why) ==
                        STATUS_OK
-                   ? command->run(arguments)
+                   ? output_end(program->name, command->run(arguments))
                    : daemon_usage(program->name, why.text);
     }
     return refuse_command(program, count, argument);

@@ -76,6 +76,28 @@ Test(file, whose_folder_is_not_synced_is_not_said_to_be_written)
     cr_assert(unlink(path) == 0 && rmdir(folder) == 0);
 }
 
+/* As root a rename would leave a file in the place of /dev/null, and every program would fill it. */
+Test(file, does_not_take_the_place_of_a_pipe_a_device_or_a_link)
+{
+    char folder[64];
+    char pipe[128];
+    char link[128];
+    struct stat info;
+    struct why why = {""};
+    scratch(folder);
+    (void)snprintf(pipe, sizeof pipe, "%s/pipe", folder);
+    (void)snprintf(link, sizeof link, "%s/stdout", folder);
+    cr_assert(mkfifo(pipe, 0600) == 0 && symlink("nowhere", link) == 0);
+    cr_expect(file_write(pipe, (struct slice){"x", 1}, 0644, &why) == STATUS_IO);
+    cr_expect(strstr(why.text, "pipe is not a regular file") != NULL, "%s", why.text);
+    cr_expect(file_write(link, (struct slice){"x", 1}, 0644, &why) == STATUS_IO);
+    cr_expect(strstr(why.text, "a symbolic link") != NULL, "%s", why.text);
+    cr_expect(stat(pipe, &info) == 0 && S_ISFIFO(info.st_mode));
+    cr_expect(lstat(link, &info) == 0 && S_ISLNK(info.st_mode));
+    cr_expect(entries(folder) == 2);
+    cr_assert(unlink(pipe) == 0 && unlink(link) == 0 && rmdir(folder) == 0);
+}
+
 Test(file, that_is_large_is_read_whole)
 {
     char folder[64];

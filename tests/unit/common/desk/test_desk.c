@@ -287,6 +287,24 @@ Test(desk, who_watches_outlasts_a_restart_and_not_a_wrong_address)
     cr_expect_eq(play.questions, 2, "a key that was revoked is told at once");
 }
 
+/* `watch 7 | head -3`: without a look at the pipe it asked on until the next round, perhaps for days. */
+Test(desk, who_watches_ends_when_nobody_reads_what_it_shows)
+{
+    struct play play = {.json =
+                            "{\"job\": {\"number\": 1, \"state\": \"running\"}, \"rounds\": []}"};
+    const struct desk_port port = port_of(&play);
+    const struct desk_request request = {.job = "1"};
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    cr_assert_eq(dup2(ends[1], STDOUT_FILENO), STDOUT_FILENO);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    why.text[0] = '\0';
+    cr_expect_eq(desk_watch(&port, &request, &why), EXIT_CODE_INTERNAL);
+    cr_expect_not_null(strstr(why.text, "nobody reads"), "%s", why.text);
+    cr_expect_eq(play.questions, 1);
+}
+
 /* Who waits asks for the end alone, which never comes; the whole job tells that it cannot. */
 Test(desk, nobody_waits_for_a_job_that_is_set_aside)
 {

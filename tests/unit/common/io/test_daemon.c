@@ -6,7 +6,9 @@
 #include "tests/support/quiet_fork.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -128,4 +130,39 @@ Test(daemon, who_asks_again_while_results_are_made_does_not_wait)
     cr_expect_eq(code_of_hurried(SIGTERM, (const int64_t[]){10, LATE_MS}, 2, FOREVER_MS), 0);
     cr_expect_eq(code_of_hurried(SIGINT, (const int64_t[]){10, LATE_MS}, 2, FOREVER_MS), 130);
     cr_expect_lt(clock_now_ms() - begun_ms, FOREVER_MS / 2);
+}
+
+static int lists(const struct arguments *arguments)
+{
+    (void)arguments;
+    return puts("hospital-1") >= 0 ? 0 : 3;
+}
+
+/* Whoever keeps a ledger's list in a file must hear that the disk was full. */
+Test(daemon, a_command_whose_words_are_lost_does_not_end_well)
+{
+    static const struct daemon_command commands[] = {{"list", NULL, lists, {{0}}}};
+    const struct daemon_program program = {"hedgerow-trial", "help", "usage", commands, 1};
+    char program_name[] = "hedgerow-trial";
+    char list[] = "list";
+    char help[] = "--help";
+    const int file = open("/dev/full", O_WRONLY);
+    cr_assert_geq(file, 0);
+    for (int full = 0; full < 2; full++) {
+        for (int i = 0; i < 2; i++) {
+            int result = -1;
+            const pid_t child = quiet_fork();
+            if (child == 0) {
+                const int out = full ? file : open("/dev/null", O_WRONLY);
+                if (dup2(out, STDOUT_FILENO) != STDOUT_FILENO) {
+                    _exit(99);
+                }
+                char *argument[] = {program_name, i == 0 ? list : help, NULL};
+                _exit(daemon_main(&program, NULL, 2, argument));
+            }
+            cr_assert_eq(waitpid(child, &result, 0), child);
+            cr_expect_eq(WIFEXITED(result) ? WEXITSTATUS(result) : -1, full);
+        }
+    }
+    (void)close(file);
 }
