@@ -277,6 +277,22 @@ static void describe_model(char *text, size_t size, const struct coordinator *c,
     }
 }
 
+/* What the round's task has decided, where a state is learned: what results say of the round, while a person waits. Returns NULL
+ * if there is nothing, or no memory. Caller owns it. */
+static char *describe_state(const struct coordinator *c, const struct stage *stage,
+                            const struct record *record)
+{
+    const struct job *job = c->options.job;
+    const struct task_close *kind = task_close(job, stage);
+    struct outcome_round round = {.task = stage->task, .round = record->as.round.round};
+    if (!kind->keeps_state || kind->describe == NULL ||
+        kind->describe(&round, &c->outcome, job, stage, record) != STATUS_OK) {
+        free(round.note);
+        return NULL;
+    }
+    return round.note;
+}
+
 /* The line a person watches, and its figures for programs: epsilon is what is spent so far. */
 static void log_closed(const struct coordinator *c, const struct record *record)
 {
@@ -294,6 +310,7 @@ static void log_closed(const struct coordinator *c, const struct record *record)
         return;
     }
     describe_model(model, sizeof model, c, record);
+    char *said = describe_state(c, stage, record);
     decimal_format(epsilon, sizeof epsilon, spent.epsilon_micro, EPSILON_DECIMALS);
     decimal_format(delta, sizeof delta, spent.delta_atto, DELTA_DECIMALS);
     const struct log_field field[] = {
@@ -306,13 +323,15 @@ static void log_closed(const struct coordinator *c, const struct record *record)
         {.name = "delta", .number = (double)spent.delta_atto / 1e18},
         {.name = "seconds", .number = record->as.round.duration_ms / 1000.0},
         {.name = "model", .text = model}};
-    log_event_fields(
-        c->options.log, LOG_INFO, "round-closed", field, sizeof field / sizeof field[0],
-        "%s round %" PRIu32 " of %" PRIu32 ": %" PRIu32
-        " agents, epsilon %s%s%s so far, %.2f s, model: %s",
-        task_name(stage->task), round + 1, job_round_count(c->options.job),
-        record->as.round.agent_count, epsilon, spent.delta_atto > 0 ? " delta " : "",
-        spent.delta_atto > 0 ? delta : "", record->as.round.duration_ms / 1000.0, model);
+    log_event_fields(c->options.log, LOG_INFO, "round-closed", field,
+                     sizeof field / sizeof field[0],
+                     "%s round %" PRIu32 " of %" PRIu32 ": %" PRIu32
+                     " agents, epsilon %s%s%s so far, %.2f s, model: %s%s%s",
+                     task_name(stage->task), round + 1, job_round_count(c->options.job),
+                     record->as.round.agent_count, epsilon, spent.delta_atto > 0 ? " delta " : "",
+                     spent.delta_atto > 0 ? delta : "", record->as.round.duration_ms / 1000.0,
+                     model, said == NULL ? "" : "; ", said == NULL ? "" : said);
+    free(said);
 }
 
 enum status coordinator_keep_state(struct coordinator *c, uint64_t sequence, bool holds)

@@ -230,8 +230,9 @@ static size_t step_lines(struct line *line, const struct stage *stage)
     }
     line[0] = (struct line){.within = last, .unit = (double)learn_clip(stage)};
     (void)snprintf(line[0].what, TERMS_TEXT_BYTES,
-                   "each of %zu numbers of a gradient of length 1 (steps: %u)",
-                   learn_gradient_count(stage), own->tune.steps);
+                   "each of %zu numbers of a gradient of length 1 (steps: %u%s)",
+                   learn_gradient_count(stage), own->tune.steps,
+                   own->tune.bends ? "; the second tries products of columns" : "");
     if (!own->is_number) {
         const bool two = own->tune.output_count == 1;
         line[0].noise_to_signal =

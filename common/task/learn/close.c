@@ -264,41 +264,70 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     return status == STATUS_OK && last ? add_models(outcome, job, stage) : status;
 }
 
-static enum status describe(struct outcome_round *round, const struct outcome *outcome,
-                            const struct job *job, const struct stage *stage,
-                            const struct record *record)
+/* What became of products of columns, after the last step. */
+static enum status describe_products(struct outcome_round *round, const struct outcome *outcome,
+                                     const struct learn_stage *own)
+{
+    const size_t d = own->tune.feature_count;
+    if (own->tune.bends) {
+        return closing_note(round, "; ", "of %zu products of columns %zu tell something and stay",
+                            d * (d + 1) / 2, selftune_bent_count(outcome->state, &own->tune));
+    }
+    return own->unbent == NULL
+               ? STATUS_OK
+               : closing_note(round, "; ", "products of columns were not tried: %s", own->unbent);
+}
+
+/* Where products are tried a step looks back at the one before; else the look says how alike columns are. */
+static enum status describe_shortened(struct outcome_round *round, const struct outcome *outcome,
+                                      const struct learn_stage *own)
+{
+    const double shortened = selftune_shortened(outcome->state, &own->tune);
+    const char *why = own->tune.bends
+                          ? "what was released pointed back along the last step, so the "
+                            "next ones were"
+                          : "columns that tell the classes apart are alike, so steps were";
+    return shortened <= SHORTENED_LEAST
+               ? STATUS_OK
+               : closing_note(round, "; ", "%s %.2g times shorter", why, shortened);
+}
+
+static enum status describe_look(struct outcome_round *round, const struct stage *stage)
 {
     static const char *const seen[SIGHTS] = {[SIGHT_SUMS] = "each class's sums",
                                              [SIGHT_SQUARES] = "each class's sums and the squares",
                                              [SIGHT_PRODUCTS] =
                                                  "each class's sums and the products"};
     const struct learn_stage *own = learn_stage(stage);
+    const bool one_sum = learn_sum_count(stage) == learn_column_count(stage);
+    const char *what = own->is_number && own->tune.sight == SIGHT_SQUARES ? "means and squares"
+                       : one_sum                                          ? "means and products"
+                                                                          : seen[own->tune.sight];
+    return closing_note(round, "; ", "looked at %s%s of %zu columns%s",
+                        own->is_number ? "" : "counts, ", what, own->tune.feature_count,
+                        own->is_number ? " and the label" : "");
+}
+
+static enum status describe(struct outcome_round *round, const struct outcome *outcome,
+                            const struct job *job, const struct stage *stage,
+                            const struct record *record)
+{
+    const struct learn_stage *own = learn_stage(stage);
+    enum status status = STATUS_OK;
     uint32_t within;
     (void)job_stage_of(job, record->as.round.round, &within);
     if (learn_is_look(stage, within)) {
-        const bool one_sum = learn_sum_count(stage) == learn_column_count(stage);
-        const char *what = own->is_number && own->tune.sight == SIGHT_SQUARES ? "means and squares"
-                           : one_sum                                          ? "means and products"
-                                     : seen[own->tune.sight];
-        return closing_note(round, "; ", "looked at %s%s of %zu columns%s",
-                            own->is_number ? "" : "counts, ", what, own->tune.feature_count,
-                            own->is_number ? " and the label" : "");
+        status = describe_look(round, stage);
+    } else {
+        status = closing_note(round, "; ", "step %u of %u%s",
+                              within + (own->tune.sight != SIGHT_NONE ? 0 : 1), own->tune.steps,
+                              own->is_number ? ", with the sum of misses" : "");
     }
-    enum status status = closing_note(
-        round, "; ", "step %u of %u%s", within + (own->tune.sight != SIGHT_NONE ? 0 : 1),
-        own->tune.steps, own->is_number ? ", with the sum of misses" : "");
-    if (status == STATUS_OK && own->tune.bends && within + 1 == stage->rounds) {
-        const size_t d = own->tune.feature_count;
-        status = closing_note(round, "; ", "of %zu products of columns %zu tell something and stay",
-                              d * (d + 1) / 2, selftune_bent_count(outcome->state, &own->tune));
+    if (status != STATUS_OK || own->is_number || within + 1 < stage->rounds) {
+        return status;
     }
-    const double shortened = own->is_number ? 1 : selftune_shortened(outcome->state, &own->tune);
-    return status != STATUS_OK || within + 1 < stage->rounds || shortened <= SHORTENED_LEAST
-               ? status
-               : closing_note(round, "; ",
-                              "columns that tell the classes apart are alike, so steps were %.2g "
-                              "times shorter",
-                              shortened);
+    status = describe_products(round, outcome, own);
+    return status != STATUS_OK ? status : describe_shortened(round, outcome, own);
 }
 
 const struct task_close task_close_learn = {

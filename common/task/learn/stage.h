@@ -45,6 +45,7 @@ struct learn_stage {
     bool is_number;     /* the label */
     bool judged;        /* a later stage judges its experts, so it makes several */
     double noise;       /* of a number: struct selftune_number */
+    const char *unbent; /* of classes: why products of columns are not tried; NULL: they are */
 };
 
 #define LEARN_LONG                                                                                 \

@@ -318,27 +318,37 @@ static bool is_learned_on(const struct drafting *drafting, size_t index)
     return false;
 }
 
-/* Products of columns are tried where the noise of a step, that of steps(), is small: so linear tables lose next to nothing. They
- * are part of the model, so of the schema's map, and that is laid out before stages are built. Only for unit record, where a unit
- * moves one record. */
-static enum map_kind map(const struct drafting *drafting, size_t index)
+/* Products of columns are tried where the noise of a step, that of steps(), is small: so linear tables lose next to nothing. Only
+ * for unit record, where a unit moves one record. Returns NULL if they are tried, else why not. */
+static const char *why_unbent(const struct drafting *drafting, size_t index,
+                              const struct learn_stage *own, const struct prospect *prospect)
 {
     const struct job *job = drafting->job;
+    const double d = prospect->d;
+    const double numbers = (double)job->records_least * (d + d * (d + 1) / 2);
+    return job->unit != UNIT_RECORD         ? "a unit is more than one record"
+           : d > SELFTUNE_BENDS_MAX         ? "there are more than 21 columns"
+           : numbers > BENDS_NUMBERS        ? "they would take a site too much memory"
+           : is_learned_on(drafting, index) ? "a later stage learns on from the model"
+           : has_written_models(drafting)   ? "a query judges models whose weights the job has"
+           : own->tune.sight != SIGHT_PRODUCTS || own->tune.steps < BENDS_STEPS ||
+                   deviation(prospect, 2, 2, 1) * learn_step_length(own) > BENDS_NOISE
+               ? "noise is too large for them"
+               : NULL;
+}
+
+/* Products of columns are part of the model, so of the schema's map, and that is laid out before stages are built. */
+static enum map_kind map(const struct drafting *drafting, size_t index)
+{
     struct learn_stage own = {.judged = false};
     take_schema(&own, drafting, index);
-    const double d = (double)own.tune.feature_count;
-    const double numbers = (double)job->records_least * (d + d * (d + 1) / 2);
-    if (own.is_number || job->unit != UNIT_RECORD || d > SELFTUNE_BENDS_MAX ||
-        numbers > BENDS_NUMBERS || d < 1 || is_learned_on(drafting, index) ||
-        has_written_models(drafting)) {
+    if (own.is_number || own.tune.feature_count < 1) {
         return MAP_NONE;
     }
     const double share = (double)stage_share_nano(drafting, index) / SHARE_ONE;
-    const struct prospect prospect = prospect_of(job, &own, 1, share);
+    const struct prospect prospect = prospect_of(drafting->job, &own, 1, share);
     plan_classes(&own, &prospect);
-    const bool bends = own.tune.sight == SIGHT_PRODUCTS && own.tune.steps >= BENDS_STEPS &&
-                       deviation(&prospect, 2, 2, 1) * learn_step_length(&own) <= BENDS_NOISE;
-    return bends ? MAP_PRODUCTS : MAP_NONE;
+    return why_unbent(drafting, index, &own, &prospect) == NULL ? MAP_PRODUCTS : MAP_NONE;
 }
 
 static enum status build(const struct drafting *drafting, size_t index)
@@ -365,6 +375,7 @@ static enum status build(const struct drafting *drafting, size_t index)
         plan_classes(own, &prospect);
         own->weights = weigh(&prospect, own);
         own->tune.bends = stage->schema.map.kind == MAP_PRODUCTS;
+        own->unbent = own->tune.bends ? NULL : why_unbent(drafting, index, own, &prospect);
     }
     stage->rounds = own->tune.steps + (own->tune.sight != SIGHT_NONE ? 1 : 0);
     if (own->tune.gaussian) {

@@ -45,6 +45,7 @@ struct way {
     bool swung;
     bool several;      /* three classes */
     bool number;       /* a label that is a number, of a plain table */
+    bool bent;         /* `learn` tries products of the columns */
     bool category;     /* b has categories, of which some rows' cell is none */
     const char *loose; /* why no pair loses as much as REACHED */
 };
@@ -249,6 +250,12 @@ static const struct way ways[] = {
      .several = true, .loose = SOFTMAX},
     {"learn three classes, Gaussian", "record", "local", "0.00001", "  - {task: learn}\n", 0.8,
      .epsilon = 0.3, .several = true, .loose = SOFTMAX},
+    {"learn with products of columns", "record", "local", "0", "  - {task: learn}\n", 0.85,
+     .epsilon = 100, .bent = true,
+     .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},
+    {"learn with products of columns, Gaussian", "record", "central", "0.00001",
+     "  - {task: learn}\n", 0.85, .epsilon = 40, .bent = true,
+     .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},
     {"learn a number after a look", "record", "local", "0", "  - {task: learn}\n", 0.9,
      .number = true,
      .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},

@@ -1,0 +1,217 @@
+/* learn_alone.c - see learn_alone.h. */
+
+#include "tests/support/learn_alone.h"
+
+#include "base/check.h"
+#include "job/reach.h"
+#include "learn/metrics.h"
+#include "learn/table.h"
+#include "query/bar.h"
+#include "task/answer.h"
+#include "task/learn/stage.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VALUES_MAX = 40000, STATE_MAX = 200000 };
+
+/* Ends the program with what is wrong with a job or a table. */
+static void need_ok(enum status status, const struct why *why)
+{
+    if (status != STATUS_OK) {
+        (void)fprintf(stderr, "%s\n", why->text);
+        abort();
+    }
+}
+
+static double draw(struct seeded_random *seeded, const struct query_noise *noise)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < noise->draws; i++) {
+        const double a = 1 - seeded_random_unit(seeded);
+        const double b = seeded_random_unit(seeded);
+        sum += noise->is_gaussian ? noise->scale * sqrt(-2 * log(a)) * cos(6.283185307179586 * b)
+                                  : noise->scale * (b < 0.5 ? log(a) : -log(a));
+    }
+    return sum;
+}
+
+static void release(struct learn_alone *alone, uint32_t within, double *deviation, size_t *count)
+{
+    struct why why = {{0}};
+    const struct stage *stage = alone->job.stage;
+    struct round_bounds bounds;
+    CHECK(round_bounds(&bounds, &alone->job, stage, within, job_records_min(&alone->job), 1,
+                       &why) == STATUS_OK);
+    const struct query_noise noise =
+        round_noise(&alone->job, stage, &bounds, (uint32_t)alone->sites);
+    *deviation = query_noise_deviation(&noise);
+    *count = round_answer_count(&alone->job, stage, within, 1);
+    CHECK(*count <= VALUES_MAX);
+    memset(alone->sum, 0, *count * sizeof *alone->sum);
+    for (size_t a = 0; a < alone->sites; a++) {
+        const struct task_input input = {.job = &alone->job,
+                                         .stage = stage,
+                                         .within = within,
+                                         .data = &alone->data,
+                                         .order = alone->order + a * alone->site_rows,
+                                         .experts = alone->state};
+        int64_t *own = alone->sum + *count;
+        memset(own, 0, *count * sizeof *own);
+        CHECK(answer_learn(own, &input) == STATUS_OK);
+        for (size_t i = 0; i < *count; i++) {
+            alone->sum[i] += own[i];
+        }
+    }
+    for (size_t i = 0; i < *count; i++) {
+        alone->sum[i] += (int64_t)draw(&alone->seeded, &noise);
+    }
+}
+
+static void look(struct learn_alone *alone)
+{
+    const struct stage *stage = alone->job.stage;
+    const struct learn_stage *own = learn_stage(stage);
+    const double unit = ldexp(1, -(int)own->look_bits);
+    double deviation;
+    size_t count;
+    release(alone, 0, &deviation, &count);
+    const size_t c = learn_class_count(stage);
+    const size_t k = learn_kept_count(stage);
+    const size_t s = learn_sum_count(stage);
+    for (size_t i = 0; i < count; i++) {
+        const double weight = i < c           ? own->weights.count
+                              : i < c + k     ? own->weights.kept
+                              : i < c + k + s ? own->weights.sum
+                                              : own->weights.product;
+        alone->value[i] = (double)alone->sum[i] * unit / weight;
+    }
+    const struct selftune_look seen = {
+        .record_count = (double)(alone->sites * alone->site_rows),
+        .count = alone->value,
+        .kept = k > 0 ? alone->value + c : NULL,
+        .sum = alone->value + c + k,
+        .product = alone->value + c + k + s,
+        .count_deviation = deviation * unit / own->weights.count,
+        .kept_deviation = k > 0 ? deviation * unit / own->weights.kept : 0,
+        .sum_deviation = deviation * unit / own->weights.sum,
+        .product_deviation = k > 0 ? 0 : deviation * unit / own->weights.product};
+    CHECK(selftune_take_look(alone->state, &own->tune, &seen) == STATUS_OK);
+}
+
+static void step(struct learn_alone *alone, uint32_t within)
+{
+    const struct stage *stage = alone->job.stage;
+    double deviation;
+    size_t count;
+    const double unit = alone->state[0] / (double)learn_clip(stage);
+    release(alone, within, &deviation, &count);
+    for (size_t i = 0; i < count; i++) {
+        alone->value[i] = (double)alone->sum[i] * unit;
+    }
+    const struct selftune_release seen = {.step = within - 1,
+                                          .record_count = (double)(alone->sites * alone->site_rows),
+                                          .gradient = alone->value,
+                                          .deviation = deviation * unit};
+    CHECK(selftune_take_gradient(alone->state, &learn_stage(stage)->tune, &seen) == STATUS_OK);
+}
+
+/* accuracy and AUC on the held-out fifth */
+static void judge(double *accuracy, double *auc, struct learn_alone *alone)
+{
+    const struct selftune *tune = &learn_stage(alone->job.stage)->tune;
+    const size_t d = selftune_column_count(tune) + 1;
+    const size_t first = alone->sites * alone->site_rows;
+    const size_t count = alone->data.record_count - first;
+    const size_t m = tune->output_count;
+    struct dataset part = {.record_count = count, .feature_count = d};
+    part.x = malloc(count * d * sizeof *part.x);
+    part.y = malloc(count * sizeof *part.y);
+    double *f = malloc(count * m * sizeof *f);
+    double *w = calloc(m * d, sizeof *w);
+    CHECK(part.x != NULL && part.y != NULL && f != NULL && w != NULL);
+    for (size_t i = 0; i < count; i++) {
+        const size_t row = alone->order[first + i];
+        const double *x = alone->data.x + row * d;
+        for (size_t j = 0; j + 1 < d; j++) {
+            part.x[i * d + j] = x[j] / schema_column_scale(&alone->job.stage->schema);
+        }
+        part.x[i * d + d - 1] = 1;
+        part.y[i] = alone->data.y[row];
+    }
+    selftune_model(w, alone->state, tune);
+    metrics_class_scores(f, w, m, &part);
+    *auc = NAN;
+    if (m == 1) {
+        *accuracy = metrics_accuracy(f, &part);
+        CHECK(metrics_auc(auc, f, &part) == STATUS_OK);
+    } else {
+        *accuracy = metrics_class_accuracy(f, m, &part);
+    }
+    free(part.x);
+    free(part.y);
+    free(f);
+    free(w);
+}
+
+void learn_alone_run(double *accuracy, double *auc, struct learn_alone *alone, uint64_t split,
+                     uint64_t noise)
+{
+    const size_t n = alone->data.record_count;
+    seeded_random_init(&alone->seeded, split);
+    for (size_t i = 0; i < n; i++) {
+        alone->order[i] = i;
+    }
+    for (size_t i = n; i-- > 1;) {
+        const size_t j = (size_t)seeded_random_below(&alone->seeded, i + 1);
+        const size_t kept = alone->order[i];
+        alone->order[i] = alone->order[j];
+        alone->order[j] = kept;
+    }
+    if (noise != split) { /* else they are one stream */
+        seeded_random_init(&alone->seeded, noise);
+    }
+    const struct stage *stage = alone->job.stage;
+    CHECK(selftune_begin(alone->state, &learn_stage(stage)->tune) == STATUS_OK);
+    for (uint32_t within = 0; within < stage->rounds; within++) {
+        if (learn_is_look(stage, within)) {
+            look(alone);
+        } else {
+            step(alone, within);
+        }
+    }
+    judge(accuracy, auc, alone);
+}
+
+void learn_alone_init(struct learn_alone *alone, const char *text, const char *table, size_t sites)
+{
+    const struct dataset_options options = {.use = DATASET_LEARN, .separator = ','};
+    struct why why = {{0}};
+    FILE *file = NULL;
+    *alone = (struct learn_alone){.sites = sites};
+    need_ok(job_parse(&alone->job, (struct slice){text, strlen(text)}, "job", &why), &why);
+    need_ok(table_open(&file, table, &why), &why);
+    need_ok(dataset_read(&alone->data, file, table, &alone->job.stage->schema, &options, &why),
+            &why);
+    (void)fclose(file);
+    alone->site_rows = alone->data.record_count * 4 / 5 / sites;
+    CHECK(alone->site_rows >= alone->job.records_least);
+    alone->order = calloc(alone->data.record_count, sizeof *alone->order);
+    alone->state = calloc(STATE_MAX, sizeof *alone->state);
+    alone->value = calloc(VALUES_MAX, sizeof *alone->value);
+    alone->sum = calloc(2 * VALUES_MAX, sizeof *alone->sum);
+    CHECK(alone->order != NULL && alone->state != NULL && alone->value != NULL &&
+          alone->sum != NULL);
+}
+
+void learn_alone_free(struct learn_alone *alone)
+{
+    dataset_free(&alone->data);
+    job_free(&alone->job);
+    free(alone->order);
+    free(alone->state);
+    free(alone->value);
+    free(alone->sum);
+}

@@ -1,0 +1,35 @@
+/* learn_alone.h - a `learn` stage of classes without a federation around it: the tasks' own sums of equal sites, noise of the stage's
+ * size, and the coordinator's own steps. A fifth of the records is held out. NOT PRIVATE: the noise is drawn from a seed. Its
+ * users build it: it needs the tasks. */
+
+#ifndef TEST_LEARN_ALONE_H
+#define TEST_LEARN_ALONE_H
+
+#include "job/job.h"
+#include "learn/dataset.h"
+#include "tests/support/seeded_random.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct learn_alone {
+    struct job job; /* whose first stage is played */
+    struct dataset data;
+    size_t sites;
+    size_t site_rows;
+    size_t *order;
+    double *state;
+    double *value;
+    int64_t *sum; /* and behind it one site's */
+    struct seeded_random seeded;
+};
+
+/** Reads the job and its table, which may be packed by gzip. CHECKs. */
+void learn_alone_init(struct learn_alone *alone, const char *text, const char *table, size_t sites);
+void learn_alone_free(struct learn_alone *alone);
+
+/** Splits by one seed, learns with noise of another, and judges on the held-out fifth. auc is NAN of several classes. */
+void learn_alone_run(double *accuracy, double *auc, struct learn_alone *alone, uint64_t split,
+                     uint64_t noise);
+
+#endif
