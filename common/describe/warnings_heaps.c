@@ -61,7 +61,7 @@ enum status warnings_of_heap(struct warnings *warnings, const struct dataset *da
         why_set(&text,
                 "%zu of %zu numbers of column \"%s\" are %.6g, and %zu values are different: a "
                 "regression takes them to lie smoothly over the range, and its intervals may miss. "
-                "factor(%s) takes each whole number as a category",
+                "factor(%s) takes whole numbers as categories, if its range has at most 16",
                 heap.cells, count, schema->column[column].name, heap.value, heap.values,
                 schema->column[column].name);
         warnings->count++;

@@ -13,8 +13,10 @@
  *           variance of r is E psi^2 / n, psi = x y - r (x^2 + y^2)/2, and E psi^2 <= max |psi| E |psi| <= max |psi| (1 - r^2):
  *           psi is (1 - r^2)/2 times the difference of two squares of mean 1. Of two columns of two values it is known.
  *
+ * Beyond 0.95 (two values: 0.9), of either sign, the bound serves with P > 1, too: few records differ there, in few of the parts.
+ *
  * An interval is the rho that are not rejected: the sampling error is taken to be proportional to 1 - rho^2 (its root, for the
- * bound), the noise as it is. Nothing is made positive definite before. */
+ * bound), the noise as it is, and no less than is known of it. Nothing is made positive definite before. */
 
 #ifndef ESTIMATE_CORRELATE_H
 #define ESTIMATE_CORRELATE_H

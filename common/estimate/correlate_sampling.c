@@ -29,6 +29,10 @@ double correlate_spread(const struct correlate *all, const struct correlate_grad
     return fmax(square - sum * sum / parts, 0) * parts / (parts - 1);
 }
 
+/* Beyond these, of either sign, few records differ, in few of the parts: their spread says little. Of columns of two values, and of others. */
+static const double close_of_two = 0.9;
+static const double close = 0.95;
+
 static double influence(double x, double y, double r)
 {
     return x * y - r * (x * x + y * y) / 2;
@@ -54,7 +58,8 @@ static double largest_influence(const double *x, const double *y, double r)
     return most;
 }
 
-/* Of two columns of two values: the cells of their table follow from the moments. */
+/* Of two columns of two values: the cells of their table follow from the moments. Half a record is in each: what few records differ in
+ * may be found in none. */
 static double influence_of_two(const struct correlate *all, const struct correlate_two *pair,
                                const double *x, const double *y, double r)
 {
@@ -67,7 +72,8 @@ static double influence_of_two(const struct correlate *all, const struct correla
         for (size_t b = 0; b < 2; b++) {
             const double u = a == 0 ? -1 : 1;
             const double v = b == 0 ? -1 : 1;
-            const double share = fmax((1 + u * m_i + v * m_j + u * v * product) / 4, 0);
+            const double share =
+                fmax((1 + u * m_i + v * m_j + u * v * product) / 4, 0.5 / all->records);
             const double psi = influence(x[a], y[b], r);
             sum += share * psi * psi;
             whole += share;
@@ -124,13 +130,18 @@ static struct inversion inversion_of(const struct correlate *all, const struct c
     const struct correlate_gradient left_over = correlate_by_pair_noise(all, pair, near);
     const double all_noise = correlate_noise_by(all, &gradient);
     *noise = correlate_noise_by(all, &left_over);
-    if (parts > 1) {
+    const bool are_two = all->moments->is_two[pair->i] && all->moments->is_two[pair->j];
+    if (parts > 1 && !(fabs(pair->r) > (are_two ? close_of_two : close))) {
         const double both = correlate_spread(all, &gradient, pair);
         const double point = correlate_point(parts);
         *sampling = fmax(both - all_noise, 0);
         const double base = fmax(left, 2 * sqrt(both));
         out.sampling = point * point * *sampling / (base * base);
-        out.noise = point * point * (both - *sampling) * (all_noise > 0 ? *noise / all_noise : 1);
+        /* Parts may differ by less than the noise that there is, by chance. What is above it is taken for sampling, which is small near
+         * 1: the noise would be too small on average. */
+        const double of_parts = point * point * (both - *sampling);
+        out.noise = fmax(of_parts, ESTIMATE_Z * ESTIMATE_Z * all_noise) *
+                    (all_noise > 0 ? *noise / all_noise : 1);
         return out;
     }
     const struct correlate_shown variance[] = {pair->first, pair->second};
@@ -141,7 +152,6 @@ static struct inversion inversion_of(const struct correlate *all, const struct c
         range[k][0] = (-1 - all->mean[index[k]]) / deviation;
         range[k][1] = (1 - all->mean[index[k]]) / deviation;
     }
-    const bool are_two = all->moments->is_two[pair->i] && all->moments->is_two[pair->j];
     const double square = are_two ? influence_of_two(all, pair, range[0], range[1], near)
                                   : left * largest_influence(range[0], range[1], near);
     *sampling = square / all->records;

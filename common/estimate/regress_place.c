@@ -154,7 +154,7 @@ static bool has_hole(const struct regress_levels *level, size_t levels)
     return has;
 }
 
-/* The others' slopes hardly hang on where this one's values lie: of 640 settings with such a column they held (STUDY). */
+/* The others' slopes hardly hang on where this one's values lie: beside such a column they held in 0.92 or more (docs/STUDY.md). */
 static void leave_jumping_out(struct regress_fit *fit, size_t predictor)
 {
     const struct regress_design *design = fit->cells->design;

@@ -113,6 +113,10 @@ double query_even_edge(const struct column *column, size_t k, size_t levels);
 /** Answers whether factor() takes a column: a number whose public range has 2 to REGRESS_LEVELS_MAX whole numbers. */
 bool query_may_be_factor(const struct column *column);
 
+/** Makes a term's column one of the whole numbers in its public range. Fails with STATUS_INVALID. */
+MUST_USE enum status query_take_factor(struct query_variable *variable,
+                                       const struct reader *at_column);
+
 /** How much of `part` a number leaves to each step (levels, rising), and to `missing` behind them: to the two around it, so that
  * their mean is the number. Even. */
 void query_split_number(uint64_t *out, const double *step, size_t levels, uint64_t part,

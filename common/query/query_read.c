@@ -75,7 +75,11 @@ enum status query_read_factor(struct reading *reading)
     query->factor_count++;
     return factor->column.kind == COLUMN_CATEGORY
                ? STATUS_OK
-               : reader_refuse(&at_column, "this is a column of numbers: name one of categories");
+               : reader_refuse(&at_column,
+                               query->kind == QUERY_CROSSTAB
+                                   ? "this is a column of numbers: name one of categories"
+                                   : "this is a column of numbers: name one of categories, or "
+                                     "two groups, such as age >= 65");
 }
 
 enum status query_read_where(struct reading *reading)

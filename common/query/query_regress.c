@@ -8,9 +8,6 @@
 
 enum { INTERVALS_DEFAULT = 4 };
 
-static const double rounding = 1e-9;  /* of a range's end, where it is the power of one */
-static const double whole_most = 1e9; /* whole numbers whose neighbours are doubles, too */
-
 static const char cells_remedy[] = "this makes more than 8192 cells: leave out columns, or ask for "
                                    "fewer levels or intervals";
 
@@ -45,13 +42,6 @@ void query_regress_design(struct query_regress *out, const struct query *query)
                               ? query->low + (query->high - query->low) * share
                               : 2 * share - 1;
     }
-}
-
-/* The first and last whole number within a column's public range; low > high: there is none. */
-static void whole_range(double *low, double *high, const struct column *column)
-{
-    *low = ceil(predicate_value(column, column->centre - column->half_width) - rounding) + 0.0;
-    *high = floor(predicate_value(column, column->centre + column->half_width) + rounding);
 }
 
 void query_regress_unit(double *centre, double *half, const struct query_variable *variable)
@@ -110,58 +100,6 @@ void query_plan_regress(struct query *query, const struct query_public *known)
     }
 }
 
-bool query_may_be_factor(const struct column *column)
-{
-    double low = 0;
-    double high = 0;
-    if (column->kind != COLUMN_NUMBER) {
-        return false;
-    }
-    whole_range(&low, &high, column);
-    return low > -whole_most && high < whole_most && high > low && high - low < REGRESS_LEVELS_MAX;
-}
-
-bool query_takes_smoothly(const struct query *query, size_t column_index)
-{
-    for (size_t i = 0; i < query->variable_count && query->kind == QUERY_REGRESS; i++) {
-        const struct query_variable *variable = &query->variable[i];
-        if (variable->column_index == column_index && variable->column.kind == COLUMN_NUMBER) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The whole numbers within a column's public range become its categories. */
-static void make_factor(struct query_variable *variable)
-{
-    struct column *column = &variable->column;
-    double low = 0;
-    double high = 0;
-    whole_range(&low, &high, column);
-    variable->is_factor = true;
-    column->kind = COLUMN_CATEGORY;
-    column->category_count = (size_t)(high - low) + 1;
-    for (size_t k = 0; k < column->category_count; k++) {
-        variable->step[k] = low + (double)k;
-        (void)snprintf(column->category[k], sizeof column->category[k], "%.0f", variable->step[k]);
-    }
-}
-
-static enum status take_factor(struct query_variable *variable, const struct reader *at_column)
-{
-    if (variable->column.kind != COLUMN_NUMBER) {
-        return reader_refuse(at_column, "this column has categories already: write it without "
-                                        "factor()");
-    }
-    if (!query_may_be_factor(&variable->column)) {
-        return reader_refuse(at_column, "factor needs a column of numbers with 2 to 16 whole "
-                                        "numbers in its public range");
-    }
-    make_factor(variable);
-    return STATUS_OK;
-}
-
 /* Whether a function of a column stands here: goes on behind its bracket. */
 static bool accept_function(struct reader *reader, const char *name)
 {
@@ -171,6 +109,21 @@ static bool accept_function(struct reader *reader, const char *name)
         *reader = behind;
     }
     return is;
+}
+
+/* What other languages' formulas have and this one has not. Returns what to write; NULL: nothing of that stands here. */
+static const char *foreign_term(const struct reader *reader)
+{
+    struct reader behind = *reader;
+    reader_advance(&behind);
+    const struct slice text = reader->token.text;
+    const bool is_word = reader->token.kind == TOKEN_WORD && !reader->token.quoted;
+    if (is_word && reader_is(&behind, "(")) {
+        return "a term is a column, log(COLUMN) or factor(COLUMN)";
+    }
+    return is_word && memchr(text.data, '*', text.size) != NULL
+               ? "a term is one column: products of columns are not fitted"
+               : NULL;
 }
 
 /* age, sex, log(kappa), factor(nodes) */
@@ -185,6 +138,9 @@ static enum status read_predictor(struct reading *reading)
     struct query_variable *variable = &query->variable[query->variable_count];
     variable->is_log = accept_function(reader, "log");
     const bool is_factor = !variable->is_log && accept_function(reader, "factor");
+    if (foreign_term(reader) != NULL) {
+        return reader_refuse(reader, foreign_term(reader));
+    }
     enum status status = query_read_any(&variable->column, &variable->column_index, reading);
     if (status == STATUS_OK && (variable->is_log || is_factor) && !reader_accept(reader, ")")) {
         status = reader_refuse(reader, variable->is_log
@@ -192,7 +148,7 @@ static enum status read_predictor(struct reading *reading)
                                            : "the bracket of factor( is not closed: write )");
     }
     if (status == STATUS_OK && is_factor) {
-        status = take_factor(variable, &at_column);
+        status = query_take_factor(variable, &at_column);
     }
     if (status == STATUS_OK) {
         status = query_take_variable(query, &at_column, "this column is in the question already");
@@ -223,6 +179,11 @@ static enum status read_event_or_number(struct reading *reading)
 {
     struct query *query = reading->query;
     size_t index = 0;
+    if (reader_is(&reading->reader, "Surv")) {
+        return reader_refuse(&reading->reader,
+                             "a time is written as time COLUMN event EVENT ~ ..., "
+                             "to and the last time");
+    }
     if (!query_is_column_alone(reading->reader, &index)) {
         query->family = REGRESS_LOGISTIC;
         query->event.column_count = reading->reader.schema->column_count;
@@ -367,6 +328,11 @@ enum status query_read_regress(struct reading *reading)
     if (status == STATUS_OK && query->family == REGRESS_HAZARD) {
         query->intervals = INTERVALS_DEFAULT;
         status = query_read_end(reading);
+    }
+    if (status == STATUS_OK && query->family != REGRESS_HAZARD && reader_is(reader, ",")) {
+        status =
+            reader_refuse(reader, "to and a last time belong to times: write time COLUMN event "
+                                  "EVENT before ~");
     }
     while (status == STATUS_OK && reader_accept(reader, "in")) {
         status = read_number_of(reading);

@@ -227,7 +227,7 @@ Test(warnings, a_column_of_few_values_or_with_a_heap_is_told)
         of_heap(number, heaped, 100),
         "12 of 111 numbers of column \"crp\" are 7.5, and 100 values are different: a regression "
         "takes them to lie smoothly over the range, and its intervals may miss. factor(crp) takes "
-        "each whole number as a category\n");
+        "whole numbers as categories, if its range has at most 16\n");
     cr_expect_str_empty(of_heap(number, even, 20));
     cr_expect(strstr(of_heap((const double[]){0, 1, 2}, (const size_t[]){9, 10, 8}, 3),
                      "10 of 27 numbers of column \"crp\" are 1, and 3 values") != NULL);

@@ -284,8 +284,7 @@ Test(advice, of_gaussian_noise_does)
     does(&(struct asked){"regress: death ~ age + sex", 2, 500, 1, 5, true}, 20, 60);
 }
 
-/* Where what was released tells no factor, a number of records is named by the noise: asked again of so many, it is given. Returns how
- * often the answer was refused. */
+/* Where what was released tells no factor, a number of records is named by the noise: asked again of so many, it is given. */
 static void does_needed(const struct asked *asked, int studies, int told)
 {
     int named = 0;
@@ -312,7 +311,7 @@ static void does_needed(const struct asked *asked, int studies, int told)
     cr_expect(5 * given >= 4 * named, "%s: %d of %d", asked->text, given, named);
 }
 
-/* Of a half of those named, 0 to 24 of 31 were given. */
+/* With half of the number 0 of 8 (counts) and 20 of 31 were given. */
 Test(advice, of_a_regression_of_too_few_records_names_a_number_that_does)
 {
     does_needed(&(struct asked){"regress: death ~ age + sex", 2, 300, 0.5, 5, false}, 20, 40);

@@ -105,8 +105,12 @@ Test(regress_question, refuses_with_the_place_and_the_remedy)
     refuses("regress: death ~ factor(age)", "2 to 16 whole numbers in its public range");
     refuses("regress: death ~ factor(sex)", "this column has categories already");
     refuses("regress: death ~ factor(kappa", "the bracket of factor( is not closed");
+    refuses("regress: death ~ age + as.factor(kappa)", "\"as.factor\": a term is a column, log(");
+    refuses("regress: death ~ age*sex", "products of columns are not fitted");
+    refuses("regress: Surv(age, death) ~ sex", "a time is written as time COLUMN event EVENT");
+    refuses("regress: age ~ sex, to 80", "a last time belong to times");
     refuses("regress: death ~ factor(kappa) + kappa", "in the question already");
-    refuses("regress: death ~ factor(log(kappa))", "no column of that name");
+    refuses("regress: death ~ factor(log(kappa))", "a term is a column, log(");
     refuses("regress: death + age", "~ between spaces");
     refuses("regress: death ~", "the name of a column");
     refuses("regress: death ~ age+sex", "write a space before and behind + and ~");
