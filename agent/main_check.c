@@ -1,6 +1,5 @@
 /* `hedgerow-agent check` and `enrol`: what a site does before its agent runs. */
 
-#include "agent/main_check.h"
 #include "agent/capacity.h"
 #include "agent/judge.h"
 #include "agent/main.h"

@@ -1,7 +1,6 @@
 /* What `hedgerow-agent check` asks of the network: the coordinator, and the port of its own page. */
 
-#include "agent/main_check.h"
-
+#include "agent/main.h"
 #include "io/daemon.h"
 #include "io/journal_files.h"
 #include "io/lock.h"

@@ -120,7 +120,17 @@ enum status curator_restore(struct curator *curator, uint32_t round,
                : status;
 }
 
-enum status curator_open_play(struct curator *curator, uint32_t round, struct why *why)
+/* Pays for a round. */
+static enum status curator_spend(struct curator *curator, struct grant **grant, uint32_t round,
+                                 struct why *why)
+{
+    struct charge charge = charge_of(curator, round);
+    return ledger_spend(curator->ledger, grant, &charge, why);
+}
+
+/* Pays for a round of a losses stage what every agent's own ledger pays for it, whether the play that follows looks at losses or
+ * not. */
+static enum status curator_open_play(struct curator *curator, uint32_t round, struct why *why)
 {
     struct grant *grant = NULL;
     const enum status status = curator_spend(curator, &grant, round, why);
@@ -128,22 +138,17 @@ enum status curator_open_play(struct curator *curator, uint32_t round, struct wh
     return status;
 }
 
-enum status curator_spend_play(struct curator *curator, struct grant **grant,
-                               const struct hedge_state *state, const struct stage *stage,
-                               struct why *why)
+/* Pays for what is due in a play (experts/hedge_play.h), out of what the stage's charge is for: a budget, anew for each game, as
+ * the charge covers the largest of them. */
+static enum status curator_spend_play(struct curator *curator, struct grant **grant,
+                                      const struct hedge_state *state, const struct stage *stage,
+                                      struct why *why)
 {
     const struct hedge_run *game = round_game(stage, state->round);
     const struct charge charge = charge_of_play(state, game);
     *grant = NULL;
     const enum status status = take_budget(curator, game);
     return status == STATUS_OK ? ledger_spend(curator->budget, grant, &charge, why) : status;
-}
-
-enum status curator_spend(struct curator *curator, struct grant **grant, uint32_t round,
-                          struct why *why)
-{
-    struct charge charge = charge_of(curator, round);
-    return ledger_spend(curator->ledger, grant, &charge, why);
 }
 
 enum status curator_add_noise(struct curator *curator, int64_t *sum, size_t count, uint32_t round,

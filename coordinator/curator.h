@@ -29,21 +29,7 @@ MUST_USE enum status curator_restore(struct curator *curator, uint32_t round,
 struct balance curator_balance(const struct curator *curator);
 struct balance curator_budget(const struct curator *curator);
 
-/** Pays for a round. grant: out, caller owns. Fails as ledger_spend does; why says what. */
-MUST_USE enum status curator_spend(struct curator *curator, struct grant **grant, uint32_t round,
-                                   struct why *why);
-
-/** A losses stage's plays: pays for a round what every agent's own ledger pays for it, whether the
- * play that follows looks at losses or not. Fails likewise. */
-MUST_USE enum status curator_open_play(struct curator *curator, uint32_t round, struct why *why);
-
-/** Pays for what is due in a play (experts/hedge_play.h), out of what the stage's charge is for: a
- * budget, anew for each game, as the charge covers the largest of them. Fails likewise. */
-MUST_USE enum status curator_spend_play(struct curator *curator, struct grant **grant,
-                                        const struct hedge_state *state, const struct stage *stage,
-                                        struct why *why);
-
-/** Returns what a closing pays with: the three above. */
+/** Returns what a closing pays with: for a round, for a losses stage's play, and for what is due in a play. */
 struct closing_payer curator_payer(struct curator *curator);
 
 /**

@@ -311,13 +311,7 @@ enum status jobs_put_result(struct jobs *jobs, uint32_t number, const char *name
 
 enum status jobs_draw(struct digest *id, struct why *why)
 {
-    struct random_source *source = random_source_new();
-    enum status status = STATUS_NO_RANDOM;
-    if (source != NULL) {
-        const struct random random = random_source_interface(source);
-        status = random_fill(&random, id->byte, DIGEST_BYTES);
-    }
-    random_source_free(source);
+    const enum status status = random_once(id->byte, DIGEST_BYTES);
     if (status != STATUS_OK) {
         why_set(why, "the operating system's random source cannot be read");
     }

@@ -32,8 +32,7 @@ MUST_USE enum status table1_world_init(struct world *world,
                                        const struct intervals_setting *setting);
 void table1_world_free(struct world *world);
 
-/** Returns the levels of a variable; the share of the records in a group, GROUPS: all; of those, of a category's known ones, level k's. */
-size_t table1_world_levels(const struct world *world, size_t variable);
+/** Returns the share of the records in a group, GROUPS: all; of those, of a category's known ones, level k's. */
 double table1_world_group(size_t group);
 double table1_world_category(size_t k);
 

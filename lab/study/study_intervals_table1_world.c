@@ -64,7 +64,7 @@ static struct truth truth_of(double values[GROUPS][FINE], size_t group)
     return out;
 }
 
-size_t table1_world_levels(const struct world *world, size_t variable)
+static size_t levels_of(const struct world *world, size_t variable)
 {
     return variable < 2 ? world->steps : CATEGORIES;
 }
@@ -117,7 +117,7 @@ static enum status make_source(struct intervals_source *out, const struct world 
     for (size_t k = 0; k < CATEGORIES && variable == 2; k++) {
         intervals_source_put(out, (1 - missing_share) * table1_world_category(k), k, 0);
     }
-    intervals_source_put(out, missing_share, table1_world_levels(world, variable), 0);
+    intervals_source_put(out, missing_share, levels_of(world, variable), 0);
     return intervals_source_ready(out);
 }
 
@@ -184,7 +184,7 @@ void table1_world_draw(double cell[VARIABLES][CELLS_MAX], const struct world *wo
     for (size_t i = 0; i < VARIABLES * GROUPS; i++) {
         const size_t v = i / GROUPS;
         const size_t group = i % GROUPS;
-        const size_t levels = table1_world_levels(world, v);
+        const size_t levels = levels_of(world, v);
         intervals_source_draw(cell[v] + group * (levels + 1), &world->source[v][group],
                               group == 0 ? first : records - first, seeded);
     }
@@ -196,7 +196,7 @@ enum status table1_world_add_noise(double cell[VARIABLES][CELLS_MAX], const stru
     const struct random random = seeded_random_interface(seeded);
     enum status status = STATUS_OK;
     for (size_t v = 0; v < VARIABLES && status == STATUS_OK; v++) {
-        const size_t cells = GROUPS * (table1_world_levels(world, v) + 1) + 1;
+        const size_t cells = GROUPS * (levels_of(world, v) + 1) + 1;
         status = intervals_noise_add(cell[v], cells, &world->noise[v], &random);
     }
     return status;
@@ -207,7 +207,7 @@ void table1_world_agree(struct table1_sizes *sizes, struct table1_block *block,
 {
     for (size_t v = 0; v < VARIABLES; v++) {
         block[v] = (struct table1_block){.cell = cell[v],
-                                         .levels = table1_world_levels(world, v),
+                                         .levels = levels_of(world, v),
                                          .step = v < 2 ? world->step[v] : NULL,
                                          .variance = told * told * world->variance[v]};
     }
@@ -221,7 +221,7 @@ void table1_world_expect(double cell[VARIABLES][CELLS_MAX], const struct world *
     for (size_t i = 0; i < VARIABLES * GROUPS; i++) {
         const size_t v = i / GROUPS;
         const size_t group = i % GROUPS;
-        const size_t levels = table1_world_levels(world, v);
+        const size_t levels = levels_of(world, v);
         intervals_source_expect(cell[v] + group * (levels + 1), &world->source[v][group],
                                 records * table1_world_group(group));
     }

@@ -98,8 +98,6 @@ def run(cases, alone, case, every):
         ways = every[seed % len(every)]
         groups[restart in ways or cut in ways].append(
             (f"seed {seed}: {' '.join(way.__name__ for way in ways)}", case, {**common, "seed": seed, "ways": ways}))
-    chosen = [[one for one in group if fed.is_chosen(one[0], options.only)] for group in groups]
-    if not any(chosen):
-        print(f"no case has a name with {options.only}")
-        return 1
-    return max(fed.run_cases(group, at_once=at_once) for group, at_once in zip(chosen, (options.at_once, 1)) if group)
+    cases, alone = ([one for one in group if fed.is_chosen(one[0], options.only)] for group in groups)
+    failed = fed.run_cases(cases, at_once=options.at_once) if cases or not alone else 0
+    return max(failed, fed.run_cases(alone, at_once=1) if alone else 0)

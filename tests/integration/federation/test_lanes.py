@@ -675,7 +675,8 @@ def main():
         cases = [(case.__name__, case, common) for case in (beside, cancelled, damaged, given_up, gone, unwritten, one_at_a_time, page,
                                                            stopped, filing)]
         cases += [(f"storm {i}", storm, {**common, "seed": SEED + i}) for i in range(0, options.storms, options.every)]
-        failed = fed.run_cases([one for one in cases if fed.is_chosen(one[0], options.only)], options.at_once)
+        cases = [one for one in cases if fed.is_chosen(one[0], options.only)]
+        failed = fed.run_cases(cases, options.at_once) if cases else 0
         for measure in (shares, solves):
             if options.figures and fed.is_chosen(measure.__name__, options.only):
                 failed += fed.run_cases([(measure.__name__, measure, common)], 1)
