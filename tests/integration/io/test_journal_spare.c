@@ -137,6 +137,20 @@ Test(journal_spare, what_is_forgotten_is_not_shown, .init = setup, .fini = teard
     cr_expect_eq(read_beside().size[0], 0, "the reading forgot it for good");
 }
 
+Test(journal_spare, what_may_be_a_key_goes_at_once, .init = setup, .fini = teardown)
+{
+    enum { KEYS = 300 };
+    put(1, KEYS);
+    put(2, LARGE);
+    put(3, SMALL);
+    forget(1);
+    cr_expect_eq(read_beside().size[0], 0);
+    forget(2);
+    cr_expect_eq(read_beside().size[1], 0, "the key of its file is gone");
+    forget(3);
+    cr_expect_eq(read_beside().size[2], SMALL);
+}
+
 Test(journal_spare, whoever_ends_forgets_first, .init = setup, .fini = teardown)
 {
     put(1, SMALL);
