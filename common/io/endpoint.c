@@ -6,6 +6,8 @@
 #include "io/clock.h"
 #include "protocol/transfer.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -258,54 +260,67 @@ static void tend(struct endpoint *endpoint, int64_t now_ms)
     log_rate_flush(&endpoint->rate, now_ms);
 }
 
-/* Notes at what a look found nothing. A look that failed says nothing. */
-static void note_rest(struct endpoint *endpoint, const zmq_pollitem_t *item, int used, int ready)
+/* One of libzmq's sockets, and where is noted that nothing waits to be read from it. */
+struct own_socket {
+    void *socket; /* NULL: there is none */
+    bool *rests;
+};
+
+static int descriptor_of(void *socket)
 {
-    endpoint->socket_rests = endpoint->zap_rests = endpoint->monitor_rests = endpoint->lines_rest =
-        false;
-    for (int i = 0; ready >= 0 && i < used; i++) {
-        const bool rests = (item[i].revents & ZMQ_POLLIN) == 0;
-        if (item[i].socket == NULL) {
-            endpoint->lines_rest |= rests && item[i].fd == endpoint_lines_descriptor(endpoint);
-        } else {
-            endpoint->socket_rests |= rests && item[i].socket == endpoint->socket;
-            endpoint->zap_rests |= rests && item[i].socket == endpoint->zap;
-            endpoint->monitor_rests |= rests && item[i].socket == endpoint->monitor;
-        }
+    int descriptor = -1;
+    size_t size = sizeof descriptor;
+    return zmq_getsockopt(socket, ZMQ_FD, &descriptor, &size) == 0 ? descriptor : -1;
+}
+
+/* Asks a socket that has been used since it was last found at rest: its descriptor tells only of what comes later. */
+static void look_at(const struct own_socket *own)
+{
+    int events = 0;
+    size_t size = sizeof events;
+    if (!*own->rests && zmq_getsockopt(own->socket, ZMQ_EVENTS, &events, &size) == 0) {
+        *own->rests = (events & ZMQ_POLLIN) == 0;
     }
 }
 
+/* As zmq_poll, which asks each socket twice each time, by two system calls or more. */
 enum status endpoint_poll(struct endpoint *endpoint, struct pollfd *other, size_t count,
                           int timeout_ms)
 {
-    zmq_pollitem_t item[4 + ENDPOINT_OTHERS_MAX] = {0};
-    const int lines = endpoint_lines_descriptor(endpoint);
-    void *own[] = {endpoint->socket, endpoint->zap, endpoint->monitor};
-    int used = 0;
+    const struct own_socket own[] = {{endpoint->socket, &endpoint->socket_rests},
+                                     {endpoint->zap, &endpoint->zap_rests},
+                                     {endpoint->monitor, &endpoint->monitor_rests}};
+    enum { OWN = sizeof own / sizeof own[0] };
+    struct pollfd item[OWN + 1 + ENDPOINT_OTHERS_MAX];
+    int wait = (int)wait_ms(endpoint, clock_now_ms(), timeout_ms);
 
     CHECK(count <= ENDPOINT_OTHERS_MAX);
-    for (size_t i = 0; i < count; i++, used++) {
-        other[i].revents = 0;
-        item[used] = (zmq_pollitem_t){.fd = other[i].fd, .events = ZMQ_POLLIN};
-    }
-    if (lines >= 0) {
-        item[used++] = (zmq_pollitem_t){.fd = lines, .events = ZMQ_POLLIN};
-    }
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-        if (own[i] != NULL) {
-            item[used++] = (zmq_pollitem_t){.socket = own[i], .events = ZMQ_POLLIN};
+    for (size_t i = 0; i < OWN; i++) {
+        item[i] = (struct pollfd){.fd = -1, .events = POLLIN}; /* which poll passes over */
+        if (own[i].socket != NULL) {
+            look_at(&own[i]);
+            item[i].fd = descriptor_of(own[i].socket);
+            wait = *own[i].rests ? wait : 0;
         }
     }
-    int ready = zmq_poll(item, used, wait_ms(endpoint, clock_now_ms(), timeout_ms));
-    if (ready < 0 && zmq_errno() != EINTR) {
+    item[OWN] = (struct pollfd){.fd = endpoint_lines_descriptor(endpoint), .events = POLLIN};
+    for (size_t i = 0; i < count; i++) {
+        other[i].revents = 0;
+        item[OWN + 1 + i] = (struct pollfd){.fd = other[i].fd, .events = POLLIN};
+    }
+    const int ready = poll(item, OWN + 1 + count, wait);
+    if (ready < 0 && errno != EINTR) {
         log_event(endpoint->log, LOG_ERROR, "poll-failed", NULL, "waiting for messages failed: %s",
-                  zmq_strerror(zmq_errno()));
+                  strerror(errno));
         return STATUS_IO;
     }
-    for (size_t i = 0; ready > 0 && i < count; i++) {
-        other[i].revents = (item[i].revents & ZMQ_POLLIN) != 0 ? POLLIN : 0;
+    for (size_t i = 0; i < OWN; i++) { /* a look that failed says nothing */
+        *own[i].rests = *own[i].rests && ready >= 0 && item[i].revents == 0;
     }
-    note_rest(endpoint, item, used, ready);
+    endpoint->lines_rest = ready >= 0 && item[OWN].revents == 0;
+    for (size_t i = 0; ready > 0 && i < count; i++) {
+        other[i].revents = item[OWN + 1 + i].revents != 0 ? POLLIN : 0;
+    }
     tend(endpoint, clock_now_ms());
     return STATUS_OK;
 }

@@ -54,6 +54,7 @@ enum status endpoint_dialing_build(struct endpoint *endpoint, struct why *why)
     endpoint->dialing.handshaking = false;
     endpoint->dialing.is_up = false;
     endpoint->dialing.waiting = 0;
+    endpoint->socket_rests = endpoint->monitor_rests = false;
     endpoint_lines_lost(endpoint);
     endpoint->socket = zmq_socket(endpoint->context, ZMQ_DEALER);
     if (endpoint->socket == NULL) {

@@ -177,6 +177,7 @@ int endpoint_send_first(struct endpoint *endpoint, const void *data, size_t size
 {
     int events = 0;
     size_t events_size = sizeof events;
+    endpoint->socket_rests = false; /* libzmq may hear meanwhile of what has come */
     int sent = zmq_send(endpoint->socket, data, size, ZMQ_DONTWAIT | more);
 
     if (sent < 0 && zmq_errno() == EAGAIN &&

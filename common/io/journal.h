@@ -46,7 +46,8 @@ struct journal {
     void (*told)(void *self, struct slice body, struct slice blob);
 
     /** Drops the blob of a record; its body, and the digest of the blob, stay. Durable with the next
-     * append: a death before it may bring the blob back, and until then another program that reads may see it. Unknown sequences and repeated calls do
+     * append: a death before it may bring the blob back, and until then another program that reads may see it, if
+     * the journal's file itself has a KiB or more of it. Unknown sequences and repeated calls do
      * nothing. Fails like append. */
     enum status (*forget)(void *self, uint64_t sequence);
 

@@ -19,7 +19,8 @@ enum {
     JOURNAL_PIECE_BITS = 20,
     JOURNAL_BULK_NUMBER = (1 << JOURNAL_PIECE_BITS) - 1,
     JOURNAL_BULK_BYTES = 256 * 1024,
-    JOURNAL_LATER_MAX = 16,
+    JOURNAL_LATER_MAX = 16,     /* so many blobs may wait to be forgotten with the next record, */
+    JOURNAL_LATER_BYTES = 1024, /* each of so many bytes or more */
     JOURNAL_VERSION = 4,
     JOURNAL_VERSION_LEAST = 1,
     JOURNAL_APPLICATION = 0x68647277
@@ -104,6 +105,9 @@ enum status journal_sqlite_each(void *self, journal_visit *visit, void *visit_se
 
 /** Returns whether a row has the key of this record's file; true too where that cannot be told. */
 bool journal_sqlite_may_have_bulk(struct journal_sqlite *journal, uint64_t sequence);
+
+/** Returns whether a record's blob has less than JOURNAL_LATER_BYTES in the database, or that cannot be told. */
+bool journal_sqlite_blob_is_short(struct journal_sqlite *journal, uint64_t sequence);
 
 /** The functions of struct journal. */
 struct journal journal_sqlite_face(struct journal_sqlite *journal);

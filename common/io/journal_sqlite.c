@@ -1,7 +1,7 @@
 /* The journal over SQLite in WAL mode with synchronous=FULL, but for what is forgotten. One transaction holds a record and the
  * pieces of its blob, or the key of the file that has it (journal_bulk.c), so that a crash leaves both or neither, and
- * memory stays at one piece. It also drops what was forgotten since the record before: a round's end forgets an answer, and
- * in two transactions the answer that follows would write twice as many pages.
+ * memory stays at one piece. It also drops the blobs of a KiB or more that were forgotten since the record before: a round
+ * forgets an answer, and in two transactions the answer that follows would write twice as many pages.
  *
  * Before COMMIT is asked for, a failure is certain: nothing was recorded. Once it is asked for,
  * only SQLITE_OK is an answer; anything else leaves the outcome unknown, and the handle then
@@ -264,10 +264,12 @@ static enum status forget(void *self, uint64_t sequence)
     if (journal->later_count == JOURNAL_LATER_MAX) {
         status = forget_now(journal);
     }
-    if (status == STATUS_OK) {
-        journal->later[journal->later_count++] = sequence;
+    if (status != STATUS_OK) {
+        return status;
     }
-    return status;
+    journal->later[journal->later_count++] = sequence;
+    /* What is short may be a key: of a masked round, or of a file. It goes at once. */
+    return journal_sqlite_blob_is_short(journal, sequence) ? forget_now(journal) : STATUS_OK;
 }
 
 /* What is forgotten is not shown. */

@@ -38,6 +38,15 @@ bool journal_sqlite_may_have_bulk(struct journal_sqlite *journal, uint64_t seque
     return !has_none;
 }
 
+bool journal_sqlite_blob_is_short(struct journal_sqlite *journal, uint64_t sequence)
+{
+    sqlite3_stmt *size = journal->statement[STATEMENT_BLOB_SIZE];
+    const bool is_long = journal_bind_pieces(size, sequence) && sqlite3_step(size) == SQLITE_ROW &&
+                         sqlite3_column_int64(size, 0) >= JOURNAL_LATER_BYTES;
+    (void)sqlite3_reset(size);
+    return !is_long;
+}
+
 /* Reads the blob that has a file, whose key is the one piece. Beside a program that writes, the file may be gone since
  * the row was read: forgotten. */
 static enum status read_bulk(struct journal_sqlite *journal, uint8_t *memory, size_t *used,

@@ -13,7 +13,7 @@ enum { LARGE = 1024 * 1024 + 5001, LARGER = LARGE + 700000, SMALL = 4000, BLOBS_
 static struct scratch scratch;
 static struct why why;
 static struct journal journal;
-static uint8_t bytes[LARGER];
+static uint8_t bytes[LARGER + BLOBS_MAX];
 static bool strikes; /* the next read of a blob's file finds that it has been written over */
 
 ssize_t __real_read(int file, void *into, size_t size);
@@ -135,6 +135,20 @@ Test(journal_spare, what_is_forgotten_is_not_shown, .init = setup, .fini = teard
     forget(1);
     cr_expect_eq(read_own().size[0], 0);
     cr_expect_eq(read_beside().size[0], 0, "the reading forgot it for good");
+}
+
+Test(journal_spare, what_may_be_a_key_goes_at_once, .init = setup, .fini = teardown)
+{
+    enum { KEYS = 300 };
+    put(1, KEYS);
+    put(2, LARGE);
+    put(3, SMALL);
+    forget(1);
+    cr_expect_eq(read_beside().size[0], 0);
+    forget(2);
+    cr_expect_eq(read_beside().size[1], 0, "the key of its file is gone");
+    forget(3);
+    cr_expect_eq(read_beside().size[2], SMALL);
 }
 
 Test(journal_spare, whoever_ends_forgets_first, .init = setup, .fini = teardown)
