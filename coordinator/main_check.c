@@ -216,6 +216,9 @@ static bool check_queue(struct office *office, struct roster *roster)
     struct queue_list list = {.count = 0};
     size_t left = 0;
     enum status status = queue_open(office, &why);
+    if (status == STATUS_OK && !journal_is_shared(office->settings.jobs)) {
+        status = journal_folder_try(office->settings.jobs, &why);
+    }
     if (status == STATUS_OK && !collect_is_collector(office)) {
         status = queue_may_lead(office, &why);
     }

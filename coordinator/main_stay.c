@@ -11,10 +11,11 @@ enum { WAITING_MAX = 64 }; /* that are looked at, at a time */
 
 static void tell_filed(const struct stay *stay, const struct queue_job *job)
 {
-    log_event(stay->log, LOG_INFO, "job-filed", NULL,
-              "job %" PRIu32 " \"%s\", submitted by %s: %s%s%s", job->number, job->name,
-              job->submitted, queue_state_name(job->state), job->because[0] != '\0' ? ", " : "",
-              job->because);
+    const struct log_field field[] = {{.name = "job", .number = job->number}};
+    log_event_fields(stay->log, LOG_INFO, "job-filed", field, 1,
+                     "job %" PRIu32 " \"%s\", submitted by %s: %s%s%s", job->number, job->name,
+                     job->submitted, queue_state_name(job->state),
+                     job->because[0] != '\0' ? ", " : "", job->because);
 }
 
 static enum status file_job(struct stay *stay, const struct queue_job *job, struct why *why)
@@ -266,8 +267,10 @@ void stay_place(struct stay *stay, uint32_t number, const struct office *own)
 static void begin(struct stay *stay, const struct queue_job *job, const struct office *own)
 {
     stay_place(stay, job->number, own);
-    log_event(stay->log, LOG_INFO, "job-taken", NULL, "job %" PRIu32 " \"%s\", submitted by %s, %s",
-              job->number, own->job.name, job->submitted, job->begun ? "goes on" : "begins");
+    const struct log_field field[] = {{.name = "job", .number = job->number}};
+    log_event_fields(stay->log, LOG_INFO, "job-taken", field, 1,
+                     "job %" PRIu32 " \"%s\", submitted by %s, %s", job->number, own->job.name,
+                     job->submitted, job->begun ? "goes on" : "begins");
 }
 
 static enum status take(struct stay *stay, struct waiting *waiting, const struct queue_job *job,

@@ -30,8 +30,10 @@ static enum status serve(struct stay *stay, uint32_t number, struct why *why)
     const enum status status = queue_take(&own, number, why);
     if (status == STATUS_OK && stay_is_free(stay, &own.job)) {
         stay_place(stay, number, &own);
-        log_event(stay->log, LOG_INFO, "job-taken", NULL,
-                  "job %" PRIu32 " \"%s\" is led: this collector serves it", number, own.job.name);
+        const struct log_field field[] = {{.name = "job", .number = number}};
+        log_event_fields(stay->log, LOG_INFO, "job-taken", field, 1,
+                         "job %" PRIu32 " \"%s\" is led: this collector serves it", number,
+                         own.job.name);
         return STATUS_OK;
     }
     if (status != STATUS_OK && status != STATUS_NO_MEMORY && status != STATUS_AGAIN) {

@@ -90,10 +90,11 @@ static bool store_text(const struct config_key *key, char *member, const char *t
     }
     for (size_t i = 0; key->type == CONFIG_NAME && i < length; i++) {
         if (!is_name_byte(text[i], i == 0)) {
-            return problem_set(problem,
-                               "may hold letters, digits, '.', '_' and '-', beginning with a "
-                               "letter or digit: for example %s",
-                               key->example);
+            return problem_set(
+                problem,
+                "may hold the letters a-z and A-Z, digits, '.', '_' and '-', beginning with a "
+                "letter or digit: for example %s",
+                key->example);
         }
     }
     memcpy(member, text, length + 1);

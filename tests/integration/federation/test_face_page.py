@@ -40,6 +40,7 @@ LOOK = """(() => {
     contrast: Math.min(...texts.map(contrast)), count: texts.length, dark: matchMedia("(prefers-color-scheme: dark)").matches,
     ground: getComputedStyle(document.body).backgroundColor, state: document.getElementById("state").textContent,
     reach: [...document.querySelectorAll("[role=region]")].every((one) => one.tabIndex === 0 && one.getAttribute("aria-label")),
+    tiles: new Set([...document.querySelectorAll("dl div")].map((one) => one.getBoundingClientRect().left)).size,
     heads: [...document.querySelectorAll("th")].every((one) => one.scope === "col"), title: document.title });
 })()"""
 
@@ -123,6 +124,7 @@ class Browser:
 def judge(seen, width, theme, words):
     expect(seen["width"] == width and seen["dark"] == (theme == "dark"), f"was not shown as asked: {seen}")
     expect(seen["wide"] <= width, f"{seen['wide']} px wide at {width}")
+    expect(seen["tiles"] > 1, f"a figure a line at {width} px: twenty of them are four screens of a telephone")
     expect(seen["contrast"] >= 4.5 and seen["count"] > 20, f"contrast {seen['contrast']:.2f} of {seen['count']} texts, {theme}")
     expect(seen["images"] == 0 and NAME in seen["text"] and seen["title"].endswith(NAME), "the job is not named, or there is a picture")
     expect(seen["reach"] and seen["heads"], "a table that keys or a screen reader do not reach")

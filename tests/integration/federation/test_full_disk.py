@@ -196,6 +196,23 @@ def put_off(make, programs, library):
     os.close(lock)
 
 
+def checked(make, programs, library):
+    """`check` says beforehand that a queue's folder has no room: `run` would end at its start."""
+    federation, _, _ = second_run.make_queue(make, programs)
+    disk = Disk(federation, library)
+    settings = federation.office / "coordinator.yml"
+    for full in (True, False):
+        if full:
+            disk.fill("jobs/")
+        else:
+            disk.empty()
+        code, said = federation.tool("hedgerow-coordinator", "check", "--config", settings)
+        expect(code == (3 if full else 0), f"check ended with {code}: {said}")
+        if full:
+            says(" ".join(said.split()), "jobs FAILED")
+    expect(sorted(path.name for path in (federation.office / "jobs").iterdir() if path.is_file()) == [], "check left a file")
+
+
 def enrolment(make, programs, library):
     """A list that cannot be written stays as it is; the token is good until it is spent."""
     with make(programs, agents=2) as federation:
@@ -260,7 +277,7 @@ def main():
              ("waiting texts and approvals", waiting_and_approvals, common),
              ("result.json", results, {**common, "file": "result.json"}),
              ("model.json", results, {**common, "file": "model.json"}),
-             ("a job put off", put_off, common), ("enrolment", enrolment, common), ("new files", new_files, common), ("planted", planted, common)]
+             ("a job put off", put_off, common), ("check of a queue", checked, common), ("enrolment", enrolment, common), ("new files", new_files, common), ("planted", planted, common)]
     for name, when in (("site-1", "start"), ("site-1", "commit"), ("coordinator", "commit")):
         cases.append((f"journal of {name} at its {when}", journal,
                       {**common, "name": name, "part": f"{name}/state/journal.db", "when": when}))

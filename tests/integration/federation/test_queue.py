@@ -283,6 +283,9 @@ def commands(make, programs, keys):
                [("6", "done", "3 of 3", "late"), ("5", "waiting", "0 of 0", ""), ("4", "waiting", "0 of 0", ""),
                 ("2", "done", "3 of 3", "third"), ("1", "cancelled", "0 of 3", "first")], f"the page: {page['queue']}")
         expect(page["jobs_waiting"] == 2 and page["job_info"] == [], "the page of a coordinator without a job")
+        for event in ("job-taken", "job-filed"):  # whoever follows a job through the log finds its begin and its end
+            told = [entry for entry in federation.events("coordinator") if entry["event"] == event]
+            expect(told and all(f"job {entry.get('job')} " in entry["text"] for entry in told), f"the field job of {event}: {told}")
         unreadable = [entry for entry in federation.events("coordinator") if entry["event"] == "job-unreadable"]
         expect([entry["text"].split()[1] for entry in unreadable] == ["4", "5"], f"told of: {unreadable}")
         for name in federation.names:  # connected all the time, also while no job ran

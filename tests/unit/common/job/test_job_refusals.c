@@ -18,7 +18,7 @@ static const struct refusal refusals[] = {
     {"hedgerow: 1", "hedgerow: 3", STATUS_UNSUPPORTED,
      "job.yml:1:11: hedgerow: is version 3, and this program reads version 1: use a matching program, or rewrite the file"},
     {"job: trial", "job: a b", STATUS_INVALID,
-     "job.yml:2:6: job: may hold letters, digits, '.', '_' and '-', beginning with a letter or digit: for example hospitals-mortality"},
+     "job.yml:2:6: job: may hold the letters a-z and A-Z, digits, '.', '_' and '-', beginning with a letter or digit: for example hospitals-mortality"},
     {"job: trial\n", "", STATUS_INVALID,
      "job.yml:1:1: has no \"job\": add it, for example `job: hospitals-mortality`"},
     {"job: trial", "jobs: trial", STATUS_INVALID,
