@@ -131,7 +131,7 @@ Test(plan_expect, says_what_half_a_point_takes_and_blames_the_size_for_no_more)
 Test(plan_expect, marks_plans_that_try_products_of_columns)
 {
     struct job_source source;
-    struct job_plan *plan = plan_of(&source, classes, 2, "0.3");
+    struct job_plan *plan = plan_of(&source, classes, 5, "0.3");
     struct job_expected *expected = calloc(1, sizeof *expected);
     char text[4096];
     cr_assert_not_null(expected);
