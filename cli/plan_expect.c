@@ -309,7 +309,10 @@ void job_expected_print(const struct job_expected *expected)
         (void)printf("  %-8.6g  %-8s", (double)row->epsilon_micro / 1e6, row->trust);
         print_figure(&row->answer.lost, FIGURE_WIDTH);
         print_figure(&row->answer.accuracy, row->is_own || row->tries_products ? FIGURE_WIDTH : 0);
-        (void)printf("%s%s\n", row->tries_products ? "* " : "", row->is_own ? "<- this job" : "");
+        (void)printf("%s%s\n", row->tries_products ? "*" : "",
+                     !row->is_own          ? ""
+                     : row->tries_products ? " <- this job"
+                                           : "<- this job");
     }
     (void)printf("  %-18s  %-*s", "without privacy", FIGURE_WIDTH, "");
     print_figure(&first->free, 0);

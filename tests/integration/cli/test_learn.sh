@@ -122,7 +122,7 @@ prints 'the sums of products of 7 columns'
 # happened above. (docs/study-hospitals.md has how often it is right.)
 prints 'What to expect of stage 1'
 prints '<- this job'
-grep -qE '^  10 +central .*\* *$' "$work/out" || fault 'no row of the curve says that it tries products of columns'
+grep -qE '^  10 +central .*  \*$' "$work/out" || fault 'no row of the curve says that it tries products of columns'
 cp "$work/out" "$work/expected"
 expect 0 "$hedgerow" plan job "$root/compose/hospitals/learn.yml"
 cmp -s "$work/out" "$work/expected" || fault 'two rehearsals of one text differ'
