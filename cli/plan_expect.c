@@ -154,6 +154,7 @@ enum status job_expect(struct job_expected *out, const struct job_source *source
     }
     for (size_t i = 0; i < out->count; i++) {
         out->row[i].answer = staging->answer[i];
+        out->row[i].tries_products = staging->rehearsal[i].tries_products;
     }
     if (status == STATUS_OK && out->count > 0 && out->count == all) {
         status = job_find_enough(out, source, plan, seed_of(source));
@@ -220,6 +221,23 @@ static void print_error(const struct job_expected *expected)
                        "move it by %.1f (one standard error).",
                        PERCENT * answer->lost.mean, answer->tables, PERCENT * answer->lost.error);
         }
+    }
+}
+
+/* What rows are silent about: the made-up labels are of linear models. */
+static void print_products(const struct job_expected *expected)
+{
+    bool any = false;
+    for (size_t i = 0; i < expected->count; i++) {
+        any = any || expected->row[i].tries_products;
+    }
+    if (any) {
+        wrap_print(
+            stdout, 0, 0,
+            "* This plan also tries products of columns, and keeps those that tell "
+            "something. The made-up labels follow linear models, so its row is what to expect "
+            "where none tells anything. A label that bends, or that two columns decide "
+            "together, gains more than this row and than 'without privacy'.");
     }
 }
 
@@ -290,14 +308,18 @@ void job_expected_print(const struct job_expected *expected)
         const struct job_expected_row *row = &expected->row[i];
         (void)printf("  %-8.6g  %-8s", (double)row->epsilon_micro / 1e6, row->trust);
         print_figure(&row->answer.lost, FIGURE_WIDTH);
-        print_figure(&row->answer.accuracy, row->is_own ? FIGURE_WIDTH : 0);
-        (void)puts(row->is_own ? "<- this job" : "");
+        print_figure(&row->answer.accuracy, row->is_own || row->tries_products ? FIGURE_WIDTH : 0);
+        (void)printf("%s%s\n", row->tries_products ? "*" : "",
+                     !row->is_own          ? ""
+                     : row->tries_products ? " <- this job"
+                                           : "<- this job");
     }
     (void)printf("  %-18s  %-*s", "without privacy", FIGURE_WIDTH, "");
     print_figure(&first->free, 0);
     (void)putchar('\n');
     wrap_print(stdout, 0, 0,
                "Accuracy depends mostly on your data. Compare the column 'points lost'.");
+    print_products(expected);
     print_error(expected);
     print_turns(expected);
     print_enough(expected);
@@ -326,9 +348,10 @@ json_t *job_expected_json(const struct job_expected *expected)
     for (size_t i = 0; i < expected->count; i++) {
         const struct job_expected_row *row = &expected->row[i];
         json_add(&rows,
-                 json_pack("{s:f, s:s, s:o, s:o}", "epsilon", (double)row->epsilon_micro / 1e6,
-                           "trust", row->trust, "accuracy", figure_json(&row->answer.accuracy),
-                           "lost", figure_json(&row->answer.lost)));
+                 json_pack("{s:f, s:s, s:b, s:o, s:o}", "epsilon", (double)row->epsilon_micro / 1e6,
+                           "trust", row->trust, "tries_products", (int)row->tries_products,
+                           "accuracy", figure_json(&row->answer.accuracy), "lost",
+                           figure_json(&row->answer.lost)));
     }
     const struct job_enough *enough = &expected->enough;
     json_t *object = json_pack("{s:I, s:o, s:o}", "tables", (json_int_t)first->tables,

@@ -41,6 +41,8 @@ struct rehearsal {
     double look_sum;   /* records */
     double look_product; /* records, of other looks */
     double step;         /* of a gradient, over its clip */
+    bool
+        tries_products; /* the stage tries products of columns; not played, as the made-up labels are of linear models */
 };
 
 /* Mean over the tables; and the quantiles 5 % and 95 % of what a quarter as many records as the model learned from, held

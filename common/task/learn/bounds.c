@@ -283,6 +283,7 @@ static enum status rehearse(struct rehearsal *out, const struct terms_setting *s
     *out = (struct rehearsal){.tune = own->tune,
                               .schema = &setting->job->stage[setting->index].schema,
                               .records = (double)setting->agents * (double)stage->batch,
+                              .tries_products = own->tune.bends,
                               .noises = noise.is_gaussian ? 0 : noise.draws,
                               .step = ldexp(query_noise_deviation(&noise), -LEARN_STEP_BITS)};
     out->tune.bends = false; /* the made-up labels are of linear models */

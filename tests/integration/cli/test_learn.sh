@@ -114,6 +114,7 @@ says_not 'alike' # steps are shorter there for what was released, not for what t
 sed 's/epsilon: 1 /epsilon: 20 /; s/trust: local  /trust: central/' "$root/compose/hospitals/learn.yml" >"$work/products.yml"
 expect 0 "$hedgerow" plan job "$work/products.yml"
 prints 'the second tries products of columns'
+prints '* This plan also tries products of columns'
 expect 0 "$hedgerow" plan job "$root/compose/hospitals/learn.yml"
 prints 'the sums of products of 7 columns'
 
@@ -121,6 +122,7 @@ prints 'the sums of products of 7 columns'
 # happened above. (docs/study-hospitals.md has how often it is right.)
 prints 'What to expect of stage 1'
 prints '<- this job'
+grep -qE '^  10 +central .*  \*$' "$work/out" || fault 'no row of the curve says that it tries products of columns'
 cp "$work/out" "$work/expected"
 expect 0 "$hedgerow" plan job "$root/compose/hospitals/learn.yml"
 cmp -s "$work/out" "$work/expected" || fault 'two rehearsals of one text differ'

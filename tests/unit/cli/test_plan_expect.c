@@ -127,6 +127,32 @@ Test(plan_expect, says_what_half_a_point_takes_and_blames_the_size_for_no_more)
     }
 }
 
+/* Made-up labels are of linear models: of the rows that try products it is said, and of no other. */
+Test(plan_expect, marks_plans_that_try_products_of_columns)
+{
+    struct job_source source;
+    struct job_plan *plan = plan_of(&source, classes, 5, "0.3");
+    struct job_expected *expected = calloc(1, sizeof *expected);
+    char text[4096];
+    cr_assert_not_null(expected);
+    cr_assert(job_expect(expected, &source, plan, 0) == STATUS_OK);
+    for (size_t i = 0; i < expected->count; i++) {
+        const bool rich = expected->row[i].epsilon_micro == 10000000;
+        const bool poor = expected->row[i].epsilon_micro == 100000;
+        cr_expect(!rich || expected->row[i].tries_products);
+        cr_expect(!poor || !expected->row[i].tries_products);
+    }
+    print(text, sizeof text, expected);
+    cr_expect_not_null(strstr(text, "* This plan also tries products of columns"), "%s", text);
+    for (size_t i = 0; i < expected->count; i++) {
+        expected->row[i].tries_products = false;
+    }
+    print(text, sizeof text, expected);
+    cr_expect_null(strstr(text, "*"), "%s", text);
+    free(expected);
+    give_back(plan);
+}
+
 /* A row of a rehearsal of four tables. */
 static struct job_expected_row row_of(const char *trust, uint64_t micro, double lost)
 {

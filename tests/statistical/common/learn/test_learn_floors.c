@@ -124,7 +124,7 @@ static void check(const struct floor *floor)
 /* Planted: as much noise as less epsilon has. */
 static void check_fails(const struct floor *floor, const char *epsilon)
 {
-    const struct reached got = reach(floor, epsilon, 8);
+    const struct reached got = reach(floor, epsilon, 25);
     cr_expect_lt(got.mean[0] + 5 * got.error[0], floor->accuracy, "%s at %s: %.4f", floor->table,
                  epsilon, got.mean[0]);
 }
