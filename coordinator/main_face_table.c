@@ -32,7 +32,7 @@ const struct fact_family face_family[FACE_ROWS] = {
     [ROW_REGRET_BOUND] = {"regret_bound", FACT_GAUGE, true, "What that is expected to be at most", {NULL}},
     [ROW_WAITING] = {"jobs_waiting", FACT_GAUGE, false, "Jobs of the queue whose turn has not come", {NULL}},
     [ROW_ASIDE] = {"jobs_set_aside", FACT_GAUGE, false, "Jobs of the queue that have begun and cannot go on unless a person acts", {NULL}},
-    [ROW_QUEUE] = {"queue", FACT_LIST, false, "The latest jobs of the queue, the newest first", {"number", "state", "rounds", "agents", "left", "waits", "job"}},
+    [ROW_QUEUE] = {"queue", FACT_LIST, false, "The latest jobs of the queue, the newest first", {"number", "state", "rounds", "agents", "left", "waits", "job", "because"}},
     [ROW_RESULTS] = {"results", FACT_LIST, false, "Files of the latest finished jobs, for download", {"number", "job", "file"}},
     FACTS_COMMON(true),
 };

@@ -105,7 +105,7 @@ enum status lane_leave(struct lane *lane, enum status ended, bool *more, struct 
     }
     tell_left(lane, ended, why);
     if (ended != STATUS_OK && ended != STATUS_BUSY && stay->aside_count < STAY_ASIDE_MAX) {
-        stay->aside[stay->aside_count++] = job->number;
+        stay->aside[stay->aside_count++] = (struct stay_aside){.number = job->number};
     }
     stay_leave(stay, job, ended == STATUS_OK);
     return STATUS_OK;

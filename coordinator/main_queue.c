@@ -184,6 +184,17 @@ enum status queue_mark_begun(const struct office *office, uint32_t number, struc
     return queue_store_of(office)->mark_begun(office, number, why);
 }
 
+enum status queue_put_aside(const struct office *office, uint32_t number, const char *because,
+                            struct why *why)
+{
+    char line[QUEUE_ASIDE_BYTES];
+    (void)snprintf(line, sizeof line, "%s", because);
+    for (char *at = line; *at != '\0'; at++) { /* a server's words may have several lines */
+        *at = *at >= ' ' && *at <= '~' ? *at : *at == '\n' ? ' ' : '?';
+    }
+    return queue_store_of(office)->put_aside(office, number, line, why);
+}
+
 void queue_held(char by[static QUEUE_BY_BYTES], const struct office *office, uint32_t number)
 {
     by[0] = '\0';

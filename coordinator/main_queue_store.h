@@ -44,6 +44,8 @@ struct queue_store {
                           struct why *why);
     enum status (*cancelled)(char **text, size_t *size, const struct office *office,
                              uint32_t number, struct why *why);
+    enum status (*put_aside)(const struct office *office, uint32_t number, const char *because,
+                             struct why *why);
     /** The text that says how a job ended; name: out, for messages. */
     enum status (*read_end)(char **text, size_t *size, char name[static QUEUE_PATH_BYTES],
                             const struct office *office, uint32_t number, struct why *why);

@@ -163,9 +163,45 @@ bool stay_is_aside(const struct stay *stay, uint32_t number)
 {
     bool found = false;
     for (size_t i = 0; i < stay->aside_count && !found; i++) {
-        found = stay->aside[i] == number;
+        found = stay->aside[i].number == number;
     }
     return found;
+}
+
+/* What has happened, and what to do: of the job in a sentence. */
+static void tell_because(char because[static QUEUE_ASIDE_BYTES], const struct stay_job *job,
+                         enum status status, const struct why *why)
+{
+    const char *words = why->text[0] != '\0' ? why->text : status_text(status);
+    if (stay_is_damage(status)) {
+        char place[QUEUE_PATH_BYTES];
+        queue_describe(place, &job->office);
+        (void)snprintf(
+            because, QUEUE_ASIDE_BYTES,
+            "it cannot go on, its journal is damaged or gone (%s), and its agents are free for "
+            "other jobs; remedy: bring back the latest whole copy of %.*s, and start again",
+            status_text(status), QUEUE_ASIDE_BYTES / 2,
+            queue_is_shared(&job->office) ? place : job->office.settings.state);
+    } else if (status == STATUS_IO && queue_is_shared(&job->office)) {
+        (void)snprintf(because, QUEUE_ASIDE_BYTES,
+                       "it cannot go on, the database refuses what it writes or reads: %.*s; "
+                       "remedy: mend that and start again: its journal is whole",
+                       QUEUE_ASIDE_BYTES / 2, why->text[0] != '\0' ? words : "the log has its words");
+    } else {
+        (void)snprintf(because, QUEUE_ASIDE_BYTES,
+                       "it is over, and its results cannot be written: %.*s; remedy: mend that "
+                       "and start again: its journal has them",
+                       QUEUE_ASIDE_BYTES / 2, words);
+    }
+}
+
+/* Where it cannot be kept, on a full disk, the log alone tells why until it can. */
+static void keep_because(const struct stay *stay, struct stay_aside *aside)
+{
+    struct why ignored = {{0}};
+    const enum status status =
+        queue_put_aside(stay->office, aside->number, aside->because, &ignored);
+    aside->untold = status != STATUS_OK && status != STATUS_NOT_FOUND;
 }
 
 enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status status,
@@ -176,28 +212,13 @@ enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status 
         why_set(why, "%d jobs are set aside: look at the disk", STAY_ASIDE_MAX);
         return status;
     }
-    if (stay_is_damage(status)) {
-        char place[QUEUE_PATH_BYTES];
-        queue_describe(place, &job->office);
-        log_event_fields(
-            stay->log, LOG_ERROR, "job-set-aside", field, 1,
-            "job %" PRIu32 " cannot go on, its journal is damaged or gone (%s), and its agents are "
-            "free for other jobs; remedy: bring back the latest whole copy of %s, and start again",
-            job->number, status_text(status),
-            queue_is_shared(&job->office) ? place : job->office.settings.state);
-    } else if (status == STATUS_IO && queue_is_shared(&job->office)) {
-        log_event_fields(stay->log, LOG_ERROR, "job-set-aside", field, 1,
-                         "job %" PRIu32 " cannot go on, the database refuses what it writes or "
-                         "reads: %s; remedy: mend that and start again: its journal is whole",
-                         job->number, why->text[0] != '\0' ? why->text : "the log has its words");
-    } else {
-        log_event_fields(stay->log, LOG_ERROR, "job-set-aside", field, 1,
-                         "job %" PRIu32 " is over, and its results cannot be written: %s; remedy: "
-                         "mend that and start again: its journal has them",
-                         job->number, why->text[0] != '\0' ? why->text : status_text(status));
-    }
     if (!stay_is_aside(stay, job->number)) {
-        stay->aside[stay->aside_count++] = job->number;
+        struct stay_aside *aside = &stay->aside[stay->aside_count++];
+        *aside = (struct stay_aside){.number = job->number};
+        tell_because(aside->because, job, status, why);
+        log_event_fields(stay->log, LOG_ERROR, "job-set-aside", field, 1, "job %" PRIu32 ": %s",
+                         job->number, aside->because);
+        keep_because(stay, aside);
     }
     stay_give_up(job);
     return STATUS_OK;
@@ -354,6 +375,11 @@ size_t stay_count(const struct stay *stay)
 enum status stay_choose(struct stay *stay, struct why *why)
 {
     struct waiting waiting = {.count = 0};
+    for (size_t i = 0; i < stay->aside_count; i++) {
+        if (stay->aside[i].untold) {
+            keep_because(stay, &stay->aside[i]);
+        }
+    }
     queue_list_free(&stay->list);
     enum status status = queue_list(&stay->list, stay->office, why);
     for (int begun = 1; begun >= 0; begun--) {

@@ -2,8 +2,8 @@
  *
  *   hedgerow_lease     one row, as a journal's: who leads the queue
  *   hedgerow_queue     one row: the latest number that was given
- *   hedgerow_job       number, text, who submitted it; who cancelled it; whether it has begun; under which term it is led; how
- *                      it ended
+ *   hedgerow_job       number, text, who submitted it; who cancelled it; whether it has begun; under which term it is led; why
+ *                      it is set aside, and under which term; how it ended
  *   hedgerow_result    job, name, piece, bytes: the files of its results, in pieces of 1 MiB
  *   hedgerow_declined  job, coordinator, names of its agents that decline the job, and when it said so (jobs_declined.c)
  *   NAME_job_7.*       the journal of job 7, in a schema of its own (job_schema.h, journal_shared.c)
@@ -43,6 +43,10 @@ static const char schema[] =
     " IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('hedgerow_job')"
     " AND attname = 'led') AND to_regclass('hedgerow_job') IS NOT NULL THEN"
     " ALTER TABLE hedgerow_job ADD led bigint;" /* not in a queue of an earlier hedgerow */
+    " END IF;"
+    " IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('hedgerow_job')"
+    " AND attname = 'aside') AND to_regclass('hedgerow_job') IS NOT NULL THEN"
+    " ALTER TABLE hedgerow_job ADD aside text, ADD aside_term bigint;" /* likewise */
     " END IF;"
     " IF to_regclass('hedgerow_declined') IS NULL AND to_regclass('hedgerow_job') IS NOT NULL THEN"
     " CREATE TABLE hedgerow_declined (job bigint, holder bytea, names text NOT NULL,"
@@ -248,6 +252,18 @@ enum status jobs_set_led(struct jobs *jobs, uint32_t number, bool led, struct wh
                    ", done AS (UPDATE hedgerow_job SET led = CASE WHEN $3 = 1 THEN $1 END"
                    " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
                    " SELECT count(*), (SELECT count(*) FROM done) FROM held",
+                   value, 3, why);
+}
+
+enum status jobs_put_aside(struct jobs *jobs, uint32_t number, const char *because, struct why *why)
+{
+    const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
+                                           jobs_words(because)};
+    return perform(jobs,
+                   LEASE_HELD ", done AS (UPDATE hedgerow_job"
+                              " SET aside = convert_from($3, 'UTF8'), aside_term = $1"
+                              " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
+                              " SELECT count(*), (SELECT count(*) FROM done) FROM held",
                    value, 3, why);
 }
 

@@ -21,7 +21,7 @@
 
 #define JOBS_KIND "queue" /* of the lease */
 
-enum { JOBS_LINE_BYTES = 128, JOBS_PIECE_BYTES = 1 << 20, JOBS_NUMBER_MAX = 999999999 };
+enum { JOBS_LINE_BYTES = 128, JOBS_ASIDE_BYTES = 896, JOBS_PIECE_BYTES = 1 << 20, JOBS_NUMBER_MAX = 999999999 };
 
 struct jobs;
 
@@ -57,6 +57,7 @@ struct jobs_row {
     bool journal;                    /* not of a list */
     char submitted[JOBS_LINE_BYTES]; /* not of a list */
     char cancel[JOBS_LINE_BYTES];    /* not of a list; "" */
+    char aside[JOBS_ASIDE_BYTES];    /* likewise: jobs_put_aside */
 };
 
 /** Lists all jobs by number, or those that are led. rows: out, malloc'd, the caller frees it. */
@@ -105,6 +106,9 @@ MUST_USE enum status jobs_stamp(struct jobs *jobs, int64_t stamp[static 2], uint
 
 /** Says whether it leads a job from now on, for collectors: nobody's word of an earlier term counts. */
 MUST_USE enum status jobs_set_led(struct jobs *jobs, uint32_t number, bool led, struct why *why);
+/** Keeps why it has set a job aside, for people: until another term begins, which tries the job again. */
+MUST_USE enum status jobs_put_aside(struct jobs *jobs, uint32_t number, const char *because,
+                                    struct why *why);
 /** Keeps that a job has begun. */
 MUST_USE enum status jobs_mark_begun(struct jobs *jobs, uint32_t number, struct why *why);
 /** Keeps a file of a job's results, in the place of one of that name. */

@@ -58,7 +58,7 @@ void jobs_told_note(struct jobs_told *told, const struct jobs_told *copy, size_t
 MUST_USE enum status jobs_draw(struct digest *id, struct why *why);
 
 /** Copies a line for people; what does not fit, or cannot be read by them, ends it. */
-void jobs_take_line(char line[static JOBS_LINE_BYTES], struct slice text);
+void jobs_take_line(char *line, size_t room, struct slice text);
 
 /* The jobs that are led, as many as run at the same time. What an earlier leader said counts no more. */
 #define JOBS_LED                                                                                   \
