@@ -2,6 +2,7 @@
  * leads. */
 
 #include "coordinator/main_face.h"
+#include "coordinator/main_queue_place.h"
 
 #include "io/clock.h"
 #include "protocol/wire.h"
@@ -80,6 +81,9 @@ void face_close(struct face *face)
     page_host_close(&face->host);
     face_reader_free(face->reader);
     face->reader = NULL;
+    if (face->asks) {
+        queue_close(&face->files);
+    }
     for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
         forget(&face->run[i]);
     }

@@ -80,6 +80,28 @@ bool queue_is_lost(const struct office *office)
     return queue_store_of(office)->is_lost(office);
 }
 
+enum status queue_beside(struct office *office, struct why *why)
+{
+    const struct queue_store *store = queue_store_of(office);
+    return store->beside != NULL ? store->beside(office, why) : STATUS_OK;
+}
+
+void queue_rest(const struct office *office)
+{
+    const struct queue_store *store = queue_store_of(office);
+    if (store->rest != NULL) {
+        store->rest(office);
+    }
+}
+
+void queue_part_beside(struct office *office)
+{
+    const struct queue_store *store = queue_store_of(office);
+    if (store->part_beside != NULL) {
+        store->part_beside(office);
+    }
+}
+
 void queue_collect(const struct office *office)
 {
     queue_store_of(office)->collect(office);

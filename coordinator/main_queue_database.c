@@ -52,6 +52,21 @@ static bool is_lost(const struct office *office)
     return jobs_is_lost(office->jobs);
 }
 
+static enum status beside(struct office *office, struct why *why)
+{
+    struct jobs *own = NULL;
+    const enum status status = jobs_beside(&own, office->jobs, why);
+    office->jobs = own;
+    return status;
+}
+
+static void rest(const struct office *office)
+{
+    if (office->jobs != NULL) {
+        jobs_rest(office->jobs);
+    }
+}
+
 static struct journal_part part(const struct office *office)
 {
     return jobs_part(office->jobs, office->number);
@@ -361,6 +376,9 @@ const struct queue_store queue_in_database = {.shared = true,
                                               .may_lead = may_lead,
                                               .lead = lead,
                                               .is_lost = is_lost,
+                                              .beside = beside,
+                                              .part_beside = close_base,
+                                              .rest = rest,
                                               .part = part,
                                               .collect = collect,
                                               .is_led = is_led,

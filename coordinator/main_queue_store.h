@@ -23,6 +23,11 @@ struct queue_store {
     enum status (*lead)(struct office *office, struct why *why);
     bool (*is_lost)(const struct office *office);
     void (*leader)(char by[static QUEUE_BY_BYTES], const struct office *office); /* NULL: unknown */
+    /** Gives an office of one job what it asks with, for a thread of its own: NULL: nothing is asked. part_beside ends that, and
+     * rest lets it go until the next question. */
+    enum status (*beside)(struct office *office, struct why *why);
+    void (*part_beside)(struct office *office);
+    void (*rest)(const struct office *office);
     struct journal_part (*part)(const struct office *office);
     void (*collect)(const struct office *office); /* NULL, as the next two: it has no collectors */
     bool (*is_led)(const struct office *office, uint32_t number);

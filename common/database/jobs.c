@@ -68,9 +68,23 @@ enum status jobs_new(struct jobs **out, const char *url, struct why *why)
     return STATUS_OK;
 }
 
+enum status jobs_beside(struct jobs **out, const struct jobs *of, struct why *why)
+{
+    const enum status status = jobs_new(out, of->url, why);
+    if (status == STATUS_OK) {
+        (*out)->lease = of->lease;
+        (*out)->borrows = true;
+        (*out)->term = of->term;
+        (*out)->collects = of->collects;
+    }
+    return status;
+}
+
 static void unlead(struct jobs *jobs)
 {
-    lease_free(jobs->lease);
+    if (!jobs->borrows) {
+        lease_free(jobs->lease);
+    }
     jobs->lease = NULL;
 }
 
@@ -111,6 +125,11 @@ static void disconnect(struct jobs *jobs)
 {
     database_close(jobs->database);
     jobs->database = NULL;
+}
+
+void jobs_rest(struct jobs *jobs)
+{
+    disconnect(jobs);
 }
 
 static enum status connect(struct jobs *jobs, struct why *why)

@@ -21,12 +21,24 @@
 
 #define JOBS_KIND "queue" /* of the lease */
 
-enum { JOBS_LINE_BYTES = 128, JOBS_ASIDE_BYTES = 896, JOBS_PIECE_BYTES = 1 << 20, JOBS_NUMBER_MAX = 999999999 };
+enum {
+    JOBS_LINE_BYTES = 128,
+    JOBS_ASIDE_BYTES = 896,
+    JOBS_PIECE_BYTES = 1 << 20,
+    JOBS_NUMBER_MAX = 999999999
+};
 
 struct jobs;
 
 /** Makes what asks a database. url: kept by value. Nothing is opened. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status jobs_new(struct jobs **out, const char *url, struct why *why);
+
+/** Makes one for another thread, with a connection of its own: it is led by the lease that of has now, and is to be freed
+ * before that. It asks about one job; the list, and what is followed, are of's. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status jobs_beside(struct jobs **out, const struct jobs *of, struct why *why);
+
+/** Lets its connection go until the next question. */
+void jobs_rest(struct jobs *jobs);
 
 /** Gives the lead back. Does nothing on NULL. */
 void jobs_free(struct jobs *jobs);

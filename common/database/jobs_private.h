@@ -18,6 +18,7 @@ struct jobs {
     char own[JOB_SCHEMA_OWN_BYTES];
     struct database *database; /* NULL: there is no connection now */
     struct lease *lease;       /* NULL: this one does not lead */
+    bool borrows;              /* the lease is another's: jobs_beside */
     int64_t term;
     bool collects;                  /* the list is of the jobs that are led */
     struct jobs_follower *follower; /* NULL: jobs_follow has not been called */

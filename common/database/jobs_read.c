@@ -2,6 +2,8 @@
 
 #include "database/jobs_private.h"
 
+#include "io/worker.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,12 +13,31 @@ void jobs_take_line(char *line, size_t room, struct slice text)
 {
     const char *from = text.data;
     size_t used = 0;
-    while (used < text.size && used < room - 1 && from[used] >= ' ' &&
-           from[used] <= '~') {
+    while (used < text.size && used < room - 1 && from[used] >= ' ' && from[used] <= '~') {
         line[used] = from[used];
         used++;
     }
     line[used] = '\0';
+}
+
+struct listed {
+    struct jobs *jobs;
+    const struct jobs_row *rows;
+    size_t count;
+    enum status status;
+};
+
+static void take_list(void *self)
+{
+    struct listed *listed = self;
+    listed->status = jobs_follow_listed(listed->jobs, listed->rows, listed->count);
+}
+
+/* What is followed is taken by the thread that runs machines, which may not be this one. */
+static enum status follow_list(struct jobs *jobs, const struct jobs_row *rows, size_t count)
+{
+    struct listed listed = {.jobs = jobs, .rows = rows, .count = count};
+    return worker_on_owner(take_list, &listed) ? listed.status : STATUS_BUSY;
 }
 
 enum status jobs_list(struct jobs *jobs, struct jobs_row **rows, size_t *count, struct why *why)
@@ -42,7 +63,7 @@ enum status jobs_list(struct jobs *jobs, struct jobs_row **rows, size_t *count, 
         *count = i + 1;
     }
     database_answer_free(answer);
-    return status == STATUS_OK ? jobs_follow_listed(jobs, *rows, *count) : status;
+    return status == STATUS_OK ? follow_list(jobs, *rows, *count) : status;
 }
 
 static enum status no_job(uint32_t number, struct why *why)
