@@ -254,7 +254,7 @@ static void add_fetches(struct facts *facts, const struct face *face)
 static enum watch_health health(void *self)
 {
     struct face *face = self;
-    return face_shown(face) != NULL || face->idle ? WATCH_WORKS
+    return face_shown(face) != NULL || face->idle || face->began ? WATCH_WORKS
            : face->stands_by                      ? WATCH_STANDS_BY
                                                   : WATCH_STARTS;
 }

@@ -59,7 +59,7 @@ void face_hear(void *self, struct slice body)
 
 void face_join(struct face *face, struct driver_options *driver)
 {
-    face->stands_by = false;
+    face->stands_by = face->began = false;
     face->endpoint = driver->endpoint;
     page_host_join(&face->host, driver);
 }
@@ -73,6 +73,7 @@ void face_stand_by(void *self, int64_t wait_ms)
 {
     struct face *face = self;
     face->stands_by = true;
+    face->began = false;
     page_host_wait(&face->host, wait_ms);
 }
 
@@ -93,6 +94,7 @@ void face_set_idle(struct face *face, bool idle)
 {
     face->version++;
     face->idle = idle;
+    face->began = face->began || idle;
 }
 
 void face_turn(struct face *face)
