@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { VERSION = 1, ADD_TRIES = 100 };
+enum { ADD_TRIES = 100 };
 
 static const char schema[] =
     "DO $$ BEGIN"
@@ -28,7 +28,7 @@ static const char schema[] =
     " IF to_regclass('hedgerow_lease') IS NULL THEN"
     " CREATE TABLE hedgerow_lease (" LEASE_COLUMNS ");"
     " INSERT INTO hedgerow_lease (kind, version, term, holder, until)"
-    " VALUES ('" JOBS_KIND "', 1, 0, '', '-infinity');"
+    " VALUES ('" JOBS_KIND "', " LEASE_VERSION_TEXT ", 0, '', '-infinity');"
     " CREATE TABLE hedgerow_queue (one boolean PRIMARY KEY DEFAULT true CHECK (one),"
     " last bigint NOT NULL);"
     " INSERT INTO hedgerow_queue (last) VALUES (0);"
@@ -109,11 +109,11 @@ static enum status recognise(struct jobs *jobs, struct why *why)
         if (kind.size != strlen(JOBS_KIND) || memcmp(kind.data, JOBS_KIND, kind.size) != 0) {
             status = why_refuse(why, "it has the journal of one job; remedy: give the queue a "
                                      "database of its own");
-        } else if (database_number(answer, 0, 1) != VERSION) {
+        } else if (database_number(answer, 0, 1) > LEASE_VERSION) {
             why_set(why,
                     "its queue has version %lld, this program knows %d; remedy: use the hedgerow "
                     "that wrote it, or a later one",
-                    (long long)database_number(answer, 0, 1), (int)VERSION);
+                    (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
             status = STATUS_UNSUPPORTED;
         }
     }
