@@ -255,8 +255,8 @@ static enum watch_health health(void *self)
 {
     struct face *face = self;
     return face_shown(face) != NULL || face->idle || face->began ? WATCH_WORKS
-           : face->stands_by                      ? WATCH_STANDS_BY
-                                                  : WATCH_STARTS;
+           : face->stands_by                                     ? WATCH_STANDS_BY
+                                                                 : WATCH_STARTS;
 }
 
 /* Of a queue each job that runs has a journal of its own. */

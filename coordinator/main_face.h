@@ -61,11 +61,11 @@ struct face_ended {
 struct face {
     const struct office *office; /* the settings */
     bool idle;                   /* nothing runs, and that is right */
-    bool began;                  /* a queue's machines are chosen by now, however long that takes again */
-    bool stands_by;              /* another coordinator leads */
-    struct endpoint *endpoint;   /* where agents come in, while a driver runs; or NULL */
-    uint64_t version;            /* of what is shown */
-    uint32_t shown;              /* the number of the job that was told of at last */
+    bool began;     /* a queue's machines are chosen by now, however long that takes again */
+    bool stands_by; /* another coordinator leads */
+    struct endpoint *endpoint; /* where agents come in, while a driver runs; or NULL */
+    uint64_t version;          /* of what is shown */
+    uint32_t shown;            /* the number of the job that was told of at last */
     struct face_ended ended;
     struct face_run run[DRIVER_LANES_MAX];
     struct page_host host;

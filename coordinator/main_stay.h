@@ -39,7 +39,7 @@ struct stay {
     const struct log *log;       /* kept */
     bool seeded;
     uint64_t seed;
-    uint32_t refused;               /* of the latest job that was told to be passed over */
+    uint32_t refused; /* of the latest job that was told to be passed over */
     struct stay_aside
         aside[STAY_ASIDE_MAX]; /* jobs whose journals are damaged, or results not written */
     size_t aside_count;
