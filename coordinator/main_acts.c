@@ -23,7 +23,7 @@ static enum status answer_job(json_t **out, const struct acts *acts, uint32_t nu
                               struct why *why)
 {
     struct queue_job job;
-    const enum status status = queue_look(&job, acts->office, number, why);
+    const enum status status = queue_show(&job, acts->office, number, why);
     if (status == STATUS_OK) {
         *out = json_pack("{s:o}", "job", acts_job_json(acts, &job));
     }
@@ -129,7 +129,7 @@ static enum status answer_jobs(json_t **out, const struct acts *acts, uint64_t f
         if (list.entry[i].number <= from) {
             continue;
         }
-        const enum status one = queue_look(&job, acts->office, list.entry[i].number, &because);
+        const enum status one = queue_show(&job, acts->office, list.entry[i].number, &because);
         bool room = true;
         if (one == STATUS_NO_MEMORY) {
             status = one;
@@ -197,7 +197,7 @@ static enum status look_if_changed(struct queue_job *job, const struct acts *act
         *job = memory->job;
         return STATUS_OK;
     }
-    status = queue_look(job, acts->office, number, why);
+    status = queue_show(job, acts->office, number, why);
     if (memory != NULL && status == STATUS_OK && now.stamp.settled) {
         now.job = *job;
         *memory = now;

@@ -21,6 +21,10 @@ static const char *waits(char text[static WAITS_BYTES], const struct queue_job *
                "one ends or closes it, and a cancellation of a job that has begun takes effect "
                "then";
     }
+    if (job->state > QUEUE_RUNNING && job->begun && !job->filed && !job->stuck) {
+        return "all its rounds are over, and its results are not filed yet: the coordinator writes "
+               "them, or cannot; its log says so then (`job-set-aside`)";
+    }
     if (job->state != QUEUE_RUNNING || job->stuck || (job->rounds > 0 && !late)) {
         return "";
     }

@@ -52,11 +52,11 @@ enum status acts_result(json_t **out, const struct acts *acts, const struct ask 
 {
     struct queue_job job;
     json_t *files = json_array();
-    enum status status = queue_look(&job, acts->office, ask->job, why);
+    enum status status = queue_show(&job, acts->office, ask->job, why);
     if (status == STATUS_OK && !job.filed) {
         status = why_refuse(why,
                             "job %" PRIu32 " is %s: it has no result yet; remedy: `status %" PRIu32
-                            "` tells when it has ended",
+                            "` tells when it has ended, or what stands in its way",
                             job.number, queue_state_name(job.state), job.number);
     }
     for (uint32_t file = 0; file < ASK_FILES_MAX && status == STATUS_OK; file++) {

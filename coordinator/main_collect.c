@@ -2,6 +2,7 @@
 
 #include "database/journal_place.h"
 #include "io/clock.h"
+#include "io/worker.h"
 #include "job/trust.h"
 #include "protocol/message.h"
 
@@ -116,15 +117,27 @@ struct hearing_of {
     const struct collect *collect;
 };
 
+struct told_of {
+    const struct collect *collect;
+    struct slice body;
+};
+
+static void tell_heard(void *self)
+{
+    const struct told_of *told = self;
+    told->collect->heard(told->collect->heard_self, told->body);
+}
+
 static enum status hear_record(void *self, uint64_t sequence, struct slice body, struct slice blob)
 {
     struct hearing_of *of = self;
     of->any = true;
     const struct event event = {.kind = EVENT_RECORD,
                                 .as.record = {.sequence = sequence, .body = body, .blob = blob}};
+    struct told_of told = {of->collect, body};
     const enum status status = of->hear(of->self, &event);
     if (status == STATUS_OK && of->collect->heard != NULL) {
-        of->collect->heard(of->collect->heard_self, body);
+        return worker_on_owner(tell_heard, &told) ? STATUS_OK : STATUS_BUSY;
     }
     return status;
 }
@@ -184,19 +197,34 @@ static bool changed(const struct collect *collect, const struct standing_of *is,
     return !same;
 }
 
+/* What is seen of the machine, and of who leads, on the thread that runs machines. */
+struct seen {
+    const struct collect *collect;
+    struct coordinator_view view;
+    bool led;
+};
+
+static void see(void *self)
+{
+    struct seen *seen = self;
+    seen->view = coordinator_look(seen->collect->coordinator);
+    seen->led = seen->collect->led == NULL || seen->collect->led(seen->collect->led_self);
+}
+
 /* Whoever leads may have set the job aside: its agents are to be free for others. */
-static bool is_left(struct collect *collect)
+static bool is_left(struct collect *collect, const struct seen *seen)
 {
     const int64_t now_ms = clock_now_ms();
-    if (collect->led == NULL || collect->led(collect->led_self)) {
+    if (seen->led) {
         collect->unled_ms = 0;
         return false;
     }
     collect->unled_ms = collect->unled_ms == 0 ? now_ms : collect->unled_ms;
-    return now_ms >= collect->unled_ms + UNLED_MS && !coordinator_look(collect->coordinator).over;
+    return now_ms >= collect->unled_ms + UNLED_MS && !seen->view.over;
 }
 
-/* How the others stand is read before the parts, and told behind them: who has settled has handed everything in. */
+/* How the others stand is read before the parts, and told behind them: who has settled has handed everything in. It runs beside
+ * the loop: a server that is slow for one job holds up no other. */
 static enum status look(void *self, driver_hear *hear, void *hear_self, struct why *why)
 {
     struct collect *collect = self;
@@ -204,7 +232,11 @@ static enum status look(void *self, driver_hear *hear, void *hear_self, struct w
     const bool collects = collect_is_collector(collect->office);
     struct standing_of is[COLLECTORS_MAX + 1];
     size_t count = 0;
-    if (is_left(collect)) {
+    struct seen seen = {.collect = collect};
+    if (!worker_on_owner(see, &seen)) {
+        return STATUS_BUSY;
+    }
+    if (is_left(collect, &seen)) {
         why_set(why, "no coordinator has led the job for %d s", UNLED_MS / 1000);
         return STATUS_BUSY;
     }
@@ -212,7 +244,10 @@ static enum status look(void *self, driver_hear *hear, void *hear_self, struct w
     if (status == STATUS_OK && collects) {
         status = collection_follow(collect->collection, hear_record, &of, why);
     }
-    struct coordinator_view view = coordinator_look(collect->coordinator);
+    if (status == STATUS_OK && !worker_on_owner(see, &seen)) {
+        status = STATUS_BUSY;
+    }
+    struct coordinator_view view = seen.view;
     if (status == STATUS_OK && (collects ? view.open == 0 && !view.over : view.open > 0)) {
         status = collection_parts(collect->collection, view.closed, hear_part, &of, why);
     }
@@ -229,7 +264,10 @@ static enum status look(void *self, driver_hear *hear, void *hear_self, struct w
     if (status != STATUS_OK) {
         return status;
     }
-    view = coordinator_look(collect->coordinator);
+    if (!worker_on_owner(see, &seen)) {
+        return STATUS_BUSY;
+    }
+    view = seen.view;
     status = tell(collect, &view, why);
     collect->stirred_ms = of.any ? clock_now_ms() : collect->stirred_ms;
     collect->source.every_ms =
@@ -302,25 +340,33 @@ void collect_tell_options(const struct collect *collect, struct coordinator_opti
     }
 }
 
-enum status collect_join(struct collect *collect, struct coordinator *coordinator,
-                         const struct journal *journal, struct why *why)
+enum status collect_open(struct collect *collect, const struct journal *journal, struct why *why)
 {
     const bool leads = collect_is_shared(collect->office) && !collect_is_collector(collect->office);
     collect->term = leads ? journal_term(journal) : 0;
-    collect->coordinator = coordinator;
-    collect->told_ms = INT64_MIN / 2;
-    collect->stirred_ms = clock_now_ms();
-    collect->stand_count = 0;
     return collect_is_shared(collect->office) && collect->collection == NULL
                ? open_collection(collect, why)
                : STATUS_OK;
 }
 
-void collect_leave(struct collect *collect)
+void collect_join(struct collect *collect, struct coordinator *coordinator)
+{
+    collect->coordinator = coordinator;
+    collect->told_ms = INT64_MIN / 2;
+    collect->stirred_ms = clock_now_ms();
+    collect->stand_count = 0;
+}
+
+void collect_detach(struct collect *collect)
+{
+    collect->retires = collect->coordinator != NULL && coordinator_look(collect->coordinator).over;
+    collect->coordinator = NULL;
+}
+
+void collect_part(struct collect *collect)
 {
     struct why ignored = {""};
-    if (collect->collection != NULL && collect->coordinator != NULL &&
-        coordinator_look(collect->coordinator).over) { /* nobody reads parts any more */
+    if (collect->collection != NULL && collect->retires) { /* nobody reads parts any more */
         (void)!(collect_is_collector(collect->office)
                     ? collection_retire(collect->collection, &ignored)
                     : collection_clear(collect->collection, &ignored));
@@ -329,6 +375,11 @@ void collect_leave(struct collect *collect)
         collection_close(collect->collection);
     }
     collect->collection = NULL; /* one that was taken is closed with its journal */
-    collect->taken = false;
-    collect->coordinator = NULL;
+    collect->taken = collect->retires = false;
+}
+
+void collect_leave(struct collect *collect)
+{
+    collect_detach(collect);
+    collect_part(collect);
 }

@@ -13,6 +13,7 @@ struct collect {
     const struct log *log;
     struct collection *collection;
     bool taken;   /* by a collector's journal, which closes it */
+    bool retires; /* collect_detach found that the job is over */
     bool refused; /* the one that leads does not know this collector */
     struct coordinator *coordinator;
     int64_t term;                     /* under which this one leads */
@@ -60,10 +61,17 @@ MUST_USE enum status collect_open_journal(struct collect *collect, struct journa
 /** Adds what a machine of this job needs to know. */
 void collect_tell_options(const struct collect *collect, struct coordinator_options *options);
 
-/** A machine is made, on this journal; connects to the others' database where this one leads. Fails as collection_open does. */
-MUST_USE enum status collect_join(struct collect *collect, struct coordinator *coordinator,
-                                  const struct journal *journal, struct why *why);
-/** The machine goes, or none came. */
+/** Connects to the others' database where this one leads, with this journal. Fails as collection_open does. */
+MUST_USE enum status collect_open(struct collect *collect, const struct journal *journal,
+                                  struct why *why);
+/** A machine is made, on a journal for which all is open. */
+void collect_join(struct collect *collect, struct coordinator *coordinator);
+
+/** The machine goes, or none came: what looks at it ends. collect_part does the rest, which waits for the database: before a
+ * journal that it opened is closed. */
+void collect_detach(struct collect *collect);
+void collect_part(struct collect *collect);
+/** Does both. */
 void collect_leave(struct collect *collect);
 
 #endif

@@ -95,7 +95,7 @@ static void look_at_folder(struct face_job *kept, const struct face *face, uint3
         return;
     }
     *kept = (struct face_job){.job = {.number = number}};
-    if (queue_look(&kept->job, face->office, number, &ignored) != STATUS_OK) {
+    if (queue_show(&kept->job, face->office, number, &ignored) != STATUS_OK) {
         kept->job = (struct queue_job){.number = number};
     }
     (void)!face_look_for_files(kept, face->office); /* it is asked again, as all of it is */
@@ -153,8 +153,9 @@ static void add_job(struct facts *facts, const struct face_job *told, struct fac
     char left[NUMBER_BYTES] = "";
     char waits[FACE_WAITS_BYTES] = "";
     const struct face_run *run = face_running(face, job->number);
+    const char *because = job->stuck ? job->because : "";
     const char *const label[] = {
-        digits, queue_state_name(job->state), rounds, agents, left, waits, job->name};
+        digits, queue_state_name(job->state), rounds, agents, left, waits, job->name, because};
     (void)snprintf(digits, sizeof digits, "%" PRIu32, job->number);
     (void)snprintf(rounds, sizeof rounds, "%" PRIu32 " of %" PRIu32, job->rounds, job->planned);
     if (run != NULL && run->coordinator != NULL) {
@@ -253,9 +254,9 @@ static void add_fetches(struct facts *facts, const struct face *face)
 static enum watch_health health(void *self)
 {
     struct face *face = self;
-    return face_shown(face) != NULL || face->idle ? WATCH_WORKS
-           : face->stands_by                      ? WATCH_STANDS_BY
-                                                  : WATCH_STARTS;
+    return face_shown(face) != NULL || face->idle || face->began ? WATCH_WORKS
+           : face->stands_by                                     ? WATCH_STANDS_BY
+                                                                 : WATCH_STARTS;
 }
 
 /* Of a queue each job that runs has a journal of its own. */

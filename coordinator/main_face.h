@@ -61,10 +61,11 @@ struct face_ended {
 struct face {
     const struct office *office; /* the settings */
     bool idle;                   /* nothing runs, and that is right */
-    bool stands_by;              /* another coordinator leads */
-    struct endpoint *endpoint;   /* where agents come in, while a driver runs; or NULL */
-    uint64_t version;            /* of what is shown */
-    uint32_t shown;              /* the number of the job that was told of at last */
+    bool began;     /* a queue's machines are chosen by now, however long that takes again */
+    bool stands_by; /* another coordinator leads */
+    struct endpoint *endpoint; /* where agents come in, while a driver runs; or NULL */
+    uint64_t version;          /* of what is shown */
+    uint32_t shown;            /* the number of the job that was told of at last */
     struct face_ended ended;
     struct face_run run[DRIVER_LANES_MAX];
     struct page_host host;
@@ -72,6 +73,8 @@ struct face {
     struct face_job listed[FACE_JOBS]; /* of number i at i modulo FACE_JOBS */
     struct face_reader *reader;        /* of a queue in a database; NULL: of none */
     const struct face_seen *seen;      /* what it has read, while a look lasts */
+    struct office files;               /* what downloads are read with: a connection of its own */
+    bool asks;                         /* it is there */
 };
 
 /** Begins to listen where the settings say so. log: told the address. Fails like page_host_open. */

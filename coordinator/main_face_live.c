@@ -118,10 +118,22 @@ static const char *parse(uint32_t *number, const char *behind)
     return NULL;
 }
 
+/* The connection of those who choose jobs is their thread's. */
+static bool may_ask(struct face *face)
+{
+    struct why ignored = {{0}};
+    if (!face->asks) {
+        face->files = office_like(face->office);
+        face->files.jobs = NULL;
+        face->asks = true;
+    }
+    return !queue_is_shared(&face->files) || queue_open(&face->files, &ignored) == STATUS_OK;
+}
+
 int face_open_result(void *self, const char *behind, uint64_t *size,
                      char name[static HTTP_NAME_BYTES])
 {
-    const struct face *face = self;
+    struct face *face = self;
     struct queue_kept kept;
     struct why ignored = {{0}};
     uint32_t number = 0;
@@ -129,12 +141,12 @@ int face_open_result(void *self, const char *behind, uint64_t *size,
     const char *file = parse(&number, behind);
     *size = 0;
     if (file == NULL || face->office->settings.jobs[0] == '\0' ||
-        (face->reader != NULL && face_reader_is_slow(face->reader)) ||
-        queue_peek(&kept, face->office, number, &ignored) != STATUS_OK || !kept.over) {
+        (face->reader != NULL && face_reader_is_slow(face->reader)) || !may_ask(face) ||
+        queue_peek(&kept, &face->files, number, &ignored) != STATUS_OK || !kept.over) {
         return -1;
     }
     (void)snprintf(name, HTTP_NAME_BYTES, "job-%" PRIu32 "-%s", number, file);
-    return queue_result_open(&opened, size, face->office, number, file, &ignored) == STATUS_OK
+    return queue_result_open(&opened, size, &face->files, number, file, &ignored) == STATUS_OK
                ? opened
                : -1;
 }

@@ -116,7 +116,7 @@ static void look_at_job(struct face_reader *reader, const struct queue_entry *en
     if ((kept->job.number == entry->number && kept->job.filed) || !begin_question(reader)) {
         return;
     }
-    enum status status = queue_look(&kept->job, &reader->office, entry->number, &ignored);
+    enum status status = queue_show(&kept->job, &reader->office, entry->number, &ignored);
     bool answered = status != STATUS_AGAIN;
     if (status == STATUS_OK) {
         status = face_look_for_files(kept, &reader->office);

@@ -38,7 +38,7 @@
     FACT(ROW_REGRET_BOUND, "regret_bound", FACT_GAUGE, true, "What that is expected to be at most", NULL) \
     FACT(ROW_WAITING, "jobs_waiting", FACT_GAUGE, false, "Jobs of the queue whose turn has not come", NULL) \
     FACT(ROW_ASIDE, "jobs_set_aside", FACT_GAUGE, false, "Jobs of the queue that have begun and cannot go on unless a person acts", NULL) \
-    FACT(ROW_QUEUE, "queue", FACT_LIST, false, "The latest jobs of the queue, the newest first", "number", "state", "rounds", "agents", "left", "waits", "job") \
+    FACT(ROW_QUEUE, "queue", FACT_LIST, false, "The latest jobs of the queue, the newest first", "number", "state", "rounds", "agents", "left", "waits", "job", "because") \
     FACT(ROW_RESULTS, "results", FACT_LIST, false, "Files of the latest finished jobs, for download", "number", "job", "file")
 /* clang-format on */
 

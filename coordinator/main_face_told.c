@@ -2,6 +2,7 @@
  * leads. */
 
 #include "coordinator/main_face.h"
+#include "coordinator/main_queue_place.h"
 
 #include "io/clock.h"
 #include "protocol/wire.h"
@@ -58,7 +59,7 @@ void face_hear(void *self, struct slice body)
 
 void face_join(struct face *face, struct driver_options *driver)
 {
-    face->stands_by = false;
+    face->stands_by = face->began = false;
     face->endpoint = driver->endpoint;
     page_host_join(&face->host, driver);
 }
@@ -72,6 +73,7 @@ void face_stand_by(void *self, int64_t wait_ms)
 {
     struct face *face = self;
     face->stands_by = true;
+    face->began = false;
     page_host_wait(&face->host, wait_ms);
 }
 
@@ -80,6 +82,9 @@ void face_close(struct face *face)
     page_host_close(&face->host);
     face_reader_free(face->reader);
     face->reader = NULL;
+    if (face->asks) {
+        queue_close(&face->files);
+    }
     for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
         forget(&face->run[i]);
     }
@@ -89,6 +94,7 @@ void face_set_idle(struct face *face, bool idle)
 {
     face->version++;
     face->idle = idle;
+    face->began = face->began || idle;
 }
 
 void face_turn(struct face *face)

@@ -3,6 +3,7 @@
 #include "coordinator/main_lead.h"
 #include "database/journal_place.h"
 #include "io/roster.h"
+#include "io/worker.h"
 #include "job/round.h"
 #include "query/query.h"
 
@@ -15,10 +16,18 @@ enum { SETTLE_MS = 10000 };
 
 enum { TEXT_BYTES = 1100 }; /* of a line of the log, with the job before it */
 
+/* A line of the log on its way to the loop's thread, which alone counts lines, and knows which jobs run. */
+struct line {
+    void *self;
+    const struct log_entry *entry;
+};
+
 /* Programs find the job in a field. A person is told in words, where there are several. */
-static void write_of_job(void *self, const struct log_entry *entry)
+static void write_line_of_job(void *self)
 {
-    const struct lane *lane = self;
+    const struct line *line = self;
+    const struct lane *lane = line->self;
+    const struct log_entry *entry = line->entry;
     const struct log *log = &lane->run->daemon.log;
     struct log_field field[LOG_FIELDS_MAX] = {{.name = "job", .number = lane->job->number}};
     struct log_entry of_job = *entry;
@@ -35,6 +44,26 @@ static void write_of_job(void *self, const struct log_entry *entry)
         of_job.text = text;
     }
     log->write(log->self, &of_job);
+}
+
+static void write_line(void *self)
+{
+    const struct line *line = self;
+    const struct run *run = line->self;
+    run->daemon.log.write(run->daemon.log.self, line->entry);
+}
+
+/* What is said while the driver stops, when the loop takes nothing any more, is lost: it changes nothing. */
+static void write_of_job(void *self, const struct log_entry *entry)
+{
+    struct line line = {self, entry};
+    (void)!worker_on_owner(write_line_of_job, &line);
+}
+
+static void write_of_run(void *self, const struct log_entry *entry)
+{
+    struct line line = {self, entry};
+    (void)!worker_on_owner(write_line, &line);
 }
 
 static void drop_cancel(struct lane *lane)
@@ -81,15 +110,99 @@ static enum status begin_of_queue(struct lane *lane, struct why *why)
                                : status;
 }
 
-static enum status make_job(struct lane *lane, struct machine *machine, struct journal *journal,
-                            struct why *why)
+/* A machine on its way, in steps: what waits for a database runs on the lane's thread, the rest on the loop's. */
+struct making {
+    struct lane *lane;
+    struct machine *machine;
+    struct journal *journal;
+    struct job older;
+    enum status status;
+};
+
+static void begin_to_collect(void *self)
 {
-    struct run *run = lane->run;
+    struct making *making = self;
+    lane_collect(making->lane);
+}
+
+static void check_led(void *self)
+{
+    struct making *making = self;
+    struct why why = {{0}};
+    making->status = lane_check_led(making->lane, &why);
+}
+
+/* A collector has a job while somebody leads it. */
+static enum status check_lane(struct making *making, struct why *why)
+{
+    struct lane *lane = making->lane;
+    if (lane->job == NULL) {
+        return STATUS_OK;
+    }
+    if (!worker_on_owner(begin_to_collect, making)) {
+        return STATUS_BUSY;
+    }
+    if (!collect_is_collector(lane->office)) {
+        return check_journal(lane, why);
+    }
+    if (!worker_on_owner(check_led, making)) {
+        return STATUS_BUSY;
+    }
+    if (making->status != STATUS_OK) {
+        why_set(why, "no coordinator leads job %u", (unsigned)lane->job->number);
+    }
+    return making->status;
+}
+
+/* All that may wait: the journal, and what stands in the queue before the machine starts. */
+static enum status open_job(struct making *making, struct why *why)
+{
+    struct lane *lane = making->lane;
+    struct journal *journal = making->journal;
     const struct office *office = lane->office;
-    const struct journal_options journal_options = {
+    const struct journal_options options = {
         .place = office->settings.state,
         .kind = "coordinator",
         .part = lane->job != NULL ? queue_part(office) : (struct journal_part){.job = 0}};
+    enum status status = office_judge(office, why);
+
+    *journal = lane->run->led;
+    lane->run->led = (struct journal){.self = NULL};
+    if (status == STATUS_OK) {
+        status = check_lane(making, why);
+    }
+    if (status == STATUS_OK && collect_is_collector(office)) {
+        status = collect_open_journal(&lane->collect, journal, why);
+    }
+    if (status == STATUS_OK && journal->self == NULL) {
+        status = journal_open(journal, &options, why);
+    }
+    if (status == STATUS_OK &&
+        office->settings.out[0] != '\0') { /* it may be inside the journal's folder */
+        status = office_make_out(office, why);
+    }
+    if (status == STATUS_OK && lane->job != NULL) {
+        status = begin_of_queue(lane, why);
+    }
+    if (status == STATUS_OK) {
+        status = office_read_older(&making->older, office, journal, why);
+    }
+    if (status == STATUS_OK) {
+        status = collect_open(&lane->collect, journal, why);
+    }
+    if (status == STATUS_OK && lane->job != NULL && !collect_is_collector(office)) {
+        status = lane_tell_led(lane, why);
+    }
+    return status;
+}
+
+/* On the loop's thread: the page sees the machine from here on. */
+static void make_machine(void *self)
+{
+    struct making *making = self;
+    struct lane *lane = making->lane;
+    struct run *run = lane->run;
+    const struct office *office = lane->office;
     struct coordinator_options options = {.job = &office->job,
                                           .text = {office->text, office->text_size},
                                           .random = &run->daemon.random,
@@ -100,63 +213,42 @@ static enum status make_job(struct lane *lane, struct machine *machine, struct j
                                           .linger_ms = office->settings.linger_ms,
                                           .shows = office->settings.http.listen[0] != '\0',
                                           .settle_ms = SETTLE_MS};
-    enum status status = office_judge(office, why);
+    job_free(&lane->older); /* of the last machine: until now the page told of it */
+    lane->older = making->older;
+    making->older = (struct job){.stage_count = 0};
+    options.job = lane->older.stage_count > 0 ? &lane->older : &office->job;
+    options.cancelled = (struct slice){lane->cancel, lane->cancel_size};
+    collect_tell_options(&lane->collect, &options);
+    making->status = coordinator_new(&lane->coordinator, &options);
+    if (making->status != STATUS_OK) {
+        return;
+    }
+    collect_join(&lane->collect, lane->coordinator);
+    if (!run->stays) {
+        run->own = collect_is_collector(office) ? (struct journal){.self = NULL} : *making->journal;
+    }
+    *making->machine = coordinator_machine(lane->coordinator);
+    face_begin(&run->face, (size_t)(lane - run->lane),
+               lane->job != NULL ? &lane->job->number : NULL, options.job, office->settings.state,
+               lane->coordinator, making->journal);
+}
 
-    *journal = run->led;
-    run->led = (struct journal){.self = NULL};
-    if (lane->job != NULL) {
-        lane_collect(lane);
-    }
-    if (status == STATUS_OK && lane->job != NULL) {
-        status =
-            collect_is_collector(office) ? lane_check_led(lane, why) : check_journal(lane, why);
-    }
-    if (status == STATUS_OK && collect_is_collector(office)) {
-        status = collect_open_journal(&lane->collect, journal, why);
-    }
-    if (status == STATUS_OK && journal->self == NULL) {
-        status = journal_open(journal, &journal_options, why);
-    }
-    if (status != STATUS_OK) {
-        journal_close(journal);
-        return status;
-    }
-    if (office->settings.out[0] != '\0') { /* it may be inside the journal's folder */
-        status = office_make_out(office, why);
-    }
-    if (status == STATUS_OK && lane->job != NULL) {
-        status = begin_of_queue(lane, why);
-    }
+static enum status make_job(struct lane *lane, struct machine *machine, struct journal *journal,
+                            struct why *why)
+{
+    struct making making = {.lane = lane, .machine = machine, .journal = journal};
+    enum status status = open_job(&making, why);
     if (status == STATUS_OK) {
-        job_free(&lane->older); /* of the last machine: until now the page told of it */
-        status = office_read_older(&lane->older, office, journal, why);
+        status = worker_on_owner(make_machine, &making) ? making.status : STATUS_BUSY;
     }
-    if (status == STATUS_OK) {
-        options.job = lane->older.stage_count > 0 ? &lane->older : &office->job;
-        options.cancelled = (struct slice){lane->cancel, lane->cancel_size};
-        collect_tell_options(&lane->collect, &options);
-        status = coordinator_new(&lane->coordinator, &options);
-    }
-    if (status == STATUS_OK) {
-        status = collect_join(&lane->collect, lane->coordinator, journal, why);
-    }
-    if (status == STATUS_OK && lane->job != NULL && !collect_is_collector(office)) {
-        status = lane_tell_led(lane, why);
-    }
+    job_free(&making.older);
     if (status != STATUS_OK) {
         drop_cancel(lane);
         collect_leave(&lane->collect);
-        coordinator_free(lane->coordinator);
-        lane->coordinator = NULL;
         journal_close(journal);
-        return status;
+        *journal = (struct journal){.self = NULL};
     }
-    run->own = collect_is_collector(office) ? (struct journal){.self = NULL} : *journal;
-    *machine = coordinator_machine(lane->coordinator);
-    face_begin(&run->face, (size_t)(lane - run->lane),
-               lane->job != NULL ? &lane->job->number : NULL, options.job, office->settings.state,
-               lane->coordinator, journal);
-    return STATUS_OK;
+    return status;
 }
 
 _Static_assert(STAY_JOBS_MAX + 1 == DRIVER_LANES_MAX, "a lane for each job, and one for none");
@@ -167,16 +259,43 @@ static bool is_idle(const struct lane *lane)
     return lane->run->stays && lane->job == NULL;
 }
 
+static void make_idle(void *self)
+{
+    struct making *making = self;
+    making->status = lane_make_idle(making->lane->run, making->machine, making->journal);
+}
+
+void lane_part(struct lane *lane)
+{
+    collect_part(&lane->collect);
+    journal_close(&lane->left);
+    lane->left = (struct journal){.self = NULL};
+}
+
+/* Its connection to the queue is needed seldom. */
+static void let_go(const struct lane *lane)
+{
+    if (lane->job != NULL && lane->job->number != 0) {
+        queue_rest(lane->office);
+    }
+}
+
 enum status lane_make(void *self, struct machine *machine, struct journal *journal, struct why *why)
 {
     struct lane *lane = self;
     const struct office *office = &lane->run->office;
+    struct making idle = {.lane = lane, .machine = machine, .journal = journal};
+    lane_part(lane);
     if (lane->run->stays && !collect_is_collector(office) && queue_is_lost(office)) {
         why_set(why, "another coordinator leads the queue, or may");
         return STATUS_BUSY;
     }
-    return is_idle(lane) ? lane_make_idle(lane->run, machine, journal)
-                         : make_job(lane, machine, journal, why);
+    if (is_idle(lane)) {
+        return worker_on_owner(make_idle, &idle) ? idle.status : STATUS_BUSY;
+    }
+    const enum status status = make_job(lane, machine, journal, why);
+    let_go(lane);
+    return status;
 }
 
 void lane_unmake(void *self, struct machine *machine, struct journal *journal)
@@ -184,7 +303,7 @@ void lane_unmake(void *self, struct machine *machine, struct journal *journal)
     struct lane *lane = self;
     struct run *run = lane->run;
     face_pause(&run->face, (size_t)(lane - run->lane));
-    collect_leave(&lane->collect);
+    collect_detach(&lane->collect);
     if (lane->coordinator != NULL) {
         coordinator_tell_unheard(lane->coordinator);
     }
@@ -198,7 +317,11 @@ void lane_unmake(void *self, struct machine *machine, struct journal *journal)
     }
     run->own = (struct journal){.self = NULL};
     memset(machine, 0, sizeof *machine);
-    journal_close(journal);
+    lane->left = *journal;
+    memset(journal, 0, sizeof *journal);
+    if (!run->stays || !queue_is_shared(&run->office)) {
+        lane_part(lane);
+    }
 }
 
 void lane_warn_of_questions(const struct lane *lane)
@@ -223,21 +346,44 @@ void lane_warn_of_questions(const struct lane *lane)
     }
 }
 
+/* Which jobs ran before the choice, and are warned of no more. */
+struct chosen {
+    struct run *run;
+    bool before[STAY_JOBS_MAX];
+};
+
+static void note_running(void *self)
+{
+    struct chosen *chosen = self;
+    for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
+        chosen->before[i] = chosen->run->stay.job[i].number != 0;
+    }
+}
+
+static void warn_of_new(void *self)
+{
+    const struct chosen *chosen = self;
+    for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
+        if (chosen->run->stay.job[i].number != 0 && !chosen->before[i]) {
+            lane_warn_of_questions(&chosen->run->lane[i + 1]);
+        }
+    }
+}
+
 /* Looks which jobs of the queue run. */
 enum status lane_choose(struct run *run, struct why *why)
 {
-    bool before[STAY_JOBS_MAX];
-    for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
-        before[i] = run->stay.job[i].number != 0;
-    }
+    struct chosen chosen = {.run = run};
     const bool collects = collect_is_collector(&run->office);
-    const enum status status =
-        collects ? stay_collect(&run->stay, why) : stay_choose(&run->stay, why);
-    for (size_t i = 0; i < STAY_JOBS_MAX && status == STATUS_OK && !collects; i++) {
-        if (run->stay.job[i].number != 0 && !before[i]) {
-            lane_warn_of_questions(&run->lane[i + 1]);
-        }
+    (void)pthread_mutex_lock(&run->choosing);
+    enum status status = worker_on_owner(note_running, &chosen) ? STATUS_OK : STATUS_BUSY;
+    if (status == STATUS_OK) {
+        status = collects ? stay_collect(&run->stay, why) : stay_choose(&run->stay, why);
     }
+    if (status == STATUS_OK && !collects && !worker_on_owner(warn_of_new, &chosen)) {
+        status = STATUS_BUSY;
+    }
+    (void)pthread_mutex_unlock(&run->choosing);
     return status;
 }
 
@@ -250,21 +396,51 @@ static void wind_up(void *self)
     }
 }
 
+struct going_on {
+    struct lane *lane;
+    bool chosen;
+    bool more;
+};
+
+static void look_for_more(void *self)
+{
+    struct going_on *on = self;
+    const struct lane *lane = on->lane;
+    if (on->chosen && lane->job != NULL) {
+        lane_tell_empty(lane->run);
+    }
+    face_turn(&lane->run->face);
+    on->more = on->chosen && (lane->job == NULL || lane->job->number != 0);
+}
+
 static enum status choose_next(struct lane *lane, bool *more, struct why *why)
 {
-    struct run *run = lane->run;
-    const enum status status = lane_choose(run, why);
-    if (status == STATUS_OK && lane->job != NULL) {
-        lane_tell_empty(run);
+    const enum status status = lane_choose(lane->run, why);
+    struct going_on on = {.lane = lane, .chosen = status == STATUS_OK};
+    if (!worker_on_owner(look_for_more, &on)) {
+        return STATUS_BUSY;
     }
-    face_turn(&run->face);
-    *more = status == STATUS_OK && (lane->job == NULL || lane->job->number != 0);
+    *more = on.more;
     return status;
+}
+
+struct leaving {
+    struct lane *lane;
+    enum status ended;
+    bool *more;
+    struct why *why;
+    enum status status;
+};
+
+static void leave(void *self)
+{
+    struct leaving *leaving = self;
+    leaving->status = lane_leave(leaving->lane, leaving->ended, leaving->more, leaving->why);
 }
 
 /* A job is over, or cannot go on, or the queue has changed. A journal that is damaged or gone, and results that cannot be
  * written, stop their own job alone. A journal in a folder that another process has open puts its job off. Where the queue is in a
- * database that is away, or another coordinator's, all stop. */
+ * database that is away, or another coordinator's, all stop. Of such a queue it runs on a thread of the lane's. */
 static enum status next(void *self, enum status ended, bool *more, struct why *why)
 {
     struct lane *lane = self;
@@ -272,8 +448,10 @@ static enum status next(void *self, enum status ended, bool *more, struct why *w
     struct stay_job *job = lane->job; /* NULL: the lane of the agents whom no job asks */
     enum status status = ended;
     bool is_aside = false;
+    struct leaving leaving = {.lane = lane, .ended = ended, .more = more, .why = why};
+    lane_part(lane);
     if (job != NULL && collect_is_collector(&run->office)) {
-        status = lane_leave(lane, ended, more, why);
+        status = worker_on_owner(leave, &leaving) ? leaving.status : STATUS_BUSY;
         return status == STATUS_OK && !*more ? choose_next(lane, more, why) : status;
     }
     if (status == STATUS_BUSY && job != NULL && !queue_is_shared(&run->office)) {
@@ -343,7 +521,8 @@ void lane_follow_queue(struct run *run, struct driver_factory *factory,
         file[i].lane = i;
         lane[i] = &run->lane[i];
     }
-    *factory = (struct driver_factory){.self = run,
+    *factory = (struct driver_factory){.waits = queue_is_shared(&run->office),
+                                       .self = run,
                                        .lane = lane,
                                        .lane_count = DRIVER_LANES_MAX,
                                        .make = lane_make,
@@ -356,7 +535,9 @@ void lane_follow_queue(struct run *run, struct driver_factory *factory,
 
 void lane_set_all(struct run *run)
 {
-    run->lane[0] = (struct lane){.run = run, .office = &run->office, .log = run->daemon.log};
+    (void)pthread_mutex_init(&run->choosing, NULL);
+    run->log = (struct log){write_of_run, run, run->daemon.log.level};
+    run->lane[0] = (struct lane){.run = run, .office = &run->office, .log = run->log};
     for (size_t i = 1; i < DRIVER_LANES_MAX; i++) {
         struct lane *lane = &run->lane[i];
         *lane = (struct lane){.run = run, .job = &run->stay.job[i - 1]};

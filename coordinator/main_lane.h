@@ -13,6 +13,8 @@
 #include "io/daemon.h"
 #include "io/driver.h"
 
+#include <pthread.h>
+
 struct run;
 
 /* What stands on a lane of the driver: a job of the queue, the one job of the settings, or, on lane 0 of a queue, nothing
@@ -27,6 +29,7 @@ struct lane {
     char *cancel;   /* what the job's file of that name says, owned; NULL: nothing */
     size_t cancel_size;
     struct collect collect; /* of a job that several coordinators serve */
+    struct journal left;    /* of a machine that is gone: closed where what follows it is decided */
 };
 
 struct run {
@@ -46,6 +49,8 @@ struct run {
     bool stays;                     /* the settings name a queue */
     struct queue_followed followed; /* its list */
     struct stay stay;
+    struct log log;           /* of what runs on any thread: it writes on the loop's */
+    pthread_mutex_t choosing; /* held while jobs are chosen: by one lane at a time */
 };
 
 /** Sets all lanes, before a job stands on one. */
@@ -58,6 +63,9 @@ MUST_USE enum status lane_choose(struct run *run, struct why *why);
 MUST_USE enum status lane_make(void *self, struct machine *machine, struct journal *journal,
                                struct why *why);
 void lane_unmake(void *self, struct machine *machine, struct journal *journal);
+
+/** Ends what a machine of the lane has left open. It may wait for a database, and is called before the next machine is made. */
+void lane_part(struct lane *lane);
 
 /** Returns whether a shared journal is another coordinator's by now; self: the run. */
 bool lane_is_lost(void *self);

@@ -11,7 +11,7 @@
 static bool is_led(void *self)
 {
     const struct lane *lane = self;
-    return queue_is_led(lane->office, lane->job->number);
+    return queue_is_led(&lane->run->office, lane->job->number);
 }
 
 void lane_collect(struct lane *lane)
@@ -40,30 +40,33 @@ void lane_follow_others(struct run *run, struct driver_options *driver)
     }
 }
 
-static enum status tell(const struct lane *lane, uint32_t number, bool led, struct why *why)
+static enum status tell(const struct lane *lane, bool led, struct why *why)
 {
-    const struct office *office = &lane->run->office;
-    return collect_is_shared(office) ? queue_set_led(office, number, led, why) : STATUS_OK;
+    const struct office *office = lane->office; /* what asks with it is the lane's thread */
+    return collect_is_shared(office) ? queue_set_led(office, lane->job->number, led, why)
+                                     : STATUS_OK;
 }
 
 enum status lane_tell_led(const struct lane *lane, struct why *why)
 {
-    return tell(lane, lane->job->number, true, why);
+    return tell(lane, true, why);
 }
 
 enum status lane_set_aside(const struct lane *lane, enum status status, struct why *why)
 {
-    const uint32_t number = lane->job->number;
+    struct why cause = {{0}};
+    const enum status told = tell(lane, false, &cause);
     status = stay_set_aside(&lane->run->stay, lane->job, status, why);
-    if (status == STATUS_OK) {
-        status = tell(lane, number, false, why);
+    if (status == STATUS_OK && told != STATUS_OK && told != STATUS_NOT_FOUND) {
+        *why = cause;
+        return told;
     }
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* somebody has removed the job */
+    return status; /* of a job that somebody has removed nobody need hear */
 }
 
 enum status lane_check_led(const struct lane *lane, struct why *why)
 {
-    if (queue_is_led(lane->office, lane->job->number)) {
+    if (queue_is_led(&lane->run->office, lane->job->number)) {
         return STATUS_OK;
     }
     why_set(why, "no coordinator leads job %u", (unsigned)lane->job->number);
@@ -105,7 +108,7 @@ enum status lane_leave(struct lane *lane, enum status ended, bool *more, struct 
     }
     tell_left(lane, ended, why);
     if (ended != STATUS_OK && ended != STATUS_BUSY && stay->aside_count < STAY_ASIDE_MAX) {
-        stay->aside[stay->aside_count++] = job->number;
+        stay->aside[stay->aside_count++] = (struct stay_aside){.number = job->number};
     }
     stay_leave(stay, job, ended == STATUS_OK);
     return STATUS_OK;

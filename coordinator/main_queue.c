@@ -80,6 +80,28 @@ bool queue_is_lost(const struct office *office)
     return queue_store_of(office)->is_lost(office);
 }
 
+enum status queue_beside(struct office *office, struct why *why)
+{
+    const struct queue_store *store = queue_store_of(office);
+    return store->beside != NULL ? store->beside(office, why) : STATUS_OK;
+}
+
+void queue_rest(const struct office *office)
+{
+    const struct queue_store *store = queue_store_of(office);
+    if (store->rest != NULL) {
+        store->rest(office);
+    }
+}
+
+void queue_part_beside(struct office *office)
+{
+    const struct queue_store *store = queue_store_of(office);
+    if (store->part_beside != NULL) {
+        store->part_beside(office);
+    }
+}
+
 void queue_collect(const struct office *office)
 {
     queue_store_of(office)->collect(office);
@@ -182,6 +204,17 @@ enum status queue_take(struct office *office, uint32_t number, struct why *why)
 enum status queue_mark_begun(const struct office *office, uint32_t number, struct why *why)
 {
     return queue_store_of(office)->mark_begun(office, number, why);
+}
+
+enum status queue_put_aside(const struct office *office, uint32_t number, const char *because,
+                            struct why *why)
+{
+    char line[QUEUE_ASIDE_BYTES];
+    (void)snprintf(line, sizeof line, "%s", because);
+    for (char *at = line; *at != '\0'; at++) { /* a server's words may have several lines */
+        *at = *at >= ' ' && *at <= '~' ? *at : *at == '\n' ? ' ' : '?';
+    }
+    return queue_store_of(office)->put_aside(office, number, line, why);
 }
 
 void queue_held(char by[static QUEUE_BY_BYTES], const struct office *office, uint32_t number)

@@ -5,6 +5,7 @@
  *   jobs/7/submitted   who submitted it, and when: a line; of an operator's submission its id: another
  *   jobs/7/cancel      who cancelled it, and when: a line; no such file while nobody has
  *   jobs/7/declined    which sites decline it, while it runs: their names in a line; no such file while none does
+ *   jobs/7/aside       why the coordinator that leads has set it aside: a line, until one takes the lead anew
  *   jobs/7/state/      its journal
  *   jobs/7/out/        result.json, and model.json if there is one
  *   jobs/7/end         how it ended, written when its results are
@@ -23,6 +24,7 @@
 #include "coordinator/main.h"
 
 enum { QUEUE_PATH_BYTES = SETTINGS_PATH_BYTES + 64, QUEUE_BY_BYTES = 128, QUEUE_NAME_BYTES = 128 };
+enum { QUEUE_ASIDE_BYTES = RECORD_CAUSE_BYTES };
 
 /* Of a job that is over: above QUEUE_RUNNING. Aside: it has begun, and cannot go on unless a person mends it. */
 enum queue_state {
@@ -80,6 +82,7 @@ struct queue_kept {
     bool journal;                   /* it has one */
     char submitted[QUEUE_BY_BYTES]; /* who and when; "" where that cannot be read */
     char cancel[QUEUE_BY_BYTES];    /* likewise; "": nobody has */
+    char aside[QUEUE_ASIDE_BYTES];  /* why whoever leads has set it aside; "": nobody has */
 };
 
 /** Looks at the queue; what is no job is passed over. Fails with STATUS_IO, STATUS_NO_MEMORY. */
@@ -130,6 +133,16 @@ void queue_tell(struct queue_job *job, const struct office *office, uint32_t num
  * STATUS_INVALID, STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status queue_look(struct queue_job *job, const struct office *office, uint32_t number,
                                 struct why *why);
+
+/** Does the same for people: a job that is set aside by the coordinator that leads is told as one that stands still, with the
+ * reason and the remedy, whatever its journal says of it. */
+MUST_USE enum status queue_show(struct queue_job *job, const struct office *office, uint32_t number,
+                                struct why *why);
+
+/** Keeps why the coordinator that leads has set a job aside: until one takes the lead anew, which tries it again. Fails with
+ * STATUS_IO. */
+MUST_USE enum status queue_put_aside(const struct office *office, uint32_t number,
+                                     const char *because, struct why *why);
 
 /** Writes which process has a job's journal open that is not the one that leads the queue: "process 123"; "" where none has.
  * Does not wait. */

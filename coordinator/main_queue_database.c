@@ -52,6 +52,21 @@ static bool is_lost(const struct office *office)
     return jobs_is_lost(office->jobs);
 }
 
+static enum status beside(struct office *office, struct why *why)
+{
+    struct jobs *own = NULL;
+    const enum status status = jobs_beside(&own, office->jobs, why);
+    office->jobs = own;
+    return status;
+}
+
+static void rest(const struct office *office)
+{
+    if (office->jobs != NULL) {
+        jobs_rest(office->jobs);
+    }
+}
+
 static struct journal_part part(const struct office *office)
 {
     return jobs_part(office->jobs, office->number);
@@ -101,6 +116,8 @@ static enum status list(struct queue_list *out, const struct office *office, str
 
 _Static_assert((int)JOBS_LINE_BYTES == (int)QUEUE_BY_BYTES, "a line fits into the other");
 
+_Static_assert((int)JOBS_ASIDE_BYTES == (int)QUEUE_ASIDE_BYTES, "likewise");
+
 static enum status peek(struct queue_kept *kept, const struct office *office, uint32_t number,
                         struct why *why)
 {
@@ -109,6 +126,7 @@ static enum status peek(struct queue_kept *kept, const struct office *office, ui
     *kept = (struct queue_kept){.begun = row.begun, .over = row.over, .journal = row.journal};
     memcpy(kept->submitted, row.submitted, sizeof kept->submitted);
     memcpy(kept->cancel, row.cancel, sizeof kept->cancel);
+    memcpy(kept->aside, row.aside, sizeof kept->aside);
     return status;
 }
 
@@ -167,6 +185,12 @@ static void place(struct office *office, uint32_t number)
 static enum status mark_begun(const struct office *office, uint32_t number, struct why *why)
 {
     return jobs_mark_begun(office->jobs, number, why);
+}
+
+static enum status put_aside(const struct office *office, uint32_t number, const char *because,
+                             struct why *why)
+{
+    return jobs_put_aside(office->jobs, number, because, why);
 }
 
 static enum status cancel(const struct office *office, uint32_t number, const char *line,
@@ -352,6 +376,9 @@ const struct queue_store queue_in_database = {.shared = true,
                                               .may_lead = may_lead,
                                               .lead = lead,
                                               .is_lost = is_lost,
+                                              .beside = beside,
+                                              .part_beside = close_base,
+                                              .rest = rest,
                                               .part = part,
                                               .collect = collect,
                                               .is_led = is_led,
@@ -363,6 +390,7 @@ const struct queue_store queue_in_database = {.shared = true,
                                               .find = find,
                                               .place = place,
                                               .mark_begun = mark_begun,
+                                              .put_aside = put_aside,
                                               .cancel = cancel,
                                               .cancelled = cancelled,
                                               .read_end = read_end,

@@ -21,8 +21,8 @@
 enum { SETTLED_MS = 1000 };
 
 /* The first line of a file for people; "" where it cannot be read, which decides nothing. */
-static void read_signed(char line[static QUEUE_BY_BYTES], const struct office *office,
-                        uint32_t number, const char *name)
+static void read_line(char *line, size_t room, const struct office *office, uint32_t number,
+                      const char *name)
 {
     char path[QUEUE_PATH_BYTES];
     char *text = NULL;
@@ -31,16 +31,22 @@ static void read_signed(char line[static QUEUE_BY_BYTES], const struct office *o
     size_t used = 0;
     folder_path(path, office, number, name);
     if (config_load_owned(&text, &size, path, &why) == STATUS_OK) {
-        while (used < size && used < QUEUE_BY_BYTES - 1 && text[used] >= ' ' && text[used] <= '~') {
+        while (used < size && used < room - 1 && text[used] >= ' ' && text[used] <= '~') {
             line[used] = text[used];
             used++;
         }
     }
     line[used] = '\0';
     if (used == 0 && size > 0) { /* as the machine that follows `cancel` takes it */
-        (void)snprintf(line, QUEUE_BY_BYTES, "an operator");
+        (void)snprintf(line, room, "an operator");
     }
     free(text);
+}
+
+static void read_signed(char line[static QUEUE_BY_BYTES], const struct office *office,
+                        uint32_t number, const char *name)
+{
+    read_line(line, QUEUE_BY_BYTES, office, number, name);
 }
 
 static enum status no_job(const struct office *office, uint32_t number, struct why *why)
@@ -63,6 +69,9 @@ static enum status peek(struct queue_kept *kept, const struct office *office, ui
     read_signed(kept->submitted, office, number, "submitted");
     if (folder_holds(office, number, "cancel")) {
         read_signed(kept->cancel, office, number, "cancel");
+    }
+    if (folder_holds(office, number, "aside")) {
+        read_line(kept->aside, sizeof kept->aside, office, number, "aside");
     }
     return STATUS_OK;
 }
@@ -93,6 +102,34 @@ static void place(struct office *office, uint32_t number)
     set_path(office->settings.state, office, number, "state");
     set_path(office->settings.out, office, number, "out");
     set_path(office->settings.job, office, number, "job.yml");
+}
+
+static enum status put_aside(const struct office *office, uint32_t number, const char *because,
+                             struct why *why)
+{
+    char path[QUEUE_PATH_BYTES];
+    char text[QUEUE_ASIDE_BYTES + 1];
+    (void)snprintf(text, sizeof text, "%s\n", because);
+    folder_path(path, office, number, "aside");
+    return file_write(path, (struct slice){text, strlen(text)}, 0400, why);
+}
+
+/* Whoever takes the lead tries every job again. A line that cannot be removed says so of a job that may run: no more. */
+static void forget_aside(const struct office *office)
+{
+    struct queue_list list = {.count = 0};
+    struct why ignored = {{0}};
+    if (folder_list(&list, office, &ignored) != STATUS_OK) {
+        return;
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        char path[QUEUE_PATH_BYTES];
+        folder_path(path, office, list.entry[i].number, "aside");
+        if (!list.entry[i].over) {
+            (void)unlink(path);
+        }
+    }
+    queue_list_free(&list);
 }
 
 static enum status cancel(const struct office *office, uint32_t number, const char *line,
@@ -290,6 +327,9 @@ static enum status lead(struct office *office, struct why *why)
     (void)snprintf(what, sizeof what, "the queue in %s", office->settings.jobs);
     const enum status status = lock_take(&office->lock, path, &words, why);
     office->leads = status == STATUS_OK;
+    if (office->leads) {
+        forget_aside(office);
+    }
     return status;
 }
 
@@ -335,6 +375,7 @@ const struct queue_store queue_in_folder = {.open = folder_open,
                                             .find = folder_find,
                                             .place = place,
                                             .mark_begun = folder_mark_begun,
+                                            .put_aside = put_aside,
                                             .cancel = cancel,
                                             .cancelled = cancelled,
                                             .read_end = read_end,

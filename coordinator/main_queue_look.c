@@ -220,6 +220,21 @@ enum status queue_look(struct queue_job *job, const struct office *office, uint3
     return status;
 }
 
+enum status queue_show(struct queue_job *job, const struct office *office, uint32_t number,
+                       struct why *why)
+{
+    struct queue_kept kept;
+    struct why ignored = {{0}};
+    const enum status status = queue_look(job, office, number, why);
+    if (status != STATUS_OK || job->filed || job->stuck ||
+        queue_peek(&kept, office, number, &ignored) != STATUS_OK || kept.aside[0] == '\0') {
+        return status;
+    }
+    tell_stuck(job, job->begun, false, kept.aside);
+    job->held[0] = '\0'; /* it is not what the job waits for */
+    return STATUS_OK;
+}
+
 enum status queue_file(const struct office *office, const struct queue_job *job, struct why *why)
 {
     char when[CLOCK_TEXT_BYTES];

@@ -28,6 +28,13 @@ MUST_USE enum status queue_lead(struct office *office, struct why *why);
 /** Writes which process leads a queue in a folder, "process 123"; "" where none does, and of one in a database. */
 void queue_leader(char by[static QUEUE_BY_BYTES], const struct office *office);
 
+/** Gives the office of one job, which is office_like another's, what it asks the queue with from now on: for a thread of its own,
+ * while that other one leads. queue_rest lets it go until the next question; queue_part_beside ends it. Fails with
+ * STATUS_NO_MEMORY. */
+MUST_USE enum status queue_beside(struct office *office, struct why *why);
+void queue_rest(const struct office *office);
+void queue_part_beside(struct office *office);
+
 /** Whether another one leads by now, or may. */
 bool queue_is_lost(const struct office *office);
 

@@ -23,6 +23,11 @@ struct queue_store {
     enum status (*lead)(struct office *office, struct why *why);
     bool (*is_lost)(const struct office *office);
     void (*leader)(char by[static QUEUE_BY_BYTES], const struct office *office); /* NULL: unknown */
+    /** Gives an office of one job what it asks with, for a thread of its own: NULL: nothing is asked. part_beside ends that, and
+     * rest lets it go until the next question. */
+    enum status (*beside)(struct office *office, struct why *why);
+    void (*part_beside)(struct office *office);
+    void (*rest)(const struct office *office);
     struct journal_part (*part)(const struct office *office);
     void (*collect)(const struct office *office); /* NULL, as the next two: it has no collectors */
     bool (*is_led)(const struct office *office, uint32_t number);
@@ -44,6 +49,8 @@ struct queue_store {
                           struct why *why);
     enum status (*cancelled)(char **text, size_t *size, const struct office *office,
                              uint32_t number, struct why *why);
+    enum status (*put_aside)(const struct office *office, uint32_t number, const char *because,
+                             struct why *why);
     /** The text that says how a job ended; name: out, for messages. */
     enum status (*read_end)(char **text, size_t *size, char name[static QUEUE_PATH_BYTES],
                             const struct office *office, uint32_t number, struct why *why);

@@ -143,6 +143,9 @@ static enum status lead_and_serve(struct run *run, int *exit_code, struct why *w
         }
         journal_close(&run->led);
         collect_leave(&run->lane[0].collect);
+        for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
+            lane_part(&run->lane[i]);
+        }
         if (run->stays && status == STATUS_AGAIN) { /* it may answer, and refuse the same again */
             stand_by(run, AGAIN_PAUSE_MS);
         }
@@ -209,7 +212,7 @@ static enum status find_job(struct run *run, const struct arguments *arguments, 
         return office_read_job(&run->office, why);
     }
     run->stay.office = &run->office;
-    run->stay.log = &run->daemon.log;
+    run->stay.log = &run->log;
     run->stay.seeded = arguments->seeded;
     run->stay.seed = arguments->seed;
     run->stay.observe = VARIANT_OBSERVE;

@@ -3,205 +3,21 @@
 
 #include "coordinator/main_stay_private.h"
 
+#include "io/worker.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { WAITING_MAX = 64 }; /* that are looked at, at a time */
 
-static void tell_filed(const struct stay *stay, const struct queue_job *job)
-{
-    const struct log_field field[] = {{.name = "job", .number = job->number}};
-    log_event_fields(stay->log, LOG_INFO, "job-filed", field, 1,
-                     "job %" PRIu32 " \"%s\", submitted by %s: %s%s%s", job->number, job->name,
-                     job->submitted, queue_state_name(job->state),
-                     job->because[0] != '\0' ? ", " : "", job->because);
-}
-
-static enum status file_job(struct stay *stay, const struct queue_job *job, struct why *why)
-{
-    const enum status status = queue_file(stay->office, job, why);
-    if (status == STATUS_OK) {
-        tell_filed(stay, job);
-    }
-    return status;
-}
-
-static void observe(struct stay *stay)
-{
-    if (stay->observe != NULL) {
-        stay->observe(NULL, "filing", ++stay->observed);
-    }
-}
-
-static void forget_results(struct stay_job *job)
-{
-    queue_made_free(&job->results.made);
-    job->results = (struct stay_results){.there = false};
-}
-
-void stay_give_up(struct stay_job *job)
-{
-    forget_results(job);
-    office_free(&job->office);
-    job->number = 0;
-    job->unfiled = false;
-    job->cancel.path[0] = '\0';
-}
-
-/* Whether somebody has taken a job away. Where that cannot be told it is there. */
-static bool is_removed(const struct stay_job *job)
-{
-    struct queue_kept kept;
-    struct why ignored = {{0}};
-    return queue_peek(&kept, &job->office, job->number, &ignored) == STATUS_NOT_FOUND;
-}
-
-void stay_publish(const struct stay *stay, struct stay_job *job)
-{
-    struct stay_results *results = &job->results;
-    forget_results(job);
-    results->status = queue_publish(&job->office, &results->made, stay->seeded, stay->seed,
-                                    &results->end, &results->why);
-    results->there = true;
-}
-
-/* over: out, whether the job is. */
-static enum status publish(struct stay *stay, struct stay_job *job, bool *over, struct why *why)
-{
-    char place[QUEUE_PATH_BYTES];
-    struct queue_job told;
-    if (!job->results.there) {
-        stay_publish(stay, job);
-    }
-    const struct job_end end = job->results.end;
-    enum status status = job->results.status;
-    if (status == STATUS_OK) {
-        status = queue_put(&job->office, job->number, &job->results.made, why);
-    } else {
-        *why = job->results.why;
-    }
-    forget_results(job);
-    *over = status != STATUS_AGAIN;
-    if (status == STATUS_AGAIN) {
-        return STATUS_OK;
-    }
-    if (status == STATUS_IO && queue_is_shared(&job->office)) {
-        return STATUS_AGAIN; /* the database is away; nothing is wrong with the job */
-    }
-    if (status == STATUS_OK) {
-        queue_results(place, &job->office, job->number);
-        log_event(stay->log, LOG_INFO, "result-written", NULL,
-                  "result.json, report.html and the model, if there is one, are in %s",
-                  place[0] != '\0' ? place : "the database");
-        observe(stay);
-        queue_tell(&told, &job->office, job->number, &end);
-        status = file_job(stay, &told, why);
-        observe(stay);
-    }
-    return status;
-}
-
-enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why)
-{
-    if (job->number == 0) {
-        return STATUS_OK;
-    }
-    bool over = true;
-    observe(stay);
-    enum status status = publish(stay, job, &over, why);
-    if (status == STATUS_NOT_FOUND && is_removed(job)) {
-        log_event(stay->log, LOG_ERROR, "job-removed", NULL,
-                  "job %" PRIu32 " was removed while it ran; it has no result", job->number);
-        status = STATUS_OK;
-    }
-    if (status == STATUS_OK && over) {
-        stay_give_up(job);
-    }
-    return status;
-}
-
-/* What cannot be written, on a full disk, keeps this one job waiting: the next attempt to start it comes here again. */
-static void tell_unfiled(const struct stay *stay, struct stay_job *job, const struct why *why)
-{
-    const struct log_field field[] = {{.name = "job", .number = job->number}};
-    if (!job->unfiled) {
-        log_event_fields(stay->log, LOG_ERROR, "job-unfiled", field, 1,
-                         "job %" PRIu32 " was cancelled before it began, and its end cannot be "
-                         "written: %s; remedy: mend that; it is tried again each second",
-                         job->number, why->text);
-    }
-    job->unfiled = true;
-}
-
-/* Nothing of it is in the journal that another process has: its end needs no record there. */
-enum status stay_end_put_off(struct stay *stay, struct stay_job *job, bool *over, struct why *why)
-{
-    struct queue_job told;
-    struct why ignored = {{0}};
-    *over = false;
-    if (queue_look(&told, stay->office, job->number, &ignored) != STATUS_OK || told.begun ||
-        told.state != QUEUE_CANCELLED) {
-        return STATUS_OK;
-    }
-    const enum status status = file_job(stay, &told, why);
-    *over = status == STATUS_OK;
-    if (*over) {
-        stay_give_up(job);
-    } else if (status == STATUS_IO) {
-        tell_unfiled(stay, job, why);
-        return STATUS_OK;
-    }
-    return status;
-}
-
-bool stay_is_damage(enum status status)
-{
-    return status == STATUS_CORRUPT || status == STATUS_FOREIGN || status == STATUS_NOT_FOUND;
-}
-
 bool stay_is_aside(const struct stay *stay, uint32_t number)
 {
     bool found = false;
     for (size_t i = 0; i < stay->aside_count && !found; i++) {
-        found = stay->aside[i] == number;
+        found = stay->aside[i].number == number;
     }
     return found;
-}
-
-enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status status,
-                           struct why *why)
-{
-    const struct log_field field[] = {{.name = "job", .number = job->number}};
-    if (stay->aside_count == STAY_ASIDE_MAX) {
-        why_set(why, "%d jobs are set aside: look at the disk", STAY_ASIDE_MAX);
-        return status;
-    }
-    if (stay_is_damage(status)) {
-        char place[QUEUE_PATH_BYTES];
-        queue_describe(place, &job->office);
-        log_event_fields(
-            stay->log, LOG_ERROR, "job-set-aside", field, 1,
-            "job %" PRIu32 " cannot go on, its journal is damaged or gone (%s), and its agents are "
-            "free for other jobs; remedy: bring back the latest whole copy of %s, and start again",
-            job->number, status_text(status),
-            queue_is_shared(&job->office) ? place : job->office.settings.state);
-    } else if (status == STATUS_IO && queue_is_shared(&job->office)) {
-        log_event_fields(stay->log, LOG_ERROR, "job-set-aside", field, 1,
-                         "job %" PRIu32 " cannot go on, the database refuses what it writes or "
-                         "reads: %s; remedy: mend that and start again: its journal is whole",
-                         job->number, why->text[0] != '\0' ? why->text : "the log has its words");
-    } else {
-        log_event_fields(stay->log, LOG_ERROR, "job-set-aside", field, 1,
-                         "job %" PRIu32 " is over, and its results cannot be written: %s; remedy: "
-                         "mend that and start again: its journal has them",
-                         job->number, why->text[0] != '\0' ? why->text : status_text(status));
-    }
-    if (!stay_is_aside(stay, job->number)) {
-        stay->aside[stay->aside_count++] = job->number;
-    }
-    stay_give_up(job);
-    return STATUS_OK;
 }
 
 void stay_pass_over(struct stay *stay, uint32_t number, const char *because)
@@ -253,43 +69,86 @@ static bool is_free(const struct stay *stay, const struct waiting *waiting, cons
     return free;
 }
 
-void stay_place(struct stay *stay, uint32_t number, const struct office *own)
+enum status stay_place(struct stay *stay, uint32_t number, struct office *own, struct why *why)
 {
     struct stay_job *place = stay->job;
     while (place->number != 0) {
         place++;
     }
-    place->number = number;
-    place->office = *own;
-    queue_follow(&place->cancel, &place->office, number);
+    const enum status status = queue_beside(own, why);
+    if (status == STATUS_OK) {
+        place->number = number;
+        place->office = *own;
+        queue_follow(&place->cancel, stay->office, number);
+    }
+    return status;
 }
 
-static void begin(struct stay *stay, const struct queue_job *job, const struct office *own)
+/* What is decided about one job between two questions to the store, on the thread that runs machines. */
+struct choosing {
+    struct stay *stay;
+    const struct waiting *waiting;
+    uint32_t number;
+    const struct queue_job *job;
+    struct office *own;
+    bool room;
+    bool runs;
+    bool aside;
+    bool begins;
+    enum status status;
+    struct why why;
+};
+
+static void look_around(void *self)
 {
-    stay_place(stay, job->number, own);
-    const struct log_field field[] = {{.name = "job", .number = job->number}};
-    log_event_fields(stay->log, LOG_INFO, "job-taken", field, 1,
-                     "job %" PRIu32 " \"%s\", submitted by %s, %s", job->number, own->job.name,
-                     job->submitted, job->begun ? "goes on" : "begins");
+    struct choosing *choosing = self;
+    choosing->room = has_room(choosing->stay, choosing->waiting);
+    choosing->runs = stay_runs(choosing->stay, choosing->number);
+    choosing->aside = stay_is_aside(choosing->stay, choosing->number);
+}
+
+/* Another job may have taken the last place meanwhile. */
+static void begin(void *self)
+{
+    struct choosing *choosing = self;
+    const struct queue_job *job = choosing->job;
+    struct stay *stay = choosing->stay;
+    if (!has_room(stay, choosing->waiting) ||
+        !is_free(stay, choosing->waiting, &choosing->own->job)) {
+        return;
+    }
+    choosing->status = stay_place(stay, job->number, choosing->own, &choosing->why);
+    choosing->begins = choosing->status == STATUS_OK;
+    if (choosing->begins) {
+        const struct log_field field[] = {{.name = "job", .number = job->number}};
+        log_event_fields(stay->log, LOG_INFO, "job-taken", field, 1,
+                         "job %" PRIu32 " \"%s\", submitted by %s, %s", job->number,
+                         choosing->own->job.name, job->submitted,
+                         job->begun ? "goes on" : "begins");
+    }
 }
 
 static enum status take(struct stay *stay, struct waiting *waiting, const struct queue_job *job,
                         struct why *why)
 {
     struct office own = office_like(stay->office);
-    const enum status status = queue_take(&own, job->number, why);
-    if (status == STATUS_OK && is_free(stay, waiting, &own.job)) {
-        begin(stay, job, &own);
-        return STATUS_OK;
-    }
-    if (status == STATUS_OK) {
-        waiting->job[waiting->count++] = own.job;
-        own.job = (struct job){.stage_count = 0};
-    } else if (status != STATUS_NO_MEMORY && status != STATUS_AGAIN) {
+    struct choosing choosing = {.stay = stay, .waiting = waiting, .job = job, .own = &own};
+    enum status status = queue_take(&own, job->number, why);
+    if (status != STATUS_OK && status != STATUS_NO_MEMORY && status != STATUS_AGAIN) {
         stay_pass_over(stay, job->number, why->text);
+        status = STATUS_OK;
+    } else if (status == STATUS_OK) {
+        status = worker_on_owner(begin, &choosing) ? choosing.status : STATUS_BUSY;
+        if (status == STATUS_OK && choosing.begins) {
+            return STATUS_OK;
+        }
+        if (status == STATUS_OK) {
+            waiting->job[waiting->count++] = own.job;
+            own.job = (struct job){.stage_count = 0};
+        }
     }
     office_free(&own);
-    return status == STATUS_NO_MEMORY || status == STATUS_AGAIN ? status : STATUS_OK;
+    return status;
 }
 
 /* A job that can neither begin nor go on keeps nobody from the others. What cannot be looked at beside its journal is
@@ -306,13 +165,13 @@ static enum status consider(struct stay *stay, struct waiting *waiting, uint32_t
         return looked;
     }
     if (seen && job.stuck && !job.damaged && job.state == QUEUE_CANCELLED) {
-        return file_job(stay, &job, why);
+        return stay_file_job(stay, &job, why);
     }
     if (seen && job.stuck && !job.damaged) {
         stay_pass_over(stay, number, job.because);
         return STATUS_OK;
     }
-    return seen && !job.begun && job.state == QUEUE_CANCELLED ? file_job(stay, &job, why)
+    return seen && !job.begun && job.state == QUEUE_CANCELLED ? stay_file_job(stay, &job, why)
                                                               : take(stay, waiting, &job, why);
 }
 
@@ -333,7 +192,7 @@ static enum status consider_aside(struct stay *stay, uint32_t number, struct why
                        "told here: the sites' ledgers have it",
                        job.cancel);
     }
-    return file_job(stay, &job, why);
+    return stay_file_job(stay, &job, why);
 }
 
 bool stay_runs(const struct stay *stay, uint32_t number)
@@ -354,27 +213,61 @@ size_t stay_count(const struct stay *stay)
     return count;
 }
 
+static enum status choose_one(struct stay *stay, struct waiting *waiting,
+                              const struct queue_entry *entry, bool *room, struct why *why)
+{
+    struct choosing choosing = {.stay = stay, .waiting = waiting, .number = entry->number};
+    if (!worker_on_owner(look_around, &choosing)) {
+        return STATUS_BUSY;
+    }
+    *room = choosing.room;
+    if (!choosing.room || choosing.runs) {
+        return STATUS_OK;
+    }
+    return choosing.aside ? consider_aside(stay, entry->number, why)
+                          : consider(stay, waiting, entry->number, why);
+}
+
+struct listing {
+    struct stay *stay;
+    struct queue_list *list;
+};
+
+static void keep_list(void *self)
+{
+    const struct listing *listing = self;
+    const struct queue_list before = listing->stay->list;
+    listing->stay->list = *listing->list;
+    *listing->list = before;
+}
+
+enum status stay_keep_list(struct stay *stay, struct queue_list *list)
+{
+    struct listing listing = {stay, list};
+    const bool kept = worker_on_owner(keep_list, &listing);
+    queue_list_free(list);
+    return kept ? STATUS_OK : STATUS_BUSY;
+}
+
 enum status stay_choose(struct stay *stay, struct why *why)
 {
     struct waiting waiting = {.count = 0};
-    queue_list_free(&stay->list);
-    enum status status = queue_list(&stay->list, stay->office, why);
+    struct queue_list list = {.count = 0};
+    bool room = true;
+    stay_tell_aside(stay);
+    enum status status = queue_list(&list, stay->office, why);
     for (int begun = 1; begun >= 0; begun--) {
-        for (size_t i = 0; i < stay->list.count && status == STATUS_OK && has_room(stay, &waiting);
-             i++) {
-            const struct queue_entry entry = stay->list.entry[i];
-            if (entry.over || stay_runs(stay, entry.number) || entry.begun != (begun == 1)) {
-                continue;
+        for (size_t i = 0; i < list.count && status == STATUS_OK && room; i++) {
+            if (!list.entry[i].over && list.entry[i].begun == (begun == 1)) {
+                status = choose_one(stay, &waiting, &list.entry[i], &room, why);
             }
-            status = stay_is_aside(stay, entry.number)
-                         ? consider_aside(stay, entry.number, why)
-                         : consider(stay, &waiting, entry.number, why);
         }
     }
     for (size_t i = 0; i < waiting.count; i++) {
         job_free(&waiting.job[i]);
     }
-    return status;
+    const enum status kept = stay_keep_list(stay, &list);
+    return status == STATUS_OK ? kept : status;
 }
 
 void stay_forget(struct stay *stay)

@@ -9,6 +9,13 @@ enum { STAY_JOBS_MAX = SETTINGS_JOBS_MAX }; /* each on a lane of the driver */
 
 enum { STAY_ASIDE_MAX = 64 };
 
+/* A job that is set aside, and why. */
+struct stay_aside {
+    uint32_t number;
+    bool untold; /* the reason could not be kept with the job; it is tried again */
+    char because[QUEUE_ASIDE_BYTES];
+};
+
 /* What a job that is over has come to, once it is made from its journal. */
 struct stay_results {
     bool there;
@@ -32,8 +39,9 @@ struct stay {
     const struct log *log;       /* kept */
     bool seeded;
     uint64_t seed;
-    uint32_t refused;               /* of the latest job that was told to be passed over */
-    uint32_t aside[STAY_ASIDE_MAX]; /* jobs whose journals are damaged, or results not written */
+    uint32_t refused; /* of the latest job that was told to be passed over */
+    struct stay_aside
+        aside[STAY_ASIDE_MAX]; /* jobs whose journals are damaged, or results not written */
     size_t aside_count;
     uint32_t served
         [STAY_JOBS_MAX]; /* a collector: jobs that it is through with, and which are led yet; 0: none */

@@ -15,11 +15,15 @@
 #include "database/job_schema.h"
 #include "database/journal_place.h"
 #include "database/journal_shared.h"
+#include "database/lease.h"
 #include "protocol/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A collector of lease version 1 that is connected already names no version with its parts, and reads this. */
+#define COLLECTOR_GUARD " \"collector is too old for this database: update hedgerow\""
 
 static const char schema[] =
     "DO $$ BEGIN"
@@ -32,6 +36,11 @@ static const char schema[] =
     " CREATE TABLE hedgerow_standing (name text PRIMARY KEY, ready bigint NOT NULL,"
     " open bigint NOT NULL, settled bigint NOT NULL, answers bigint NOT NULL,"
     " left_ms bigint NOT NULL, heard timestamptz NOT NULL);"
+    " END IF;"
+    " IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'hedgerow_partial'::regclass"
+    " AND attname = 'version') THEN"
+    " ALTER TABLE hedgerow_partial ADD version bigint, ADD CONSTRAINT" COLLECTOR_GUARD
+    " CHECK (version IS NOT NULL) NOT VALID;" /* parts of an earlier leader's round may be there */
     " END IF; END $$";
 
 static enum status has_tables(struct collection *collection, struct why *why)
@@ -43,6 +52,23 @@ static enum status has_tables(struct collection *collection, struct why *why)
                                       NULL, 0, why);
     if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
         why_set(why, "no coordinator with `collectors` has led a job there yet");
+        status = STATUS_AGAIN;
+    }
+    database_answer_free(answer);
+    return status;
+}
+
+/* What an earlier version leads has its rounds: this one would answer them as its own. */
+static enum status is_led_by_its_equal(struct collection *collection, struct why *why)
+{
+    struct pg_result *answer = NULL;
+    enum status status = database_ask(collection->database, &answer,
+                                      "SELECT kind, version FROM hedgerow_lease", NULL, 0, why);
+    if (status == STATUS_OK && database_number(answer, 0, 1) < LEASE_VERSION) {
+        why_set(why,
+                "an older coordinator leads there (version %lld, this program's is %d); remedy: "
+                "update the coordinators that lead, then their collectors",
+                (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
         status = STATUS_AGAIN;
     }
     database_answer_free(answer);
@@ -105,6 +131,9 @@ static enum status open_all(struct collection *collection, const struct collecti
         }
     } else if (status == STATUS_OK) {
         status = has_tables(collection, why);
+        if (status == STATUS_OK) {
+            status = is_led_by_its_equal(collection, why);
+        }
         if (status == STATUS_OK) {
             status = journal_open(&collection->records, &records, why);
         }
@@ -172,7 +201,7 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     status = database_ask(collection->database, NULL,
                           "INSERT INTO hedgerow_partial"
                           " SELECT $1, convert_from($2, 'UTF8'), 1 + coalesce(max(number), 0),"
-                          " $3, $4, $5 FROM hedgerow_partial"
+                          " $3, $4, $5, " LEASE_VERSION_TEXT " FROM hedgerow_partial"
                           " WHERE round = $1 AND collector = convert_from($2, 'UTF8')",
                           value, sizeof value / sizeof value[0], &why);
     if (status != STATUS_OK) {

@@ -2,8 +2,8 @@
  *
  *   hedgerow_lease     one row, as a journal's: who leads the queue
  *   hedgerow_queue     one row: the latest number that was given
- *   hedgerow_job       number, text, who submitted it; who cancelled it; whether it has begun; under which term it is led; how
- *                      it ended
+ *   hedgerow_job       number, text, who submitted it; who cancelled it; whether it has begun; under which term it is led; why
+ *                      it is set aside, and under which term; how it ended
  *   hedgerow_result    job, name, piece, bytes: the files of its results, in pieces of 1 MiB
  *   hedgerow_declined  job, coordinator, names of its agents that decline the job, and when it said so (jobs_declined.c)
  *   NAME_job_7.*       the journal of job 7, in a schema of its own (job_schema.h, journal_shared.c)
@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { VERSION = 1, ADD_TRIES = 100 };
+enum { ADD_TRIES = 100 };
 
 static const char schema[] =
     "DO $$ BEGIN"
@@ -28,7 +28,7 @@ static const char schema[] =
     " IF to_regclass('hedgerow_lease') IS NULL THEN"
     " CREATE TABLE hedgerow_lease (" LEASE_COLUMNS ");"
     " INSERT INTO hedgerow_lease (kind, version, term, holder, until)"
-    " VALUES ('" JOBS_KIND "', 1, 0, '', '-infinity');"
+    " VALUES ('" JOBS_KIND "', " LEASE_VERSION_TEXT ", 0, '', '-infinity');"
     " CREATE TABLE hedgerow_queue (one boolean PRIMARY KEY DEFAULT true CHECK (one),"
     " last bigint NOT NULL);"
     " INSERT INTO hedgerow_queue (last) VALUES (0);"
@@ -43,6 +43,10 @@ static const char schema[] =
     " IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('hedgerow_job')"
     " AND attname = 'led') AND to_regclass('hedgerow_job') IS NOT NULL THEN"
     " ALTER TABLE hedgerow_job ADD led bigint;" /* not in a queue of an earlier hedgerow */
+    " END IF;"
+    " IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('hedgerow_job')"
+    " AND attname = 'aside') AND to_regclass('hedgerow_job') IS NOT NULL THEN"
+    " ALTER TABLE hedgerow_job ADD aside text, ADD aside_term bigint;" /* likewise */
     " END IF;"
     " IF to_regclass('hedgerow_declined') IS NULL AND to_regclass('hedgerow_job') IS NOT NULL THEN"
     " CREATE TABLE hedgerow_declined (job bigint, holder bytea, names text NOT NULL,"
@@ -64,9 +68,23 @@ enum status jobs_new(struct jobs **out, const char *url, struct why *why)
     return STATUS_OK;
 }
 
+enum status jobs_beside(struct jobs **out, const struct jobs *of, struct why *why)
+{
+    const enum status status = jobs_new(out, of->url, why);
+    if (status == STATUS_OK) {
+        (*out)->lease = of->lease;
+        (*out)->borrows = true;
+        (*out)->term = of->term;
+        (*out)->collects = of->collects;
+    }
+    return status;
+}
+
 static void unlead(struct jobs *jobs)
 {
-    lease_free(jobs->lease);
+    if (!jobs->borrows) {
+        lease_free(jobs->lease);
+    }
     jobs->lease = NULL;
 }
 
@@ -91,11 +109,11 @@ static enum status recognise(struct jobs *jobs, struct why *why)
         if (kind.size != strlen(JOBS_KIND) || memcmp(kind.data, JOBS_KIND, kind.size) != 0) {
             status = why_refuse(why, "it has the journal of one job; remedy: give the queue a "
                                      "database of its own");
-        } else if (database_number(answer, 0, 1) != VERSION) {
+        } else if (database_number(answer, 0, 1) > LEASE_VERSION) {
             why_set(why,
                     "its queue has version %lld, this program knows %d; remedy: use the hedgerow "
                     "that wrote it, or a later one",
-                    (long long)database_number(answer, 0, 1), (int)VERSION);
+                    (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
             status = STATUS_UNSUPPORTED;
         }
     }
@@ -107,6 +125,11 @@ static void disconnect(struct jobs *jobs)
 {
     database_close(jobs->database);
     jobs->database = NULL;
+}
+
+void jobs_rest(struct jobs *jobs)
+{
+    disconnect(jobs);
 }
 
 static enum status connect(struct jobs *jobs, struct why *why)
@@ -248,6 +271,18 @@ enum status jobs_set_led(struct jobs *jobs, uint32_t number, bool led, struct wh
                    ", done AS (UPDATE hedgerow_job SET led = CASE WHEN $3 = 1 THEN $1 END"
                    " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
                    " SELECT count(*), (SELECT count(*) FROM done) FROM held",
+                   value, 3, why);
+}
+
+enum status jobs_put_aside(struct jobs *jobs, uint32_t number, const char *because, struct why *why)
+{
+    const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
+                                           jobs_words(because)};
+    return perform(jobs,
+                   LEASE_HELD ", done AS (UPDATE hedgerow_job"
+                              " SET aside = convert_from($3, 'UTF8'), aside_term = $1"
+                              " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
+                              " SELECT count(*), (SELECT count(*) FROM done) FROM held",
                    value, 3, why);
 }
 

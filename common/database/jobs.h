@@ -21,12 +21,24 @@
 
 #define JOBS_KIND "queue" /* of the lease */
 
-enum { JOBS_LINE_BYTES = 128, JOBS_PIECE_BYTES = 1 << 20, JOBS_NUMBER_MAX = 999999999 };
+enum {
+    JOBS_LINE_BYTES = 128,
+    JOBS_ASIDE_BYTES = 896,
+    JOBS_PIECE_BYTES = 1 << 20,
+    JOBS_NUMBER_MAX = 999999999
+};
 
 struct jobs;
 
 /** Makes what asks a database. url: kept by value. Nothing is opened. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status jobs_new(struct jobs **out, const char *url, struct why *why);
+
+/** Makes one for another thread, with a connection of its own: it is led by the lease that of has now, and is to be freed
+ * before that. It asks about one job; the list, and what is followed, are of's. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status jobs_beside(struct jobs **out, const struct jobs *of, struct why *why);
+
+/** Lets its connection go until the next question. */
+void jobs_rest(struct jobs *jobs);
 
 /** Gives the lead back. Does nothing on NULL. */
 void jobs_free(struct jobs *jobs);
@@ -57,6 +69,7 @@ struct jobs_row {
     bool journal;                    /* not of a list */
     char submitted[JOBS_LINE_BYTES]; /* not of a list */
     char cancel[JOBS_LINE_BYTES];    /* not of a list; "" */
+    char aside[JOBS_ASIDE_BYTES];    /* likewise: jobs_put_aside */
 };
 
 /** Lists all jobs by number, or those that are led. rows: out, malloc'd, the caller frees it. */
@@ -105,6 +118,9 @@ MUST_USE enum status jobs_stamp(struct jobs *jobs, int64_t stamp[static 2], uint
 
 /** Says whether it leads a job from now on, for collectors: nobody's word of an earlier term counts. */
 MUST_USE enum status jobs_set_led(struct jobs *jobs, uint32_t number, bool led, struct why *why);
+/** Keeps why it has set a job aside, for people: until another term begins, which tries the job again. */
+MUST_USE enum status jobs_put_aside(struct jobs *jobs, uint32_t number, const char *because,
+                                    struct why *why);
 /** Keeps that a job has begun. */
 MUST_USE enum status jobs_mark_begun(struct jobs *jobs, uint32_t number, struct why *why);
 /** Keeps a file of a job's results, in the place of one of that name. */

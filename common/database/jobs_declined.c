@@ -90,7 +90,7 @@ enum status jobs_declined(struct jobs *jobs, char names[static JOBS_LINE_BYTES],
     if (status == STATUS_OK) {
         const struct slice all = database_bytes(answer, 0, 0);
         bool cut = database_number(answer, 0, 1) == 1;
-        jobs_take_line(names, all);
+        jobs_take_line(names, JOBS_LINE_BYTES, all);
         while (names[0] != '\0' && (cut || strlen(names) < all.size) &&
                strlen(names) + sizeof more > JOBS_LINE_BYTES) {
             char *last = strrchr(names, ',');

@@ -18,6 +18,7 @@ struct jobs {
     char own[JOB_SCHEMA_OWN_BYTES];
     struct database *database; /* NULL: there is no connection now */
     struct lease *lease;       /* NULL: this one does not lead */
+    bool borrows;              /* the lease is another's: jobs_beside */
     int64_t term;
     bool collects;                  /* the list is of the jobs that are led */
     struct jobs_follower *follower; /* NULL: jobs_follow has not been called */
@@ -58,7 +59,7 @@ void jobs_told_note(struct jobs_told *told, const struct jobs_told *copy, size_t
 MUST_USE enum status jobs_draw(struct digest *id, struct why *why);
 
 /** Copies a line for people; what does not fit, or cannot be read by them, ends it. */
-void jobs_take_line(char line[static JOBS_LINE_BYTES], struct slice text);
+void jobs_take_line(char *line, size_t room, struct slice text);
 
 /* The jobs that are led, as many as run at the same time. What an earlier leader said counts no more. */
 #define JOBS_LED                                                                                   \

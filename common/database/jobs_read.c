@@ -2,21 +2,42 @@
 
 #include "database/jobs_private.h"
 
+#include "io/worker.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { STATEMENT_BYTES = 256 };
 
-void jobs_take_line(char line[static JOBS_LINE_BYTES], struct slice text)
+void jobs_take_line(char *line, size_t room, struct slice text)
 {
     const char *from = text.data;
     size_t used = 0;
-    while (used < text.size && used < JOBS_LINE_BYTES - 1 && from[used] >= ' ' &&
-           from[used] <= '~') {
+    while (used < text.size && used < room - 1 && from[used] >= ' ' && from[used] <= '~') {
         line[used] = from[used];
         used++;
     }
     line[used] = '\0';
+}
+
+struct listed {
+    struct jobs *jobs;
+    const struct jobs_row *rows;
+    size_t count;
+    enum status status;
+};
+
+static void take_list(void *self)
+{
+    struct listed *listed = self;
+    listed->status = jobs_follow_listed(listed->jobs, listed->rows, listed->count);
+}
+
+/* What is followed is taken by the thread that runs machines, which may not be this one. */
+static enum status follow_list(struct jobs *jobs, const struct jobs_row *rows, size_t count)
+{
+    struct listed listed = {.jobs = jobs, .rows = rows, .count = count};
+    return worker_on_owner(take_list, &listed) ? listed.status : STATUS_BUSY;
 }
 
 enum status jobs_list(struct jobs *jobs, struct jobs_row **rows, size_t *count, struct why *why)
@@ -42,7 +63,7 @@ enum status jobs_list(struct jobs *jobs, struct jobs_row **rows, size_t *count, 
         *count = i + 1;
     }
     database_answer_free(answer);
-    return status == STATUS_OK ? jobs_follow_listed(jobs, *rows, *count) : status;
+    return status == STATUS_OK ? follow_list(jobs, *rows, *count) : status;
 }
 
 static enum status no_job(uint32_t number, struct why *why)
@@ -68,7 +89,9 @@ enum status jobs_look(struct jobs *jobs, struct jobs_row *row, uint32_t number, 
     status = jobs_ask_of_job(jobs, &answer,
                              "SELECT begun::int::bigint, (ending IS NOT NULL)::int::bigint,"
                              " (to_regclass(convert_from($2, 'UTF8')) IS NOT NULL)::int::bigint,"
-                             " submitted, coalesce(cancel, '') FROM hedgerow_job WHERE number = $1",
+                             " submitted, coalesce(cancel, ''), CASE WHEN aside_term ="
+                             " (SELECT term FROM hedgerow_lease) THEN aside ELSE '' END"
+                             " FROM hedgerow_job WHERE number = $1",
                              value, 2, why);
     if (status == STATUS_OK && database_rows(answer) != 1) {
         status = no_job(number, why);
@@ -77,9 +100,10 @@ enum status jobs_look(struct jobs *jobs, struct jobs_row *row, uint32_t number, 
         row->begun = database_number(answer, 0, 0) == 1;
         row->over = database_number(answer, 0, 1) == 1;
         row->journal = database_number(answer, 0, 2) == 1;
-        jobs_take_line(row->submitted, database_bytes(answer, 0, 3));
+        jobs_take_line(row->submitted, sizeof row->submitted, database_bytes(answer, 0, 3));
         const struct slice cancel = database_bytes(answer, 0, 4);
-        jobs_take_line(row->cancel, cancel);
+        jobs_take_line(row->cancel, sizeof row->cancel, cancel);
+        jobs_take_line(row->aside, sizeof row->aside, database_bytes(answer, 0, 5));
         if (cancel.size > 0 && row->cancel[0] == '\0') {
             (void)snprintf(row->cancel, sizeof row->cancel, "an operator");
         }

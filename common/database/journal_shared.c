@@ -25,8 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1 };
-
 /* Two coordinators may begin at once: the first makes the tables while the second waits. */
 #define LOCKED "DO $$ BEGIN PERFORM pg_advisory_xact_lock(7522713, 1);"
 #define RECORDS                                                                                    \
@@ -193,11 +191,11 @@ static enum status recognise(struct journal_shared *journal, const char *kind, s
                                 "it has the journal of another program (%.*s); remedy: give "
                                 "each program a database of its own",
                                 (int)found.size, (const char *)found.data);
-        } else if (database_number(answer, 0, 1) != VERSION) {
+        } else if (database_number(answer, 0, 1) > LEASE_VERSION) {
             why_set(why,
                     "its journal has version %lld, this program knows %d; remedy: use the "
                     "hedgerow that wrote it, or a later one",
-                    (long long)database_number(answer, 0, 1), (int)VERSION);
+                    (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
             status = STATUS_UNSUPPORTED;
         }
     }
@@ -209,7 +207,7 @@ static enum status recognise(struct journal_shared *journal, const char *kind, s
  * server that does not wait for its disk would lose what it has acknowledged. */
 static enum status prepare(struct journal_shared *journal, const char *kind, struct why *why)
 {
-    const struct database_value value[] = {text(kind), journal_shared_number(VERSION)};
+    const struct database_value value[] = {text(kind), journal_shared_number(LEASE_VERSION)};
     enum status status = database_is_durable(journal->database, why);
 
     if (status == STATUS_OK && journal->job > 0) {

@@ -14,6 +14,7 @@ struct fact {
     uint32_t job; /* by number; 0: none */
     double value;
     char label[FACT_LABELS_MAX][FACT_LABEL_BYTES];
+    char *text; /* the last label of a list, owned, where it is longer; NULL: label has it */
 };
 
 struct facts {
@@ -40,6 +41,9 @@ struct facts *facts_new(const struct fact_family *family, size_t count)
 void facts_free(struct facts *facts)
 {
     if (facts != NULL) {
+        for (size_t i = 0; i < facts->count; i++) {
+            free(facts->fact[i].text);
+        }
         free(facts->fact);
         free(facts);
     }
@@ -63,9 +67,9 @@ static bool is_text(const char *text)
 }
 
 /* Control letters become '?', and so does what is not ASCII where the text is not UTF-8, or is not any more once it is cut. */
-static void copy_label(char out[FACT_LABEL_BYTES], const char *text)
+static void copy_label(char *out, size_t room, const char *text)
 {
-    (void)snprintf(out, FACT_LABEL_BYTES, "%s", text);
+    (void)snprintf(out, room, "%s", text);
     const bool whole = is_text(out);
     for (char *at = out; *at != '\0'; at++) {
         const unsigned char letter = (unsigned char)*at;
@@ -102,8 +106,18 @@ void facts_add(struct facts *facts, size_t row, double value, const char *const 
     fact->row = row;
     fact->job = facts->job;
     fact->value = value;
-    for (size_t i = 0; i < label_count(&facts->family[row]); i++) {
-        copy_label(fact->label[i], label[i]);
+    fact->text = NULL;
+    const size_t count = label_count(&facts->family[row]);
+    for (size_t i = 0; i < count; i++) {
+        copy_label(fact->label[i], sizeof fact->label[i], label[i]);
+    }
+    if (facts->family[row].kind == FACT_LIST && strlen(label[count - 1]) >= FACT_LABEL_BYTES) {
+        fact->text = malloc(FACT_TEXT_BYTES);
+        if (fact->text == NULL) {
+            facts->failed = true;
+            return;
+        }
+        copy_label(fact->text, FACT_TEXT_BYTES, label[count - 1]);
     }
 }
 
@@ -270,8 +284,10 @@ static json_t *value_json(double value)
 static json_t *row_json(const struct fact_family *family, const struct fact *fact)
 {
     json_t *row = json_object();
-    for (size_t i = 0; i < label_count(family); i++) {
-        json_put(&row, family->label[i], json_string(fact->label[i]));
+    const size_t count = label_count(family);
+    for (size_t i = 0; i < count; i++) {
+        const bool is_long = i + 1 == count && fact->text != NULL;
+        json_put(&row, family->label[i], json_string(is_long ? fact->text : fact->label[i]));
     }
     if (family->kind == FACT_GAUGE || family->kind == FACT_COUNTER) {
         json_put(&row, "value", value_json(fact->value));

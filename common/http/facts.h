@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FACT_LABELS_MAX = 7, FACT_LABEL_BYTES = 128, FACTS_MAX = 8192 };
+enum { FACT_LABELS_MAX = 8, FACT_LABEL_BYTES = 128, FACT_TEXT_BYTES = 1024, FACTS_MAX = 8192 };
 
 enum fact_kind {
     FACT_GAUGE,
@@ -45,7 +45,7 @@ void facts_of_job(struct facts *facts, uint32_t number);
 void facts_show_job(struct facts *facts, uint32_t number);
 
 /** Adds a figure of the family number `row`; label: (as many as the family has) any text, copied, cut at
- * FACT_LABEL_BYTES - 1. Beyond FACTS_MAX, or without memory, nothing can be made of the facts any more. */
+ * FACT_LABEL_BYTES - 1, the last one of a list at FACT_TEXT_BYTES - 1. Beyond FACTS_MAX, or without memory, nothing can be made of the facts any more. */
 void facts_add(struct facts *facts, size_t row, double value, const char *const *label);
 
 /** Adds a figure of a family without labels, or with one. */

@@ -17,7 +17,10 @@ function summaryOf(facts, shown) {
   const row = facts.queue.find((one) => one.number === String(shown));
   const run = facts.queue.filter((one) => one.state === "running").length;
   const of = run > 1 && row ? `${run} jobs run; this is job ${row.number}. ` : "";
-  return of + sentencesOf(facts) + (row && row.waits ? ` It waits ${row.waits}.` : "");
+  const aside = facts.queue.filter((one) => one.state === "set aside");
+  return of + sentencesOf(facts) + (row && row.waits ? ` It waits ${row.waits}.` : "")
+    + (aside.length === 0 ? "" : aside.length === 1 ? ` Job ${aside[0].number} is set aside: the list says why and what to do.`
+      : ` ${aside.length} jobs are set aside: the list says why and what to do.`);
 }
 
 /* What a person wants to know first, in a sentence or two. */
@@ -134,7 +137,7 @@ function showJobs(facts, shown) {
     const is = row.number === String(shown), word = is ? "shown" : "show";
     return el("button", { type: "button", "data-job": row.number, "aria-pressed": String(is), "aria-label": printable(`${word}: job ${row.number}, ${row.job}`) }, word);
   };
-  const lines = rows.map((row) => [row.state === "running" && shown !== null ? button(row) : "", row.number, row.job, row.state + (row.waits === "" ? "" : ", waits " + row.waits),
+  const lines = rows.map((row) => [row.state === "running" && shown !== null ? button(row) : "", row.number, row.job, row.state + (row.waits === "" ? "" : ", waits " + row.waits) + (row.because === "" ? "" : ": " + row.because),
     row.rounds, row.agents, row.left]);
   const made = rows.length === 0 ? [] : section("Jobs", "The latest jobs of the queue, the newest first. What is below is of the job that is shown",
     ["page", "number", "job", "state", "rounds released", "agents", "time left"], lines).childNodes;

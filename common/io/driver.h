@@ -23,6 +23,10 @@ enum { DRIVER_LANES_MAX = 17, DRIVER_FILES_MAX = DRIVER_LANES_MAX + 1 };
 /* Makes and unmakes a machine with the journal it recovers from. The driver does so again whenever
  * a commit's outcome is unknown or a step fails: recovery is the only way on. */
 struct driver_factory {
+    /* make and next wait for a server: each is called on a thread of its lane, while the loop and the other lanes go on. The
+     * journal is read there too. What they touch of others is touched on the loop's thread (worker_on_owner), and where that
+     * refuses, as the driver stops, they fail with STATUS_BUSY. */
+    bool waits;
     void *self; /* what lane_of gets; and the others, where lane is NULL */
     void *const *
         lane; /* (lane_count) kept; what the others get of each lane; NULL: there is lane 0 alone */
@@ -80,14 +84,15 @@ struct driver_guest {
 };
 
 /* Where else a machine's events come from: others who serve the same job. Asked only while the lane's machine runs, and its
- * journal writes nothing. It may wait for a database. */
+ * journal writes nothing. */
 typedef enum status driver_hear(void *self, const struct event *event);
 
 struct driver_source {
     void *self;
 
     /** Gives the machine what has come. Returns what hear returned where that failed. Fails with what the machine is to be
-     * thrown away for; why tells. */
+     * thrown away for; why tells. It may wait for a database: it is called on a thread of its lane, and the machine hears on the
+     * loop's. What else is the loop's it asks for by worker_on_owner. */
     enum status (*look)(void *self, driver_hear *hear, void *hear_self, struct why *why);
     uint32_t every_ms; /* read after every look */
     size_t lane;       /* whose machine is told */
@@ -144,7 +149,7 @@ struct driver_options {
  * STATUS_FOREIGN (it is another job's), or the cause when restarting a lane did not help
  * DRIVER_RESTARTS_MAX times in a row. Logged; why repeats it. When a stop finds work that outlasts
  * the grace, the process ends there with that exit code: a program may stop at any moment anyway. So it does
- * when a second signal comes while it waits, also for what winds a machine up.
+ * when a second signal comes while it waits, also for what winds a machine up and for what is written.
  */
 MUST_USE enum status driver_run(const struct driver_options *options,
                                 const struct driver_factory *factory, int *exit_code,

@@ -171,28 +171,45 @@ struct replaying {
     struct lane *lane;
 };
 
-static enum status replay_one(void *self, uint64_t sequence, struct slice body, struct slice blob)
+/* A record on its way to the loop's thread. */
+struct replayed {
+    const struct replaying *replaying;
+    struct event event;
+    enum status status;
+};
+
+static void step_through(void *self)
 {
-    const struct replaying *replaying = self;
-    struct event event = {.kind = EVENT_RECORD,
-                          .as.record = {.sequence = sequence, .body = body, .blob = blob}};
-    enum status status = step_once(replaying->driver, replaying->lane, &event);
+    struct replayed *replayed = self;
+    const struct replaying *replaying = replayed->replaying;
+    if (replaying->driver->stopped) {
+        replayed->status = STATUS_BUSY;
+        return;
+    }
+    replayed->status = step_once(replaying->driver, replaying->lane, &replayed->event);
     CHECK(replaying->driver->effects.count == 0); /* a machine acts after EVENT_START */
-    return status;
 }
 
-enum status driver_recover(struct driver *driver, struct lane *lane)
+static enum status replay_one(void *self, uint64_t sequence, struct slice body, struct slice blob)
+{
+    struct replayed replayed = {
+        .replaying = self,
+        .event = {.kind = EVENT_RECORD,
+                  .as.record = {.sequence = sequence, .body = body, .blob = blob}}};
+    return worker_on_owner(step_through, &replayed) ? replayed.status : STATUS_BUSY;
+}
+
+enum status driver_replay(struct driver *driver, struct lane *lane, struct why *why)
 {
     struct replaying replaying = {driver, lane};
-    struct why why = {""};
-    enum status status = lane->journal.each(lane->journal.self, replay_one, &replaying, &why);
+    struct why cause = {""};
+    const enum status status =
+        lane->journal.each(lane->journal.self, replay_one, &replaying, &cause);
     if (status != STATUS_OK) {
-        why_set(&driver->why, "the journal cannot be gone on with: %s",
-                status == STATUS_FOREIGN ? status_text(status) : why.text);
-        log_event(driver->options->log, LOG_ERROR, "recovery-failed", NULL, "%s", driver->why.text);
-        return status;
+        why_set(why, "the journal cannot be gone on with: %s",
+                status == STATUS_FOREIGN ? status_text(status) : cause.text);
     }
-    return driver_give(driver, lane, (struct event){.kind = EVENT_START});
+    return status;
 }
 
 enum status driver_give_roster(struct driver *driver, struct lane *lane)

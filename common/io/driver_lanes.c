@@ -95,7 +95,7 @@ static void stop_short(const struct driver *driver, const char *because)
 }
 
 /* The first signal stops the loop. A second one says that whoever sent it does not want to wait. */
-static void take_signal_while_waiting(struct driver *driver, int64_t *until_ms)
+void driver_take_signal_while_waiting(struct driver *driver, int64_t *until_ms)
 {
     const int64_t asked_ms = *until_ms - (grace_ends_ms(driver) - clock_now_ms());
     if (!driver->stopped) {
@@ -125,7 +125,7 @@ static void wait_for_work(struct driver *driver, const struct lane *lane, int64_
                                 {.fd = driver->signals, .events = POLLIN}};
         (void)poll(wait, 2, (int)(left < LOOK_MS ? left : LOOK_MS));
         if (wait[1].revents != 0) {
-            take_signal_while_waiting(driver, until_ms);
+            driver_take_signal_while_waiting(driver, until_ms);
         }
     }
 }
@@ -144,32 +144,28 @@ static void tell_of_winding_up(const struct driver *driver)
     }
 }
 
-static void *self_of(const struct driver *driver, const struct lane *lane)
-{
-    const struct driver_factory *factory = driver->factory;
-    return factory->lane == NULL ? factory->self : factory->lane[lane - driver->lane];
-}
-
 static void rest(struct lane *lane, int64_t due_ms)
 {
     lane->state = LANE_RESTS;
     lane->due_ms = due_ms;
 }
 
-/* A machine is gone: it has finished (STATUS_OK), or cannot go on. Asks the factory for the one that takes its place, and for
- * others that now have room. */
-static enum status follow_on(struct driver *driver, struct lane *lane, enum status ended)
+/* A machine is gone, and the factory has said what follows: the one that takes its place, and others that now have room. */
+enum status driver_went_on(struct driver *driver, struct lane *lane)
 {
     const struct driver_factory *factory = driver->factory;
-    bool more = false;
+    const enum status status = lane->errand.status;
+    const bool more = lane->errand.more;
     lane->state = LANE_EMPTY;
-    lane->failures = 0;
-    const enum status status =
-        factory->next == NULL ? ended
-                              : factory->next(self_of(driver, lane), ended, &more, &driver->why);
+    if (driver->stopped) {
+        return STATUS_OK;
+    }
+    if (lane->errand.why.text[0] != '\0') {
+        driver->why = lane->errand.why;
+    }
     lane->put_off = lane->put_off && more;
     if (status == STATUS_OK && more) {
-        rest(lane, 0);
+        rest(lane, lane->put_off ? clock_now_ms() + PUT_OFF_MS : 0);
     }
     for (size_t i = 1; i < driver->lane_count && status == STATUS_OK; i++) {
         if (driver->lane[i].state == LANE_EMPTY && factory->wants(factory->lane[i])) {
@@ -177,6 +173,18 @@ static enum status follow_on(struct driver *driver, struct lane *lane, enum stat
         }
     }
     return status;
+}
+
+/* A machine is gone: it has finished (STATUS_OK), or cannot go on. */
+static enum status follow_on(struct driver *driver, struct lane *lane, enum status ended)
+{
+    lane->state = LANE_EMPTY;
+    lane->failures = 0;
+    if (driver->factory->next == NULL) {
+        return ended;
+    }
+    driver_begin_next(driver, lane, ended);
+    return lane->state == LANE_GOES_ON ? STATUS_OK : driver_went_on(driver, lane);
 }
 
 /* Recovery is the only way on from whatever has failed, unless it does not help. */
@@ -209,12 +217,12 @@ static enum status wind_up(struct driver *driver, struct lane *lane)
         return follow_on(driver, lane, STATUS_OK);
     }
     const enum status status =
-        driver_begin_work(driver, lane, factory->wind_up, self_of(driver, lane));
+        driver_begin_work(driver, lane, factory->wind_up, driver_self_of(driver, lane));
     if (status == STATUS_OK) {
         lane->state = LANE_ENDS;
         return STATUS_OK;
     }
-    factory->wind_up(self_of(driver, lane)); /* no thread is to be had */
+    factory->wind_up(driver_self_of(driver, lane)); /* no thread is to be had */
     return follow_on(driver, lane, STATUS_OK);
 }
 
@@ -231,7 +239,7 @@ static enum status settle(struct driver *driver, struct lane *lane)
     if (lane->status != STATUS_OK) {
         driver_drop_writes(lane); /* they go with the machine */
     }
-    if (driver_writes(lane)) {
+    if (driver_writes(lane) || driver_waits(lane)) {
         return STATUS_OK; /* what has finished is written first, and the others go on */
     }
     const bool finished = lane->finished && lane->status == STATUS_OK;
@@ -242,7 +250,7 @@ static enum status settle(struct driver *driver, struct lane *lane)
         return STATUS_OK;
     }
     lane->waiting = NULL; /* it goes with the machine */
-    driver->factory->unmake(self_of(driver, lane), &lane->machine, &lane->journal);
+    driver->factory->unmake(driver_self_of(driver, lane), &lane->machine, &lane->journal);
     lane->state = LANE_EMPTY;
     if (driver->stopped) {
         return STATUS_OK;
@@ -254,9 +262,44 @@ static enum status settle(struct driver *driver, struct lane *lane)
     return status == STATUS_OK ? status : follow_on(driver, lane, status);
 }
 
+/* A machine was made and has its journal's records, or was not. */
+enum status driver_made(struct driver *driver, struct lane *lane)
+{
+    const struct errand *errand = &lane->errand;
+    if (errand->why.text[0] != '\0') {
+        driver->why = errand->why;
+    }
+    if (!errand->recovered && !driver->stopped) {
+        const bool led = errand->status == STATUS_BUSY || errand->status == STATUS_AGAIN;
+        if (!led || !lane->put_off) {
+            log_event(driver->options->log, led ? LOG_INFO : LOG_ERROR,
+                      led ? "start-put-off" : "start-failed", NULL, "%s", driver->why.text);
+        }
+        lane->put_off = led;
+        return follow_on(driver, lane, errand->status);
+    }
+    lane->put_off = false;
+    lane->state = errand->recovered ? LANE_RUNS : LANE_EMPTY;
+    lane->status = errand->status;
+    if (driver->stopped) {
+        return STATUS_OK;
+    }
+    if (lane->status != STATUS_OK) {
+        log_event(driver->options->log, LOG_ERROR, "recovery-failed", NULL, "%s", driver->why.text);
+        return STATUS_OK;
+    }
+    lane->status = driver_give(driver, lane, (struct event){.kind = EVENT_START});
+    if (driver_runs(driver, lane) && driver->options->roster_path != NULL) {
+        lane->status = driver_give_roster(driver, lane);
+    }
+    if (driver_runs(driver, lane)) {
+        lane->status = driver_follow_files(driver, lane, true);
+    }
+    return STATUS_OK;
+}
+
 static enum status make(struct driver *driver, struct lane *lane)
 {
-    const struct driver_factory *factory = driver->factory;
     lane->owed_count = 0;
     lane->progressed = lane->finished = lane->restarting = false;
     lane->status = STATUS_OK;
@@ -267,28 +310,10 @@ static enum status make(struct driver *driver, struct lane *lane)
     }
     if (status != STATUS_OK) {
         why_set(&driver->why, "no memory or descriptors for a thread");
-        return status;
+        return follow_on(driver, lane, status);
     }
-    status = factory->make(self_of(driver, lane), &lane->machine, &lane->journal, &driver->why);
-    if (status != STATUS_OK) {
-        const bool led = status == STATUS_BUSY || status == STATUS_AGAIN;
-        if (!led || !lane->put_off) {
-            log_event(driver->options->log, led ? LOG_INFO : LOG_ERROR,
-                      led ? "start-put-off" : "start-failed", NULL, "%s", driver->why.text);
-        }
-        lane->put_off = led;
-        return status;
-    }
-    lane->put_off = false;
-    lane->state = LANE_RUNS;
-    lane->status = driver_recover(driver, lane);
-    if (driver_runs(driver, lane) && driver->options->roster_path != NULL) {
-        lane->status = driver_give_roster(driver, lane);
-    }
-    if (driver_runs(driver, lane)) {
-        lane->status = driver_follow_files(driver, lane, true);
-    }
-    return STATUS_OK;
+    driver_begin_make(driver, lane);
+    return lane->state == LANE_OPENS ? STATUS_OK : driver_made(driver, lane);
 }
 
 /* Returns whether a lane has or awaits a machine. *status: of what ends the run. */
@@ -305,10 +330,6 @@ static bool settle_and_make(struct driver *driver, enum status *status)
         struct lane *lane = &driver->lane[i];
         if (lane->state == LANE_RESTS && lane->due_ms <= clock_now_ms()) {
             *status = make(driver, lane);
-            if (*status != STATUS_OK) {
-                *status = follow_on(driver, lane, *status);
-                lane->due_ms = lane->put_off ? clock_now_ms() + PUT_OFF_MS : lane->due_ms;
-            }
         }
         any = any || lane->state != LANE_EMPTY;
     }
@@ -324,16 +345,18 @@ enum status driver_run_lanes(struct driver *driver)
         }
     }
     while (settle_and_make(driver, &status) && status == STATUS_OK && !driver->stopped) {
+        driver_begin_errands(driver);
         driver_turn(driver);
+        status = driver_take_errands(driver);
     }
     int64_t until_ms = driver->stopped ? grace_ends_ms(driver) : INT64_MAX;
     tell_of_winding_up(driver);
     for (size_t i = 0; i < driver->lane_count; i++) {
         struct lane *lane = &driver->lane[i];
         wait_for_work(driver, lane, &until_ms);
-        driver_await_write(driver, lane);
+        driver_await_thread(driver, lane, &until_ms);
         if (lane->state == LANE_RUNS) {
-            driver->factory->unmake(self_of(driver, lane), &lane->machine, &lane->journal);
+            driver->factory->unmake(driver_self_of(driver, lane), &lane->machine, &lane->journal);
         }
     }
     return status;

@@ -1,5 +1,5 @@
 /* driver_private.h - what the driver's files share: driver.c (the loop), driver_wait.c (what it waits for), driver_lanes.c (how machines come and go),
- * driver_effects.c (the performing of effects), driver_write.c (what is written beside the loop), driver_sources.c (what others
+ * driver_effects.c (the performing of effects), driver_write.c (what is written beside the loop), driver_errand.c (what else waits for a server), driver_sources.c (what others
  * say who serve the same jobs) and driver_files.c (followed files). */
 
 #ifndef IO_DRIVER_PRIVATE_H
@@ -20,12 +20,29 @@ struct followed_file {
 
 enum lane_state {
     LANE_EMPTY,
+    LANE_OPENS, /* its machine is made, and reads its journal, beside the loop */
     LANE_RUNS,
-    LANE_ENDS, /* its machine has finished and is unmade; its thread winds it up */
-    LANE_RESTS /* its machine is made when due_ms has come */
+    LANE_GOES_ON, /* its machine is gone; what follows is decided beside the loop */
+    LANE_ENDS,    /* its machine has finished and is unmade; its thread winds it up */
+    LANE_RESTS    /* its machine is made when due_ms has come */
 };
 
 struct driver_write;
+
+/* What waits for a server and is no write: on the lane's second thread, one at a time. */
+struct errand {
+    void (*run)(void *self); /* on that thread; NULL: there is none */
+    bool begun;
+    struct driver *driver;
+    struct lane *lane;
+    enum status ended;  /* of the machine that is gone */
+    enum status status; /* what came of it */
+    bool recovered;     /* the machine was made: status is of its journal's reading */
+    bool more;
+    size_t source;
+    int64_t began_ms;
+    struct why why;
+};
 
 struct lane {
     enum lane_state state;
@@ -36,8 +53,8 @@ struct lane {
     void (*waiting)(void *self); /* work that waits for its turn (work_at_once); NULL: none does */
     void *waiting_self;
     uint64_t waiting_since; /* a number that grows */
-    struct worker
-        *writer; /* its thread for what a journal that waits is to write: it computes nothing */
+    struct worker *writer;  /* its thread for what waits for a server: it computes nothing */
+    struct errand errand;
     struct driver_write *
         write; /* owned, oldest first; the first one may be on its way; NULL: nothing is to be written */
     /* Commits that the machine has not been told of yet, oldest first: a ring. */
@@ -77,6 +94,9 @@ struct driver {
     } observed[OBSERVED_STEPS];
 };
 
+/** Returns what the factory's functions get of a lane. */
+void *driver_self_of(const struct driver *driver, const struct lane *lane);
+
 /** Returns whether a lane's machine takes events now. */
 bool driver_runs(const struct driver *driver, const struct lane *lane);
 
@@ -98,9 +118,27 @@ MUST_USE enum status driver_write_later(struct lane *lane, const struct effect *
 MUST_USE enum status driver_note_written(struct driver *driver, struct lane *lane,
                                          const struct effect *effect, enum status status);
 
-/** Returns whether a lane's journal has something to write; driver_is_writing: whether its thread is at it. */
+/** Returns whether a lane's journal has something to write. */
 bool driver_writes(const struct lane *lane);
-bool driver_is_writing(const struct lane *lane);
+
+/** Returns whether a lane's second thread is at a write or an errand: its journal and its connections are that thread's. */
+bool driver_waits(const struct lane *lane);
+
+/** Has a lane's machine made, or what follows it decided: beside the loop where the factory waits, else at once. */
+void driver_begin_make(struct driver *driver, struct lane *lane);
+void driver_begin_next(struct driver *driver, struct lane *lane, enum status ended);
+/** Looks at a lane's source, which is number index. */
+void driver_begin_look(struct driver *driver, struct lane *lane, size_t index);
+
+/** Begins errands that are to be. Where no thread is to be had they go on waiting. */
+void driver_begin_errands(struct driver *driver);
+/** Does what errands ask the loop for, and takes those that are done. Fails with what ends the run. */
+MUST_USE enum status driver_take_errands(struct driver *driver);
+
+/* What an errand has come to, on the loop's thread. */
+MUST_USE enum status driver_made(struct driver *driver, struct lane *lane);
+MUST_USE enum status driver_went_on(struct driver *driver, struct lane *lane);
+void driver_looked(struct driver *driver, struct lane *lane);
 
 /** Begins what the lanes have to write, one write of each. Nothing else may use their journals until it is taken. */
 void driver_begin_writes(struct driver *driver);
@@ -111,8 +149,12 @@ void driver_take_writes(struct driver *driver);
 /** Forgets what a lane has to write and has not begun. */
 void driver_drop_writes(struct lane *lane);
 
-/** Waits for what a lane is writing, also after a stop: the journal is then given back in order. Nobody is told of it. */
-void driver_await_write(struct driver *driver, struct lane *lane);
+/** Waits for a lane's second thread, also after a stop: the journal is then given back in order. Nobody is told of what it has
+ * come to, and what it asks for is refused. */
+void driver_await_thread(struct driver *driver, struct lane *lane, int64_t *until_ms);
+
+/** Takes a signal while something is waited for: a second one ends the process there. until_ms: when a stop's grace ends. */
+void driver_take_signal_while_waiting(struct driver *driver, int64_t *until_ms);
 
 /** Asks the sources that are due. */
 void driver_look_at_sources(struct driver *driver);
@@ -136,8 +178,8 @@ void driver_turn(struct driver *driver);
  * what step or the journal returned: the machine must then be thrown away. */
 MUST_USE enum status driver_give(struct driver *driver, struct lane *lane, struct event event);
 
-/** Replays the journal into a fresh machine and starts it. Fails like driver_give. */
-MUST_USE enum status driver_recover(struct driver *driver, struct lane *lane);
+/** Replays the journal into a fresh machine, which steps on the loop's thread. Fails as the journal does; why tells. */
+MUST_USE enum status driver_replay(struct driver *driver, struct lane *lane, struct why *why);
 
 /** Tells the machine which agents the roster has now. */
 MUST_USE enum status driver_give_roster(struct driver *driver, struct lane *lane);

@@ -14,7 +14,8 @@ static int64_t lane_idle_ms(const struct driver *driver, const struct lane *lane
         return lane->due_ms - now_ms;
     }
     if (!driver_runs(driver, lane)) {
-        return driver_works(lane) || lane->waiting != NULL || driver_writes(lane)
+        return driver_works(lane) || lane->waiting != NULL || driver_writes(lane) ||
+                       driver_waits(lane)
                    ? INT64_MAX
                    : 0; /* its thread's end wakes the loop */
     }
@@ -79,7 +80,7 @@ static size_t await_threads(const struct driver *driver, struct pollfd *other, s
             other[count++] =
                 (struct pollfd){.fd = worker_descriptor(lane->worker), .events = POLLIN};
         }
-        if (driver_is_writing(lane)) {
+        if (driver_waits(lane)) {
             other[count++] =
                 (struct pollfd){.fd = worker_descriptor(lane->writer), .events = POLLIN};
         }

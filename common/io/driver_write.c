@@ -2,18 +2,15 @@
  * in the order of the effects, while the loop goes on with all machines. The lane's own machine takes events too. It is told of
  * a commit once that is durable, and what follows from it comes after that (protocol/machine.h).
  *
- * A write begins between two turns, when nothing else of the loop uses the journal. While a lane has a write it is not unmade,
- * and its source is not looked at: a source may share the journal's connection. */
+ * A write begins between two turns, when no errand of its lane is under way (driver_errand.c): that may share the journal's
+ * connection. While a lane has a write it is not unmade. */
 
 #include "io/driver_private.h"
 
 #include "base/check.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LOOK_MS = 1000 };
 
 /* One write. It has copies of what the machine may change before it is done. */
 struct driver_write {
@@ -73,9 +70,10 @@ bool driver_writes(const struct lane *lane)
     return lane->write != NULL;
 }
 
-bool driver_is_writing(const struct lane *lane)
+/* An errand may be on the same thread. */
+static bool is_writing(const struct lane *lane)
 {
-    return lane->writer != NULL && worker_is_busy(lane->writer);
+    return driver_waits(lane) && !(lane->errand.run != NULL && lane->errand.begun);
 }
 
 /* Where no thread is to be had the write goes on waiting. */
@@ -83,7 +81,7 @@ void driver_begin_writes(struct driver *driver)
 {
     for (size_t i = 0; i < driver->lane_count; i++) {
         struct lane *lane = &driver->lane[i];
-        if (lane->write != NULL && !driver_is_writing(lane)) {
+        if (lane->write != NULL && !driver_waits(lane)) {
             (void)!worker_start(lane->writer, perform, lane->write);
         }
     }
@@ -98,7 +96,7 @@ static void drop_first(struct lane *lane)
 
 void driver_drop_writes(struct lane *lane)
 {
-    struct driver_write *under_way = driver_is_writing(lane) ? lane->write : NULL;
+    struct driver_write *under_way = is_writing(lane) ? lane->write : NULL;
     struct driver_write *left = under_way != NULL ? under_way->next : lane->write;
     while (left != NULL) {
         struct driver_write *next = left->next;
@@ -136,21 +134,8 @@ void driver_take_writes(struct driver *driver)
 {
     for (size_t i = 0; i < driver->lane_count; i++) {
         struct lane *lane = &driver->lane[i];
-        if (driver_is_writing(lane) && worker_collect(lane->writer)) {
+        if (is_writing(lane) && worker_collect(lane->writer)) {
             take(driver, lane);
         }
     }
-}
-
-void driver_await_write(struct driver *driver, struct lane *lane)
-{
-    while (driver_is_writing(lane) && !worker_collect(lane->writer)) {
-        struct pollfd wait[] = {{.fd = worker_descriptor(lane->writer), .events = POLLIN},
-                                {.fd = driver->stopped ? -1 : driver->signals, .events = POLLIN}};
-        (void)poll(wait, 2, LOOK_MS);
-        if (wait[1].revents != 0) {
-            driver_take_signal(driver);
-        }
-    }
-    driver_drop_writes(lane);
 }

@@ -1,15 +1,29 @@
 #include "io/journal_watch.h"
 
+#include "io/worker.h"
 #include "protocol/wire.h"
 
 #include <string.h>
 
+struct noting {
+    const struct journal_watch *watch;
+    struct record record;
+    struct slice blob;
+};
+
+static void note(void *self)
+{
+    const struct noting *noting = self;
+    noting->watch->note(noting->watch->self, &noting->record, noting->blob);
+}
+
+/* A journal that waits for a server is read beside the loop, and whoever is told is the loop's. */
 static void tell(const struct journal_watch *watch, struct slice body, struct slice blob)
 {
-    struct record record;
-    if (wire_decode_record(&record, body) == STATUS_OK) {
-        watch->note(watch->self, &record, blob);
-        record_free(&record);
+    struct noting noting = {.watch = watch, .blob = blob};
+    if (wire_decode_record(&noting.record, body) == STATUS_OK) {
+        (void)!worker_on_owner(note, &noting);
+        record_free(&noting.record);
     }
 }
 

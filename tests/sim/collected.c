@@ -49,8 +49,10 @@ enum status collected_join(struct world *world, struct node *node)
 {
     struct why why = {""};
     struct node *before = server_visit(world, node);
-    const enum status status =
-        collect_join(&node->collect, node->coordinator, &node->journal, &why);
+    const enum status status = collect_open(&node->collect, &node->journal, &why);
+    if (status == STATUS_OK) {
+        collect_join(&node->collect, node->coordinator);
+    }
     (void)server_visit(world, before);
     world_tell(world, "coordinator %zu joins: %s", node->process, why.text);
     return status;

@@ -107,7 +107,10 @@ static enum status make(UNUSED void *self, struct machine *machine, struct journ
     }
     if (status == STATUS_OK) {
         *machine = coordinator_machine(bench.made_up.coordinator);
-        status = collect_join(&bench.collect, bench.made_up.coordinator, journal, why);
+        status = collect_open(&bench.collect, journal, why);
+    }
+    if (status == STATUS_OK) {
+        collect_join(&bench.collect, bench.made_up.coordinator);
     }
     return status;
 }

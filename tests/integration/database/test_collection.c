@@ -331,7 +331,7 @@ Test(collection, one_that_leads_no_more_writes_nothing, .init = setup_led, .fini
 static void begin_to_take_the_lead(void)
 {
     static const char *const steps =
-        "BEGIN; UPDATE hedgerow_lease SET term = term + 1;"
+        "BEGIN; UPDATE hedgerow_lease SET term = term + 1, guard = term + 1;"
         " UPDATE hedgerow_standing SET open = 8 WHERE name = 'west';"
         " DO \\$\\$ BEGIN FOR i IN 1..6000 LOOP PERFORM pg_stat_clear_snapshot();"
         " IF EXISTS (SELECT 1 FROM pg_stat_activity WHERE query LIKE '%hedgerow_standing%'"

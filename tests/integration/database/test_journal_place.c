@@ -312,7 +312,7 @@ Test(journal_shared, the_term_is_what_keeps_an_old_leader_out, .init = setup_sha
 {
     struct journal second;
     take_over(&second);
-    psql("UPDATE hedgerow_lease SET term = term - 1");
+    psql("UPDATE hedgerow_lease SET term = term - 1, guard = term - 1");
     cr_expect_eq(put(&journal, "late", NULL, 0), STATUS_OK);
     journal_close(&second);
 }

@@ -477,3 +477,25 @@ Test(queue_place, results_come_back_whole, .init = bench_begin, .fini = bench_en
     }
     cr_expect_eq(read_result(read_back, 1, "model.json"), 3);
 }
+
+/* A person reads the reason and what to do; whoever takes the lead tries the job again. */
+Test(queue_place, tells_why_a_job_is_set_aside_until_one_leads_anew, .init = bench_begin,
+     .fini = bench_end)
+{
+    struct queue_job job;
+    const uint32_t number = bench_add();
+    const uint32_t other = bench_add();
+    cr_assert_eq(queue_put_aside(&office, number, "no room; remedy: make some", &why), STATUS_OK,
+                 "%s", why.text);
+    cr_assert_eq(queue_show(&job, &office, number, &why), STATUS_OK, "%s", why.text);
+    cr_expect(job.stuck);
+    cr_expect_str_eq(job.because, "no room; remedy: make some");
+    cr_expect_not(bench_seen(number).stuck, "whoever runs jobs looks at the journal alone");
+    cr_assert_eq(queue_show(&job, &office, other, &why), STATUS_OK, "%s", why.text);
+    cr_expect_not(job.stuck);
+    queue_close(&office);
+    cr_assert_eq(queue_open(&office, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_lead(&office, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_show(&job, &office, number, &why), STATUS_OK, "%s", why.text);
+    cr_expect_not(job.stuck);
+}

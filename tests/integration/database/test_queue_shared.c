@@ -148,7 +148,7 @@ Test(queue_shared, the_term_is_what_keeps_an_old_leader_out, .init = bench_begin
     cr_assert_eq(bench_add(), 1);
     cr_assert_eq(bench_open_journal(&journal, &own, 1), STATUS_OK, "%s", why.text);
     struct office second = take_over();
-    bench_psql("UPDATE hedgerow_lease SET term = term - 1");
+    bench_psql("UPDATE hedgerow_lease SET term = term - 1, guard = term - 1");
     cr_expect_eq(queue_mark_begun(&office, 1, &why), STATUS_OK, "%s", why.text);
     cr_expect_eq(
         journal.append(journal.self, &sequence, (struct slice){"late", 4}, (struct slice){NULL, 0}),
@@ -442,4 +442,39 @@ Test(queue_shared, several_desks_pass_no_limit_together, .init = bench_begin_sha
     cr_expect_eq(list.count, OPEN_MOST, "%zu are open", list.count);
     cr_expect_eq(added, OPEN_MOST, "and whoever was refused was told: %zu", added);
     queue_list_free(&list);
+}
+
+/* What a program of version 1 writes to take the lead, which does not look at the version again once it is connected. */
+#define TAKE_AS_OLDER                                                                              \
+    "UPDATE hedgerow_lease SET term = term + 1, holder = 'old', until = clock_timestamp()"         \
+    " WHERE until < clock_timestamp()"
+
+/* Returns whether it has the lead by now. */
+static bool older_takes(void)
+{
+    char command[2048];
+    snprintf(command, sizeof command,
+             "psql -qAt -d '%s' -c \"UPDATE hedgerow_lease SET until = '-infinity'\" -c "
+             "\"" TAKE_AS_OLDER "\" 2>&1 | grep -q 'is too old for this database: update hedgerow'",
+             office.settings.jobs);
+    return system(command) != 0;
+}
+
+/* Planted: a coordinator of an earlier version took the lead of a queue whose journals it cannot read. */
+Test(queue_shared, an_older_coordinator_leads_no_more_once_a_later_one_has,
+     .init = bench_begin_shared, .fini = bench_end)
+{
+    struct office other = {.settings = office.settings};
+    cr_expect_not(older_takes());
+    queue_close(&office);
+    /* As an earlier version has made it, and leads it: a later one that reads changes nothing of that. */
+    bench_psql("ALTER TABLE hedgerow_lease DROP guard; UPDATE hedgerow_lease SET version = 1");
+    cr_assert_eq(queue_open(&other, &why), STATUS_OK, "%s", why.text);
+    cr_expect(older_takes());
+    bench_psql("UPDATE hedgerow_lease SET until = '-infinity'");
+    cr_assert_eq(queue_lead(&other, &why), STATUS_OK, "%s", why.text);
+    cr_expect_not(older_takes());
+    bench_psql("DO \\$\\$ BEGIN ASSERT (SELECT version FROM hedgerow_lease) = 2; END \\$\\$");
+    queue_close(&other);
+    cr_assert_eq(queue_open(&office, &why), STATUS_OK, "%s", why.text);
 }

@@ -314,10 +314,25 @@ def damaged(make, programs, keys):
             expect(len(paid) >= 2 and len(paid) == len(set(paid)), f"{site} has paid west for {paid}")
 
 
+def expect_unwritten(office, name, page=True):
+    """What every command and the page say of a job that is over, whose results cannot be written."""
+    number, words = office.number[name], ("its results cannot be written", "result.json", "remedy: mend that and start again")
+    listed = json.loads(office.command("jobs", "--json"))
+    row = next(row for row in listed["jobs"] if row["number"] == number)
+    expect(row["state"] == "set aside" and row["stuck"] and row["rounds"] == row["rounds_planned"], f"the row: {row}")
+    for said in (row["because"], office.command("jobs"), office.command("status", number), office.command("watch", number, code=3)):
+        expect(all(word in " ".join(said.split()) for word in words), f"what is said of {name}: {said}")
+    if page:
+        facts = test_face.status(latest_page(office))
+        row = next(row for row in facts["queue"] if row["job"] == name)
+        expect(row["state"] == "set aside" and all(word in row["because"] for word in words), f"the page's queue: {facts['queue']}")
+        expect((facts["jobs_set_aside"], facts["jobs_waiting"]) == (1, 0), f"the page counts: {facts}")
+
+
 def unwritten(make, programs, keys):
     """Something is in the way of a job's results: that job is set aside, and others go on with its agents. Once it is out of
     the way a new start writes them, and asks nobody."""
-    office = make_office(make, programs, keys)
+    office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
     with office.federation:
         office.submit("west", text_of("west"))
         office.submit("middle", text_of("middle"))
@@ -330,11 +345,14 @@ def unwritten(make, programs, keys):
         aside = [entry for entry in office.federation.events("coordinator") if entry["event"] == "job-set-aside"]
         expect([entry["job"] for entry in aside] == [office.number["west"]], f"set aside: {aside}")
         expect("result.json" in aside[0]["text"], f"set aside: {aside}")
+        expect_unwritten(office, "west")
         office.process.signal(signal.SIGTERM)
         expect(office.process.wait() == 0, "the coordinator did not end well")
+        expect_unwritten(office, "west", page=False)
         obstacle.rmdir()
         office.start()
         office.until("west", ("done",))
+        expect(office.status("west")["because"] is None, f"it is mended: {office.status('west')}")
         check(office, ("west", "middle"))
 
 

@@ -490,7 +490,7 @@ def refusals(make, programs):
     expect(code == 3 and "another program (queue)" in said, f"one job in a queue's database: {code} {said}")
     ask(team.url, "UPDATE hedgerow_lease SET kind = 'coordinator'; SELECT 1")
     expect("database of its own" in team.command(0, "jobs", code=3), "a queue in a job's database")
-    ask(team.url, "UPDATE hedgerow_lease SET kind = 'queue', version = 2; SELECT 1")
+    ask(team.url, "UPDATE hedgerow_lease SET kind = 'queue', version = 9; SELECT 1")
     expect("version 2" in team.command(0, "jobs", code=3), "a later version")
     ask(team.url, "UPDATE hedgerow_lease SET version = 1; SELECT 1")
 

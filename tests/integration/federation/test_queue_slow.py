@@ -183,6 +183,83 @@ def beside(make, programs):
     check(team)
 
 
+@contextlib.contextmanager
+def held_by(team, script):
+    """Another session performs the script and keeps its locks. Yields what takes them back."""
+    session = subprocess.Popen(["psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-d", team.url], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT)
+    name = f"holder of {team.schema}"
+    session.stdin.write(f"SET application_name = '{name}'; BEGIN; {script};\nSELECT 'held';\nSELECT pg_sleep(600);\n".encode())
+    session.stdin.close()
+
+    def release():
+        psql(team.url, f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{name}'")
+
+    try:
+        while (said := session.stdout.readline().decode()).strip() != "held":
+            expect(said != "", "nothing is held")
+        yield release
+    finally:
+        release()
+        end(session)
+
+
+def gains(team, release, waiting):
+    """While a statement of the first job waits, for as long as it may, the second one gains rounds and the page answers."""
+    place = test_face.port_of(team.federation, team.name(0))
+    fed.wait_until(lambda: psql(team.url, waiting), "a statement of the first job waits")
+    before = seen = team.records(team.numbers["second"])
+    slowest, began = 0.0, time.monotonic()
+    while time.monotonic() < began + HELD_S:
+        since = time.monotonic()
+        expect(test_face.ask(place, "/healthz")[0] == 200, "the page is not healthy")
+        slowest = max(slowest, time.monotonic() - since)
+        seen = team.records(team.numbers["second"])
+        time.sleep(0.1)
+    waits_yet = psql(team.url, waiting)
+    release()
+    print(f"rounds of the other job while the first one's statement waited {HELD_S} s: {seen - before}; the page's slowest answer"
+          f" {slowest:.2f} s", flush=True)
+    fed.in_time(waits_yet, "the statement was refused meanwhile")
+    fed.in_time(slowest < ANSWERED_S, f"the page answered after {slowest:.1f} s")
+    fed.in_time(seen - before >= LEAST, f"the other job gained {seen - before} rounds")
+
+
+def begin_and_end(team, script, waiting):
+    """The script's locks are held from before the first job's end: its rounds need none of them."""
+    team.begin()
+    first = team.numbers["first"]
+    with held_by(team, script.format(first=first)) as release:
+        gains(team, release, waiting)
+    finish(team, DONE)
+    check(team)
+
+
+WAITING = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '{}'"
+
+
+def results(make, programs):
+    """Planted: the loop wrote a job's results and its end, and all jobs waited."""
+    begin_and_end(SlowTeam(make, programs, "results"), "LOCK TABLE hedgerow_result IN SHARE MODE",
+                  WAITING.format("%INTO hedgerow_result%"))
+
+
+def filing(make, programs):
+    begin_and_end(SlowTeam(make, programs, "filing"), "SELECT FROM hedgerow_job WHERE number = {first} FOR UPDATE",
+                  WAITING.format("%SET ending%"))
+
+
+def opening(make, programs):
+    """Planted: the loop opened a job's journal, and connected to the queue. Whoever makes tables, or looks whether they are there,
+    waits for the same lock."""
+    team = SlowTeam(make, programs, "opening")
+    team.begin()
+    team.submit(0, "first")  # it begins when the first one ends
+    with held_by(team, "SELECT pg_advisory_xact_lock(7522713, 1)") as release:
+        gains(team, release, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+    finish(team, DONE)
+
+
 def late_cancelled(make, programs):
     """The job is cancelled while its record waits. The round counts, as its record is there, and the job ends behind it."""
     team = SlowTeam(make, programs, "cancelled")
@@ -284,7 +361,7 @@ def main():
     if "DATABASE_URL" not in os.environ:
         print("no DATABASE_URL: run this under tests/support/postgres")
         return 77
-    cases = [(one.__name__, one, {"programs": options.programs}) for one in (beside, late_cancelled, late_lost, killed, stopped, refused, planted)]
+    cases = [(one.__name__, one, {"programs": options.programs}) for one in (beside, results, filing, opening, late_cancelled, late_lost, killed, stopped, refused, planted)]
     return fed.run_cases([one for one in cases if fed.is_chosen(one[0], options.only)], at_once=options.at_once)
 
 

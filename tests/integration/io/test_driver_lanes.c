@@ -113,10 +113,13 @@ Test(driver_lanes, asks_what_takes_the_place_of_a_machine_that_cannot_go_on)
 /* Those who serve the same jobs: each lane's machine hears its own source, while it is there. The source of lane 1 fails once. */
 static struct {
     char heard[3][1024];
-    unsigned looks[3];
+    unsigned looks[3]; /* its thread's */
+    atomic_bool done[3];
     unsigned made[3];
     bool wanted[3];
 } told;
+
+enum { LOOKS = 4 };
 
 static enum status told_step(void *self, const struct event *event, struct effects *effects)
 {
@@ -124,7 +127,7 @@ static enum status told_step(void *self, const struct event *event, struct effec
     if (event->kind == EVENT_STANDINGS) {
         note(told.heard[index], (char)('0' + event->as.standings.count));
     }
-    if (told.looks[index == 0 ? 2 : index] == 4) {
+    if (atomic_load(&told.done[index == 0 ? 2 : index])) {
         effects_add(effects, EFFECT_FINISH)->as.finish.exit_code = 0;
     }
     return STATUS_OK;
@@ -164,8 +167,13 @@ static enum status told_look(void *self, driver_hear *hear, void *hear_self, UNU
 {
     const size_t index = (size_t)((unsigned *)self - told.looks);
     const struct event event = {.kind = EVENT_STANDINGS, .as.standings = {.count = index}};
-    told.looks[index]++;
-    return index == 1 && told.looks[index] == 2 ? STATUS_AGAIN : hear(hear_self, &event);
+    if (++told.looks[index] > LOOKS) {
+        return STATUS_OK; /* its machine is about to finish */
+    }
+    const enum status status =
+        index == 1 && told.looks[index] == 2 ? STATUS_AGAIN : hear(hear_self, &event);
+    atomic_store(&told.done[index], told.looks[index] == LOOKS);
+    return status;
 }
 
 Test(driver_lanes, hears_of_each_job_those_who_serve_it_too)

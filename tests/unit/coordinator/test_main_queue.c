@@ -130,6 +130,22 @@ Test(main_queue, keeps_others_out)
     cr_expect_not_null(strstr(why.text, "too long"));
 }
 
+/* A person reads the reason and what to do, and whoever takes the lead tries the job again. */
+Test(main_queue, shows_what_is_set_aside_with_the_reason)
+{
+    struct queue_job job;
+    const uint32_t number = add();
+    cr_assert_eq(queue_put_aside(&office, number, "no room:\nremedy: \xc3\xa4", &why), STATUS_OK);
+    cr_assert_eq(queue_show(&job, &office, number, &why), STATUS_OK);
+    cr_expect(job.stuck);
+    cr_expect_str_eq(job.because, "no room: remedy: ??");
+    cr_expect_not(seen(number).stuck, "whoever runs jobs looks at the journal alone");
+    cr_assert_eq(queue_lead(&office, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_show(&job, &office, number, &why), STATUS_OK);
+    cr_expect_not(job.stuck);
+    cr_expect_eq(job.state, QUEUE_WAITING);
+}
+
 /* A file that a death has cut cannot be there, for each appears by a rename; a person's can. */
 Test(main_queue, tells_of_texts_that_cannot_be_read)
 {

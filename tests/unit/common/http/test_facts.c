@@ -59,6 +59,27 @@ Test(facts, are_written_in_prometheus_text_format_byte_for_byte)
     facts_free(facts);
 }
 
+/* What a person reads may be long; what stands before it in a row, and in the metrics, is a name. */
+Test(facts, the_last_word_of_a_row_may_be_long)
+{
+    char words[2 * FACT_TEXT_BYTES];
+    struct facts *facts = empty();
+    memset(words, 'w', sizeof words - 1);
+    words[sizeof words - 1] = '\0';
+    facts_set_of(facts, ROWS, 1, words);
+    facts_set_of(facts, COUNTED, 1, words);
+    char *text = facts_json(facts);
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *of = json_object_get(root, "facts");
+    const json_t *row = json_array_get(json_object_get(of, "rows"), 0);
+    const json_t *counted = json_array_get(json_object_get(of, "counted_total"), 0);
+    cr_expect_eq(json_string_length(json_object_get(row, "x")), FACT_TEXT_BYTES - 1);
+    cr_expect_eq(json_string_length(json_object_get(counted, "way")), FACT_LABEL_BYTES - 1);
+    json_decref(root);
+    free(text);
+    facts_free(facts);
+}
+
 Test(facts, without_any_are_an_empty_text_and_whole_json)
 {
     struct facts *facts = empty();
