@@ -3,8 +3,8 @@
  * 40 lie in the 90 % band, of accuracy and of points lost. The model without privacy has the same products, as in `hedgerow
  * simulate`.
  *
- * Splits and noise are of fixed seeds. 39 or 40 of 40 were inside each band when this was written. With other noise and tables that
- * each run leaves with a chance of 2.5 % nine of 40 would with one of 3e-7. Planted: losses larger by the width of the band. */
+ * Splits and noise are of fixed seeds. 39 or 40 of 40 were inside each of six bands when this was written. Where each run leaves a
+ * band with a chance of 1/80, nine of 40 do with one of 2e-9. Planted: losses larger by the width of the band. */
 
 #include "base/check.h"
 #include "job/terms.h"
