@@ -69,11 +69,6 @@ static enum status step(void *self, const struct event *event, struct effects *e
     return STATUS_OK;
 }
 
-static int64_t wake_of(const void *self)
-{
-    return *(const int64_t *)self;
-}
-
 static enum status read_slowly(void *self, journal_visit *visit, void *visit_self,
                                UNUSED struct why *why)
 {
