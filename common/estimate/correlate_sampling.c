@@ -169,10 +169,14 @@ struct correlate_ends correlate_ends_of(const struct correlate *all,
     const struct inversion inversion = inversion_of(all, pair, &noise, &sampling);
     const double value = fmin(fmax(pair->r, -1), 1);
     const double bar = ESTIMATE_Z_NOISE * sqrt(noise);
-    return (struct correlate_ends){.low = fmin(fmax(last_kept(&inversion, -1), -1), value),
-                                   .high = fmax(fmin(last_kept(&inversion, 1), 1), value),
-                                   .noise_low = fmin(fmax(pair->r - bar, -1), value),
-                                   .noise_high = fmax(fmin(pair->r + bar, 1), value),
-                                   .noise = sqrt(noise),
-                                   .sampling = sqrt(sampling)};
+    const double noise_low = fmax(value - bar, -1);
+    const double noise_high = fmin(value + bar, 1);
+    /* Noise may bring r beyond what a correlation can be, and all that can be is rejected: what the noise admits of the end stays. */
+    return (struct correlate_ends){
+        .low = fmin(fmax(last_kept(&inversion, -1), -1), pair->r > 1 ? noise_low : value),
+        .high = fmax(fmin(last_kept(&inversion, 1), 1), pair->r < -1 ? noise_high : value),
+        .noise_low = noise_low,
+        .noise_high = noise_high,
+        .noise = sqrt(noise),
+        .sampling = sqrt(sampling)};
 }

@@ -81,3 +81,23 @@ Test(correlate_close, intervals_hold_where_few_records_differ)
     cr_expect(of_skewed >= 930, "skewed: %d of %d", of_skewed, STUDIES);
     cr_expect(length < 0.15, "skewed: %g", length);
 }
+
+/* Noise of deviation 10 brought the sum of products from 300 at most to 360: no correlation is left that is not rejected. The interval was
+ * 1 to 1, as if nothing were in doubt. */
+Test(correlate_close, an_interval_has_a_length_where_noise_exceeds_what_can_be)
+{
+    const bool is_two[2] = {false, false};
+    for (int sign = -1; sign <= 1; sign += 2) {
+        const double cell[CELLS] = {500, 0, 0, 150, sign * 360, 150};
+        const struct correlate_moments moments = {cell, 2, 1, is_two, 100, RECORDS};
+        struct correlate all;
+        correlate_init(&all, &moments);
+        const struct table1_figure figure = correlate_pair(&all, 0, 1);
+        const struct estimate *told = &figure.estimate;
+        cr_expect(fabs(told->value - sign) < 1e-12, "%g", told->value);
+        cr_expect(told->high - told->low > 0.02, "%g to %g", told->low, told->high);
+        cr_expect(figure.noise_high - figure.noise_low > 0.02, "%g", figure.noise_low);
+        cr_expect(told->low >= -1 && told->high <= 1 &&
+                  fabs(sign > 0 ? told->high : told->low) >= 1);
+    }
+}
