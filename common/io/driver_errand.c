@@ -156,11 +156,17 @@ static void end_errand(struct lane *lane)
     lane->errand.run = NULL;
 }
 
+void driver_refuse_threads(struct driver *driver)
+{
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        if (driver_waits(&driver->lane[i])) {
+            worker_refuse(driver->lane[i].writer);
+        }
+    }
+}
+
 void driver_await_thread(struct driver *driver, struct lane *lane, int64_t *until_ms)
 {
-    if (driver_waits(lane)) {
-        worker_refuse(lane->writer);
-    }
     while (driver_waits(lane) && !worker_collect(lane->writer)) {
         struct pollfd wait[] = {{.fd = worker_descriptor(lane->writer), .events = POLLIN},
                                 {.fd = driver->signals, .events = POLLIN}};
