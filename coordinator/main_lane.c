@@ -166,8 +166,12 @@ static enum status open_job(struct making *making, struct why *why)
         .part = lane->job != NULL ? queue_part(office) : (struct journal_part){.job = 0}};
     enum status status = office_judge(office, why);
 
-    *journal = lane->run->led;
-    lane->run->led = (struct journal){.self = NULL};
+    *journal = (struct journal){.self = NULL};
+    if (!lane->run
+             ->stays) { /* a queue has no journal, and its lanes come here on their own threads */
+        *journal = lane->run->led;
+        lane->run->led = (struct journal){.self = NULL};
+    }
     if (status == STATUS_OK) {
         status = check_lane(making, why);
     }

@@ -17,9 +17,10 @@ static void tell_filed(const struct stay *stay, const struct queue_job *job)
               job->because);
 }
 
-enum status stay_file_job(struct stay *stay, const struct queue_job *job, struct why *why)
+enum status stay_file_job(const struct stay *stay, const struct office *office,
+                          const struct queue_job *job, struct why *why)
 {
-    const enum status status = queue_file(stay->office, job, why);
+    const enum status status = queue_file(office, job, why);
     if (status == STATUS_OK) {
         tell_filed(stay, job);
     }
@@ -106,7 +107,7 @@ static enum status publish(struct stay *stay, struct stay_job *job, bool *over, 
                   place[0] != '\0' ? place : "the database");
         observe(stay);
         queue_tell(&told, &job->office, job->number, &end);
-        status = stay_file_job(stay, &told, why);
+        status = stay_file_job(stay, &job->office, &told, why);
         observe(stay);
     }
     return status;
@@ -154,7 +155,7 @@ enum status stay_end_put_off(struct stay *stay, struct stay_job *job, bool *over
         told.state != QUEUE_CANCELLED) {
         return STATUS_OK;
     }
-    const enum status status = stay_file_job(stay, &told, why);
+    const enum status status = stay_file_job(stay, stay->office, &told, why);
     *over = status == STATUS_OK;
     if (*over) {
         stay_give_up(job);

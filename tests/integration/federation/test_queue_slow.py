@@ -9,6 +9,7 @@ under tests/support/postgres, which gives DATABASE_URL and POSTGRES_FOLDER.
 
 import collections
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -29,6 +30,7 @@ LOSSES = 2
 LEAST = 10  # rounds of the second job while the first one's record waits
 ASKS = {"first": ("site-1", "site-2"), "second": ("site-3",)}
 ANSWERED_S = 2  # the page, meanwhile
+TAKEN_S = 6  # what the queue has is looked at each second, and a statement may take 8 s
 ENDED_S = 20  # a stop waits for the record; on a machine that does other things too
 
 
@@ -252,6 +254,28 @@ def filing(make, programs):
                   WAITING.format("%SET ending%"))
 
 
+def chosen_meanwhile(make, programs):
+    """The end of the first job waits at the server. A third job is submitted meanwhile: it asks a site that is free, so it is taken.
+    Planted: the end was written on the connection with which jobs are chosen, by two threads at once."""
+    team = SlowTeam(make, programs, "chosen")
+    team.begin()
+    term = team.term()
+    path = team.federation.folder / "third.yml"
+    path.write_text(text_of("first").replace("job: first", "job: third").replace("[site-1, site-2]", "[site-4]").replace("minimum: 2", "minimum: 1"))
+    with held_by(team, f"SELECT FROM hedgerow_job WHERE number = {team.numbers['first']} FOR UPDATE") as release:
+        waiting = WAITING.format("%SET ending%")
+        fed.wait_until(lambda: psql(team.url, waiting), "the first job's end waits")
+        number = json.loads(team.command(0, "submit", path, "--json"))["number"]
+        fed.wait_until(lambda: [entry for entry in team.federation.events(team.name(0)) if entry["event"] == "job-taken"
+                                and entry["text"].startswith(f"job {number} ")], "the third job is taken", seconds=TAKEN_S)
+        fed.in_time(psql(team.url, waiting), "the end was written or refused meanwhile")
+        release()
+    team.patient(0, "cancel", number)
+    finish(team, DONE)
+    expect(team.term() == term, "the lead was lost")
+    check(team)
+
+
 def opening(make, programs):
     """Planted: the loop opened a job's journal, and connected to the queue. Whoever makes tables, or looks whether they are there,
     waits for the same lock."""
@@ -364,7 +388,7 @@ def main():
     if "DATABASE_URL" not in os.environ:
         print("no DATABASE_URL: run this under tests/support/postgres")
         return 77
-    cases = [(one.__name__, one, {"programs": options.programs}) for one in (beside, results, filing, opening, late_cancelled, late_lost, killed, stopped, refused, planted)]
+    cases = [(one.__name__, one, {"programs": options.programs}) for one in (beside, results, filing, chosen_meanwhile, opening, late_cancelled, late_lost, killed, stopped, refused, planted)]
     return fed.run_cases([one for one in cases if fed.is_chosen(one[0], options.only)], at_once=options.at_once)
 
 
