@@ -56,13 +56,16 @@ struct heard {
     enum status status;
 };
 
+/* A machine that fails is given nothing more, although its source may be looked at for long yet. */
 static void give(void *self)
 {
     struct heard *heard = self;
     struct driver *driver = heard->errand->driver;
     struct lane *lane = heard->errand->lane;
-    heard->status =
-        driver_runs(driver, lane) ? driver_give(driver, lane, *heard->event) : STATUS_OK;
+    heard->status = STATUS_OK;
+    if (driver_runs(driver, lane)) {
+        lane->status = heard->status = driver_give(driver, lane, *heard->event);
+    }
 }
 
 static enum status hear(void *self, const struct event *event)

@@ -24,6 +24,8 @@ static struct {
     atomic_bool refused;
     atomic_bool alive; /* there is a machine */
     atomic_bool looked_too_late;
+    atomic_bool failed; /* a step has: nothing may reach the machine any more */
+    atomic_bool stepped_too_late;
     int64_t wake_ms;
 } toy = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -219,5 +221,65 @@ Test(driver_together, nothing_is_looked_at_for_a_machine_that_is_gone, .timeout 
     struct why why = {{0}};
     cr_assert_eq(driver_run(&options, &factory, &exit_code, &why), STATUS_OK, "%s", why.text);
     cr_expect_not(atomic_load(&toy.looked_too_late));
+    endpoint_free(options.endpoint);
+}
+
+/* Fails at what others say, and is due all the time. */
+static enum status fail_at_what_is_heard(UNUSED void *self, const struct event *event,
+                                         UNUSED struct effects *effects)
+{
+    if (event->kind == EVENT_START || event->kind == EVENT_TICK) {
+        toy.wake_ms = event->now_ms + 2;
+    }
+    if (atomic_load(&toy.failed)) {
+        atomic_store(&toy.stepped_too_late, true);
+    }
+    if (event->kind == EVENT_STANDINGS) {
+        atomic_store(&toy.failed, true);
+        return STATUS_CORRUPT;
+    }
+    return STATUS_OK;
+}
+
+static enum status make_failing(void *self, struct machine *machine, struct journal *journal,
+                                UNUSED struct why *why)
+{
+    toy.wake_ms = INT64_MAX;
+    *machine = (struct machine){.self = self, .step = fail_at_what_is_heard, .wake_ms = wake_of};
+    *journal = empty_journal(self);
+    return STATUS_OK;
+}
+
+/* The server is slow after it has told something. */
+static enum status look_and_linger(UNUSED void *self, driver_hear *hear, void *hear_self,
+                                   UNUSED struct why *why)
+{
+    const struct event event = {.kind = EVENT_STANDINGS};
+    const enum status status = hear(hear_self, &event);
+    (void)usleep(SOON_MS * 1000);
+    return status;
+}
+
+/* Planted: the machine got events until the look, from which it had heard what it failed at, was over. */
+Test(driver_together, a_machine_that_failed_while_its_source_is_looked_at_hears_nothing,
+     .timeout = 120)
+{
+    void *lane[] = {&of_lane[0]};
+    const struct driver_source from = {.look = look_and_linger, .every_ms = 1};
+    const struct driver_source *source[] = {&from};
+    const struct driver_options options = {
+        .endpoint = endpoint_to_nobody(), .no_signals = true, .source = source, .source_count = 1};
+    const struct driver_factory factory = {.waits = true,
+                                           .lane = lane,
+                                           .lane_count = 1,
+                                           .make = make_failing,
+                                           .unmake = unmake,
+                                           .next = next_none,
+                                           .wants = wants};
+    int exit_code = 1;
+    struct why why = {{0}};
+    cr_assert_eq(driver_run(&options, &factory, &exit_code, &why), STATUS_OK, "%s", why.text);
+    cr_expect(atomic_load(&toy.failed));
+    cr_expect_not(atomic_load(&toy.stepped_too_late));
     endpoint_free(options.endpoint);
 }
