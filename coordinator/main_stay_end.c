@@ -132,6 +132,19 @@ enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why)
     return status;
 }
 
+enum status stay_file_behind(struct stay *stay, struct stay_job *job, struct why *why)
+{
+    struct queue_job told;
+    struct why ignored = {{0}};
+    if (job->number == 0 || queue_look(&told, &job->office, job->number, &ignored) != STATUS_OK ||
+        !told.filed) {
+        return stay_file(stay, job, why);
+    }
+    tell_filed(stay, &told);
+    stay_give_up(job);
+    return STATUS_OK;
+}
+
 /* What cannot be written, on a full disk, keeps this one job waiting: the next attempt to start it comes here again. */
 static void tell_unfiled(const struct stay *stay, struct stay_job *job, const struct why *why)
 {
