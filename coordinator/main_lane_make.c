@@ -111,8 +111,12 @@ static enum status open_job(struct making *making, struct why *why)
         .part = lane->job != NULL ? queue_part(office) : (struct journal_part){.job = 0}};
     enum status status = office_judge(office, why);
 
-    *journal = lane->run->led;
-    lane->run->led = (struct journal){.self = NULL};
+    /* Lanes of a queue come here on threads of their own; it has no such journal. */
+    *journal = (struct journal){.self = NULL};
+    if (!lane->run->stays) {
+        *journal = lane->run->led;
+        lane->run->led = (struct journal){.self = NULL};
+    }
     if (status == STATUS_OK) {
         status = check_lane(making, why);
     }

@@ -237,7 +237,7 @@ static enum status file_all(struct run *run, struct why *why)
     for (size_t i = 0; i < STAY_JOBS_MAX && status == STATUS_OK; i++) {
         struct queue_kept kept = {.begun = true};
         const struct stay_job *job = &run->stay.job[i];
-        status = stay_file(&run->stay, &run->stay.job[i], why);
+        status = stay_file_behind(&run->stay, &run->stay.job[i], why);
         if (status == STATUS_NOT_FOUND &&
             queue_peek(&kept, &run->office, job->number, why) == STATUS_OK) {
             status = kept.begun ? status : STATUS_OK;

@@ -164,15 +164,19 @@ static enum status consider(struct stay *stay, struct waiting *waiting, uint32_t
         *why = cause;
         return looked;
     }
+    if (seen && job.filed) { /* by its lane, since the list was read */
+        return STATUS_OK;
+    }
     if (seen && job.stuck && !job.damaged && job.state == QUEUE_CANCELLED) {
-        return stay_file_job(stay, &job, why);
+        return stay_file_job(stay, stay->office, &job, why);
     }
     if (seen && job.stuck && !job.damaged) {
         stay_pass_over(stay, number, job.because);
         return STATUS_OK;
     }
-    return seen && !job.begun && job.state == QUEUE_CANCELLED ? stay_file_job(stay, &job, why)
-                                                              : take(stay, waiting, &job, why);
+    return seen && !job.begun && job.state == QUEUE_CANCELLED
+               ? stay_file_job(stay, stay->office, &job, why)
+               : take(stay, waiting, &job, why);
 }
 
 /* Who cancels a job that is set aside has decided that it never goes on: it is filed, and not tried again. */
@@ -192,7 +196,7 @@ static enum status consider_aside(struct stay *stay, uint32_t number, struct why
                        "told here: the sites' ledgers have it",
                        job.cancel);
     }
-    return stay_file_job(stay, &job, why);
+    return stay_file_job(stay, stay->office, &job, why);
 }
 
 bool stay_runs(const struct stay *stay, uint32_t number)

@@ -70,6 +70,10 @@ void stay_leave(struct stay *stay, struct stay_job *job, bool through);
  * STATUS_BUSY in the place of STATUS_IO. */
 MUST_USE enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why);
 
+/** Does the same behind the driver's stop: a thread that was in the middle of it may have filed the job, and could neither tell so
+ * nor give up its place any more. */
+MUST_USE enum status stay_file_behind(struct stay *stay, struct stay_job *job, struct why *why);
+
 /** Files a job that is put off, as another process has its journal, where it was cancelled before it began, and gives up its
  * place; over: out, whether it has. One that has begun ends by a record in its journal, once that is free. One whose end
  * cannot be written keeps its place, which is told once. Fails with STATUS_NO_MEMORY. */

@@ -18,9 +18,10 @@ static void tell_filed(const struct stay *stay, const struct queue_job *job)
                      job->because[0] != '\0' ? ", " : "", job->because);
 }
 
-enum status stay_file_job(struct stay *stay, const struct queue_job *job, struct why *why)
+enum status stay_file_job(const struct stay *stay, const struct office *office,
+                          const struct queue_job *job, struct why *why)
 {
-    const enum status status = queue_file(stay->office, job, why);
+    const enum status status = queue_file(office, job, why);
     if (status == STATUS_OK) {
         tell_filed(stay, job);
     }
@@ -109,7 +110,7 @@ static enum status publish(struct stay *stay, struct stay_job *job, bool *over, 
                          job->number, place[0] != '\0' ? place : "the database");
         observe(stay);
         queue_tell(&told, &job->office, job->number, &end);
-        status = stay_file_job(stay, &told, why);
+        status = stay_file_job(stay, &job->office, &told, why);
         observe(stay);
     }
     return status;
@@ -132,6 +133,19 @@ enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why)
         stay_give_up(job);
     }
     return status;
+}
+
+enum status stay_file_behind(struct stay *stay, struct stay_job *job, struct why *why)
+{
+    struct queue_job told;
+    struct why ignored = {{0}};
+    if (job->number == 0 || queue_look(&told, &job->office, job->number, &ignored) != STATUS_OK ||
+        !told.filed) {
+        return stay_file(stay, job, why);
+    }
+    tell_filed(stay, &told);
+    stay_give_up(job);
+    return STATUS_OK;
 }
 
 /* What cannot be written, on a full disk, keeps this one job waiting: the next attempt to start it comes here again. */
@@ -157,7 +171,7 @@ enum status stay_end_put_off(struct stay *stay, struct stay_job *job, bool *over
         told.state != QUEUE_CANCELLED) {
         return STATUS_OK;
     }
-    const enum status status = stay_file_job(stay, &told, why);
+    const enum status status = stay_file_job(stay, stay->office, &told, why);
     *over = status == STATUS_OK;
     if (*over) {
         stay_give_up(job);

@@ -19,8 +19,10 @@ MUST_USE enum status stay_place(struct stay *stay, uint32_t number, struct offic
                                 struct why *why);
 void stay_give_up(struct stay_job *job);
 
-/** Files a job, and tells so. Fails as queue_file. */
-MUST_USE enum status stay_file_job(struct stay *stay, const struct queue_job *job, struct why *why);
+/** Files a job, and tells so. office: what this thread asks with: one that ran is filed with its own, for jobs may be chosen with
+ * the queue's at the same time. Fails as queue_file. */
+MUST_USE enum status stay_file_job(const struct stay *stay, const struct office *office,
+                                   const struct queue_job *job, struct why *why);
 
 /** Keeps with their jobs why they are set aside, where that could not be kept before. */
 void stay_tell_aside(struct stay *stay);

@@ -56,13 +56,16 @@ struct heard {
     enum status status;
 };
 
+/* A machine that fails is given nothing more, although its source may be looked at for long yet. */
 static void give(void *self)
 {
     struct heard *heard = self;
     struct driver *driver = heard->errand->driver;
     struct lane *lane = heard->errand->lane;
-    heard->status =
-        driver_runs(driver, lane) ? driver_give(driver, lane, *heard->event) : STATUS_OK;
+    heard->status = STATUS_OK;
+    if (driver_runs(driver, lane)) {
+        lane->status = heard->status = driver_give(driver, lane, *heard->event);
+    }
 }
 
 static enum status hear(void *self, const struct event *event)
@@ -156,11 +159,17 @@ static void end_errand(struct lane *lane)
     lane->errand.run = NULL;
 }
 
+void driver_refuse_threads(struct driver *driver)
+{
+    for (size_t i = 0; i < driver->lane_count; i++) {
+        if (driver_waits(&driver->lane[i])) {
+            worker_refuse(driver->lane[i].writer);
+        }
+    }
+}
+
 void driver_await_thread(struct driver *driver, struct lane *lane, int64_t *until_ms)
 {
-    if (driver_waits(lane)) {
-        worker_refuse(lane->writer);
-    }
     while (driver_waits(lane) && !worker_collect(lane->writer)) {
         struct pollfd wait[] = {{.fd = worker_descriptor(lane->writer), .events = POLLIN},
                                 {.fd = driver->signals, .events = POLLIN}};

@@ -249,7 +249,8 @@ static enum status settle(struct driver *driver, struct lane *lane)
     } else if (still_works(lane)) {
         return STATUS_OK;
     }
-    lane->waiting = NULL; /* it goes with the machine */
+    lane->waiting = NULL;    /* it goes with the machine */
+    lane->errand.run = NULL; /* and so does a look that has not begun */
     driver->factory->unmake(driver_self_of(driver, lane), &lane->machine, &lane->journal);
     lane->state = LANE_EMPTY;
     if (driver->stopped) {
@@ -351,6 +352,7 @@ enum status driver_run_lanes(struct driver *driver)
     }
     int64_t until_ms = driver->stopped ? grace_ends_ms(driver) : INT64_MAX;
     tell_of_winding_up(driver);
+    driver_refuse_threads(driver);
     for (size_t i = 0; i < driver->lane_count; i++) {
         struct lane *lane = &driver->lane[i];
         wait_for_work(driver, lane, &until_ms);

@@ -149,8 +149,12 @@ void driver_take_writes(struct driver *driver);
 /** Forgets what a lane has to write and has not begun. */
 void driver_drop_writes(struct lane *lane);
 
-/** Waits for a lane's second thread, also after a stop: the journal is then given back in order. Nobody is told of what it has
- * come to, and what it asks for is refused. */
+/** The loop does nothing any more that errands ask for. All lanes are told before any is waited for: the thread of one may have
+ * a lock that the thread of another one waits for. */
+void driver_refuse_threads(struct driver *driver);
+
+/** Waits for a lane's second thread, which is refused what it asks for, also after a stop: the journal is then given back in
+ * order. Nobody is told of what it has come to. */
 void driver_await_thread(struct driver *driver, struct lane *lane, int64_t *until_ms);
 
 /** Takes a signal while something is waited for: a second one ends the process there. until_ms: when a stop's grace ends. */

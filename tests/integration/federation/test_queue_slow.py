@@ -9,6 +9,7 @@ under tests/support/postgres, which gives DATABASE_URL and POSTGRES_FOLDER.
 
 import collections
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -20,7 +21,7 @@ import journals
 import test_face
 from federation import expect
 from test_queue_shared import SUSPICIOUS, Team, wait_successor
-from test_takeover import psql
+from test_takeover import ask, psql
 
 HELD_S = 6  # longer than a lease lasts, and shorter than the 8 s that a statement may take
 SLOT_MS = 100
@@ -29,6 +30,7 @@ LOSSES = 2
 LEAST = 10  # rounds of the second job while the first one's record waits
 ASKS = {"first": ("site-1", "site-2"), "second": ("site-3",)}
 ANSWERED_S = 2  # the page, meanwhile
+TAKEN_S = 6  # what the queue has is looked at each second, and a statement may take 8 s
 ENDED_S = 20  # a stop waits for the record; on a machine that does other things too
 
 
@@ -249,6 +251,28 @@ def filing(make, programs):
                   WAITING.format("%SET ending%"))
 
 
+def chosen_meanwhile(make, programs):
+    """The end of the first job waits at the server. A third job is submitted meanwhile: it asks a site that is free, so it is taken.
+    Planted: the end was written on the connection with which jobs are chosen, by two threads at once."""
+    team = SlowTeam(make, programs, "chosen")
+    team.begin()
+    term = team.term()
+    path = team.federation.folder / "third.yml"
+    path.write_text(text_of("first").replace("job: first", "job: third").replace("[site-1, site-2]", "[site-4]").replace("minimum: 2", "minimum: 1"))
+    with held_by(team, f"SELECT FROM hedgerow_job WHERE number = {team.numbers['first']} FOR UPDATE") as release:
+        waiting = WAITING.format("%SET ending%")
+        fed.wait_until(lambda: psql(team.url, waiting), "the first job's end waits")
+        number = json.loads(team.command(0, "submit", path, "--json"))["number"]
+        fed.wait_until(lambda: [entry for entry in team.federation.events(team.name(0)) if entry["event"] == "job-taken"
+                                and entry["text"].startswith(f"job {number} ")], "the third job is taken", seconds=TAKEN_S)
+        fed.in_time(psql(team.url, waiting), "the end was written or refused meanwhile")
+        release()
+    team.patient(0, "cancel", number)
+    finish(team, DONE)
+    expect(team.term() == term, "the lead was lost")
+    check(team)
+
+
 def opening(make, programs):
     """Planted: the loop opened a job's journal, and connected to the queue. Whoever makes tables, or looks whether they are there,
     waits for the same lock."""
@@ -326,6 +350,34 @@ def stopped(make, programs):
     check(team)
 
 
+COUNTING = """CREATE TABLE filing (job bigint); CREATE FUNCTION filed() RETURNS trigger LANGUAGE plpgsql AS
+ $$ BEGIN INSERT INTO filing VALUES (NEW.number); RETURN NULL; END $$;
+ CREATE TRIGGER counted AFTER UPDATE OF ending ON hedgerow_job FOR EACH ROW EXECUTE FUNCTION filed(); SELECT 1"""
+
+
+def stopped_filing(make, programs):
+    """A stop comes while the first job's end waits at the server, and waits for it. The job is filed once, and the log says so.
+    Planted: the thread could give up the job's place no more, and all of it was made, written and filed a second time."""
+    team = SlowTeam(make, programs, "stopped_filing")
+    team.begin()
+    first = team.numbers["first"]
+    ask(team.url, COUNTING)
+    with held_by(team, f"SELECT FROM hedgerow_job WHERE number = {first} FOR UPDATE") as release:
+        waiting = WAITING.format("%SET ending%")
+        fed.wait_until(lambda: psql(team.url, waiting), "the first job's end waits")
+        team.running[0].signal(signal.SIGTERM)
+        fed.wait_until(lambda: "stopping" in {entry["event"] for entry in team.federation.events(team.name(0))}, "the stop is heard")
+        fed.in_time(psql(team.url, waiting), "the end was written or refused before the stop")
+        release()
+        expect(team.running[0].wait() == 0, "the coordinator did not end well")
+    told = [entry for entry in team.federation.events(team.name(0)) if entry["event"] == "job-filed" and entry["text"].startswith(f"job {first} ")]
+    expect(len(told) == 1, f"the log says {len(told)} times that the job is filed")
+    expect(psql(team.url, f"SELECT count(*) FROM filing WHERE job = {first}").strip() == "1", "the job was filed a second time")
+    team.start(0)
+    finish(team, DONE)
+    check(team)
+
+
 def refused(make, programs):
     """The record waits for longer than a statement may take: the server refuses it, and the job goes on from its journal."""
     team = SlowTeam(make, programs, "refused")
@@ -361,7 +413,7 @@ def main():
     if "DATABASE_URL" not in os.environ:
         print("no DATABASE_URL: run this under tests/support/postgres")
         return 77
-    cases = [(one.__name__, one, {"programs": options.programs}) for one in (beside, results, filing, opening, late_cancelled, late_lost, killed, stopped, refused, planted)]
+    cases = [(one.__name__, one, {"programs": options.programs}) for one in (beside, results, filing, chosen_meanwhile, opening, late_cancelled, late_lost, killed, stopped, stopped_filing, refused, planted)]
     return fed.run_cases([one for one in cases if fed.is_chosen(one[0], options.only)], at_once=options.at_once)
 
 
