@@ -24,8 +24,9 @@ enum {
     CALLS_MAX = 400
 };
 
-/* Two files by turns, one that is longer and one that is shorter, and blobs without a file between. */
-static const size_t sizes[] = {LARGE, LARGER, LARGE, LARGE, LARGER, MIDDLE, LARGE, KEY, 0};
+/* What replaces a blob comes before the forgetting: the fourth is written over the first one's file, which is shorter, and the
+ * fifth over the second one's, which is longer. Then come blobs without a file. */
+static const size_t sizes[] = {LARGE, LARGER, LARGE, LARGER, LARGE, MIDDLE, LARGE, KEY, 0};
 enum { RECORDS = sizeof sizes / sizeof sizes[0] };
 
 static struct scratch scratch;
