@@ -312,3 +312,19 @@ Test(journal_spare, a_reader_takes_what_was_written_over_as_forgotten, .init = s
     cr_expect_eq(look("bulk-4").st_size, LARGE);
     cr_expect_eq(read_own().size[3], LARGE);
 }
+
+/* The driver asks for it: after the last round of a job no record may follow for days. */
+Test(journal_spare, what_is_forgotten_goes_without_a_record_when_asked, .init = setup,
+     .fini = teardown)
+{
+    put(1, SMALL);
+    put(2, LARGE);
+    forget(1);
+    cr_expect_eq(read_beside().size[0], SMALL);
+    cr_expect_eq(journal.settle(journal.self), STATUS_OK);
+    cr_expect_eq(read_beside().size[0], 0);
+    const off_t before = look("journal.db-wal").st_size;
+    cr_expect_eq(journal.settle(journal.self), STATUS_OK);
+    cr_expect_eq(look("journal.db-wal").st_size, before, "nothing waits");
+    cr_expect_eq(read_own().size[1], LARGE);
+}
