@@ -14,7 +14,7 @@ enum { LARGE = 1024 * 1024 + 5001, LARGER = LARGE + 700000, SMALL = 4000, BLOBS_
 static struct scratch scratch;
 static struct why why;
 static struct journal journal;
-static uint8_t bytes[LARGER];
+static uint8_t bytes[LARGER + BLOBS_MAX];
 static bool strikes; /* the next read of a blob's file finds that it has been written over */
 static bool copies;  /* somebody gives the next file that is renamed a second name just before */
 
