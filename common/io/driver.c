@@ -19,6 +19,7 @@ enum {
     MESSAGES_PER_TURN = 64,
     FAREWELL_TURNS = 10, /* of 20 ms each, for the last messages to leave */
     FILES_LOOK_MS = 200,
+    SETTLE_MS = 1000,
     RATE_PERIOD_MS = 10000
 };
 
@@ -166,6 +167,19 @@ static void tick(struct driver *driver, struct lane *lane)
     }
 }
 
+/* What a round's end has dropped goes with the next record. Where none comes soon it goes without. */
+static void settle_journal(struct driver *driver, struct lane *lane)
+{
+    const struct effect forgets = {.kind = EFFECT_FORGET};
+    const int64_t now_ms = clock_now_ms();
+    if (driver_runs(driver, lane) && lane->journal.settle != NULL && now_ms >= lane->settle_ms) {
+        lane->settle_ms = now_ms + SETTLE_MS;
+        const enum status status = lane->journal.settle(lane->journal.self);
+        lane->status =
+            status == STATUS_OK ? STATUS_OK : driver_note_written(driver, lane, &forgets, status);
+    }
+}
+
 /* No machine can go on. */
 static void fail_all(struct driver *driver, enum status status)
 {
@@ -212,6 +226,7 @@ void driver_turn(struct driver *driver)
     driver_look_at_sources(driver);
     for (size_t i = 0; i < driver->lane_count; i++) {
         tick(driver, &driver->lane[i]);
+        settle_journal(driver, &driver->lane[i]);
     }
 }
 

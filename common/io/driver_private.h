@@ -62,6 +62,7 @@ struct lane {
     size_t owed_first;
     size_t owed_count;
     int64_t ticked_ms;
+    int64_t settle_ms;  /* when its journal is to drop what was forgotten, if no record follows */
     bool finished;      /* EFFECT_FINISH */
     bool restarting;    /* EFFECT_RESTART: the next machine takes the place of this one */
     bool progressed;    /* something was committed since the machine was made */

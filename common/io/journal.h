@@ -46,10 +46,14 @@ struct journal {
     void (*told)(void *self, struct slice body, struct slice blob);
 
     /** Drops the blob of a record; its body, and the digest of the blob, stay. Durable with the next
-     * append: a death before it may bring the blob back, and until then another program that reads may see it, if
+     * append: a death before it may bring the blob back, and until then or settle another program that reads may see it, if
      * the journal's file itself has a KiB or more of it. Unknown sequences and repeated calls do
      * nothing. Fails like append. */
     enum status (*forget)(void *self, uint64_t sequence);
+
+    /** Drops what was forgotten and waits for the next append. Whoever goes on calls it now and then, so that nothing waits long
+     * where no append follows. NULL: nothing ever waits. Fails like append. */
+    enum status (*settle)(void *self);
 
     /** Drops a blob that is a secret: its bytes, or the key of its sealed file, are overwritten in the journal's files, and
      * the log that they may still be in is emptied. While another program reads the journal this waits for the next append. After a death it may be asked

@@ -136,21 +136,26 @@ void journal_bulk_drop_spare(struct journal_sqlite *journal)
     journal->bulk_spare = 0;
 }
 
-/* Opens the file of a new record: the spare one under another name, or a new one. Whoever reads the spare one still sees by
- * its name that it is over (journal_bulk_read). One that has a second name is a backup's too, and is not written to. */
-static enum status open_new(int *file, struct journal_sqlite *journal, const char *path)
+/* Opens the spare file under another name. Whoever reads it still sees by its name that it is over (journal_bulk_read). One that
+ * has a second name is a backup's too, and is not written to; it is judged under the new name, which nobody knows yet. */
+static bool open_spare(int *file, struct journal_sqlite *journal, const char *path)
 {
     char spare[JOURNAL_PATH_BYTES];
-    struct stat about;
-    const bool reuses =
-        journal->bulk_spare != 0 && path_of(spare, journal, journal->bulk_spare) == STATUS_OK &&
-        lstat(spare, &about) == 0 && about.st_nlink == 1 && rename(spare, path) == 0;
-    if (!reuses) {
-        journal_bulk_drop_spare(journal);
-        (void)unlink(path); /* what a death left; no record has this number yet */
+    return journal->bulk_spare != 0 && path_of(spare, journal, journal->bulk_spare) == STATUS_OK &&
+           rename(spare, path) == 0 && owned_open(file, path, O_WRONLY, NULL) == STATUS_OK;
+}
+
+/* Opens the file of a new record: the spare one, or one that is new. */
+static enum status open_new(int *file, struct journal_sqlite *journal, const char *path)
+{
+    if (open_spare(file, journal, path)) {
+        journal->bulk_spare = 0;
+        return STATUS_OK;
     }
-    journal->bulk_spare = 0;
-    return owned_open(file, path, O_WRONLY | (reuses ? 0 : O_CREAT | O_EXCL), &journal->trouble);
+    journal_bulk_drop_spare(journal);
+    /* What a death left, or a spare one that is not to be written to; no record has this number yet. */
+    (void)remove(path);
+    return owned_open(file, path, O_WRONLY | O_CREAT | O_EXCL, &journal->trouble);
 }
 
 /* A spare file may have been longer. */

@@ -272,6 +272,13 @@ static enum status forget(void *self, uint64_t sequence)
     return journal_sqlite_blob_is_short(journal, sequence) ? forget_now(journal) : STATUS_OK;
 }
 
+static enum status settle(void *self)
+{
+    struct journal_sqlite *journal = self;
+    const enum status status = refuse(journal);
+    return status == STATUS_OK ? forget_now(journal) : status;
+}
+
 /* What is forgotten is not shown. */
 static enum status each(void *self, journal_visit *visit, void *visit_self, struct why *why)
 {
@@ -343,6 +350,7 @@ struct journal journal_sqlite_face(struct journal_sqlite *journal)
                             .append = append,
                             .append_known = append_known,
                             .forget = forget,
+                            .settle = settle,
                             .wipe = wipe,
                             .each = each,
                             .trouble = trouble,

@@ -51,6 +51,12 @@ static enum status forget(void *self, uint64_t sequence)
     return watch->inner.forget(watch->inner.self, sequence);
 }
 
+static enum status settle(void *self)
+{
+    const struct journal_watch *watch = self;
+    return watch->inner.settle(watch->inner.self);
+}
+
 static enum status wipe(void *self, uint64_t sequence)
 {
     const struct journal_watch *watch = self;
@@ -102,6 +108,7 @@ void journal_watch_begin(struct journal_watch *watch, struct journal *journal)
                          .append_known = watch->inner.append_known != NULL ? append_known : NULL,
                          .told = told,
                          .forget = forget,
+                         .settle = watch->inner.settle != NULL ? settle : NULL,
                          .wipe = wipe,
                          .each = each,
                          .trouble = trouble,

@@ -164,6 +164,9 @@ static bool open_journal(struct world *world, struct node *node)
 {
     enum { LOOK_MS = 500 };
     if (!node_shares(world, node)) {
+        if (node->starts % 2 == 1) {
+            memory_journal_die(node->memory);
+        }
         node->journal = memory_journal_open(node->memory);
         return true;
     }

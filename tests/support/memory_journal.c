@@ -51,6 +51,23 @@ static void keep(struct memory_journal *journal, struct slice body, struct slice
                                                      .blob_size = blob.size};
 }
 
+/* What was forgotten stays so. */
+static void settle(struct memory_journal *journal)
+{
+    for (size_t i = 0; i < journal->count; i++) {
+        journal->record[i].is_back_after_death = false;
+    }
+}
+
+void memory_journal_die(struct memory_journal *journal)
+{
+    for (size_t i = 0; i < journal->count; i++) {
+        struct memory_record *record = &journal->record[i];
+        record->forgotten = record->forgotten && !record->is_back_after_death;
+        record->is_back_after_death = false;
+    }
+}
+
 /* Returns the fault that this call meets. */
 static enum journal_fault meet(struct memory_journal *journal)
 {
@@ -77,6 +94,7 @@ enum status memory_journal_append(struct memory_journal *journal, uint64_t *sequ
 {
     enum journal_fault fault = meet(journal);
     if (fault == JOURNAL_SOUND || fault == JOURNAL_UNKNOWN_KEPT) {
+        settle(journal);
         keep(journal, body, blob);
     }
     *sequence = journal->count;
@@ -88,7 +106,9 @@ enum status memory_journal_forget(struct memory_journal *journal, uint64_t seque
     enum journal_fault fault = meet(journal);
     bool kept = fault == JOURNAL_SOUND || fault == JOURNAL_UNKNOWN_KEPT;
     if (kept && sequence >= 1 && sequence <= journal->count) {
-        journal->record[sequence - 1].forgotten = true;
+        struct memory_record *record = &journal->record[sequence - 1];
+        record->is_back_after_death = record->is_back_after_death || !record->forgotten;
+        record->forgotten = true;
     }
     return status_of(fault);
 }
@@ -114,6 +134,15 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
 static enum status forget(void *self, uint64_t sequence)
 {
     return memory_journal_forget(self, sequence);
+}
+
+static enum status wipe(void *self, uint64_t sequence)
+{
+    const enum status status = memory_journal_forget(self, sequence);
+    if (status == STATUS_OK) {
+        settle(self);
+    }
+    return status;
 }
 
 static enum status each(void *self, journal_visit *visit, void *visit_self, UNUSED struct why *why)
@@ -143,7 +172,7 @@ struct journal memory_journal_open(struct memory_journal *journal)
     return (struct journal){.self = journal,
                             .append = append,
                             .forget = forget,
-                            .wipe = forget,
+                            .wipe = wipe,
                             .each = each,
                             .trouble = trouble,
                             .close = end};

@@ -18,6 +18,7 @@ struct memory_record {
     uint8_t *blob; /* (blob_size) owned; kept for the checkers when it is forgotten */
     size_t blob_size;
     bool forgotten;
+    bool is_back_after_death; /* it was forgotten since the latest record and wiping */
 };
 
 enum journal_fault {
@@ -47,7 +48,10 @@ MUST_USE enum status memory_journal_append(struct memory_journal *journal, uint6
                                            struct slice body, struct slice blob);
 MUST_USE enum status memory_journal_forget(struct memory_journal *journal, uint64_t sequence);
 
-/** As a program sees it after a start: it works again, and no fault is due. wipe forgets; closing does nothing. */
+/** Undoes what a death may undo: what was forgotten since the latest record is there again, unless something was wiped since. */
+void memory_journal_die(struct memory_journal *journal);
+
+/** As a program sees it after a start: it works again, and no fault is due. wipe forgets for good; closing does nothing. */
 struct journal memory_journal_open(struct memory_journal *journal);
 
 /** Returns what a replay tells of a record: its blob only when it is not forgotten. */

@@ -24,6 +24,8 @@ static struct {
     size_t records;
     char committed[64]; /* the numbers that commits were answered with */
     char forgotten[64];
+    unsigned settles;
+    enum status settle_fails;     /* the next one */
     unsigned appends_until_fault; /* 0: none */
     enum status fault;
     bool fault_kept; /* the record is there in spite of the fault */
@@ -76,6 +78,14 @@ static enum status fake_forget(UNUSED void *self, uint64_t sequence)
     return STATUS_OK;
 }
 
+static enum status fake_settle(UNUSED void *self)
+{
+    const enum status status = world.settle_fails;
+    world.settle_fails = STATUS_OK;
+    world.settles++;
+    return status;
+}
+
 static enum status fake_each(UNUSED void *self, journal_visit *visit, void *visit_self,
                              UNUSED struct why *why)
 {
@@ -107,6 +117,7 @@ static enum status make(UNUSED void *self, struct machine *machine, struct journ
     *journal = (struct journal){.self = &world,
                                 .append = fake_append,
                                 .forget = fake_forget,
+                                .settle = fake_settle,
                                 .each = fake_each,
                                 .trouble = fake_trouble,
                                 .close = fake_close};
@@ -259,6 +270,32 @@ Test(driver, a_commit_that_failed_is_tried_again_by_a_new_machine)
     cr_assert_eq(run(commit_then_finish), STATUS_OK, "%s", why.text);
     cr_expect_str_eq(world.heard, "|S|SC");
     cr_expect_eq(world.records, 1);
+}
+
+static enum status waits_and_finishes(char event, struct effects *effects)
+{
+    enum { WAITED_MS = 2500 };
+    if (event == 'S') {
+        world.wake_ms = clock_now_ms() + WAITED_MS;
+    } else {
+        finish(effects, 0);
+    }
+    return STATUS_OK;
+}
+
+Test(driver, what_was_forgotten_goes_now_and_then_though_no_record_follows)
+{
+    cr_assert_eq(run(waits_and_finishes), STATUS_OK, "%s", why.text);
+    cr_expect_str_eq(world.heard, "|ST");
+    cr_expect(world.settles >= 2 && world.settles <= 4, "%u", world.settles);
+}
+
+Test(driver, a_journal_that_cannot_drop_what_was_forgotten_is_opened_again)
+{
+    world.settle_fails = STATUS_UNKNOWN_OUTCOME;
+    cr_assert_eq(run(waits_and_finishes), STATUS_OK, "%s", why.text);
+    cr_expect_str_eq(world.heard, "|S|ST");
+    cr_expect_gt(world.settles, 1);
 }
 
 static enum status never_works(UNUSED char event, UNUSED struct effects *effects)

@@ -7,6 +7,7 @@
 
 #include <criterion/criterion.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { LARGE = 1024 * 1024 + 5001, LARGER = LARGE + 700000, SMALL = 4000, BLOBS_MAX = 64 };
 
@@ -15,9 +16,12 @@ static struct why why;
 static struct journal journal;
 static uint8_t bytes[LARGER + BLOBS_MAX];
 static bool strikes; /* the next read of a blob's file finds that it has been written over */
+static bool copies;  /* somebody gives the next file that is renamed a second name just before */
 
 ssize_t __real_read(int file, void *into, size_t size);
 ssize_t __wrap_read(int file, void *into, size_t size);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
 
 static enum status open_journal(void)
 {
@@ -66,6 +70,15 @@ ssize_t __wrap_read(int file, void *into, size_t size)
         put(4, LARGE);
     }
     return __real_read(file, into, size);
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+    if (copies) {
+        copies = false;
+        cr_assert_eq(link(from, scratch_path(&scratch, "backup")), 0);
+    }
+    return __real_rename(from, to);
 }
 
 struct seen {
@@ -238,6 +251,55 @@ Test(journal_spare, a_copy_by_a_second_name_stays_as_it_is, .init = setup, .fini
     cr_expect_eq(read_own().size[2], LARGE);
 }
 
+/* The next record has what it needs: another name, file or mode in the place of the spare one costs that one. */
+static void meddle(int how)
+{
+    char path[192];
+    (void)snprintf(path, sizeof path, "%s", scratch_path(&scratch, "bulk-1"));
+    switch (how) {
+    case 0:
+        copies = true;
+        return;
+    case 1:
+        cr_assert_eq(chmod(path, 0666), 0);
+        return;
+    default:
+        cr_assert_eq(unlink(path), 0);
+    }
+    switch (how) {
+    case 2:
+        return;
+    case 3:
+        cr_assert_eq(symlink(scratch_path(&scratch, "mark"), path), 0);
+        return;
+    case 4:
+        cr_assert_eq(mkfifo(path, 0600), 0);
+        return;
+    default:
+        cr_assert_eq(mkdir(path, 0700), 0);
+    }
+}
+
+Test(journal_spare, what_happens_to_a_spare_file_stops_nothing)
+{
+    for (int how = 0; how < 6; how++) {
+        setup();
+        put(1, LARGE);
+        forget(1);
+        put(2, LARGE);
+        meddle(how);
+        forget(2);
+        put(3, LARGE);
+        cr_expect_not(copies);
+        const struct stat about = look("bulk-3");
+        cr_expect(S_ISREG(about.st_mode) && about.st_nlink == 1 && (about.st_mode & 0777) == 0600,
+                  "%d", how);
+        cr_assert_eq(open_journal(), STATUS_OK, "%d: %s", how, why.text);
+        cr_expect_eq(read_own().size[2], LARGE, "%d", how);
+        teardown();
+    }
+}
+
 Test(journal_spare, a_reader_takes_what_was_written_over_as_forgotten, .init = setup,
      .fini = teardown)
 {
@@ -249,4 +311,20 @@ Test(journal_spare, a_reader_takes_what_was_written_over_as_forgotten, .init = s
     cr_expect(seen.count == 2 && seen.size[0] == SMALL && seen.size[1] == 0);
     cr_expect_eq(look("bulk-4").st_size, LARGE);
     cr_expect_eq(read_own().size[3], LARGE);
+}
+
+/* The driver asks for it: after the last round of a job no record may follow for days. */
+Test(journal_spare, what_is_forgotten_goes_without_a_record_when_asked, .init = setup,
+     .fini = teardown)
+{
+    put(1, SMALL);
+    put(2, LARGE);
+    forget(1);
+    cr_expect_eq(read_beside().size[0], SMALL);
+    cr_expect_eq(journal.settle(journal.self), STATUS_OK);
+    cr_expect_eq(read_beside().size[0], 0);
+    const off_t before = look("journal.db-wal").st_size;
+    cr_expect_eq(journal.settle(journal.self), STATUS_OK);
+    cr_expect_eq(look("journal.db-wal").st_size, before, "nothing waits");
+    cr_expect_eq(read_own().size[1], LARGE);
 }
