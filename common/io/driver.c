@@ -172,7 +172,8 @@ static void settle_journal(struct driver *driver, struct lane *lane)
 {
     const struct effect forgets = {.kind = EFFECT_FORGET};
     const int64_t now_ms = clock_now_ms();
-    if (driver_runs(driver, lane) && lane->journal.settle != NULL && now_ms >= lane->settle_ms) {
+    if (driver_runs(driver, lane) && !driver_works(lane) && lane->journal.settle != NULL &&
+        now_ms >= lane->settle_ms) {
         lane->settle_ms = now_ms + SETTLE_MS;
         const enum status status = lane->journal.settle(lane->journal.self);
         lane->status =
