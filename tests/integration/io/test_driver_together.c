@@ -158,7 +158,7 @@ static enum status finish_at_tick(UNUSED void *self, const struct event *event,
     return STATUS_OK;
 }
 
-static int64_t wake_of(UNUSED const void *self)
+static int64_t wake_of_toy(UNUSED const void *self)
 {
     return toy.wake_ms;
 }
@@ -168,7 +168,7 @@ static enum status make_ticking(void *self, struct machine *machine, struct jour
 {
     atomic_store(&toy.alive, true);
     toy.wake_ms = INT64_MAX;
-    *machine = (struct machine){.self = self, .step = finish_at_tick, .wake_ms = wake_of};
+    *machine = (struct machine){.self = self, .step = finish_at_tick, .wake_ms = wake_of_toy};
     *journal = empty_journal(self);
     return STATUS_OK;
 }
@@ -245,7 +245,8 @@ static enum status make_failing(void *self, struct machine *machine, struct jour
                                 UNUSED struct why *why)
 {
     toy.wake_ms = INT64_MAX;
-    *machine = (struct machine){.self = self, .step = fail_at_what_is_heard, .wake_ms = wake_of};
+    *machine =
+        (struct machine){.self = self, .step = fail_at_what_is_heard, .wake_ms = wake_of_toy};
     *journal = empty_journal(self);
     return STATUS_OK;
 }
