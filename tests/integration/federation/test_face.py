@@ -34,7 +34,7 @@ AGENT_FAMILIES = {
     "epsilon_spent", "job_epsilon_spent", "job_info", "job_phase", "journal_bytes", "last_answer_timestamp_seconds",
     "message_bytes_total", "messages_total", "round_phase", "start_timestamp_seconds"}
 LISTS = {"latest_rounds": {"closed", "round", "stage", "agents", "seconds"},
-         "queue": {"number", "state", "rounds", "agents", "left", "waits", "job"},
+         "queue": {"number", "state", "rounds", "agents", "left", "waits", "job", "because"},
          "results": {"number", "job", "file"},
          "latest_answers": {"when", "id", "round", "task", "epsilon", "charge", "bytes"}}
 

@@ -262,7 +262,8 @@ def a_coordinator_says_that_a_person_is_waited_for(make, programs):
     expect(said and "may have to approve" in said, f"status: {said}")
     agent(federation, "approve", "--yes")
     fed.wait_until(lambda: waits() == "", "the list says that a person is waited for, who has said yes")
-    fed.wait_until(lambda: test_queue.status(federation, number)["state"] == "done", "the job does not end")
+    fed.wait_until(lambda: test_queue.status(federation, number)["ended"], "the job does not end")
+    expect(test_queue.status(federation, number)["state"] == "done", "the job ends in another way")
     expect(test_queue.status(federation, number)["waits"] is None, "a job that is done waits")
     # A site that says no is not counted as ready: it is named.
     alone = text_of("second").replace("minimum: 1", "minimum: 2")
