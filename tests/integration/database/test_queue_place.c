@@ -164,6 +164,7 @@ static void end_job(struct stay *stay, uint32_t number)
     cr_assert_eq(queue_file(&office, &over, &why), STATUS_OK);
     for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
         if (stay->job[i].number == number) {
+            queue_part_beside(&stay->job[i].office);
             office_free(&stay->job[i].office);
             stay->job[i].number = 0;
         }
