@@ -301,9 +301,10 @@ class Federation:
         return path.read_text(errors="replace") if path.exists() else ""
 
     def events(self, name):
-        """The log so far, a dictionary per line; lines that are no JSON fail the test."""
+        """The log so far, a dictionary per line; lines that are no JSON fail the test. A line whose end is missing is being
+        written: a page of a file is seen before the next."""
         out = []
-        for line in self.said(name).splitlines():
+        for line in self.said(name).split("\n")[:-1]:
             try:
                 out.append(json.loads(line))
             except ValueError:
