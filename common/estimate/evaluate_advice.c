@@ -1,11 +1,8 @@
 /* evaluate_advice.c - whether as many records would be found as a share of a score is a share of, were it asked again. The rule looks at
  * how many there are, and not at which of them have the event. */
 
-#include "estimate/advice.h"
 #include "estimate/evaluate.h"
 #include "estimate/table1_private.h"
-
-#include <math.h>
 
 static struct linear parts_of(const struct table1_column *column, unsigned parts)
 {
@@ -22,12 +19,7 @@ bool evaluate_share_again(const struct table1_column *again, const struct table1
 {
     const struct linear own = parts_of(found, parts);
     const struct linear next = parts_of(again, parts);
-    const double chance = times > 1 ? times * fmax(own.value, 0) : 0; /* other records */
-    const struct advice_asked asked = {.found = own.value,
-                                       .deviation = sqrt(own.variance),
-                                       .times = times,
-                                       .deviation_again = sqrt(next.variance + chance)};
-    const double least = advice_least(&asked);
+    const double least = least_again(&own, &next, times);
     const struct linear shown = {.value = least, .variance = next.variance, .z = next.z};
     return least > 1 && size_factor(&shown) < 1;
 }

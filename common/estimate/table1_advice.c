@@ -17,6 +17,16 @@ static struct linear class_of(const struct table1_column *column, size_t class, 
     return present_of(column, of);
 }
 
+double least_again(const struct linear *own, const struct linear *next, double times)
+{
+    const double chance = times > 1 ? times * fmax(own->value, 0) : 0; /* other records */
+    const struct advice_asked asked = {.found = own->value,
+                                       .deviation = sqrt(own->variance),
+                                       .times = times,
+                                       .deviation_again = sqrt(next->variance + chance)};
+    return advice_least(&asked);
+}
+
 bool table1_column_again(struct table1_column *out, const struct table1_column *found, double times,
                          size_t classes)
 {
@@ -26,12 +36,7 @@ bool table1_column_again(struct table1_column *out, const struct table1_column *
     for (size_t class = 0; class < classes; class ++) {
         const struct linear own = class_of(found, class, classes);
         const struct linear next = class_of(out, class, classes);
-        const double chance = times > 1 ? times * fmax(own.value, 0) : 0; /* other records */
-        const struct advice_asked asked = {.found = own.value,
-                                           .deviation = sqrt(own.variance),
-                                           .times = times,
-                                           .deviation_again = sqrt(next.variance + chance)};
-        const double least = advice_least(&asked);
+        const double least = least_again(&own, &next, times);
         is_there = is_there && least > 0;
         for (size_t k = class * wide; k < (class + 1) * wide; k++) {
             out->cell[k] = least / (double)wide;
