@@ -119,13 +119,11 @@ void between_quantiles(struct between_site *out, const struct table1_column *sit
     }
 }
 
-/* A coefficient that is given just yet may be one of which a hundredth are: then its information is 2.665 deviations too large, and
- * what goes with it too. Above one deviation from the limit it is less, and from three on nothing. */
-static double too_large(const struct regress_choice *choice)
+/* How far a coefficient is moved as its information may be too large where it is given just yet. */
+static double moved_by_choice(const struct regress_choice *choice)
 {
-    static const double upper_hundredth = 2.6652142;
     const double above = log(BETWEEN_DOUBT_MOST / choice->factor) / choice->deviation;
-    return upper_hundredth * fmin(fmax((3 - above) / 2, 0), 1);
+    return choice->factor > 0 ? normal_shown_most(above) * choice->moves : 0;
 }
 
 /* What widens the site's interval beyond sampling and noise, as its denominator is noisy, is noise too. */
@@ -135,7 +133,7 @@ void between_slope(struct between_site *out, const struct regress_fit *fit, cons
     const struct regress_choice choice = regress_choice(fit, weight);
     *out = unknown;
     if (!isnan(own.value) && choice.factor < BETWEEN_DOUBT_MOST) {
-        const double moved = choice.factor > 0 ? too_large(&choice) * choice.moves : 0;
+        const double moved = moved_by_choice(&choice);
         const double low = own.low - fmax(moved, 0);
         const double high = own.high + fmax(-moved, 0);
         const double whole = fmax(own.value - low, high - own.value) / ESTIMATE_Z;

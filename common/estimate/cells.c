@@ -71,6 +71,12 @@ double normal_shown(double over)
     return low;
 }
 
+double normal_shown_most(double above)
+{
+    static const double upper_hundredth = 2.6652142;
+    return upper_hundredth * fmin(fmax((3 - above) / 2, 0), 1);
+}
+
 size_t cholesky(double *a, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

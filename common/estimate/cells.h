@@ -38,6 +38,11 @@ double normal_mean_above(double a);
  * = over; not below -2. */
 double normal_shown(double over);
 
+/** Returns by how many deviations chance may have made a figure larger that is shown where it is above a limit, and was found so many
+ * deviations above it: 2.665, the mean of the upper hundredth, at the limit, as one study in a hundred may show it; less above one
+ * deviation from it, and nothing from three on. */
+double normal_shown_most(double above);
+
 /** Turns a symmetric positive definite a (n, n) into its Cholesky factor, in the lower half. Returns 0, or 1 + the row at
  * which a turns out not to be positive definite. */
 size_t cholesky(double *a, size_t n);

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "estimate/cells.h"
+#include "estimate/regress_counts.h"
 #include "estimate/regress_density.h"
 #include "estimate/regress_score.h"
 #include "estimate/regress_weights.h"
@@ -16,8 +17,7 @@ enum { STEPS_MAX = 100 };
 static const double step_most = 1;     /* of a term, so that a first step does not overshoot */
 static const double step_last = 1e-10; /* then the steps end */
 static const double term_most = 25;
-static const double events_least = 1.5;     /* deviations of their noise, and of records without */
-static const double mean_noise_most = 0.15; /* of the mean of counts, over it */
+static const double events_least = 1.5; /* deviations of their noise, and of records without */
 
 size_t regress_points(const struct regress_design *design)
 {
@@ -135,47 +135,6 @@ static double mean_outcome(const struct regress_design *design, const double *su
     return weighted / all;
 }
 
-/* A logarithm of a mean turns around where noise is as large as the mean. Of counts the noise of their sum over it, else 0. */
-static double mean_noise(const struct regress_cells *cells, const double *sum)
-{
-    const struct regress_design *design = cells->design;
-    double all = 0;
-    double square = 0;
-    for (size_t y = 0; y < design->outcomes && design->family == REGRESS_POISSON; y++) {
-        all += sum[y] * design->outcome[y];
-        square += design->outcome[y] * design->outcome[y];
-    }
-    const double noise = sqrt(cells->variance * (double)regress_points(design) * square);
-    return noise > 0 ? noise / fmax(all, 0) : 0;
-}
-
-/* Counts are shown where their sum is, so that noise has made it larger in the mean: the part of that which is in each cell, as the
- * cell's noise goes with the sum's. */
-static void set_lifted(struct regress_fit *fit, const double *sum)
-{
-    const struct regress_design *design = fit->cells->design;
-    const double points = (double)regress_points(design);
-    const double m = (double)fit->cells->m;
-    double all = 0;
-    double outcomes = 0;
-    double square = 0;
-    for (size_t y = 0; y < design->outcomes && design->family == REGRESS_POISSON; y++) {
-        all += sum[y] * design->outcome[y];
-        outcomes += points * design->outcome[y];
-        square += points * design->outcome[y] * design->outcome[y];
-    }
-    const double deviation = sqrt(fit->cells->variance * (square - outcomes * outcomes / m));
-    if (!(deviation > 0) || !(fit->mean_noise <= mean_noise_most)) {
-        return;
-    }
-    const double limit = all * fit->mean_noise / mean_noise_most;
-    const double above = normal_shown((all - limit) / deviation);
-    const double lifted = fit->cells->variance * normal_mean_above(above) / deviation;
-    for (size_t y = 0; y < design->outcomes; y++) {
-        fit->lifted[y] = lifted * (design->outcome[y] - outcomes / m);
-    }
-}
-
 static double between(double x, double low, double high)
 {
     return fmin(fmax(x, low), high);
@@ -220,13 +179,13 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
     *out = (struct regress_fit){.cells = cells, .terms = terms_of(design)};
     CHECK(out->terms <= REGRESS_TERMS_MAX && design->outcomes <= REGRESS_OUTCOMES_MAX);
     regress_sum_outcomes(sum, cells);
-    out->mean_noise = mean_noise(cells, sum);
-    if (!(out->mean_noise <= mean_noise_most) ||
+    out->mean_noise = regress_mean_noise(cells, sum);
+    if (!(out->mean_noise <= REGRESS_MEAN_NOISE_MOST) ||
         (regress_sum_events(&events, cells, sum) &&
          fmin(events.with, events.without) <= events_least * events.noise)) {
         return;
     }
-    set_lifted(out, sum);
+    regress_set_lifted(out, sum);
     start(out, sum);
     regress_leave_intervals_out(out, sum);
     regress_set_weights(out, sum);
@@ -276,8 +235,7 @@ struct moved {
     double z;             /* the 97.5 % point of the noise's standard deviations: heavier than a
                              normal's where few cells carry it */
     double inverse_noise; /* the deviation of inverse by noise, over it */
-    double
-        with_mean; /* of counts: how far value moves where the noise of their sum is a deviation of it */
+    struct regress_counted counted;
 };
 
 static struct moved moved_by(const struct regress_fit *fit, const double *weight)
@@ -293,7 +251,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     double by[REGRESS_POINTS_MAX];
     const double *by_point = by;
     double sum = 0, square = 0, fourth = 0, bend_sum = 0, bend_square = 0;
-    double counts = 0, counts_square = 0, joint = 0;
+    struct regress_counting counting = {.all = {.sum = 0}};
 
     memcpy(a, weight, fit->terms * sizeof *a);
     cells_solve(fit->factor, a, fit->terms);
@@ -325,9 +283,9 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
             square += moves * moves;
             fourth += moves * moves * moves * moves;
             if (design->family == REGRESS_POISSON) {
-                counts += design->outcome[y];
-                counts_square += design->outcome[y] * design->outcome[y];
-                joint += moves * design->outcome[y];
+                const double tells = *of_point * along[0] * along[0];
+                regress_count(&counting.all, design->outcome[y], moves);
+                regress_count(&counting.own, tells * design->outcome[y], moves);
             }
             bend_sum += bends;
             bend_square += bends * bends;
@@ -337,10 +295,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     } while (regress_point_next(&point, design));
     out.sampling = fmax(out.sampling, 0);
     out.noise = fit->cells->variance * fmax(square - sum * sum / m, 0);
-    if (counts_square > 0) {
-        out.with_mean = sqrt(fit->cells->variance) * fabs(joint - sum * counts / m) /
-                        sqrt(counts_square - counts * counts / m);
-    }
+    out.counted = regress_counted(fit, weight, &counting, sum, out.inverse);
     out.sampling += regress_by_shape(fit, weight, a, out.sampling + out.noise);
     out.z += square > 0 ? (ESTIMATE_Z_NOISE - ESTIMATE_Z) * fourth / (square * square) : 0;
     out.inverse_noise =
@@ -362,25 +317,24 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
     const enum regress_family family = fit->cells->design->family;
     const double fieller =
         family == REGRESS_LOGISTIC || family == REGRESS_LINEAR ? sqrt(kept) : kept;
-    /* What is shown just yet is what noise made larger: the ends are further out by what that moves on average. */
-    const double above =
-        fit->mean_noise > 0 ? normal_mean_above(1 / fit->mean_noise - 1 / mean_noise_most) : 0;
     const double half =
         ESTIMATE_Z * sqrt(moved.sampling + heavier * heavier * moved.noise) / fieller +
-        above * moved.with_mean;
-    out.factor = moved.inverse_noise / REGRESS_NOISE_MOST;
+        moved.counted.moved_by_all;
     const double hidden = regress_level_noise(fit, weight);
+    out.factor = fmax(moved.inverse_noise / REGRESS_NOISE_MOST, moved.counted.factor);
     out.factor = hidden < 1 ? out.factor : fmax(out.factor, hidden);
     if (!(out.factor < 1) || !(half > 0)) {
         return out;
     }
-    out.estimate = (struct estimate){moved.value, moved.value - half, moved.value + half,
-                                     sqrt(moved.noise), sqrt(moved.sampling)};
+    out.estimate = (struct estimate){moved.value, moved.value - half - moved.counted.too_high,
+                                     moved.value + half + moved.counted.too_low, sqrt(moved.noise),
+                                     sqrt(moved.sampling)};
     return out;
 }
 
 double regress_test(const struct table1_figure *figure)
 {
-    const double half = (figure->estimate.high - figure->estimate.low) / 2;
-    return erfc(ESTIMATE_Z * fabs(figure->estimate.value) / half / sqrt(2));
+    const struct estimate *own = &figure->estimate;
+    const double half = own->value > 0 ? own->value - own->low : own->high - own->value;
+    return erfc(ESTIMATE_Z * fabs(own->value) / half / sqrt(2));
 }
