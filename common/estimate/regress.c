@@ -303,7 +303,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     return out;
 }
 
-struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight)
+static struct table1_figure figure_of(const struct regress_fit *fit, const double *weight)
 {
     struct table1_figure out = {
         .estimate = {NAN, NAN, NAN, NAN, NAN}, .noise_low = NAN, .noise_high = NAN, .factor = NAN};
@@ -329,6 +329,22 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
     out.estimate = (struct estimate){moved.value, moved.value - half - moved.counted.too_high,
                                      moved.value + half + moved.counted.too_low, sqrt(moved.noise),
                                      sqrt(moved.sampling)};
+    return out;
+}
+
+struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight)
+{
+    struct table1_figure out = figure_of(fit, weight);
+    const struct table1_figure other =
+        fit->other != NULL ? figure_of(fit->other, weight) : (struct table1_figure){.factor = NAN};
+    if (fit->other == NULL || isnan(other.estimate.value)) {
+        return out;
+    }
+    if (isnan(out.estimate.value)) {
+        return other;
+    }
+    out.estimate.low = fmin(out.estimate.low, other.estimate.low);
+    out.estimate.high = fmax(out.estimate.high, other.estimate.high);
     return out;
 }
 

@@ -47,6 +47,7 @@ enum regress_family {
 enum {
     REGRESS_PREDICTORS_MAX = 8,
     REGRESS_LEVELS_MAX = 16,
+    REGRESS_ATOMS_MAX = 128, /* more values than that are as good as smooth */
     REGRESS_INTERVALS_MIN = 2,
     REGRESS_INTERVALS_MAX = 12,
     REGRESS_SLOPES_MAX = 24,
@@ -60,6 +61,9 @@ struct regress_predictor {
     size_t levels;
     bool is_number;                   /* one slope; else one for each level but the first */
     double value[REGRESS_LEVELS_MAX]; /* (levels) of a number, in [-1, 1] */
+    size_t atoms; /* of a number: how many values it takes, such as whole numbers; 0: any */
+    double atom[REGRESS_ATOMS_MAX];      /* (atoms) rising, in [-1, 1] */
+    size_t atom_end[REGRESS_LEVELS_MAX]; /* (levels) how many lie in it and in those before */
 };
 
 struct regress_design {
@@ -130,6 +134,9 @@ enum { REGRESS_PAIRS_MAX = REGRESS_SLOPES_MAX * (REGRESS_SLOPES_MAX - 1) / 2 };
 
 struct regress_fit {
     const struct regress_cells *cells;
+    const struct regress_fit
+        *other; /* of the same cells, whose numbers may be read otherwise; NULL after
+                                        regress_solve: figures are of both */
     size_t terms;
     bool is_solved;
     double mean_noise; /* of counts: the noise of their sum, over it; else 0 */
@@ -170,7 +177,8 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells);
 /** Returns why a sum of weight (terms) and b is left out. */
 enum regress_lack regress_lacks(const struct regress_fit *fit, const double *weight);
 
-/** Returns the sum of weight (terms) and b: value, interval, deviations. There is no interval of the noise alone: without noise the
+/** Returns the sum of weight (terms) and b: value, interval, deviations. With another reading the interval covers that of both, or is
+ * that of the only one that is given. There is no interval of the noise alone: without noise the
  * weights are others, and the coefficients a little, too. Not given where the fit is not solved, or by the rule above. */
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight);
 
@@ -235,7 +243,8 @@ double regress_fewest(const struct regress_design *design, size_t predictor, dou
 double regress_fewest_of_sum(const struct regress_design *design, const double *weight,
                              double variance, double doubt);
 
-/** Sets a number's values: the middles of levels that are even over [-1, 1]. */
+/** Sets a number's values: the middles of levels that are even over [-1, 1]. Of one that takes few values, levels become as many as these
+ * at most, have about as many each, and their values are these values' means. */
 void regress_set_even(struct regress_predictor *predictor);
 
 enum { REGRESS_PLAN_MOST = 8, REGRESS_PLAN_LEAST = 3 };

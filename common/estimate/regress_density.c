@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NODES = REGRESS_NODES, STEPS_MAX = 60, ROUNDS = 2 };
+enum { STEPS_MAX = 60, ROUNDS = 2 };
 
 /* The deviations that a_1 to a_6 are taken to have about 0. */
 static const double deviation[REGRESS_SHAPE] = {30, 30, 4, 2, 1, 0.5};
@@ -18,10 +18,26 @@ static const double records_most =
 static const double step_most = 3;
 static const double step_last = 1e-6;
 static const double steep_least = 200; /* a power of e over a level: its square is a double */
+static const double variance_least = 1e-9;
+static const double even_most = 1e-9; /* of a gap between nodes, by which others differ */
 
-static double node(size_t i, size_t levels)
+size_t regress_density_first(const struct regress_density *density, size_t level)
 {
-    return (double)(2 * i + 1) / (double)(levels * NODES) - 1;
+    return level > 0 ? density->end[level - 1] : 0;
+}
+
+bool regress_density_is_known(const struct regress_density *density)
+{
+    bool is_known = true;
+    for (size_t k = 0; k < density->levels; k++) {
+        is_known = is_known && density->end[k] - regress_density_first(density, k) == 1;
+    }
+    return is_known;
+}
+
+static size_t nodes_of(const struct regress_density *density)
+{
+    return density->end[density->levels - 1];
 }
 
 /* P_1(x) to P_count(x): out (count) */
@@ -36,7 +52,7 @@ static void legendre(double *out, double x, size_t count)
 
 static void set_density(struct regress_density *out, const double *a)
 {
-    const size_t nodes = out->levels * NODES;
+    const size_t nodes = nodes_of(out);
     double most = -INFINITY;
     double all = 0;
     for (size_t i = 0; i < nodes; i++) {
@@ -78,7 +94,7 @@ static void look(struct likely *out, const struct regress_density *density, cons
     double mean[REGRESS_SHAPE] = {0};
     memset(out, 0, sizeof *out);
     for (size_t k = 0; k < density->levels; k++) {
-        for (size_t i = k * NODES; i < (k + 1) * NODES; i++) {
+        for (size_t i = regress_density_first(density, k); i < density->end[k]; i++) {
             const double *p = density->p[i];
             all[k] += density->at[i];
             for (size_t d = 0; d < REGRESS_SHAPE; d++) {
@@ -155,7 +171,7 @@ static void fit_density(struct regress_density *out, double *factor, struct rele
             double own = released->sum[k];
             if (round > 0) {
                 own = 0;
-                for (size_t i = k * NODES; i < (k + 1) * NODES; i++) {
+                for (size_t i = regress_density_first(out, k); i < out->end[k]; i++) {
                     own += released->records * out->at[i];
                 }
             }
@@ -169,12 +185,16 @@ static void fit_density(struct regress_density *out, double *factor, struct rele
 }
 
 /* What is beyond the range counts at its end: how many do is not known. */
-static void set_at_end(double *at_end, const struct regress_density *density)
+static void set_at_end(double *at_end, const struct regress_density *density,
+                       const struct regress_predictor *predictor)
 {
     const size_t last = density->levels - 1;
+    const bool has_atoms = predictor->atoms > 0;
+    const double low = has_atoms ? predictor->atom[0] : -1;
+    const double high = has_atoms ? predictor->atom[predictor->atoms - 1] : 1;
     memset(at_end, 0, density->levels * sizeof *at_end);
-    at_end[0] = share_at_end * (density->mean[0] + 1);
-    at_end[last] = share_at_end * (1 - density->mean[last]);
+    at_end[0] = share_at_end * fmax(density->mean[0] - low, 0);
+    at_end[last] = share_at_end * fmax(high - density->mean[last], 0);
 }
 
 /* How a level's mean moves with a_d: what x and P_d go together by. */
@@ -185,8 +205,8 @@ static void set_by(double by[][REGRESS_SHAPE], const struct regress_density *den
         double x_mean = 0;
         double mean[REGRESS_SHAPE] = {0};
         double both[REGRESS_SHAPE] = {0};
-        for (size_t i = k * NODES; i < (k + 1) * NODES; i++) {
-            const double x = node(i, density->levels);
+        for (size_t i = regress_density_first(density, k); i < density->end[k]; i++) {
+            const double x = density->x[i];
             const double *p = density->p[i];
             all += density->at[i];
             x_mean += density->at[i] * x;
@@ -196,12 +216,12 @@ static void set_by(double by[][REGRESS_SHAPE], const struct regress_density *den
             }
         }
         for (size_t d = 0; d < REGRESS_SHAPE; d++) {
-            by[k][d] = both[d] / all - mean[d] / all * x_mean / all;
+            by[k][d] = all > 0 ? both[d] / all - mean[d] / all * x_mean / all : 0;
         }
     }
 }
 
-static void set_means(struct regress_density *out)
+static void set_means(struct regress_density *out, const struct regress_predictor *predictor)
 {
     double square = 0;
     double of_means = 0;
@@ -209,29 +229,49 @@ static void set_means(struct regress_density *out)
     for (size_t k = 0; k < out->levels; k++) {
         double all = 0;
         double sum = 0;
-        for (size_t i = k * NODES; i < (k + 1) * NODES; i++) {
-            const double x = node(i, out->levels);
+        for (size_t i = regress_density_first(out, k); i < out->end[k]; i++) {
+            const double x = out->x[i];
             all += out->at[i];
             sum += out->at[i] * x;
             square += out->at[i] * x * x;
         }
-        out->mean[k] = sum / all;
+        out->mean[k] = all > 0 ? sum / all : predictor->value[k];
         out->centre += sum;
-        of_means += sum * sum / all;
+        of_means += all > 0 ? sum * sum / all : 0;
     }
-    out->variance = square - out->centre * out->centre;
-    out->kept = (of_means - out->centre * out->centre) / out->variance;
+    out->variance = fmax(square - out->centre * out->centre, variance_least);
+    out->kept =
+        regress_density_is_known(out) ? 1 : (of_means - out->centre * out->centre) / out->variance;
+}
+
+static void set_nodes(struct regress_density *out, const struct regress_predictor *predictor)
+{
+    const size_t count =
+        predictor->atoms > 0 ? predictor->atoms : predictor->levels * REGRESS_NODES;
+    out->levels = predictor->levels;
+    for (size_t i = 0; i < count; i++) {
+        out->x[i] =
+            predictor->atoms > 0 ? predictor->atom[i] : (double)(2 * i + 1) / (double)count - 1;
+        legendre(out->p[i], out->x[i], REGRESS_SHAPE);
+    }
+    for (size_t k = 0; k < out->levels; k++) {
+        out->end[k] = predictor->atoms > 0 ? predictor->atom_end[k] : (k + 1) * REGRESS_NODES;
+    }
+    out->width = (out->x[count - 1] - out->x[0]) / (double)(count - 1);
+    for (size_t i = 1; i < count; i++) {
+        const double own = out->x[i] - out->x[i - 1];
+        out->width = fabs(own - out->width) <= even_most * own ? out->width : 0;
+    }
 }
 
 void regress_density_fit(struct regress_density *out, struct regress_shape *shape,
-                         const struct regress_levels *level, size_t levels)
+                         const struct regress_levels *level,
+                         const struct regress_predictor *predictor)
 {
+    const size_t levels = predictor->levels;
     struct released released = {.records = 0};
-    CHECK(levels > 0 && levels <= REGRESS_LEVELS_MAX);
-    out->levels = levels;
-    for (size_t i = 0; i < levels * NODES; i++) {
-        legendre(out->p[i], node(i, levels), REGRESS_SHAPE);
-    }
+    CHECK(levels > 0 && levels <= REGRESS_LEVELS_MAX && predictor->atoms <= REGRESS_ATOMS_MAX);
+    set_nodes(out, predictor);
     for (size_t k = 0; k < levels; k++) {
         released.records += level->sum[k];
     }
@@ -241,36 +281,36 @@ void regress_density_fit(struct regress_density *out, struct regress_shape *shap
     }
     released.records = worth * fmax(released.records, 1);
     fit_density(out, shape->factor, &released, worth * level->noise);
-    set_means(out);
+    set_means(out, predictor);
     set_by(shape->by, out);
-    set_at_end(shape->at_end, out);
+    set_at_end(shape->at_end, out, predictor);
 }
 
 void regress_density_narrow(struct regress_density *density, double q)
 {
     for (size_t k = 0; k < density->levels; k++) {
         double most = -INFINITY;
-        for (size_t i = k * NODES; i < (k + 1) * NODES; i++) {
-            const double away = node(i, density->levels) - density->centre;
+        for (size_t i = regress_density_first(density, k); i < density->end[k]; i++) {
+            const double away = density->x[i] - density->centre;
             density->log_at[i] = log(density->at[i]) - q * away * away / 2;
             most = fmax(most, density->log_at[i]);
         }
-        for (size_t i = k * NODES; i < (k + 1) * NODES; i++) {
+        for (size_t i = regress_density_first(density, k); i < density->end[k]; i++) {
             density->log_at[i] -= most;
             density->at[i] = exp(density->log_at[i]);
         }
     }
 }
 
-/* The mean place of a level's nodes, in nodes, under f(x) exp(t x), and its variance. width: of a node */
-static double place_within(double *variance, const double *at, double t, double width)
+/* The mean place of `count` nodes, in nodes, under f(x) exp(t x), and its variance. width: of a node */
+static double place_within(double *variance, const double *at, size_t count, double t, double width)
 {
     const double times = exp(t * width);
     double all = 0;
     double sum = 0;
     double square = 0;
     double more = 1;
-    for (size_t i = 0; i < NODES; i++) {
+    for (size_t i = 0; i < count; i++) {
         const double own = more * at[i];
         all += own;
         sum += own * (double)i;
@@ -282,29 +322,42 @@ static double place_within(double *variance, const double *at, double t, double 
     return mean;
 }
 
-/* The same where the powers of e might not be doubles. */
-static double place_within_steep(double *variance, const double *log_at, double t, double width)
+/* The mean of `count` nodes where they are not even, or the powers of e might not be doubles. */
+static double place_anywhere(double *variance, const double *log_at, const double *x, size_t count,
+                             double t)
 {
-    double own[NODES];
     double most = -INFINITY;
-    for (size_t i = 0; i < NODES; i++) {
-        own[i] = log_at[i] + t * width * (double)i;
-        most = fmax(most, own[i]);
+    double all = 0;
+    double sum = 0;
+    double square = 0;
+    for (size_t i = 0; i < count; i++) {
+        most = fmax(most, log_at[i] + t * x[i]);
     }
-    for (size_t i = 0; i < NODES; i++) {
-        own[i] = exp(own[i] - most);
+    for (size_t i = 0; i < count; i++) {
+        const double own = exp(log_at[i] + t * x[i] - most);
+        const double away = x[i] - x[0];
+        all += own;
+        sum += own * away;
+        square += own * away * away;
     }
-    return place_within(variance, own, 0, width);
+    *variance = fmax(square / all - sum * sum / all / all, 0);
+    return x[0] + sum / all;
 }
 
 double regress_density_mean(double *variance, const struct regress_density *density, size_t level,
                             double t)
 {
-    const size_t first = level * NODES;
-    const double width = 2 / (double)(density->levels * NODES);
-    const double place = fabs(t) * width * NODES <= steep_least
-                             ? place_within(variance, &density->at[first], t, width)
-                             : place_within_steep(variance, &density->log_at[first], t, width);
+    const size_t first = regress_density_first(density, level);
+    const size_t count = density->end[level] - first;
+    const double width = density->width;
+    if (count == 0) {
+        *variance = 0;
+        return density->mean[level];
+    }
+    if (!(width > 0) || fabs(t) * width * (double)count > steep_least) {
+        return place_anywhere(variance, &density->log_at[first], &density->x[first], count, t);
+    }
+    const double place = place_within(variance, &density->at[first], count, t, width);
     *variance *= width * width;
-    return node(first, density->levels) + place * width;
+    return density->x[first] + place * width;
 }

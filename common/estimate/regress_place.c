@@ -118,7 +118,7 @@ static bool jumps(const struct regress_density *density, const struct regress_le
     }
     for (size_t k = 0; k < density->levels; k++) {
         double fitted = 0;
-        for (size_t i = k * REGRESS_NODES; i < (k + 1) * REGRESS_NODES; i++) {
+        for (size_t i = regress_density_first(density, k); i < density->end[k]; i++) {
             fitted += all * density->at[i];
         }
         const double deviation = sqrt(fmax(fitted, 1) + level->noise * level->noise);
@@ -167,6 +167,18 @@ static void leave_jumping_out(struct regress_fit *fit, size_t predictor)
     }
 }
 
+/* Where the density has to tell how values lie within levels: whether it can. */
+static void judge(struct regress_fit *fit, size_t predictor, const struct regress_density *density,
+                  const struct regress_levels *level)
+{
+    if (density->variance < deviation_least * deviation_least) {
+        leave_all_out(fit, predictor);
+    }
+    if (jumps(density, level) || has_hole(level, density->levels)) {
+        leave_jumping_out(fit, predictor);
+    }
+}
+
 void regress_place(struct regress_fit *fit)
 {
     const struct regress_cells *cells = fit->cells;
@@ -185,16 +197,10 @@ void regress_place(struct regress_fit *fit)
     for (size_t i = 0; i < design->predictors; i++) {
         set_noise(&fit->shape[i], &design->predictor[i], &level[i]);
         if (design->predictor[i].is_number) {
-            regress_density_fit(&density[i], &fit->shape[i], &level[i],
-                                design->predictor[i].levels);
+            regress_density_fit(&density[i], &fit->shape[i], &level[i], &design->predictor[i]);
             if (!fit->shape[i].is_hidden && !level[i].is_alone &&
-                density[i].variance < deviation_least * deviation_least) {
-                leave_all_out(fit, i);
-            }
-            if (!fit->shape[i].is_hidden && !level[i].is_alone &&
-                (jumps(&density[i], &level[i]) ||
-                 has_hole(&level[i], design->predictor[i].levels))) {
-                leave_jumping_out(fit, i);
+                !regress_density_is_known(&density[i])) {
+                judge(fit, i, &density[i], &level[i]);
             }
         }
     }

@@ -126,8 +126,35 @@ double regress_fewest_of_sum(const struct regress_design *design, const double *
     return cells_fewest_records(has_figure, &asked);
 }
 
+/* The level's edges are even over the atoms and half of the gap beyond them. Each level has one at least. */
+static void share_atoms(struct regress_predictor *predictor)
+{
+    const double *atom = predictor->atom;
+    const size_t last = predictor->atoms - 1;
+    const double low = atom[0] - (atom[1] - atom[0]) / 2;
+    const double high = atom[last] + (atom[last] - atom[last - 1]) / 2;
+    size_t next = 0;
+    predictor->levels = predictor->levels < predictor->atoms ? predictor->levels : predictor->atoms;
+    for (size_t k = 0; k < predictor->levels; k++) {
+        const double edge = low + (high - low) * (double)(k + 1) / (double)predictor->levels;
+        const size_t kept = predictor->levels - k - 1; /* one for each level behind */
+        double sum = atom[next];
+        size_t count = 1;
+        while (next + count + kept <= last && (kept == 0 || atom[next + count] < edge)) {
+            sum += atom[next + count++];
+        }
+        next += count;
+        predictor->atom_end[k] = next;
+        predictor->value[k] = sum / (double)count;
+    }
+}
+
 void regress_set_even(struct regress_predictor *predictor)
 {
+    if (predictor->atoms > 0) {
+        share_atoms(predictor);
+        return;
+    }
     for (size_t k = 0; k < predictor->levels; k++) {
         predictor->value[k] = (double)(2 * k + 1) / (double)predictor->levels - 1;
     }

@@ -147,6 +147,13 @@ static void leave_slopes_out(struct regress_fit *fit, const struct regress_level
     }
 }
 
+/* Whether none of a number's few values lies in a level. */
+static bool has_no_value(const struct regress_predictor *predictor, size_t level)
+{
+    const size_t before = level > 0 ? predictor->atom_end[level - 1] : 0;
+    return predictor->is_number && predictor->atoms > 0 && predictor->atom_end[level] == before;
+}
+
 /* A point counts by its records over them and the noise: n/(n + v t/h). Its number of records is taken from each predictor's
  * levels as if these were independent, which has little of the point's own noise in it. */
 void regress_set_weights(struct regress_fit *fit, const double *outcomes)
@@ -169,8 +176,8 @@ void regress_set_weights(struct regress_fit *fit, const double *outcomes)
         for (size_t i = 0; i < design->predictors; i++) {
             const size_t k = point.level[i];
             records *= fmax(level[i].sum[k], level[i].noise) / all;
-            is_out =
-                is_out || (leaves_out(&design->predictor[i], &level[i]) && !level[i].is_found[k]);
+            is_out = is_out || has_no_value(&design->predictor[i], k) ||
+                     (leaves_out(&design->predictor[i], &level[i]) && !level[i].is_found[k]);
         }
         *weight++ = is_out ? 0 : worth > 0 ? records / (records + worth) : 1;
     } while (regress_point_next(&point, design));

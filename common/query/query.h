@@ -12,7 +12,7 @@
  *     evaluate: risk for time futime event death by sex, to 5000     a concordance
  *     correlate: [age, kappa, creatinine]
  *     pca: [age, kappa, creatinine]
- *     regress: death ~ age + sex + log(kappa) + factor(nodes)
+ *     regress: death ~ age + sex + log(kappa) + whole(nodes)
  *
  * `where` takes a predicate and may be left out. Everything here but query_add is public. */
 
@@ -81,6 +81,7 @@ struct query_variable {
         is_log; /* of a regress: its levels are even in the logarithm; step: the edges between them */
     bool
         is_factor; /* of a regress: its categories are a number's whole values, step: these, rising */
+    bool is_whole;   /* of a regress: a number that takes whole values alone */
     uint32_t weight; /* its part of the epsilon over the largest part, times 2^QUERY_WEIGHT_BITS */
 };
 
@@ -243,7 +244,7 @@ double query_sensitivity_squared(const struct query *query, unsigned grid_bits);
  * weights, an evaluate's levels, a concordance's bins, a correlate's parts. */
 void query_plan(struct query *query, const struct query_public *known);
 
-/** Answers whether a question takes a column's numbers to lie smoothly over its public range: as a term of a regress without factor(). */
+/** Answers whether a question takes a column's numbers to lie smoothly over its public range: as a term of a regress without factor() or whole(). */
 bool query_takes_smoothly(const struct query *query, size_t column_index);
 
 /** Answers whether an evaluate's score is a risk: its public range is one of probabilities. */
@@ -263,6 +264,10 @@ struct query_regress {
     double outcome[REGRESS_OUTCOMES_MAX];
 };
 void query_regress_design(struct query_regress *out, const struct query *query);
+
+/** The same, where columns that may have whole numbers alone do, though the question does not say so. Returns false where there is none,
+ * and the design is the same. */
+bool query_regress_design_whole(struct query_regress *out, const struct query *query);
 
 /** Tells what -1 .. 1 stands for in a regress's number: its own unit, or that of its logarithm or transform. */
 void query_regress_unit(double *centre, double *half, const struct query_variable *variable);

@@ -63,6 +63,8 @@ struct telling {
     const struct answering *answering;
     struct query_regress regress;
     struct regress_fit fit;
+    struct query_regress regress_whole; /* the other reading of the same cells, if there is one */
+    struct regress_fit fit_whole;
     struct regress_replay replay;         /* of every term, and the intercept behind them */
     double needed[REGRESS_TERMS_MAX + 1]; /* records by the noise alone, likewise; NAN: not asked */
     double weight[REGRESS_TERMS_MAX];     /* of the figure that is told */
@@ -148,6 +150,16 @@ static const struct query_variable *lacking_number(const struct telling *telling
     return &query->variable[fit->narrow];
 }
 
+/* What takes a number's whole values so that each has a level of its own; NULL: nothing does. */
+static const char *function_of(const struct query_variable *variable)
+{
+    const size_t count = variable->is_whole ? 0 : query_whole_numbers(&variable->column);
+    return count < 2                     ? NULL
+           : count <= REGRESS_PLAN_MOST  ? "whole"
+           : count <= REGRESS_LEVELS_MAX ? "factor"
+                                         : NULL;
+}
+
 /* What is missing, or how many times the epsilon would do. at: the term, or all terms for the intercept, whose weight is told */
 static void say_lack(struct query_answer *answer, const struct telling *telling, size_t at)
 {
@@ -167,7 +179,8 @@ static void say_lack(struct query_answer *answer, const struct telling *telling,
         .advice = advice_of_noise(telling->answering, telling->replay.factor[at]),
         .needed = telling->needed[at],
         .number = named.variable,
-        .whole = query_may_be_factor(&number->column) ? number->column.name : NULL,
+        .function = function_of(number),
+        .column = number->column.name,
     };
     if (isnan(answer->value)) {
         regress_say_lack(answer, query, &lacking);
@@ -243,7 +256,9 @@ static void say_what_it_is_of(struct query_answer *answer, size_t count,
     const struct query_variable *variable = &query->variable[index];
     const bool is_number = variable->column.kind == COLUMN_NUMBER;
     struct regress_slope named;
-    const bool is_bent = is_number && regress_misfit(&telling->fit, index) < misfit_least;
+    const bool is_bent = is_number && regress_misfit(&telling->fit, index) < misfit_least &&
+                         (telling->fit.other == NULL ||
+                          !(regress_misfit(telling->fit.other, index) >= misfit_least));
     regress_slope_of(&named, query, variable, 0);
     for (size_t i = 0; i < count; i++) {
         if (is_number) {
@@ -367,7 +382,13 @@ void answer_regress(struct query_answer *answer, const struct answering *answeri
     query_balanced_cells(cell, answering);
     query_regress_design(&telling.regress, query);
     const struct regress_cells cells = {&telling.regress.design, cell, query->cell_count, variance};
+    const struct regress_cells cells_whole = {&telling.regress_whole.design, cell,
+                                              query->cell_count, variance};
     regress_solve(&telling.fit, &cells);
+    if (query_regress_design_whole(&telling.regress_whole, query)) {
+        regress_solve(&telling.fit_whole, &cells_whole);
+        telling.fit.other = &telling.fit_whole;
+    }
     replay(&telling);
     answer += tell_counts(answer, answering, &cells);
     for (size_t i = 0; i < query->variable_count; i++) {

@@ -14,7 +14,8 @@ struct regress_lacking {
     struct advice advice; /* by it */
     double needed;        /* records, by the noise alone; NAN: none is known */
     const char *number;   /* the one that REGRESS_LACKS_RANGE or REGRESS_LACKS_SMOOTH is of */
-    const char *whole;    /* its column, where factor() takes it; else NULL */
+    const char *function; /* that takes its whole numbers, so few that each has a level; or NULL */
+    const char *column;   /* of that number */
 };
 
 /** Appends to a refusal what is missing, or how many times the epsilon, or the records, was found to do. */

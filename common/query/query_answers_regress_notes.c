@@ -89,8 +89,9 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
             ": the released levels of %s are not those of a smooth column: it has few values, or "
             "jumps, and its slope hangs on where they lie; ",
             lacking->number);
-        if (lacking->whole != NULL) {
-            append(answer, "if they are whole numbers, ask for factor(%s)", lacking->whole);
+        if (lacking->function != NULL) {
+            append(answer, "if they are whole numbers, ask for %s(%s)", lacking->function,
+                   lacking->column);
         } else {
             append(answer, "ask without it, or name its categories in `data`");
         }
@@ -132,13 +133,14 @@ void regress_say_rounded(struct query_answer *answer, const struct query_variabl
     const struct column *column = &variable->column;
     const double low = predicate_value(column, column->centre - column->half_width);
     const double high = predicate_value(column, column->centre + column->half_width);
-    append(answer,
-           "from %zu levels of %s over %.6g to %.6g, within which values are taken to lie smoothly",
-           variable->levels, name, low, high);
-    const bool has_whole_ends = 2 * low == floor(2 * low) && high - low == floor(high - low);
-    if (!variable->is_log && has_whole_ends && query_may_be_factor(column)) {
-        append(answer, "; if %s has whole numbers alone, ask for factor(%s)", column->name,
-               column->name);
+    const bool may_be_whole = !variable->is_whole && query_may_be_whole(column);
+    append(answer, "from %zu levels of %s over %.6g to %.6g, %s", variable->levels, name, low, high,
+           variable->is_whole ? "of whole numbers alone"
+           : may_be_whole     ? "within which values are taken to lie smoothly, or to be whole "
+                                "numbers: the interval covers both"
+                              : "within which values are taken to lie smoothly");
+    if (may_be_whole) {
+        append(answer, "; whole(%s) takes them to be whole", column->name);
     }
     if (is_bent) {
         append(answer, "; outcomes do not follow the model over these levels, so that the "

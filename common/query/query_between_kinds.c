@@ -99,18 +99,25 @@ size_t regress_effects(const struct query *query)
     return count;
 }
 
-/* One site's slopes, (effects, count) from `site` on. */
+/* One site's slopes, (effects, count) from `site` on. fit: (2) used for both readings of numbers */
 static void fit_site(struct between_site *site, struct regress_fit *fit, double *cell,
                      const struct joining *joining, size_t at)
 {
     struct query_run run;
     struct query_regress regress;
+    struct query_regress whole;
     const struct answering answering = joining_site(&run, joining, at);
     const struct regress_cells cells = {&regress.design, cell, joining->query->cell_count,
                                         joining->variance};
+    const struct regress_cells cells_whole = {&whole.design, cell, joining->query->cell_count,
+                                              joining->variance};
     query_balanced_cells(cell, &answering);
     query_regress_design(&regress, joining->query);
     regress_solve(fit, &cells);
+    if (query_regress_design_whole(&whole, joining->query)) {
+        regress_solve(&fit[1], &cells_whole);
+        fit->other = &fit[1];
+    }
     for (size_t i = 0; i < regress_slopes(&regress.design); i++) {
         double weight[REGRESS_TERMS_MAX] = {0};
         weight[regress.design.intervals + i] = 1;
@@ -145,7 +152,7 @@ enum status join_regress(struct query_effect *effect, struct between_site *site,
 {
     const struct query *query = joining->query;
     const size_t count = joining->sites->count;
-    struct regress_fit *fit = calloc(1, sizeof *fit);
+    struct regress_fit *fit = calloc(2, sizeof *fit);
     double *cell = calloc(query->cell_count, sizeof *cell);
     const enum status status = fit == NULL || cell == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {

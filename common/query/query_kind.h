@@ -110,12 +110,25 @@ enum status query_read_until_end(struct reading *reading);
 /** Returns the edge below level k of `levels` that are even over a column's public range, 0 < k < levels; unit: the file's. */
 double query_even_edge(const struct column *column, size_t k, size_t levels);
 
-/** Answers whether factor() takes a column: a number whose public range has 2 to REGRESS_LEVELS_MAX whole numbers. */
-bool query_may_be_factor(const struct column *column);
+/** Returns how many whole numbers a column's public range has; 0: it has more than REGRESS_ATOMS_MAX, or no number. */
+size_t query_whole_numbers(const struct column *column);
 
-/** Makes a term's column one of the whole numbers in its public range. Fails with STATUS_INVALID. */
+/** Answers whether a column may have whole numbers alone, and so few that it is not as good as smooth: its public range goes from one,
+ * or a half, on, and has 2 to REGRESS_ATOMS_MAX of them. */
+bool query_may_be_whole(const struct column *column);
+
+/** Makes a term's column one of the whole numbers in its public range, as categories; or as the values of a number. Fails with
+ * STATUS_INVALID. */
 MUST_USE enum status query_take_factor(struct query_variable *variable,
                                        const struct reader *at_column);
+MUST_USE enum status query_take_whole(struct query_variable *variable,
+                                      const struct reader *at_column);
+
+/** Sets the edges between at most `levels` levels of a variable of whole numbers: each lies between two of these. */
+void query_set_whole_levels(struct query_variable *variable, size_t levels);
+
+/** Sets the values that a variable of whole numbers takes. */
+void query_set_atoms(struct regress_predictor *out, const struct query_variable *variable);
 
 /** How much of `part` a number leaves to each step (levels, rising), and to `missing` behind them: to the two around it, so that
  * their mean is the number. Even. */

@@ -32,6 +32,9 @@ void query_regress_design(struct query_regress *out, const struct query *query)
     for (size_t i = 0; i < query->variable_count; i++) {
         out->predictor[i].levels = query->variable[i].levels;
         out->predictor[i].is_number = query->variable[i].column.kind == COLUMN_NUMBER;
+        if (query->variable[i].is_whole) {
+            query_set_atoms(&out->predictor[i], &query->variable[i]);
+        }
         if (out->predictor[i].is_number) {
             regress_set_even(&out->predictor[i]);
         }
@@ -62,6 +65,10 @@ static void set_levels(struct query_variable *variable, size_t levels)
 {
     double centre = 0;
     double half = 0;
+    if (variable->is_whole) {
+        query_set_whole_levels(variable, levels);
+        return;
+    }
     query_regress_unit(&centre, &half, variable);
     variable->levels = levels;
     for (size_t k = 1; k < levels; k++) {
@@ -119,14 +126,28 @@ static const char *foreign_term(const struct reader *reader)
     const struct slice text = reader->token.text;
     const bool is_word = reader->token.kind == TOKEN_WORD && !reader->token.quoted;
     if (is_word && reader_is(&behind, "(")) {
-        return "a term is a column, log(COLUMN) or factor(COLUMN)";
+        return "a term is a column, log(COLUMN), whole(COLUMN) or factor(COLUMN)";
     }
     return is_word && memchr(text.data, '*', text.size) != NULL
                ? "a term is one column: products of columns are not fitted"
                : NULL;
 }
 
-/* age, sex, log(kappa), factor(nodes) */
+/* Goes on behind the brackets that are open around a column. */
+static enum status close_functions(struct reader *reader, const bool *is_open)
+{
+    static const char *const remedy[] = {"the bracket of whole( is not closed: write )",
+                                         "the bracket of factor( is not closed: write )",
+                                         "the bracket of log( is not closed: write )"};
+    for (size_t i = 0; i < sizeof remedy / sizeof *remedy; i++) {
+        if (is_open[i] && !reader_accept(reader, ")")) {
+            return reader_refuse(reader, remedy[i]);
+        }
+    }
+    return STATUS_OK;
+}
+
+/* age, sex, log(kappa), whole(nodes), log(whole(visits)), factor(nodes) */
 static enum status read_predictor(struct reading *reading)
 {
     struct query *query = reading->query;
@@ -137,15 +158,17 @@ static enum status read_predictor(struct reading *reading)
     }
     struct query_variable *variable = &query->variable[query->variable_count];
     variable->is_log = accept_function(reader, "log");
-    const bool is_factor = !variable->is_log && accept_function(reader, "factor");
+    const bool is_whole = accept_function(reader, "whole");
+    const bool is_factor = !variable->is_log && !is_whole && accept_function(reader, "factor");
     if (foreign_term(reader) != NULL) {
         return reader_refuse(reader, foreign_term(reader));
     }
     enum status status = query_read_any(&variable->column, &variable->column_index, reading);
-    if (status == STATUS_OK && (variable->is_log || is_factor) && !reader_accept(reader, ")")) {
-        status = reader_refuse(reader, variable->is_log
-                                           ? "the bracket of log( is not closed: write )"
-                                           : "the bracket of factor( is not closed: write )");
+    if (status == STATUS_OK) {
+        status = close_functions(reader, (bool[]){is_whole, is_factor, variable->is_log});
+    }
+    if (status == STATUS_OK && is_whole) {
+        status = query_take_whole(variable, &at_column);
     }
     if (status == STATUS_OK && is_factor) {
         status = query_take_factor(variable, &at_column);

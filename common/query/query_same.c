@@ -42,6 +42,7 @@ static uint64_t print_of_words(const struct query *query)
         const struct query_variable *variable = &query->variable[i];
         variables += made_mix(4 * (uint64_t)variable->column_index + (variable->is_log ? 1 : 0) +
                               (variable->is_factor ? 2 : 0));
+        variables += variable->is_whole ? made_mix(~(uint64_t)variable->column_index) : 0;
     }
     print = made_mix(print ^ variables);
     print = made_mix(print ^ (has_column ? query->column_index : 0));

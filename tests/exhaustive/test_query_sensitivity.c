@@ -40,6 +40,7 @@ static const char *const question[] = {
     "regress: time age event death ~ sex, to 80 in 3 intervals",
     "regress: death ~ factor(kappa) + sex",
     "regress: age ~ factor(kappa) where sex == M",
+    "regress: death ~ whole(kappa) + sex in 3 levels",
     "evaluate: risk for death in 8 levels",
     "evaluate: own for death by sex, cut at 0.5 in 8 levels where kappa < 2",
     "evaluate: days for sex in 16 levels",

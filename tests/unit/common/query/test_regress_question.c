@@ -111,6 +111,11 @@ Test(regress_question, refuses_with_the_place_and_the_remedy)
     refuses("regress: age ~ sex, to 80", "a last time belong to times");
     refuses("regress: death ~ factor(kappa) + kappa", "in the question already");
     refuses("regress: death ~ factor(log(kappa))", "a term is a column, log(");
+    refuses("regress: death ~ whole(sex)", "write it without whole()");
+    refuses("regress: death ~ whole(kappa", "the bracket of whole( is not closed");
+    refuses("regress: death ~ log(whole(age)", "the bracket of log( is not closed");
+    refuses("regress: death ~ whole(log(age))", "a term is a column, log(");
+    refuses("regress: death ~ whole(kappa) + kappa", "in the question already");
     refuses("regress: death + age", "~ between spaces");
     refuses("regress: death ~", "the name of a column");
     refuses("regress: death ~ age+sex", "write a space before and behind + and ~");
@@ -296,7 +301,7 @@ Test(regress_question, refuses_the_slope_of_a_column_of_few_values_alone)
     cr_expect(answer[SEX].total_low > 0);
     cr_expect(strstr(answer[AGE].note, "ask without it") != NULL, "%s", answer[AGE].note);
     answer_points(answer, "regress: death ~ kappa + sex in 5 levels", two, events, 10, 1);
-    cr_expect(strstr(answer[AGE].note, "ask for factor(kappa)") != NULL, "%s", answer[AGE].note);
+    cr_expect(strstr(answer[AGE].note, "ask for whole(kappa)") != NULL, "%s", answer[AGE].note);
     answer_points(answer, "regress: death ~ age + sex in 5 levels", two, events, 10, 80);
     cr_expect(strstr(answer[AGE].note, "smooth column") == NULL, "noise: %s", answer[AGE].note);
     answer_points(answer, "regress: death ~ age + sex in 5 levels", fewer, happened, 10, 1);
@@ -317,6 +322,47 @@ Test(regress_question, names_the_values_of_factors)
     cr_expect_str_empty(answer[AGE].note);
 }
 
+/* Ages 50 to 98 that are whole, in 7 levels of 7 each; of kappa's six values each has a level. */
+Test(regress_question, takes_whole_numbers_by_their_values)
+{
+    const struct query query = parsed("regress: death ~ whole(age) + whole(kappa) in 7 levels");
+    struct query_regress regress;
+    cr_assert(query.variable[0].levels == 7 && query.variable[1].levels == 6);
+    for (size_t age = 50; age <= 98; age++) {
+        for (size_t kappa = 1; kappa <= 6; kappa++) {
+            const size_t cell = cell_of(&query, (double)age, 0, (double)kappa, 1);
+            cr_expect(cell == 2 * ((age - 50) / 7 * 6 + kappa - 1) + 1, "%zu, %zu: %zu", age, kappa,
+                      cell);
+        }
+    }
+    cr_expect(cell_of(&query, 12, 0, 9, 1) == 2 * 5 + 1, "what is beyond is in the first or last");
+    query_regress_design(&regress, &query);
+    cr_expect(regress.predictor[0].atoms == 49 && regress.predictor[0].atom_end[1] == 14);
+    cr_expect(regress.predictor[0].atom[0] == -1 && regress.predictor[0].atom[48] == 1);
+    cr_expect(fabs(regress.predictor[0].value[3]) < 1e-12 && regress.predictor[1].atoms == 6);
+    cr_expect(!query_regress_design_whole(&regress, &query), "there is no other reading");
+}
+
+/* Whether ages are whole is not said: the interval covers both readings. */
+Test(regress_question, covers_both_readings_of_numbers_that_may_be_whole)
+{
+    static const double records[] = {700, 600, 500, 450, 400, 380, 300, 260, 200, 120};
+    static const double events[] = {100, 140, 90, 110, 80, 90, 75, 90, 60, 60};
+    static struct query_answer open[16];
+    static struct query_answer whole[16];
+    answer_points(open, "regress: death ~ age + sex in 5 levels", records, events, 10, 1);
+    answer_points(whole, "regress: death ~ whole(age) + sex in 5 levels", records, events, 10, 1);
+    cr_expect(strstr(open[AGE].note, "or to be whole numbers: the interval covers both") != NULL,
+              "%s", open[AGE].note);
+    cr_expect(strstr(whole[AGE].note, "over 50 to 98, of whole numbers alone") != NULL, "%s",
+              whole[AGE].note);
+    cr_expect_str_eq(whole[AGE].variable, "age");
+    cr_expect(open[AGE].total_high - open[AGE].total_low >
+                  1.002 * (whole[AGE].total_high - whole[AGE].total_low),
+              "%g to %g, %g to %g", open[AGE].total_low, open[AGE].total_high, whole[AGE].total_low,
+              whole[AGE].total_high);
+}
+
 Test(regress_question, says_that_outcomes_do_not_follow_the_model)
 {
     static const double even[] = {800, 800, 800, 800, 800};
@@ -328,7 +374,8 @@ Test(regress_question, says_that_outcomes_do_not_follow_the_model)
     answer_points(answer, "regress: death ~ age in 5 levels", even, straight, 5, 1);
     cr_expect_str_eq(answer[AGE].note,
                      "from 5 levels of age over 50 to 98, within which values are taken to lie "
-                     "smoothly");
+                     "smoothly, or to be whole numbers: the interval covers both; whole(age) takes "
+                     "them to be whole");
 }
 
 Test(regress_question, says_that_nothing_is_there)

@@ -1,0 +1,176 @@
+/* Regressions on whole numbers, whose levels have few values each; and on counts of a rare category. */
+
+#include "estimate/cells.h"
+#include "estimate/regress.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+enum { LEVELS_MOST = 8, COUNTS = 6 };
+
+struct world {
+    struct regress_design design;
+    struct regress_predictor predictor[1];
+    double outcome[REGRESS_OUTCOMES_MAX];
+    double cell[LEVELS_MOST * COUNTS + 1];
+    struct regress_cells cells;
+    struct regress_fit fit;
+};
+
+static struct world world;
+static struct world other;
+
+static const double slope = 1.2;
+static const double records = 40000;
+
+/* A logistic regression on a number, nothing drawn: each value's records are in its level. share: (values) */
+static void set_up(struct world *out, size_t levels, size_t values, const double *share)
+{
+    memset(out, 0, sizeof *out);
+    struct regress_predictor *own = &out->predictor[0];
+    *own = (struct regress_predictor){.levels = levels, .is_number = true, .atoms = values};
+    for (size_t v = 0; v < values; v++) {
+        own->atom[v] = 2 * (double)v / (double)(values - 1) - 1;
+    }
+    regress_set_even(own);
+    out->design = (struct regress_design){.family = REGRESS_LOGISTIC,
+                                          .predictor = out->predictor,
+                                          .predictors = 1,
+                                          .intervals = 1,
+                                          .outcomes = 2,
+                                          .is_rounded = true};
+    for (size_t v = 0, k = 0; v < values; v++) {
+        const double event = 1 / (1 + exp(1 - slope * own->atom[v]));
+        k += v == own->atom_end[k] ? 1 : 0;
+        out->cell[2 * k] += records * share[v] * (1 - event);
+        out->cell[2 * k + 1] += records * share[v] * event;
+    }
+    out->cells = (struct regress_cells){&out->design, out->cell, 2 * own->levels + 1, 0};
+}
+
+static struct estimate figure_of(const struct world *of)
+{
+    const double weight[REGRESS_TERMS_MAX] = {0, 1};
+    return regress_figure(&of->fit, weight).estimate;
+}
+
+static const double sixth = 1.0 / 6;
+static const double few[] = {0.3, 0.25, 0.2, 0.12, 0.08, 0.05};
+static const double poisson[] = {0.02, 0.06, 0.12, 0.16, 0.17,  0.15, 0.12,
+                                 0.09, 0.05, 0.03, 0.02, 0.007, 0.003};
+
+Test(regress_whole, a_slope_is_that_of_the_values)
+{
+    const double even[] = {sixth, sixth, sixth, sixth, sixth, sixth};
+    const struct {
+        const double *share;
+        size_t values, levels, used;
+    } settings[] = {{even, 6, 8, 6}, {even, 6, 6, 6}, {even, 6, 4, 4},
+                    {few, 6, 5, 5},  {few, 6, 3, 3},  {poisson, 13, 8, 8}};
+    for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
+        set_up(&world, settings[s].levels, settings[s].values, settings[s].share);
+        cr_assert(world.predictor[0].levels == settings[s].used);
+        regress_solve(&world.fit, &world.cells);
+        cr_expect(fabs(world.fit.b[1] / slope - 1) < 0.01, "setting %zu: %g", s, world.fit.b[1]);
+    }
+}
+
+/* By even levels of a smooth column a slope on 0 to 5 would be a sixth too steep. Where nobody says what the numbers are, the interval
+ * covers both. */
+Test(regress_whole, an_interval_covers_both_readings)
+{
+    const double even[] = {sixth, sixth, sixth, sixth, sixth, sixth};
+    set_up(&world, 6, 6, even);
+    other = world;
+    other.design.predictor = other.predictor;
+    other.cells.design = &other.design;
+    other.cells.cell = other.cell;
+    world.predictor[0].atoms = 0;
+    regress_set_even(&world.predictor[0]);
+    world.cells.variance = other.cells.variance = 1;
+    regress_solve(&world.fit, &world.cells);
+    regress_solve(&other.fit, &other.cells);
+    const struct estimate smooth = figure_of(&world);
+    const struct estimate whole = figure_of(&other);
+    cr_expect(smooth.low > slope && whole.low < slope && slope < whole.high, "%g", smooth.low);
+    world.fit.other = &other.fit;
+    const struct estimate both = figure_of(&world);
+    cr_expect(both.value == smooth.value && both.low == whole.low && both.high == smooth.high);
+    world.fit.is_solved = false;
+    cr_expect(figure_of(&world).value == whole.value);
+}
+
+/* Values may lie at any distance, and a level may have none: its records are noise. */
+Test(regress_whole, a_level_without_a_value_counts_for_nothing)
+{
+    const double even[] = {sixth, sixth, sixth, sixth, sixth, sixth};
+    set_up(&world, 6, 6, even);
+    regress_solve(&world.fit, &world.cells);
+    const double without = world.fit.b[1];
+    struct regress_predictor *own = &world.predictor[0];
+    own->levels = 7; /* the fifth is empty */
+    memmove(&own->atom_end[5], &own->atom_end[4], 2 * sizeof own->atom_end[0]);
+    own->atom_end[4] = own->atom_end[3];
+    memmove(&world.cell[10], &world.cell[8], 4 * sizeof world.cell[0]);
+    world.cell[8] = 500;
+    world.cell[9] = 3000;
+    world.cells.m = 15;
+    regress_solve(&world.fit, &world.cells);
+    cr_assert(world.fit.is_solved);
+    cr_expect(fabs(world.fit.b[1] - without) < 1e-3, "%g, %g", world.fit.b[1], without);
+}
+
+/* Counts 0 to 5 of three categories, the last one of which 15 records in 1,415 have; nothing drawn. */
+static void set_up_counts(double variance)
+{
+    static const double size[] = {1000, 400, 15};
+    static const double rate[] = {0.5, 0.7, 0.6};
+    memset(&world, 0, sizeof world);
+    world.predictor[0] = (struct regress_predictor){.levels = 3};
+    world.design = (struct regress_design){.family = REGRESS_POISSON,
+                                           .predictor = world.predictor,
+                                           .predictors = 1,
+                                           .intervals = 1,
+                                           .outcomes = COUNTS,
+                                           .outcome = world.outcome,
+                                           .is_rounded = true};
+    for (size_t k = 0; k < 3; k++) {
+        double share = exp(-rate[k]);
+        for (size_t y = 0; y < COUNTS; y++) {
+            world.outcome[y] = (double)y;
+            world.cell[k * COUNTS + y] = size[k] * share;
+            share *= rate[k] / (double)(y + 1);
+        }
+    }
+    world.cells = (struct regress_cells){&world.design, world.cell, 3 * COUNTS + 1, variance};
+    regress_solve(&world.fit, &world.cells);
+    cr_assert(world.fit.is_solved);
+}
+
+static struct table1_figure category(size_t level)
+{
+    double weight[REGRESS_TERMS_MAX] = {0};
+    weight[level] = 1;
+    return regress_figure(&world.fit, weight);
+}
+
+/* A category's counts are 9, their noise is the root of 55 times a cell's: 0.3 of them at a variance of 0.17. Near that noise may have
+ * made them more by so much that the interval's lower end moves; the common category's does not. */
+Test(regress_whole, a_rare_category_of_counts_has_a_lower_end_that_allows_for_its_being_shown)
+{
+    set_up_counts(0.005);
+    const struct estimate quiet = category(2).estimate;
+    cr_expect(fabs((quiet.value - quiet.low) / (quiet.high - quiet.value) - 1) < 1e-9);
+    set_up_counts(0.14);
+    const struct estimate loud = category(2).estimate;
+    const struct estimate common = category(1).estimate;
+    cr_expect((loud.value - loud.low) / (loud.high - loud.value) > 2, "%g %g %g", loud.low,
+              loud.value, loud.high);
+    cr_expect(fabs((common.value - common.low) / (common.high - common.value) - 1) < 1e-9);
+    cr_expect(regress_test(&(struct table1_figure){.estimate = loud}) > 0.5);
+    set_up_counts(0.2);
+    const struct table1_figure refused = category(2);
+    cr_expect(isnan(refused.estimate.value) && refused.factor > 1, "%g", refused.factor);
+    cr_expect(category(1).estimate.low > 0.1);
+}
