@@ -52,13 +52,31 @@ static size_t clean_each(const struct intervals_setting *setting)
     return setting->runs < 1000 ? 1 : 10;
 }
 
+/* A fit, and that of the other reading of its numbers if there is one. */
+struct read {
+    struct regress_fit fit;
+    struct regress_fit other;
+    struct regress_cells cells_of_other;
+};
+
+static void solve(struct read *out, const struct regress_cells *cells, const struct simulated *from)
+{
+    regress_solve(&out->fit, cells);
+    if (from->is_unsaid) {
+        out->cells_of_other = *cells;
+        out->cells_of_other.design = &from->other;
+        regress_solve(&out->other, &out->cells_of_other);
+        out->fit.other = &out->other;
+    }
+}
+
 static enum status simulate(struct found *out, const struct intervals_setting *setting)
 {
     const size_t each = clean_each(setting);
     static double exact[REGRESS_CELLS_MAX + 1];
     static double cell[REGRESS_CELLS_MAX + 1];
-    static struct regress_fit fit;
-    static struct regress_fit fit_of_clean;
+    static struct read own;
+    static struct read of_clean;
     struct simulated from;
     struct intervals_studies studies;
     enum status status = intervals_studies_init(&studies, setting, &intervals_two_cells);
@@ -75,18 +93,18 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         status = intervals_studies_draw(cell, exact, cells, &studies);
         cells_balance(cell, cells, (double)studies.records);
-        regress_solve(&fit, &noisy);
+        solve(&own, &noisy, &from);
         if (i % each == 0) {
-            regress_solve(&fit_of_clean, &clean);
+            solve(&of_clean, &clean, &from);
         }
-        judge(out, &fit, i % each == 0 ? &fit_of_clean : NULL, &from);
+        judge(out, &own.fit, i % each == 0 ? &of_clean.fit : NULL, &from);
     }
     if (status == STATUS_OK) {
         intervals_studies_expect(exact, cells, &studies);
-        regress_solve(&fit, &truth);
+        solve(&own, &truth, &from);
     }
     for (size_t i = 0; i < regress_world_slope_count(&from) && status == STATUS_OK; i++) {
-        out->width[i].by_true = width_of(&fit, i);
+        out->width[i].by_true = width_of(&own.fit, i);
     }
     intervals_studies_free(&studies);
     return status;

@@ -1,18 +1,4 @@
-/* Regressions of known coefficients. Each family has six designs:
- *
- *   built   a nearly normal column, one of two even categories, a skewed column: the estimator was built on it
- *   looked  a column, another that correlates with it by 0.7, three categories of 55, 33 and 12 %, a slope of 0: the first that
- *           confirmed it; what failed there was mended, so that it confirms no more
- *   fresh   a column, another that correlates with it by -0.5, two categories of which the second has a fifth of the records, more
- *           where the first column is large; a slope of 0: simulated when nothing was changed any more
- *   other   a column that is even over its range, another that falls from its range's first end and goes with it, 0.5 of their
- *           normal variables, two categories of which the second has three in ten records, more where the first column is large; a
- *           slope of 0: simulated when nothing was changed any more
- *   last    a column that falls from its range's first end, another that correlates with it by 0.4, three categories; a slope of 0
- *   strong  two columns that correlate by -0.7, with slopes twice those of the others, two categories: simulated once, for the
- *           noise of covariances
- *
- * Outcomes follow the model at the predictors' own values. Numbers lie in [-1, 1]. */
+/* study_intervals_regress_world.c - how records of a design come about, and which cells they are in. */
 
 #include "lab/study/study_intervals_regress.h"
 
@@ -23,87 +9,15 @@ enum { FINE = 16, PARTS = 4, PARTS_OF_LEVEL = 32 };
 
 static const double farthest = 5; /* of the first column's variable */
 
-/* A family's baseline and its slopes; of hazards one baseline for all intervals. */
-struct model {
-    double baseline;
-    double slope[SLOPES];
-};
-
-/* How a predictor's levels come about; z is the first column's normal variable. */
-struct column {
-    enum { NORMAL, SKEWED, EVEN, FALLING, CATEGORY } kind;
-    size_t categories;
-    double centre, spread; /* of a number */
-    double correlation;    /* with z; of a category how its odds' logarithm grows with z */
-    double end[2];         /* of a category: shares up to each level but the last, at z = 0 */
-};
-
 static const double most_counted = 7; /* of a Poisson outcome */
 static const double censoring_end = 1.5 * INTERVALS;
 
 static const double spread_of_linear = 0.2;
 
-static const struct {
-    const char *name;
-    size_t slopes;
-    struct column column[PREDICTORS];
-    struct model model[FAMILIES];
-} designs[DESIGNS] = {
-    {"",
-     3,
-     {{NORMAL, 0, 0, 0.4, 1, {0, 0}},
-      {CATEGORY, 2, 0, 0, 0, {0.5, 0}},
-      {SKEWED, 0, 0.35, 0.6, 0, {0, 0}}},
-     {{-1, {1.2, 0.6, 0.8, 0}},
-      {-0.1, {0.3, 0.1, 0.2, 0}},
-      {-0.2, {0.5, 0.3, 0.4, 0}},
-      {-2.2, {0.9, 0.4, 0.6, 0}}}},
-    {", looked",
-     4,
-     {{NORMAL, 0, 0, 0.4, 1, {0, 0}},
-      {NORMAL, 0, 0.05, 0.35, 0.7, {0, 0}},
-      {CATEGORY, 3, 0, 0, 0, {0.55, 0.88}}},
-     {{-1, {1.3, -0.9, 0, 0.6}},
-      {-0.1, {0.35, -0.25, 0, -0.12}},
-      {-0.2, {0.45, -0.35, 0, 0.3}},
-      {-2.2, {1.2, -0.7, 0, -0.4}}}},
-    {", fresh",
-     3,
-     {{NORMAL, 0, -0.1, 0.45, 1, {0, 0}},
-      {NORMAL, 0, 0.1, 0.3, -0.5, {0, 0}},
-      {CATEGORY, 2, 0, 0, 0.8, {0.82, 0}}},
-     {{-1.4, {0.9, 0, 0.7, 0}},
-      {-0.05, {0.25, 0, -0.2, 0}},
-      {-0.4, {0.4, 0, 0.35, 0}},
-      {-2, {0.7, 0, 0.5, 0}}}},
-    {", other",
-     3,
-     {{EVEN, 0, 0, 0, 1, {0, 0}},
-      {FALLING, 0, 0, 0.5, 0.5, {0, 0}},
-      {CATEGORY, 2, 0, 0, 0.6, {0.7, 0}}},
-     {{-1.3, {0.8, -0.7, 0, 0}},
-      {0.05, {0.2, -0.25, 0, 0}},
-      {-0.5, {0.3, -0.35, 0, 0}},
-      {-2.1, {0.6, -0.6, 0, 0}}}},
-    {", last",
-     4,
-     {{FALLING, 0, 0, 0.7, 1, {0, 0}},
-      {NORMAL, 0, -0.05, 0.35, 0.4, {0, 0}},
-      {CATEGORY, 3, 0, 0, -0.5, {0.5, 0.8}}},
-     {{-1, {-0.8, 1, 0.5, 0}},
-      {0, {-0.2, 0.3, -0.15, 0}},
-      {-0.3, {-0.3, 0.4, 0.3, 0}},
-      {-2.3, {-0.6, 0.8, 0.4, 0}}}},
-    {", strong",
-     3,
-     {{NORMAL, 0, 0, 0.3, 1, {0, 0}},
-      {NORMAL, 0, 0, 0.35, -0.7, {0, 0}},
-      {CATEGORY, 2, 0, 0, 0.5, {0.6, 0}}},
-     {{-1.2, {1.7, 1.2, 0.5, 0}},
-      {0, {0.6, 0.4, 0.2, 0}},
-      {-0.3, {0.8, 0.6, 0.3, 0}},
-      {-2.2, {1.5, 1.1, 0.4, 0}}}},
-};
+static bool is_whole(const struct column *column)
+{
+    return column->kind == WHOLE || column->kind == UNSAID;
+}
 
 enum regress_family regress_world_family(const struct intervals_setting *setting)
 {
@@ -143,6 +57,8 @@ static double value_at(const struct column *column, double w)
     case FALLING:
         return -1 - column->spread * log(normal_below(-w));
     case NORMAL:
+    case WHOLE:
+    case UNSAID:
     case CATEGORY:
         break;
     }
@@ -159,6 +75,8 @@ static double variable_at(const struct column *column, double value)
     case FALLING:
         return -normal_at(exp(-(value + 1) / column->spread));
     case NORMAL:
+    case WHOLE:
+    case UNSAID:
     case CATEGORY:
         break;
     }
@@ -180,14 +98,56 @@ static double below(const struct column *column, double edge, size_t levels, dou
                         sqrt(1 - column->correlation * column->correlation));
 }
 
+/* The chance of a whole number to be below another. */
+static double whole_below(const struct column *column, size_t number, double z)
+{
+    if (number == 0 || number == column->categories) {
+        return number == 0 ? 0 : 1;
+    }
+    const double w = normal_at(sqrt((double)number / (double)column->categories));
+    return normal_below((w - column->correlation * z) /
+                        sqrt(1 - column->correlation * column->correlation));
+}
+
+static void set_atoms(struct regress_predictor *out, size_t count)
+{
+    out->atoms = count;
+    for (size_t i = 0; i < count; i++) {
+        out->atom[i] = 2 * (double)i / (double)(count - 1) - 1;
+    }
+}
+
+/* Whole numbers by the edges of levels that are even over [-1, 1]. */
+static void place_atoms(struct regress_predictor *out, size_t count)
+{
+    size_t next = 0;
+    set_atoms(out, count);
+    for (size_t k = 0; k < out->levels; k++) {
+        const double edge = 2 * (double)(k + 1) / (double)out->levels - 1;
+        while (next < count && (k + 1 == out->levels || out->atom[next] < edge - 1e-9)) {
+            next++;
+        }
+        out->atom_end[k] = next;
+    }
+}
+
 static void set_levels(struct simulated *out, size_t levels)
 {
+    out->is_unsaid = false;
     for (size_t i = 0; i < PREDICTORS; i++) {
         struct regress_predictor *predictor = &out->predictor[i];
-        const struct column *column = &designs[out->which].column[i];
+        const struct column *column = &regress_world_designs[out->which].column[i];
         predictor->is_number = column->kind != CATEGORY;
         predictor->levels = predictor->is_number ? levels : column->categories;
+        if (column->kind == WHOLE) {
+            set_atoms(predictor, column->categories);
+        }
         regress_set_even(predictor);
+        out->whole[i] = *predictor;
+        if (column->kind == UNSAID) {
+            place_atoms(&out->whole[i], column->categories);
+            out->is_unsaid = true;
+        }
     }
 }
 
@@ -212,6 +172,8 @@ void regress_world_init(struct simulated *out, const struct intervals_setting *s
     }
     set_levels(out, REGRESS_PLAN_MOST);
     set_levels(out, regress_plan(&out->design, out->predictor, records, variance));
+    out->other = out->design;
+    out->other.predictor = out->whole;
 }
 
 /* Adds the outcomes of a part of a point: own[i] is of outcome i, of a linear regression of the one i/PARTS_OF_LEVEL. */
@@ -269,8 +231,8 @@ struct place {
 static void add_parts(double *own, const struct simulated *from, const struct place *at, size_t k,
                       size_t slope)
 {
-    const struct model *model = &designs[from->which].model[from->design.family];
-    const struct column *column = &designs[from->which].column[k];
+    const struct model *model = &regress_world_designs[from->which].model[from->design.family];
+    const struct column *column = &regress_world_designs[from->which].column[k];
     if (k == PREDICTORS) {
         add_outcomes(own, from->design.family, at->chance, at->eta);
         return;
@@ -278,6 +240,17 @@ static void add_parts(double *own, const struct simulated *from, const struct pl
     const struct regress_predictor *predictor = &from->predictor[k];
     const size_t level = at->level[k];
     const size_t parts = predictor->is_number ? PARTS : 1;
+    if (is_whole(column)) {
+        const struct regress_predictor *whole = &from->whole[k];
+        for (size_t v = level > 0 ? whole->atom_end[level - 1] : 0; v < whole->atom_end[level];
+             v++) {
+            struct place next = *at;
+            next.chance *= whole_below(column, v + 1, at->z) - whole_below(column, v, at->z);
+            next.eta += model->slope[slope] * whole->atom[v];
+            add_parts(own, from, &next, k + 1, slope + 1);
+        }
+        return;
+    }
     for (size_t i = 0; i < parts; i++) {
         const double low = (double)level + (double)i / (double)parts;
         const double high = (double)level + (double)(i + 1) / (double)parts;
@@ -296,8 +269,8 @@ static void add_parts(double *own, const struct simulated *from, const struct pl
 /* The first column is in FINE parts of its level. */
 static void add_point(double *own, const struct simulated *from, const size_t *level)
 {
-    const struct model *model = &designs[from->which].model[from->design.family];
-    const struct column *column = designs[from->which].column;
+    const struct model *model = &regress_world_designs[from->which].model[from->design.family];
+    const struct column *column = regress_world_designs[from->which].column;
     const size_t levels = from->predictor[0].levels;
     double end[2];
     for (size_t i = 0; i < 2; i++) {
@@ -343,15 +316,15 @@ enum status regress_world_source(struct intervals_source *out, const struct simu
 
 const char *regress_world_name(const struct intervals_setting *setting)
 {
-    return designs[design_of(setting)].name;
+    return regress_world_designs[design_of(setting)].name;
 }
 
 const double *regress_world_slopes(const struct simulated *from)
 {
-    return designs[from->which].model[from->design.family].slope;
+    return regress_world_designs[from->which].model[from->design.family].slope;
 }
 
 size_t regress_world_slope_count(const struct simulated *from)
 {
-    return designs[from->which].slopes;
+    return regress_world_designs[from->which].slopes;
 }
