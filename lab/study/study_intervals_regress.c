@@ -77,7 +77,7 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     static double cell[REGRESS_CELLS_MAX + 1];
     static struct read own;
     static struct read of_clean;
-    struct simulated from;
+    static struct simulated from;
     struct intervals_studies studies;
     enum status status = intervals_studies_init(&studies, setting, &intervals_two_cells);
 
