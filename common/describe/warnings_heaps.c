@@ -60,7 +60,8 @@ enum status warnings_of_heap(struct warnings *warnings, const struct dataset *da
         (heap.values <= VALUES_MOST || (double)heap.cells >= share_most * (double)count)) {
         why_set(&text,
                 "%zu of %zu numbers of column \"%s\" are %.6g, and %zu values are different: a "
-                "regression takes them to lie smoothly over the range, and its intervals may miss. "
+                "regression may take them to lie smoothly over the range, and its intervals may "
+                "then miss. "
                 "If they are whole numbers, write whole(%s). If the heap is at a limit of "
                 "detection, let the public range begin there",
                 heap.cells, count, schema->column[column].name, heap.value, heap.values,

@@ -140,7 +140,7 @@ void regress_say_rounded(struct query_answer *answer, const struct query_variabl
                                 "numbers: the interval covers both"
                               : "within which values are taken to lie smoothly");
     if (may_be_whole) {
-        append(answer, "; whole(%s) takes them to be whole", column->name);
+        append(answer, "; ask for whole(%s) if they are whole", column->name);
     }
     if (is_bent) {
         append(answer, "; outcomes do not follow the model over these levels, so that the "

@@ -226,7 +226,7 @@ Test(warnings, a_column_of_few_values_or_with_a_heap_is_told)
     cr_expect_str_eq(
         of_heap(number, heaped, 100),
         "12 of 111 numbers of column \"crp\" are 7.5, and 100 values are different: a regression "
-        "takes them to lie smoothly over the range, and its intervals may miss. If they are "
+        "may take them to lie smoothly over the range, and its intervals may then miss. If they are "
         "whole numbers, write whole(crp). If the heap is at a limit of detection, let the public "
         "range begin there\n");
     cr_expect_str_empty(of_heap(number, even, 20));

@@ -372,10 +372,11 @@ Test(regress_question, says_that_outcomes_do_not_follow_the_model)
     answer_points(answer, "regress: death ~ age in 5 levels", even, bent, 5, 1);
     cr_expect(strstr(answer[AGE].note, "do not follow the model") != NULL, "%s", answer[AGE].note);
     answer_points(answer, "regress: death ~ age in 5 levels", even, straight, 5, 1);
-    cr_expect_str_eq(answer[AGE].note,
-                     "from 5 levels of age over 50 to 98, within which values are taken to lie "
-                     "smoothly, or to be whole numbers: the interval covers both; whole(age) takes "
-                     "them to be whole");
+    cr_expect_str_eq(
+        answer[AGE].note,
+        "from 5 levels of age over 50 to 98, within which values are taken to lie "
+        "smoothly, or to be whole numbers: the interval covers both; ask for whole(age) "
+        "if they are whole");
 }
 
 Test(regress_question, says_that_nothing_is_there)
