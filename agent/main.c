@@ -4,7 +4,6 @@
 
 #include "base/embedded.h"
 #include "io/daemon.h"
-#include "tests/support/program_variant.h"
 
 #define PROGRAM "hedgerow-agent"
 
@@ -26,12 +25,13 @@ static struct arguments asked = {.timeout_s = 10, .runs = 1};
 #define JSON {.name = "--json", .flag = &asked.json}
 #define TIMEOUT {.name = "--timeout", .number = &asked.timeout_s, .min = 1, .max = 3600, .what = "SECONDS"}
 #define RECORDS {.name = "--records", .number = &asked.records, .min = DICTIONARY_RECORDS_MIN, .max = DICTIONARY_RECORDS_MAX, .what = "N"}
+#define SEED {.name = DAEMON_SEED, .number = &asked.seed, .max = UINT64_MAX, .given = &asked.seeded, .what = "N"}
 #define NAME {.text = &asked.name, .required = true, .what = "NAME"}
 #define DIGEST {.text = &asked.digest, .required = true, .what = "DIGEST"}
 
 static const struct daemon_command COMMANDS[] = {
     {"init", NULL, main_init, {{.text = &asked.folder, .what = "FOLDER"}}},
-    {"run", NULL, main_run, {CONFIG, {.name = "--once", .flag = &asked.once} VARIANT_SEED(asked)}},
+    {"run", NULL, main_run, {CONFIG, {.name = "--once", .flag = &asked.once}, SEED}},
     {"check", NULL, main_check, {CONFIG, {.name = "--job", .text = &asked.job, .what = "FILE"}, TIMEOUT}},
     {"describe", NULL, main_describe, {{.text = &asked.table, .required = true, .what = "DATA.csv"}, RECORDS,
         {.name = "--separator", .text = &asked.separator, .what = "WORD"}}},

@@ -11,11 +11,11 @@
 #include "io/driver.h"
 #include "io/endpoint.h"
 #include "io/journal.h"
+#include "io/variant.h"
 #include "job/round.h"
 #include "learn/blas.h"
 #include "learn/model.h"
 #include "protocol/message.h"
-#include "tests/support/program_variant.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -286,7 +286,7 @@ static enum status serve(struct run *run, int *exit_code, struct why *why)
     if (status != STATUS_OK) {
         return status;
     }
-    driver.observe = VARIANT_OBSERVE;
+    driver.observe = program_variant.observe;
     log_event(&run->daemon.log, LOG_INFO, "agent-started", NULL, "dialing %s",
               run->site.settings.address);
     run->memory_bytes = site_memory(&run->site);
@@ -353,9 +353,8 @@ int main_run(const struct arguments *arguments)
         status = site_read_job(&run->site, NULL, &why);
     }
     if (status == STATUS_OK && arguments->seeded) {
-        const struct daemon_seeding seeding = {VARIANT_RANDOM, run->site.settings.simulated,
-                                               "the noise comes"};
-        status = daemon_seed(&run->daemon, &seeding, arguments->seed, &why);
+        status = daemon_seed(&run->daemon, run->site.settings.simulated, "the noise comes",
+                             arguments->seed, &why);
     }
     if (status == STATUS_OK) {
         status = drive(run, &exit_code, &why);

@@ -124,14 +124,11 @@ function(house_texts target name)
   target_link_libraries(${target} PRIVATE ${name})
 endfunction()
 
-# A program's files and libraries once more, with one definition and what tests alone have. Never installed.
-function(house_variant name program definition)
-  get_target_property(files ${program} SOURCES)
-  get_target_property(folder ${program} SOURCE_DIR)
+# A program's objects and libraries once more, with another definition of io/variant.h and what tests alone have. Never installed.
+function(house_variant name program variant)
   get_target_property(libraries ${program} LINK_LIBRARIES)
-  list(TRANSFORM files PREPEND "${folder}/")
-  add_executable(${name} ${files})
-  target_compile_definitions(${name} PRIVATE ${definition})
+  add_executable(${name} $<TARGET_OBJECTS:${program}> "${CMAKE_SOURCE_DIR}/tests/support/variant_${variant}.c")
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE support ${libraries})
 endfunction()
 

@@ -4,7 +4,6 @@
 
 #include "base/embedded.h"
 #include "io/daemon.h"
-#include "tests/support/program_variant.h"
 
 #define PROGRAM "hedgerow-coordinator"
 
@@ -25,6 +24,7 @@ static struct arguments asked = {.valid_hours = 48};
 /* clang-format off */
 #define CONFIG {.name = "--config", .text = &asked.config, .required = true, .what = "FILE"}
 #define JSON {.name = "--json", .flag = &asked.json}
+#define SEED {.name = DAEMON_SEED, .number = &asked.seed, .max = UINT64_MAX, .given = &asked.seeded, .what = "N"}
 #define NAME {.text = &asked.name, .required = true, .what = "NAME"}
 #define KEY {.name = "--key", .text = &asked.key, .what = "HEX"}
 #define TOKEN {.name = "--token", .text = &asked.token, .what = "FILE"}
@@ -34,7 +34,7 @@ static struct arguments asked = {.valid_hours = 48};
 
 static const struct daemon_command COMMANDS[] = {
     {"init", NULL, main_init, {{.text = &asked.folder, .what = "FOLDER"}}},
-    {"run", NULL, main_run, {CONFIG VARIANT_SEED(asked)}},
+    {"run", NULL, main_run, {CONFIG, SEED}},
     {"check", NULL, main_check, {CONFIG}},
     {"enrol", NULL, main_enrol, {CONFIG}},
     {"columns", NULL, main_columns, {CONFIG, JSON}},

@@ -12,10 +12,8 @@
 #include "io/enrolment.h"
 #include "io/log_sink.h"
 #include "io/roster.h"
+#include "io/variant.h"
 #include "protocol/ask.h"
-#ifdef HEDGEROW_OBSERVED
-#include "tests/support/kill_at.h"
-#endif
 
 #include <errno.h>
 #include <inttypes.h>
@@ -56,18 +54,17 @@ struct desk {
     struct acts_memory memory;
     int signals;
     struct allowance submissions;
-#ifdef HEDGEROW_OBSERVED
-    unsigned asked;
+    unsigned asked; /* how often each step was reached, for an observer */
     unsigned acted;
     unsigned told;
-#endif
 };
 
-#ifdef HEDGEROW_OBSERVED
-#define OBSERVE(desk, step, count) kill_at_observe(NULL, step, ++(desk)->count)
-#else
-#define OBSERVE(desk, step, count) (void)0
-#endif
+static void observe(const char *step, unsigned *count)
+{
+    if (program_variant.observe != NULL) {
+        program_variant.observe(NULL, step, ++*count);
+    }
+}
 
 /* A key on both lists has no right here: whoever put it there did not mean an operator. */
 static void admit(struct desk *desk)
@@ -209,18 +206,18 @@ static void answer(struct desk *desk, const struct endpoint_message *from)
                                                     : "a frame that is no question was dropped");
         return;
     }
-    OBSERVE(desk, "desk-asked", asked);
+    observe("desk-asked", &desk->asked);
     if (ask.verb == ASK_SUBMIT && !may_submit(desk, &from->peer)) {
         why_set(&why, "too many submissions; remedy: wait some seconds before the next one");
     } else {
         code = acts_ask(&acts, &ask, from->payload, &said, &why);
     }
-    OBSERVE(desk, "desk-acted", acted);
+    observe("desk-acted", &desk->acted);
     note(desk, &from->peer, &ask, &said, code, &why);
     tell(desk, &from->peer, ask.number, code,
          code == EXIT_CODE_OK ? (struct slice){said.data, said.size}
                               : (struct slice){why.text, strlen(why.text)});
-    OBSERVE(desk, "desk-told", told);
+    observe("desk-told", &desk->told);
     free(said.data);
 }
 

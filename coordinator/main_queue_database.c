@@ -18,12 +18,15 @@
 
 enum { COPY_BYTES = 1 << 20, OPEN_BYTES_MOST = 64 << 20 };
 
+_Static_assert((int)JOBS_LED_MAX == (int)SETTINGS_JOBS_MAX, "as many as run at the same time");
+_Static_assert((int)JOBS_LINE_BYTES == (int)QUEUE_BY_BYTES, "a line fits into the other");
+_Static_assert((int)JOBS_ASIDE_BYTES == (int)QUEUE_ASIDE_BYTES, "likewise");
+
 static enum status open_base(struct office *office, struct why *why)
 {
-    struct jobs *jobs = office->jobs;
-    enum status status = jobs == NULL ? jobs_new(&jobs, office->settings.jobs, why) : STATUS_OK;
-    office->jobs = jobs;
-    return status == STATUS_OK ? jobs_ready(jobs, why) : status;
+    const enum status status =
+        office->jobs == NULL ? jobs_new(&office->jobs, office->settings.jobs, why) : STATUS_OK;
+    return status == STATUS_OK ? jobs_ready(office->jobs, why) : status;
 }
 
 static void close_base(struct office *office)
@@ -72,8 +75,6 @@ static struct journal_part part(const struct office *office)
     return jobs_part(office->jobs, office->number);
 }
 
-_Static_assert((int)JOBS_LED_MAX == (int)SETTINGS_JOBS_MAX, "as many as run at the same time");
-
 static void collect(const struct office *office)
 {
     jobs_collect(office->jobs);
@@ -113,10 +114,6 @@ static enum status list(struct queue_list *out, const struct office *office, str
     free(row);
     return status;
 }
-
-_Static_assert((int)JOBS_LINE_BYTES == (int)QUEUE_BY_BYTES, "a line fits into the other");
-
-_Static_assert((int)JOBS_ASIDE_BYTES == (int)QUEUE_ASIDE_BYTES, "likewise");
 
 static enum status peek(struct queue_kept *kept, const struct office *office, uint32_t number,
                         struct why *why)
@@ -260,15 +257,15 @@ static enum status read_followed(void *self, char **text, size_t *size, struct w
     const enum status status = jobs_follow(followed->office->jobs, &told, why);
     *text = NULL;
     *size = 0;
+    const char *line = told;
     if (status != STATUS_OK) {
         return status;
     }
-    const char *line = told;
     size_t length = strcspn(line, "\n") + 1;
-    const size_t head = (size_t)snprintf(prefix, sizeof prefix, "%" PRIu32 " ", followed->number);
     if (followed->number == 0) {
         return copy_of(text, size, line, length);
     }
+    const size_t head = (size_t)snprintf(prefix, sizeof prefix, "%" PRIu32 " ", followed->number);
     for (line += length; *line != '\0'; line += length) {
         length = strcspn(line, "\n") + 1;
         if (strncmp(line, prefix, head) == 0) {
@@ -339,7 +336,7 @@ static enum status copy_result(int file, const struct office *office, uint32_t n
     return status;
 }
 
-/* A file in memory: this machine's disk may be one that cannot be written. It is copied while rounds wait, so it is bounded. */
+/* A file in memory: this machine's disk may be one that cannot be written. Rounds wait for the copy, so it is bounded. */
 static enum status result_open(int *file, uint64_t *size, const struct office *office,
                                uint32_t number, const char *name, struct why *why)
 {
@@ -363,10 +360,9 @@ static enum status result_open(int *file, uint64_t *size, const struct office *o
     if (status != STATUS_OK) {
         (void)close(*file);
         *file = -1;
-        return status;
     }
-    *size = (uint64_t)bytes;
-    return STATUS_OK;
+    *size = status == STATUS_OK ? (uint64_t)bytes : 0;
+    return status;
 }
 
 const struct queue_store queue_in_database = {.shared = true,

@@ -6,9 +6,9 @@
 #include "coordinator/main_lead.h"
 #include "database/journal_place.h"
 #include "io/endpoint.h"
+#include "io/variant.h"
 #include "learn/blas.h"
 #include "protocol/message.h"
-#include "tests/support/program_variant.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -53,7 +53,7 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
     if (status != STATUS_OK) {
         return status;
     }
-    driver.observe = VARIANT_OBSERVE;
+    driver.observe = program_variant.observe;
     if (run->stays) {
         char place[QUEUE_PATH_BYTES];
         queue_describe(place, &run->office);
@@ -215,7 +215,7 @@ static enum status find_job(struct run *run, const struct arguments *arguments, 
     run->stay.log = &run->log;
     run->stay.seeded = arguments->seeded;
     run->stay.seed = arguments->seed;
-    run->stay.observe = VARIANT_OBSERVE;
+    run->stay.observe = program_variant.observe;
     enum status status = queue_open(&run->office, why);
     if ((status == STATUS_OK || status == STATUS_AGAIN) && collect_is_collector(&run->office)) {
         queue_collect(&run->office);
@@ -267,9 +267,8 @@ int main_run(const struct arguments *arguments)
         status = find_job(run, arguments, &why);
     }
     if (status == STATUS_OK && arguments->seeded) {
-        const struct daemon_seeding seeding = {VARIANT_RANDOM, run->office.settings.simulated,
-                                               "the choices come"};
-        status = daemon_seed(&run->daemon, &seeding, arguments->seed, &why);
+        status = daemon_seed(&run->daemon, run->office.settings.simulated, "the choices come",
+                             arguments->seed, &why);
     }
     if (status == STATUS_OK) {
         status = drive(run, &exit_code, &why);

@@ -228,6 +228,11 @@ int64_t coordinator_stalls_ms(const struct coordinator *c);
 MUST_USE enum status coordinator_pull_next(struct coordinator *c, const struct event *event,
                                            struct effects *effects);
 
+/* round_told.c */
+
+/** Logs that a round has closed, with what is spent so far; says nothing of one that failed. */
+void coordinator_tell_closed(const struct coordinator *c, const struct record *record);
+
 /* round_masks_kept.c */
 
 /** Begins a masked round, with the roster and survivors that the journal has. Fails with STATUS_CORRUPT,

@@ -14,13 +14,10 @@
 
 #include "database/jobs_private.h"
 
-#include "crypto/random.h"
 #include "io/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { ADD_TRIES = 100 };
 
 static const char schema[] =
     "DO $$ BEGIN"
@@ -262,49 +259,38 @@ static enum status perform(struct jobs *jobs, const char *statement,
     return status;
 }
 
+/* $1 is the term, $2 the job's number. */
+#define SET_OF_JOB(what)                                                                           \
+    LEASE_HELD ", done AS (UPDATE hedgerow_job SET " what                                          \
+               " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"                     \
+               " SELECT count(*), (SELECT count(*) FROM done) FROM held"
+
 enum status jobs_set_led(struct jobs *jobs, uint32_t number, bool led, struct why *why)
 {
     const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
                                            jobs_number(led ? 1 : 0)};
-    return perform(jobs,
-                   LEASE_HELD
-                   ", done AS (UPDATE hedgerow_job SET led = CASE WHEN $3 = 1 THEN $1 END"
-                   " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
-                   " SELECT count(*), (SELECT count(*) FROM done) FROM held",
-                   value, 3, why);
+    return perform(jobs, SET_OF_JOB("led = CASE WHEN $3 = 1 THEN $1 END"), value, 3, why);
 }
 
 enum status jobs_put_aside(struct jobs *jobs, uint32_t number, const char *because, struct why *why)
 {
     const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
                                            jobs_words(because)};
-    return perform(jobs,
-                   LEASE_HELD ", done AS (UPDATE hedgerow_job"
-                              " SET aside = convert_from($3, 'UTF8'), aside_term = $1"
-                              " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
-                              " SELECT count(*), (SELECT count(*) FROM done) FROM held",
-                   value, 3, why);
+    return perform(jobs, SET_OF_JOB("aside = convert_from($3, 'UTF8'), aside_term = $1"), value, 3,
+                   why);
 }
 
 enum status jobs_mark_begun(struct jobs *jobs, uint32_t number, struct why *why)
 {
     const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number)};
-    return perform(jobs,
-                   LEASE_HELD ", done AS (UPDATE hedgerow_job SET begun = true"
-                              " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
-                              " SELECT count(*), (SELECT count(*) FROM done) FROM held",
-                   value, 2, why);
+    return perform(jobs, SET_OF_JOB("begun = true"), value, 2, why);
 }
 
 enum status jobs_put_end(struct jobs *jobs, uint32_t number, struct slice text, struct why *why)
 {
     const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
                                            jobs_bytes(text)};
-    return perform(jobs,
-                   LEASE_HELD ", done AS (UPDATE hedgerow_job SET ending = $3"
-                              " WHERE number = $2 AND EXISTS (SELECT FROM held) RETURNING 1)"
-                              " SELECT count(*), (SELECT count(*) FROM done) FROM held",
-                   value, 3, why);
+    return perform(jobs, SET_OF_JOB("ending = $3"), value, 3, why);
 }
 
 /* One that is there may have been longer. */
@@ -342,89 +328,4 @@ enum status jobs_put_result(struct jobs *jobs, uint32_t number, const char *name
                          value, 5, why);
     }
     return status == STATUS_OK ? cut_result(jobs, number, name, piece, why) : status;
-}
-
-enum status jobs_draw(struct digest *id, struct why *why)
-{
-    const enum status status = random_once(id->byte, DIGEST_BYTES);
-    if (status != STATUS_OK) {
-        why_set(why, "the operating system's random source cannot be read");
-    }
-    return status;
-}
-
-/* Adds it where nobody has added any since: so what was found then is still so, but for jobs that ended. */
-static enum status add_behind(struct jobs *jobs, bool *added, const struct jobs_new_job *job,
-                              const struct digest *id, int64_t last, struct why *why)
-{
-    const struct database_value value[] = {jobs_bytes(job->text), jobs_words(job->submitter),
-                                           jobs_bytes((struct slice){id->byte, DIGEST_BYTES}),
-                                           jobs_words(job->submitted), jobs_number(last)};
-    struct pg_result *answer = NULL;
-    const enum status status =
-        jobs_ask(jobs, &answer,
-                 "WITH next AS (UPDATE hedgerow_queue SET last = last + 1 WHERE last = $5"
-                 " RETURNING last)"
-                 " INSERT INTO hedgerow_job (number, text, submitter, submission, submitted)"
-                 " SELECT last, $1, convert_from($2, 'UTF8'), $3, convert_from($4, 'UTF8')"
-                 " FROM next ON CONFLICT (submitter, submission) DO NOTHING RETURNING number",
-                 value, 5, why);
-    *added = status == STATUS_OK && database_rows(answer) == 1;
-    database_answer_free(answer);
-    return status;
-}
-
-enum status jobs_add(struct jobs *jobs, uint32_t *number, const struct jobs_new_job *job,
-                     struct why *why)
-{
-    struct digest id = {{0}};
-    enum status status = job->id == NULL ? jobs_draw(&id, why) : STATUS_OK;
-    id = job->id == NULL ? id : *job->id;
-    *number = 0;
-    for (int i = 0; i < ADD_TRIES && status == STATUS_OK; i++) {
-        struct jobs_found found;
-        bool added = false;
-        status = jobs_find_at(jobs, &found, job->submitter, &id, why);
-        if (status == STATUS_OK && found.number > 0) {
-            *number = found.number;
-            return job->id != NULL ? STATUS_EXISTS : STATUS_OK;
-        }
-        if (status == STATUS_OK && job->open_most > 0 && found.open >= job->open_most) {
-            why_set(why, "%s: %zu jobs of %s are open", jobs->place, found.open, job->submitter);
-            return STATUS_REFUSED;
-        }
-        if (status == STATUS_OK && found.last >= JOBS_NUMBER_MAX) {
-            return why_refuse(why, "%s: no number is free behind %d; remedy: another database",
-                              jobs->place, (int)JOBS_NUMBER_MAX);
-        }
-        if (status == STATUS_OK) {
-            status = add_behind(jobs, &added, job, &id, found.last, why);
-        }
-        if (added) {
-            *number = (uint32_t)(found.last + 1);
-            return STATUS_OK;
-        }
-    }
-    if (status == STATUS_OK) {
-        why_set(why, "%s: many submit at the same time", jobs->place);
-        status = STATUS_AGAIN;
-    }
-    return status;
-}
-
-enum status jobs_cancel(struct jobs *jobs, uint32_t number, const char *line, struct why *why)
-{
-    const struct database_value value[] = {jobs_number(number), jobs_words(line)};
-    struct pg_result *answer = NULL;
-    enum status status =
-        jobs_ask(jobs, &answer,
-                 "UPDATE hedgerow_job SET cancel = coalesce(cancel, convert_from($2, 'UTF8'))"
-                 " WHERE number = $1 AND ending IS NULL RETURNING number",
-                 value, 2, why);
-    if (status == STATUS_OK && database_rows(answer) != 1) {
-        status = why_refuse(why, "job %u is over, or not there: there is nothing to cancel",
-                            (unsigned)number);
-    }
-    database_answer_free(answer);
-    return status;
 }

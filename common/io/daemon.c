@@ -7,6 +7,7 @@
 #include "base/wrap.h"
 #include "io/clock.h"
 #include "io/process.h"
+#include "io/variant.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -133,16 +134,15 @@ int daemon_end(struct daemon *daemon, const char *program, int exit_code, enum s
     return exit_code;
 }
 
-enum status daemon_seed(struct daemon *daemon, const struct daemon_seeding *seeding, uint64_t seed,
+enum status daemon_seed(struct daemon *daemon, bool simulated, const char *drawn, uint64_t seed,
                         struct why *why)
 {
-    if (seeding->random == NULL || !seeding->simulated) {
-        why_set(why, "--simulate-seed: only `hedgerow simulate` may use it");
+    if (program_variant.random == NULL || !simulated) {
+        why_set(why, DAEMON_SEED ": only `hedgerow simulate` may use it");
         return STATUS_REFUSED;
     }
-    daemon->drawn = seeding->random(seed);
-    log_event(&daemon->log, LOG_WARN, "not-private", NULL, "NOT PRIVATE: %s from a seed",
-              seeding->drawn);
+    daemon->drawn = program_variant.random(seed);
+    log_event(&daemon->log, LOG_WARN, "not-private", NULL, "NOT PRIVATE: %s from a seed", drawn);
     return STATUS_OK;
 }
 
@@ -193,6 +193,19 @@ static int refuse_command(const struct daemon_program *program, int count, char 
     return daemon_usage(program->name, why.text);
 }
 
+/* How many options a command has: a program that draws from no seed does not know the one that asks for it. */
+static size_t count_options(const struct daemon_command *command)
+{
+    size_t count = 0;
+    while (count < sizeof command->option / sizeof command->option[0] &&
+           (command->option[count].name != NULL || command->option[count].what != NULL)) {
+        count++;
+    }
+    const bool is_seed = count > 0 && command->option[count - 1].name != NULL &&
+                         strcmp(command->option[count - 1].name, DAEMON_SEED) == 0;
+    return is_seed && program_variant.random == NULL ? count - 1 : count;
+}
+
 int daemon_main(const struct daemon_program *program, const struct arguments *arguments, int count,
                 char **argument)
 {
@@ -203,17 +216,12 @@ int daemon_main(const struct daemon_program *program, const struct arguments *ar
     for (size_t i = 0; i < program->command_count; i++) {
         const struct daemon_command *command = &program->command[i];
         const int words = command->action == NULL ? 2 : 3;
-        size_t options = 0;
         if (count < words || strcmp(argument[1], command->name) != 0 ||
             (command->action != NULL && strcmp(argument[2], command->action) != 0)) {
             continue;
         }
-        while (options < sizeof command->option / sizeof command->option[0] &&
-               (command->option[options].name != NULL || command->option[options].what != NULL)) {
-            options++;
-        }
-        return options_read(command->option, options, count - words, argument + words, &why) ==
-                       STATUS_OK
+        return options_read(command->option, count_options(command), count - words,
+                            argument + words, &why) == STATUS_OK
                    ? output_end(program->name, command->run(arguments))
                    : daemon_usage(program->name, why.text);
     }

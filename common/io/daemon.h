@@ -61,6 +61,8 @@ int daemon_usage(const char *program, const char *sentence);
 
 struct arguments; /* each program's own: what the options of its commands point into */
 
+#define DAEMON_SEED "--simulate-seed" /* the last option of its command; only variants have it */
+
 /* A command takes its own options and refuses the others'. */
 struct daemon_command {
     const char *name;
@@ -82,16 +84,15 @@ struct daemon_program {
 int daemon_main(const struct daemon_program *program, const struct arguments *arguments, int count,
                 char **argument);
 
-/* What `--simulate-seed` needs beside a seed. */
-struct daemon_seeding {
-    struct random (*random)(
-        uint64_t seed); /* NULL but in the variant that `hedgerow simulate --seed` runs */
-    bool simulated;     /* the settings are ones that simulate wrote */
-    const char *drawn;  /* for the log: "the noise comes" */
-};
-
-/** Puts a generator with a seed in the random source's place. Fails with STATUS_REFUSED. */
-MUST_USE enum status daemon_seed(struct daemon *daemon, const struct daemon_seeding *seeding,
+/**
+ * Puts a generator with a seed in the random source's place, in the variant that `hedgerow simulate --seed` runs.
+ *
+ * simulated  in  the settings are ones that simulate wrote
+ * drawn      in  for the log: "the noise comes"
+ *
+ * Fails with STATUS_REFUSED.
+ */
+MUST_USE enum status daemon_seed(struct daemon *daemon, bool simulated, const char *drawn,
                                  uint64_t seed, struct why *why);
 
 /** Prints a line of `check`: question, PASSED or FAILED, and why says what; empties why for the next line. Returns

@@ -128,7 +128,7 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*"/ {
         complain("only the agent's rooms and cli/ may see what reads records")
     if (target ~ /^lab\// && room !~ /^(lab\/|cli$)/ && !in_tests())
         complain("only cli/ and the tests may see the lab: no daemon plans, audits or studies")
-    if (target ~ /^tests\// && !in_tests() && !is_program())
+    if (target ~ /^tests\// && !in_tests())
         complain("code must not include what belongs to the tests")
     from = library_at(path)
     to = library_at(target)

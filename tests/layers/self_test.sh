@@ -73,6 +73,7 @@ static const char *text = "sprintf(\"%d\") // socket(1)"; static const char quot
 int f(struct s *s) { s->send(1); return s->io.time(2) + my_rand(3); }
 CODE
     printf '#include "dp/mechanism.h"\n#include "dp/ledger.h"\n#include <criterion/criterion.h>\n' >tests/unit/test_x.c
+    : >tests/unit/seeded.h
 }
 
 # expect NAME PATTERN: the tree as it is now must be refused with a line that PATTERN matches.
@@ -152,6 +153,7 @@ plant cli/main.c '#include "dp/select_private.h"' 'may see dp/select_private.h'
 plant agent/gate.h '#include "dp/mechanism.h"' 'may see dp/mechanism.h'
 plant agent/main.c '#include "dp/mechanism.h"' 'may see dp/mechanism.h'
 plant cli/main.c '#include "dp/mechanism.h"' 'may see dp/mechanism.h'
+plant agent/main.c '#include "tests/unit/seeded.h"' 'must not include what belongs to the tests'
 plant agent/main.c 'int g(void) { return ledger_spend(0); }' 'they are the only ways out'
 plant common/learn/dataset.c 'int g(void) { return mechanism_laplace(0); }' 'they are the only ways out'
 plant common/learn/dataset.c '#include "dp/mechanism.h"' 'may see dp/mechanism.h'

@@ -182,18 +182,16 @@ Test(queue_place, lets_jobs_run_beside_each_other, .init = bench_begin, .fini = 
     (void)add_asking("far");          /* 4 */
     (void)bench_add();                /* 5 asks everybody */
     (void)add_asking("away");         /* 6 waits behind 5 */
-    choose(&stay, "14");
-    choose(&stay, "14");
-    end_job(&stay, 4);
-    choose(&stay, "1");
-    end_job(&stay, 1);
-    choose(&stay, "2");
-    end_job(&stay, 2);
-    choose(&stay, "3");
-    end_job(&stay, 3);
-    choose(&stay, "5");
-    end_job(&stay, 5);
-    choose(&stay, "6");
+    static const struct {
+        uint32_t ended;
+        const char *expected;
+    } each[] = {{0, "14"}, {0, "14"}, {4, "1"}, {1, "2"}, {2, "3"}, {3, "5"}, {5, "6"}};
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        if (each[i].ended > 0) {
+            end_job(&stay, each[i].ended);
+        }
+        choose(&stay, each[i].expected);
+    }
     stay_free(&stay);
 }
 

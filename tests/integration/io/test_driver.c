@@ -2,7 +2,6 @@
 
 #include "io/clock.h"
 #include "io/driver.h"
-
 #include "tests/integration/io/toy_machine.h"
 #include "tests/support/quiet_fork.h"
 
@@ -17,9 +16,9 @@ enum { RECORDS_MAX = 16 };
 
 /* The world of one test: it survives restarts of the machine. */
 static struct {
-    char heard[1024]; /* R record, S start, T tick, C committed, W worked, O roster, | a new machine
-                       */
-    char done[1024];  /* what observe saw of effects */
+    char
+        heard[1024]; /* R record, S start, T tick, C committed, W worked, O roster, | new machine */
+    char done[1024]; /* what observe saw of effects */
     char record[RECORDS_MAX];
     size_t records;
     char committed[64]; /* the numbers that commits were answered with */
@@ -129,30 +128,20 @@ static enum status make(UNUSED void *self, struct machine *machine, struct journ
 
 static void observe(UNUSED void *self, const char *step, UNUSED unsigned count)
 {
-    if (strcmp(step, "commit-before") == 0) {
-        note(world.done, '[');
-    } else if (strcmp(step, "commit-after") == 0) {
-        note(world.done, ']');
-    } else if (strcmp(step, "send-before") == 0) {
-        note(world.done, 's');
-    } else if (strcmp(step, "event-after") == 0) {
-        note(world.done, '.');
+    static const struct {
+        const char *step;
+        char letter;
+    } each[] = {
+        {"commit-before", '['}, {"commit-after", ']'}, {"send-before", 's'}, {"event-after", '.'}};
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        if (strcmp(step, each[i].step) == 0) {
+            note(world.done, each[i].letter);
+        }
     }
 }
 
 static int exit_code;
 static struct why why;
-
-static enum status run(enum status (*script)(char event, struct effects *effects))
-{
-    struct endpoint *endpoint = endpoint_to_nobody();
-    world.script = script;
-    struct driver_options options = {.endpoint = endpoint, .observe = observe};
-    struct driver_factory factory = {.make = make, .unmake = unmake};
-    enum status status = driver_run(&options, &factory, &exit_code, &why);
-    endpoint_free(endpoint);
-    return status;
-}
 
 static unsigned machines_left;
 
@@ -165,17 +154,31 @@ static enum status next(UNUSED void *self, enum status ended, bool *more, struct
     return world.fault_kept ? STATUS_IO : STATUS_OK; /* planted */
 }
 
-/* Runs machines one after another, which follow a folder. */
+/* Runs machines one after another, which follow files. */
 static enum status run_after_another(const struct driver_file *file, size_t files,
                                      enum status (*script)(char event, struct effects *effects))
 {
     struct endpoint *endpoint = endpoint_to_nobody();
     world.script = script;
-    struct driver_options options = {.endpoint = endpoint, .file = file, .file_count = files};
-    struct driver_factory factory = {.make = make, .unmake = unmake, .next = next};
+    struct driver_options options = {
+        .endpoint = endpoint, .observe = observe, .file = file, .file_count = files};
+    struct driver_factory factory = {
+        .make = make, .unmake = unmake, .next = files > 0 ? next : NULL};
     enum status status = driver_run(&options, &factory, &exit_code, &why);
     endpoint_free(endpoint);
     return status;
+}
+
+static enum status run(enum status (*script)(char event, struct effects *effects))
+{
+    return run_after_another(NULL, 0, script);
+}
+
+/* Runs one to a good end, and judges what its machines have heard. */
+static void hears(const char *heard, enum status (*script)(char event, struct effects *effects))
+{
+    cr_assert_eq(run(script), STATUS_OK, "%s", why.text);
+    cr_expect_str_eq(world.heard, heard);
 }
 
 static void commit(struct effects *effects, const char *body)
@@ -217,11 +220,9 @@ static enum status in_order(char event, struct effects *effects)
 
 Test(driver, effects_are_performed_in_order_and_commits_answered_after_the_step)
 {
-    cr_assert_eq(run(in_order), STATUS_OK, "%s", why.text);
+    hears("|SCCC", in_order);
     cr_expect_eq(exit_code, 7);
-    cr_expect_str_eq(world.heard, "|SCCC");
-    cr_expect_str_eq(world.committed, "123",
-                     "each commit is answered with its own record's number");
+    cr_expect_str_eq(world.committed, "123", "with its own record's number");
     cr_expect_str_eq(world.forgotten, "2");
     cr_expect_str_eq(world.done, ".s[][]s.s[].s.s");
     cr_expect_eq(world.records, 3);
@@ -239,8 +240,7 @@ Test(driver, the_journal_is_replayed_before_the_start)
 {
     memcpy(world.record, "xyz", 3);
     world.records = 3;
-    cr_assert_eq(run(finish_at_start), STATUS_OK, "%s", why.text);
-    cr_expect_str_eq(world.heard, "|RRRS");
+    hears("|RRRS", finish_at_start);
 }
 
 static enum status commit_then_finish(char event, struct effects *effects)
@@ -253,23 +253,22 @@ static enum status commit_then_finish(char event, struct effects *effects)
     return STATUS_OK;
 }
 
-Test(driver, an_unknown_outcome_means_a_new_machine_that_recovers)
+/* Where nobody knows what became of a commit, its record may be there. The old machine hears nothing more. */
+Test(driver, a_commit_that_failed_means_a_new_machine_that_recovers)
 {
-    world.appends_until_fault = 1;
-    world.fault = STATUS_UNKNOWN_OUTCOME;
-    world.fault_kept = true;
-    cr_assert_eq(run(commit_then_finish), STATUS_OK, "%s", why.text);
-    cr_expect_str_eq(world.heard, "|S|RS", "the commit is never answered to the old machine");
-    cr_expect_eq(world.records, 1);
-}
-
-Test(driver, a_commit_that_failed_is_tried_again_by_a_new_machine)
-{
-    world.appends_until_fault = 1;
-    world.fault = STATUS_IO;
-    cr_assert_eq(run(commit_then_finish), STATUS_OK, "%s", why.text);
-    cr_expect_str_eq(world.heard, "|S|SC");
-    cr_expect_eq(world.records, 1);
+    static const struct {
+        enum status fault;
+        bool fault_kept;
+        const char *heard;
+    } each[] = {{STATUS_UNKNOWN_OUTCOME, true, "|S|RS"}, {STATUS_IO, false, "|S|SC"}};
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        memset(&world, 0, sizeof world);
+        world.appends_until_fault = 1;
+        world.fault = each[i].fault;
+        world.fault_kept = each[i].fault_kept;
+        hears(each[i].heard, commit_then_finish);
+        cr_expect_eq(world.records, 1);
+    }
 }
 
 static enum status waits_and_finishes(char event, struct effects *effects)
@@ -283,18 +282,14 @@ static enum status waits_and_finishes(char event, struct effects *effects)
     return STATUS_OK;
 }
 
+/* A journal that cannot drop it is opened again. */
 Test(driver, what_was_forgotten_goes_now_and_then_though_no_record_follows)
 {
-    cr_assert_eq(run(waits_and_finishes), STATUS_OK, "%s", why.text);
-    cr_expect_str_eq(world.heard, "|ST");
+    hears("|ST", waits_and_finishes);
     cr_expect(world.settles >= 2 && world.settles <= 4, "%u", world.settles);
-}
-
-Test(driver, a_journal_that_cannot_drop_what_was_forgotten_is_opened_again)
-{
+    memset(&world, 0, sizeof world);
     world.settle_fails = STATUS_UNKNOWN_OUTCOME;
-    cr_assert_eq(run(waits_and_finishes), STATUS_OK, "%s", why.text);
-    cr_expect_str_eq(world.heard, "|S|ST");
+    hears("|S|ST", waits_and_finishes);
     cr_expect_gt(world.settles, 1);
 }
 
@@ -356,8 +351,7 @@ static enum status tick_three_times(char event, struct effects *effects)
 Test(driver, ticks_come_when_they_are_wanted)
 {
     int64_t began_ms = clock_now_ms();
-    cr_assert_eq(run(tick_three_times), STATUS_OK);
-    cr_expect_str_eq(world.heard, "|STTT");
+    hears("|STTT", tick_three_times);
     cr_expect_geq(clock_now_ms() - began_ms, 90);
 }
 
@@ -373,37 +367,32 @@ static enum status work_then_finish(char event, struct effects *effects)
 
 Test(driver, work_is_done_beside_the_loop_and_answered)
 {
-    cr_assert_eq(run(work_then_finish), STATUS_OK);
-    cr_expect_str_eq(world.heard, "|SW");
+    hears("|SW", work_then_finish);
     cr_expect_eq(world.worked, 1);
 }
 
-static enum status wait_for_ever(char event, UNUSED struct effects *effects)
+static int sent;
+
+static enum status send_itself_a_signal(char event, UNUSED struct effects *effects)
 {
     if (event == 'S') {
-        kill(getpid(), SIGTERM);
+        kill(getpid(), sent);
     }
     return STATUS_OK;
 }
 
-Test(driver, sigterm_ends_it_cleanly)
+/* Ctrl-C in the middle is told from the end. */
+Test(driver, signals_end_it_cleanly)
 {
-    cr_assert_eq(run(wait_for_ever), STATUS_OK);
-    cr_expect_eq(exit_code, 0);
-}
-
-static enum status interrupt_itself(char event, UNUSED struct effects *effects)
-{
-    if (event == 'S') {
-        kill(getpid(), SIGINT);
+    static const struct {
+        int sent;
+        int exit_code;
+    } each[] = {{SIGTERM, 0}, {SIGINT, 130}};
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        sent = each[i].sent;
+        cr_assert_eq(run(send_itself_a_signal), STATUS_OK);
+        cr_expect_eq(exit_code, each[i].exit_code);
     }
-    return STATUS_OK;
-}
-
-Test(driver, ctrl_c_in_the_middle_is_told_from_the_end)
-{
-    cr_assert_eq(run(interrupt_itself), STATUS_OK);
-    cr_expect_eq(exit_code, 130);
 }
 
 static void work_very_long(UNUSED void *self)

@@ -201,27 +201,33 @@ static enum status next_none(UNUSED void *self, UNUSED enum status ended, bool *
     return STATUS_OK;
 }
 
-/* Planted: the look that was due began for a machine that was unmade before it. */
-Test(driver_together, nothing_is_looked_at_for_a_machine_that_is_gone, .timeout = 120)
+/* Runs one lane, whose source is due all the time. How its machine is made and unmade, what follows it and how its source is
+ * looked at is the case's. */
+static void drive_one(struct driver_factory factory, struct driver_source from)
 {
     void *lane[] = {&of_lane[0]};
-    const struct driver_source from = {.look = look, .every_ms = 1};
+    from.every_ms = 1;
     const struct driver_source *source[] = {&from};
     const struct driver_options options = {
         .endpoint = endpoint_to_nobody(), .no_signals = true, .source = source, .source_count = 1};
-    const struct driver_factory factory = {.waits = true,
-                                           .lane = lane,
-                                           .lane_count = 1,
-                                           .make = make_ticking,
-                                           .unmake = unmake_ticking,
-                                           .wind_up = wind_up,
-                                           .next = next_none,
-                                           .wants = wants};
+    factory.waits = true;
+    factory.lane = lane;
+    factory.lane_count = 1;
+    factory.next = next_none;
+    factory.wants = wants;
     int exit_code = 1;
     struct why why = {{0}};
     cr_assert_eq(driver_run(&options, &factory, &exit_code, &why), STATUS_OK, "%s", why.text);
-    cr_expect_not(atomic_load(&toy.looked_too_late));
     endpoint_free(options.endpoint);
+}
+
+/* Planted: the look that was due began for a machine that was unmade before it. */
+Test(driver_together, nothing_is_looked_at_for_a_machine_that_is_gone, .timeout = 120)
+{
+    drive_one(
+        (struct driver_factory){.make = make_ticking, .unmake = unmake_ticking, .wind_up = wind_up},
+        (struct driver_source){.look = look});
+    cr_expect_not(atomic_load(&toy.looked_too_late));
 }
 
 /* Fails at what others say, and is due all the time. */
@@ -265,22 +271,8 @@ static enum status look_and_linger(UNUSED void *self, driver_hear *hear, void *h
 Test(driver_together, a_machine_that_failed_while_its_source_is_looked_at_hears_nothing,
      .timeout = 120)
 {
-    void *lane[] = {&of_lane[0]};
-    const struct driver_source from = {.look = look_and_linger, .every_ms = 1};
-    const struct driver_source *source[] = {&from};
-    const struct driver_options options = {
-        .endpoint = endpoint_to_nobody(), .no_signals = true, .source = source, .source_count = 1};
-    const struct driver_factory factory = {.waits = true,
-                                           .lane = lane,
-                                           .lane_count = 1,
-                                           .make = make_failing,
-                                           .unmake = unmake,
-                                           .next = next_none,
-                                           .wants = wants};
-    int exit_code = 1;
-    struct why why = {{0}};
-    cr_assert_eq(driver_run(&options, &factory, &exit_code, &why), STATUS_OK, "%s", why.text);
+    drive_one((struct driver_factory){.make = make_failing, .unmake = unmake},
+              (struct driver_source){.look = look_and_linger});
     cr_expect(atomic_load(&toy.failed));
     cr_expect_not(atomic_load(&toy.stepped_too_late));
-    endpoint_free(options.endpoint);
 }

@@ -5,6 +5,7 @@
  * TABLE has columns in -1 .. 1, the first COLUMNS of which are used, and last `y`: 0 and 1, or names of several classes. */
 
 #include "base/check.h"
+#include "base/decimal.h"
 #include "task/learn/stage.h"
 #include "tests/support/learn_alone.h"
 
@@ -15,14 +16,26 @@
 
 enum { SITES = 5, TEXT_BYTES = 65536 };
 
-static size_t find_classes(char (*class)[64], FILE *file)
+/* Returns a whole number, or ends the program. */
+static size_t whole(const char *text)
+{
+    uint64_t value = 0;
+    bool exact = false;
+    if (decimal_fixed(&value, &exact, text, 0) != STATUS_OK || !exact || value > UINT32_MAX) {
+        (void)fprintf(stderr, "study_learn: %s is no whole number\n", text);
+        exit(2);
+    }
+    return (size_t)value;
+}
+
+static size_t find_classes(char (*class)[64], size_t *rows, FILE *file)
 {
     static char line[TEXT_BYTES];
     size_t count = 0;
-    size_t rows = 0;
+    *rows = 0;
     CHECK(fgets(line, sizeof line, file) != NULL);
     while (fgets(line, sizeof line, file) != NULL) {
-        rows++;
+        (*rows)++;
         char *name = strrchr(line, ',') + 1;
         name[strcspn(name, "\r\n")] = 0;
         size_t c = 0;
@@ -35,15 +48,13 @@ static size_t find_classes(char (*class)[64], FILE *file)
         }
     }
     rewind(file);
-    class[SELFTUNE_OUTPUTS_MAX][0] = 0;
-    (void)snprintf(class[SELFTUNE_OUTPUTS_MAX], 64, "%zu", rows);
     return count;
 }
 
 int main(int argc, char **argv)
 {
     static char text[TEXT_BYTES];
-    static char class[SELFTUNE_OUTPUTS_MAX + 1][64];
+    static char class[SELFTUNE_OUTPUTS_MAX][64];
     static struct learn_alone alone;
     if (argc != 8 && argc != 9) {
         (void)fprintf(stderr, "usage: study_learn TABLE.csv COLUMNS TRUST EPSILON DELTA FIRST-SEED "
@@ -55,8 +66,8 @@ int main(int argc, char **argv)
         perror(argv[1]);
         return 3;
     }
-    const size_t classes = find_classes(class, file);
-    const size_t rows = (size_t)atoi(class[SELFTUNE_OUTPUTS_MAX]);
+    size_t rows = 0;
+    const size_t classes = find_classes(class, &rows, file);
     static char header[TEXT_BYTES];
     CHECK(fgets(header, sizeof header, file) != NULL);
     rewind(file);
@@ -73,7 +84,7 @@ int main(int argc, char **argv)
         size += (size_t)snprintf(text + size, sizeof text - size, "]}\n  features: [");
     }
     const char *name = header;
-    for (int j = 0; j < atoi(argv[2]); j++) {
+    for (size_t j = 0, columns = whole(argv[2]); j < columns; j++) {
         const int length = (int)strcspn(name, ",");
         size += (size_t)snprintf(text + size, sizeof text - size,
                                  "%s{column: %.*s, centre: 0, half_width: 1}", j == 0 ? "" : ", ",
@@ -81,7 +92,7 @@ int main(int argc, char **argv)
         name += length + 1;
     }
     (void)fclose(file);
-    const size_t sites = argc == 9 ? (size_t)atoi(argv[8]) : SITES;
+    const size_t sites = argc == 9 ? whole(argv[8]) : SITES;
     (void)snprintf(
         text + size, sizeof text - size,
         "]\nprivacy: {unit: record, neighbours: replace_one, trust: %s, epsilon: %s, delta: %s}\n"
@@ -91,15 +102,15 @@ int main(int argc, char **argv)
     double sum[2] = {0};
     double square[2] = {0};
     double n = 0;
-    for (int seed = atoi(argv[6]); seed <= atoi(argv[7]); seed++, n++) {
+    for (size_t seed = whole(argv[6]), last = whole(argv[7]); seed <= last; seed++, n++) {
         double got[2];
-        learn_alone_run(&got[0], &got[1], &alone, (uint64_t)seed, (uint64_t)seed);
+        learn_alone_run(&got[0], &got[1], &alone, seed, seed);
         for (int i = 0; i < 2; i++) {
             sum[i] += got[i];
             square[i] += got[i] * got[i];
         }
         if (getenv("EACH") != NULL) {
-            printf("%d %.5f %.5f\n", seed, got[0], got[1]);
+            printf("%zu %.5f %.5f\n", seed, got[0], got[1]);
         }
     }
     const struct selftune *tune = &learn_stage(alone.job.stage)->tune;

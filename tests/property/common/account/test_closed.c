@@ -4,13 +4,14 @@
 #include "account/pure.h"
 #include "account/renyi.h"
 #include "lab/composition/pld.h"
+#include "support/sanitized.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdint.h>
 
 #define SEED       20240601u
-#define LISTS      60
+#define LISTS      (IS_SANITIZED ? 10 : 60)
 #define EVENTS_MAX 9
 
 static double uniform(uint64_t *state)

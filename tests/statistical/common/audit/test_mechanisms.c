@@ -20,18 +20,6 @@
 
 enum { EPSILONS = 3, ROUNDS = 16 };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
-    __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 #define DELTA        0.01
 #define TIGHT        0.9
 #define SEED         UINT64_C(20261121)
@@ -76,10 +64,8 @@ static double audited(const char *name, double epsilon, uint64_t samples, bool d
     struct random random = seeded_random_interface(&seeded);
     cr_assert_eq(audit_harness_new(&harness, subject, &setting, &why), STATUS_OK, "%s", why.text);
     struct audit_source source = audit_harness_source(harness);
-    struct audit_options options = {.samples =
-                                        SANITIZED ? samples / 16 + AUDIT_SAMPLES_MIN : samples,
-                                    .delta = audit_harness_delta(harness),
-                                    .miss = AUDIT_MISS};
+    struct audit_options options = {
+        .samples = samples, .delta = audit_harness_delta(harness), .miss = AUDIT_MISS};
     cr_assert_eq(audit_run(&result, &source, &random, &options), STATUS_OK);
     *claimed = audit_harness_epsilon(harness);
     audit_harness_free(harness);
@@ -102,7 +88,7 @@ static void hold(const char *name)
             cr_assert_leq(found, claimed, "%s at %g: audited %g, claimed %g", name, epsilons[e],
                           found, claimed);
             cr_assert_leq(claimed, epsilons[e] * (1 + 1e-9));
-            cr_assert(SANITIZED || !subject->tight || found >= TIGHT * claimed,
+            cr_assert(!subject->tight || found >= TIGHT * claimed,
                       "%s at %g: audited %g of %g, and it is tight", name, epsilons[e], found,
                       claimed);
         }
@@ -170,8 +156,7 @@ Test(audit, selections_that_are_paid_for_hold)
     for (size_t i = 0; i < sizeof paid / sizeof paid[0]; i++) {
         double claimed = 0;
         double found = audited(paid[i].name, 2, paid[i].samples, false, &claimed);
-        cr_assert((SANITIZED || found >= paid[i].least) && found <= 2, "%s: %g", paid[i].name,
-                  found);
+        cr_assert(found >= paid[i].least && found <= 2, "%s: %g", paid[i].name, found);
     }
 }
 
@@ -206,13 +191,13 @@ Test(audit, laplace_holds_call_by_call)
 {
     struct ledger *ledger = ledger_new((struct price){UINT64_MAX, 0});
     struct audit_source source = {.draw = one_call_each, .self = ledger};
-    struct audit_options options = {.samples = SANITIZED ? 1000 : 4000, .miss = AUDIT_MISS};
+    struct audit_options options = {.samples = 4000, .miss = AUDIT_MISS};
     struct seeded_random seeded;
     struct audit_result result;
     seeded_random_init(&seeded, SEED);
     struct random random = seeded_random_interface(&seeded);
     cr_assert_eq(audit_run(&result, &source, &random, &options), STATUS_OK);
-    cr_assert((SANITIZED || result.epsilon > 0.7) && result.epsilon <= 2, "%g", result.epsilon);
+    cr_assert(result.epsilon > 0.7 && result.epsilon <= 2, "%g", result.epsilon);
     ledger_free(ledger);
 }
 
@@ -275,7 +260,7 @@ Test(audit, plays_of_rwm_show_what_their_pair_can_show_and_no_more)
         double found = audited("rwm", epsilons[e], 400000, true, &claimed);
         cr_log_info("the pair's own epsilon is %.4f", truth);
         cr_assert(truth <= claimed && claimed <= epsilons[e] * (1 + 1e-9), "%g %g", truth, claimed);
-        cr_assert(found <= truth && (SANITIZED || found >= 0.8 * truth), "%g of %g", found, truth);
+        cr_assert(found <= truth && found >= 0.8 * truth, "%g of %g", found, truth);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 
 static void near(double got, double expected, double by)
 {
@@ -50,4 +51,49 @@ Test(cells, band_of_independent_points_is_that_of_their_product)
     }
     near(band_width(factor, 10), 2.872, 0.1); /* 2,000 draws: a standard error of 0.025 */
     near(band_width(factor, 1), 2.054, 0.12);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/* One draw after another, each with normals of its own, and all of them sorted: the same number to the last bit. */
+Test(cells, band_is_that_of_draws_one_after_another)
+{
+    enum { DRAWS = 2000, POINTS_MAX = 40 };
+    static double most[DRAWS];
+    for (size_t n = 1; n <= POINTS_MAX; n += n < 5 ? 1 : 7) {
+        double factor[POINTS_MAX * POINTS_MAX] = {0};
+        uint64_t state = 7;
+        double z[2];
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = 0; j <= i; j++) {
+                cells_normals(z, &state);
+                factor[i * n + j] = j < i ? z[0] / 4 : 1 + fabs(z[1]);
+            }
+        }
+        state = 1;
+        for (size_t draw = 0; draw < DRAWS; draw++) {
+            double sum[POINTS_MAX] = {0};
+            most[draw] = 0;
+            for (size_t k = 0; k < n; k++) {
+                double square = 0;
+                if (k % 2 == 0) {
+                    cells_normals(z, &state);
+                }
+                for (size_t i = k; i < n; i++) {
+                    sum[i] += factor[i * n + k] * z[k % 2];
+                }
+                for (size_t j = 0; j <= k; j++) {
+                    square += factor[k * n + j] * factor[k * n + j];
+                }
+                most[draw] = fmax(most[draw], fabs(sum[k]) / sqrt(square));
+            }
+        }
+        qsort(most, DRAWS, sizeof most[0], compare);
+        cr_expect(band_width(factor, n) == fmax(most[DRAWS / 100 * 96], 2.0), "%zu points", n);
+    }
 }

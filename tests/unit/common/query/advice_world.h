@@ -5,13 +5,14 @@
 
 #include "dp/schedule.h"
 #include "query/query_advice.h"
+#include "support/sanitized.h"
 #include "support/seeded_random.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
-enum { COLUMNS = 6, BITS = 10, CELLS_MOST = 20000 };
+enum { COLUMNS = 6, BITS = 10, CELLS_MOST = 20000, SANITIZED_STUDIES = 4 };
 
 static struct column column[COLUMNS] = {
     {.name = "age", .kind = COLUMN_NUMBER, .centre = 65, .half_width = 35},

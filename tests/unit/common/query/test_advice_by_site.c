@@ -49,7 +49,7 @@ static void does(const struct asked *asked, int studies, int told)
 {
     int of_epsilon = 0;
     int named = 0;
-    for (int i = 0; i < studies; i++) {
+    for (int i = 0; i < (IS_SANITIZED ? SANITIZED_STUDIES : studies); i++) {
         struct query_effect effect;
         const uint64_t seed = 1000 * (uint64_t)(i + 1);
         ask_sites(&effect, asked, asked->epsilon, seed);
@@ -62,6 +62,9 @@ static void does(const struct asked *asked, int studies, int told)
     }
     cr_log_info("%s by site, epsilon %g: of %d the epsilon %d of %d", asked->text, asked->epsilon,
                 studies, of_epsilon, named);
+    if (IS_SANITIZED) {
+        return;
+    }
     cr_expect(100 * named >= told * studies, "%s: told %d of %d", asked->text, named, studies);
     cr_expect(5 * of_epsilon >= 4 * named, "%s: %d of %d", asked->text, of_epsilon, named);
 }
