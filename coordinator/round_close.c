@@ -404,5 +404,6 @@ enum status coordinator_on_committed(struct coordinator *c, const struct event *
     record_free(&c->committing);
     coordinator_enter(c, PHASE_JOINING);
     c->deadline_ms = event->now_ms + c->options.job->join_deadline_ms;
+    c->patient_ms = c->deadline_ms + c->options.job->patience_ms;
     return status;
 }

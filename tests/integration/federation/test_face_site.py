@@ -151,7 +151,7 @@ def dead_jobs_are_over(make, programs):
     federation = with_queue(make, programs, slot_ms=500)
     process = federation.start_agent("site-1")
     place = port_of(federation, "site-1")
-    short = text_of("first").replace(f"join_deadline_s: {fed.PATIENCE_S}", "join_deadline_s: 3")
+    short = text_of("first").replace(f"join_deadline_s: {fed.PATIENCE_S}", "join_deadline_s: 3").replace("patience_s: 60", "patience_s: 0")
     submit(federation, "first", short)
     shown = wait_state(place, "first", "waiting")
     digest = shown["waiting"][0]["digest"]
