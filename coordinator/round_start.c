@@ -80,6 +80,7 @@ enum status coordinator_on_record(struct coordinator *c, const struct event *eve
 enum status coordinator_on_start(struct coordinator *c, const struct event *event,
                                  struct effects *effects)
 {
+    c->started_ms = event->now_ms;
     if (coordinator_collects(c)) {
         coordinator_enter(c, PHASE_FOLLOWING);
         coordinator_end_if_over(c, event->now_ms);

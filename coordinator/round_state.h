@@ -143,6 +143,8 @@ struct coordinator {
     int64_t known_wall_ms;
     int64_t told_ms; /* of coordinator_tell_joining: when, and what */
     size_t told_ready;
+    bool told_greeting;
+    int64_t started_ms; /* when recovery was over: nobody was heard before */
     size_t told_refusing;
     int64_t refused_until_ms; /* when a job that too many decline fails; INT64_MAX: it is none */
     int64_t told_until_ms;

@@ -26,6 +26,12 @@ static uint64_t received_from(const struct coordinator *c, const struct peer *pe
     return 0;
 }
 
+/* A machine that has just begun has heard nobody: an agent that is connected greets it within a heartbeat. */
+static bool greets(const struct coordinator *c, int64_t now_ms)
+{
+    return now_ms - c->started_ms < SILENT_MS;
+}
+
 /* Why a member is not in the sum, as far as it may be known. */
 static void describe(char *text, size_t size, const struct coordinator *c,
                      const struct member *member, int64_t now_ms)
@@ -39,7 +45,8 @@ static void describe(char *text, size_t size, const struct coordinator *c,
     } else if (member->cut) {
         (void)snprintf(text, size, "was cut for an attack");
     } else if (!member->seen) {
-        (void)snprintf(text, size, "has not connected");
+        (void)snprintf(text, size, "%s",
+                       greets(c, now_ms) ? "has not been heard yet" : "has not connected");
     } else if (member->standing == STANDING_OFFERED) {
         (void)snprintf(text, size, "offered its answer, which has not been fetched");
     } else if (member->standing == STANDING_PULLING) {
@@ -203,12 +210,14 @@ void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
     const bool ends = c->refused_until_ms != c->told_until_ms && c->refused_until_ms != INT64_MAX;
     const bool refused = ends || c->cohort.refusing > c->told_refusing;
     if (!c->listed || (!refused && now_ms < c->told_ms + JOIN_NOTICE_MS) ||
-        (c->told_ready == ready && c->told_refusing == c->cohort.refusing && c->told_seen == seen &&
+        (c->told_ready == ready && c->told_greeting == greets(c, now_ms) &&
+         c->told_refusing == c->cohort.refusing && c->told_seen == seen &&
          c->told_admitted == admitted && c->told && !ends)) {
         return;
     }
     c->told_ms = now_ms;
     c->told_ready = ready;
+    c->told_greeting = greets(c, now_ms);
     c->told_refusing = c->cohort.refusing;
     c->told_seen = seen;
     c->told_admitted = admitted;

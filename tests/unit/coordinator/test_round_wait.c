@@ -287,12 +287,17 @@ Test(round_wait, promises_alone_do_not_make_rounds_wait)
 Test(round_wait, while_agents_join_the_log_says_who_is_missing)
 {
     static struct waiting rig;
+    char missing[256];
     waiting_init(&rig, 3, "minimum: 3, join_deadline_s: 40, deadline_s: 10", false);
     cr_assert_not(waiting_said(&rig, "waiting-for-agents", "nobody is on the list"),
                   "the list was not yet told: %s", rig.said);
     rig.agent[1].ready = false;
     rig.agent[2].present = false;
-    cr_assert_not(waiting_run(&rig, 1, 30000));
+    cr_assert_not(waiting_run(&rig, 1, 2000));
+    coordinator_tell_missing(rig.coordinator, rig.now_ms, missing, sizeof missing);
+    cr_expect_not_null(strstr(missing, "site-02 (has not been heard yet)"), "%s", missing);
+    cr_expect_null(strstr(missing, "has not connected"), "nobody knows that so soon");
+    cr_assert_not(waiting_run(&rig, 1, 28000));
     cr_assert(waiting_said(&rig, "waiting-for-agents", "1 agent is ready, the job needs 3"), "%s",
               rig.said);
     cr_assert(waiting_said(&rig, "waiting-for-agents", "site-01 (present, but not ready)"), "%s",
