@@ -92,6 +92,17 @@ bool approval_why_is_valid(const char *why)
     return size < APPROVAL_WHY_BYTES;
 }
 
+void approval_make_plain(char *text)
+{
+    while (*text != '\0') {
+        const size_t letter = plain_letter(text);
+        if (letter == 0) {
+            *text = '?';
+        }
+        text += letter == 0 ? 1 : letter;
+    }
+}
+
 static bool parse_line(struct approval *out, const char *line, size_t size)
 {
     char hex[HEX_DIGITS + 1];

@@ -46,6 +46,9 @@ bool approval_allows(const struct approval *decision, const struct digest *job, 
 /** Answers whether a person's words can stand in the list: one line of UTF-8 that can be seen, shorter than APPROVAL_WHY_BYTES. */
 bool approval_why_is_valid(const char *why);
 
+/** Puts ? in the place of each byte that is no part of a letter that can be seen. */
+void approval_make_plain(char *text);
+
 /** Puts a decision in the place of an earlier one on the same text. Fails with STATUS_NO_MEMORY when the list is full. */
 MUST_USE enum status approvals_set(struct approvals *approvals, const struct approval *decision);
 

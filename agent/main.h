@@ -125,6 +125,12 @@ void site_approvals_path(const struct site *site, char path[static SETTINGS_PATH
 bool site_keep_waiting(const struct site *site, const struct digest *digest, struct slice text,
                        struct why *why);
 
+struct refusal;
+
+/** Keeps why a job was refused, or that it is refused no more: the latest ones. Returns whether that is kept. */
+bool site_keep_refusal(const struct site *site, const struct refusal *refusal, int64_t wall_ms,
+                       struct why *why);
+
 /** Keeps which job the coordinator offers; NULL: none. Returns whether it is kept. */
 bool site_keep_offer(const struct site *site, const struct job_name *job, struct why *why);
 

@@ -240,6 +240,21 @@ static void tell_approved(const struct desk *desk, const char *prefix, struct wh
     }
 }
 
+/* The text of a refused job is not kept: a coordinator could fill the folder with such. */
+static enum status tell_refused(const struct desk *desk, const char *prefix, struct why *why)
+{
+    for (size_t i = desk->refused.count; i-- > 0;) {
+        const struct desk_refusal *refusal = &desk->refused.item[i];
+        char hex[2 * DIGEST_BYTES + 1];
+        hex_encode(hex, refusal->text.byte, DIGEST_BYTES);
+        if (strncmp(hex, prefix, strlen(prefix)) == 0) {
+            why_set(why, "%.12s was refused, so its text is not kept here: %s", hex, refusal->why);
+            break;
+        }
+    }
+    return STATUS_INVALID;
+}
+
 static enum status decide(struct desk *desk, const struct arguments *arguments, struct why *why)
 {
     const struct waiting_job *waiting = NULL;
@@ -251,7 +266,7 @@ static enum status decide(struct desk *desk, const struct arguments *arguments, 
         const struct digest *digest = find_text(desk, arguments->digest, true, why);
         if (digest == NULL) {
             tell_approved(desk, arguments->digest, why);
-            return STATUS_INVALID;
+            return tell_refused(desk, arguments->digest, why);
         }
         waiting = kept_text(desk, digest);
     } else if (count == 1) {
@@ -278,7 +293,7 @@ static enum status show(struct desk *desk, const struct arguments *arguments, st
     struct waiting_job recalled = {.size = 0};
     const struct digest *digest = find_text(desk, arguments->digest, false, why);
     if (digest == NULL) {
-        return STATUS_INVALID;
+        return tell_refused(desk, arguments->digest, why);
     }
     const struct waiting_job *kept = kept_text(desk, digest);
     enum status status = kept == NULL ? desk_recall(desk, &recalled, digest, why) : STATUS_OK;

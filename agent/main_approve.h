@@ -11,7 +11,12 @@
 
 #include <jansson.h>
 
-enum { WAITING_MAX = 32, DESK_RUNS_SHOWN = 64, DESK_PATH_BYTES = SETTINGS_PATH_BYTES + 96 };
+enum {
+    WAITING_MAX = 32,
+    REFUSED_MAX = 32,
+    DESK_RUNS_SHOWN = 64,
+    DESK_PATH_BYTES = SETTINGS_PATH_BYTES + 96
+};
 
 /* A text that a coordinator offered and the policy allowed when it came. */
 struct waiting_job {
@@ -43,6 +48,21 @@ struct desk_offer {
     struct digest text;
 };
 
+/* A text that was refused here without asking a person. */
+struct desk_refusal {
+    struct digest text;
+    char name[JOB_NAME_BYTES]; /* "" where it could not be read */
+    uint64_t epsilon_micro;    /* the price of a run; 0 likewise */
+    int64_t wall_ms;           /* when that was found */
+    char why[WHY_BYTES];
+};
+
+/* The latest is the last. */
+struct desk_refusals {
+    struct desk_refusal item[REFUSED_MAX];
+    size_t count;
+};
+
 /* Starts zeroed but for site. */
 struct desk {
     const struct site *site; /* own, or a running agent's */
@@ -50,6 +70,7 @@ struct desk {
     bool
         in_agent; /* a running one's: it says nothing on standard error and reads no journal for a text */
     struct desk_offer offer;
+    struct desk_refusals refused;
     struct approvals approvals;
     char approvals_path[DESK_PATH_BYTES];
     struct waiting_job waiting[WAITING_MAX]; /* (count), also those that were rejected */
@@ -80,13 +101,23 @@ uint32_t desk_runs_of(const struct desk *desk, const struct digest *text);
 /** Reads what is offered; a file that is not there, or cannot be read, says nothing. */
 void desk_load_offer(struct desk *desk);
 
+/** Reads which texts were refused; likewise. */
+void desk_load_refused(struct desk *desk);
+
+/** Returns the refusal of a text, or NULL. */
+const struct desk_refusal *desk_refusal_of(const struct desk *desk, const struct digest *text);
+
+/** Returns a list of them for the page, the latest first, which the caller frees; NULL without memory. */
+json_t *desk_refused_json(const struct desk *desk);
+
 /** Returns whether a text is offered, as far as that is known. */
 bool desk_offers(const struct desk *desk, const struct digest *text);
 
 /** Returns whether a decision is a yes to another job than the one that is offered, as far as that is known. */
 bool desk_is_spent(const struct desk *desk, const struct approval *decision);
 
-/** Returns whether nobody has decided on a text, or on another run of it; whether it waits for a person: it is also offered. */
+/** Returns whether nobody has decided on a text, or on another run of it; whether it waits for a person: it is also
+ * offered, and policy and dictionary have not refused it since. */
 bool desk_is_undecided(const struct desk *desk, const struct waiting_job *waiting);
 bool desk_waits(const struct desk *desk, const struct waiting_job *waiting);
 

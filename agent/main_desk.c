@@ -229,6 +229,7 @@ enum status desk_refresh(struct desk *desk, struct why *why)
         return status;
     }
     desk_load_offer(desk);
+    desk_load_refused(desk);
     waiting_path(desk->site, path, "", "");
     desk->unread_count = 0;
     for (size_t i = 0; i < desk->count; i++) {
@@ -292,7 +293,8 @@ bool desk_is_undecided(const struct desk *desk, const struct waiting_job *waitin
 
 bool desk_waits(const struct desk *desk, const struct waiting_job *waiting)
 {
-    return desk_offers(desk, &waiting->digest) && desk_is_undecided(desk, waiting);
+    return desk_offers(desk, &waiting->digest) && desk_is_undecided(desk, waiting) &&
+           desk_refusal_of(desk, &waiting->digest) == NULL;
 }
 
 bool desk_load_approved(const struct desk *desk, struct waiting_job *out, enum status *status,

@@ -127,13 +127,13 @@ char *site_face_json(void *self, unsigned *code)
     const struct balance total = ledger_balance(view.ledger, ALLOWANCE_TOTAL);
     const struct balance window = ledger_balance(view.ledger, ALLOWANCE_WINDOW);
     json_t *root = json_pack(
-        "{s:b, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:I, s:o}", "approve",
+        "{s:b, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "approve",
         face->site->settings.http.approve, "budget", allowance_json(&total), "window",
         allowance_json(&window), "window_days", (json_int_t)face->site->policy.allowance_days,
         "spending", spending_json(&face->spending), "runs", runs_json(face->desk), "waiting",
         waiting_json(face->desk, view.ledger), "jobs", desk_jobs_json(face->desk, view.ledger),
-        "unread", (json_int_t)face->desk->unread_count, "dictionary",
-        dictionary_json(&face->site->dictionary));
+        "refused", desk_refused_json(face->desk), "unread", (json_int_t)face->desk->unread_count,
+        "dictionary", dictionary_json(&face->site->dictionary));
     char *text = json_text(root, 0, 12);
     json_decref(root);
     return text;

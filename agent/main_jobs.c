@@ -115,6 +115,17 @@ static enum status gather(struct seen_texts *texts, const struct desk *desk,
             find_name(text, desk);
         }
     }
+    for (size_t i = 0; i < desk->refused.count; i++) {
+        const struct desk_refusal *refusal = &desk->refused.item[i];
+        struct seen_text *text = add(texts, &refusal->text);
+        if (text == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        if (text->name[0] == '\0') {
+            (void)snprintf(text->name, sizeof text->name, "%s", refusal->name);
+            text->epsilon_micro = refusal->epsilon_micro;
+        }
+    }
     for (size_t i = 0; i < desk->count; i++) {
         const struct waiting_job *waiting = &desk->waiting[i];
         struct seen_text *text = add(texts, &waiting->digest);
@@ -135,6 +146,9 @@ static const char *state_of(const struct seen_text *text, const struct approval 
                             const struct desk *desk)
 {
     const bool spent = decision != NULL && desk_is_spent(desk, decision);
+    if (desk_refusal_of(desk, &text->digest) != NULL) {
+        return "refused"; /* whatever was before: it was judged last, and would be cleared */
+    }
     if (decision != NULL && decision->runs == 0) {
         return "rejected";
     }
@@ -161,6 +175,14 @@ static uint32_t runs_approved(const struct seen_text *text, const struct approva
     }
     return desk_is_spent(desk, decision) && decision->runs > text->runs ? text->runs
                                                                         : decision->runs;
+}
+
+/* Why it is refused, or a person's words; "". */
+static const char *because(const struct seen_text *text, const struct approval *decision,
+                           const struct desk *desk)
+{
+    const struct desk_refusal *refusal = desk_refusal_of(desk, &text->digest);
+    return refusal != NULL ? refusal->why : decision != NULL ? decision->why : "";
 }
 
 static json_t *text_json(const struct seen_text *text, const struct approval *decision,
@@ -196,7 +218,7 @@ static enum status print_json(const struct desk *desk, const struct seen_texts *
         const struct seen_text *text = &texts->item[i];
         const struct approval *decision = approvals_find(&desk->approvals, &text->digest);
         json_t *json = text_json(text, decision, desk);
-        json_put(&json, "why", json_string(decision != NULL ? decision->why : ""));
+        json_put(&json, "why", json_string(because(text, decision, desk)));
         json_add(&list, json);
     }
     json_t *all = list == NULL ? NULL
@@ -222,8 +244,9 @@ static void print_text(const struct seen_text *text, const struct approval *deci
     decimal_format(paid, sizeof paid, text->paid_micro, EPSILON_DECIMALS);
     (void)printf("%.12s  %-8s  %4" PRIu32 "  %7s  %7s  %s\n", hex, state_of(text, decision, desk),
                  text->runs, price, paid, text->name[0] != '\0' ? text->name : "?");
-    if (decision != NULL && decision->why[0] != '\0') {
-        wrap_print(stdout, 0, 14, "              because: %s", decision->why);
+    const char *why = because(text, decision, desk);
+    if (why[0] != '\0') {
+        wrap_print(stdout, 0, 14, "              because: %s", why);
     }
 }
 

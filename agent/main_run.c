@@ -7,6 +7,7 @@
 #include "base/exit_code.h"
 #include "base/file.h"
 #include "config/config.h"
+#include "io/clock.h"
 #include "io/daemon.h"
 #include "io/driver.h"
 #include "io/endpoint.h"
@@ -129,6 +130,16 @@ static bool keep_offer(void *self, const struct job_name *job)
     return kept;
 }
 
+static void keep_refusal(void *self, const struct refusal *refusal)
+{
+    const struct run *run = self;
+    struct why why = {{0}};
+    if (!site_keep_refusal(&run->site, refusal, clock_wall_ms(), &why)) {
+        log_event(&run->daemon.log, LOG_WARN, "refusal-not-kept", NULL,
+                  "`jobs` and the page do not show whether the job is refused: %s", why.text);
+    }
+}
+
 /* No file is a first start. */
 static enum status read_look(const struct run *run, struct look *look, struct why *why)
 {
@@ -207,6 +218,7 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
         .waiting = {keep_waiting, run},
         .looks = {keep_look, run},
         .offers = {keep_offer, run},
+        .refusals = {keep_refusal, run},
         .approved_text = {run->site.job_text, run->site.job_size},
         .memory_bytes = run->memory_bytes,
         .speed = run->speed,

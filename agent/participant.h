@@ -51,6 +51,22 @@ struct offer_sink {
     void *self;
 };
 
+/* A job that this site takes no part in without asking a person. Policy, dictionary, machine and the job's text decide that, and
+ * no record. */
+struct refusal {
+    struct digest text;
+    const char *name;       /* as the text says; "" where it cannot be read */
+    uint64_t epsilon_micro; /* the price of a run; 0 likewise */
+    const char *why;        /* NULL: it is refused no more */
+};
+
+/* Where it is kept which jobs were refused, for the site's people. */
+struct refusal_sink {
+    /** NULL: nowhere. */
+    void (*put)(void *self, const struct refusal *refusal);
+    void *self;
+};
+
 /** Reads and writes a look as one line of text. Parsing fails with STATUS_INVALID. */
 enum { LOOK_TEXT_BYTES = 128 };
 MUST_USE enum status look_parse(struct look *look, struct slice text);
@@ -68,6 +84,7 @@ struct participant_options {
     struct look looked; /* as it was put last */
     struct look_sink looks;
     struct offer_sink offers;
+    struct refusal_sink refusals;
     struct slice
         dictionary_text; /* kept; as the site's person wrote it, shown where the policy says so */
     struct slice

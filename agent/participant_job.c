@@ -95,6 +95,7 @@ static enum status job_accept_text(struct participant *p, const struct event *ev
     }
     if (status != STATUS_OK) {
         job_unfit(p, "job-invalid", why.text);
+        site_note_refusal(p, why.text);
         return STATUS_OK;
     }
     return job_consider(p, event, effects);
@@ -108,8 +109,10 @@ static enum status job_take_approved(struct participant *p, const struct event *
 
     digest_sha256(&digest, &approved, 1);
     if (!digest_equal(&digest, &p->name.text_digest) || approved.size != p->name.text_bytes) {
-        job_unfit(p, "job-not-approved",
-                  "its text is not the one in this agent's settings (key `job`); compare the two");
+        static const char why[] =
+            "its text is not the one in this agent's settings (key `job`); compare the two";
+        job_unfit(p, "job-not-approved", why);
+        site_note_refusal(p, why);
         return STATUS_OK;
     }
     p->text = malloc(approved.size);

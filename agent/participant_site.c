@@ -63,6 +63,19 @@ void site_note_offer(struct participant *p, const struct job_name *job)
     }
 }
 
+void site_note_refusal(const struct participant *p, const char *why)
+{
+    const struct refusal_sink *refusals = &p->options.refusals;
+    const bool read = p->job_phase != JOB_UNFIT;
+    const struct refusal refusal = {.text = p->name.text_digest,
+                                    .name = read ? p->job.name : "",
+                                    .epsilon_micro = read ? p->job.epsilon_micro : 0,
+                                    .why = why};
+    if (refusals->put != NULL) {
+        refusals->put(refusals->self, &refusal);
+    }
+}
+
 static void job_wait(struct participant *p, int64_t now_ms)
 {
     char hex[2 * DIGEST_BYTES + 1];
@@ -75,11 +88,36 @@ static void job_wait(struct participant *p, int64_t now_ms)
         p->job.name, hex);
 }
 
+/* By all that decides without a person. event, lead: out, what is logged where it fails, and how it begins. */
+static enum status judge_all(struct participant *p, const char **event, const char **lead,
+                             struct why *why)
+{
+    const struct participant_options *options = &p->options;
+    const uint64_t records = dictionary_records(options->dictionary, &p->job.schema);
+    *event = "job-refused";
+    *lead = "policy or dictionary forbid";
+    enum status status = judge_job(options->policy, options->dictionary, &p->job, why);
+    if (status == STATUS_OK) {
+        *event = "job-too-large";
+        *lead = "there is no room for";
+        status = capacity_check(options->memory_bytes, &p->job, records, why);
+    }
+    if (status == STATUS_OK) {
+        *event = "slot-too-short";
+        *lead = "no slot is long enough for";
+        status = capacity_check_slot(options->speed, options->policy->answer_slot_ms, &p->job,
+                                     records, why);
+    }
+    return status;
+}
+
 enum status job_consider(struct participant *p, const struct event *event, struct effects *effects)
 {
     struct why why = {{0}};
     const bool waited = p->job_phase == JOB_WAITING || p->declined;
-    enum status status = judge_job(p->options.policy, p->options.dictionary, &p->job, &why);
+    const char *name = NULL;
+    const char *lead = NULL;
+    enum status status = judge_all(p, &name, &lead, &why);
 
     p->declined = false;
     transfer_drop(&p->fetch); /* a last model of before: the next HELLO brings its release again */
@@ -89,29 +127,12 @@ enum status job_consider(struct participant *p, const struct event *event, struc
     }
     if (status != STATUS_OK) {
         participant_enter_job(p, JOB_REFUSED);
-        log_event(p->options.log, LOG_WARN, "job-refused", NULL,
-                  "policy or dictionary forbid job \"%s\", every round will be declined: %s",
-                  p->job.name, why.text);
+        log_event(p->options.log, LOG_WARN, name, NULL,
+                  "%s job \"%s\", every round will be declined: %s", lead, p->job.name, why.text);
+        site_note_refusal(p, why.text);
         return participant_hello(p, event->now_ms, effects);
     }
-    status = capacity_check(p->options.memory_bytes, &p->job,
-                            dictionary_records(p->options.dictionary, &p->job.schema), &why);
-    if (status != STATUS_OK) {
-        participant_enter_job(p, JOB_REFUSED);
-        log_event(p->options.log, LOG_WARN, "job-too-large", NULL,
-                  "job \"%s\" does not fit, every round will be declined: %s", p->job.name,
-                  why.text);
-        return participant_hello(p, event->now_ms, effects);
-    }
-    status = capacity_check_slot(p->options.speed, p->options.policy->answer_slot_ms, &p->job,
-                                 dictionary_records(p->options.dictionary, &p->job.schema), &why);
-    if (status != STATUS_OK) {
-        participant_enter_job(p, JOB_REFUSED);
-        log_event(p->options.log, LOG_WARN, "slot-too-short", NULL,
-                  "job \"%s\" does not fit into a slot, every round will be declined: %s",
-                  p->job.name, why.text);
-        return participant_hello(p, event->now_ms, effects);
-    }
+    site_note_refusal(p, NULL);
     const enum verdict verdict = verdict_on_job(p);
     if (verdict == VERDICT_WAITS) {
         job_wait(p, event->now_ms);

@@ -328,6 +328,8 @@ void site_on_file(struct participant *p, const struct event *event);
 void site_keep_text(struct participant *p, int64_t now_ms);
 /** Keeps which job is offered, where that is another one than before; NULL: none, or it is over. */
 void site_note_offer(struct participant *p, const struct job_name *job);
+/** Keeps why the job is refused here; NULL: it is not. */
+void site_note_refusal(const struct participant *p, const char *why);
 
 /** Acts on what site_on_file took, while nothing is computed or committed. */
 MUST_USE enum status site_apply(struct participant *p, const struct event *event,

@@ -40,10 +40,15 @@ static void make_room(struct spending *spending)
     }
 }
 
-void spending_add(struct spending *spending, const struct spending_point *point)
+void spending_add(struct spending *spending, const struct spending_point *told)
 {
     struct spending_point *last =
         spending->count > 0 ? &spending->point[spending->count - 1] : NULL;
+    struct spending_point next = *told;
+    const struct spending_point *point = &next;
+    if (last != NULL && next.wall_ms < last->wall_ms) {
+        next.wall_ms = last->wall_ms;
+    }
     if (last != NULL && is_same(spending, last, point)) {
         *last = *point;
         return;

@@ -24,7 +24,8 @@ struct spending {
     int64_t grain_ms; /* charges of one job within so long are one point; 0: each is one */
 };
 
-/** Adds a charge's effect. The latest point is always exact; where there is no room, earlier ones of one job become one, and at
+/** Adds a charge's effect: one whose time is before the latest point's - a clock was set back - as of that time, as the ledger
+ * counts it. The latest point is always exact; where there is no room, earlier ones of one job become one, and at
  * last the two earliest. */
 void spending_add(struct spending *spending, const struct spending_point *point);
 

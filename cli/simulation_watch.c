@@ -252,7 +252,7 @@ static void show_news(struct run *run)
 /* No round can take longer than its deadline and its patience, so a run that does is stuck. */
 static int64_t patience_ms(const struct job *job)
 {
-    return (int64_t)job->join_deadline_ms +
+    return (int64_t)job->join_deadline_ms + job->patience_ms +
            (int64_t)job_round_count(job) * ((int64_t)job->deadline_ms + job->patience_ms) +
            SPARE_MS;
 }

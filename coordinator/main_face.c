@@ -153,9 +153,8 @@ static void add_job(struct facts *facts, const struct face_job *told, struct fac
     char left[NUMBER_BYTES] = "";
     char waits[FACE_WAITS_BYTES] = "";
     const struct face_run *run = face_running(face, job->number);
-    const char *because = job->stuck ? job->because : "";
     const char *const label[] = {
-        digits, queue_state_name(job->state), rounds, agents, left, waits, job->name, because};
+        digits, queue_state_name(job->state), rounds, agents, left, waits, job->name, job->because};
     (void)snprintf(digits, sizeof digits, "%" PRIu32, job->number);
     (void)snprintf(rounds, sizeof rounds, "%" PRIu32 " of %" PRIu32, job->rounds, job->planned);
     if (run != NULL && run->coordinator != NULL) {

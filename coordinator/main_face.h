@@ -73,8 +73,6 @@ struct face {
     struct face_job listed[FACE_JOBS]; /* of number i at i modulo FACE_JOBS */
     struct face_reader *reader;        /* of a queue in a database; NULL: of none */
     const struct face_seen *seen;      /* what it has read, while a look lasts */
-    struct office files;               /* what downloads are read with: a connection of its own */
-    bool asks;                         /* it is there */
 };
 
 /** Begins to listen where the settings say so. log: told the address. Fails like page_host_open. */

@@ -118,18 +118,6 @@ static const char *parse(uint32_t *number, const char *behind)
     return NULL;
 }
 
-/* The connection of those who choose jobs is their thread's. */
-static bool may_ask(struct face *face)
-{
-    struct why ignored = {{0}};
-    if (!face->asks) {
-        face->files = office_like(face->office);
-        face->files.jobs = NULL;
-        face->asks = true;
-    }
-    return !queue_is_shared(&face->files) || queue_open(&face->files, &ignored) == STATUS_OK;
-}
-
 int face_open_result(void *self, const char *behind, uint64_t *size,
                      char name[static HTTP_NAME_BYTES])
 {
@@ -140,13 +128,17 @@ int face_open_result(void *self, const char *behind, uint64_t *size,
     int opened = -1;
     const char *file = parse(&number, behind);
     *size = 0;
-    if (file == NULL || face->office->settings.jobs[0] == '\0' ||
-        (face->reader != NULL && face_reader_is_slow(face->reader)) || !may_ask(face) ||
-        queue_peek(&kept, &face->files, number, &ignored) != STATUS_OK || !kept.over) {
+    if (file == NULL || face->office->settings.jobs[0] == '\0') {
         return -1;
     }
     (void)snprintf(name, HTTP_NAME_BYTES, "job-%" PRIu32 "-%s", number, file);
-    return queue_result_open(&opened, size, &face->files, number, file, &ignored) == STATUS_OK
+    if (face->reader != NULL) {
+        return face_reader_open(face->reader, size, number, file);
+    }
+    if (queue_peek(&kept, face->office, number, &ignored) != STATUS_OK || !kept.over) {
+        return -1;
+    }
+    return queue_result_open(&opened, size, face->office, number, file, &ignored) == STATUS_OK
                ? opened
                : -1;
 }

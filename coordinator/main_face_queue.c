@@ -5,20 +5,33 @@
 #include "base/check.h"
 #include "coordinator/main_face.h"
 #include "coordinator/main_queue_place.h"
+#include "http/http.h"
 #include "io/clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     PAUSE_MS = 1000,
     PAUSE_MOST_MS = 60000,
     PAUSE_FACTOR = 4, /* a server that is slow is asked less often */
-    SLOW_MS = 1000,   /* of one question */
     UNASKED_MS = 10000,
+    UNTAKEN_MS =
+        2000, /* a file is kept so long for whoever asked for it, who asks at every turn of the port */
     END_MS = 2000
+};
+
+/* A file of a finished job, for a download. */
+struct wanted {
+    enum { WANTED_NONE, WANTED_ASKED, WANTED_READ } state;
+    uint32_t number;
+    const char *name; /* one of face_results */
+    int file;         /* read: owned; -1: there is none */
+    uint64_t size;
+    int64_t read_ms;
 };
 
 /* What is behind the lock both threads touch; the rest is the reader's thread's, but for `shown`, which is the loop's. */
@@ -28,11 +41,10 @@ struct face_reader {
     pthread_cond_t woken;
     bool ends;
     int64_t asked_ms; /* 0: nobody has */
-    int64_t began_ms; /* of the question that the server has now; 0: none */
-    int64_t slow_ms;  /* until when the server counts as slow */
     uint32_t running[FACE_RUNNING_MOST];
     size_t running_count;
     struct face_seen *ready; /* read, and not yet taken */
+    struct wanted wanted;
 
     struct face_seen *shown;
 
@@ -58,25 +70,13 @@ static void unlock(struct face_reader *reader)
     CHECK(pthread_mutex_unlock(&reader->lock) == 0);
 }
 
-/* Around each question to the server. Returns whether the reader goes on. */
-static bool begin_question(struct face_reader *reader)
+/* Asked before each question to the server. */
+static bool goes_on(struct face_reader *reader)
 {
     lock(reader);
     const bool goes_on = !reader->ends;
-    reader->began_ms = clock_now_ms();
     unlock(reader);
     return goes_on;
-}
-
-static void end_question(struct face_reader *reader, bool answered)
-{
-    lock(reader);
-    const int64_t now_ms = clock_now_ms();
-    if (!answered || now_ms - reader->began_ms >= SLOW_MS) {
-        reader->slow_ms = now_ms + PAUSE_MOST_MS;
-    }
-    reader->began_ms = 0;
-    unlock(reader);
 }
 
 enum status face_look_for_files(struct face_job *kept, const struct office *office)
@@ -113,19 +113,16 @@ static void look_at_job(struct face_reader *reader, const struct queue_entry *en
         kept->job.number = 0; /* what was read before it ran */
         return;
     }
-    if ((kept->job.number == entry->number && kept->job.filed) || !begin_question(reader)) {
+    if ((kept->job.number == entry->number && kept->job.filed) || !goes_on(reader)) {
         return;
     }
     enum status status = queue_show(&kept->job, &reader->office, entry->number, &ignored);
-    bool answered = status != STATUS_AGAIN;
     if (status == STATUS_OK) {
         status = face_look_for_files(kept, &reader->office);
-        answered = status == STATUS_OK;
     }
     if (status != STATUS_OK) {
         kept->job.number = 0;
     }
-    end_question(reader, answered);
 }
 
 static void put(struct face_reader *reader, struct face_seen *seen)
@@ -140,7 +137,7 @@ static void read_queue(struct face_reader *reader)
 {
     struct why ignored = {{0}};
     struct face_seen *seen = calloc(1, sizeof *seen);
-    if (seen == NULL || !begin_question(reader)) {
+    if (seen == NULL || !goes_on(reader)) {
         free(seen);
         return;
     }
@@ -149,7 +146,6 @@ static void read_queue(struct face_reader *reader)
     if (status == STATUS_OK) {
         status = queue_list(&seen->list, &reader->office, &ignored);
     }
-    end_question(reader, status == STATUS_OK);
     if (status != STATUS_OK) {
         free(seen);
         return;
@@ -159,6 +155,36 @@ static void read_queue(struct face_reader *reader)
     }
     memcpy(seen->listed, reader->kept, sizeof seen->listed);
     put(reader, seen);
+}
+
+static void forget_wanted(struct face_reader *reader)
+{
+    if (reader->wanted.state == WANTED_READ && reader->wanted.file >= 0) {
+        (void)close(reader->wanted.file);
+    }
+    reader->wanted = (struct wanted){.state = WANTED_NONE};
+}
+
+/* The job's end says that its results are all there. */
+static void read_wanted(struct face_reader *reader)
+{
+    struct queue_kept kept;
+    struct why ignored = {{0}};
+    lock(reader);
+    struct wanted wanted = reader->wanted;
+    unlock(reader);
+    wanted.file = -1;
+    if (queue_open(&reader->office, &ignored) != STATUS_OK ||
+        queue_peek(&kept, &reader->office, wanted.number, &ignored) != STATUS_OK || !kept.over ||
+        queue_result_open(&wanted.file, &wanted.size, &reader->office, wanted.number, wanted.name,
+                          &ignored) != STATUS_OK) {
+        wanted.file = -1;
+    }
+    wanted.state = WANTED_READ;
+    wanted.read_ms = clock_now_ms();
+    lock(reader);
+    reader->wanted = wanted;
+    unlock(reader);
 }
 
 /* When the queue is to be read again. Whoever comes after a while finds what is not much older than UNASKED_MS. */
@@ -177,6 +203,12 @@ static bool wait_for_question(struct face_reader *reader, int64_t pause_ms)
     for (int64_t now_ms = since_ms;
          !reader->ends && now_ms < due_ms(reader, now_ms, since_ms, pause_ms);
          now_ms = clock_now_ms()) {
+        if (reader->wanted.state == WANTED_ASKED) {
+            unlock(reader);
+            read_wanted(reader);
+            lock(reader);
+            continue;
+        }
         const int64_t left_ms = due_ms(reader, now_ms, since_ms, pause_ms) - now_ms;
         struct timespec until;
         (void)clock_gettime(CLOCK_MONOTONIC, &until);
@@ -264,6 +296,7 @@ void face_reader_free(struct face_reader *reader)
     }
     (void)pthread_mutex_destroy(&reader->lock);
     (void)pthread_cond_destroy(&reader->woken);
+    forget_wanted(reader);
     seen_free(reader->ready);
     seen_free(reader->shown);
     free(reader);
@@ -302,12 +335,24 @@ const struct face_seen *face_reader_ask(struct face_reader *reader, const uint32
     return reader->shown;
 }
 
-bool face_reader_is_slow(struct face_reader *reader)
+int face_reader_open(struct face_reader *reader, uint64_t *size, uint32_t number, const char *name)
 {
+    int file = HTTP_OPEN_LATER;
+    *size = 0;
     lock(reader);
-    const int64_t now_ms = clock_now_ms();
-    const bool slow =
-        now_ms < reader->slow_ms || (reader->began_ms != 0 && now_ms - reader->began_ms >= SLOW_MS);
+    struct wanted *wanted = &reader->wanted;
+    const bool same = wanted->number == number && wanted->name == name;
+    if (wanted->state == WANTED_READ && same) {
+        file = wanted->file;
+        *size = wanted->size;
+        *wanted = (struct wanted){.state = WANTED_NONE};
+    } else if (wanted->state == WANTED_READ && clock_now_ms() - wanted->read_ms >= UNTAKEN_MS) {
+        forget_wanted(reader); /* who asked for it has left */
+    }
+    if (file == HTTP_OPEN_LATER && wanted->state == WANTED_NONE) {
+        *wanted = (struct wanted){.state = WANTED_ASKED, .number = number, .name = name};
+    }
     unlock(reader);
-    return slow;
+    (void)pthread_cond_signal(&reader->woken);
+    return file;
 }

@@ -46,8 +46,10 @@ const struct face_seen *face_reader_ask(struct face_reader *reader, const uint32
 /** Tells which jobs run from now on, as face_reader_ask does, where nobody asks. */
 void face_reader_turn(struct face_reader *reader, const uint32_t *running, size_t count);
 
-/** Returns whether the server has been slow to answer: not to be asked on the serving thread now. */
-bool face_reader_is_slow(struct face_reader *reader);
+/** Reads a file of a job that is over, for a download. name: one of face_results, kept. Returns its descriptor, which the caller
+ * closes; -1 where there is none, or the server does not answer; HTTP_OPEN_LATER: it is being read, or another one is, and is to
+ * be asked for again soon. */
+int face_reader_open(struct face_reader *reader, uint64_t *size, uint32_t number, const char *name);
 
 /** Looks which of a job's results are there. Fails as queue_result_size does. */
 MUST_USE enum status face_look_for_files(struct face_job *kept, const struct office *office);

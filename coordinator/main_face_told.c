@@ -82,9 +82,6 @@ void face_close(struct face *face)
     page_host_close(&face->host);
     face_reader_free(face->reader);
     face->reader = NULL;
-    if (face->asks) {
-        queue_close(&face->files);
-    }
     for (size_t i = 0; i < DRIVER_LANES_MAX; i++) {
         forget(&face->run[i]);
     }

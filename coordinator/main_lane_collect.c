@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "coordinator/main_lane.h"
 #include "coordinator/main_queue_place.h"
+#include "coordinator/main_stay_private.h"
 
 #include <inttypes.h>
 
@@ -107,8 +108,12 @@ enum status lane_leave(struct lane *lane, enum status ended, bool *more, struct 
         return ended;
     }
     tell_left(lane, ended, why);
-    if (ended != STATUS_OK && ended != STATUS_BUSY && stay->aside_count < STAY_ASIDE_MAX) {
-        stay->aside[stay->aside_count++] = (struct stay_aside){.number = job->number};
+    if (ended != STATUS_OK && ended != STATUS_BUSY) {
+        const enum status noted =
+            stay_note_aside(stay, &(struct stay_aside){.number = job->number});
+        if (noted != STATUS_OK) {
+            return noted;
+        }
     }
     stay_leave(stay, job, ended == STATUS_OK);
     return STATUS_OK;

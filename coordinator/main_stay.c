@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WAITING_MAX = 64 }; /* that are looked at, at a time */
@@ -287,5 +288,7 @@ void stay_forget(struct stay *stay)
 void stay_free(struct stay *stay)
 {
     stay_forget(stay);
+    free(stay->aside);
+    stay->aside = NULL;
     queue_list_free(&stay->list);
 }

@@ -7,8 +7,6 @@
 
 enum { STAY_JOBS_MAX = SETTINGS_JOBS_MAX }; /* each on a lane of the driver */
 
-enum { STAY_ASIDE_MAX = 64 };
-
 /* A job that is set aside, and why. */
 struct stay_aside {
     uint32_t number;
@@ -41,7 +39,7 @@ struct stay {
     uint64_t seed;
     uint32_t refused; /* of the latest job that was told to be passed over */
     struct stay_aside
-        aside[STAY_ASIDE_MAX]; /* jobs whose journals are damaged, or results not written */
+        *aside; /* (aside_count) owned: jobs whose journals are damaged, or results not written */
     size_t aside_count;
     uint32_t served
         [STAY_JOBS_MAX]; /* a collector: jobs that it is through with, and which are led yet; 0: none */
@@ -88,8 +86,7 @@ void stay_publish(const struct stay *stay, struct stay_job *job);
 bool stay_is_damage(enum status status);
 
 /** Gives up the place of a job whose journal is damaged, as status says, or whose results cannot be written, as why says; it
- * is not taken again before the program's next start. Its agents are free for others. Fails with status where so many are
- * set aside already that something else is wrong. */
+ * is not taken again before the program's next start. Its agents are free for others. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status status,
                                     struct why *why);
 

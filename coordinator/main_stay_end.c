@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void tell_filed(const struct stay *stay, const struct queue_job *job)
@@ -231,23 +232,39 @@ static struct stay_aside *find_aside(struct stay *stay, uint32_t number)
     return i < stay->aside_count ? &stay->aside[i] : NULL;
 }
 
-static void look_for_room(void *self)
+static struct stay_aside *add_aside(struct stay *stay, uint32_t number)
 {
-    struct noting *noting = self;
-    noting->found = noting->stay->aside_count < STAY_ASIDE_MAX;
+    struct stay_aside *aside = find_aside(stay, number);
+    if (aside != NULL) {
+        return aside;
+    }
+    struct stay_aside *grown = realloc(stay->aside, (stay->aside_count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        return NULL;
+    }
+    stay->aside = grown;
+    aside = &grown[stay->aside_count++];
+    *aside = (struct stay_aside){.number = number};
+    return aside;
 }
 
 static void note_aside(void *self)
 {
-    const struct noting *noting = self;
-    struct stay *stay = noting->stay;
-    struct stay_aside *aside = find_aside(stay, noting->aside.number);
-    if (aside == NULL && stay->aside_count < STAY_ASIDE_MAX) {
-        aside = &stay->aside[stay->aside_count++];
-    }
+    struct noting *noting = self;
+    struct stay_aside *aside = add_aside(noting->stay, noting->aside.number);
+    noting->found = aside != NULL;
     if (aside != NULL) {
         *aside = noting->aside;
     }
+}
+
+enum status stay_note_aside(struct stay *stay, const struct stay_aside *aside)
+{
+    struct noting noting = {.stay = stay, .aside = *aside};
+    if (!worker_on_owner(note_aside, &noting)) {
+        return STATUS_BUSY;
+    }
+    return noting.found ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* Where it cannot be kept, on a full disk, the log alone tells why until it can. */
@@ -274,7 +291,7 @@ void stay_tell_aside(struct stay *stay)
     bool goes_on = worker_on_owner(find_untold, &noting) && noting.found;
     while (goes_on) {
         keep_because(stay->office, &noting.aside);
-        goes_on = !noting.aside.untold && worker_on_owner(note_aside, &noting) &&
+        goes_on = !noting.aside.untold && stay_note_aside(stay, &noting.aside) == STATUS_OK &&
                   worker_on_owner(find_untold, &noting) && noting.found;
     }
 }
@@ -283,21 +300,14 @@ enum status stay_set_aside(struct stay *stay, struct stay_job *job, enum status 
                            struct why *why)
 {
     const struct log_field field[] = {{.name = "job", .number = job->number}};
-    struct noting noting = {.stay = stay, .aside = {.number = job->number}};
-    if (!worker_on_owner(look_for_room, &noting)) {
-        return STATUS_BUSY;
-    }
-    if (!noting.found) {
-        why_set(why, "%d jobs are set aside: look at the disk", STAY_ASIDE_MAX);
-        return status;
-    }
-    tell_because(noting.aside.because, job, status, why);
+    struct stay_aside aside = {.number = job->number};
+    tell_because(aside.because, job, status, why);
     log_event_fields(stay->log, LOG_ERROR, "job-set-aside", field, 1, "job %" PRIu32 ": %s",
-                     job->number, noting.aside.because);
-    keep_because(&job->office, &noting.aside);
-    if (!worker_on_owner(note_aside, &noting)) {
-        return STATUS_BUSY;
+                     job->number, aside.because);
+    keep_because(&job->office, &aside);
+    const enum status noted = stay_note_aside(stay, &aside);
+    if (noted == STATUS_OK) {
+        stay_give_up(job);
     }
-    stay_give_up(job);
-    return STATUS_OK;
+    return noted;
 }

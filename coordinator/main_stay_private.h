@@ -24,6 +24,9 @@ void stay_give_up(struct stay_job *job);
 MUST_USE enum status stay_file_job(const struct stay *stay, const struct office *office,
                                    const struct queue_job *job, struct why *why);
 
+/** Notes that a job is set aside, on any thread. Fails with STATUS_NO_MEMORY, or with STATUS_BUSY: the driver stops. */
+MUST_USE enum status stay_note_aside(struct stay *stay, const struct stay_aside *aside);
+
 /** Keeps with their jobs why they are set aside, where that could not be kept before. */
 void stay_tell_aside(struct stay *stay);
 

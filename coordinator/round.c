@@ -148,7 +148,9 @@ static enum status advance(struct coordinator *c, const struct event *event,
     if (status == STATUS_OK && c->phase == PHASE_JOINING) {
         if (coordinator_count_ready(c) >= c->options.job->cohort_min) {
             status = coordinator_open(c, event->now_ms, c->options.job->deadline_ms, effects);
-        } else if (event->now_ms >= c->deadline_ms || coordinator_is_refused(c, event->now_ms)) {
+        } else if (coordinator_is_refused(c, event->now_ms) ||
+                   (event->now_ms >= c->deadline_ms &&
+                    !coordinator_waits_for_people(c, event->now_ms))) {
             status = coordinator_fail(c, event, effects);
         } else {
             coordinator_tell_joining(c, event->now_ms);

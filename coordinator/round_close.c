@@ -285,14 +285,10 @@ static enum status on_round_committed(struct coordinator *c, const struct event 
     c->commit_rows = NULL;
     c->commit_rows_bytes = 0;
     coordinator_tell_all(c, TELL_RELEASE);
-    status = coordinator_tell_next(c, event->now_ms, effects);
-    if (status != STATUS_OK) {
-        return status;
-    }
     if (c->outcome.finished) {
         coordinator_enter(c, PHASE_OVER);
         c->deadline_ms = event->now_ms + c->options.linger_ms;
-        return STATUS_OK;
+        return coordinator_tell_next(c, event->now_ms, effects);
     }
     return coordinator_open(c, event->now_ms, c->options.job->deadline_ms, effects);
 }
@@ -318,5 +314,6 @@ enum status coordinator_on_committed(struct coordinator *c, const struct event *
     record_free(&c->committing);
     coordinator_enter(c, PHASE_JOINING);
     c->deadline_ms = event->now_ms + c->options.job->join_deadline_ms;
+    c->patient_ms = c->deadline_ms + c->options.job->patience_ms;
     return status;
 }

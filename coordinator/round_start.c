@@ -25,12 +25,12 @@ static void keep_time(struct coordinator *c, const struct record *record)
     }
 }
 
-/* Of the time that the job waits for agents, counted from its beginning. A clock that was set back has nothing to say: the
+/* What is left of whole_ms, for which the job waits for agents, counted from its beginning. A clock that was set back has nothing to say: the
  * latest time in the journal has passed in any case. */
-static int64_t join_left_ms(const struct coordinator *c, int64_t wall_ms)
+static int64_t join_left_ms(const struct coordinator *c, int64_t wall_ms, int64_t whole_ms)
 {
-    const int64_t whole_ms = c->options.job->join_deadline_ms;
-    const int64_t least_ms = whole_ms < RETURN_MS ? whole_ms : RETURN_MS;
+    const int64_t join_ms = c->options.job->join_deadline_ms;
+    const int64_t least_ms = join_ms < RETURN_MS ? join_ms : RETURN_MS;
     const int64_t known_ms = wall_ms > c->known_wall_ms ? wall_ms : c->known_wall_ms;
     const int64_t over_ms = c->begun_wall_ms >= 0 ? known_ms - c->begun_wall_ms : 0;
     return over_ms > whole_ms - least_ms ? least_ms : whole_ms - over_ms;
@@ -80,6 +80,7 @@ enum status coordinator_on_record(struct coordinator *c, const struct event *eve
 enum status coordinator_on_start(struct coordinator *c, const struct event *event,
                                  struct effects *effects)
 {
+    c->started_ms = event->now_ms;
     if (coordinator_collects(c)) {
         coordinator_enter(c, PHASE_FOLLOWING);
         coordinator_end_if_over(c, event->now_ms);
@@ -126,7 +127,10 @@ enum status coordinator_on_start(struct coordinator *c, const struct event *even
     if (c->outcome.rounds_closed == 0 ||
         c->cancelled_by[0] != '\0') { /* no round opens: it may be what cannot */
         coordinator_enter(c, PHASE_JOINING);
-        c->deadline_ms = event->now_ms + join_left_ms(c, event->wall_ms);
+        const int64_t join_ms = c->options.job->join_deadline_ms;
+        const int64_t patient_ms = join_ms + c->options.job->patience_ms;
+        c->deadline_ms = event->now_ms + join_left_ms(c, event->wall_ms, join_ms);
+        c->patient_ms = event->now_ms + join_left_ms(c, event->wall_ms, patient_ms);
         return STATUS_OK;
     }
     log_event(c->options.log, LOG_INFO, "job-resumed", NULL,

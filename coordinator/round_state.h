@@ -136,12 +136,15 @@ struct coordinator {
     struct digest invitation;           /* of the open round */
     int64_t opened_ms;
     int64_t deadline_ms;   /* of PHASE_JOINING, PHASE_OPEN and PHASE_OVER */
-    bool late;             /* the open round is past its deadline, and below its minimum */
+    int64_t patient_ms;    /* of PHASE_JOINING: how long it waits for people at sites */
+    bool late;             /* the open round, or PHASE_JOINING, is past its deadline and goes on */
     int64_t stepped_ms;    /* the time of the latest event */
     int64_t begun_wall_ms; /* when the journal says that the job began; and the latest time in it */
     int64_t known_wall_ms;
     int64_t told_ms; /* of coordinator_tell_joining: when, and what */
     size_t told_ready;
+    bool told_greeting;
+    int64_t started_ms; /* when recovery was over: nobody was heard before */
     size_t told_refusing;
     int64_t refused_until_ms; /* when a job that too many decline fails; INT64_MAX: it is none */
     int64_t told_until_ms;
@@ -336,6 +339,10 @@ enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms);
 /** Writes who is missing, and why, into text (size). */
 void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char *text, size_t size);
 void coordinator_tell_joining(struct coordinator *c, int64_t now_ms);
+/** The join deadline is over and too few are ready. Returns whether the job waits on, for its patience at most: with those that are
+ * connected and have said neither yes nor no they would be enough. Sites of collectors are counted where they are ready alone. Moves
+ * the deadline to when that is to be asked again. */
+bool coordinator_waits_for_people(struct coordinator *c, int64_t now_ms);
 /** Returns whether the job has had, for JOIN_NOTICE_MS, all agents that it can have, and these are too few for it to begin, as
  * others decline it. A no by mistake can be taken back meanwhile. */
 bool coordinator_is_refused(struct coordinator *c, int64_t now_ms);

@@ -26,6 +26,12 @@ static uint64_t received_from(const struct coordinator *c, const struct peer *pe
     return 0;
 }
 
+/* A machine that has just begun has heard nobody: an agent that is connected greets it within a heartbeat. */
+static bool greets(const struct coordinator *c, int64_t now_ms)
+{
+    return now_ms - c->started_ms < SILENT_MS;
+}
+
 /* Why a member is not in the sum, as far as it may be known. */
 static void describe(char *text, size_t size, const struct coordinator *c,
                      const struct member *member, int64_t now_ms)
@@ -39,7 +45,8 @@ static void describe(char *text, size_t size, const struct coordinator *c,
     } else if (member->cut) {
         (void)snprintf(text, size, "was cut for an attack");
     } else if (!member->seen) {
-        (void)snprintf(text, size, "has not connected");
+        (void)snprintf(text, size, "%s",
+                       greets(c, now_ms) ? "has not been heard yet" : "has not connected");
     } else if (member->standing == STANDING_OFFERED) {
         (void)snprintf(text, size, "offered its answer, which has not been fetched");
     } else if (member->standing == STANDING_PULLING) {
@@ -151,6 +158,45 @@ bool coordinator_is_refused(struct coordinator *c, int64_t now_ms)
     return refused && now_ms >= c->refused_until_ms;
 }
 
+/* A site that is connected and has said neither yes nor no is not absent: a person there has to decide, or its table is read. One
+ * that was not heard for as long as the job waits for absent ones is absent. */
+static size_t count_undecided(const struct coordinator *c, int64_t now_ms)
+{
+    const int64_t join_ms = c->options.job->join_deadline_ms;
+    const int64_t silent_ms = join_ms > SILENT_MS ? join_ms : SILENT_MS;
+    size_t count = 0;
+    for (size_t i = 0; i < c->cohort.count; i++) {
+        const struct member *member = &c->cohort.member[i];
+        count += member->admitted && member->seen && !member->ready && member->declines == 0 &&
+                         !member->cut && now_ms - member->heard_ms < silent_ms
+                     ? 1
+                     : 0;
+    }
+    return count;
+}
+
+bool coordinator_waits_for_people(struct coordinator *c, int64_t now_ms)
+{
+    const size_t ready = coordinator_count_ready(c);
+    const size_t undecided = now_ms < c->patient_ms ? count_undecided(c, now_ms) : 0;
+    if (undecided == 0 || ready + undecided < c->options.job->cohort_min) {
+        return false;
+    }
+    if (!c->late) {
+        c->late = true;
+        log_event(c->options.log, LOG_WARN, "waiting-for-agents", NULL,
+                  "the join deadline is over: %zu agent%s %s ready, the job needs %" PRIu32
+                  ", and %zu %s connected and %s said neither yes nor no. As a rule a person there "
+                  "has to approve the job, so it waits %" PRId64 " s more (cohort.patience_s)",
+                  ready, plural_s(ready), plural_are(ready), c->options.job->cohort_min, undecided,
+                  plural_are(undecided), undecided == 1 ? "has" : "have",
+                  seconds(c->patient_ms - now_ms));
+    }
+    /* Looked at again then, and not at each event: with 10,000 members a look takes its time. */
+    c->deadline_ms = machine_earlier(now_ms + JOIN_NOTICE_MS, c->patient_ms);
+    return true;
+}
+
 /* Too few agents are ready: who is present, and who is not. Said again when it has changed, not more
  * often than every JOIN_NOTICE_MS; but at once that one declines the job, and that it fails for that. */
 void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
@@ -164,12 +210,14 @@ void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
     const bool ends = c->refused_until_ms != c->told_until_ms && c->refused_until_ms != INT64_MAX;
     const bool refused = ends || c->cohort.refusing > c->told_refusing;
     if (!c->listed || (!refused && now_ms < c->told_ms + JOIN_NOTICE_MS) ||
-        (c->told_ready == ready && c->told_refusing == c->cohort.refusing && c->told_seen == seen &&
+        (c->told_ready == ready && c->told_greeting == greets(c, now_ms) &&
+         c->told_refusing == c->cohort.refusing && c->told_seen == seen &&
          c->told_admitted == admitted && c->told && !ends)) {
         return;
     }
     c->told_ms = now_ms;
     c->told_ready = ready;
+    c->told_greeting = greets(c, now_ms);
     c->told_refusing = c->cohort.refusing;
     c->told_seen = seen;
     c->told_admitted = admitted;
@@ -177,7 +225,7 @@ void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
     c->told = true;
     coordinator_tell_missing(c, now_ms, missing, sizeof missing);
     const int64_t until_ms =
-        c->refused_until_ms < c->deadline_ms ? c->refused_until_ms : c->deadline_ms;
+        machine_earlier(c->refused_until_ms, c->late ? c->patient_ms : c->deadline_ms);
     if (c->cohort.refusing > 0) {
         (void)snprintf(refusing, sizeof refusing, ", %zu declined the job%s", c->cohort.refusing,
                        is_short(c) ? " and the others are too few. Remedy: ask those who declined, "

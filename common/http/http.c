@@ -28,7 +28,9 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         struct connection *closed = *context;
         if (closed != NULL) {
+            http_wait_no_more(http, closed);
             closed->descriptor = -1;
+            closed->waiting = NULL;
             http->connection_count--;
         }
         *context = NULL;
@@ -53,6 +55,12 @@ static int64_t patience_ms(const struct http *http)
     return http->connection_count >= HTTP_CONNECTIONS_MAX ? HTTP_CROWDED_MS : HTTP_REQUEST_MS;
 }
 
+/* How long a connection may last, whatever happens on it. */
+static int64_t deadline_ms(const struct connection *connection, int64_t patience)
+{
+    return connection->since_ms + (connection->waits ? HTTP_WAITS_MS : patience);
+}
+
 /* libmicrohttpd takes a shut descriptor for the peer's leaving, and closes it. */
 static void cut_late(struct http *http)
 {
@@ -60,7 +68,7 @@ static void cut_late(struct http *http)
     for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++) {
         struct connection *connection = &http->connection[i];
         if (connection->descriptor >= 0 && !connection->cut && !connection->lasts &&
-            http->now_ms - connection->since_ms >= patience) {
+            http->now_ms >= deadline_ms(connection, patience)) {
             (void)shutdown(connection->descriptor, SHUT_RDWR);
             connection->cut = true;
         }
@@ -91,16 +99,40 @@ int64_t http_due_ms(const struct http *http, int64_t now_ms)
     if (http->options.on_grid || next > now_ms) {
         return next;
     }
-    int64_t due_ms = http_streams_due_ms(http->streams);
+    int64_t due_ms = http->waiting_count > 0 ? now_ms : http_streams_due_ms(http->streams);
     const int64_t patience = patience_ms(http);
     for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++) {
         const struct connection *connection = &http->connection[i];
         if (connection->descriptor >= 0 && !connection->cut && !connection->lasts &&
-            connection->since_ms + patience < due_ms) {
-            due_ms = connection->since_ms + patience;
+            deadline_ms(connection, patience) < due_ms) {
+            due_ms = deadline_ms(connection, patience);
         }
     }
     return due_ms;
+}
+
+/* Who waits for a file asks again: libmicrohttpd calls http_on_request. Returns whether somebody does. */
+static bool resume_waiting(struct http *http)
+{
+    bool resumed = false;
+    for (size_t i = 0; i < HTTP_CONNECTIONS_MAX && http->waiting_count > 0; i++) {
+        struct connection *connection = &http->connection[i];
+        if (connection->waiting != NULL) {
+            MHD_resume_connection(connection->waiting);
+            connection->waiting = NULL;
+            resumed = true;
+        }
+    }
+    return resumed;
+}
+
+/* libmicrohttpd aborts where a suspended connection is left when it is stopped. */
+static void end_lasting(struct http *http)
+{
+    http->ends = true;
+    http_streams_end(http->streams);
+    (void)resume_waiting(http);
+    (void)MHD_run(http->daemon); /* listeners hear the end */
 }
 
 static bool has_more(const struct http *http)
@@ -118,7 +150,8 @@ void http_run(struct http *http, int64_t now_ms)
     }
     http->now_ms = now_ms;
     cut_late(http);
-    const bool woken = http_streams_run(http->streams, now_ms);
+    const bool told = http_streams_run(http->streams, now_ms);
+    const bool woken = resume_waiting(http) || told;
     const bool more = has_more(http) || woken;
     if (!http->options.on_grid && !more && !http->again) {
         return; /* or an idle program would wake up at every period */
@@ -251,10 +284,10 @@ enum status http_renew(struct http *http, const struct http_secure *secure, stru
         }
         return STATUS_NO_MEMORY;
     }
-    http_streams_end(http->streams);
-    (void)MHD_run(http->daemon); /* listeners hear the end */
+    end_lasting(http);
     const int descriptor = MHD_quiesce_daemon(http->daemon);
     MHD_stop_daemon(http->daemon);
+    http->ends = false;
     http_streams_free(http->streams);
     http->streams = streams;
     http->secure = *secure;
@@ -274,8 +307,7 @@ void http_free(struct http *http)
         return;
     }
     if (http->daemon != NULL) {
-        http_streams_end(http->streams);
-        (void)MHD_run(http->daemon); /* listeners hear the end */
+        end_lasting(http);
         MHD_stop_daemon(http->daemon);
     }
     http_streams_free(http->streams);

@@ -23,10 +23,12 @@ enum {
     HTTP_NEWS_BYTES_MAX = 1 << 21, /* of one event; a longer one is not told */
     HTTP_CONNECTIONS_MAX = 64,     /* others wait in the system's queue */
     HTTP_REQUEST_MS = 5000, /* from a connection's beginning to its end, whatever happens on it */
-    HTTP_CROWDED_MS = 400   /* the same while all connections are taken */
+    HTTP_CROWDED_MS = 400,  /* the same while all connections are taken */
+    HTTP_WAITS_MS = 60000,  /* of a request whose file is on its way */
+    HTTP_WAITING_MAX = 8    /* such requests */
 };
 
-enum { HTTP_NAME_BYTES = 64 };
+enum { HTTP_NAME_BYTES = 64, HTTP_OPEN_LATER = -2 };
 enum { HTTP_GIVEN_MAX = 6 }; /* headers that a request to act can give */
 
 struct http_route {
@@ -51,7 +53,8 @@ struct http_route {
     uint64_t (*version)(void *self);
 
     /** Not NULL: path ends with '/', and what stands behind it names a file, which is downloaded. Returns its descriptor, which
-     * the caller closes, or -1 where there is none of that very name. name: out, by what the browser keeps it. */
+     * the caller closes, or -1 where there is none of that very name. name: out, by what the browser keeps it. HTTP_OPEN_LATER:
+     * it is on its way; the request waits, at most HTTP_WAITS_MS, and this is called again at each turn of the port. */
     int (*open)(void *self, const char *behind, uint64_t *size, char name[static HTTP_NAME_BYTES]);
 
     /** Not NULL: path ends with '/', and what stands behind it names what is shown. Returns it, malloc'd, or NULL where there is none

@@ -206,6 +206,30 @@ static struct connection *place_of(struct MHD_Connection *connection)
     return info == NULL ? NULL : info->socket_context;
 }
 
+void http_wait_no_more(struct http *http, struct connection *place)
+{
+    http->waiting_count -= place->waits ? 1 : 0;
+    place->waits = false;
+}
+
+/* Until the next turn, when libmicrohttpd calls again. What was cut is let go of. */
+static enum MHD_Result wait(struct http *http, struct MHD_Connection *connection,
+                            struct connection *place)
+{
+    static const struct http_verdict full = {503, "Too many files are on their way: try again.\n"};
+    if (!place->waits && http->waiting_count == HTTP_WAITING_MAX) {
+        return refuse(connection, &full);
+    }
+    if (place->cut || http->ends) {
+        return MHD_NO;
+    }
+    http->waiting_count += place->waits ? 0 : 1;
+    place->waits = true;
+    place->waiting = connection;
+    MHD_suspend_connection(connection);
+    return MHD_YES;
+}
+
 static bool add_name(struct MHD_Response *response, const char *name)
 {
     char text[HTTP_NAME_BYTES + 32];
@@ -229,6 +253,10 @@ static enum MHD_Result stream(struct http *http, struct MHD_Connection *connecti
     }
     if (route->open != NULL) {
         file = route->open(self, url + strlen(route->path), &size, name);
+        if (file == HTTP_OPEN_LATER) {
+            return wait(http, connection, place);
+        }
+        http_wait_no_more(http, place);
         if (file < 0) {
             return refuse(connection, &none);
         }

@@ -14,7 +14,9 @@ struct connection {
     int descriptor; /* -1: free */
     int64_t since_ms;
     bool cut;
-    bool lasts; /* it is a stream's by now, which has deadlines of its own */
+    bool lasts;                     /* it is a stream's by now, which has deadlines of its own */
+    struct MHD_Connection *waiting; /* suspended until the next turn; NULL: it is not */
+    bool waits;                     /* for a file that is on its way */
 };
 
 struct made {
@@ -37,13 +39,18 @@ struct http {
     size_t connection_count;
     struct made made[HTTP_ROUTES_MAX];
     struct http_streams *streams;
+    size_t waiting_count;
+    bool ends; /* nobody waits any more */
 };
 
 /** libmicrohttpd's: the route of a request's path, before anything decodes it. */
 void *http_on_path(void *self, const char *path, struct MHD_Connection *connection);
 
-/** libmicrohttpd's: answers a request. Is called first when the headers are there, and always answers then; MHD_NO closes the
- * connection. */
+/** A connection waits for no file any more: it has it, or is closed. */
+void http_wait_no_more(struct http *http, struct connection *place);
+
+/** libmicrohttpd's: answers a request. Is called first when the headers are there, and answers then or suspends the connection,
+ * and is called again for it; MHD_NO closes the connection. */
 enum MHD_Result http_on_request(void *self, struct MHD_Connection *connection, const char *url,
                                 const char *method, const char *version, const char *upload,
                                 size_t *upload_size, void **context);

@@ -23,10 +23,17 @@ function summaryOf(facts, shown) {
       : ` ${aside.length} jobs are set aside: the list says why and what to do.`);
 }
 
+/* Why the latest job gave no result, while nothing else is told. */
+function endOf(queue) {
+  const row = queue.find((one) => one.state !== "waiting");
+  return row === undefined || !["failed", "cancelled"].includes(row.state) ? ""
+    : ` Job ${row.number}, "${row.job}", ${row.state === "failed" ? "has failed" : "was cancelled"}` + (row.because === "" ? "." : `: ${row.because}.`);
+}
+
 /* What a person wants to know first, in a sentence or two. */
 function sentencesOf(facts) {
   const job = facts.job_info.length > 0 ? facts.job_info[0].job : null;
-  if (job === null) return facts.queue.some((row) => row.state === "waiting") ? "No job runs yet." : "No job runs, and none waits.";
+  if (job === null) return (facts.queue.some((row) => row.state === "waiting") ? "No job runs yet." : "No job runs, and none waits.") + endOf(facts.queue);
   const closed = facts.rounds_closed_total, planned = facts.rounds_planned, phase = window.present(facts.job_phase);
   let text = closed >= planned ? `All ${planned} rounds of "${job}" are released. `
     : facts.job_failed === 1 ? `"${job}" has failed after ${closed} of ${planned} rounds. `

@@ -3,7 +3,7 @@
 // The site's own page: what its ledger spent and when, the jobs with their plans, what left, what it says of its records. It
 // stands beside watch.js, which asks the program and shows the figures.
 
-const STATES = ["waiting", "running", "approved", "done", "rejected"];
+const STATES = ["waiting", "running", "approved", "refused", "done", "over", "rejected"];
 const JOBS_APART = 6; // that the drawing tells apart; the others are one
 // Of about one lightness on the light ground and on the dark one.
 const COLOURS = ["#3f8f5b", "#b7791f", "#6a78c9", "#c0567a", "#3d93a8", "#8a7a3a", "#8a8f8c"];
@@ -178,7 +178,18 @@ function showJobs(site) {
     String(job.runs), String(job.answers), short(job.digest)]);
   const made = section("Jobs", "What this site has seen of the latest jobs, those that wait first: the price of a run, and what was paid",
     ["state", "job", "epsilon a run", "epsilon paid", "runs", "answers", "digest"], lines);
-  document.getElementById("jobs").replaceChildren(...(lines.length === 0 ? [element("h2", "Jobs"), element("p", "None yet.")] : made.childNodes));
+  document.getElementById("jobs").replaceChildren(...(lines.length === 0 ? [element("h2", "Jobs"), element("p", "None yet.")] : made.childNodes), ...refusedParts(site));
+}
+
+// Why nobody was asked about a job: a person who only looks here would wait for it.
+function refusedParts(site) {
+  if (site.refused.length === 0) return [];
+  const lines = site.refused.map((job) => `${job.job === "" ? "A job whose text cannot be used" : job.job} (${short(job.digest)}, `
+    + `${new Date(job.when * 1000).toLocaleString()}): ${job.why}`);
+  const made = list(lines);
+  made.id = "refused";
+  return [element("h3", "Refused without asking a person"),
+    Object.assign(element("p", "The policy, the data dictionary or the machine does not allow them, so nothing was answered and nothing was paid."), { className: "note" }), made];
 }
 
 // Charges are rows of two tables: names of jobs come from the runs.

@@ -33,6 +33,9 @@ const TITLES = {
 const ANSWERED_BY_YES_OR_NO = ["job_failed", "connected"];
 // Shown in the title, or beside another figure.
 const ELSEWHERE = ["build_info", "job_info", "rounds_planned", "epsilon_planned", "delta_planned"];
+// Of the program and not of what it works at: at a coordinator they stand below the results.
+const BELOW = ["fetch_waiting_agents", "fetch_waiting_bytes", "fetches_held_total", "fetches_not_taken_total", "fetches_repeated_total", "journal_bytes",
+  "round_seconds_total", "start_timestamp_seconds"];
 // The site's page has a script of its own beside this one, and shows what left by itself.
 const SITE = typeof showSite === "function";
 const LIVE = typeof showLive === "function";
@@ -184,6 +187,8 @@ function present(rows) {
 function show(status) {
   const { facts, help } = status;
   const cards = [];
+  const below = [];
+  const more = document.getElementById("more");
   const tables = [];
   const inJoins = JOINED.flatMap((join) => (Array.isArray(facts[join.parts[0]]) ? join.parts : []));
   for (const join of JOINED) {
@@ -193,7 +198,7 @@ function show(status) {
     if (name === "job_failed" && value === 0 && facts.job_info.length === 0) continue; // of a job that is over, and did not
     if (ELSEWHERE.includes(name) || inJoins.includes(name) || (name === "delta_spent" && facts.delta_planned === 0)) continue;
     if (!Array.isArray(value)) {
-      if (value !== null) cards.push(numberCard(name, value, help[name], facts));
+      if (value !== null) (more !== null && BELOW.includes(name) ? below : cards).push(numberCard(name, value, help[name], facts));
     } else if (value.length > 0) {
       if (present(value) !== null) cards.push(card(name, present(value), help[name]));
       else if (name === "data_set_info") cards.push(card(name, value[0].data_set, help[name]));
@@ -209,6 +214,7 @@ function show(status) {
     document.getElementById("title").textContent = title;
   }
   replace(document.getElementById("figures"), cards);
+  if (more !== null) replace(more, below);
   replace(document.getElementById("tables"), tables);
 }
 

@@ -256,7 +256,9 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
                                     .regret_bound = NAN};
     outcome->round_count++;
     if (!shows) { /* what it spent takes as long as the job is: nothing to draw */
-        round->epsilon_micro = outcome_epsilon_micro(job, record->as.round.round + 1);
+        const bool paid = !record->as.round.failed || record->as.round.agent_count > 0;
+        round->epsilon_micro =
+            outcome_epsilon_micro(job, record->as.round.round + (paid ? 1U : 0U));
     }
     const struct task_close *kind = task_close(job, stage);
     const bool is_described =

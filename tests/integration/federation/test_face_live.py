@@ -174,6 +174,47 @@ def results_are_for_download(make, programs):
     expect(ask(place, "/results/1/model.json")[0] == 404, "a link was followed")
 
 
+# Where the figures stand on the page, from the top, and what it says of jobs.
+PLACES = """(() => JSON.stringify({ summary: document.getElementById("summary").textContent,
+  rows: [...document.querySelectorAll("#jobs tbody tr")].map((one) => one.innerText),
+  above: document.getElementById("figures").innerText, below: document.getElementById("more").innerText,
+  after: Boolean(document.getElementById("results").compareDocumentPosition(document.getElementById("more")) & 4) }))()"""
+
+
+def why_a_job_gave_no_result(make, programs):
+    """A job that fails, and one that is cancelled: the page says why, in its list and above, as `status` does. What the program
+    counts of pieces stands below the results."""
+    federation = with_a_queue(make, programs)
+    federation.start_coordinator()
+    federation.start_agent("site-1")
+    place = port_of(federation, "coordinator")
+    path = federation.folder / "first.yml"
+    path.write_text(federation.job.replace(f"join_deadline_s: {fed.PATIENCE_S}", "join_deadline_s: 1").replace("minimum: 1", "minimum: 2"))
+    browser = browser_or_none(federation)
+    try:
+        for number, state in ((1, "failed"), (2, "cancelled")):
+            test_queue.command(federation, "submit", path, "--json")
+            if state == "cancelled":
+                test_queue.command(federation, "cancel", number)
+            fed.wait_until(lambda number=number: test_queue.status(federation, number)["ended"], "the job does not end")
+            told = test_queue.status(federation, number)
+            expect(told["state"] == state and told["because"], f"status: {told}")
+            row = fed.wait_until(lambda number=number, state=state: next(
+                (one for one in json.loads(ask(place, "/api/status")[1])["facts"]["queue"] if one["number"] == str(number) and one["state"] == state), None),
+                                 "the page's list does not say that the job is over")
+            expect(row["because"] == told["because"], f"the list says {row}, and status {told}")
+            if browser is None:
+                continue
+            browser.show("http://%s:%d/" % place, 1280, "light")
+            seen = fed.wait_until(lambda state=state: (json.loads(test_face_page.value(browser, PLACES))
+                                                       if state in test_face_page.value(browser, PLACES) else None), "the page does not say it")
+            expect(told["because"] in seen["summary"] and f"{state}: {told['because']}" in seen["rows"][0].replace("\n", " "), f"the page: {seen}")
+            expect(seen["after"] and "pieces" in seen["below"] and "ieces" not in seen["above"], f"the figures: {seen}")
+    finally:
+        if browser is not None:
+            browser.end()
+
+
 def browser_or_none(federation):
     program = shutil.which("chromium") or shutil.which("chromium-headless-shell")
     return None if program is None else test_face_page.Browser(program, federation.folder)
@@ -468,7 +509,7 @@ def unfit_files_are_refused(make, programs):
 def main():
     options = fed.options()
     cases = [(case.__name__, case, {"programs": options.programs})
-             for case in (events_tell_what_the_result_will, listeners_delay_no_round, stops_with_listeners, results_are_for_download,
+             for case in (events_tell_what_the_result_will, listeners_delay_no_round, stops_with_listeners, results_are_for_download, why_a_job_gave_no_result,
                           a_killed_coordinator_comes_back_to_the_page, ten_thousand_rounds_do_not_make_the_page_grow,
                           elsewhere_by_tls_and_a_token_alone, replaced_files_are_read_again, unfit_files_are_refused)
              if options.only in case.__name__]

@@ -20,12 +20,13 @@ ROUNDS = 4  # three fits and one round of losses
 
 # What the page tells, by place. A new key is judged by a person, and then written here: does it depend on a record?
 SITE = {
-    "": {"approve", "budget", "window", "window_days", "spending", "runs", "waiting", "jobs", "unread", "dictionary"},
+    "": {"approve", "budget", "window", "window_days", "spending", "runs", "waiting", "jobs", "refused", "unread", "dictionary"},
     "budget": {"limit", "used", "left", "sum"},
     "runs": {"number", "id", "digest", "job"},
     "waiting": {"digest", "name", "text", "trust", "promise", "unit", "agents", "records", "epsilon", "delta", "notes", "stages", "runs_before",
                 "not_enough"},  # by charges, the policy and the job's text
     "jobs": {"digest", "job", "state", "epsilon", "epsilon_paid", "runs", "runs_approved", "answers"},
+    "refused": {"digest", "job", "when", "why"},  # by the policy, the dictionary, the machine and the job's text
     "dictionary": {"records", "columns"},
 }
 
@@ -150,7 +151,7 @@ def dead_jobs_are_over(make, programs):
     federation = with_queue(make, programs, slot_ms=500)
     process = federation.start_agent("site-1")
     place = port_of(federation, "site-1")
-    short = text_of("first").replace(f"join_deadline_s: {fed.PATIENCE_S}", "join_deadline_s: 3")
+    short = text_of("first").replace(f"join_deadline_s: {fed.PATIENCE_S}", "join_deadline_s: 3").replace("patience_s: 60", "patience_s: 0")
     submit(federation, "first", short)
     shown = wait_state(place, "first", "waiting")
     digest = shown["waiting"][0]["digest"]
@@ -186,6 +187,54 @@ def dead_jobs_are_over(make, programs):
     wait_state(place, "second", "running")
     test_queue.command(federation, "cancel", number)
     shown = wait_state(place, "second", "over")
+    same_as_the_commands(federation, shown)
+
+
+def refused_jobs_are_shown_with_the_reason(make, programs):
+    """By the policy, and by the dictionary: nobody is asked, and without this a person would only see that no job waits. It stays
+    known after a kill. An edited policy takes the refusal back, also of a text that waited before."""
+    federation = with_queue(make, programs)
+    process = federation.start_agent("site-1")
+    place = port_of(federation, "site-1")
+    policy = federation.folder / "site-1" / "policy.yml"
+    costly = text_of("costly").replace("epsilon: 1\n", "epsilon: 7\n")
+    expect("epsilon: 7" in costly, "the job costs as much as before")
+    number = submit(federation, "costly", costly)
+    shown = wait_state(place, "costly", "refused")
+    judge(shown)
+    expect(shown["waiting"] == [] and len(shown["refused"]) == 1 and "epsilon" in shown["refused"][0]["why"], f"the page: {shown}")
+    same_as_the_commands(federation, shown)
+    said = " ".join(agent(federation, "jobs").split())
+    expect("refused" in said and "because: " + shown["refused"][0]["why"] in said, f"jobs: {said}")
+    expect([job["why"] for job in json.loads(agent(federation, "jobs", "--json"))["jobs"]] == [shown["refused"][0]["why"]], "jobs --json")
+    said = agent(federation, "show", shown["refused"][0]["digest"], code=3)
+    expect("was refused" in said and shown["refused"][0]["why"] in said, f"show: {said}")
+    process.kill()
+    (federation.folder / "site-1.log").unlink()
+    federation.start_agent("site-1")
+    place = port_of(federation, "site-1")
+    again = wait_state(place, "costly", "refused")
+    expect(again["refused"] == shown["refused"], f"after a kill: {again['refused']}")
+    test_queue.command(federation, "cancel", number)
+    # One that asks about a column that the dictionary does not have.
+    stranger = text_of("stranger").replace("dose", "nowhere")
+    expect("nowhere" in stranger, "the job asks about the same columns as before")
+    number = submit(federation, "stranger", stranger)
+    shown = wait_state(place, "stranger", "refused")
+    expect([job["job"] for job in shown["refused"]] == ["stranger", "costly"] and "nowhere" in shown["refused"][0]["why"], f"{shown['refused']}")
+    test_queue.command(federation, "cancel", number)
+    # A text that waits, a policy that forbids it, and the policy as it was.
+    submit(federation, "first")
+    wait_state(place, "first", "waiting")
+    before = policy.read_text()
+    policy.write_text(before.replace("[fit, losses]", "[losses]"))
+    expect(policy.read_text() != before, "the policy is as before")
+    shown = wait_state(place, "first", "refused")
+    expect(shown["waiting"] == [] and "fit" in shown["refused"][0]["why"], f"it is refused and waits for a person: {shown}")
+    expect("no job waits" in agent(federation, "approve"), "the command asks a person about it")
+    policy.write_text(before)
+    shown = wait_state(place, "first", "waiting")
+    expect([job["name"] for job in shown["waiting"]] == ["first"] and len(shown["refused"]) == 2, f"{shown}")
     same_as_the_commands(federation, shown)
 
 
@@ -511,7 +560,7 @@ def floods_of_guesses_delay_no_round(make, programs):
 def main():
     options = fed.options()
     cases = [(function.__name__, function, {"programs": options.programs})
-             for function in (same_as_commands_also_after_a_kill, dead_jobs_are_over, a_yes_ends_with_its_job, a_coordinator_says_that_a_person_is_waited_for, a_decision_at_the_page, a_price_that_is_not_left, tickets, nobody_decides_unless_said,
+             for function in (same_as_commands_also_after_a_kill, dead_jobs_are_over, refused_jobs_are_shown_with_the_reason, a_yes_ends_with_its_job, a_coordinator_says_that_a_person_is_waited_for, a_decision_at_the_page, a_price_that_is_not_left, tickets, nobody_decides_unless_said,
                               floods_of_guesses_delay_no_round) if options.only in function.__name__]
     return fed.run_cases(cases, at_once=2)
 

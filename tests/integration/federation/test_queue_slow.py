@@ -14,6 +14,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import federation as fed
@@ -237,6 +238,40 @@ def begin_and_end(team, script, waiting):
     check(team)
 
 
+class Download(threading.Thread):
+    """Somebody downloads a file of a job's results meanwhile."""
+
+    def __init__(self, place, path):
+        super().__init__(daemon=True)
+        self.place, self.path, self.got = place, path, None
+        self.start()
+
+    def run(self):
+        self.got = test_face.ask(self.place, self.path)
+
+
+def download(make, programs):
+    """The first job is over, and its results are asked for while the server holds the table that has them. The port answers others
+    meanwhile, and the file comes whole in the end. Planted: the loop read it, and all jobs waited."""
+    team = SlowTeam(make, programs, "download")
+    team.begin()
+    first = team.numbers["first"]
+    place = test_face.port_of(team.federation, team.name(0))
+    path = f"/results/{first}/result.json"
+    code, whole, _ = fed.wait_until(lambda: (lambda got: got if got[0] == 200 else None)(test_face.ask(place, path)), "the result is there")
+    expect(code == 200 and json.loads(whole)["job"] == "first", f"a download: {code} {whole[:200]}")
+    with held_by(team, "LOCK TABLE hedgerow_result IN ACCESS EXCLUSIVE MODE") as release:
+        downloads = [Download(place, path), Download(place, f"/results/{first}/model.json")]
+        gains(team, release, WAITING.format("%hedgerow_result%"))
+        expect(all(one.got is None for one in downloads), f"a file came while its table was held: {[one.got for one in downloads]}")
+    for one in downloads:
+        one.join(90)
+        expect(one.got is not None and one.got[0] == 200, f"{one.path}: {one.got}")
+    expect(downloads[0].got[1] == whole, "the file differs from what was there before")
+    finish(team, DONE)
+    check(team)
+
+
 WAITING = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '{}'"
 
 
@@ -413,7 +448,7 @@ def main():
     if "DATABASE_URL" not in os.environ:
         print("no DATABASE_URL: run this under tests/support/postgres")
         return 77
-    cases = [(one.__name__, one, {"programs": options.programs}) for one in (beside, results, filing, chosen_meanwhile, opening, late_cancelled, late_lost, killed, stopped, stopped_filing, refused, planted)]
+    cases = [(one.__name__, one, {"programs": options.programs}) for one in (beside, download, results, filing, chosen_meanwhile, opening, late_cancelled, late_lost, killed, stopped, stopped_filing, refused, planted)]
     return fed.run_cases([one for one in cases if fed.is_chosen(one[0], options.only)], at_once=options.at_once)
 
 

@@ -321,6 +321,44 @@ Test(participant_site, decisions_that_cannot_be_read_hold_every_job_back)
     timed_free(&bench);
 }
 
+/* Without asking a person: nobody would hear of it but by the log. Planted: it was put nowhere. */
+Test(participant_site, a_job_that_the_policy_refuses_is_kept_with_the_reason)
+{
+    struct timed bench;
+    timed_init_asking(&bench);
+    bench.policy.job_epsilon_micro = 1;
+    timed_join(&bench);
+    cr_assert(timed_says(&bench, "job-refused"));
+    cr_assert_eq(bench.waiting, 0, "no person is asked");
+    cr_assert_eq(bench.refusals, 1);
+    cr_assert(bench.refused);
+    cr_expect_not_null(strstr(bench.refused_why, "epsilon"), "%s", bench.refused_why);
+    cr_expect_eq(strncmp(bench.refused_why, "timing:", 7), 0, "%s", bench.refused_why);
+    /* The policy was edited: the agent starts anew, and the job waits for a person. */
+    timed_stop(&bench);
+    bench.policy.job_epsilon_micro = 0;
+    timed_start(&bench);
+    timed_file(&bench, FOLLOWED_APPROVALS, "");
+    timed_join(&bench);
+    cr_assert_eq(bench.waiting, 1);
+    cr_assert_eq(bench.refusals, 2);
+    cr_assert_not(bench.refused, "it is refused no more");
+    timed_free(&bench);
+}
+
+Test(participant_site, a_job_whose_text_cannot_be_used_is_kept_without_a_name)
+{
+    struct timed bench;
+    timed_init(&bench, 10);
+    (void)snprintf(bench.text, sizeof bench.text, "hedgerow: 1\njob: nonsense\n");
+    timed_offer(&bench, 1);
+    cr_assert(timed_says(&bench, "job-invalid"));
+    cr_assert(bench.refused);
+    cr_expect_eq(strncmp(bench.refused_why, ": the coordinator's job", 23), 0, "%s",
+                 bench.refused_why);
+    timed_free(&bench);
+}
+
 /* Seconds go by; the agent is woken when it asked for it. */
 static void let_pass(struct timed *bench, int64_t until_ms)
 {

@@ -5,13 +5,15 @@
 #include <criterion/criterion.h>
 
 static struct spending spending;
+static int64_t latest_ms;
 
 static void add(int64_t wall_ms, uint32_t job, uint64_t used_micro)
 {
     spending_add(&spending, &(struct spending_point){wall_ms, job, used_micro});
     cr_assert_leq(spending.count, (size_t)SPENDING_POINTS);
     const struct spending_point *last = &spending.point[spending.count - 1];
-    cr_assert(last->wall_ms == wall_ms && last->job == job && last->used_micro == used_micro);
+    latest_ms = wall_ms > latest_ms ? wall_ms : latest_ms;
+    cr_assert(last->wall_ms == latest_ms && last->job == job && last->used_micro == used_micro);
 }
 
 /* What the points say that a job was charged. */
@@ -63,4 +65,18 @@ Test(spending, many_jobs_are_mixed_at_the_beginning_alone)
     cr_expect_eq(charged(2999), 2u);
     cr_expect_eq(charged(2999 - (SPENDING_POINTS - 2)), 2u);
     cr_expect_eq(charged(SPENDING_MIXED), 2u * (3000 - (SPENDING_POINTS - 1)));
+}
+
+/* A drawing does not go back. Planted: the points did, after a clock had been ahead for a while. */
+Test(spending, a_clock_that_was_set_back_moves_no_point_back)
+{
+    add(1000, 0, 1);
+    add(90000, 0, 2);
+    add(2000, 1, 3);
+    add(95000, 1, 4);
+    cr_assert_eq(spending.count, 4);
+    for (size_t i = 1; i < spending.count; i++) {
+        cr_expect_geq(spending.point[i].wall_ms, spending.point[i - 1].wall_ms);
+    }
+    cr_expect_eq(spending.point[2].wall_ms, 90000);
 }

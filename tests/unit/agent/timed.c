@@ -88,6 +88,16 @@ static bool keep_offer(void *self, const struct job_name *job)
     return !bench->full_of_offers;
 }
 
+static void keep_refusal(void *self, const struct refusal *refusal)
+{
+    struct timed *bench = self;
+    cr_assert(digest_equal(&refusal->text, &bench->job.text_digest));
+    bench->refusals++;
+    bench->refused = refusal->why != NULL;
+    (void)snprintf(bench->refused_why, sizeof bench->refused_why, "%s: %s", refusal->name,
+                   refusal->why != NULL ? refusal->why : "");
+}
+
 static void note(void *self, const struct log_entry *entry)
 {
     struct timed *bench = self;
@@ -190,6 +200,7 @@ void timed_start(struct timed *bench)
         .looked = bench->forgets ? (struct look){0} : bench->look,
         .looks = {keep_look, bench},
         .offers = {keep_offer, bench},
+        .refusals = {keep_refusal, bench},
         .approvals_followed = bench->approvals_followed,
         .log = &bench->log,
         .heartbeat_ms = 70,

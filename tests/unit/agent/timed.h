@@ -62,6 +62,9 @@ struct timed {
     struct digest offered; /* and which at last; none */
     size_t waiting;        /* texts that were kept for a person */
     struct digest waiting_text;
+    size_t refusals;       /* so often it was kept that a job is refused, or is not, */
+    bool refused;          /* the latest of these, */
+    char refused_why[512]; /* and why */
     struct log log;
     char logged[4096];  /* the events' names, a space behind each */
     int64_t overrun_ms; /* when `slot-overrun` was logged first; NEVER */

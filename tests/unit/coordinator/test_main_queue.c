@@ -146,6 +146,25 @@ Test(main_queue, shows_what_is_set_aside_with_the_reason)
     cr_expect_eq(job.state, QUEUE_WAITING);
 }
 
+/* Planted: behind 64 of them the program ended, and at each start anew: no other job was served. */
+Test(main_queue, sets_any_number_of_jobs_aside)
+{
+    enum { JOBS = 200 };
+    static struct stay stay;
+    static struct stay_job job;
+    stay = (struct stay){.office = &office, .log = &heard};
+    for (uint32_t number = 1; number <= JOBS; number++) {
+        job = (struct stay_job){.number = number, .office = office_like(&office)};
+        cr_assert_eq(stay_set_aside(&stay, &job, STATUS_CORRUPT, &why), STATUS_OK, "%u", number);
+        cr_assert_eq(job.number, 0, "its place is free for others");
+        cr_assert_eq(stay.aside_count, number);
+    }
+    job = (struct stay_job){.number = 7, .office = office_like(&office)};
+    cr_assert_eq(stay_set_aside(&stay, &job, STATUS_CORRUPT, &why), STATUS_OK);
+    cr_expect_eq(stay.aside_count, JOBS, "each is there once");
+    stay_free(&stay);
+}
+
 /* A file that a death has cut cannot be there, for each appears by a rename; a person's can. */
 Test(main_queue, tells_of_texts_that_cannot_be_read)
 {

@@ -117,6 +117,27 @@ Test(publish, tells_the_history, .init = setup, .fini = teardown)
     result_free(&back);
 }
 
+/* As `status` says it. Planted: the result of a job that failed as nobody joined it told the price of its first round. */
+Test(publish, tells_no_price_of_a_round_that_nobody_answered, .fini = teardown)
+{
+    static const double paid[] = {0, 0.3};
+    for (size_t answers = 0; answers < 2; answers++) {
+        struct result result;
+        const struct publish_options options = {.job = &job, .seconds = 1};
+        history_begin(&job, &outcome, TEXT);
+        struct record record = history_round(0, agents, answers);
+        record.as.round.failed = true;
+        cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){0}), STATUS_OK);
+        cr_assert_eq(publish_result(&result, &outcome, &options), STATUS_OK);
+        cr_assert(result.round_count == 1 && result.round[0].failed);
+        cr_expect_float_eq(result.round[0].epsilon, paid[answers], 1e-12);
+        result_free(&result);
+        if (answers == 0) {
+            teardown();
+        }
+    }
+}
+
 Test(publish, makes_the_chosen_model, .init = setup, .fini = teardown)
 {
     struct model model;

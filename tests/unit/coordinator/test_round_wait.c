@@ -287,12 +287,17 @@ Test(round_wait, promises_alone_do_not_make_rounds_wait)
 Test(round_wait, while_agents_join_the_log_says_who_is_missing)
 {
     static struct waiting rig;
+    char missing[256];
     waiting_init(&rig, 3, "minimum: 3, join_deadline_s: 40, deadline_s: 10", false);
     cr_assert_not(waiting_said(&rig, "waiting-for-agents", "nobody is on the list"),
                   "the list was not yet told: %s", rig.said);
     rig.agent[1].ready = false;
     rig.agent[2].present = false;
-    cr_assert_not(waiting_run(&rig, 1, 30000));
+    cr_assert_not(waiting_run(&rig, 1, 2000));
+    coordinator_tell_missing(rig.coordinator, rig.now_ms, missing, sizeof missing);
+    cr_expect_not_null(strstr(missing, "site-02 (has not been heard yet)"), "%s", missing);
+    cr_expect_null(strstr(missing, "has not connected"), "nobody knows that so soon");
+    cr_assert_not(waiting_run(&rig, 1, 28000));
     cr_assert(waiting_said(&rig, "waiting-for-agents", "1 agent is ready, the job needs 3"), "%s",
               rig.said);
     cr_assert(waiting_said(&rig, "waiting-for-agents", "site-01 (present, but not ready)"), "%s",
@@ -429,7 +434,7 @@ static bool waits_more(struct waiting *rig, int64_t after_ms, const char *words)
 Test(round_wait, a_restart_does_not_lengthen_the_wait_for_agents)
 {
     static struct waiting rig;
-    waiting_init(&rig, 2, "minimum: 2, join_deadline_s: 600, deadline_s: 10", false);
+    waiting_init(&rig, 2, "minimum: 2, join_deadline_s: 600, deadline_s: 10, patience_s: 0", false);
     rig.agent[1].ready = false;
     cr_assert(waits_more(&rig, 240000, "it waits 360 s more"), "%s", rig.said);
     cr_assert(waits_more(&rig, 59990, "it waits 300 s more"), "%s", rig.said);
@@ -439,6 +444,77 @@ Test(round_wait, a_restart_does_not_lengthen_the_wait_for_agents)
     (void)waiting_run(&rig, 1, 31000);
     cr_assert(rig.round_count == 1 && rig.round[0].as.round.failed, "it waits beyond its time: %s",
               rig.said);
+    waiting_free(&rig);
+}
+
+/* A person there has not decided yet. Planted: the job failed at its join deadline, as if nobody were there. */
+Test(round_wait, a_site_that_is_there_and_undecided_is_waited_for_as_long_as_patience_says)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 3, "minimum: 3, join_deadline_s: 40, deadline_s: 10, patience_s: 600",
+                 false);
+    rig.agent[1].ready = rig.agent[2].ready = false;
+    cr_assert_not(waiting_run(&rig, 1, 39000));
+    cr_assert_not(waiting_said(&rig, "waiting-for-agents", "neither yes nor no"), "%s", rig.said);
+    cr_assert_not(waiting_run(&rig, 1, 400000), "%s", rig.said);
+    cr_assert(
+        waiting_said(&rig, "waiting-for-agents",
+                     "the join deadline is over: 1 agent is ready, the job needs 3, and 2 are "
+                     "connected and have said neither yes nor no. As a rule a person there has "
+                     "to approve the job, so it waits 600 s more"),
+        "%s", rig.said);
+    rig.agent[1].ready = true;
+    cr_assert_not(waiting_run(&rig, 1, 100000), "one is still to decide: %s", rig.said);
+    cr_assert(waiting_said(&rig, "waiting-for-agents", "it waits 200 s more"), "%s", rig.said);
+    rig.agent[2].ready = true;
+    cr_assert(waiting_run(&rig, 6, 30000), "%s", rig.said);
+    cr_assert_not(rig.round[0].as.round.failed);
+    waiting_free(&rig);
+}
+
+Test(round_wait, patience_with_undecided_sites_ends)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 2, "minimum: 2, join_deadline_s: 40, deadline_s: 10, patience_s: 100",
+                 false);
+    rig.agent[1].ready = false;
+    cr_assert_not(waiting_run(&rig, 1, 138000), "%s", rig.said);
+    cr_assert(waiting_run(&rig, 1, 4000), "it waits beyond its patience: %s", rig.said);
+    cr_assert(rig.round[0].as.round.failed);
+    cr_assert(waiting_said(&rig, "job-failed", "site-01 (present, but not ready)"), "%s", rig.said);
+    waiting_free(&rig);
+}
+
+/* One that leaves is waited for as long as one that never came; one that says no is not. */
+Test(round_wait, who_leaves_or_declines_after_the_join_deadline_is_not_undecided)
+{
+    static struct waiting rig;
+    for (int declines = 0; declines < 2; declines++) {
+        waiting_init(&rig, 3, "minimum: 3, join_deadline_s: 40, deadline_s: 10, patience_s: 600",
+                     false);
+        rig.agent[1].ready = rig.agent[2].ready = false;
+        cr_assert_not(waiting_run(&rig, 1, 60000), "%s", rig.said);
+        rig.agent[2].present = declines == 1;
+        rig.agent[2].refuses = declines == 1;
+        cr_assert_eq(waiting_run(&rig, 1, 25000), declines == 1, "%d: %s", declines, rig.said);
+        cr_assert(waiting_run(&rig, 1, 30000), "%d: it waits for nobody: %s", declines, rig.said);
+        cr_assert(rig.round[0].as.round.failed);
+        waiting_free(&rig);
+    }
+}
+
+Test(round_wait, a_restart_does_not_lengthen_the_wait_for_people)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 2, "minimum: 2, join_deadline_s: 40, deadline_s: 10, patience_s: 600",
+                 false);
+    rig.agent[1].ready = false;
+    for (int i = 0; i < 5; i++) {
+        (void)waits_more(&rig, 100000, "");
+    }
+    cr_assert_not(waiting_run(&rig, 1, 130000), "it has 640 s in all: %s", rig.said);
+    cr_assert(waiting_run(&rig, 1, 15000), "it waits beyond its time: %s", rig.said);
+    cr_assert(rig.round[0].as.round.failed);
     waiting_free(&rig);
 }
 

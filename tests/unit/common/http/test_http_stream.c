@@ -2,6 +2,8 @@
 
 #include "tests/unit/common/http/stream_client.h"
 
+#include <limits.h>
+
 Test(http_stream, tells_at_once_and_again_when_there_is_news)
 {
     struct http *http = open_http();
@@ -173,6 +175,91 @@ Test(http_stream, gives_a_file_whole_and_as_a_download)
     hang_up(&client);
     (void)unlink(file_path);
     http_free(http);
+}
+
+#define FILE_7 "GET /files/7/data HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+/* Another thread reads it from a server that is slow. Meanwhile others are answered, and the port asks once a period. */
+Test(http_stream, a_file_that_is_on_its_way_is_waited_for)
+{
+    enum { SIZE = 1000, TURNS = 200 }; /* longer than other requests may last */
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    write_file(SIZE);
+    file_later = TURNS;
+    file_asked = 0;
+    struct client client = dial(http, FILE_7);
+    run(http, &now_ms, (int64_t)PERIOD_MS * TURNS / 2, &client);
+    cr_assert(!client.ended && client.used == 0);
+    cr_expect(file_asked > TURNS / 4 && file_asked <= TURNS / 2 + 2, "asked %u times", file_asked);
+    struct client other = dial(http, "GET /fixed HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    run(http, &now_ms, 200, &other);
+    cr_expect(other.ended);
+    run(http, &now_ms, (int64_t)PERIOD_MS * TURNS, &client);
+    cr_expect(client.ended);
+    const char *body = strstr(client.heard, "\r\n\r\n");
+    cr_assert_not_null(body);
+    cr_expect_eq(client.used - (size_t)(body + 4 - client.heard), SIZE);
+    run(http, &now_ms, 1000, NULL);
+    cr_expect_eq(http_due_ms(http, now_ms + PERIOD_MS), INT64_MAX, "the program may sleep");
+    hang_up(&client);
+    hang_up(&other);
+    (void)unlink(file_path);
+    http_free(http);
+}
+
+Test(http_stream, a_file_that_does_not_come_is_waited_for_by_few_and_not_for_ever)
+{
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    struct client client[HTTP_WAITING_MAX + 1];
+    write_file(1);
+    file_later = UINT_MAX;
+    for (size_t i = 0; i < HTTP_WAITING_MAX; i++) {
+        client[i] = dial(http, FILE_7);
+    }
+    run(http, &now_ms, 1000, NULL);
+    client[HTTP_WAITING_MAX] = dial(http, FILE_7);
+    run(http, &now_ms, 1000, &client[HTTP_WAITING_MAX]);
+    cr_expect_not_null(strstr(client[HTTP_WAITING_MAX].heard, " 503 "));
+    hang_up(&client[0]); /* one leaves */
+    run(http, &now_ms, HTTP_WAITS_MS - 5000, NULL);
+    hear(&client[1]);
+    cr_expect_not(client[1].ended, "it waits");
+    run(http, &now_ms, 6000, NULL);
+    for (size_t i = 1; i < HTTP_WAITING_MAX; i++) {
+        hear(&client[i]);
+        cr_expect(client[i].ended && client[i].used == 0, "%zu", i);
+    }
+    cr_expect_eq(http_due_ms(http, now_ms + PERIOD_MS), INT64_MAX, "no connection is left");
+    file_later = 0;
+    struct client next = dial(http, FILE_7);
+    run(http, &now_ms, 1000, &next);
+    cr_expect_not_null(strstr(next.heard, " 200 "));
+    for (size_t i = 1; i <= HTTP_WAITING_MAX; i++) {
+        hang_up(&client[i]);
+    }
+    hang_up(&next);
+    (void)unlink(file_path);
+    http_free(http);
+}
+
+/* libmicrohttpd aborts the process where a suspended connection is left. */
+Test(http_stream, is_stopped_while_files_are_on_their_way)
+{
+    for (int turns = 0; turns < 4; turns++) {
+        struct http *http = open_http();
+        int64_t now_ms = START_MS;
+        file_later = UINT_MAX;
+        struct client client = dial(http, FILE_7);
+        struct client left = dial(http, FILE_7);
+        run(http, &now_ms, (int64_t)turns * PERIOD_MS, NULL);
+        hang_up(&left);
+        http_free(http);
+        hear(&client);
+        cr_expect(client.ended, "%d", turns);
+        hang_up(&client);
+    }
 }
 
 Test(http_stream, who_does_not_read_a_file_is_cut)
