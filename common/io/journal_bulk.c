@@ -19,11 +19,13 @@
 #include "base/folder.h"
 #include "base/owned.h"
 #include "crypto/agree.h"
+#include "crypto/digest.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,8 +168,38 @@ static bool cut_to(int file, size_t size)
            ((uint64_t)about.st_size == size || ftruncate(file, (off_t)size) == 0);
 }
 
-enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *key,
-                               uint64_t sequence, struct slice blob)
+/* A blob's digest in the making. The disk is waited for several times, and the digest takes about as long. */
+struct digesting {
+    struct slice blob;
+    struct digest *out; /* NULL: nobody wants it */
+    pthread_t thread;
+    bool beside;
+};
+
+static void *make_digest(void *self)
+{
+    const struct digesting *digesting = self;
+    digest_tree(digesting->out, digesting->blob);
+    return NULL;
+}
+
+static void begin_digest(struct digesting *digesting)
+{
+    digesting->beside = digesting->out != NULL &&
+                        pthread_create(&digesting->thread, NULL, make_digest, digesting) == 0;
+}
+
+static void end_digest(struct digesting *digesting)
+{
+    if (digesting->beside) {
+        (void)pthread_join(digesting->thread, NULL);
+    } else if (digesting->out != NULL) {
+        (void)make_digest(digesting); /* no thread was to be had */
+    }
+}
+
+static enum status write_file(struct journal_sqlite *journal, struct digest *key, uint64_t sequence,
+                              struct slice blob)
 {
     char path[JOURNAL_PATH_BYTES];
     const struct random random = random_source_interface(journal->random);
@@ -198,6 +230,16 @@ enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *ke
         (void)close(file);
     }
     return status == STATUS_OK ? STATUS_OK : STATUS_IO;
+}
+
+enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *key,
+                               struct digest *digest, uint64_t sequence, struct slice blob)
+{
+    struct digesting digesting = {.blob = blob, .out = digest};
+    begin_digest(&digesting);
+    const enum status status = write_file(journal, key, sequence, blob);
+    end_digest(&digesting);
+    return status;
 }
 
 static enum status read_pieces(int file, struct agree_stream *stream, uint8_t *out, uint64_t bytes)

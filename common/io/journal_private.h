@@ -63,9 +63,11 @@ struct journal_sqlite {
 enum status journal_sqlite_failure(struct journal_sqlite *journal, const char *doing);
 
 /** Writes a large blob into a file of its own, sealed under a new key; both are durable when it returns, and the key is
- * nowhere else. Fails with STATUS_IO: nothing is left, trouble says why. */
+ * nowhere else. digest: out, that of the blob's tree, made on a thread meanwhile; NULL: it is known.
+ * Fails with STATUS_IO: nothing is left, trouble says why. */
 MUST_USE enum status journal_bulk_write(struct journal_sqlite *journal, struct digest *key,
-                                        uint64_t sequence, struct slice blob);
+                                        struct digest *digest, uint64_t sequence,
+                                        struct slice blob);
 
 /** Reads it into out (bytes). Fails with STATUS_NOT_FOUND (no such file), STATUS_CORRUPT (of another size), STATUS_IO,
  * STATUS_NO_MEMORY. The digest is the caller's to check. */

@@ -176,10 +176,11 @@ static enum status append_known(void *self, uint64_t *sequence, struct slice bod
     CHECK(body.size > 0 && body.size <= JOURNAL_BODY_BYTES_MAX);
     if (digest != NULL) {
         blob_digest = *digest;
-    } else {
+    } else if (!is_bulk) {
         digest_tree(&blob_digest, blob);
     }
-    if (is_bulk && journal_bulk_write(journal, &key, next.sequence, blob) != STATUS_OK) {
+    if (is_bulk && journal_bulk_write(journal, &key, digest == NULL ? &blob_digest : NULL,
+                                      next.sequence, blob) != STATUS_OK) {
         journal->refuses = true;
         return STATUS_IO;
     }

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -49,6 +50,21 @@ int __wrap_fsync(int file);
 static int steps_left;
 int __real_sqlite3_step(void *statement);
 int __wrap_sqlite3_step(void *statement);
+
+/* The thread that makes a digest beside the writing is not to be had. */
+static bool no_threads;
+static int threads; /* that were asked for */
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *self);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *self);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *self)
+{
+    threads++;
+    return no_threads ? EAGAIN : __real_pthread_create(thread, attributes, run, self);
+}
 
 int __wrap_sqlite3_step(void *statement)
 {
@@ -264,6 +280,23 @@ Test(journal_bulk, a_digest_that_the_caller_has_is_the_record_s)
                      i);
         cr_expect_eq(records, cases[i].wrong ? 1 : 2, "case %zu", i);
         teardown();
+    }
+}
+
+/* A reader computes the digest and the chain of digests anew. */
+Test(journal_bulk, the_digest_is_right_with_a_thread_for_it_and_without, .init = setup,
+     .fini = teardown)
+{
+    unsigned records = 0;
+    for (int i = 0; i < 2; i++) {
+        no_threads = i == 0;
+        threads = 0;
+        cr_expect_eq(put("state", LARGE), STATUS_OK, "%s", why.text);
+        cr_expect_eq(threads, 1);
+        journal_close(&journal);
+        cr_assert_eq(open_journal(), STATUS_OK, "%s", why.text);
+        cr_expect_eq(read_all(&records), STATUS_OK, "%s", why.text);
+        cr_expect_eq(records, (unsigned)i + 1);
     }
 }
 

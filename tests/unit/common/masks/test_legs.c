@@ -70,6 +70,32 @@ Test(legs, the_opened_sum_is_that_of_the_survivors_whoever_leaves_at_whichever_l
     cr_expect_gt(opened, 10);
 }
 
+/* Of five and six sites: how many leave at which leg, in every way; which ones they are is by a permutation in turn. */
+Test(legs, the_opened_sum_is_that_of_the_survivors_however_many_of_five_and_six_leave)
+{
+    unsigned opened = 0;
+    unsigned played = 0;
+    for (unsigned sites = 5; sites <= TABLE_SITES_MAX; sites++) {
+        unsigned leg[TABLE_SITES_MAX] = {0};
+        for (unsigned last = 0; last < sites;) {
+            unsigned ends = 0;
+            for (unsigned i = 0; i < sites; i++) {
+                ends = ends * LEGS + leg[(i * (sites - 1) + played) % sites];
+            }
+            opened += play(sites, ends);
+            table_free(&table);
+            played++;
+            for (last = 0; last < sites && leg[last] == LEGS - 1; last++) {
+            }
+            for (unsigned i = 0; last < sites && i <= last; i++) {
+                leg[i] = i == 0 ? leg[last] + 1 : leg[0]; /* falling: each multiset comes once */
+            }
+        }
+    }
+    cr_expect_eq(played, 126 + 210, "%u", played);
+    cr_expect_gt(opened, 10);
+}
+
 /* All sets of survivors, each with all of its sites to the end. */
 Test(legs, the_opened_sum_is_that_of_any_survivors_of_five_and_six)
 {

@@ -173,12 +173,13 @@ Test(legs_refused, the_roster_binds_what_the_job_says, .init = sit, .fini = stan
     struct digest other;
     table_send_keys(&table, ALL);
     masks_roster_digest(&one, masks_host_roster(table.host), &table.terms);
-    struct masks_terms terms[4] = {table.terms, table.terms, table.terms, table.terms};
+    struct masks_terms terms[5] = {table.terms, table.terms, table.terms, table.terms, table.terms};
     terms[0].dishonest++;
     terms[1].honest++;
     terms[2].round++;
     terms[3].width = MASKS_32;
-    for (size_t i = 0; i < 4; i++) {
+    terms[4].job.byte[0] ^= 1;
+    for (size_t i = 0; i < 5; i++) {
         masks_roster_digest(&other, masks_host_roster(table.host), &terms[i]);
         cr_expect(!digest_equal(&one, &other), "%zu", i);
     }
@@ -300,6 +301,21 @@ static void sign_other_round(uint8_t *open, size_t *size)
     memcpy(open + *size - SIGNATURE_BYTES, signature.byte, SIGNATURE_BYTES);
 }
 
+/* Of another job: the roster's digest and the signed text both have its id. */
+static void sign_other_job(uint8_t *open, size_t *size)
+{
+    struct masks_terms terms = table.terms;
+    struct masks_round round = {.invitation = table.invitation};
+    struct signature signature;
+    terms.job.byte[0] ^= 1;
+    masks_roster_digest(&round.roster, masks_host_roster(table.host), &table.terms);
+    cr_assert_eq(masks_survivors_sign(&signature, &table.signing[3].secret_key, &terms, &round,
+                                      masks_host_survivors(table.host)),
+                 STATUS_OK);
+    open[*size - MASKS_SIGNED_BYTES] = 3;
+    memcpy(open + *size - SIGNATURE_BYTES, signature.byte, SIGNATURE_BYTES);
+}
+
 static void sign_other_input(uint8_t *open, size_t *size)
 {
     struct masks_round round = {.invitation = {{8}}};
@@ -329,6 +345,7 @@ Test(legs_refused, opens_that_reveal_nothing, .init = sit, .fini = stand)
     refuses_open(cut, "its size is that of no OPEN");
     refuses_open(empty, "its size is that of no OPEN");
     refuses_open(sign_other_round, "did not sign this list of survivors");
+    refuses_open(sign_other_job, "did not sign this list of survivors");
     refuses_open(sign_other_input, "did not sign this list of survivors");
     cr_expect_eq(masks_site_reveal(table.site[4], table_open(&table), reveal, &size, &why),
                  STATUS_REFUSED, "who is not in the list reveals nothing");
