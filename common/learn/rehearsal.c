@@ -14,6 +14,7 @@
 enum { ROWS_MOST = 2000, NUMBERS_MOST = 400000, CHANCES = 9 };
 
 #define OPERATIONS      0.3e9 /* of one call, about */
+#define OPERATIONS_SOON 0.3e9 /* half a second and less */
 #define OPERATIONS_MOST 14e9  /* beyond it, a person would wait too long */
 #define HELD_OUT        0.25  /* records to test on, over those that are learned from */
 #define OUTSIDE         0.05  /* what is beyond each end of a band */
@@ -250,6 +251,12 @@ static double operations(const struct rehearsal *plan, size_t count)
 bool rehearsal_is_short(const struct rehearsal *plan, size_t count)
 {
     return REHEARSAL_TABLES_MIN * operations(plan, count) <= OPERATIONS_MOST;
+}
+
+size_t rehearsal_prompt_tables(const struct rehearsal *plan)
+{
+    const double tables = fmin(OPERATIONS_SOON / operations(plan, 1), REHEARSAL_TABLES_MIN);
+    return tables < REHEARSAL_TABLES_FEW ? 0 : (size_t)tables;
 }
 
 /* Where the rehearsal writes. */

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { REHEARSAL_TABLES_MIN = 24, REHEARSAL_TABLES_MAX = 60 };
+enum { REHEARSAL_TABLES_FEW = 8, REHEARSAL_TABLES_MIN = 24, REHEARSAL_TABLES_MAX = 60 };
 
 /* One plan. Deviations are of the noise on one number of a sum over all records. */
 struct rehearsal {
@@ -63,6 +63,10 @@ struct rehearsal_answer {
 
 /** Returns whether a person would wait for it: with some 100 columns and more, no. */
 bool rehearsal_is_short(const struct rehearsal *plan, size_t count);
+
+/** Returns how many tables of one plan take half a second together, about: REHEARSAL_TABLES_MIN at most, and 0 if they were fewer
+ * than REHEARSAL_TABLES_FEW. */
+size_t rehearsal_prompt_tables(const struct rehearsal *plan);
 
 /**
  * Plays plans of one schema on the same made-up tables, which have as many rows as the plan with the most records, up to

@@ -3,6 +3,7 @@
 
 #include "task/close.h"
 #include "base/wrap.h"
+#include "task/learn/said.h"
 #include "task/learn/stage.h"
 #include "task/task.h"
 
@@ -11,23 +12,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t state_count(const struct stage *stage)
+/* Of the learner's own state. Behind it stands what the rehearsal expects. */
+static size_t learner_count(const struct stage *stage)
 {
     const struct selftune_number number = learn_number(stage);
     return learn_stage(stage)->is_number ? selftune_number_state_count(&number)
                                          : selftune_state_count(&number.tune);
 }
 
+size_t learn_state_count(const struct stage *stage)
+{
+    return learner_count(stage) + LEARN_EXPECTED_NUMBERS;
+}
+
 static enum status start(struct outcome *outcome, const struct stage *stage)
 {
     const struct selftune *tune = &learn_stage(stage)->tune;
     const struct selftune_number number = learn_number(stage);
-    const size_t count = state_count(stage);
+    const size_t count = learn_state_count(stage);
     double *state = calloc(count, sizeof *state);
     enum status status = state == NULL                   ? STATUS_NO_MEMORY
                          : learn_stage(stage)->is_number ? selftune_number_begin(state, &number)
                                                          : selftune_begin(state, tune);
     if (status == STATUS_OK) {
+        learn_expect_nothing(state + learner_count(stage));
         status = outcome_set_state(outcome, stage, state, count, selftune_shown_count(tune));
     }
     free(state);
@@ -126,7 +134,7 @@ static enum status close(struct closing *closing)
     const struct stage *stage = closing->stage;
     const struct outcome *outcome = closing->outcome;
     struct record *record = closing->record;
-    const size_t count = state_count(stage);
+    const size_t count = learn_state_count(stage);
     const double records = (double)closing_records(stage, record);
     const struct query_noise noise =
         closing_noise(outcome, closing->job, stage, closing->within, record->as.round.agent_count);
@@ -141,6 +149,9 @@ static enum status close(struct closing *closing)
                      : close_step(closing->rows, value, closing, records, deviation);
     }
     free(value);
+    if (status == STATUS_OK && closing->within == 0) {
+        status = learn_expect(closing->rows + learner_count(stage), closing);
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -150,8 +161,6 @@ static enum status close(struct closing *closing)
         closing->within + 1 == stage->rounds ? (uint32_t)outcome->expert_count : outcome->chosen;
     return STATUS_OK;
 }
-
-#define SHORTENED_LEAST 1.05 /* of which it is worth to tell */
 
 /* The experts, in this order: learn_expert_count() of them. */
 static const struct variant {
@@ -216,32 +225,38 @@ static enum status add_models(struct outcome *outcome, const struct job *job,
     return status;
 }
 
-/* How many numbers a state has that this one stands for; 0: it is none. Classes' states of protocol versions up to 4 that were
- * written before steps were shortened lack one number, which was 1 then. */
-static size_t known_count(const struct stage *stage, uint64_t bytes)
+/* Whether a blob is a state: of this build, or of one that expected nothing. Classes' states of protocol versions up to 4 that were
+ * written before steps were shortened lack one number more, which was 1 then. */
+static bool is_state(const struct stage *stage, uint64_t bytes)
 {
-    const size_t count = state_count(stage);
-    const bool is_older = !learn_stage(stage)->is_number && bytes == (count - 1) * sizeof(double);
-    return bytes == count * sizeof(double) || is_older ? count : 0;
+    const size_t own = learner_count(stage);
+    return bytes == learn_state_count(stage) * sizeof(double) || bytes == own * sizeof(double) ||
+           (!learn_stage(stage)->is_number && bytes == (own - 1) * sizeof(double));
 }
 
 static enum status set_state(struct outcome *outcome, const struct stage *stage, struct slice blob)
 {
     const struct selftune *tune = &learn_stage(stage)->tune;
-    const size_t count = state_count(stage);
+    const size_t count = learn_state_count(stage);
+    const size_t own = learner_count(stage);
     const size_t seen = selftune_shown_count(tune);
-    if (blob.size == count * sizeof(double)) {
+    const size_t given = blob.size / sizeof(double);
+    if (given == count) {
         return outcome_set_state(outcome, stage, blob.data, count, seen);
     }
-    const size_t at = selftune_steep_place(tune);
+    const size_t lacks = own - given; /* the number before all that follow it */
+    const size_t at = lacks > 0 ? selftune_steep_place(tune) : own;
     const uint8_t *old = blob.data;
     double *whole = malloc(count * sizeof *whole);
     if (whole == NULL) {
         return STATUS_NO_MEMORY;
     }
     memcpy(whole, old, at * sizeof *whole);
-    whole[at] = 1;
-    memcpy(whole + at + 1, old + at * sizeof *whole, (count - 1 - at) * sizeof *whole);
+    if (lacks > 0) {
+        whole[at] = 1;
+        memcpy(whole + at + 1, old + at * sizeof *whole, (own - 1 - at) * sizeof *whole);
+    }
+    learn_expect_nothing(whole + own);
     const enum status status = outcome_set_state(outcome, stage, whole, count, seen);
     free(whole);
     return status;
@@ -252,7 +267,7 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
                        uint32_t within, const struct record *record, struct slice blob)
 {
     const bool last = within + 1 == stage->rounds;
-    if (record->as.round.sum_count != 0 || known_count(stage, record->as.round.blob_bytes) == 0 ||
+    if (record->as.round.sum_count != 0 || !is_state(stage, record->as.round.blob_bytes) ||
         (blob.size != record->as.round.blob_bytes && (blob.size != 0 || last))) {
         return STATUS_CORRUPT;
     }
@@ -264,71 +279,5 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     return status == STATUS_OK && last ? add_models(outcome, job, stage) : status;
 }
 
-/* What became of products of columns, after the last step. */
-static enum status describe_products(struct outcome_round *round, const struct outcome *outcome,
-                                     const struct learn_stage *own)
-{
-    const size_t d = own->tune.feature_count;
-    if (own->tune.bends) {
-        return closing_note(round, "; ", "of %zu products of columns %zu tell something and stay",
-                            d * (d + 1) / 2, selftune_bent_count(outcome->state, &own->tune));
-    }
-    return own->unbent == NULL
-               ? STATUS_OK
-               : closing_note(round, "; ", "products of columns were not tried: %s", own->unbent);
-}
-
-/* Where products are tried a step looks back at the one before; else the look says how alike columns are. */
-static enum status describe_shortened(struct outcome_round *round, const struct outcome *outcome,
-                                      const struct learn_stage *own)
-{
-    const double shortened = selftune_shortened(outcome->state, &own->tune);
-    const char *why = own->tune.bends
-                          ? "what was released pointed back along the last step, so the "
-                            "next ones were"
-                          : "columns that tell the classes apart are alike, so steps were";
-    return shortened <= SHORTENED_LEAST
-               ? STATUS_OK
-               : closing_note(round, "; ", "%s %.2g times shorter", why, shortened);
-}
-
-static enum status describe_look(struct outcome_round *round, const struct stage *stage)
-{
-    static const char *const seen[SIGHTS] = {[SIGHT_SUMS] = "each class's sums",
-                                             [SIGHT_SQUARES] = "each class's sums and the squares",
-                                             [SIGHT_PRODUCTS] =
-                                                 "each class's sums and the products"};
-    const struct learn_stage *own = learn_stage(stage);
-    const bool one_sum = learn_sum_count(stage) == learn_column_count(stage);
-    const char *what = own->is_number && own->tune.sight == SIGHT_SQUARES ? "means and squares"
-                       : one_sum                                          ? "means and products"
-                                                                          : seen[own->tune.sight];
-    return closing_note(round, "; ", "looked at %s%s of %zu columns%s",
-                        own->is_number ? "" : "counts, ", what, own->tune.feature_count,
-                        own->is_number ? " and the label" : "");
-}
-
-static enum status describe(struct outcome_round *round, const struct outcome *outcome,
-                            const struct job *job, const struct stage *stage,
-                            const struct record *record)
-{
-    const struct learn_stage *own = learn_stage(stage);
-    enum status status = STATUS_OK;
-    uint32_t within;
-    (void)job_stage_of(job, record->as.round.round, &within);
-    if (learn_is_look(stage, within)) {
-        status = describe_look(round, stage);
-    } else {
-        status = closing_note(round, "; ", "step %u of %u%s",
-                              within + (own->tune.sight != SIGHT_NONE ? 0 : 1), own->tune.steps,
-                              own->is_number ? ", with the sum of misses" : "");
-    }
-    if (status != STATUS_OK || own->is_number || within + 1 < stage->rounds) {
-        return status;
-    }
-    status = describe_products(round, outcome, own);
-    return status != STATUS_OK ? status : describe_shortened(round, outcome, own);
-}
-
 const struct task_close task_close_learn = {
-    .keeps_state = true, .start = start, .close = close, .add = add, .describe = describe};
+    .keeps_state = true, .start = start, .close = close, .add = add, .describe = learn_describe};

@@ -233,3 +233,22 @@ Test(rehearsal, says_where_it_would_take_too_long)
     plan.tune.steps = 16;
     cr_assert(eq(int, rehearsal_is_short(&plan, 1), false));
 }
+
+/* A coordinator rehearses while a job runs: fewer tables of a longer plan, and none of one that would hold it up. */
+Test(rehearsal, few_tables_of_a_long_plan)
+{
+    struct schema schema;
+    struct column column[6];
+    fill(&schema, column);
+    struct rehearsal plan = quiet(&schema, false);
+    cr_assert(eq(sz, rehearsal_prompt_tables(&plan), REHEARSAL_TABLES_MIN));
+    size_t before = REHEARSAL_TABLES_MIN;
+    for (plan.tune.feature_count = 8; plan.tune.feature_count <= 256;
+         plan.tune.feature_count *= 2) {
+        const size_t tables = rehearsal_prompt_tables(&plan);
+        cr_assert(le(sz, tables, before));
+        cr_assert(tables == 0 || tables >= REHEARSAL_TABLES_FEW);
+        before = tables;
+    }
+    cr_assert(eq(sz, before, 0));
+}

@@ -1,9 +1,12 @@
-/* States of learn that are read back: as they were written, and of a build that did not shorten steps. */
+/* States of learn that are read back: as they were written, and of builds that expected nothing or did not shorten steps; and
+ * what a stage says of itself. */
 
 #include "task/close.h"
+#include "task/learn/said.h"
 #include "task/learn/stage.h"
 #include "tests/unit/coordinator/history_of_one.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +42,8 @@ static enum status add(double *state, size_t count)
 Test(close_learn, reads_a_state_that_an_earlier_build_wrote, .init = setup, .fini = teardown)
 {
     const struct selftune *tune = &learn_stage(&job.stage[0])->tune;
-    const size_t count = selftune_state_count(tune);
+    const size_t own = selftune_state_count(tune);
+    const size_t count = own + LEARN_EXPECTED_NUMBERS;
     const size_t at = selftune_steep_place(tune);
     double state[STATE_MOST];
     cr_assert(job.stage[0].rounds > 1 && count < STATE_MOST);
@@ -49,13 +53,87 @@ Test(close_learn, reads_a_state_that_an_earlier_build_wrote, .init = setup, .fin
     cr_assert_eq(add(state, count), STATUS_OK);
     cr_expect_eq(memcmp(outcome.state, state, count * sizeof *state), 0);
 
+    /* Without what is expected: nothing is. */
+    teardown();
+    setup();
+    learn_expect_nothing(state + own);
+    cr_assert_eq(add(state, own), STATUS_OK);
+    cr_expect_eq(memcmp(outcome.state, state, count * sizeof *state), 0);
+
     teardown();
     setup();
     double old[STATE_MOST];
     memcpy(old, state, at * sizeof *old);
-    memcpy(old + at, state + at + 1, (count - 1 - at) * sizeof *old);
+    memcpy(old + at, state + at + 1, (own - 1 - at) * sizeof *old);
     state[at] = 1;
-    cr_assert_eq(add(old, count - 1), STATUS_OK);
+    cr_assert_eq(add(old, own - 1), STATUS_OK);
     cr_expect_eq(memcmp(outcome.state, state, count * sizeof *state), 0);
-    cr_expect_eq(add(old, count - 2), STATUS_CORRUPT);
+    cr_expect_eq(add(old, own - 2), STATUS_CORRUPT);
+    cr_expect_eq(add(state, count - 1), STATUS_CORRUPT);
+}
+
+/* Added to a history of the whole job: what each round says. */
+static const char *said(double *state, uint32_t round)
+{
+    const size_t count = learn_state_count(&job.stage[0]);
+    struct record record = history_round(round, agents, AGENTS);
+    record.as.round.records = (uint64_t)AGENTS * job.stage[0].batch;
+    record.as.round.blob_bytes = count * sizeof *state;
+    if (round + 1 == job.stage[0].rounds) {
+        record.as.round.chosen = 0;
+    }
+    cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){state, count * sizeof *state}),
+                 STATUS_OK);
+    return outcome.round[round].note;
+}
+
+Test(close_learn, says_its_shares_of_epsilon_and_what_noise_may_cost, .init = setup,
+     .fini = teardown)
+{
+    const size_t own = selftune_state_count(&learn_stage(&job.stage[0])->tune);
+    double state[STATE_MOST];
+    char share[64];
+    cr_assert(job.stage[0].rounds > 2);
+    for (size_t i = 0; i < own; i++) {
+        state[i] = 0.5;
+    }
+    state[own] = 0.0042;
+    state[own + 1] = -0.01;
+    state[own + 2] = 0.021;
+    (void)snprintf(share, sizeof share, "with %.3g %% of epsilon", 100.0 / job.stage[0].rounds);
+    const char *look = said(state, 0);
+    cr_expect_not_null(strstr(look, share), "%s", look);
+    cr_expect_not_null(
+        strstr(look, "expected accuracy lost to noise: 0.4 points (-1.0 to 2.1 in nine of ten"),
+        "%s", look);
+    cr_expect_not_null(strstr(look, "then "), "%s", look);
+    learn_expect_nothing(state + own);
+    const char *step = said(state, 1);
+    cr_expect_not_null(strstr(step, share), "%s", step);
+    cr_expect_null(strstr(step, "expected"), "%s", step);
+}
+
+/* The rehearsal is of the job's text and of how many agents have answered: twice the same, and less noise among more. */
+Test(close_learn, expects_the_same_of_the_same_text, .init = setup, .fini = teardown)
+{
+    double expected[4][LEARN_EXPECTED_NUMBERS];
+    char text[sizeof TEXT];
+    memcpy(text, TEXT, sizeof text);
+    memcpy(strstr(text, "epsilon: 4"), "epsilon: 1", 10);
+    memcpy(strstr(text, "records: 5000"), "records: 1000", 13);
+    teardown();
+    history_begin(&job, &outcome, text);
+    for (size_t i = 0; i < 4; i++) {
+        struct record record = history_round(0, agents, AGENTS);
+        record.as.round.agent_count = i < 2 ? AGENTS : 200;
+        outcome.job_name.text_digest.byte[0] ^= (uint8_t)(i == 3);
+        const struct closing closing = {
+            .job = &job, .stage = &job.stage[0], .outcome = &outcome, .record = &record};
+        cr_assert_eq(learn_expect(expected[i], &closing), STATUS_OK);
+        cr_expect(expected[i][1] <= expected[i][0] && expected[i][0] <= expected[i][2]);
+        cr_expect(expected[i][0] > -0.05 && expected[i][0] < 0.5, "%g", expected[i][0]);
+    }
+    cr_expect_eq(memcmp(expected[0], expected[1], sizeof expected[0]), 0);
+    cr_expect_lt(expected[2][0], expected[0][0]);
+    cr_expect_neq(memcmp(expected[2], expected[3], sizeof expected[2]), 0);
 }
