@@ -102,6 +102,7 @@ static void derive(double *u, struct regress_fit *fit)
     const struct regress_asked asked = {design, fit->leaving, fit->is_out};
     const double *cell = fit->cells->cell;
     const double *weight = fit->weight;
+    const double *raised = fit->raised;
     struct regress_point point;
     memset(u, 0, fit->terms * sizeof *u);
     memset(fit->factor, 0, sizeof fit->factor);
@@ -114,11 +115,12 @@ static void derive(double *u, struct regress_fit *fit)
             struct regress_score one;
             regress_score(&one, &asked, eta, y);
             for (size_t i = 0; i < one.count; i++) {
-                sum.score[i] += *weight * (*cell - fit->lifted[y]) * one.score[i];
-                sum.curve[i] += *weight * (*cell - fit->lifted[y]) * one.curve[i];
+                sum.score[i] += *weight * (*cell - fit->lifted[y] - *raised) * one.score[i];
+                sum.curve[i] += *weight * (*cell - fit->lifted[y] - *raised) * one.curve[i];
             }
         }
         weight++;
+        raised++;
         add_point(u, fit->factor, design, &point, &sum);
     } while (regress_point_next(&point, design));
     keep_out(u, fit);
@@ -235,6 +237,7 @@ struct moved {
     double z;             /* the 97.5 % point of the noise's standard deviations: heavier than a
                              normal's where few cells carry it */
     double inverse_noise; /* the deviation of inverse by noise, over it */
+    double with_inverse;  /* how far value moves where that noise is one deviation */
     struct regress_counted counted;
 };
 
@@ -250,7 +253,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     double a[REGRESS_TERMS_MAX];
     double by[REGRESS_POINTS_MAX];
     const double *by_point = by;
-    double sum = 0, square = 0, fourth = 0, bend_sum = 0, bend_square = 0;
+    double sum = 0, square = 0, fourth = 0, bend_sum = 0, bend_square = 0, joint = 0;
     struct regress_counting counting = {.all = {.sum = 0}};
 
     memcpy(a, weight, fit->terms * sizeof *a);
@@ -289,6 +292,7 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
             }
             bend_sum += bends;
             bend_square += bends * bends;
+            joint += moves * bends;
         }
         of_point++;
         by_point++;
@@ -298,9 +302,19 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     out.counted = regress_counted(fit, weight, &counting, sum, out.inverse);
     out.sampling += regress_by_shape(fit, weight, a, out.sampling + out.noise);
     out.z += square > 0 ? (ESTIMATE_Z_NOISE - ESTIMATE_Z) * fourth / (square * square) : 0;
-    out.inverse_noise =
-        sqrt(fit->cells->variance * fmax(bend_square - bend_sum * bend_sum / m, 0)) / out.inverse;
+    const double bent = sqrt(fit->cells->variance * fmax(bend_square - bend_sum * bend_sum / m, 0));
+    out.inverse_noise = bent / out.inverse;
+    out.with_inverse = bent > 0 ? fit->cells->variance * (joint - sum * bend_sum / m) / bent : 0;
     return out;
+}
+
+/* How far a category's coefficient is moved as its information may be too large by chance, since it is given. */
+static double moved_by_choice(const struct moved *moved)
+{
+    return moved->inverse_noise > 0
+               ? normal_shown_most(1 / moved->inverse_noise - 1 / REGRESS_NOISE_MOST) *
+                     moved->with_inverse
+               : 0;
 }
 
 static struct table1_figure figure_of(const struct regress_fit *fit, const double *weight)
@@ -326,9 +340,11 @@ static struct table1_figure figure_of(const struct regress_fit *fit, const doubl
     if (!(out.factor < 1) || !(half > 0)) {
         return out;
     }
-    out.estimate = (struct estimate){moved.value, moved.value - half - moved.counted.too_high,
-                                     moved.value + half + moved.counted.too_low, sqrt(moved.noise),
-                                     sqrt(moved.sampling)};
+    const double chosen = regress_is_of_category(fit, weight) ? moved_by_choice(&moved) : 0;
+    out.estimate =
+        (struct estimate){moved.value, moved.value - half - fmax(moved.counted.too_high, chosen),
+                          moved.value + half + fmax(moved.counted.too_low, -chosen),
+                          sqrt(moved.noise), sqrt(moved.sampling)};
     return out;
 }
 

@@ -143,6 +143,9 @@ struct regress_fit {
     double lifted
         [REGRESS_OUTCOMES_MAX]; /* (outcomes) of counts: what is in each cell, in the mean, as their sum is shown */
     double weight[REGRESS_POINTS_MAX]; /* of each point */
+    double
+        raised[REGRESS_POINTS_MAX]; /* what noise adds to each cell of a point, in the mean, as the
+                                          point's weight goes with it; unit: records */
     double placed[REGRESS_POINTS_MAX *
                   REGRESS_PREDICTORS_MAX]; /* (points, predictors) of numbers: their values */
     double within[REGRESS_POINTS_MAX *

@@ -57,8 +57,7 @@ void regress_count(struct regress_counting_of *of, double counts, double moves)
     of->joint += counts * moves;
 }
 
-/* Whether a figure is of a category; numbers' slopes are told by the counts of all. */
-static bool is_of_category(const struct regress_fit *fit, const double *weight)
+bool regress_is_of_category(const struct regress_fit *fit, const double *weight)
 {
     const struct regress_design *design = fit->cells->design;
     bool is = false;
@@ -92,7 +91,7 @@ struct regress_counted regress_counted(const struct regress_fit *fit, const doub
      * lower by more than its slope at those that were found: -log(1 - t noise) in place of t noise. */
     const double deviation = sqrt(v * fmax(own->square - own->sum * own->sum / m, 0));
     const double noise = deviation / inverse;
-    out.factor = is_of_category(fit, weight) ? noise / own_noise_most : 0;
+    out.factor = regress_is_of_category(fit, weight) ? noise / own_noise_most : 0;
     if (out.factor > 0 && out.factor < 1) {
         const double by_chance = normal_shown_most(1 / noise - 1 / own_noise_most);
         const double moved = v * (own->joint - moves * own->sum / m) / deviation *

@@ -17,6 +17,9 @@ double regress_mean_noise(const struct regress_cells *cells, const double *sum);
 /** Sets fit's lifted from its mean_noise. sum: (outcomes) records */
 void regress_set_lifted(struct regress_fit *fit, const double *sum);
 
+/** Answers whether a figure w'b is of a category; numbers' slopes are told by the records of all. weight: (terms) w */
+bool regress_is_of_category(const struct regress_fit *fit, const double *weight);
+
 /* Sums over cells of what a record more in a cell adds to counts, and of how it moves a figure. */
 struct regress_counting {
     struct regress_counting_of {

@@ -155,7 +155,10 @@ static bool has_no_value(const struct regress_predictor *predictor, size_t level
 }
 
 /* A point counts by its records over them and the noise: n/(n + v t/h). Its number of records is taken from each predictor's
- * levels as if these were independent, which has little of the point's own noise in it. */
+ * levels as if these were independent, which has little of the point's own noise in it. That little makes points count more whose
+ * noise is above 0: weight times cell is more, in the mean, by the covariance of both, v dw/dn. It is taken off again as what is in
+ * each cell: v (dw/dn)/w, with dw/w = (1 - w) dn/n, and dn/n the sum over the predictors of 1/(records of their level), less what
+ * balancing takes. */
 void regress_set_weights(struct regress_fit *fit, const double *outcomes)
 {
     const struct regress_design *design = fit->cells->design;
@@ -163,6 +166,7 @@ void regress_set_weights(struct regress_fit *fit, const double *outcomes)
     struct regress_levels level[REGRESS_PREDICTORS_MAX];
     double all = 0;
     double *weight = fit->weight;
+    double *raised = fit->raised;
     struct regress_point point;
     regress_sum_levels(level, fit->cells);
     leave_slopes_out(fit, level);
@@ -172,14 +176,19 @@ void regress_set_weights(struct regress_fit *fit, const double *outcomes)
     regress_point_first(&point, design, NULL);
     do {
         double records = all;
+        double grows = 0; /* the records, over them, with one more in each cell of the point */
         bool is_out = false;
         for (size_t i = 0; i < design->predictors; i++) {
             const size_t k = point.level[i];
+            const double others = 1 - 1 / (double)design->predictor[i].levels;
             records *= fmax(level[i].sum[k], level[i].noise) / all;
+            grows += level[i].sum[k] > level[i].noise ? others / level[i].sum[k] : 0;
             is_out = is_out || has_no_value(&design->predictor[i], k) ||
                      (leaves_out(&design->predictor[i], &level[i]) && !level[i].is_found[k]);
         }
-        *weight++ = is_out ? 0 : worth > 0 ? records / (records + worth) : 1;
+        *weight = is_out ? 0 : worth > 0 ? records / (records + worth) : 1;
+        *raised++ = fit->cells->variance * (1 - *weight) * grows;
+        weight++;
     } while (regress_point_next(&point, design));
 }
 

@@ -275,14 +275,17 @@ Test(between_kinds, a_slope_is_chosen_as_if_it_were_0_and_what_that_moves_is_cou
     struct between_site out;
     struct regress_cells cells = {&design, counts, 5, 4};
     for (int is_near = 0; is_near < 2; is_near++) {
-        cells.variance = is_near ? 520 : 4;
+        cells.variance = is_near ? 490 : 4;
         regress_solve(&fit, &cells);
         const struct regress_choice choice = regress_choice(&fit, weight);
-        const double noise = 0.8 * cells.variance * 0.005 * 0.005;
-        const double deviation = sqrt(noise + 200 * 0.005 * 0.005);
+        const double n = 100 - 2 * fit.raised[0]; /* of 100 records at each point */
+        const double p = (20 - fit.raised[0]) / n;
+        const double noise = 0.8 * cells.variance / (4 * n * n);
+        const double deviation = sqrt(noise + 200 / (4 * n * n));
+        const double joint = (1 - 2 * p) / 5 * cells.variance + 20 - 100 * p;
         near(choice.factor, sqrt(noise) / 0.3, 1e-9, "factor");
         near(choice.deviation, deviation, 1e-9, "of the information");
-        near(choice.moves, -0.0075 * 0.005 * cells.variance / deviation, 1e-9, "moves");
+        near(choice.moves, -joint / (2 * n * n * p * (1 - p)) / deviation, 1e-9, "moves");
         between_slope(&out, &fit, weight);
         const struct estimate own = regress_figure(&fit, weight).estimate;
         near(out.low, own.low, 1e-12, "low");

@@ -323,7 +323,10 @@ Test(regress, leaves_out_what_has_no_records_and_tells_the_rest)
     set_empty(NONE, 1);
     cr_expect(!is_given(INTERCEPT) && !is_given(NUMBER) && is_given(SECOND));
     cr_expect(fixture.fit.lack[NUMBER] == REGRESS_LACKS_LEVELS);
-    const double odds = log((120.0 / 200) / (110.0 / 200));
+    const double *raised = &fixture.fit.raised[2]; /* of this level's two points */
+    const double odds =
+        log((120 - raised[1]) / (200 - raised[1])) - log((110 - raised[0]) / (200 - raised[0]));
+    cr_assert(raised[0] > 0 && raised[1] < 0.1);
     cr_expect(fabs(figure_of(SECOND).estimate.value - odds) < 1e-8, "of the only level alone");
 }
 
