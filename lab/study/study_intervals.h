@@ -163,6 +163,7 @@ struct intervals_width {
     double logarithms; /* of released */
     double squares;    /* of these */
     uint64_t count;
+    uint64_t exact_count;
     double
         by_true; /* that the true cells give with the same noise admitted; 0: each release has its own */
     double true_logarithms; /* of these; summed */
@@ -236,6 +237,9 @@ void intervals_take(struct intervals_told *told, size_t claim, const struct inte
 
 /** Adds one, unless an end is open or not given. */
 void intervals_add_width(struct intervals_width *width, double released, double exact);
+
+/** The same where nothing was solved without noise. */
+void intervals_add_released(struct intervals_width *width, double released);
 
 /** Returns the widths of several (count) together, each beside that of its own true cells. */
 struct intervals_width intervals_together(const struct intervals_width *width, size_t count);

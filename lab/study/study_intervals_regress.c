@@ -11,7 +11,7 @@ struct found {
     uint64_t asked;
     struct intervals_rate slope[SLOPES];  /* intervals that hold the truth */
     struct intervals_rate rejected;       /* tests below 5 %, of a slope of 0 */
-    struct intervals_width width[SLOPES]; /* without noise: of some studies, by clean_each */
+    struct intervals_width width[SLOPES]; /* those without noise: of some studies, by clean_each */
 };
 
 static double width_of(const struct regress_fit *fit, size_t slope)
@@ -42,6 +42,8 @@ static void judge(struct found *out, const struct regress_fit *fit, const struct
         }
         if (clean != NULL) {
             intervals_add_width(&out->width[i], width_of(fit, i), width_of(clean, i));
+        } else {
+            intervals_add_released(&out->width[i], width_of(fit, i));
         }
     }
 }
@@ -134,12 +136,10 @@ static void tell(struct intervals_told *told, const struct found *found,
 {
     static const char *const names[FAMILIES] = {"logistic", "linear", "Poisson", "hazards"};
     struct intervals_rate all = {0, 0};
-    struct intervals_width sum = {.count = 0};
+    const struct intervals_width sum = intervals_together(found->width, SLOPES);
     double over_true = NAN;
     for (size_t i = 0; i < SLOPES; i++) {
         all.all += found->slope[i].all;
-        sum.released += found->width[i].released;
-        sum.exact += found->width[i].exact;
         over_true = fmax(over_true, intervals_over_true(&found->width[i]));
     }
     intervals_tell(told, 0, "%s%s, ", names[regress_world_family(setting)],
@@ -162,7 +162,7 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     for (size_t slope = 0; slope < SLOPES; slope++) {
         intervals_take(told, regress_world_family(setting), &found.slope[slope], setting->runs,
                        &found.width[slope]);
-        intervals_take_width(told, WIDTH, &found.width[slope], setting->runs / clean_each(setting));
+        intervals_take_width(told, WIDTH, &found.width[slope], setting->runs);
     }
     intervals_take(told, REJECTED, &found.rejected, setting->runs, NULL);
     tell(told, &found, setting);

@@ -150,10 +150,18 @@ void intervals_take_width(struct intervals_told *told, size_t claim,
 void intervals_add_width(struct intervals_width *width, double released, double exact)
 {
     if (isfinite(released) && isfinite(exact)) {
+        intervals_add_released(width, released);
+        width->exact += exact;
+        width->exact_count++;
+    }
+}
+
+void intervals_add_released(struct intervals_width *width, double released)
+{
+    if (isfinite(released)) {
         width->released += released;
         width->logarithms += log(released);
         width->squares += log(released) * log(released);
-        width->exact += exact;
         width->count++;
     }
 }
@@ -169,6 +177,7 @@ struct intervals_width intervals_together(const struct intervals_width *width, s
             all.logarithms += width[i].logarithms;
             all.squares += width[i].squares;
             all.count += width[i].count;
+            all.exact_count += width[i].exact_count;
             all.true_logarithms +=
                 is_each ? width[i].true_logarithms : (double)width[i].count * log(width[i].by_true);
         }
@@ -178,7 +187,7 @@ struct intervals_width intervals_together(const struct intervals_width *width, s
 
 double intervals_over_exact(const struct intervals_width *width)
 {
-    return width->released / width->exact;
+    return width->released / (double)width->count / (width->exact / (double)width->exact_count);
 }
 
 double intervals_over_true(const struct intervals_width *width)
