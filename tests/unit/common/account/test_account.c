@@ -139,7 +139,7 @@ Test(account, of_any_list_agrees_with_itself)
 {
     static const double deltas[] = {0, 1e-12, 1e-6, 1e-2};
     struct dice dice = {20260711};
-    for (size_t i = 0; i < (IS_SANITIZED ? 5 : 40); i++) {
+    for (size_t i = 0; i < (IS_SANITIZED ? 16 : 40); i++) {
         struct privacy_event event[4];
         struct privacy_event turned[4];
         size_t count = 1 + dice_below(&dice, 4);
