@@ -169,7 +169,7 @@ static enum status arrived(struct acting *acting, int64_t now_ms, struct effects
     } else if (whole) {
         commit(acting, effects);
     }
-    transfer_drop(&acting->fetch);
+    free(transfer_take(&acting->fetch)); /* it is public: an agent wipes it no more than this */
     return STATUS_OK;
 }
 
