@@ -386,5 +386,10 @@ bool job_differs_older(const struct job *job)
             return true;
         }
     }
+    for (size_t i = 0; i < job->stage_count; i++) {
+        if (job->stage[i].differs_older) {
+            return true;
+        }
+    }
     return false;
 }

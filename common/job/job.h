@@ -86,6 +86,7 @@ struct stage {
     unsigned grid_bits;    /* the grid's step is 2^-grid_bits */
     bool state_is_short;   /* update: agents see the weights in 4 bytes a number */
     bool experts_own;      /* fit, predict: each agent's own released model becomes an expert too */
+    bool differs_older;    /* job_parse_older plans other rounds */
     bool by_site; /* query: each agent's own released answer is kept and told by its name */
 
     /* fit, predict, and of these statistics the first two */
@@ -142,7 +143,7 @@ MUST_USE enum status job_parse(struct job *job, struct slice text, const char *n
 
 /**
  * Reads the text of a job that a program of protocol version 4 or before has begun, as those read it: `learn` tries no products
- * of columns. Rounds and prices are the same. As job_parse.
+ * of columns, and takes two steps in some places where three are better. As job_parse.
  */
 MUST_USE enum status job_parse_older(struct job *job, struct slice text, const char *name,
                                      struct why *why);

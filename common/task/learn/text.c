@@ -6,53 +6,19 @@
 
 #include "job/reach.h"
 #include "job/trust.h"
+#include "task/learn/plan.h"
 #include "task/learn/stage.h"
 #include "task/task.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Every constant below that follows from no bound was chosen on tables. Points are what the rehearsal's made-up tables lose more
- * with the other choice, as in tests/unit/common/task/test_learn_plan. What has no such test says so; all figures are in
- * docs/study-hospitals.md.
- *
- * Under rho the noise of all steps together hardly grows with their number: three steps in place of eight after products lose
- * 0.2 points, and one in place of four after 57 columns' sums 16. */
 enum {
-    STEPS_MAX_PRODUCTS = 8,
-    STEPS_GAUSSIAN = 4,
-    STEPS_GAUSSIAN_MANY = 8,
-    STEPS_MAX = 16,
     BENDS_STEPS =
         4, /* the first of a linear model, one that tries products, and some with those that stay */
     SCORES_MOST = 16, /* models of a query stage: its MODELS_MAX */
     RECORDS_MOST = 1000000
 };
-
-/* Shares of a look's noise: what each part of it gets of epsilon, or of rho. */
-static const double share_counts = 0.05;
-static const double share_kept = 0.05;
-static const double share_sums = 0.2;        /* beside products */
-static const double share_class_sums = 0.35; /* of several classes, beside products */
-
-/* Beside sums alone: where shares of classes have more noise than this, counts get more of it, up to that. */
-#define COUNTS_NOISE 0.3
-static const double share_counts_most = 0.2;
-
-/* Noise on all columns' means together, at most, where a look at squares is worth its price. No made-up table tells squares from
- * sums near that bound; real ones with columns of noise are worse off with squares. */
-#define MEANS_NOISE          0.2
-#define MEANS_NOISE_GAUSSIAN 0.3
-
-/* Noise of a step, at most, where steps are worth it after sums. Of two classes it is multiplied by the root of the columns: a step
- * has noise on each of them, and the sums' model on those that matter. With 8 columns and 615 records no step loses 4.6 points, and
- * with 57 columns and 3,680 records a step loses 1.7. In between made-up tables and real ones disagree, and the real ones were
- * followed. Of several classes, after squares, four steps in place of none lose up to 20 points above the
- * bound, and four in place of two up to 10 below it. No test: the bounds of several
- * classes, and the Gaussian one. */
-#define STEP_OF_TWO      8.0
-#define STEP_OF_MANY     0.9
-#define STEP_OF_GAUSSIAN 3.5
 
 /* Whether a query judges models whose weights stand in the text: they are for columns, not for what a map makes of these. */
 static bool has_written_models(const struct drafting *drafting)
@@ -74,152 +40,26 @@ static bool has_written_models(const struct drafting *drafting)
 #define BENDS_NOISE   0.1
 #define BENDS_NUMBERS 0x1p25
 
-/* What the plan goes by. Deviations are those of a mean over all records, of which a unit moves its own. */
-struct prospect {
-    bool gaussian;
-    double d;
-    double units;  /* records over how many of them one unit moves: so many units at least */
-    double noises; /* agents that add noise of their own */
-    double epsilon;
-    double rho;
-};
-
-/* At most what (epsilon, delta) leaves as zCDP: the root of epsilon = rho + 2 sqrt(rho ln(1/delta)), with a power of two
- * above 1/delta. */
-static double rho_of(double epsilon, uint64_t delta_atto)
-{
-    double bits = 0;
-    for (uint64_t delta = delta_atto; delta < DELTA_ATTO_ONE; delta *= 2) {
-        bits++;
-    }
-    const double log_delta = bits * 0.6931471805599453;
-    const double root =
-        epsilon / (sqrt(log_delta + epsilon) + sqrt(log_delta)); /* a difference is 0 */
-    return root * root;
-}
-
-/* l1, l2: how far one record moves the sum. */
-static double deviation(const struct prospect *prospect, double l1, double l2, double share)
-{
-    const double noise = prospect->gaussian ? l2 / sqrt(2 * prospect->rho * share)
-                                            : sqrt(2) * l1 / (prospect->epsilon * share);
-    return sqrt(prospect->noises) * noise / prospect->units;
-}
-
-/* A look at products is worth its price where the noise on their matrix, by its spectral norm, is small beside columns'
- * variances. With 7 columns and 6,300 records squares lose 1.7 points at epsilon 4, and at 0.3 products lose 0.9. One at squares where the noise on means is small beside columns' deviations. Else records are clipped. */
-static enum selftune_sight sight(const struct prospect *prospect)
-{
-    const double d = prospect->d;
-    const double noise =
-        2 * sqrt(d) * deviation(prospect, (d * d + d) / 2, sqrt(d * d + d / 2), 1.0 / 3);
-    if (noise <= (prospect->gaussian ? 1 : 0.4)) {
-        return SIGHT_PRODUCTS;
-    }
-    const double means = sqrt(d) * deviation(prospect, 2 * d, 2 * sqrt(d), 0.5);
-    return means <= (prospect->gaussian ? MEANS_NOISE_GAUSSIAN : MEANS_NOISE) ? SIGHT_SQUARES
-                                                                              : SIGHT_SUMS;
-}
-
-/* Steps correct what the first model got wrong, and each of them brings its noise. `noise` is that of a step that has all of
- * epsilon, in a model's units. The classes' sums are a model already: where noise is large there are no steps after them. After
- * products one step in place of three loses 1.2 points, and eight in place of two 0.8. */
-static uint32_t steps(const struct prospect *prospect, const struct learn_stage *own)
-{
-    const double noise = deviation(prospect, 2, 2, 1) * learn_step_length(own);
-    const bool two = own->tune.output_count == 1;
-    double wanted = 0;
-    if (own->tune.sight == SIGHT_PRODUCTS) {
-        wanted =
-            prospect->gaussian ? STEPS_GAUSSIAN + 0.02 / (noise * noise) : 1 + sqrt(0.1 / noise);
-        return (uint32_t)fmin(wanted, STEPS_MAX_PRODUCTS);
-    }
-    if (prospect->gaussian) {
-        wanted = noise > STEP_OF_GAUSSIAN ? 0 : two ? STEPS_GAUSSIAN : STEPS_GAUSSIAN_MANY;
-    } else if (two) {
-        const bool none = own->tune.sight == SIGHT_SUMS && noise * sqrt(prospect->d) > STEP_OF_TWO;
-        wanted = none ? 0 : 1 + sqrt(0.4 / noise);
-    } else if (noise <= STEP_OF_MANY) {
-        wanted = own->tune.sight == SIGHT_SQUARES ? 1 + sqrt(1 / noise) : 2;
-    }
-    return (uint32_t)fmin(wanted, STEPS_MAX);
-}
-
-/* Weights of a look's parts, so that a replaced record moves it by 1: bounds.c. */
-static struct learn_weights weigh_sums(const struct prospect *prospect,
-                                       const struct learn_stage *own)
-{
-    const double reach = learn_reach(own) * (1 + 0x1p-40);
-    if (own->tune.gaussian) {
-        const double sum = (1 - share_kept) / 4;
-        return (struct learn_weights){.count = sqrt((1 - 2 * sum - 2 * share_kept) / 2),
-                                      .kept = sqrt(share_kept),
-                                      .sum = sqrt(sum) / reach};
-    }
-    const double look = 1 / (1 + (double)own->tune.steps);
-    const double noise = deviation(prospect, 2, 2, share_counts * look);
-    const double count = fmin(fmax(1, noise / COUNTS_NOISE) * share_counts, share_counts_most);
-    return (struct learn_weights){
-        .count = count / 2, .kept = share_kept / 2, .sum = (1 - count - share_kept) / (2 * reach)};
-}
-
-static struct learn_weights weigh_squares(const struct learn_stage *own, double d)
-{
-    if (own->tune.gaussian) {
-        const double sum = sqrt(1 / (4 * d));
-        return (struct learn_weights){
-            .count = sqrt(0.125), .sum = sum, .product = sum * sqrt(2) * (1 - 0x1p-40)};
-    }
-    const double sum = (1 - share_counts) / (2 * d);
-    return (struct learn_weights){.count = share_counts / 2, .sum = sum, .product = sum / 2};
-}
-
-/* Sums and products move together, by `cross` more than one by one. Of several classes each has its sums, which cost twice as much
- * whatever the products do. */
-static struct learn_weights weigh_products(const struct learn_stage *own, double d)
-{
-    const bool two = own->tune.output_count == 1;
-    const double sums = two ? share_sums : share_class_sums;
-    const double product = 1 - share_counts - sums;
-    const double cross = sums * sums / (4 * product);
-    if (own->tune.gaussian) {
-        const double together = 1 + cross * (1 + 1 / (2 * d));
-        const double whole = two ? together : fmax(1, together - share_counts);
-        return (struct learn_weights){.count = sqrt(share_counts / 2 / whole),
-                                      .sum = sqrt(sums / (2 * d) / whole),
-                                      .product = sqrt(product / (d * d + d / 2) / whole)};
-    }
-    const double whole = two ? 1 + cross : 1;
-    return (struct learn_weights){.count = share_counts / 2 / whole,
-                                  .sum = sums / (two ? d : 2 * d) / whole,
-                                  .product = product / ((d * d + d) / 2) / whole};
-}
-
-static struct learn_weights weigh(const struct prospect *prospect, const struct learn_stage *own)
-{
-    const double d = prospect->d;
-    return own->tune.sight == SIGHT_PRODUCTS  ? weigh_products(own, d)
-           : own->tune.sight == SIGHT_SQUARES ? weigh_squares(own, d)
-                                              : weigh_sums(prospect, own);
-}
-
 /* Records of one round that a unit is in: a day of a series is in that of every lag, an agent in all of its own. */
 static double moved(const struct job *job, const struct stage *stage)
 {
     return (double)(job->unit == UNIT_RECORD ? reach_of(job, stage).records : stage->batch);
 }
 
-static struct prospect prospect_of(const struct job *job, const struct learn_stage *own,
-                                   double moved, double share)
+static struct learn_prospect prospect_of(const struct drafting *drafting,
+                                         const struct learn_stage *own, double moved, double share)
 {
+    const struct job *job = drafting->job;
     const bool gaussian = own->tune.gaussian;
     const double epsilon = (double)job->epsilon_micro * 1e-6 * share;
-    return (struct prospect){.gaussian = gaussian,
-                             .d = (double)own->tune.feature_count,
-                             .units = (double)job->cohort_min * (double)job->records_least / moved,
-                             .noises = trust_of(job)->one_noise ? 1 : (double)job->cohort_min,
-                             .epsilon = epsilon,
-                             .rho = gaussian ? rho_of(epsilon, job->delta_atto) : 0};
+    return (struct learn_prospect){.gaussian = gaussian,
+                                   .d = (double)own->tune.feature_count,
+                                   .units =
+                                       (double)job->cohort_min * (double)job->records_least / moved,
+                                   .noises = trust_of(job)->one_noise ? 1 : (double)job->cohort_min,
+                                   .epsilon = epsilon,
+                                   .rho = gaussian ? learn_rho(epsilon, job->delta_atto) : 0,
+                                   .older = drafting->older};
 }
 
 /* What the stage may be. */
@@ -300,11 +140,11 @@ static void take_schema(struct learn_stage *own, const struct drafting *drafting
     own->tune.gaussian = job->delta_atto > 0 && !stage_has(drafting, index, "share");
 }
 
-static void plan_classes(struct learn_stage *own, const struct prospect *prospect)
+static void plan_classes(struct learn_stage *own, const struct learn_prospect *prospect)
 {
-    own->tune.sight = sight(prospect);
+    own->tune.sight = learn_sight(prospect);
     own->tune.quantile = 0.3;
-    own->tune.steps = steps(prospect, own);
+    own->tune.steps = learn_steps(prospect, own);
 }
 
 /* Whether a later stage learns, too: it may go on from the model, as an `update` does from one of the map that it has itself. */
@@ -321,7 +161,7 @@ static bool is_learned_on(const struct drafting *drafting, size_t index)
 /* Products of columns are tried where the noise of a step, that of steps(), is small: so linear tables lose next to nothing. Only
  * for unit record, where a unit moves one record. Returns NULL if they are tried, else why not. */
 static const char *why_unbent(const struct drafting *drafting, size_t index,
-                              const struct learn_stage *own, const struct prospect *prospect)
+                              const struct learn_stage *own, const struct learn_prospect *prospect)
 {
     const struct job *job = drafting->job;
     const double d = prospect->d;
@@ -332,7 +172,7 @@ static const char *why_unbent(const struct drafting *drafting, size_t index,
            : is_learned_on(drafting, index) ? "a later stage learns on from the model"
            : has_written_models(drafting)   ? "a query judges models whose weights the job has"
            : own->tune.sight != SIGHT_PRODUCTS || own->tune.steps < BENDS_STEPS ||
-                   deviation(prospect, 2, 2, 1) * learn_step_length(own) > BENDS_NOISE
+                   learn_deviation(prospect, 2, 2, 1) * learn_step_length(own) > BENDS_NOISE
                ? "noise is too large for them"
                : NULL;
 }
@@ -346,7 +186,7 @@ static enum map_kind map(const struct drafting *drafting, size_t index)
         return MAP_NONE;
     }
     const double share = (double)stage_share_nano(drafting, index) / SHARE_ONE;
-    const struct prospect prospect = prospect_of(drafting->job, &own, 1, share);
+    const struct learn_prospect prospect = prospect_of(drafting, &own, 1, share);
     plan_classes(&own, &prospect);
     return why_unbent(drafting, index, &own, &prospect) == NULL ? MAP_PRODUCTS : MAP_NONE;
 }
@@ -368,12 +208,14 @@ static enum status build(const struct drafting *drafting, size_t index)
     stage->grid_bits = LEARN_STEP_BITS;
     take_records(job, stage);
     const double share = (double)stage_share_nano(drafting, index) / SHARE_ONE;
-    const struct prospect prospect = prospect_of(job, own, moved(job, stage), share);
+    const struct learn_prospect prospect = prospect_of(drafting, own, moved(job, stage), share);
     if (own->is_number) {
-        learn_plan_number(own, deviation(&prospect, 1, 1, 1), learn_number_noisier(stage->loss));
+        learn_plan_number(own, learn_deviation(&prospect, 1, 1, 1),
+                          learn_number_noisier(stage->loss));
     } else {
         plan_classes(own, &prospect);
-        own->weights = weigh(&prospect, own);
+        stage->differs_older = learn_takes_three(&prospect, own);
+        own->weights = learn_weigh(&prospect, own);
         own->tune.bends = stage->schema.map.kind == MAP_PRODUCTS;
         own->unbent = own->tune.bends ? NULL : why_unbent(drafting, index, own, &prospect);
     }

@@ -105,10 +105,13 @@ awk -v loss="$pinball" 'BEGIN {exit !(loss > 0.02 && loss < 0.042)}' || fault "a
 # What it decided: on the terminal, in the result and in the plan.
 expect 0 "$hedgerow" simulate "$root/compose/hospitals/learn.yml" --out "$work/one" --seed 2
 prints 'looked at counts, means and products of 7 columns'
-prints 'step 2 of 2; products of columns were not tried: noise is too large for them'
-grep -q '"said": "step 2 of 2; products of columns were not tried' "$work/one/result.json" || fault 'the result does not say what the last round was'
-grep -q 'round-closed.*; looked at counts, means and products of 7 columns"' "$work/one/logs/coordinator.log" &&
-    grep -q 'round-closed.*; step 2 of 2; products of columns were not tried' "$work/one/logs/coordinator.log" ||
+prints 'step 2 of 2 with 33.3 % of epsilon; expected accuracy lost to noise: '
+prints 'products of columns were not tried: noise is too large for them'
+lost='expected accuracy lost to noise: [0-9.-]* points \([0-9.-]* to [0-9.]* in nine of ten made-up tables\)'
+last="step 2 of 2 with 33\.3 % of epsilon; $lost; products of columns were not tried"
+grep -Eq "\"said\": \"$last" "$work/one/result.json" || fault 'the result does not say what the last round was'
+grep -Eq "round-closed.*; looked at counts, means and products of 7 columns with 33\.3 % of epsilon, then 2 steps; $lost\"" "$work/one/logs/coordinator.log" &&
+    grep -Eq "round-closed.*; $last" "$work/one/logs/coordinator.log" ||
     fault 'the log does not say what the rounds were'
 expect 0 "$hedgerow" simulate "$root/compose/hospitals/learn.yml" --out "$work/products" --seed 2 --set privacy.epsilon=20 --set privacy.trust=central
 prints 'of 28 products of columns '

@@ -28,17 +28,15 @@ struct case_of {
     size_t tables;
 };
 
-static void parse(struct job *job, const struct case_of *wanted, double epsilon)
+static void write_text(char text[static TEXT_BYTES], const struct case_of *wanted, double epsilon)
 {
-    char text[TEXT_BYTES];
     char columns[TEXT_BYTES / 2];
     int size = 0;
-    struct why why = {{0}};
     for (size_t j = 0; j < wanted->columns; j++) {
         size += snprintf(columns + size, sizeof columns - (size_t)size,
                          "%s{column: c%zu, centre: 0, half_width: 1}", j == 0 ? "" : ", ", j);
     }
-    (void)snprintf(text, sizeof text,
+    (void)snprintf(text, TEXT_BYTES,
                    "hedgerow: 1\njob: toy\ndata:\n"
                    "  label: {column: y, positive: \"1\", negative: \"0\"}\n  features: [%s]\n"
                    "privacy: {unit: record, neighbours: replace_one, trust: %s, epsilon: %.6f, "
@@ -46,6 +44,13 @@ static void parse(struct job *job, const struct case_of *wanted, double epsilon)
                    "cohort: {minimum: 5, records: %d, join_deadline_s: 1, deadline_s: 1}\nstages:\n"
                    "  - {task: learn}\n",
                    columns, wanted->trust, epsilon, wanted->delta, (int)wanted->records);
+}
+
+static void parse(struct job *job, const struct case_of *wanted, double epsilon)
+{
+    char text[TEXT_BYTES];
+    struct why why = {{0}};
+    write_text(text, wanted, epsilon);
     cr_assert(job_parse(job, (struct slice){text, strlen(text)}, "toy", &why) == STATUS_OK, "%s",
               why.text);
 }
@@ -110,15 +115,17 @@ static void compare(const struct case_of *wanted)
     }
     const double n = (double)wanted->tables;
     const double error = sqrt((squares / n - sum / n * (sum / n)) / (n - 1));
+    (void)printf("%s: %.4f (%.4f)\n", wanted->name, sum / n, error);
     cr_assert(sum / n > 5 * error, "%s: %.4f (%.4f)", wanted->name, sum / n, error);
     job_free(&job[0]);
     job_free(&job[1]);
 }
 
-#define LOCAL_4   "local", "0", 4
-#define LOCAL_1   "local", "0", 1
-#define LOCAL_0_3 "local", "0", 0.3
-#define GAUSS_1   "local", "0.00001", 1
+#define LOCAL_4    "local", "0", 4
+#define LOCAL_1    "local", "0", 1
+#define LOCAL_0_3  "local", "0", 0.3
+#define CENTRAL_20 "central", "0", 20
+#define GAUSS_1    "local", "0.00001", 1
 
 Test(learn_plan, products_pay_where_their_noise_is_small)
 {
@@ -140,6 +147,12 @@ Test(learn_plan, steps_after_sums_pay_where_columns_are_few)
 {
     compare(&(struct case_of){"no step", 8, 123, LOCAL_1, SIGHT_SUMS, 1, SIGHT_SUMS, 0, 130});
     compare(&(struct case_of){"a step", 57, 736, LOCAL_1, SIGHT_SUMS, 0, SIGHT_SUMS, 1, 220});
+}
+
+Test(learn_plan, three_steps_are_better_than_two_shortened_ones)
+{
+    compare(&(struct case_of){"two steps", 30, 91, CENTRAL_20, SIGHT_SQUARES, 3, SIGHT_SQUARES, 2,
+                              100});
 }
 
 static void text_of(char text[static TEXT_BYTES], const char *epsilon, const char *after)
@@ -216,6 +229,32 @@ Test(learn_plan, an_older_job_tries_no_products_and_differs_in_nothing_else)
     }
     job_free(&now);
     job_free(&older);
+}
+
+/* A job that programs of before have begun keeps its two steps. */
+Test(learn_plan, an_older_job_takes_two_steps)
+{
+    const struct case_of wanted = {.columns = 30, .records = 91, .trust = "central", .delta = "0"};
+    struct job now;
+    parse(&now, &wanted, 20);
+    cr_expect_eq(learn_stage(now.stage)->tune.steps, 3);
+    cr_expect(job_differs_older(&now));
+    struct job older;
+    char text[TEXT_BYTES];
+    write_text(text, &wanted, 20);
+    cr_assert(job_parse_older(&older, (struct slice){text, strlen(text)}, "toy", NULL) ==
+              STATUS_OK);
+    cr_expect_eq(learn_stage(older.stage)->tune.steps, 2);
+    cr_expect_eq(older.stage->rounds, 3);
+    cr_expect(!job_differs_older(&older));
+    job_free(&now);
+    job_free(&older);
+    for (int other = 0; other < 2; other++) { /* more noise, and less */
+        parse(&now, &wanted, other == 0 ? 8 : 60);
+        cr_expect_eq(learn_stage(now.stage)->tune.steps, other == 0 ? 2 : 4);
+        cr_expect(!job_differs_older(&now));
+        job_free(&now);
+    }
 }
 
 /* Sites refuse what is too much work for their slots: products are no matrix of their own. */
