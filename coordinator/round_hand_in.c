@@ -248,6 +248,7 @@ enum status coordinator_follow(struct coordinator *c, const struct event *event,
         cohort_forget_answers(&c->cohort);
         coordinator_enter(c, PHASE_FOLLOWING);
     }
+    c->followed_ms = event->now_ms;
     collecting_begin_round(&c->collecting);
     forget_parts(c);
     coordinator_end_if_over(c, event->now_ms);

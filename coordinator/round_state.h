@@ -150,7 +150,8 @@ struct coordinator {
     int64_t told_until_ms;
     size_t told_seen;
     size_t told_admitted;
-    int64_t telling_ms; /* of coordinator_tell_next: since when, and how much */
+    int64_t followed_ms; /* a collector: when it was told the latest round's record */
+    int64_t telling_ms;  /* of coordinator_tell_next: since when, and how much */
     uint64_t telling_bytes;
     bool listed; /* the list has been told */
     bool told;

@@ -5,6 +5,8 @@
 
 #include "coordinator/round_state.h"
 
+enum { HOLD_MS = 200 };
+
 void coordinator_tell_all(struct coordinator *c, enum telling what)
 {
     for (size_t i = 0; i < c->cohort.count; i++) {
@@ -80,13 +82,21 @@ static bool may_tell(const struct coordinator *c, const struct effects *effects)
     return c->telling_bytes < TELL_BYTES_MAX && has_room(effects);
 }
 
+/* A collector hears of a round's record first, and with the next look that another round is open: its agents are told of both at
+ * once. Where nobody opens one, they are told of the release. */
+static bool holds(const struct coordinator *c, int64_t now_ms)
+{
+    return coordinator_collects(c) && c->phase == PHASE_FOLLOWING && !c->outcome.finished &&
+           now_ms < c->followed_ms + HOLD_MS;
+}
+
 /* One that is told of a release is invited behind it: the transport sends both at once, which halves what it does for each round
  * of thousands. */
 enum status coordinator_tell_next(struct coordinator *c, int64_t now_ms, struct effects *effects)
 {
     enum status status = STATUS_OK;
     renew_pace(c, now_ms);
-    for (int what = 0; what < TELL_COUNT; what++) {
+    for (int what = 0; what < TELL_COUNT && !holds(c, now_ms); what++) {
         struct member *member = NULL;
         while (status == STATUS_OK && may_tell(c, effects) &&
                (member = cohort_next_untold(&c->cohort, (enum telling)what)) != NULL) {
@@ -106,6 +116,7 @@ int64_t coordinator_tells_ms(const struct coordinator *c)
         untold += c->cohort.untold[what];
     }
     return untold == 0                         ? INT64_MAX
+           : holds(c, c->stepped_ms)           ? c->followed_ms + HOLD_MS
            : c->telling_bytes < TELL_BYTES_MAX ? c->stepped_ms
                                                : c->telling_ms + TELL_MS;
 }

@@ -269,7 +269,7 @@ static void tell_rounds(size_t first, size_t end)
     (void)printf("rounds: %zu, least %.2f s, median %.2f s\n", count, took[0], took[count / 2]);
     for (size_t i = 0; i < bench.member_count; i++) {
         const struct member *member = &bench.member[i];
-        (void)printf("  %s with %zu agents: %.2f s of the processor a round, peak %.0f MiB\n",
+        (void)printf("  %s with %zu agents: %.3f s of the processor a round, peak %.0f MiB\n",
                      i == 0 ? "leads," : "collects,", member->count,
                      1e-9 * (programs_busy_ns(member->process) - member->busy_ns) / (double)count,
                      programs_peak_mib(member->process));

@@ -87,7 +87,11 @@ static void hear(struct central *bench, const struct effect *effect)
         bench->invite = message;
         bench->invites++;
         bench->invited_bytes += effect->as.send.payload.size;
+        bench->behind_release += bench->before == MESSAGE_RELEASE &&
+                                 strcmp(bench->told.name, effect->as.send.peer.name) == 0;
     }
+    bench->before = message.kind;
+    bench->told = effect->as.send.peer;
     bench->release = message.kind == MESSAGE_RELEASE ? message : bench->release;
     bench->pulls += message.kind == MESSAGE_PULL;
     bench->shows += message.kind == MESSAGE_SHOW;

@@ -34,11 +34,14 @@ struct central {
     int64_t now_ms;
     struct kept kept[CENTRAL_RECORDS_MAX];
     size_t kept_count;
-    struct message invite;  /* the latest */
-    struct message release; /* the latest */
-    size_t pulls;           /* asked for so far */
-    size_t invites;         /* sent so far, */
-    size_t invited_bytes;   /* and the inputs that went with them */
+    struct message invite;    /* the latest */
+    struct message release;   /* the latest */
+    size_t pulls;             /* asked for so far */
+    size_t behind_release;    /* invitations so far that came right behind their agent's release */
+    enum message_kind before; /* of the latest message, */
+    struct peer told;         /* and who got it */
+    size_t invites;           /* sent so far, */
+    size_t invited_bytes;     /* and the inputs that went with them */
     struct dictionary_sink dictionaries;
     struct digest shown[CENTRAL_AGENTS]; /* that HELLO names */
     size_t shows;                        /* asked for so far */

@@ -30,6 +30,32 @@ Test(round_collect, a_round_is_the_sum_of_all_parts)
     team_end();
 }
 
+/* It hears of the record and of the next round one after the other. Its agents hear of both at once: a packet and a wake-up each. Where
+ * nobody opens a round, they hear of the release alone. */
+Test(round_collect, agents_of_a_collector_hear_of_a_release_with_the_next_invitation)
+{
+    team_begin();
+    team_greet();
+    team_answer_all();
+    team_hand_in(1);
+    team_hand_in(2);
+    for (size_t i = 1; i < TEAM; i++) {
+        team[i].release = (struct message){.as.release.round = ROUNDS_MAX};
+        team[i].invites = 0;
+        central_follow(&team[i]);
+        cr_expect_eq(team[i].release.as.release.round, ROUNDS_MAX, "it is told by itself");
+    }
+    cr_expect_eq(team[0].behind_release, CENTRAL_AGENTS, "and so do those of who leads");
+    team_follow(1);
+    cr_expect_eq(team[1].release.as.release.round, 0);
+    cr_expect_eq(team[1].behind_release, CENTRAL_AGENTS);
+    cr_expect_eq(team[1].invites, CENTRAL_AGENTS);
+    central_wait(&team[2], 250);
+    cr_expect_eq(team[2].release.as.release.round, 0, "nobody leads for a while");
+    cr_expect_eq(team[2].invites, 0);
+    team_end();
+}
+
 /* A collector that died after it handed in asks nobody who is in the part. One that knows of no open round asks nobody. */
 Test(round_collect, a_part_counts_once)
 {
