@@ -348,16 +348,24 @@ static struct table1_figure figure_of(const struct regress_fit *fit, const doubl
     return out;
 }
 
+/* Whether released levels are not those of a reading, so that the other one is left. */
+static bool is_ruled_out(const struct regress_fit *fit, const double *weight)
+{
+    return regress_lacks(fit, weight) == REGRESS_LACKS_SMOOTH;
+}
+
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight)
 {
     struct table1_figure out = figure_of(fit, weight);
-    const struct table1_figure other =
-        fit->other != NULL ? figure_of(fit->other, weight) : (struct table1_figure){.factor = NAN};
-    if (fit->other == NULL || isnan(other.estimate.value)) {
+    if (fit->other == NULL) {
         return out;
     }
+    struct table1_figure other = figure_of(fit->other, weight);
+    if (is_ruled_out(fit, weight) || isnan(other.estimate.value)) {
+        return is_ruled_out(fit->other, weight) ? out : other;
+    }
     if (isnan(out.estimate.value)) {
-        return other;
+        return out;
     }
     out.estimate.low = fmin(out.estimate.low, other.estimate.low);
     out.estimate.high = fmax(out.estimate.high, other.estimate.high);

@@ -180,8 +180,8 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells);
 /** Returns why a sum of weight (terms) and b is left out. */
 enum regress_lack regress_lacks(const struct regress_fit *fit, const double *weight);
 
-/** Returns the sum of weight (terms) and b: value, interval, deviations. With another reading the interval covers that of both, or is
- * that of the only one that is given. There is no interval of the noise alone: without noise the
+/** Returns the sum of weight (terms) and b: value, interval, deviations. With another reading the interval covers that of both,
+ * where both are given; or is that of one, where the released levels are not those of the other. There is no interval of the noise alone: without noise the
  * weights are others, and the coefficients a little, too. Not given where the fit is not solved, or by the rule above. */
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight);
 

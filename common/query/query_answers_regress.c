@@ -135,11 +135,11 @@ static void place(struct query_answer *answer, const struct telling *telling, co
 }
 
 /* The number that a lack is of: of a term its own, of the intercept the first. */
-static const struct query_variable *lacking_number(const struct telling *telling, size_t at,
+static const struct query_variable *lacking_number(const struct telling *telling,
+                                                   const struct regress_fit *fit, size_t at,
                                                    enum regress_lack why)
 {
     const struct query *query = telling->answering->query;
-    const struct regress_fit *fit = &telling->fit;
     size_t term = telling->regress.design.intervals;
     for (size_t i = 0; i < query->variable_count && why == REGRESS_LACKS_SMOOTH; i++) {
         if (at == term || (at >= fit->terms && fit->lack[term] == why)) {
@@ -160,16 +160,26 @@ static const char *function_of(const struct query_variable *variable)
                                          : NULL;
 }
 
+/* at: the term, or all terms for the intercept, whose weight is told */
+static enum regress_lack lack_of(const struct telling *telling, const struct regress_fit *fit,
+                                 size_t at)
+{
+    return at < fit->terms                               ? fit->lack[at]
+           : fit->lack_of_first != REGRESS_LACKS_NOTHING ? fit->lack_of_first
+                                                         : regress_lacks(fit, telling->weight);
+}
+
 /* What is missing, or how many times the epsilon would do. at: the term, or all terms for the intercept, whose weight is told */
 static void say_lack(struct query_answer *answer, const struct telling *telling, size_t at)
 {
-    const struct regress_fit *fit = &telling->fit;
     const struct query *query = telling->answering->query;
-    const enum regress_lack of_all = fit->lack_of_first != REGRESS_LACKS_NOTHING
-                                         ? fit->lack_of_first
-                                         : regress_lacks(fit, telling->weight);
-    const enum regress_lack why = at < fit->terms ? fit->lack[at] : of_all;
-    const struct query_variable *number = lacking_number(telling, at, why);
+    const struct regress_fit *fit = &telling->fit;
+    enum regress_lack why = lack_of(telling, fit, at);
+    if (why == REGRESS_LACKS_NOTHING && fit->other != NULL) {
+        fit = fit->other;
+        why = lack_of(telling, fit, at);
+    }
+    const struct query_variable *number = lacking_number(telling, fit, at, why);
     struct regress_slope named;
     regress_slope_of(&named, query, number, 0);
     const struct regress_lacking lacking = {

@@ -97,8 +97,16 @@ Test(regress_whole, an_interval_covers_both_readings)
     world.fit.other = &other.fit;
     const struct estimate both = figure_of(&world);
     cr_expect(both.value == smooth.value && both.low == whole.low && both.high == smooth.high);
+    other.fit.lack[1] = REGRESS_LACKS_RANGE;
+    cr_expect(isnan(figure_of(&world).value), "nobody knows which reading is right");
+    other.fit.lack[1] = REGRESS_LACKS_SMOOTH;
+    cr_expect(figure_of(&world).low == smooth.low, "it is not the other one");
+    other.fit.lack[1] = REGRESS_LACKS_NOTHING;
+    world.fit.lack[1] = REGRESS_LACKS_SMOOTH;
+    cr_expect(figure_of(&world).low == whole.low && figure_of(&world).high == whole.high);
+    world.fit.lack[1] = REGRESS_LACKS_NOTHING;
     world.fit.is_solved = false;
-    cr_expect(figure_of(&world).value == whole.value);
+    cr_expect(isnan(figure_of(&world).value) && isnan(figure_of(&world).low));
 }
 
 /* Values may lie at any distance, and a level may have none: its records are noise. */
