@@ -61,6 +61,13 @@ enum status participant_send(struct participant *p, struct effects *effects,
     return status == STATUS_AGAIN ? STATUS_OK : status; /* a full room is a lost message */
 }
 
+/* A text that is no job, or not the one in the settings, is said no to as what the policy forbids: else the coordinator takes the
+ * silence for a person's who has yet to decide, and waits. A table that cannot be read may be back. */
+static bool says_no(const struct participant *p)
+{
+    return p->job_phase == JOB_REFUSED || (p->job_phase == JOB_UNFIT && p->look_ms == 0);
+}
+
 enum status participant_hello(struct participant *p, int64_t now_ms, struct effects *effects)
 {
     struct message hello = {.kind = MESSAGE_HELLO};
@@ -73,9 +80,8 @@ enum status participant_hello(struct participant *p, int64_t now_ms, struct effe
     hello.as.hello.ready = p->job_phase == JOB_READY;
     p->hello_ms = now_ms + p->options.heartbeat_ms;
     enum status status = participant_send(p, effects, &hello, (struct slice){0});
-    return status == STATUS_OK && p->job_phase == JOB_REFUSED
-               ? participant_decline(p, p->rounds_closed, effects)
-               : status;
+    return status == STATUS_OK && says_no(p) ? participant_decline(p, p->rounds_closed, effects)
+                                             : status;
 }
 
 enum status participant_decline(struct participant *p, uint32_t round, struct effects *effects)

@@ -165,6 +165,12 @@ static void forget_wanted(struct face_reader *reader)
     reader->wanted = (struct wanted){.state = WANTED_NONE};
 }
 
+/* Under the lock. Returns whether it is read, and whoever asked for it has left. */
+static bool is_untaken(const struct face_reader *reader, int64_t now_ms)
+{
+    return reader->wanted.state == WANTED_READ && now_ms - reader->wanted.read_ms >= UNTAKEN_MS;
+}
+
 /* The job's end says that its results are all there. */
 static void read_wanted(struct face_reader *reader)
 {
@@ -203,6 +209,10 @@ static bool wait_for_question(struct face_reader *reader, int64_t pause_ms)
     for (int64_t now_ms = since_ms;
          !reader->ends && now_ms < due_ms(reader, now_ms, since_ms, pause_ms);
          now_ms = clock_now_ms()) {
+        if (is_untaken(reader, now_ms)) {
+            forget_wanted(
+                reader); /* or a whole model would lie in memory until another is asked for */
+        }
         if (reader->wanted.state == WANTED_ASKED) {
             unlock(reader);
             read_wanted(reader);
@@ -342,12 +352,13 @@ int face_reader_open(struct face_reader *reader, uint64_t *size, uint32_t number
     lock(reader);
     struct wanted *wanted = &reader->wanted;
     const bool same = wanted->number == number && wanted->name == name;
+    if (is_untaken(reader, clock_now_ms()) && !(same && wanted->file >= 0)) {
+        forget_wanted(reader); /* "none" may be true no more: the server is back, or the job over */
+    }
     if (wanted->state == WANTED_READ && same) {
         file = wanted->file;
         *size = wanted->size;
         *wanted = (struct wanted){.state = WANTED_NONE};
-    } else if (wanted->state == WANTED_READ && clock_now_ms() - wanted->read_ms >= UNTAKEN_MS) {
-        forget_wanted(reader); /* who asked for it has left */
     }
     if (file == HTTP_OPEN_LATER && wanted->state == WANTED_NONE) {
         *wanted = (struct wanted){.state = WANTED_ASKED, .number = number, .name = name};

@@ -189,7 +189,7 @@ function refusedParts(site) {
   const made = list(lines);
   made.id = "refused";
   return [element("h3", "Refused without asking a person"),
-    Object.assign(element("p", "The policy, the data dictionary or the machine does not allow them, so nothing was answered and nothing was paid."), { className: "note" }), made];
+    Object.assign(element("p", "The policy, the data dictionary or the machine does not allow them, so nobody is asked, and nothing more is answered or paid. The table above says what was paid before."), { className: "note" }), made];
 }
 
 // Charges are rows of two tables: names of jobs come from the runs.

@@ -28,7 +28,7 @@
     "  - {task: fit, loss: logistic, lambdas: [0.5], share: 0.6, tolerance: 0.01, grid_bits: 10}\n"
 #define STATISTICS "  - {task: statistics, lambdas: [0.1], share: 1, batch: 20, grid_bits: 16}\n"
 
-enum wanted { ANSWERS, DECLINES, NOTHING };
+enum wanted { ANSWERS, DECLINES };
 
 static const struct {
     const char *privacy, *data, *stages;
@@ -108,9 +108,9 @@ static const struct {
     {LOCAL, SIGN "  " ALL, STATISTICS, ", records: 24", ANSWERS},
     {LOCAL, SERIES "  features: [" B "]\n", STATISTICS, ", records: 23", DECLINES},
     {"trust: local, epsilon: 1000", SIGN "  " ALL, FIT LOSSES, NULL, DECLINES},
-    {LOCAL, SIGN "  features: [" A ", " A "]\n", FIT LOSSES, NULL, NOTHING},
-    {LOCAL, SIGN "  " ALL, "  - {task: guess}\n", NULL, NOTHING},
-    {LOCAL, "]\n", FIT, NULL, NOTHING},
+    {LOCAL, SIGN "  features: [" A ", " A "]\n", FIT LOSSES, NULL, DECLINES},
+    {LOCAL, SIGN "  " ALL, "  - {task: guess}\n", NULL, DECLINES},
+    {LOCAL, "]\n", FIT, NULL, DECLINES},
 };
 
 enum { JOB_COUNT = sizeof jobs / sizeof jobs[0] };

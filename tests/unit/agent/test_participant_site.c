@@ -356,6 +356,7 @@ Test(participant_site, a_job_whose_text_cannot_be_used_is_kept_without_a_name)
     cr_assert(bench.refused);
     cr_expect_eq(strncmp(bench.refused_why, ": the coordinator's job", 23), 0, "%s",
                  bench.refused_why);
+    cr_expect(declines_with_hello(&bench, 0), "or the job waits for a person who was never asked");
     timed_free(&bench);
 }
 
@@ -391,6 +392,7 @@ Test(participant_site, a_table_that_was_gone_is_found_again)
     cr_expect(timed_says(&bench, "data-unfit"));
     cr_expect(!is_ready(&bench));
     cr_expect_eq(bench.loads, 1);
+    cr_expect_eq(timed_count(&bench, MESSAGE_DECLINE), 0, "it may be back");
     const int64_t gone_ms = bench.now_ms;
     let_pass(&bench, gone_ms + LOOK_MS - 2 * SLOT_MS);
     cr_expect_eq(bench.loads, 1, "not all the time");

@@ -56,6 +56,7 @@ static inline uint64_t version(void *self)
 static char file_path[64];
 static unsigned file_later; /* so often it is still on its way */
 static unsigned file_asked;
+static bool file_is_gone; /* there is none of that name after all */
 
 static inline int open_file(void *self, const char *behind, uint64_t *size,
                             char name[static HTTP_NAME_BYTES])
@@ -68,6 +69,9 @@ static inline int open_file(void *self, const char *behind, uint64_t *size,
     if (file_later > 0) {
         file_later--;
         return HTTP_OPEN_LATER;
+    }
+    if (file_is_gone) {
+        return -1;
     }
     (void)snprintf(name, HTTP_NAME_BYTES, "job-7-data");
     const int file = open(file_path, O_RDONLY | O_CLOEXEC);

@@ -208,6 +208,52 @@ Test(http_stream, a_file_that_is_on_its_way_is_waited_for)
     http_free(http);
 }
 
+/* It was waited for longer than other requests may last, and then there is none: that is still told. */
+Test(http_stream, who_has_waited_long_hears_that_there_is_no_such_file)
+{
+    enum { TURNS = 4 * HTTP_REQUEST_MS / PERIOD_MS };
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    file_later = TURNS;
+    file_is_gone = true;
+    struct client client = dial(http, FILE_7);
+    run(http, &now_ms, (int64_t)PERIOD_MS * (TURNS + 20), &client);
+    cr_expect_not_null(strstr(client.heard, " 404 "), "%s", client.heard);
+    cr_expect(client.ended);
+    run(http, &now_ms, 1000, NULL);
+    cr_expect_eq(http_due_ms(http, now_ms + PERIOD_MS), INT64_MAX, "the program may sleep");
+    file_is_gone = false;
+    hang_up(&client);
+    http_free(http);
+}
+
+/* Who leaves meanwhile gives its place to others before its time is over. */
+Test(http_stream, who_leaves_while_a_file_is_on_its_way_gives_up_the_place)
+{
+    struct http *http = open_http();
+    int64_t now_ms = START_MS;
+    struct client client[HTTP_WAITING_MAX];
+    write_file(1);
+    file_later = UINT_MAX;
+    for (size_t i = 0; i < HTTP_WAITING_MAX; i++) {
+        client[i] = dial(http, FILE_7);
+    }
+    run(http, &now_ms, 1000, NULL);
+    for (size_t i = 0; i < HTTP_WAITING_MAX; i++) {
+        hang_up(&client[i]);
+    }
+    run(http, &now_ms, 2000, NULL);
+    struct client next = dial(http, FILE_7);
+    run(http, &now_ms, 1000, &next);
+    cr_expect(!next.ended && next.used == 0, "%s", next.heard);
+    file_later = 0;
+    run(http, &now_ms, 1000, &next);
+    cr_expect_not_null(strstr(next.heard, " 200 "), "%s", next.heard);
+    hang_up(&next);
+    (void)unlink(file_path);
+    http_free(http);
+}
+
 Test(http_stream, a_file_that_does_not_come_is_waited_for_by_few_and_not_for_ever)
 {
     struct http *http = open_http();
