@@ -121,6 +121,25 @@ Test(regress_whole, a_level_without_a_value_counts_for_nothing)
     cr_expect(fabs(world.fit.b[1] - without) < 1e-3, "%g, %g", world.fit.b[1], without);
 }
 
+/* A collector or an agent that errs may release any number of records. */
+Test(regress_whole, any_number_of_records_in_one_level_is_fitted)
+{
+    const double first[] = {1, 0, 0};
+    for (size_t values = 2; values <= 3; values++) {
+        for (double times = 1; times < 1e9; times *= 10) {
+            for (int has_values = 0; has_values < 2; has_values++) {
+                set_up(&world, values, values, first);
+                world.predictor[0].atoms = has_values ? values : 0;
+                world.cell[0] *= times;
+                world.cell[1] *= times;
+                world.cells.variance = 1;
+                regress_solve(&world.fit, &world.cells);
+                cr_expect(world.fit.lack[1] == REGRESS_LACKS_LEVELS, "%zu, %g", values, times);
+            }
+        }
+    }
+}
+
 /* Counts 0 to 5 of three categories, the last one of which 15 records in 1,415 have; nothing drawn. */
 static void set_up_counts(double variance)
 {

@@ -343,6 +343,22 @@ Test(regress_question, takes_whole_numbers_by_their_values)
     cr_expect(!query_regress_design_whole(&regress, &query), "there is no other reading");
 }
 
+/* A range of logarithms that begins less above 0 than a range's end is rounded by has 0 among its whole numbers. */
+Test(regress_question, whole_numbers_of_logarithms_are_finite)
+{
+    const char *const text[] = {"regress: death ~ log(whole(age)) in 3 levels",
+                                "regress: death ~ log(age) in 3 levels"};
+    toy_column[0].half_width = 2.5 - 0.5e-10;
+    toy_column[0].centre = 2.5 + 0.5e-10;
+    for (size_t i = 0; i < 2; i++) {
+        const struct query query = parsed(text[i]);
+        struct query_regress regress;
+        query_regress_design(&regress, &query);
+        cr_expect(query_regress_design_whole(&regress, &query) == (i == 1));
+        cr_expect(regress.predictor[0].atoms == 6 && regress.predictor[0].atom[0] == -1);
+    }
+}
+
 /* Whether ages are whole is not said: the interval covers both readings. */
 Test(regress_question, covers_both_readings_of_numbers_that_may_be_whole)
 {
