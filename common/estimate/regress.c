@@ -364,6 +364,16 @@ struct table1_figure regress_figure(const struct regress_fit *fit, const double 
     return out;
 }
 
+enum regress_reading regress_reading(const struct regress_fit *fit, const double *weight)
+{
+    const bool own = !isnan(figure_of(fit, weight).estimate.value);
+    const bool other = fit->other != NULL && !isnan(figure_of(fit->other, weight).estimate.value);
+    return own && other ? REGRESS_READS_BOTH
+           : own        ? REGRESS_READS_OWN
+           : other      ? REGRESS_READS_OTHER
+                        : REGRESS_READS_NOTHING;
+}
+
 double regress_test(const struct table1_figure *figure)
 {
     const struct estimate *own = &figure->estimate;

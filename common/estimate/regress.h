@@ -185,6 +185,16 @@ enum regress_lack regress_lacks(const struct regress_fit *fit, const double *wei
  * weights are others, and the coefficients a little, too. Not given where the fit is not solved, or by the rule above. */
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight);
 
+enum regress_reading {
+    REGRESS_READS_NOTHING,
+    REGRESS_READS_OWN,   /* fit's own, not the other one */
+    REGRESS_READS_OTHER, /* the other one alone */
+    REGRESS_READS_BOTH
+};
+
+/** Returns of which readings regress_figure's is. */
+enum regress_reading regress_reading(const struct regress_fit *fit, const double *weight);
+
 /** What a sum would be given by if all slopes were 0, the records and their outcomes being what they are: a choice by it hardly looks
  * at the slopes. NAN: not given. The information, 1 / (w'H^-1 w), moves with the cells by sampling and noise, and so does the sum. */
 struct regress_choice {
@@ -198,7 +208,7 @@ struct regress_choice regress_choice(const struct regress_fit *fit, const double
 double regress_test(const struct table1_figure *figure);
 
 /** Returns the p-value of the test that outcomes follow the model over a predictor's levels; NAN: none. It takes b as known, and
- * rejects less often than it says. Source: a score test of one more term for each level, with the sandwich's variance. */
+ * rejects less often than it says. With another reading: the larger of both. Source: a score test of one more term for each level, with the sandwich's variance. */
 double regress_misfit(const struct regress_fit *fit, size_t predictor);
 
 enum { REGRESS_REPLAY_MOST = 100 };

@@ -127,8 +127,18 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
     }
 }
 
+/* What is taken of values that may be whole numbers. */
+static const char *const taken[] = {
+    [REGRESS_READS_NOTHING] = "within which values are taken to lie smoothly",
+    [REGRESS_READS_OWN] = "within which values are taken to lie smoothly: of whole numbers the "
+                          "released levels do not tell it",
+    [REGRESS_READS_OTHER] = "within which values are taken to be whole numbers: of others the "
+                            "released levels do not tell it",
+    [REGRESS_READS_BOTH] = "within which values are taken to lie smoothly, or to be whole numbers: "
+                           "the interval covers both"};
+
 void regress_say_rounded(struct query_answer *answer, const struct query_variable *variable,
-                         const char *name, bool is_bent)
+                         const char *name, bool is_bent, enum regress_reading reading)
 {
     const struct column *column = &variable->column;
     const double low = predicate_value(column, column->centre - column->half_width);
@@ -136,9 +146,7 @@ void regress_say_rounded(struct query_answer *answer, const struct query_variabl
     const bool may_be_whole = !variable->is_whole && query_may_be_whole(column);
     append(answer, "from %zu levels of %s over %.6g to %.6g, %s", variable->levels, name, low, high,
            variable->is_whole ? "of whole numbers alone"
-           : may_be_whole     ? "within which values are taken to lie smoothly, or to be whole "
-                                "numbers: the interval covers both"
-                              : "within which values are taken to lie smoothly");
+                              : taken[may_be_whole ? reading : REGRESS_READS_NOTHING]);
     if (may_be_whole) {
         append(answer, "; ask for whole(%s) if they are whole", column->name);
     }

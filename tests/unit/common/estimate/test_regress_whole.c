@@ -94,9 +94,11 @@ Test(regress_whole, an_interval_covers_both_readings)
     const struct estimate smooth = figure_of(&world);
     const struct estimate whole = figure_of(&other);
     cr_expect(smooth.low > slope && whole.low < slope && slope < whole.high, "%g", smooth.low);
+    cr_expect(regress_reading(&world.fit, (double[REGRESS_TERMS_MAX]){0, 1}) == REGRESS_READS_OWN);
     world.fit.other = &other.fit;
     const struct estimate both = figure_of(&world);
     cr_expect(both.value == smooth.value && both.low == whole.low && both.high == smooth.high);
+    cr_expect(regress_reading(&world.fit, (double[REGRESS_TERMS_MAX]){0, 1}) == REGRESS_READS_BOTH);
     world.fit.is_solved = false;
     cr_expect(figure_of(&world).value == whole.value);
 }
@@ -165,6 +167,14 @@ static void set_up_counts(double variance)
     world.cells = (struct regress_cells){&world.design, world.cell, 3 * COUNTS + 1, variance};
     regress_solve(&world.fit, &world.cells);
     cr_assert(world.fit.is_solved);
+}
+
+/* Each category has a slope of its own, so that the model holds whatever the counts are. */
+Test(regress_whole, misfit_is_of_the_cells_that_are_fitted)
+{
+    set_up_counts(0.14);
+    cr_assert(world.fit.raised[2] > 0);
+    cr_expect(regress_misfit(&world.fit, 0) > 1 - 1e-9, "%g", regress_misfit(&world.fit, 0));
 }
 
 static struct table1_figure category(size_t level)

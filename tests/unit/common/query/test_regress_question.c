@@ -379,6 +379,24 @@ Test(regress_question, covers_both_readings_of_numbers_that_may_be_whole)
               whole[AGE].total_high);
 }
 
+/* Scores 0 to 4 of which two are never found: no smooth column has such levels. The whole numbers alone tell the slope. */
+Test(regress_question, says_of_which_reading_an_answer_is)
+{
+    static const double records[] = {900, 0, 700, 0, 800};
+    static const double events[] = {100, 0, 140, 0, 260};
+    static const double bent[] = {100, 0, 400, 0, 100};
+    static struct query_answer answer[16];
+    toy_column[0].centre = toy_column[0].half_width = 2;
+    answer_points(answer, "regress: death ~ age in 5 levels", records, events, 5, 1);
+    cr_expect(answer[AGE].total_low > 0);
+    cr_expect(strstr(answer[AGE].note, "taken to be whole numbers: of others") != NULL &&
+                  strstr(answer[AGE].note, "covers both") == NULL &&
+                  strstr(answer[AGE].note, "do not follow") == NULL,
+              "%s", answer[AGE].note);
+    answer_points(answer, "regress: death ~ age in 5 levels", records, bent, 5, 1);
+    cr_expect(strstr(answer[AGE].note, "do not follow the model") != NULL, "%s", answer[AGE].note);
+}
+
 Test(regress_question, says_that_outcomes_do_not_follow_the_model)
 {
     static const double even[] = {800, 800, 800, 800, 800};
