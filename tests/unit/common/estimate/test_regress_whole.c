@@ -169,6 +169,41 @@ static void set_up_counts(double variance)
     cr_assert(world.fit.is_solved);
 }
 
+/* Three categories, half of whose records have the event, and noise `more` in both cells of the first one, balanced over all cells.
+ * Returns the first category's weight. */
+static double weight_with(double more)
+{
+    static const double half[] = {300, 200, 120};
+    const double balanced = 2 * more / 7;
+    memset(&world, 0, sizeof world);
+    world.predictor[0] = (struct regress_predictor){.levels = 3};
+    world.design = (struct regress_design){.family = REGRESS_LOGISTIC,
+                                           .predictor = world.predictor,
+                                           .predictors = 1,
+                                           .intervals = 1,
+                                           .outcomes = 2,
+                                           .is_rounded = true};
+    for (size_t c = 0; c < 6; c++) {
+        world.cell[c] = half[c / 2] + (c < 2 ? more : 0) - balanced;
+    }
+    world.cells = (struct regress_cells){&world.design, world.cell, 7, 400};
+    regress_solve(&world.fit, &world.cells);
+    cr_assert(world.fit.is_solved);
+    return world.fit.weight[0];
+}
+
+/* What is taken off a cell is the covariance of its noise with its weight, which a small change of the noise tells; the cell of records
+ * that are left out is neglected, one of seven. */
+Test(regress_whole, what_is_taken_off_is_the_covariance_of_noise_and_weight)
+{
+    const double grows = (weight_with(1e-3) - weight_with(-1e-3)) / 2e-3 / 2; /* by each cell */
+    const double weight = weight_with(0);
+    const double covariance = world.cells.variance * grows;
+    cr_assert(weight > 0.2 && weight < 0.8, "%g", weight);
+    cr_expect(fabs(weight * world.fit.raised[0] / covariance - 1) < 0.1, "%g, %g",
+              weight * world.fit.raised[0], covariance);
+}
+
 /* Each category has a slope of its own, so that the model holds whatever the counts are. */
 Test(regress_whole, misfit_is_of_the_cells_that_are_fitted)
 {
