@@ -148,7 +148,8 @@ void regress_say_rounded(struct query_answer *answer, const struct query_variabl
            variable->is_whole ? "of whole numbers alone"
                               : taken[may_be_whole ? reading : REGRESS_READS_NOTHING]);
     if (may_be_whole) {
-        append(answer, "; ask for whole(%s) if they are whole", column->name);
+        append(answer, "; ask for %swhole(%s)%s if they are whole", variable->is_log ? "log(" : "",
+               column->name, variable->is_log ? ")" : "");
     }
     if (is_bent) {
         append(answer, "; outcomes do not follow the model over these levels, so that the "

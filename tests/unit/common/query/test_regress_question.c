@@ -373,6 +373,10 @@ Test(regress_question, covers_both_readings_of_numbers_that_may_be_whole)
     cr_expect(strstr(whole[AGE].note, "over 50 to 98, of whole numbers alone") != NULL, "%s",
               whole[AGE].note);
     cr_expect_str_eq(whole[AGE].variable, "age");
+    answer_points(whole, "regress: death ~ log(age) + sex in 5 levels", records, events, 10, 1);
+    cr_expect(strstr(whole[AGE].note, "ask for log(whole(age)) if they are whole") != NULL, "%s",
+              whole[AGE].note);
+    answer_points(whole, "regress: death ~ whole(age) + sex in 5 levels", records, events, 10, 1);
     cr_expect(open[AGE].total_high - open[AGE].total_low >
                   1.002 * (whole[AGE].total_high - whole[AGE].total_low),
               "%g to %g, %g to %g", open[AGE].total_low, open[AGE].total_high, whole[AGE].total_low,
