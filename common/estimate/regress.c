@@ -357,19 +357,21 @@ static bool is_ruled_out(const struct regress_fit *fit, const double *weight)
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight)
 {
     struct table1_figure out = figure_of(fit, weight);
-    if (fit->other == NULL) {
+    if (fit->other == NULL || isnan(out.estimate.value) || is_ruled_out(fit->other, weight)) {
         return out;
     }
-    struct table1_figure other = figure_of(fit->other, weight);
-    if (is_ruled_out(fit, weight) || isnan(other.estimate.value)) {
-        return is_ruled_out(fit->other, weight) ? out : other;
-    }
-    if (isnan(out.estimate.value)) {
-        return out;
+    const struct table1_figure other = figure_of(fit->other, weight);
+    if (isnan(other.estimate.value)) {
+        return other;
     }
     out.estimate.low = fmin(out.estimate.low, other.estimate.low);
     out.estimate.high = fmax(out.estimate.high, other.estimate.high);
     return out;
+}
+
+bool regress_covers_both(const struct regress_fit *fit, const double *weight)
+{
+    return fit->other != NULL && !is_ruled_out(fit->other, weight);
 }
 
 double regress_test(const struct table1_figure *figure)

@@ -15,6 +15,8 @@ static const double deviation[REGRESS_SHAPE] = {30, 30, 4, 2, 1, 0.5};
 static const double share_at_end = 0.15; /* a deviation, of a first or last level's records */
 static const double records_most =
     1e9; /* more tell no more, and leave the terms' own variances no digits */
+static const double share_least =
+    5e-7; /* of all records, a level's deviation: what levels tell stays below 10^12 */
 static const double step_most = 3;
 static const double step_last = 1e-6;
 static const double steep_least = 200; /* a power of e over a level: its square is a double */
@@ -160,11 +162,14 @@ static void fit_terms(struct regress_density *out, double *a, const struct relea
     set_density(out, a);
 }
 
-/* Leaves the Cholesky factor of what a_d are told by in factor. Levels vary by what the density makes of them, which it is fitted for. */
+/* Leaves the Cholesky factor of what a_d are told by in factor. Levels vary by what the density makes of them, which it is fitted for.
+ * Where few levels hold all of very many records, what an empty one tells would leave the terms' own variances no digits, and H no
+ * factor: no level is taken to vary by less than a part of all records. */
 static void fit_density(struct regress_density *out, double *factor, struct released *released,
                         double noise)
 {
     double a[REGRESS_SHAPE] = {0};
+    const double least = share_least * released->records;
     struct likely last;
     for (size_t round = 0; round < ROUNDS; round++) {
         for (size_t k = 0; k < out->levels; k++) {
@@ -175,7 +180,7 @@ static void fit_density(struct regress_density *out, double *factor, struct rele
                     own += released->records * out->at[i];
                 }
             }
-            released->variance[k] = fmax(own, 1) + noise * noise;
+            released->variance[k] = fmax(fmax(own, 1) + noise * noise, least * least);
         }
         fit_terms(out, a, released);
     }

@@ -266,13 +266,12 @@ static void say_what_it_is_of(struct query_answer *answer, size_t count,
     const struct query_variable *variable = &query->variable[index];
     const bool is_number = variable->column.kind == COLUMN_NUMBER;
     struct regress_slope named;
-    const bool is_bent = is_number && regress_misfit(&telling->fit, index) < misfit_least &&
-                         (telling->fit.other == NULL ||
-                          !(regress_misfit(telling->fit.other, index) >= misfit_least));
+    const bool is_bent = is_number && regress_misfit(&telling->fit, index) < misfit_least;
+    const bool covers_both = regress_covers_both(&telling->fit, telling->weight);
     regress_slope_of(&named, query, variable, 0);
     for (size_t i = 0; i < count; i++) {
         if (is_number) {
-            regress_say_rounded(&answer[i], variable, named.variable, is_bent);
+            regress_say_rounded(&answer[i], variable, named.variable, is_bent, covers_both);
         }
         regress_say_intervals(&answer[i], query, &telling->fit);
     }
@@ -292,13 +291,13 @@ static size_t tell_variable(struct query_answer *answer, struct telling *telling
         *weight = 1;
         const struct table1_figure figure =
             in_unit(regress_figure(&telling->fit, telling->weight), named.unit, 0);
-        *weight = 0;
         struct query_answer *first = &answer[count];
         const size_t told = tell_slope(first, telling, &figure, &named, at);
         count += told;
         if (!isnan(figure.estimate.value)) {
             say_what_it_is_of(first, told, telling, index);
         }
+        *weight = 0;
     }
     return count;
 }

@@ -26,8 +26,9 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
 void regress_say_intervals(struct query_answer *answer, const struct query *query,
                            const struct regress_fit *fit);
 
-/** Appends what a number's coefficient is of, and whether outcomes do not follow the model over its levels. */
+/** Appends what a number's coefficient is of, and whether outcomes do not follow the model over its levels. covers_both: of numbers
+ * that may be whole, whether its interval is of both readings */
 void regress_say_rounded(struct query_answer *answer, const struct query_variable *variable,
-                         const char *name, bool is_bent);
+                         const char *name, bool is_bent, bool covers_both);
 
 #endif

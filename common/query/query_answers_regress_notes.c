@@ -128,7 +128,7 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
 }
 
 void regress_say_rounded(struct query_answer *answer, const struct query_variable *variable,
-                         const char *name, bool is_bent)
+                         const char *name, bool is_bent, bool covers_both)
 {
     const struct column *column = &variable->column;
     const double low = predicate_value(column, column->centre - column->half_width);
@@ -136,11 +136,15 @@ void regress_say_rounded(struct query_answer *answer, const struct query_variabl
     const bool may_be_whole = !variable->is_whole && query_may_be_whole(column);
     append(answer, "from %zu levels of %s over %.6g to %.6g, %s", variable->levels, name, low, high,
            variable->is_whole ? "of whole numbers alone"
-           : may_be_whole     ? "within which values are taken to lie smoothly, or to be whole "
-                                "numbers: the interval covers both"
-                              : "within which values are taken to lie smoothly");
+           : may_be_whole && covers_both
+               ? "within which values are taken to lie smoothly, or to be "
+                 "whole numbers: the interval covers both"
+           : may_be_whole ? "within which values are taken to lie smoothly: the levels are not "
+                            "those of whole numbers"
+                          : "within which values are taken to lie smoothly");
     if (may_be_whole) {
-        append(answer, "; ask for whole(%s) if they are whole", column->name);
+        append(answer, "; ask for %swhole(%s)%s if they are whole", variable->is_log ? "log(" : "",
+               column->name, variable->is_log ? ")" : "");
     }
     if (is_bent) {
         append(answer, "; outcomes do not follow the model over these levels, so that the "

@@ -42,14 +42,15 @@ bool query_may_be_whole(const struct column *column)
     return query_whole_numbers(column) >= 2 && has_whole_ends(column);
 }
 
-/* Where a number lies in its public range, from -1 to 1, in the unit of the coefficient. */
+/* Where a number lies in its public range, from -1 to 1, in the unit of the coefficient. A range of logarithms may begin so little
+ * above 0 that 0 is counted as its end, which has no logarithm. */
 static double place_of(const struct query_variable *variable, double value)
 {
     double centre = 0;
     double half = 0;
     query_regress_unit(&centre, &half, variable);
     const double at = variable->is_log ? log(value) : predicate_cell(&variable->column, value);
-    return (at - centre) / half;
+    return fmax((at - centre) / half, variable->is_log ? -1 : -INFINITY);
 }
 
 void query_set_atoms(struct regress_predictor *out, const struct query_variable *variable)

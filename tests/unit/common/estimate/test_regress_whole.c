@@ -94,16 +94,18 @@ Test(regress_whole, an_interval_covers_both_readings)
     const struct estimate smooth = figure_of(&world);
     const struct estimate whole = figure_of(&other);
     cr_expect(smooth.low > slope && whole.low < slope && slope < whole.high, "%g", smooth.low);
+    cr_expect(!regress_covers_both(&world.fit, (double[REGRESS_TERMS_MAX]){0, 1}));
     world.fit.other = &other.fit;
     const struct estimate both = figure_of(&world);
     cr_expect(both.value == smooth.value && both.low == whole.low && both.high == smooth.high);
+    cr_expect(regress_covers_both(&world.fit, (double[REGRESS_TERMS_MAX]){0, 1}));
     other.fit.lack[1] = REGRESS_LACKS_RANGE;
     cr_expect(isnan(figure_of(&world).value), "nobody knows which reading is right");
     other.fit.lack[1] = REGRESS_LACKS_SMOOTH;
     cr_expect(figure_of(&world).low == smooth.low, "it is not the other one");
     other.fit.lack[1] = REGRESS_LACKS_NOTHING;
-    world.fit.lack[1] = REGRESS_LACKS_SMOOTH;
-    cr_expect(figure_of(&world).low == whole.low && figure_of(&world).high == whole.high);
+    world.fit.lack[1] = REGRESS_LACKS_SMOOTH; /* values by levels of their own rule out nothing */
+    cr_expect(isnan(figure_of(&world).value), "nobody says that numbers are whole");
     world.fit.lack[1] = REGRESS_LACKS_NOTHING;
     world.fit.is_solved = false;
     cr_expect(isnan(figure_of(&world).value) && isnan(figure_of(&world).low));
@@ -127,6 +129,25 @@ Test(regress_whole, a_level_without_a_value_counts_for_nothing)
     regress_solve(&world.fit, &world.cells);
     cr_assert(world.fit.is_solved);
     cr_expect(fabs(world.fit.b[1] - without) < 1e-3, "%g, %g", world.fit.b[1], without);
+}
+
+/* A collector or an agent that errs may release any number of records. */
+Test(regress_whole, any_number_of_records_in_one_level_is_fitted)
+{
+    const double first[] = {1, 0, 0};
+    for (size_t values = 2; values <= 3; values++) {
+        for (double times = 1; times < 1e9; times *= 10) {
+            for (int has_values = 0; has_values < 2; has_values++) {
+                set_up(&world, values, values, first);
+                world.predictor[0].atoms = has_values ? values : 0;
+                world.cell[0] *= times;
+                world.cell[1] *= times;
+                world.cells.variance = 1;
+                regress_solve(&world.fit, &world.cells);
+                cr_expect(world.fit.lack[1] == REGRESS_LACKS_LEVELS, "%zu, %g", values, times);
+            }
+        }
+    }
 }
 
 /* Counts 0 to 5 of three categories, the last one of which 15 records in 1,415 have; nothing drawn. */
@@ -154,6 +175,49 @@ static void set_up_counts(double variance)
     world.cells = (struct regress_cells){&world.design, world.cell, 3 * COUNTS + 1, variance};
     regress_solve(&world.fit, &world.cells);
     cr_assert(world.fit.is_solved);
+}
+
+/* Three categories, half of whose records have the event, and noise `more` in both cells of the first one, balanced over all cells.
+ * Returns the first category's weight. */
+static double weight_with(double more)
+{
+    static const double half[] = {300, 200, 120};
+    const double balanced = 2 * more / 7;
+    memset(&world, 0, sizeof world);
+    world.predictor[0] = (struct regress_predictor){.levels = 3};
+    world.design = (struct regress_design){.family = REGRESS_LOGISTIC,
+                                           .predictor = world.predictor,
+                                           .predictors = 1,
+                                           .intervals = 1,
+                                           .outcomes = 2,
+                                           .is_rounded = true};
+    for (size_t c = 0; c < 6; c++) {
+        world.cell[c] = half[c / 2] + (c < 2 ? more : 0) - balanced;
+    }
+    world.cells = (struct regress_cells){&world.design, world.cell, 7, 400};
+    regress_solve(&world.fit, &world.cells);
+    cr_assert(world.fit.is_solved);
+    return world.fit.weight[0];
+}
+
+/* What is taken off a cell is the covariance of its noise with its weight, which a small change of the noise tells; the cell of records
+ * that are left out is neglected, one of seven. */
+Test(regress_whole, what_is_taken_off_is_the_covariance_of_noise_and_weight)
+{
+    const double grows = (weight_with(1e-3) - weight_with(-1e-3)) / 2e-3 / 2; /* by each cell */
+    const double weight = weight_with(0);
+    const double covariance = world.cells.variance * grows;
+    cr_assert(weight > 0.2 && weight < 0.8, "%g", weight);
+    cr_expect(fabs(weight * world.fit.raised[0] / covariance - 1) < 0.1, "%g, %g",
+              weight * world.fit.raised[0], covariance);
+}
+
+/* Each category has a slope of its own, so that the model holds whatever the counts are. */
+Test(regress_whole, misfit_is_of_the_cells_that_are_fitted)
+{
+    set_up_counts(0.14);
+    cr_assert(world.fit.raised[2] > 0);
+    cr_expect(regress_misfit(&world.fit, 0) > 1 - 1e-9, "%g", regress_misfit(&world.fit, 0));
 }
 
 static struct table1_figure category(size_t level)

@@ -343,6 +343,22 @@ Test(regress_question, takes_whole_numbers_by_their_values)
     cr_expect(!query_regress_design_whole(&regress, &query), "there is no other reading");
 }
 
+/* A range of logarithms that begins less above 0 than a range's end is rounded by has 0 among its whole numbers. */
+Test(regress_question, whole_numbers_of_logarithms_are_finite)
+{
+    const char *const text[] = {"regress: death ~ log(whole(age)) in 3 levels",
+                                "regress: death ~ log(age) in 3 levels"};
+    toy_column[0].half_width = 2.5 - 0.5e-10;
+    toy_column[0].centre = 2.5 + 0.5e-10;
+    for (size_t i = 0; i < 2; i++) {
+        const struct query query = parsed(text[i]);
+        struct query_regress regress;
+        query_regress_design(&regress, &query);
+        cr_expect(query_regress_design_whole(&regress, &query) == (i == 1));
+        cr_expect(regress.predictor[0].atoms == 6 && regress.predictor[0].atom[0] == -1);
+    }
+}
+
 /* Whether ages are whole is not said: the interval covers both readings. */
 Test(regress_question, covers_both_readings_of_numbers_that_may_be_whole)
 {
@@ -357,10 +373,33 @@ Test(regress_question, covers_both_readings_of_numbers_that_may_be_whole)
     cr_expect(strstr(whole[AGE].note, "over 50 to 98, of whole numbers alone") != NULL, "%s",
               whole[AGE].note);
     cr_expect_str_eq(whole[AGE].variable, "age");
+    answer_points(whole, "regress: death ~ log(age) + sex in 5 levels", records, events, 10, 1);
+    cr_expect(strstr(whole[AGE].note, "ask for log(whole(age)) if they are whole") != NULL, "%s",
+              whole[AGE].note);
+    answer_points(whole, "regress: death ~ whole(age) + sex in 5 levels", records, events, 10, 1);
     cr_expect(open[AGE].total_high - open[AGE].total_low >
                   1.002 * (whole[AGE].total_high - whole[AGE].total_low),
               "%g to %g, %g to %g", open[AGE].total_low, open[AGE].total_high, whole[AGE].total_low,
               whole[AGE].total_high);
+}
+
+/* Ages 0 to 4 of which some are never found: levels of one whole number each fit any column, so that nothing is given while nobody says
+ * that they are whole. */
+Test(regress_question, gives_nothing_where_only_whole_numbers_would_do)
+{
+    static const double records[] = {900, 0, 700, 0, 800};
+    static const double events[] = {100, 0, 140, 0, 260};
+    static const double bent[] = {100, 0, 400, 0, 100};
+    static struct query_answer answer[16];
+    toy_column[0].centre = toy_column[0].half_width = 2;
+    answer_points(answer, "regress: death ~ age in 5 levels", records, events, 5, 1);
+    cr_expect(isnan(answer[AGE].value));
+    cr_expect(strstr(answer[AGE].note, "ask for whole(age)") != NULL, "%s", answer[AGE].note);
+    answer_points(answer, "regress: death ~ whole(age) in 5 levels", records, events, 5, 1);
+    cr_expect(answer[AGE].total_low > 0);
+    cr_expect(strstr(answer[AGE].note, "do not follow") == NULL, "%s", answer[AGE].note);
+    answer_points(answer, "regress: death ~ whole(age) in 5 levels", records, bent, 5, 1);
+    cr_expect(strstr(answer[AGE].note, "do not follow the model") != NULL, "%s", answer[AGE].note);
 }
 
 Test(regress_question, says_that_outcomes_do_not_follow_the_model)
