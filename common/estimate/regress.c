@@ -308,13 +308,18 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     return out;
 }
 
-/* How far a category's coefficient is moved as its information may be too large by chance, since it is given. */
-static double moved_by_choice(const struct moved *moved)
+/* How far a category's coefficient of a linear regression is moved, at the most that one study in a hundred has, as its records may be
+ * too many by chance since it is given. It is a sum over them: without that noise it would be further off by more than its slope at
+ * those that were found. Of other families intervals are wide enough (docs/STUDY.md), and of counts regress_counts.c does it. */
+static double moved_by_choice(const struct regress_fit *fit, const struct moved *moved,
+                              const double *weight)
 {
-    return moved->inverse_noise > 0
-               ? normal_shown_most(1 / moved->inverse_noise - 1 / REGRESS_NOISE_MOST) *
-                     moved->with_inverse
-               : 0;
+    if (fit->cells->design->family != REGRESS_LINEAR || !(moved->inverse_noise > 0) ||
+        !regress_is_of_category(fit, weight)) {
+        return 0;
+    }
+    const double by_chance = normal_shown_most(1 / moved->inverse_noise - 1 / REGRESS_NOISE_MOST);
+    return by_chance * moved->with_inverse / (1 - by_chance * moved->inverse_noise);
 }
 
 static struct table1_figure figure_of(const struct regress_fit *fit, const double *weight)
@@ -340,7 +345,7 @@ static struct table1_figure figure_of(const struct regress_fit *fit, const doubl
     if (!(out.factor < 1) || !(half > 0)) {
         return out;
     }
-    const double chosen = regress_is_of_category(fit, weight) ? moved_by_choice(&moved) : 0;
+    const double chosen = moved_by_choice(fit, &moved, weight);
     out.estimate =
         (struct estimate){moved.value, moved.value - half - fmax(moved.counted.too_high, chosen),
                           moved.value + half + fmax(moved.counted.too_low, -chosen),

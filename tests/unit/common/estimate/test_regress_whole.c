@@ -246,3 +246,36 @@ Test(regress_whole, a_rare_category_of_counts_has_a_lower_end_that_allows_for_it
     cr_expect(isnan(refused.estimate.value) && refused.factor > 1, "%g", refused.factor);
     cr_expect(category(1).estimate.low > 0.1);
 }
+
+/* A linear regression on three categories, the last one of which 20 records in 1,420 have; its outcomes have a mean of 0.7, all others'
+ * one of 0. */
+static struct estimate rare_mean(double variance)
+{
+    static const double cell[] = {300, 400, 300, 120, 160, 120, 0, 6, 14};
+    memset(&world, 0, sizeof world);
+    world.predictor[0] = (struct regress_predictor){.levels = 3};
+    world.design = (struct regress_design){.family = REGRESS_LINEAR,
+                                           .predictor = world.predictor,
+                                           .predictors = 1,
+                                           .intervals = 1,
+                                           .outcomes = 3,
+                                           .outcome = world.outcome,
+                                           .is_rounded = true};
+    for (size_t y = 0; y < 3; y++) {
+        world.outcome[y] = (double)y - 1;
+    }
+    memcpy(world.cell, cell, sizeof cell);
+    world.cells = (struct regress_cells){&world.design, world.cell, 10, variance};
+    regress_solve(&world.fit, &world.cells);
+    return category(2).estimate;
+}
+
+/* Noise that makes the category's records many makes its mean small: where it is shown just yet, the upper end is further out. */
+Test(regress_whole, a_rare_category_of_a_linear_regression_has_an_upper_end_that_allows_for_it)
+{
+    const struct estimate quiet = rare_mean(0.2);
+    cr_expect(fabs((quiet.high - quiet.value) / (quiet.value - quiet.low) - 1) < 1e-9);
+    const struct estimate loud = rare_mean(6);
+    cr_expect((loud.high - loud.value) / (loud.value - loud.low) > 1.2, "%g %g %g", loud.low,
+              loud.value, loud.high);
+}
