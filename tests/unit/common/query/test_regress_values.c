@@ -13,8 +13,10 @@
 
 enum { DOSE, KAPPA, WARD, VISITS, FUTIME, COLUMNS, BITS = 8, ONE = 1 << BITS, RECORDS = 400000 };
 
+/* Doses are no whole numbers, and their range does not go from one to another: else a dose in 5 levels would be refused, as whole ones
+ * might lie too close together for these. */
 static struct column column[COLUMNS] = {
-    {.name = "dose", .centre = 0, .half_width = 4},
+    {.name = "dose", .centre = 0.01, .half_width = 4},
     {.name = "kappa", .centre = 10.5, .half_width = 9.5},
     {.name = "ward", .kind = COLUMN_CATEGORY, .category_count = 2, .category = {"a", "b"}},
     {.name = "visits", .centre = 3.5, .half_width = 3.5},
