@@ -308,9 +308,10 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     return out;
 }
 
-/* How far a category's coefficient of a linear regression is moved, at the most that one study in a hundred has, as its records may be
- * too many by chance since it is given. It is a sum over them: without that noise it would be further off by more than its slope at
- * those that were found. Of other families intervals are wide enough (docs/STUDY.md), and of counts regress_counts.c does it. */
+/* How far noise may have moved a category's coefficient of a linear regression. It is given only where its records are many, so that
+ * noise has often added some. The noise is taken to be as large as one study in a hundred has. The coefficient is a sum divided by these
+ * records: with fewer of them it moves by more than its slope at the number found says. Logistic intervals and hazards' are wide enough
+ * (docs/STUDY.md), and regress_counts.c does it for counts. */
 static double moved_by_choice(const struct regress_fit *fit, const struct moved *moved,
                               const double *weight)
 {
@@ -353,7 +354,7 @@ static struct table1_figure figure_of(const struct regress_fit *fit, const doubl
     return out;
 }
 
-/* Whether released levels are not those of a reading, so that the other one is left. */
+/* Whether the released levels cannot be those of a reading. */
 static bool is_ruled_out(const struct regress_fit *fit, const double *weight)
 {
     return regress_lacks(fit, weight) == REGRESS_LACKS_SMOOTH;

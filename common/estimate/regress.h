@@ -180,10 +180,9 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells);
 /** Returns why a sum of weight (terms) and b is left out. */
 enum regress_lack regress_lacks(const struct regress_fit *fit, const double *weight);
 
-/** Returns the sum of weight (terms) and b: value, interval, deviations. With another reading the interval covers that of both;
- * it is fit's own where the released levels are not those of the other, and not given where the other is not, or its own levels are not
- * those. There is no interval of the noise alone: without noise the
- * weights are others, and the coefficients a little, too. Not given where the fit is not solved, or by the rule above. */
+/** Returns the sum of weight (terms) and b: value, interval, deviations. With another reading the interval covers both. If the
+ * released levels rule the other reading out, the interval is fit's own; if either reading is refused for another reason, nothing is given.
+ * There is no interval of the noise alone: without noise the weights are others, and the coefficients a little, too. Not given where the fit is not solved, or by the rule above. */
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight);
 
 /** Answers whether a figure that is given is of both readings: there is another one that the released levels do not rule out. */
@@ -202,7 +201,8 @@ struct regress_choice regress_choice(const struct regress_fit *fit, const double
 double regress_test(const struct table1_figure *figure);
 
 /** Returns the p-value of the test that outcomes follow the model over a predictor's levels; NAN: none. It takes b as known, and
- * rejects less often than it says. With another reading: the larger of both. Source: a score test of one more term for each level, with the sandwich's variance. */
+ * rejects less often than it says. With another reading: the larger of both. Source: a score test of one more term for each level, with the
+ * sandwich's variance. */
 double regress_misfit(const struct regress_fit *fit, size_t predictor);
 
 enum { REGRESS_REPLAY_MOST = 100 };

@@ -154,10 +154,10 @@ static const struct query_variable *lacking_number(const struct telling *telling
 static const char *function_of(const struct query_variable *variable)
 {
     const size_t count = variable->is_whole ? 0 : query_whole_numbers(&variable->column);
-    return count < 2                     ? NULL
-           : count <= REGRESS_PLAN_MOST  ? "whole"
-           : count <= REGRESS_LEVELS_MAX ? "factor"
-                                         : NULL;
+    return count < 2                                          ? NULL
+           : count <= REGRESS_PLAN_MOST                       ? "whole"
+           : count <= REGRESS_LEVELS_MAX && !variable->is_log ? "factor"
+                                                              : NULL;
 }
 
 /* at: the term, or all terms for the intercept, whose weight is told */
@@ -191,6 +191,7 @@ static void say_lack(struct query_answer *answer, const struct telling *telling,
         .number = named.variable,
         .function = function_of(number),
         .column = number->column.name,
+        .is_log = number->is_log,
     };
     if (isnan(answer->value)) {
         regress_say_lack(answer, query, &lacking);

@@ -16,6 +16,7 @@ struct regress_lacking {
     const char *number;   /* the one that REGRESS_LACKS_RANGE or REGRESS_LACKS_SMOOTH is of */
     const char *function; /* that takes its whole numbers, so few that each has a level; or NULL */
     const char *column;   /* of that number */
+    bool is_log;          /* its term is that of the logarithm */
 };
 
 /** Appends to a refusal what is missing, or how many times the epsilon, or the records, was found to do. */

@@ -90,8 +90,9 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
             "jumps, and its slope hangs on where they lie; ",
             lacking->number);
         if (lacking->function != NULL) {
-            append(answer, "if they are whole numbers, ask for %s(%s)", lacking->function,
-                   lacking->column);
+            append(answer, "if they are whole numbers, ask for %s%s(%s)%s",
+                   lacking->is_log ? "log(" : "", lacking->function, lacking->column,
+                   lacking->is_log ? ")" : "");
         } else {
             append(answer, "ask without it, or name its categories in `data`");
         }

@@ -400,6 +400,11 @@ Test(regress_question, gives_nothing_where_only_whole_numbers_would_do)
     cr_expect(strstr(answer[AGE].note, "do not follow") == NULL, "%s", answer[AGE].note);
     answer_points(answer, "regress: death ~ whole(age) in 5 levels", records, bent, 5, 1);
     cr_expect(strstr(answer[AGE].note, "do not follow the model") != NULL, "%s", answer[AGE].note);
+    toy_column[0].centre = 4; /* 1 to 7: the logarithm's term is the one to ask for */
+    toy_column[0].half_width = 3;
+    answer_points(answer, "regress: death ~ log(age) in 5 levels", records, events, 5, 1);
+    cr_expect(isnan(answer[AGE].value));
+    cr_expect(strstr(answer[AGE].note, "ask for log(whole(age))") != NULL, "%s", answer[AGE].note);
 }
 
 Test(regress_question, says_that_outcomes_do_not_follow_the_model)
