@@ -226,6 +226,33 @@ static void set_by(double by[][REGRESS_SHAPE], const struct regress_density *den
     }
 }
 
+/* A mean stays within its level, so a shape that is told poorly moves it by less than its slopes say. It is followed on the scale of
+ * log-odds of its place in the level, to the ends of a 95 % interval. Slopes are lowered to what the further of these says, and never
+ * raised. margin: of a level, beyond its first and last node */
+static void keep_within(struct regress_shape *shape, const struct regress_density *density,
+                        double margin)
+{
+    for (size_t k = 0; k < density->levels; k++) {
+        double by[REGRESS_SHAPE];
+        memcpy(by, shape->by[k], sizeof by);
+        const double moved = ESTIMATE_Z * sqrt(cholesky_form(shape->factor, by, REGRESS_SHAPE));
+        if (!(moved > 0)) {
+            continue;
+        }
+        const double low = density->x[regress_density_first(density, k)] - margin;
+        const double width = density->x[density->end[k] - 1] + margin - low;
+        const double place = (density->mean[k] - low) / width;
+        const double odds = log(place / (1 - place));
+        const double more = moved / width / (place * (1 - place));
+        const double up = 1 / (1 + exp(-odds - more)) - place;
+        const double down = place - 1 / (1 + exp(-odds + more));
+        const double kept = fmax(up, down) * width / moved;
+        for (size_t d = 0; d < REGRESS_SHAPE; d++) {
+            shape->by[k][d] *= isfinite(kept) ? fmin(kept, 1) : 1;
+        }
+    }
+}
+
 static void set_means(struct regress_density *out, const struct regress_predictor *predictor)
 {
     double square = 0;
@@ -288,6 +315,7 @@ void regress_density_fit(struct regress_density *out, struct regress_shape *shap
     fit_density(out, shape->factor, &released, worth * level->noise);
     set_means(out, predictor);
     set_by(shape->by, out);
+    keep_within(shape, out, predictor->atoms > 0 ? 0 : out->width / 2);
     set_at_end(shape->at_end, out, predictor);
 }
 

@@ -2,6 +2,7 @@
 
 #include "estimate/cells.h"
 #include "estimate/regress.h"
+#include "estimate/regress_density.h"
 
 #include "tests/support/seeded_random.h"
 
@@ -357,5 +358,28 @@ Test(regress_place, intervals_hold_where_times_without_events_are_left_out)
         cr_expect(given >= STUDIES * 99 / 100, "%zu: %zu", s, given);
         cr_expect(ends[s / 8] > 3 || left >= STUDIES * 99 / 100, "%zu: %zu left out", s, left);
         cr_expect(fabs(share - 0.95) < 0.022, "%zu: %.4f", s, share);
+    }
+}
+
+/* However little is told of a density, a level's mean is within the level at the end of a 95 % interval: by (levels, terms) times the
+ * terms' deviations goes no further than the level's further end. */
+Test(regress_place, the_doubt_of_a_mean_stays_within_its_level)
+{
+    static const double noises[] = {0.5, 20, 60, 400};
+    const struct regress_predictor predictor = {.levels = 3, .is_number = true};
+    static struct regress_density density;
+    struct regress_shape shape;
+    for (size_t i = 0; i < sizeof noises / sizeof noises[0]; i++) {
+        const struct regress_levels level = {.sum = {860, 127, 13}, .noise = noises[i]};
+        regress_density_fit(&density, &shape, &level, &predictor);
+        for (size_t k = 0; k < predictor.levels; k++) {
+            const double low = -1 + 2 * (double)k / 3;
+            const double mean = density.mean[k];
+            double by[REGRESS_SHAPE];
+            memcpy(by, shape.by[k], sizeof by);
+            const double moved = ESTIMATE_Z * sqrt(cholesky_form(shape.factor, by, REGRESS_SHAPE));
+            cr_expect(moved > 0 && moved < fmax(mean - low, low + 2.0 / 3 - mean),
+                      "noise %g, level %zu: %.3f about %.3f", noises[i], k, moved, mean);
+        }
     }
 }
