@@ -5,9 +5,9 @@
  * As bench_many: rounds of `update` with 993 numbers, which need every agent; light agents (light_agents.h), some hundred in
  * a process. But the coordinator that leads has no agents: each collector has a share of them, and hands in one sum a round
  * by PostgreSQL. In the middle one collector is killed (SIGKILL) and started again. Prints a round's time, the processor's
- * time of each program, their peaks of memory, and how long after the restart a round of all closed. With 0 collectors the
- * coordinator that leads has all agents: the same database, to compare with. Fails by a round without all agents, and in
- * none of SECONDS_MAX. */
+ * time of each program and of all agents together, the programs' peaks of memory, and how long after the restart a round of
+ * all closed. With 0 collectors the coordinator that leads has all agents: the same database, to compare with. Fails by a
+ * round without all agents, and in none of SECONDS_MAX. */
 
 #include "tests/bench/federation/light_agents.h"
 #include "tests/bench/federation/made_up.h"
@@ -61,6 +61,7 @@ static struct {
     size_t member_count;
     pid_t agents[PROCESSES_MOST];
     size_t agents_count;
+    double agents_busy_ns; /* when the rounds that are timed began */
     int told;
     int tell;
     double closed_ns[ROUNDS_MOST];
@@ -258,6 +259,15 @@ static bool await_closed(size_t rounds)
     return true;
 }
 
+static double agents_busy_ns(void)
+{
+    double sum = 0;
+    for (size_t i = 0; i < bench.agents_count; i++) {
+        sum += programs_busy_ns(bench.agents[i]);
+    }
+    return sum;
+}
+
 static void tell_rounds(size_t first, size_t end)
 {
     double took[ROUNDS_MOST];
@@ -274,6 +284,8 @@ static void tell_rounds(size_t first, size_t end)
                      1e-9 * (programs_busy_ns(member->process) - member->busy_ns) / (double)count,
                      programs_peak_mib(member->process));
     }
+    (void)printf("  all agents: %.3f s of the processor a round\n",
+                 1e-9 * (agents_busy_ns() - bench.agents_busy_ns) / (double)count);
 }
 
 static bool run(void)
@@ -291,6 +303,7 @@ static bool run(void)
     for (size_t i = 0; i < bench.member_count; i++) {
         bench.member[i].busy_ns = programs_busy_ns(bench.member[i].process);
     }
+    bench.agents_busy_ns = agents_busy_ns();
     if (!await_closed(half)) {
         return false;
     }
