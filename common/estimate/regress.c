@@ -308,19 +308,22 @@ static struct moved moved_by(const struct regress_fit *fit, const double *weight
     return out;
 }
 
-/* How far noise may have moved a category's coefficient of a linear regression. It is given only where its records are many, so that
- * noise has often added some. The noise is taken to be as large as one study in a hundred has. The coefficient is a sum divided by these
- * records: with fewer of them it moves by more than its slope at the number found says. Logistic intervals and hazards' are wide enough
- * (docs/STUDY.md), and regress_counts.c does it for counts. */
-static double moved_by_choice(const struct regress_fit *fit, const struct moved *moved,
+/* A category's coefficient of a linear regression is a sum divided by its records. It is given only where these are many, so that noise
+ * has often added some: as many, at most, as one study in a hundred has. Without them the sum is divided by less, and so are sampling
+ * and noise. Returns how many times less, 1 where it is no such coefficient; *by: how far that moves the coefficient. Intervals of
+ * logistic regressions and hazards are wide enough (docs/STUDY.md), and regress_counts.c does it for counts. */
+static double moved_by_choice(double *by, const struct regress_fit *fit, const struct moved *moved,
                               const double *weight)
 {
+    *by = 0;
     if (fit->cells->design->family != REGRESS_LINEAR || !(moved->inverse_noise > 0) ||
         !regress_is_of_category(fit, weight)) {
-        return 0;
+        return 1;
     }
     const double by_chance = normal_shown_most(1 / moved->inverse_noise - 1 / REGRESS_NOISE_MOST);
-    return by_chance * moved->with_inverse / (1 - by_chance * moved->inverse_noise);
+    const double times = 1 / (1 - by_chance * moved->inverse_noise);
+    *by = -by_chance * moved->with_inverse * times;
+    return times;
 }
 
 static struct table1_figure figure_of(const struct regress_fit *fit, const double *weight)
@@ -337,20 +340,22 @@ static struct table1_figure figure_of(const struct regress_fit *fit, const doubl
     const enum regress_family family = fit->cells->design->family;
     const double fieller =
         family == REGRESS_LOGISTIC || family == REGRESS_LINEAR ? sqrt(kept) : kept;
-    const double half =
-        ESTIMATE_Z * sqrt(moved.sampling + heavier * heavier * moved.noise) / fieller +
-        moved.counted.moved_by_all;
+    const double sampling = sqrt(moved.sampling) * regress_by_few(fit, weight);
+    const double half = ESTIMATE_Z * hypot(sampling, heavier * sqrt(moved.noise)) / fieller +
+                        moved.counted.moved_by_all;
     const double hidden = regress_level_noise(fit, weight);
     out.factor = fmax(moved.inverse_noise / REGRESS_NOISE_MOST, moved.counted.factor);
     out.factor = hidden < 1 ? out.factor : fmax(out.factor, hidden);
     if (!(out.factor < 1) || !(half > 0)) {
         return out;
     }
-    const double chosen = moved_by_choice(fit, &moved, weight);
-    out.estimate =
-        (struct estimate){moved.value, moved.value - half - fmax(moved.counted.too_high, chosen),
-                          moved.value + half + fmax(moved.counted.too_low, -chosen),
-                          sqrt(moved.noise), sqrt(moved.sampling)};
+    double by = 0;
+    const double times = moved_by_choice(&by, fit, &moved, weight);
+    const double further = (times - 1) * half;
+    out.estimate = (struct estimate){
+        moved.value, moved.value - half - fmax(moved.counted.too_high, further - by),
+        moved.value + half + fmax(moved.counted.too_low, further + by), sqrt(moved.noise),
+        sqrt(moved.sampling)};
     return out;
 }
 

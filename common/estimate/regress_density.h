@@ -56,6 +56,10 @@ double regress_by_shape(const struct regress_fit *fit, const double *weight, con
  * a: as above */
 void regress_by_covariance(double *by, const struct regress_fit *fit, const double *a);
 
+/** Returns how many times sampling's deviation of a category's coefficient is longer, as the few records of the category, or of the one
+ * that it is compared to, tell that deviation themselves: by Student's t and n/(n - 1). 1 where none is a category's. */
+double regress_by_few(const struct regress_fit *fit, const double *weight);
+
 /** Returns the largest noise of the predictors whose slopes have a weight: 1 is the most at which they are given. */
 double regress_level_noise(const struct regress_fit *fit, const double *weight);
 

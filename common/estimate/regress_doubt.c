@@ -4,6 +4,7 @@
 #include "estimate/regress_columns.h"
 #include "estimate/regress_density.h"
 #include "estimate/regress_score.h"
+#include "estimate/regress_weights.h"
 
 #include <math.h>
 
@@ -169,4 +170,35 @@ double regress_level_noise(const struct regress_fit *fit, const double *weight)
         }
     }
     return most;
+}
+
+/* The 97.5 % point of Student's t over that of the normal distribution, by its expansion in 1/freedom (Abramowitz, Stegun 26.7.5):
+ * from 2 degrees of freedom on it is 3.1 % too small at most. */
+static double student_times(double freedom)
+{
+    const double z = ESTIMATE_Z;
+    const double square = z * z;
+    const double first = (square + 1) / 4;
+    const double second = ((5 * square + 16) * square + 3) / 96;
+    const double third = (((3 * square + 19) * square + 17) * square - 15) / 384;
+    return 1 + (first + (second + third / freedom) / freedom) / freedom;
+}
+
+double regress_by_few(const struct regress_fit *fit, const double *weight)
+{
+    const struct regress_design *design = fit->cells->design;
+    struct regress_levels level[REGRESS_PREDICTORS_MAX];
+    double fewest = INFINITY;
+    regress_sum_levels(level, fit->cells);
+    for (size_t i = 0, term = design->intervals; i < design->predictors; i++) {
+        const struct regress_predictor *predictor = &design->predictor[i];
+        const size_t slopes = predictor->is_number ? 1 : predictor->levels - 1;
+        for (size_t k = 1; k <= slopes; k++, term++) {
+            if (weight[term] != 0 && !predictor->is_number) {
+                fewest = fmin(fewest, fmin(level[i].sum[0], level[i].sum[k]));
+            }
+        }
+    }
+    const double records = fmax(fewest, REGRESS_RECORDS_LEAST);
+    return isinf(records) ? 1 : student_times(records - 1) * sqrt(records / (records - 1));
 }

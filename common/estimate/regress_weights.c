@@ -40,8 +40,10 @@ static void find_levels(struct regress_levels *level, const struct regress_predi
     level->is_alone =
         level->sum[largest] > others_least * noise && all - level->sum[largest] <= most;
     level->is_told = level->is_alone || 3 * found_least * noise <= even;
+    const double least = predictor->is_number ? 0 : REGRESS_RECORDS_LEAST - 0.5;
     for (size_t k = 0; k < predictor->levels; k++) {
-        level->is_found[k] = level->is_alone ? k == largest : level->sum[k] > found_least * noise;
+        level->is_found[k] =
+            level->is_alone ? k == largest : level->sum[k] > fmax(found_least * noise, least);
     }
 }
 

@@ -44,6 +44,9 @@ void regress_place(struct regress_fit *fit);
 /* The noise of H's inverse over it, up to which a coefficient is given. */
 #define REGRESS_NOISE_MOST 0.3
 
+/* The fewest records of a category that is given. */
+#define REGRESS_RECORDS_LEAST 3
+
 /** Writes the fit in which all slopes are 0: H, and the baselines that go with them. Returns false where H has no inverse. */
 bool regress_make_plain(struct regress_fit *out, const struct regress_fit *fit);
 
