@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "estimate/cells.h"
+#include "estimate/regress_density.h"
 #include "estimate/table1_private.h"
 
 #include <math.h>
@@ -137,9 +138,10 @@ void between_slope(struct between_site *out, const struct regress_fit *fit, cons
         const double low = own.low - fmax(moved, 0);
         const double high = own.high + fmax(-moved, 0);
         const double whole = fmax(own.value - low, high - own.value) / ESTIMATE_Z;
-        const double noise = sqrt(fmax(whole * whole - own.sampling * own.sampling, 0));
+        const double sampling = own.sampling * regress_by_few(fit, weight);
+        const double noise = sqrt(fmax(whole * whole - sampling * sampling, 0));
         *out = (struct between_site){.value = own.value,
-                                     .sampling = own.sampling,
+                                     .sampling = sampling,
                                      .noise = noise,
                                      .low = low,
                                      .high = high,
