@@ -194,16 +194,19 @@ static enum status forecast_paths(struct outlook *outlook, struct ready *ready)
     return STATUS_OK;
 }
 
-/* What an expert has after the latest round that weighs them; those that came later are before it. */
+/* What an expert has after the latest round that weighs them; those that came later are before it, a site's own model behind
+ * the others. */
 static double rank_of(const struct outcome *outcome, size_t expert)
 {
+    const bool is_own = outcome->expert[expert].draws == 1;
+    const double late = (double)expert + (is_own ? 1 : 1 + (double)outcome->expert_count);
     for (size_t i = outcome->round_count; i-- > 0;) {
         const struct outcome_round *round = &outcome->round[i];
         if (round->weight != NULL) {
-            return expert < round->expert_count ? round->weight[expert] : 1 + (double)expert;
+            return expert < round->expert_count ? round->weight[expert] : late;
         }
     }
-    return (double)expert;
+    return late;
 }
 
 /* The chosen one, then those of the highest rank. Returns how many. */

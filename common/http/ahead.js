@@ -8,11 +8,19 @@ const wide95 = (noise) => (known(noise) ? 2 * noise : null);
 const inUnit = (ahead) => (ahead.unit === "" ? "the label's unit" : ahead.unit);
 
 function aheadText(value, noise) {
-  return general(value, 3) + (!known(noise) ? "" : noise === 0 ? " (without noise)" : " \u00b1 " + general(wide95(noise), 2));
+  return general(value, 4) + (!known(noise) ? "" : noise === 0 ? " (without noise)" : " \u00b1 " + general(wide95(noise), 2));
 }
 
 function aheadName(model) {
   return experts[model.expert].name + (model.expert === chosenIndex ? " (chosen)" : "");
+}
+
+/* An axis that has room for all values and their bars, within the public range. */
+function roomFor(ahead, values, bars) {
+  const low = Math.min(...values.map((v, i) => v - (bars[i] || 0))), high = Math.max(...values.map((v, i) => v + (bars[i] || 0)));
+  const edge = 0.05 * (high - low) || 0.05 * (ahead.levels[ahead.levels.length - 1] - ahead.levels[0]);
+  return { min: Math.max(ahead.levels[0], low - edge), max: Math.min(ahead.levels[ahead.levels.length - 1], high + edge),
+    ticks: { color: c.soft, callback: (v) => general(v, 3) } };
 }
 
 /* A line for each model over the level of the days before; the bars are the first one's. */
@@ -25,7 +33,8 @@ function drawTomorrow(ahead) {
   };
   draw("chart-tomorrow", { type: "line", data: { labels: ahead.levels.map((v) => general(v, 3)), datasets: ahead.models.map(line).reverse() }, options: base({
     interaction: { mode: "index", intersect: false },
-    scales: { x: counted(`every day before, in ${inUnit(ahead)}`), y: axis(inUnit(ahead), { min: ahead.levels[0], max: ahead.levels[ahead.levels.length - 1] }) },
+    scales: { x: counted(`every day before, in ${inUnit(ahead)}`),
+      y: axis(inUnit(ahead), roomFor(ahead, ahead.models.flatMap((m) => m.value), ahead.models.flatMap((m, i) => m.noise.map((n) => (i === 0 ? wide95(n) : 0))))) },
     plugins: { legend: { ...legend(), reverse: true }, whiskers: { axis: "y", errors: first.noise.map(wide95) } }
   }), plugins: [whiskers] });
 }
@@ -44,7 +53,7 @@ function drawDays(ahead) {
   plugin.labels.filter = (item) => item.text !== "";
   draw("chart-days", { type: "line", data: { labels: ahead.paths[0].value.map((v, day) => day + 1), datasets: sets }, options: base({
     interaction: { mode: "index", intersect: false },
-    scales: { x: counted("days from today"), y: axis(inUnit(ahead), { min: ahead.levels[0], max: ahead.levels[ahead.levels.length - 1] }) },
+    scales: { x: counted("days from today"), y: axis(inUnit(ahead), roomFor(ahead, ahead.paths.flatMap((p) => p.value), ahead.paths.flatMap((p) => p.noise.map(wide95)))) },
     plugins: { legend: plugin, tooltip: { filter: (item) => item.dataset.label !== "", callbacks: { label: (t) => t.dataset.label + ": " + general(t.raw, 3) } } }
   }) });
 }
