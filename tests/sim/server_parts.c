@@ -105,6 +105,7 @@ bool server_set_standing(const struct question *question, struct pg_result *answ
     standing->settled = early ? value[3].number : value[4].number;
     standing->answers = value[5].number;
     standing->left_ms = value[6].number;
+    standing->undecided = value[8].number;
     standing->heard_ms = value[7].number == 1 ? question->world->now_ms : INT64_MIN;
     server_add_number(answer, 1);
     return true;
@@ -124,7 +125,8 @@ bool server_tell_standings(const struct question *question, struct pg_result *an
             server_number(standing->settled),
             server_number(standing->answers),
             server_number(standing->left_ms - since_ms),
-            server_number(heard && since_ms < PRESENT_MS ? 1 : 0)};
+            server_number(heard && since_ms < PRESENT_MS ? 1 : 0),
+            server_number(standing->undecided)};
         server_add_row(answer, cell, sizeof cell / sizeof cell[0]);
     }
     return true;
