@@ -58,7 +58,7 @@ static enum status has_tables(struct collection *collection, struct why *why)
                                       " AND attname = 'undecided'))::int::bigint",
                                       NULL, 0, why);
     if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
-        why_set(why, "no coordinator of this version with `collectors` has led a job there yet");
+        why_set(why, "no coordinator with `collectors` of this version has led a job there yet");
         status = STATUS_AGAIN;
     }
     database_answer_free(answer);

@@ -72,13 +72,16 @@ def start(make, programs, job, data):
     return federation
 
 
-def events_of(listener):
+def events_of(place):
+    """As they come. Who does not read for long, as beside a browser, is cut off by the program, and asks again while it lives."""
     while True:
-        event = listener.next()
-        if event is None:
+        try:
+            listener = Listener(place)
+        except (OSError, fed.Failure):
             return
-        if event["drawn"] is not None:
-            yield event
+        while (event := listener.next()) is not None:
+            if event["drawn"] is not None:
+                yield event
 
 
 def named(event, name):
@@ -137,7 +140,7 @@ def a_series_is_forecast_while_rounds_go_on(make, programs):
     federation = start(make, programs, SERIES, stream)
     coordinator, agents = run_all(federation)
     last = None
-    for event in events_of(Listener(port_of(federation, "coordinator"))):
+    for event in events_of(port_of(federation, "coordinator")):
         expect(event["forecasts"] is not None or not event["drawn"]["result"]["experts"], "experts, and no forecasts")
         written = named(event, "last week")
         if written is not None:
@@ -174,7 +177,7 @@ def predictions_of_public_records_are_shown(make, programs):
     coordinator, agents = run_all(federation)
     told = {}
     looked = False
-    for event in events_of(Listener(port_of(federation, "coordinator"))):
+    for event in events_of(port_of(federation, "coordinator")):
         expect(event["forecasts"] is None, "a table is no series")
         for one in event["drawn"]["result"]["answers"]:
             told[one["name"]] = one
