@@ -20,7 +20,7 @@ function roomFor(ahead, values, bars) {
   const low = Math.min(...values.map((v, i) => v - (bars[i] || 0))), high = Math.max(...values.map((v, i) => v + (bars[i] || 0)));
   const edge = 0.05 * (high - low) || 0.05 * (ahead.levels[ahead.levels.length - 1] - ahead.levels[0]);
   return { min: Math.max(ahead.levels[0], low - edge), max: Math.min(ahead.levels[ahead.levels.length - 1], high + edge),
-    ticks: { color: c.soft, callback: (v) => general(v, 3) } };
+    ticks: { color: c.soft, includeBounds: false, callback: (v) => general(v, 3) } };
 }
 
 /* A line for each model over the level of the days before; the bars are the first one's. */
@@ -29,7 +29,7 @@ function drawTomorrow(ahead) {
   const line = (model, i) => {
     const hue = i === 0 ? c.chosen : hues[(i - 1) % hues.length];
     return { label: shorter(aheadName(model)), data: model.value, borderColor: hue, backgroundColor: hue, borderWidth: i === 0 ? 2.5 : 1.25,
-      borderDash: i === 0 ? [] : [[5, 4], [2, 3]][i % 2], pointRadius: i === 0 ? 3 : 0 };
+      clip: 8, borderDash: i === 0 ? [] : [[5, 4], [2, 3]][i % 2], pointRadius: i === 0 ? 3 : 0 };
   };
   draw("chart-tomorrow", { type: "line", data: { labels: ahead.levels.map((v) => general(v, 3)), datasets: ahead.models.map(line).reverse() }, options: base({
     interaction: { mode: "index", intersect: false },
