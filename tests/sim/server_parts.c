@@ -118,15 +118,14 @@ bool server_tell_standings(const struct question *question, struct pg_result *an
         const struct server_standing *standing = &server->standing[i];
         const bool heard = standing->heard_ms != INT64_MIN;
         const int64_t since_ms = heard ? question->world->now_ms - standing->heard_ms : 0;
-        const struct database_value cell[] = {
-            server_bytes(standing->name, strlen(standing->name)),
-            server_number(standing->ready),
-            server_number(standing->open),
-            server_number(standing->settled),
-            server_number(standing->answers),
-            server_number(standing->left_ms - since_ms),
-            server_number(heard && since_ms < PRESENT_MS ? 1 : 0),
-            server_number(standing->undecided)};
+        const struct database_value cell[] = {server_bytes(standing->name, strlen(standing->name)),
+                                              server_number(standing->ready),
+                                              server_number(standing->open),
+                                              server_number(standing->settled),
+                                              server_number(standing->answers),
+                                              server_number(standing->left_ms - since_ms),
+                                              server_number(heard && since_ms < PRESENT_MS ? 1 : 0),
+                                              server_number(standing->undecided)};
         server_add_row(answer, cell, sizeof cell / sizeof cell[0]);
     }
     return true;
