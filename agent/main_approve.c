@@ -36,31 +36,56 @@ static const struct digest *known_text(const struct desk *desk, size_t index)
     return index < desk->run_count ? &desk->run[index].text : NULL;
 }
 
-/* Returns the one text whose digest begins so; of those that are kept alone, or of all. */
+static bool begins_so(const struct digest *digest, const char *prefix)
+{
+    char hex[2 * DIGEST_BYTES + 1];
+    hex_encode(hex, digest->byte, DIGEST_BYTES);
+    return strncmp(hex, prefix, strlen(prefix)) == 0;
+}
+
+/* The latest refused job whose digest begins so, and is another than this one; NULL: none. */
+static const struct desk_refusal *find_refused(const struct desk *desk, const char *prefix,
+                                               const struct digest *other)
+{
+    for (size_t i = desk->refused.count; i-- > 0;) {
+        const struct desk_refusal *refusal = &desk->refused.item[i];
+        if (begins_so(&refusal->text, prefix) &&
+            (other == NULL || !digest_equal(&refusal->text, other))) {
+            return refusal;
+        }
+    }
+    return NULL;
+}
+
+/* Returns the one text whose digest begins so; of those that are kept alone, or of all, and then no refused job may begin so,
+ * too. many: out, whether it is none because there are several. */
 static const struct digest *find_text(const struct desk *desk, const char *prefix, bool kept,
-                                      struct why *why)
+                                      bool *many, struct why *why)
 {
     const char *which = kept ? "waiting job has" : "job that waits or was decided on, or ran, has";
     const struct digest *found = NULL;
     const struct digest *next = NULL;
+    *many = false;
     for (size_t i = 0; (!kept || i < desk->count) && (next = known_text(desk, i)) != NULL; i++) {
-        char hex[2 * DIGEST_BYTES + 1];
-        hex_encode(hex, next->byte, DIGEST_BYTES);
-        if (strncmp(hex, prefix, strlen(prefix)) != 0) {
-            continue;
+        if (begins_so(next, prefix)) {
+            *many = *many || (found != NULL && !digest_equal(found, next));
+            found = next;
         }
-        if (found != NULL && !digest_equal(found, next)) {
-            why_set(why, "more than one %s a digest that begins with \"%s\": give more of it",
-                    which, prefix);
-            return NULL;
-        }
-        found = next;
     }
     if (found == NULL) {
         why_set(why, "no %s a digest that begins with \"%s\": `" PROGRAM " jobs` lists them", which,
                 prefix);
+        return NULL;
     }
-    return found;
+    if (!kept && find_refused(desk, prefix, found) != NULL) {
+        which = "job has";
+        *many = true;
+    }
+    if (*many) {
+        why_set(why, "more than one %s a digest that begins with \"%s\": give more of it", which,
+                prefix);
+    }
+    return *many ? NULL : found;
 }
 
 static struct waiting_job *kept_text(struct desk *desk, const struct digest *digest)
@@ -226,11 +251,10 @@ static void sort_waiting(struct desk *desk)
 }
 
 /* A yes that was given once is no mistake to be looked for in a list. */
-static void tell_approved(const struct desk *desk, const char *prefix, struct why *why)
+static void tell_approved(const struct desk *desk, const char *prefix, const struct digest *text,
+                          struct why *why)
 {
-    struct why ignored = {{0}};
-    const struct digest *text = find_text(desk, prefix, false, &ignored);
-    const struct approval *decision = text != NULL ? approvals_find(&desk->approvals, text) : NULL;
+    const struct approval *decision = approvals_find(&desk->approvals, text);
     if (decision != NULL && decision->runs > 0) {
         why_set(why,
                 "%s is approved already, and waits for nobody: `" PROGRAM
@@ -241,16 +265,32 @@ static void tell_approved(const struct desk *desk, const char *prefix, struct wh
 }
 
 /* The text of a refused job is not kept: a coordinator could fill the folder with such. */
-static enum status tell_refused(const struct desk *desk, const char *prefix, struct why *why)
+static void tell_refused(const struct desk *desk, const char *prefix, struct why *why)
 {
-    for (size_t i = desk->refused.count; i-- > 0;) {
-        const struct desk_refusal *refusal = &desk->refused.item[i];
+    const struct desk_refusal *refusal = find_refused(desk, prefix, NULL);
+    if (refusal != NULL && find_refused(desk, prefix, &refusal->text) != NULL) {
+        why_set(why,
+                "more than one refused job has a digest that begins with \"%s\": give more of it",
+                prefix);
+    } else if (refusal != NULL) {
         char hex[2 * DIGEST_BYTES + 1];
         hex_encode(hex, refusal->text.byte, DIGEST_BYTES);
-        if (strncmp(hex, prefix, strlen(prefix)) == 0) {
-            why_set(why, "%.12s was refused, so its text is not kept here: %s", hex, refusal->why);
-            break;
-        }
+        why_set(why, "%.12s was refused, so its text is not kept here: %s", hex, refusal->why);
+    }
+}
+
+/* What a digest is of that no text here, or none that waits, begins with. */
+static enum status tell_other(const struct desk *desk, const char *prefix, struct why *why)
+{
+    struct why all = {{0}};
+    bool many = false;
+    const struct digest *text = find_text(desk, prefix, false, &many, &all);
+    if (many) {
+        *why = all;
+    } else if (text != NULL) {
+        tell_approved(desk, prefix, text, why);
+    } else {
+        tell_refused(desk, prefix, why);
     }
     return STATUS_INVALID;
 }
@@ -263,10 +303,10 @@ static enum status decide(struct desk *desk, const struct arguments *arguments, 
     sort_waiting(desk);
     const size_t count = count_waiting(desk, &first);
     if (arguments->digest != NULL) {
-        const struct digest *digest = find_text(desk, arguments->digest, true, why);
+        bool many = false;
+        const struct digest *digest = find_text(desk, arguments->digest, true, &many, why);
         if (digest == NULL) {
-            tell_approved(desk, arguments->digest, why);
-            return tell_refused(desk, arguments->digest, why);
+            return many ? STATUS_INVALID : tell_other(desk, arguments->digest, why);
         }
         waiting = kept_text(desk, digest);
     } else if (count == 1) {
@@ -291,9 +331,10 @@ static enum status decide(struct desk *desk, const struct arguments *arguments, 
 static enum status show(struct desk *desk, const struct arguments *arguments, struct why *why)
 {
     struct waiting_job recalled = {.size = 0};
-    const struct digest *digest = find_text(desk, arguments->digest, false, why);
+    bool many = false;
+    const struct digest *digest = find_text(desk, arguments->digest, false, &many, why);
     if (digest == NULL) {
-        return tell_refused(desk, arguments->digest, why);
+        return many ? STATUS_INVALID : tell_other(desk, arguments->digest, why);
     }
     const struct waiting_job *kept = kept_text(desk, digest);
     enum status status = kept == NULL ? desk_recall(desk, &recalled, digest, why) : STATUS_OK;
@@ -306,7 +347,8 @@ static enum status show(struct desk *desk, const struct arguments *arguments, st
 
 static enum status reject(struct desk *desk, const struct arguments *arguments, struct why *why)
 {
-    const struct digest *digest = find_text(desk, arguments->digest, false, why);
+    bool many = false;
+    const struct digest *digest = find_text(desk, arguments->digest, false, &many, why);
     if (digest == NULL) {
         return STATUS_INVALID;
     }

@@ -84,12 +84,18 @@ enum status participant_hello(struct participant *p, int64_t now_ms, struct effe
                                              : status;
 }
 
-enum status participant_decline(struct participant *p, uint32_t round, struct effects *effects)
+enum status participant_decline_of(struct participant *p, const struct digest *job, uint32_t round,
+                                   struct effects *effects)
 {
     struct message message = {.kind = MESSAGE_DECLINE};
-    message.as.decline.job = p->name.id;
+    message.as.decline.job = *job;
     message.as.decline.round = round;
     return participant_send(p, effects, &message, (struct slice){0});
+}
+
+enum status participant_decline(struct participant *p, uint32_t round, struct effects *effects)
+{
+    return participant_decline_of(p, &p->name.id, round, effects);
 }
 
 enum status participant_ask(struct participant *p, struct effects *effects)

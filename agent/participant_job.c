@@ -138,7 +138,10 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
         return STATUS_OK;
     }
     if (job_is_one_too_many(p, name, event->wall_ms)) {
-        return STATUS_OK;
+        /* Silence would be taken for a person's who has yet to decide. One that cannot be counted waits for a person here. */
+        return p->jobs_limit_told ? participant_decline_of(
+                                        p, &name->id, message->as.welcome.rounds_closed, effects)
+                                  : STATUS_OK;
     }
     site_note_offer(
         p, name); /* what was counted: a coordinator cannot make the site write without end */

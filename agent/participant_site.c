@@ -206,7 +206,7 @@ bool job_is_one_too_many(struct participant *p, const struct job_name *name, int
         log_event(p->options.log, LOG_WARN, "jobs-limited", p->coordinator.name,
                   "%" PRIu32
                   " jobs were offered today (UTC), as many as the policy allows (jobs_per_day): "
-                  "further ones are ignored until tomorrow",
+                  "further ones are declined until tomorrow",
                   p->options.policy->jobs_per_day);
     }
     return true;

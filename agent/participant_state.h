@@ -235,7 +235,9 @@ MUST_USE enum status participant_send(struct participant *p, struct effects *eff
                                       const struct message *message, struct slice payload);
 MUST_USE enum status participant_hello(struct participant *p, int64_t now_ms,
                                        struct effects *effects);
-/** Says that it takes no part in a round. */
+/** Says that it takes no part in a round, of its own job or of another, which it does not look at. */
+MUST_USE enum status participant_decline_of(struct participant *p, const struct digest *job,
+                                            uint32_t round, struct effects *effects);
 MUST_USE enum status participant_decline(struct participant *p, uint32_t round,
                                          struct effects *effects);
 MUST_USE enum status participant_commit(struct participant *p, struct effects *effects,

@@ -154,9 +154,9 @@ static enum status hear_part(void *self, const struct peer *collector, struct sl
 
 static bool same_standing(const struct standing_of *a, const struct standing_of *b)
 {
-    return strcmp(a->peer.name, b->peer.name) == 0 && a->ready == b->ready && a->open == b->open &&
-           a->settled == b->settled && (a->answers > 0) == (b->answers > 0) &&
-           a->present == b->present;
+    return strcmp(a->peer.name, b->peer.name) == 0 && a->ready == b->ready &&
+           a->undecided == b->undecided && a->open == b->open && a->settled == b->settled &&
+           (a->answers > 0) == (b->answers > 0) && a->present == b->present;
 }
 
 static enum status tell(struct collect *collect, const struct coordinator_view *view,
@@ -164,6 +164,7 @@ static enum status tell(struct collect *collect, const struct coordinator_view *
 {
     const int64_t now_ms = clock_now_ms();
     const struct standing_of own = {.ready = view->ready,
+                                    .undecided = view->undecided,
                                     .open = view->open,
                                     .settled = view->settled,
                                     .answers = view->answers,

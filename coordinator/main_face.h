@@ -46,8 +46,9 @@ struct face_run {
     int64_t last_ms;   /* and of its latest round */
     int64_t newest_ms; /* and of its latest record of any kind */
     char *drawn;       /* what the page draws of it, owned; NULL: to be made */
-    char *told;        /* what face_tell_job has told of it, owned; or NULL, */
-    int64_t told_ms;   /* and when: it is made anew after a while, however often it is asked for */
+    char *outlook; /* the forecasts that it draws, owned; NULL where drawn is, or there are none */
+    char *told;    /* what face_tell_job has told of it, owned; or NULL, */
+    int64_t told_ms; /* and when: it is made anew after a while, however often it is asked for */
 };
 
 /* What is still told of the job that ended last. */
@@ -93,6 +94,9 @@ char *face_tell(void *self);
 uint64_t face_version(void *self);
 int face_open_result(void *self, const char *behind, uint64_t *size,
                      char name[static HTTP_NAME_BYTES]);
+
+/** What the page draws of forecasts, as JSON, malloc'd; NULL where there are none, or without memory. */
+char *face_outlook(const struct outcome *outcome, const struct job *job);
 
 /** The same as face_tell of a job that runs, by its number in digits; NULL where none has that very number, or without memory. */
 char *face_tell_job(void *self, const char *behind);

@@ -30,22 +30,23 @@ static void leave_out(struct result *result)
     }
 }
 
-static char *draw(const struct face_run *run)
+static void draw(struct face_run *run)
 {
     struct result result;
-    char *text = NULL;
     const struct outcome *outcome = coordinator_look_outcome(run->coordinator);
     const struct publish_options options = {.job = run->job, .seconds = NAN};
     if (outcome->expert_count > OUTCOME_SHOWN_EXPERTS) {
-        return NULL;
+        return;
     }
     result_init(&result);
     if (publish_result(&result, outcome, &options) == STATUS_OK) {
         leave_out(&result);
-        (void)!result_to_page(&text, &result);
+        (void)!result_to_page(&run->drawn, &result);
+    }
+    if (run->drawn != NULL) {
+        run->outlook = face_outlook(outcome, run->job);
     }
     result_free(&result);
-    return text;
 }
 
 static char *tell(struct face *face, struct face_run *run)
@@ -54,12 +55,13 @@ static char *tell(struct face *face, struct face_run *run)
     size_t size = 0;
     char *status = face_status(face, run);
     if (run != NULL && run->drawn == NULL && run->coordinator != NULL) {
-        run->drawn = draw(run);
+        draw(run);
     }
     FILE *text = status == NULL ? NULL : open_memstream(&out, &size);
     if (text != NULL) {
-        (void)fprintf(text, "{\"status\": %s,\n\"drawn\": %s}", status,
-                      run != NULL && run->drawn != NULL ? run->drawn : "null");
+        (void)fprintf(text, "{\"status\": %s,\n\"drawn\": %s,\n\"forecasts\": %s}", status,
+                      run != NULL && run->drawn != NULL ? run->drawn : "null",
+                      run != NULL && run->outlook != NULL ? run->outlook : "null");
         if (fclose(text) != 0) {
             free(out);
             out = NULL;

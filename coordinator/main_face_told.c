@@ -18,7 +18,9 @@ uint64_t face_version(void *self)
 static void forget_drawn(struct face_run *run)
 {
     free(run->drawn);
+    free(run->outlook);
     run->drawn = NULL;
+    run->outlook = NULL;
 }
 
 static void forget(struct face_run *run)

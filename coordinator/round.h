@@ -57,6 +57,7 @@ struct coordinator_view {
     bool failed;       /* the job */
     size_t ready;      /* of its own agents */
     size_t ready_all;  /* and of those of its collectors */
+    size_t undecided;  /* of a collector's agents: connected, and said neither yes nor no; else 0 */
     size_t unready;    /* of its own agents: connected once, neither ready nor declining the job */
     size_t refusing;   /* of its own agents: decline the job */
     uint64_t open;     /* 1 + the round whose answers it takes, or 0 */

@@ -142,6 +142,7 @@ static void note_standing(struct coordinator *c, struct collected *of, const str
     }
     of->present = is->present;
     of->ready = is->ready;
+    of->undecided = is->undecided;
     of->settled = is->settled == open;
     if (of->settled || (is->open == open && is->answers > 0)) {
         of->missed = 0;

@@ -51,6 +51,7 @@ struct coordinator_view coordinator_look(const struct coordinator *coordinator)
         .failed = c->outcome.failed,
         .ready = cohort_count_ready(&c->cohort),
         .ready_all = coordinator_count_ready(c),
+        .undecided = coordinator_collects(c) ? coordinator_count_undecided(c, c->stepped_ms) : 0,
         .unready = c->cohort.seen > came ? c->cohort.seen - came : 0,
         .refusing = c->cohort.refusing,
         .open = c->phase == PHASE_OPEN ? (uint64_t)closed + 1 : 0,

@@ -88,10 +88,11 @@ enum {
 /* A collector, as the coordinator that leads knows it. */
 struct collected {
     struct peer peer;
-    uint64_t ready;  /* agents */
-    bool present;    /* it has said so within the last seconds */
-    bool settled;    /* it has nothing more to add to the open round */
-    unsigned missed; /* rounds in a row that waited for it in vain */
+    uint64_t ready;     /* agents */
+    uint64_t undecided; /* agents that are connected and have said neither yes nor no */
+    bool present;       /* it has said so within the last seconds */
+    bool settled;       /* it has nothing more to add to the open round */
+    unsigned missed;    /* rounds in a row that waited for it in vain */
 };
 
 struct collecting {
@@ -340,8 +341,11 @@ enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms);
 /** Writes who is missing, and why, into text (size). */
 void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char *text, size_t size);
 void coordinator_tell_joining(struct coordinator *c, int64_t now_ms);
+/** Returns how many are connected and have said neither yes nor no; at the one that leads those of its collectors are among them. */
+size_t coordinator_count_undecided(const struct coordinator *c, int64_t now_ms);
+
 /** The join deadline is over and too few are ready. Returns whether the job waits on, for its patience at most: with those that are
- * connected and have said neither yes nor no they would be enough. Sites of collectors are counted where they are ready alone. Moves
+ * connected and have said neither yes nor no, here or at a collector, they would be enough. Moves
  * the deadline to when that is to be asked again. */
 bool coordinator_waits_for_people(struct coordinator *c, int64_t now_ms);
 /** Returns whether the job has had, for JOIN_NOTICE_MS, all agents that it can have, and these are too few for it to begin, as

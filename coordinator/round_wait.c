@@ -160,7 +160,7 @@ bool coordinator_is_refused(struct coordinator *c, int64_t now_ms)
 
 /* A site that is connected and has said neither yes nor no is not absent: a person there has to decide, or its table is read. One
  * that was not heard for as long as the job waits for absent ones is absent. */
-static size_t count_undecided(const struct coordinator *c, int64_t now_ms)
+size_t coordinator_count_undecided(const struct coordinator *c, int64_t now_ms)
 {
     const int64_t join_ms = c->options.job->join_deadline_ms;
     const int64_t silent_ms = join_ms > SILENT_MS ? join_ms : SILENT_MS;
@@ -172,13 +172,17 @@ static size_t count_undecided(const struct coordinator *c, int64_t now_ms)
                      ? 1
                      : 0;
     }
+    for (size_t i = 0; i < c->collecting.count; i++) {
+        const struct collected *of = &c->collecting.of[i];
+        count += of->present ? (size_t)of->undecided : 0;
+    }
     return count;
 }
 
 bool coordinator_waits_for_people(struct coordinator *c, int64_t now_ms)
 {
     const size_t ready = coordinator_count_ready(c);
-    const size_t undecided = now_ms < c->patient_ms ? count_undecided(c, now_ms) : 0;
+    const size_t undecided = now_ms < c->patient_ms ? coordinator_count_undecided(c, now_ms) : 0;
     if (undecided == 0 || ready + undecided < c->options.job->cohort_min) {
         return false;
     }

@@ -41,6 +41,11 @@ static const char schema[] =
     " AND attname = 'version') THEN"
     " ALTER TABLE hedgerow_partial ADD version bigint, ADD CONSTRAINT" COLLECTOR_GUARD
     " CHECK (version IS NOT NULL) NOT VALID;" /* parts of an earlier leader's round may be there */
+    " END IF;"
+    /* Of a collector that does not tell it, nobody is undecided. */
+    " IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'hedgerow_standing'::regclass"
+    " AND attname = 'undecided') THEN"
+    " ALTER TABLE hedgerow_standing ADD undecided bigint NOT NULL DEFAULT 0;"
     " END IF; END $$";
 
 static enum status has_tables(struct collection *collection, struct why *why)
@@ -48,10 +53,12 @@ static enum status has_tables(struct collection *collection, struct why *why)
     struct pg_result *answer = NULL;
     enum status status = database_ask(collection->database, &answer,
                                       "SELECT (to_regclass('hedgerow_lease') IS NOT NULL AND"
-                                      " to_regclass('hedgerow_standing') IS NOT NULL)::int::bigint",
+                                      " EXISTS (SELECT FROM pg_attribute WHERE"
+                                      " attrelid = to_regclass('hedgerow_standing')"
+                                      " AND attname = 'undecided'))::int::bigint",
                                       NULL, 0, why);
     if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
-        why_set(why, "no coordinator with `collectors` has led a job there yet");
+        why_set(why, "no coordinator with `collectors` of this version has led a job there yet");
         status = STATUS_AGAIN;
     }
     database_answer_free(answer);
@@ -258,15 +265,16 @@ static enum status tell(struct collection *collection, const struct standing_of 
 {
     const bool leads = collection->name.name[0] == '\0';
     const struct database_value value[] = {
-        collection_number(collection->term),      collection_name(collection),
-        collection_number((int64_t)own->ready),   collection_number((int64_t)own->open),
-        collection_number((int64_t)own->settled), collection_number((int64_t)own->answers),
-        collection_number(own->left_ms),          collection_number(present ? 1 : 0)};
+        collection_number(collection->term),       collection_name(collection),
+        collection_number((int64_t)own->ready),    collection_number((int64_t)own->open),
+        collection_number((int64_t)own->settled),  collection_number((int64_t)own->answers),
+        collection_number(own->left_ms),           collection_number(present ? 1 : 0),
+        collection_number((int64_t)own->undecided)};
     struct pg_result *answer = NULL;
     enum status status = database_ask(
         collection->database, &answer,
         LEASE_HELD " UPDATE hedgerow_standing SET ready = $3, open = $4, settled = $5,"
-                   " answers = $6, left_ms = $7, heard ="
+                   " answers = $6, left_ms = $7, undecided = $9, heard ="
                    " CASE WHEN $8 = 1 THEN clock_timestamp() ELSE '-infinity' END"
                    " WHERE name = convert_from($2, 'UTF8')"
                    " AND (name <> '' OR EXISTS (SELECT FROM held)) RETURNING 1::bigint",
@@ -308,7 +316,8 @@ enum status collection_ask(struct collection *collection, struct standing_of *of
                      "SELECT name, greatest(0, least(ready, $2)), open, settled, answers,"
                      " left_ms - CASE WHEN heard > '-infinity' THEN"
                      " (extract(epoch FROM clock_timestamp() - heard) * 1000)::bigint ELSE 0 END,"
-                     " (heard > clock_timestamp() - interval '10 s')::int::bigint"
+                     " (heard > clock_timestamp() - interval '10 s')::int::bigint,"
+                     " greatest(0, least(undecided, $2))"
                      " FROM hedgerow_standing ORDER BY name LIMIT $1",
                      value, 2, why);
     for (size_t i = 0; status == STATUS_OK && i < database_rows(answer); i++) {
@@ -322,7 +331,8 @@ enum status collection_ask(struct collection *collection, struct standing_of *of
                                    .settled = (uint64_t)database_number(answer, i, 3),
                                    .answers = (uint64_t)database_number(answer, i, 4),
                                    .left_ms = database_number(answer, i, 5),
-                                   .present = database_number(answer, i, 6) == 1};
+                                   .present = database_number(answer, i, 6) == 1,
+                                   .undecided = (uint64_t)database_number(answer, i, 7)};
         if (name.size > 0) {
             memcpy(is->peer.name, name.data, name.size);
         }

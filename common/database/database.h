@@ -68,6 +68,6 @@ struct slice database_bytes(const struct pg_result *answer, size_t row, unsigned
 /** Does nothing on NULL. */
 void database_answer_free(struct pg_result *answer);
 
-enum { DATABASE_VALUES_MAX = 8, DATABASE_CONNECT_MS = 5000, DATABASE_ANSWER_MS = 10000 };
+enum { DATABASE_VALUES_MAX = 9, DATABASE_CONNECT_MS = 5000, DATABASE_ANSWER_MS = 10000 };
 
 #endif

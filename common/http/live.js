@@ -58,12 +58,16 @@ function candidates(latest) {
       latest.weights ? weightText(latest.weights[i], experts[i]) : ""]));
 }
 
-function drawAll() {
-  charts.forEach((chart) => chart.destroy());
-  charts = [];
+function prepare() {
   palette(false);
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   Chart.defaults.font.size = 0.75 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+}
+
+function drawAll() {
+  charts.forEach((chart) => chart.destroy());
+  charts = [];
+  prepare();
   losses("chart-losses");
   meanLosses("chart-mean-losses");
   weights("chart-weights");
@@ -88,10 +92,11 @@ function range(values, digits) {
   return values.length === 0 ? "" : low === high ? general(low, digits) : general(low, digits) + " to " + general(high, digits);
 }
 
-/* What was released of the kind that a noise is added to: the losses of the latest round over all candidates. Weights of models and
- * answers to questions are not kept for the page. */
+/* What was released of the kind that a noise is added to: the losses of the latest round over all candidates, or what the latest
+ * predict round answered. Weights of models and answers to questions are not kept for the page. */
 function signalOf(release) {
   const rounds = result.rounds.filter((r) => Array.isArray(r.losses) && !r.failed);
+  if (release.task === "predict" && result.answers.length > 0) return range(result.answers.map((a) => a.value), 3);
   if (release.unit !== "loss") return "in the results";
   return rounds.length === 0 ? "not yet" : range(rounds[rounds.length - 1].losses.filter(known), 3);
 }
@@ -167,7 +172,7 @@ function pick(number) {
 
 function showTold(told) {
   show(told.status);
-  showLive(told.status.facts, told.drawn, told.status.shown);
+  showLive(told.status.facts, told.drawn, told.status.shown, told.forecasts);
 }
 
 async function askForPicked() {
@@ -205,10 +210,11 @@ function showLinks(facts) {
   byId("results").replaceChildren(...resultLinks(facts));
 }
 
-window.showLive = function (facts, drawn, shown = null) {
+window.showLive = function (facts, drawn, shown = null, ahead = null) {
   const text = summaryOf(facts, shown);
   if (byId("summary").textContent !== text) byId("summary").textContent = text;
   showJobs(facts, facts.job_info.length > 0 ? shown : null);
   showLinks(facts);
   showDrawn(drawn);
+  showAhead(drawn, drawn === null ? null : ahead);
 };

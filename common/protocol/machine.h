@@ -48,9 +48,10 @@ enum followed {
 
 /* How one of those stands who serve a job together: a collector, or the coordinator that leads. */
 struct standing_of {
-    struct peer peer; /* a collector; "" the coordinator that leads */
-    uint64_t ready;   /* its agents that are ready */
-    uint64_t open;    /* 0, or 1 + the round that it has open */
+    struct peer peer;   /* a collector; "" the coordinator that leads */
+    uint64_t ready;     /* its agents that are ready */
+    uint64_t undecided; /* its agents that are connected and have said neither yes nor no */
+    uint64_t open;      /* 0, or 1 + the round that it has open */
     uint64_t
         settled; /* a collector: 0, or 1 + the round to which it has nothing more to add, all parts handed in */
     uint64_t answers; /* that its open round has */

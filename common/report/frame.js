@@ -30,8 +30,15 @@ function written(v, format, digits) {
 }
 const fixed = (v, digits) => written(v, "fixed", digits);
 const percent = (v) => written(v, "percent", 1);
-/* A candidate's latest weight, and how far the noise may have moved it. */
-const weightText = (v, e) => percent(v) + (known(v) && known(e.weight_low) && known(e.weight_high) ? " (" + percent(e.weight_low) + " to " + percent(e.weight_high) + ")" : "");
+/* A candidate's latest weight, and how far the noise may have moved it. "100.0% (0.0% to 100.0%)" would tell nobody that noise alone
+ * may have made it so. */
+const WEIGHT_OPEN = 0.9;
+function weightText(v, e) {
+  if (!known(v) || !known(e.weight_low) || !known(e.weight_high)) { return percent(v); }
+  const low = percent(e.weight_low), high = percent(e.weight_high);
+  return percent(v) + (e.weight_high - e.weight_low > WEIGHT_OPEN ? " (it may be the noise alone)"
+    : low === high ? " (the same without noise)" : " (" + low + " to " + high + ")");
+}
 /* As papers print a p-value. */
 const pValue = (v) => known(v) && v < 0.001 ? "< 0.001" : fixed(v, 3);
 

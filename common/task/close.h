@@ -72,7 +72,7 @@ struct task_close {
                             const struct job *job, const struct stage *stage,
                             const struct record *record);
     bool
-        is_shown; /* describe tells a loss and a weight of each expert, and needs no earlier round: OUTCOME_SHOWS has it */
+        is_shown; /* describe tells a loss and a weight of each expert, or answers alone, and needs no earlier round: OUTCOME_SHOWS has it */
 };
 
 #define CLOSE_PART(NAME, name) extern const struct task_close task_close_##name;

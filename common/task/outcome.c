@@ -1,10 +1,9 @@
 #include "task/outcome.h"
 
 #include "base/bytes.h"
-#include "base/text.h"
 #include "crypto/digest.h"
-#include "job/reach.h"
 #include "task/close.h"
+#include "task/outcome_history.h"
 
 #include <float.h>
 #include <math.h>
@@ -191,132 +190,11 @@ enum status outcome_add_experts(struct outcome_expert **added, struct outcome *o
     memset(*added, 0, rows * sizeof *expert);
     for (size_t i = 0; i < rows; i++) {
         (*added)[i].weight = 1;
+        (*added)[i].round = outcome->rounds_closed;
     }
     memcpy(weights + outcome->expert_count * width, blob.data, blob.size);
     outcome->expert_count = total;
     outcome->artifact = artifact_of(outcome, (struct slice){weights, total * width * 8});
-    return STATUS_OK;
-}
-
-static size_t shown_most(const struct outcome *outcome)
-{
-    const size_t most = outcome->expert_count == 0 ? OUTCOME_SHOWN_ROUNDS
-                                                   : OUTCOME_SHOWN_NUMBERS / outcome->expert_count;
-    return most > OUTCOME_SHOWN_ROUNDS ? OUTCOME_SHOWN_ROUNDS : most < 4 ? 4 : most;
-}
-
-/* Keeps those rounds that are a multiple of the stride. */
-static void thin_out(struct outcome *outcome)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < outcome->round_count; i++) {
-        if (outcome->round[i].round % outcome->stride == 0) {
-            outcome->round[kept++] = outcome->round[i];
-        } else {
-            outcome_round_free(&outcome->round[i]);
-        }
-    }
-    outcome->round_count = kept;
-}
-
-/* Before another round is added: the latest one so far stays if its turn is. */
-static void make_room_for_shown(struct outcome *outcome)
-{
-    thin_out(outcome);
-    while (outcome->round_count >= shown_most(outcome)) {
-        outcome->stride *= 2;
-        thin_out(outcome);
-    }
-}
-
-static enum status history_add_round(struct outcome *outcome, const struct job *job,
-                                     const struct stage *stage, const struct record *record)
-{
-    const bool shows = outcome->history == OUTCOME_SHOWS;
-    if (shows) {
-        make_room_for_shown(outcome);
-    }
-    struct outcome_round *grown =
-        realloc(outcome->round, (outcome->round_count + 1) * sizeof *grown);
-    if (grown == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    outcome->round = grown;
-    struct outcome_round *round = &grown[outcome->round_count];
-    *round = (struct outcome_round){.task = stage->task,
-                                    .round = record->as.round.round,
-                                    .agent_count = record->as.round.agent_count,
-                                    .records = record->as.round.records,
-                                    .failed = record->as.round.failed,
-                                    .chosen = record->as.round.chosen,
-                                    .expert_count = outcome->expert_count,
-                                    .seconds = record->as.round.duration_ms / 1000.0,
-                                    .weight_noise = NAN,
-                                    .regret_average = NAN,
-                                    .regret_bound = NAN};
-    outcome->round_count++;
-    if (!shows) { /* what it spent takes as long as the job is: nothing to draw */
-        const bool paid = !record->as.round.failed || record->as.round.agent_count > 0;
-        round->epsilon_micro =
-            outcome_epsilon_micro(job, record->as.round.round + (paid ? 1U : 0U));
-    }
-    const struct task_close *kind = task_close(job, stage);
-    const bool is_described =
-        !round->failed && kind->describe != NULL &&
-        (!shows || (kind->is_shown && outcome->expert_count <= OUTCOME_SHOWN_EXPERTS));
-    return is_described ? kind->describe(round, outcome, job, stage, record) : STATUS_OK;
-}
-
-/* There is room for a power of two of agents. */
-static bool history_has_room(struct outcome *outcome)
-{
-    const size_t count = outcome->agent_count;
-    if (count > 0 && (count & (count - 1)) != 0) {
-        return true;
-    }
-    struct outcome_agent *grown =
-        realloc(outcome->agent, (count > 0 ? 2 * count : 1) * sizeof *grown);
-    outcome->agent = grown != NULL ? grown : outcome->agent;
-    return grown != NULL;
-}
-
-/* Returns the agent of that name, a new one where there is none; NULL without memory. Rounds name their agents in the order
- * of their names: those of the first round come in at the end, and nothing is moved. */
-static struct outcome_agent *history_agent(struct outcome *outcome, const struct peer *peer)
-{
-    struct outcome_agent *agent =
-        outcome->agent_count == 0
-            ? NULL
-            : bsearch(peer, outcome->agent, outcome->agent_count, sizeof *agent, text_order);
-    if (agent != NULL || !history_has_room(outcome)) {
-        return agent;
-    }
-    agent = &outcome->agent[outcome->agent_count++];
-    for (; agent > outcome->agent && text_order(agent - 1, peer) > 0; agent--) {
-        *agent = agent[-1];
-    }
-    *agent = (struct outcome_agent){.peer = *peer};
-    return agent;
-}
-
-static enum status history_add_agents(struct outcome *outcome, const struct job *job,
-                                      const struct stage *stage, uint32_t within,
-                                      const struct record *record)
-{
-    const uint32_t pass = record->as.round.round - within + reach_pass(job, stage, within) + 1;
-    const struct cost cost = reach_event_cost(&job->filter, stage->charge);
-
-    for (size_t i = 0; i < record->as.round.agent_count; i++) {
-        struct outcome_agent *agent = history_agent(outcome, &record->as.round.agent[i]);
-        if (agent == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-        agent->answers++;
-        if (agent->last_pass != pass) {
-            agent->spent = cost_add(agent->spent, cost);
-        }
-        agent->last_pass = pass;
-    }
     return STATUS_OK;
 }
 

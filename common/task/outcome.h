@@ -25,16 +25,25 @@ enum { OUTCOME_NAME_BYTES = 128 };
 enum outcome_history {
     OUTCOME_FORGETS, /* nothing */
     OUTCOME_SHOWS, /* some rounds of all, evenly spread, and the latest: for who looks while a job runs. No agents, and of a
-                      round what a losses stage released, or nothing */
+                      round what a losses stage released, or nothing; and the first answers of the latest predict round */
     OUTCOME_KEEPS  /* all */
 };
 
-enum { OUTCOME_SHOWN_ROUNDS = 64, OUTCOME_SHOWN_EXPERTS = 512, OUTCOME_SHOWN_NUMBERS = 2048 };
+enum {
+    OUTCOME_SHOWN_ROUNDS = 64,
+    OUTCOME_SHOWN_EXPERTS = 512,
+    OUTCOME_SHOWN_NUMBERS = 2048,
+    OUTCOME_SHOWN_ANSWERS = 64
+};
 
 struct outcome_expert {
     char name[OUTCOME_NAME_BYTES]; /* "average, lambda 0.003, threshold +0.25" */
     double lambda;
     double weight; /* before it is judged: 1, an agent's own model's as the job says */
+    uint32_t
+        round; /* that it became known after; of one that the job itself writes, before which it did */
+    uint32_t
+        draws; /* its weights hold the noise of so many answers of that round, as a mean; 0: otherwise, or none */
 };
 
 /* A site whose own answer a round tells. */

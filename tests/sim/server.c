@@ -287,7 +287,7 @@ static bool tell_blob(const struct question *question, struct pg_result *answer)
 static const struct server_statement known[] = {
     {"SELECT (current_setting(", say_durable, false, 8},
     {"DO $$ BEGIN", make_tables, true, 8},
-    {" to_regclass('hedgerow_standing') IS NOT NULL)", server_tell_parts_there, false, 8},
+    {"attrelid = to_regclass('hedgerow_standing')", server_tell_parts_there, false, 8},
     {"SELECT (to_regclass('hedgerow_lease')", tell_begun, false, 8},
     {"INSERT INTO hedgerow_standing", server_list_collectors, true, 8},
     {"UPDATE hedgerow_standing", server_set_standing, true, 32},

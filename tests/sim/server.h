@@ -42,6 +42,7 @@ struct server_row {
 struct server_standing {
     char name[PEER_NAME_BYTES];
     int64_t ready;
+    int64_t undecided;
     int64_t open;
     int64_t settled;
     int64_t answers;

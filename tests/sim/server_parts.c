@@ -105,6 +105,7 @@ bool server_set_standing(const struct question *question, struct pg_result *answ
     standing->settled = early ? value[3].number : value[4].number;
     standing->answers = value[5].number;
     standing->left_ms = value[6].number;
+    standing->undecided = value[8].number;
     standing->heard_ms = value[7].number == 1 ? question->world->now_ms : INT64_MIN;
     server_add_number(answer, 1);
     return true;
@@ -117,14 +118,14 @@ bool server_tell_standings(const struct question *question, struct pg_result *an
         const struct server_standing *standing = &server->standing[i];
         const bool heard = standing->heard_ms != INT64_MIN;
         const int64_t since_ms = heard ? question->world->now_ms - standing->heard_ms : 0;
-        const struct database_value cell[] = {
-            server_bytes(standing->name, strlen(standing->name)),
-            server_number(standing->ready),
-            server_number(standing->open),
-            server_number(standing->settled),
-            server_number(standing->answers),
-            server_number(standing->left_ms - since_ms),
-            server_number(heard && since_ms < PRESENT_MS ? 1 : 0)};
+        const struct database_value cell[] = {server_bytes(standing->name, strlen(standing->name)),
+                                              server_number(standing->ready),
+                                              server_number(standing->open),
+                                              server_number(standing->settled),
+                                              server_number(standing->answers),
+                                              server_number(standing->left_ms - since_ms),
+                                              server_number(heard && since_ms < PRESENT_MS ? 1 : 0),
+                                              server_number(standing->undecided)};
         server_add_row(answer, cell, sizeof cell / sizeof cell[0]);
     }
     return true;

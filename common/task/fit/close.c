@@ -62,7 +62,9 @@ void closing_name_fits(struct outcome_expert *expert, const struct stage *stage,
         expert[row].weight = stage->own_weight;
     }
     for (size_t i = 0; i < rows; i++) {
+        const bool is_own = i > stage->shift_count; /* made of one answer */
         expert[i].lambda = lambda;
+        expert[i].draws = stage->task != TASK_FIT ? 0 : is_own ? 1 : record->as.round.agent_count;
     }
 }
 

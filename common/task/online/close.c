@@ -23,6 +23,7 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     }
     enum status status = outcome_add_experts(&expert, outcome, 1, blob);
     if (status == STATUS_OK) {
+        expert->draws = record->as.round.agent_count;
         (void)snprintf(expert->name, OUTCOME_NAME_BYTES, "online, %s %" PRIu64,
                        schema_is_series(&job->schema) ? "day" : "record", rows.first + rows.count);
     }

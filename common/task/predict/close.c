@@ -164,4 +164,5 @@ static enum status describe(struct outcome_round *round, const struct outcome *o
     return STATUS_OK;
 }
 
-const struct task_close task_close_predict = {.close = close, .add = add, .describe = describe};
+const struct task_close task_close_predict = {
+    .close = close, .add = add, .describe = describe, .is_shown = true};

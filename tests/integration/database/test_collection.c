@@ -245,15 +245,18 @@ Test(collection, each_says_how_it_stands, .init = setup_led, .fini = teardown)
     cr_expect_eq(collection_tell(lead, &(struct standing_of){.ready = 1, .open = 4}, &why),
                  STATUS_OK);
     cr_expect_eq(collection_tell(east, &(struct standing_of){.ready = 7}, &why), STATUS_OK);
-    cr_expect_eq(collection_tell(east, &(struct standing_of){.ready = 8}, &why), STATUS_OK);
-    psql("UPDATE hedgerow_standing SET ready = -1, settled = 2, answers = 3, left_ms = 9000,"
-         " heard = clock_timestamp() - interval '11 s' WHERE name = 'west'");
+    cr_expect_eq(collection_tell(east, &(struct standing_of){.ready = 8, .undecided = 3}, &why),
+                 STATUS_OK);
+    psql(
+        "UPDATE hedgerow_standing SET ready = -1, undecided = -1, settled = 2, answers = 3, left_ms = 9000,"
+        " heard = clock_timestamp() - interval '11 s' WHERE name = 'west'");
     cr_assert_eq(collection_ask(lead, is, &count, &why), STATUS_OK, "%s", why.text);
     cr_assert_eq(count, 3);
     cr_expect(is[0].peer.name[0] == '\0' && is[0].ready == 1 && is[0].open == 4 && is[0].present);
-    cr_expect(strcmp(is[1].peer.name, "east") == 0 && is[1].ready == 8 && is[1].present);
-    cr_expect(strcmp(is[2].peer.name, "west") == 0 && is[2].ready == 0 && !is[2].present &&
-              is[2].settled == 2 && is[2].answers == 3);
+    cr_expect(strcmp(is[1].peer.name, "east") == 0 && is[1].ready == 8 && is[1].undecided == 3 &&
+              is[1].present);
+    cr_expect(strcmp(is[2].peer.name, "west") == 0 && is[2].ready == 0 && is[2].undecided == 0 &&
+              !is[2].present && is[2].settled == 2 && is[2].answers == 3);
     cr_expect(is[2].left_ms < -2000 + 1 && is[2].left_ms > -60000, "time has passed since");
     collection_close(east);
 }

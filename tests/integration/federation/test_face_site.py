@@ -199,6 +199,9 @@ def refused_jobs_are_shown_with_the_reason(make, programs):
     policy = federation.folder / "site-1" / "policy.yml"
     costly = text_of("costly").replace("epsilon: 1\n", "epsilon: 7\n")
     expect("epsilon: 7" in costly, "the job costs as much as before")
+    shared = hashlib.sha256(text_of("first").encode()).hexdigest()[:2]
+    while not hashlib.sha256(costly.encode()).hexdigest().startswith(shared):
+        costly += "# so that two digests begin alike\n"
     number = submit(federation, "costly", costly)
     shown = wait_state(place, "costly", "refused")
     judge(shown)
@@ -235,6 +238,9 @@ def refused_jobs_are_shown_with_the_reason(make, programs):
     policy.write_text(before)
     shown = wait_state(place, "first", "waiting")
     expect([job["name"] for job in shown["waiting"]] == ["first"] and len(shown["refused"]) == 2, f"{shown}")
+    expect(shown["waiting"][0]["digest"].startswith(shared) and shown["refused"][1]["digest"].startswith(shared), f"{shown}")
+    said = agent(federation, "show", shared, code=3)
+    expect("more than one job has a digest that begins with" in said, f"a job that waits and one that was refused: {said}")
     same_as_the_commands(federation, shown)
 
 

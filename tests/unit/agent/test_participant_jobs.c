@@ -2,6 +2,8 @@
 
 #include "timed.h"
 
+#include "protocol/wire.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -19,9 +21,32 @@ Test(participant_jobs, looks_at_so_many_jobs_a_day_and_says_so_once)
     const char *told = strstr(bench.logged, "jobs-limited");
     cr_assert_not_null(told);
     cr_assert_null(strstr(told + 1, "jobs-limited"), "one line: %s", bench.logged);
+    cr_assert_eq(timed_count(&bench, MESSAGE_DECLINE), 3, "silence would be taken for a person's");
     bench.wall_ms += DAY_MS;
     timed_offer(&bench, 7);
     cr_assert_eq(bench.works, 4, "the next day");
+    cr_assert_eq(timed_count(&bench, MESSAGE_DECLINE), 3);
+    timed_free(&bench);
+}
+
+/* The job that is declined is the one that was offered, and the one that is under way goes on. */
+Test(participant_jobs, declines_by_name_the_job_that_is_one_too_many)
+{
+    struct timed bench;
+    struct message declined = {.kind = MESSAGE_HELLO};
+    timed_init(&bench, 10);
+    bench.policy.jobs_per_day = 1;
+    timed_offer(&bench, 1);
+    const struct job_name first = bench.job;
+    timed_offer(&bench, 2);
+    cr_assert_eq(timed_count(&bench, MESSAGE_DECLINE), 1);
+    for (size_t i = bench.sent_count; declined.kind != MESSAGE_DECLINE && i-- > 0;) {
+        const struct slice control = {bench.sent[i].control, bench.sent[i].size};
+        (void)!wire_decode(&declined, control, (struct slice){0});
+    }
+    cr_assert_eq(declined.kind, MESSAGE_DECLINE);
+    cr_assert(digest_equal(&declined.as.decline.job, &bench.job.id));
+    cr_assert_not(digest_equal(&declined.as.decline.job, &first.id));
     timed_free(&bench);
 }
 

@@ -280,17 +280,27 @@ static void say(struct central *bench, size_t agent, const struct message *messa
     cr_assert_eq(step(bench, &event), STATUS_OK);
 }
 
-void central_greet(struct central *bench)
+static void greet(struct central *bench, bool ready)
 {
     for (size_t agent = 0; agent < CENTRAL_AGENTS; agent++) {
         struct message hello = {.kind = MESSAGE_HELLO};
         hello.as.hello.job = bench->coordinator->outcome.job_name.id;
         hello.as.hello.version = PROTOCOL_VERSION;
         hello.as.hello.rounds_closed = bench->coordinator->outcome.rounds_closed;
-        hello.as.hello.ready = true;
+        hello.as.hello.ready = ready;
         hello.as.hello.dictionary = bench->shown[agent];
         say(bench, agent, &hello, (struct slice){0});
     }
+}
+
+void central_greet(struct central *bench)
+{
+    greet(bench, true);
+}
+
+void central_greet_undecided(struct central *bench)
+{
+    greet(bench, false);
 }
 
 void central_show(struct central *bench, size_t agent, const struct digest *digest,

@@ -85,6 +85,8 @@ enum status central_restart(struct central *bench);
  * value of agent a at place i is value(a, i). */
 void central_wait(struct central *bench, int64_t ms);
 void central_greet(struct central *bench);
+/** All of them are there, and none has said yes or no. */
+void central_greet_undecided(struct central *bench);
 void central_offer(struct central *bench, size_t agent, const int64_t *value, size_t count);
 void central_send(struct central *bench, size_t agent, const int64_t *value, size_t count);
 /** An agent offers value and sends other words along with the offer. */

@@ -293,6 +293,34 @@ Test(round_collect, who_leads_stays_until_its_collectors_are_through)
     team_end();
 }
 
+/* People at a collector's sites may have to decide, too. Planted: they counted where they are ready alone, and the job failed at its
+ * join deadline. A collector that says nothing has nobody. */
+Test(round_collect, people_at_a_collector_are_waited_for)
+{
+    for (int present = 0; present < 2; present++) {
+        team_begin();
+        central_greet_undecided(&team[1]);
+        const struct coordinator_view view = coordinator_look(team[1].coordinator);
+        cr_expect_eq(view.undecided, CENTRAL_AGENTS);
+        cr_expect_eq(view.ready, 0);
+        struct standing_of east = {
+            .peer = team_names[0], .undecided = view.undecided, .present = true};
+        team_tell(&team[0], &east);
+        team[0].coordinator->patient_ms = team[0].now_ms + 60000;
+        east.present = present == 1;
+        team_tell(&team[0], &east);
+        for (int second = 0; second < 30; second++) {
+            central_wait(&team[0], 1000);
+        }
+        cr_expect_eq(team[0].coordinator->outcome.failed, present == 0);
+        east.undecided = 0;
+        east.ready = CENTRAL_AGENTS;
+        team_tell(&team[0], &east);
+        cr_expect_eq(coordinator_look(team[0].coordinator).open, present);
+        team_end();
+    }
+}
+
 /* Nothing more comes from agents who decline, or from a list that got empty: nobody waits for them. */
 Test(round_collect, nobody_waits_for_nobody)
 {

@@ -363,6 +363,16 @@ Test(html, shows_how_far_the_noise_may_have_moved_a_weight)
     cr_assert(strstr(page, "75.0% (50.0% to 87.5%)") != NULL);
     cr_assert(strstr(page, "<td>25.0%</td>") != NULL, "one without a bar has none");
     free(page);
+    result.round[result.round_count - 1].weight[0] = 1;
+    result.expert[0].weight_low = 0;
+    result.expert[0].weight_high = 1;
+    page = drawn(&result);
+    cr_assert(strstr(page, "100.0% (it may be the noise alone)") != NULL);
+    free(page);
+    result.expert[0].weight_low = 0.9999;
+    page = drawn(&result);
+    cr_assert(strstr(page, "100.0% (the same without noise)") != NULL);
+    free(page);
     result_free(&result);
 }
 

@@ -243,3 +243,59 @@ Test(close_predict, records_that_cannot_follow_are_refused)
                  STATUS_CORRUPT);
     fixture_free(&f);
 }
+
+/* For who looks: what the latest such round answered stays beside the rounds that follow, however many, and no more of it than
+ * a page shows. */
+Test(close_predict, the_latest_answers_stay_in_what_is_shown)
+{
+    enum { POINTS = OUTCOME_SHOWN_ANSWERS + 6, LOSSES = 300 };
+    char text[4096];
+    size_t used = 0;
+    struct job job;
+    struct outcome outcome;
+    struct peer agents[2] = {{"a"}, {"b"}};
+    used += (size_t)snprintf(
+        text, sizeof text,
+        "hedgerow: 1\njob: toy\ndata:\n  label: {column: y, centre: 0, half_width: 1}\n"
+        "  features: [{column: a, centre: 50, half_width: 50}]\n"
+        "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 400}\n"
+        "cohort: {minimum: 2, records: 400, join_deadline_s: 1, deadline_s: 1}\nstages:\n"
+        "  - {task: predict, loss: squared, lambdas: [0.5, 1], share: 0.5, grid_bits: 16,\n"
+        "     kernel: {kind: gaussian, gamma: 1}, points: [[0]");
+    for (size_t i = 1; i < POINTS; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, ", [%zu]", i);
+    }
+    (void)snprintf(text + used, sizeof text - used,
+                   "]}\n  - {task: losses, loss: absolute, rounds: %d, batch: 1, share: 0.5, "
+                   "grid_bits: 4}\n",
+                   LOSSES);
+    history_begin(&job, &outcome, text);
+    outcome_free(&outcome);
+    outcome_init(&outcome, &job, OUTCOME_SHOWS);
+    struct record begin = {.kind = RECORD_JOB};
+    begin.as.job.job.id.byte[0] = 1;
+    cr_assert_eq(outcome_add(&outcome, &job, &begin, (struct slice){0}), STATUS_OK);
+    for (uint32_t round = 0; round < 2 + LOSSES; round++) {
+        const double row[D] = {1, 2};
+        int64_t sum[POINTS] = {0};
+        struct record record = history_round(round, agents, 2);
+        sum[0] = 2 * (1 + (int64_t)round) << 10;
+        record.as.round.sum = sum;
+        record.as.round.sum_count = round < 2 ? POINTS : 2;
+        const struct slice blob = {row, round < 2 ? sizeof row : 0};
+        cr_assert_eq(outcome_add(&outcome, &job, &record, blob), STATUS_OK);
+        size_t with = 0;
+        for (size_t i = 0; i < outcome.round_count; i++) {
+            const struct outcome_round *one = &outcome.round[i];
+            with += one->answer_count > 0;
+            cr_assert(one->answer_count == 0 || one->round == (round == 0 ? 0U : 1U));
+            cr_assert(one->answer_count == 0 || one->answer_count == OUTCOME_SHOWN_ANSWERS);
+            cr_assert(one->answer_count == 0 ||
+                      one->answer[0].value == (1 + one->round) * ldexp(1, -6));
+        }
+        cr_assert_eq(with, 1, "%zu after round %u", with, round);
+        cr_assert_leq(outcome.round_count, OUTCOME_SHOWN_ROUNDS);
+    }
+    outcome_free(&outcome);
+    job_free(&job);
+}
