@@ -193,6 +193,13 @@ void survival_say_test(struct query_answer *answer, const struct answering *answ
         }
         return;
     }
+    if (survival->log_rank_is_biased) {
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "not enough data for this question at this epsilon: many have the event and "
+                       "many are lost in one interval, and groups are not lost alike: the test "
+                       "would be biased; an earlier end would do");
+        return;
+    }
     for (size_t g = 0; g < cells->groups; g++) {
         found.of[g] = !survival_is_hidden(cells, g);
         count += found.of[g];
