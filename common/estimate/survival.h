@@ -111,6 +111,16 @@ void survival_estimate(struct survival *out, const struct survival_cells *cells)
 /** Returns the records of a group, noise included. */
 double survival_records(const struct survival_cells *cells, size_t group);
 
+/* How many of a group were found at risk, and how many the noise asks for; NAN: so many were found. */
+struct survival_lack {
+    bool is_at_end; /* else in the middle of the time, up to which a curve needs them */
+    double found;
+    double needed;
+};
+
+/** Tells what a group without a curve or a mean has too few of. */
+struct survival_lack survival_lacks(const struct survival_cells *cells, size_t group);
+
 /** Answers whether the curves and means of some groups are given. of: (groups) whether it is of this group */
 bool survival_is_whole(const struct survival_cells *cells, const bool *of);
 
