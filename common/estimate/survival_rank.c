@@ -146,7 +146,7 @@ static void expect_bias(double *bias, const struct rank *rank)
     const size_t k = rank->cells->intervals;
     for (size_t j = 0; j < rank->used; j++) {
         const double q = fmin(rank->death[j] / rank->all[j], 1);
-        double hazard[SURVIVAL_GROUPS_MAX];
+        double hazard[SURVIVAL_GROUPS_MAX] = {0};
         double mean = 0;
         if (!has_many(rank, j)) {
             break;
