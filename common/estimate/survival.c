@@ -316,6 +316,23 @@ bool survival_is_large(const struct survival_cells *cells, size_t group)
     return records > 0 && survival_suffices(records, &known, cells->intervals);
 }
 
+struct survival_lack survival_lacks(const struct survival_cells *cells, size_t group)
+{
+    const size_t place[] = {(cells->intervals + 1) / 2 - 1, cells->intervals - 1};
+    struct survival_group own;
+    survival_group_fill(&own, cells, group);
+    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
+        const struct survival_lack lack = {.is_at_end = i > 0,
+                                           .found = own.at_risk[place[i]],
+                                           .needed = SURVIVAL_RISK_OVER_NOISE *
+                                                     own.at_risk_noise[place[i]]};
+        if (!(lack.found > lack.needed)) {
+            return lack;
+        }
+    }
+    return (struct survival_lack){.found = NAN, .needed = NAN};
+}
+
 void survival_estimate(struct survival *out, const struct survival_cells *cells)
 {
     const size_t k = cells->intervals;

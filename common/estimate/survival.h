@@ -92,6 +92,9 @@ struct survival {
     struct estimate median_difference[SURVIVAL_GROUPS_MAX]; /* likewise; an end NAN: beyond */
     double log_rank; /* chi-squared with tested - 1 degrees of freedom; NAN when not given */
     double log_rank_p;
+    bool
+        log_rank_is_biased; /* not given: of one hazard U would have a mean above a fifth of its deviation, as
+                                groups are not lost alike and many leave in one interval */
     size_t tested; /* groups: more than 10 records, and 5 standard deviations of their noise */
     bool is_tested[SURVIVAL_GROUPS_MAX];
 };
@@ -107,6 +110,16 @@ void survival_estimate(struct survival *out, const struct survival_cells *cells)
 
 /** Returns the records of a group, noise included. */
 double survival_records(const struct survival_cells *cells, size_t group);
+
+/* How many of a group were found at risk, and how many the noise asks for; NAN: so many were found. */
+struct survival_lack {
+    bool is_at_end; /* else in the middle of the time, up to which a curve needs them */
+    double found;
+    double needed;
+};
+
+/** Tells what a group without a curve or a mean has too few of. */
+struct survival_lack survival_lacks(const struct survival_cells *cells, size_t group);
 
 /** Answers whether the curves and means of some groups are given. of: (groups) whether it is of this group */
 bool survival_is_whole(const struct survival_cells *cells, const bool *of);

@@ -94,9 +94,10 @@ void query_say_enough(char *note, size_t bytes, const struct answering *answerin
                        : kind == QUERY_CROSSTAB ? "a row of about "
                                                 : "a group of about ",
                        ceil(records),
-                       kind == QUERY_SURVIVAL      ? " if half of them die"
-                       : kind == QUERY_CONCORDANCE ? " if a fifth of them have the event"
-                                                   : "");
+                       kind == QUERY_SURVIVAL ? " if half of them die"
+                       : kind == QUERY_EVALUATE || kind == QUERY_CONCORDANCE
+                           ? " if a fifth of them have the event"
+                           : "");
     }
 }
 

@@ -82,9 +82,18 @@ static void say_lack(char *note, size_t bytes, const struct answering *answering
     if (!(survival_records(cells, group) >= needed)) {
         query_say_enough(note, bytes, answering);
     } else if (!say_few_deaths(note, bytes, cells, group)) {
+        const struct survival_lack lack = survival_lacks(cells, group);
+        char number[96] = "";
+        if (!isnan(lack.needed)) {
+            (void)snprintf(number, sizeof number, ": about %.0f %s, and more than %.0f are needed",
+                           fmax(lack.found, 0),
+                           lack.is_at_end ? "in the last interval" : "in the middle of the time",
+                           lack.needed);
+        }
         (void)snprintf(note + used, bytes - used,
                        ": too few records are still under observation late in the time, for this "
-                       "noise; an earlier end would do");
+                       "noise%s; an earlier end would do",
+                       number);
     }
 }
 
@@ -191,6 +200,13 @@ void survival_say_test(struct query_answer *answer, const struct answering *answ
                 query_say_left_out(answer, "", query_group_name(answering->query, g));
             }
         }
+        return;
+    }
+    if (survival->log_rank_is_biased) {
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "not enough data for this question at this epsilon: many have the event and "
+                       "many are lost in one interval, and groups are not lost alike: the test "
+                       "would be biased; an earlier end would do");
         return;
     }
     for (size_t g = 0; g < cells->groups; g++) {

@@ -32,6 +32,21 @@ static bool has_work(uint64_t work, uint64_t rows, size_t cells)
     return rows > 0 && rows <= work / (cells + WORK_OF_ROW);
 }
 
+/* Where a number's levels end, so that `x` and `whole(x)` are told apart where these differ, and there alone. Rounded, as the same
+ * edge may be computed in two ways. */
+static uint64_t print_of_edges(const struct query_variable *variable)
+{
+    const double fine = 1048576;
+    const struct column *column = &variable->column;
+    const double width = predicate_value(column, column->centre + column->half_width) -
+                         predicate_value(column, column->centre - column->half_width);
+    uint64_t print = made_mix(variable->levels);
+    for (size_t k = 0; k + 1 < variable->levels; k++) {
+        print = made_mix(print ^ even_bits(round(variable->step[k] / width * fine)));
+    }
+    return print;
+}
+
 /* Of a logistic regress `death` and `death == 1` may be the same: what decides is what records add. */
 static uint64_t print_of_words(const struct query *query)
 {
@@ -42,7 +57,9 @@ static uint64_t print_of_words(const struct query *query)
         const struct query_variable *variable = &query->variable[i];
         variables += made_mix(4 * (uint64_t)variable->column_index + (variable->is_log ? 1 : 0) +
                               (variable->is_factor ? 2 : 0));
-        variables += variable->is_whole ? made_mix(~(uint64_t)variable->column_index) : 0;
+        if (query->kind == QUERY_REGRESS && variable->column.kind == COLUMN_NUMBER) {
+            variables += made_mix(print_of_edges(variable) ^ ~(uint64_t)variable->column_index);
+        }
     }
     print = made_mix(print ^ variables);
     print = made_mix(print ^ (has_column ? query->column_index : 0));

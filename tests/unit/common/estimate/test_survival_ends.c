@@ -145,3 +145,42 @@ Test(survival_ends, means_that_seldom_are_shown_hold_the_truth)
     cr_expect(hold >= 0.935 * shown, "%g", hold / shown);
     cr_expect(planted < 0.9 * shown, "%g", planted / shown);
 }
+
+/* One hazard, 60 over the time, so that nearly all is over in the first interval. The first group die; of the second are lost, evenly
+ * over a fiftieth of the time, 58 % before they would. A loss is no half of that interval: 704 die of 854 at risk, which is 412 and
+ * not 495 of the first group. */
+Test(survival_ends, no_test_where_intervals_are_so_long_that_it_would_be_biased)
+{
+    enum { K = 10 };
+    static double far[SURVIVAL_CELLS(2, K)] = {
+        [0] = 495, [1] = 5, [2 * K + 1] = 209, [2 * K + 1 + K] = 291};
+    static double alike[SURVIVAL_CELLS(2, K)] = {
+        [0] = 209, [K] = 291, [2 * K + 1] = 209, [2 * K + 1 + K] = 291};
+    survival_estimate(&survival, &(struct survival_cells){far, 2, K, K, 1, 0});
+    cr_expect(isnan(survival.log_rank_p) && isnan(survival.log_rank), "%g", survival.log_rank_p);
+    cr_expect(survival.log_rank_is_biased);
+    survival_estimate(&survival, &(struct survival_cells){alike, 2, K, K, 1, 0});
+    cr_expect(survival.log_rank_p > 0.99 && !survival.log_rank_is_biased);
+}
+
+/* The same two groups over ten intervals of which each has few: hazards of 1.2 over the time, and half of the second group are lost. */
+Test(survival_ends, a_test_where_groups_are_not_lost_alike)
+{
+    enum { K = 10 };
+    static double own[SURVIVAL_CELLS(2, K)];
+    double left[2] = {500, 500};
+    for (size_t j = 0; j < K; j++) {
+        for (size_t g = 0; g < 2; g++) {
+            const double lost = g == 1 ? left[g] * 0.1 : 0;
+            const double died = (left[g] - lost / 2) * -expm1(-0.12);
+            own[g * (2 * K + 1) + j] = died;
+            own[g * (2 * K + 1) + K + j] = lost;
+            left[g] -= lost + died;
+        }
+    }
+    own[2 * K] = left[0];
+    own[4 * K + 1] = left[1];
+    survival_estimate(&survival, &(struct survival_cells){own, 2, K, K, 1, 0});
+    cr_expect(survival.log_rank_p > 0.95 && !survival.log_rank_is_biased, "%g",
+              survival.log_rank_p);
+}

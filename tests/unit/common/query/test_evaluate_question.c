@@ -173,3 +173,26 @@ Test(evaluate_question, names_no_factor_where_nobody_was_found)
     query_run_free(&run);
     query_set_free(&set);
 }
+
+/* The group is as large as it is said to have to be: what it lacks is the event, and the number is of groups that have it. */
+Test(evaluate_question, says_of_which_group_so_many_records_would_do)
+{
+    const char *const text[] = {"evaluate: age for death in 8 levels"};
+    struct query_set set;
+    struct query_run run;
+    int64_t sum[2 * N + 2] = {0};
+    static struct query_answer answer[32];
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    for (size_t k = 0; k < N; k++) {
+        sum[k] = 125 * ONE;
+    }
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, sum, &(struct query_noise){.scale = ONE, .draws = 1}, 1000);
+    query_run_answers(answer, &run);
+    cr_expect(strcmp(answer[1].unit, "AUC") == 0 && isnan(answer[1].value));
+    cr_expect(strstr(answer[1].note, "a group of about") != NULL &&
+                  strstr(answer[1].note, "if a fifth of them have the event") != NULL,
+              "%s", answer[1].note);
+    query_run_free(&run);
+    query_set_free(&set);
+}

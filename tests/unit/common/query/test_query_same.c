@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* Behind the toy's columns: categories that may be missing, a time, and a risk. */
-enum { MORE_COLUMNS = TOY_COLUMNS + 5, WORK = 1 << 26 };
+enum { MORE_COLUMNS = TOY_COLUMNS + 6, WORK = 1 << 26 };
 
 static struct column more_column[MORE_COLUMNS] = {
     [TOY_COLUMNS] = {.name = "dead",
@@ -21,6 +21,7 @@ static struct column more_column[MORE_COLUMNS] = {
     {.name = "risk", .centre = 0.5, .half_width = 0.5},
     {.name = "ward", .kind = COLUMN_CATEGORY, .category_count = 2, .category = {"a", "b"}},
     {.name = "dose", .centre = 10, .half_width = 5},
+    {.name = "visits", .centre = 1, .half_width = 1.5},
 };
 
 static const struct schema more = {
@@ -150,6 +151,8 @@ Test(query_same, knows_larger_questions_in_another_order, .init = begin)
         {"regress: death ~ age + sex", "regress: death ~ sex + age"},
         {"regress: death ~ age + sex", "regress: death == 1 ~ age + sex"},
         {"regress: dose ~ kappa + log(age)", "regress: dose ~ log(age) + kappa"},
+        {"regress: death ~ visits + sex in 3 levels", /* 0, 1 and 2 have a level each */
+         "regress: death ~ sex + whole(visits) in 3 levels"},
         {"regress: death ~ factor(dose) + sex", "regress: death == 1 ~ sex + factor(dose)"},
         {"regress: time futime event death ~ age + sex, to 5000",
          "regress: time futime event death == 1 ~ sex + age, to 5000"},
@@ -190,6 +193,9 @@ Test(query_same, tells_larger_questions_apart, .init = begin)
         {"regress: death ~ age + sex", "regress: dead ~ age + sex"},
         {"regress: dose ~ age", "regress: dose ~ log(age)"},
         {"regress: dose ~ age", "regress: counts dose ~ age"},
+        {"regress: death ~ dose", "regress: death ~ whole(dose)"}, /* levels end elsewhere */
+        {"regress: death ~ log(dose) in 4 levels", "regress: death ~ log(whole(dose)) in 4 levels"},
+        {"regress: death ~ visits in 2 levels", "regress: death ~ whole(visits) in 2 levels"},
         {"regress: death ~ factor(dose)", "regress: death ~ dose"},
         {"regress: death ~ factor(dose)", "regress: death ~ dose in 11 levels"},
         {"regress: time futime event death ~ age, to 5000",

@@ -289,3 +289,29 @@ Test(survival_question, says_what_a_group_lacks)
         query_set_free(&set);
     }
 }
+
+/* A curve, but hardly anybody left at its end: no factor follows from what may be noise, so the numbers themselves are told. */
+Test(survival_question, says_how_many_are_too_few_at_the_end)
+{
+    enum { WIDTH = 2 * K + 1, MEAN = 1 /* of the first group, behind its median */ };
+    const char *const text[] = {"survival: time age event death by sex, to 80 in 4 intervals"};
+    struct query_set set;
+    struct query_run run;
+    struct query_answer answer[7];
+    int64_t sum[2 * WIDTH + 1] = {0};
+    static const int64_t cell[WIDTH] = {120, 60, 5, 0, 80, 120, 12, 0, 1};
+    for (size_t j = 0; j < WIDTH; j++) {
+        sum[j] = sum[WIDTH + j] = cell[j] * ONE;
+    }
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, sum, &(struct query_noise){.scale = ONE * 2.0, .draws = 1}, 796);
+    query_run_answers(answer, &run);
+    cr_expect(!isnan(answer[0].value), "%s", answer[0].note);
+    cr_expect(isnan(answer[MEAN].value));
+    cr_expect(strstr(answer[MEAN].note,
+                     "this noise: about 1 in the last interval, and more than") != NULL,
+              "%s", answer[MEAN].note);
+    query_run_free(&run);
+    query_set_free(&set);
+}
