@@ -28,8 +28,9 @@ struct gate_request {
     bool exact;               /* central trust: the coordinator adds the noise, once, to the sum */
     struct masks_site *masks; /* distributed trust: LISTED, and MASKED afterwards; else NULL */
     uint64_t shares;          /* with masks: how many make up the whole noise; else 0 */
-    unsigned word_bytes;      /* of a number of the answer: round_word_bytes, or as the masks say */
-    int64_t wall_ms;          /* now, as the record will say */
+    unsigned word_bytes;      /* of a number of the answer: as round_form or the masks say, */
+    unsigned shift;  /* and to what it is rounded: round_form's; 0 of exact and masked ones */
+    int64_t wall_ms; /* now, as the record will say */
 };
 
 /** Makes a gate with all that the policy allows. Fails with STATUS_NO_MEMORY. gate_free wipes. */

@@ -8,16 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum status aggregate_begin(struct aggregate *aggregate, size_t count)
+enum status aggregate_begin(struct aggregate *aggregate, size_t count,
+                            const struct encode_form *form)
 {
+    const struct encode_form wanted = *form;
     aggregate_free(aggregate);
-    aggregate->sum = calloc(count, sizeof *aggregate->sum);
-    if (aggregate->sum == NULL) {
+    if (wanted.sum_bytes == 4) {
+        aggregate->narrow = calloc(count, sizeof *aggregate->narrow);
+    } else {
+        aggregate->sum = calloc(count, sizeof *aggregate->sum);
+    }
+    if (!aggregate_is_open(aggregate)) {
         return STATUS_NO_MEMORY;
     }
     aggregate->count = count;
-    aggregate->staging_count = count * 8 <= STAGING_BYTES_SMALL ? STAGING_MAX : STAGING_LARGE;
+    aggregate->form = wanted;
+    aggregate->staging_count =
+        count * wanted.word_bytes <= STAGING_BYTES_SMALL ? STAGING_MAX : STAGING_LARGE;
     return STATUS_OK;
+}
+
+static void drop_narrow(struct aggregate *aggregate)
+{
+    if (aggregate->narrow != NULL) {
+        bytes_wipe(aggregate->narrow, aggregate->count * sizeof *aggregate->narrow);
+        free(aggregate->narrow);
+        aggregate->narrow = NULL;
+    }
 }
 
 void aggregate_free(struct aggregate *aggregate)
@@ -25,11 +42,85 @@ void aggregate_free(struct aggregate *aggregate)
     for (size_t i = 0; i < STAGING_MAX; i++) {
         aggregate_drop(&aggregate->staging[i]);
     }
+    drop_narrow(aggregate);
     if (aggregate->sum != NULL) {
         bytes_wipe(aggregate->sum, aggregate->count * sizeof *aggregate->sum);
         free(aggregate->sum);
     }
     *aggregate = (struct aggregate){0};
+}
+
+bool aggregate_is_open(const struct aggregate *aggregate)
+{
+    return aggregate->sum != NULL || aggregate->narrow != NULL;
+}
+
+static int64_t scaled(int64_t steps, unsigned shift)
+{
+    return (int64_t)((uint64_t)steps << shift);
+}
+
+int64_t aggregate_value(const struct aggregate *aggregate, size_t i)
+{
+    return aggregate->sum != NULL ? aggregate->sum[i]
+                                  : scaled(aggregate->narrow[i], aggregate->form.shift);
+}
+
+static enum status widen(struct aggregate *aggregate)
+{
+    if (aggregate->sum != NULL) {
+        return STATUS_OK;
+    }
+    int64_t *sum = malloc(aggregate->count * sizeof *sum);
+    if (sum == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < aggregate->count; i++) {
+        sum[i] = aggregate_value(aggregate, i);
+    }
+    drop_narrow(aggregate);
+    aggregate->sum = sum;
+    return STATUS_OK;
+}
+
+enum status aggregate_take(struct aggregate *aggregate, int64_t **sum)
+{
+    for (size_t i = 0; i < STAGING_MAX; i++) {
+        aggregate_drop(&aggregate->staging[i]); /* before there are two sums */
+    }
+    const enum status status = widen(aggregate);
+    if (status == STATUS_OK) {
+        *sum = aggregate->sum;
+        aggregate->sum = NULL;
+        aggregate_free(aggregate);
+    }
+    return status;
+}
+
+enum status aggregate_pack(struct aggregate *aggregate, uint8_t **out, size_t *size)
+{
+    const bool wide = aggregate->sum != NULL;
+    *size = aggregate->count * (wide ? 8 : 4);
+    *out = malloc(*size);
+    if (*out == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < aggregate->count; i++) {
+        if (wide) {
+            store_u64(*out + 8 * i, (uint64_t)aggregate->sum[i]);
+            aggregate->sum[i] = 0;
+        } else {
+            store_u32(*out + 4 * i, (uint32_t)aggregate->narrow[i]);
+            aggregate->narrow[i] = 0;
+        }
+    }
+    return STATUS_OK;
+}
+
+bool aggregate_fits(const struct aggregate *aggregate, uint64_t part_bytes)
+{
+    return part_bytes == 8 * (uint64_t)aggregate->count ||
+           (aggregate->form.sum_bytes == 4 && part_bytes == 4 * (uint64_t)aggregate->count);
 }
 
 bool aggregate_has_room(const struct aggregate *aggregate)
@@ -70,27 +161,63 @@ struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *p
     return NULL;
 }
 
-static int64_t value_at(struct slice answer, size_t i, unsigned word_bytes)
+/* shift: what a word's steps are worth. */
+static int64_t value_at(struct slice words, size_t i, unsigned word_bytes, unsigned shift)
 {
     int64_t value = 0;
-    decode_words_add_plainly(&value, (const uint8_t *)answer.data + i * word_bytes, 1, word_bytes);
-    return value;
+    decode_words_add_plainly(&value, (const uint8_t *)words.data + i * word_bytes, 1, word_bytes);
+    return scaled(value, shift);
+}
+
+/* Words of the form's steps go into a narrow sum as they are. A sum that some other words have made wide takes each of them
+ * by its worth, which is rare. */
+static enum status add_words(struct aggregate *aggregate, struct slice words, unsigned word_bytes,
+                             unsigned shift)
+{
+    if (aggregate->sum == NULL && word_bytes < 8 && shift == aggregate->form.shift) {
+        decode_words_add_narrow(aggregate->narrow, words.data, aggregate->count, word_bytes);
+        return STATUS_OK;
+    }
+    const enum status status = widen(aggregate);
+    if (status == STATUS_OK && shift == 0) {
+        decode_words_add(aggregate->sum, words.data, aggregate->count, word_bytes);
+    }
+    for (size_t i = 0; status == STATUS_OK && shift > 0 && i < aggregate->count; i++) {
+        aggregate->sum[i] = (int64_t)((uint64_t)aggregate->sum[i] +
+                                      (uint64_t)value_at(words, i, word_bytes, shift));
+    }
+    return status;
+}
+
+static unsigned shift_of(const struct aggregate *aggregate, unsigned word_bytes)
+{
+    return word_bytes == aggregate->form.word_bytes ? aggregate->form.shift : 0;
 }
 
 enum status aggregate_add(struct aggregate *aggregate, struct slice answer,
                           const struct digest *digest, int64_t *values)
 {
     const unsigned word_bytes = encode_word_bytes_of(answer.size, aggregate->count);
+    const unsigned shift = shift_of(aggregate, word_bytes);
 
     CHECK(word_bytes > 0);
     if (!digest_is_of(digest, answer)) {
         return STATUS_CORRUPT;
     }
-    decode_words_add(aggregate->sum, answer.data, aggregate->count, word_bytes);
     for (size_t i = 0; values != NULL && i < aggregate->count; i++) {
-        values[i] = value_at(answer, i, word_bytes);
+        values[i] = value_at(answer, i, word_bytes, shift);
     }
-    return STATUS_OK;
+    /* Wider words than the text gives may hold more than a narrow sum has room for. */
+    const enum status status =
+        word_bytes > aggregate->form.word_bytes ? widen(aggregate) : STATUS_OK;
+    return status == STATUS_OK ? add_words(aggregate, answer, word_bytes, shift) : status;
+}
+
+enum status aggregate_add_part(struct aggregate *aggregate, struct slice part)
+{
+    const unsigned bytes = encode_word_bytes_of(part.size, aggregate->count);
+    CHECK(aggregate_fits(aggregate, part.size));
+    return add_words(aggregate, part, bytes, bytes == 4 ? aggregate->form.shift : 0);
 }
 
 bool aggregate_is_within(const struct aggregate *aggregate, struct slice answer, int64_t low,
@@ -99,7 +226,7 @@ bool aggregate_is_within(const struct aggregate *aggregate, struct slice answer,
     const unsigned word_bytes = encode_word_bytes_of(answer.size, aggregate->count);
     bool within = true;
     for (size_t i = 0; i < aggregate->count; i++) {
-        const int64_t value = value_at(answer, i, word_bytes);
+        const int64_t value = value_at(answer, i, word_bytes, 0); /* exact: it has no steps */
         within = ((value >= low) & (value <= high) & within) != 0;
     }
     return within;

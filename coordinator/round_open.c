@@ -61,7 +61,9 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, int64_t left
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
     size_t count = round_answer_count(c->options.job, stage, within, c->outcome.expert_count);
-    enum status status = aggregate_begin(&c->aggregate, count);
+    const struct encode_form form =
+        round_form(c->options.job, stage, within, c->outcome.expert_count, c->answers_max);
+    enum status status = aggregate_begin(&c->aggregate, count, &form);
 
     if (status != STATUS_OK) {
         return status;

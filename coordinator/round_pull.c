@@ -116,7 +116,10 @@ static enum status count_answer(struct coordinator *c, struct member *member, st
             return STATUS_NO_MEMORY;
         }
     }
-    enum status status = aggregate_add(&c->aggregate, answer, &member->answer, member->own);
+    const enum status status = aggregate_add(&c->aggregate, answer, &member->answer, member->own);
+    if (status == STATUS_NO_MEMORY) {
+        return status;
+    }
     if (status != STATUS_OK) {
         free(member->own);
         member->own = NULL;

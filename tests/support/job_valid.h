@@ -202,7 +202,7 @@ static inline bool job_valid_words(const struct job *job, const struct stage *st
     const uint32_t distinct = round_distinct(stage) < 3 ? round_distinct(stage) : 3;
     bool good = true;
     for (uint32_t within = 0; within < distinct; within++) {
-        const unsigned bytes = round_word_bytes(job, stage, within, experts);
+        const unsigned bytes = round_form(job, stage, within, experts, 1).word_bytes;
         if (job->trust == TRUST_DISTRIBUTED || bytes == 8) {
             good = good && bytes == 8;
             continue;

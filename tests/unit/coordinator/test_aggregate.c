@@ -11,6 +11,8 @@
 
 enum { COUNT = 3, AGENTS = 5 };
 
+static const struct encode_form wide = {.word_bytes = 8, .sum_bytes = 8};
+
 static struct digest digest_of(const uint8_t *bytes, size_t size)
 {
     struct slice slice = {bytes, size};
@@ -55,7 +57,7 @@ Test(aggregate, words_of_every_size_are_added_with_their_signs)
     struct aggregate aggregate = {0};
     int64_t kept[COUNT];
 
-    cr_assert_eq(aggregate_begin(&aggregate, COUNT), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&aggregate, COUNT, &wide), STATUS_OK);
     for (unsigned word_bytes = 2; word_bytes <= 8; word_bytes *= 2) {
         cr_assert_eq(move_words(&aggregate, "a", value, word_bytes, NULL, kept), STATUS_OK);
         cr_expect_arr_eq(kept, value, sizeof kept);
@@ -77,8 +79,8 @@ Test(aggregate, the_sum_does_not_depend_on_the_order_and_wraps)
     for (size_t i = 0; i < AGENTS * COUNT; i++) {
         value[i / COUNT][i % COUNT] = (int64_t)seeded_random_word(&seeded);
     }
-    cr_assert_eq(aggregate_begin(&first, COUNT), STATUS_OK);
-    cr_assert_eq(aggregate_begin(&second, COUNT), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&first, COUNT, &wide), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&second, COUNT, &wide), STATUS_OK);
     for (size_t i = 0; i < AGENTS; i++) {
         cr_assert_eq(move(&first, "a", value[i], NULL, NULL), STATUS_OK);
         cr_assert_eq(move(&second, "a", value[AGENTS - 1 - i], NULL, NULL), STATUS_OK);
@@ -95,7 +97,7 @@ Test(aggregate, bytes_that_do_not_match_their_digest_change_nothing)
     struct digest wrong = {{1}};
     int64_t before[COUNT];
 
-    cr_assert_eq(aggregate_begin(&aggregate, COUNT), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&aggregate, COUNT, &wide), STATUS_OK);
     cr_assert_eq(move(&aggregate, "a", value, NULL, NULL), STATUS_OK);
     memcpy(before, aggregate.sum, sizeof before);
     cr_assert_eq(move(&aggregate, "b", value, &wrong, NULL), STATUS_CORRUPT);
@@ -111,7 +113,7 @@ Test(aggregate, keeps_an_answer_as_it_came)
     const int64_t value[COUNT] = {-16, INT64_MIN, INT64_MAX};
     int64_t kept[COUNT];
 
-    cr_assert_eq(aggregate_begin(&aggregate, COUNT), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&aggregate, COUNT, &wide), STATUS_OK);
     cr_assert_eq(move(&aggregate, "a", value, NULL, kept), STATUS_OK);
     cr_assert_arr_eq(kept, value, sizeof value);
     aggregate_free(&aggregate);
@@ -123,11 +125,11 @@ Test(aggregate, staging_is_bounded_and_two_for_large_vectors)
     struct staging *staging;
     struct peer peer = {"a"};
 
-    cr_assert_eq(aggregate_begin(&aggregate, STAGING_BYTES_SMALL / 8 + 1), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&aggregate, STAGING_BYTES_SMALL / 8 + 1, &wide), STATUS_OK);
     cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_OK);
     cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_OK);
     cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_AGAIN);
-    cr_assert_eq(aggregate_begin(&aggregate, 4), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&aggregate, 4, &wide), STATUS_OK);
     for (int i = 0; i < STAGING_MAX; i++) {
         cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0),
                      STATUS_OK);
@@ -181,7 +183,7 @@ Test(aggregate, a_large_answer_is_checked_by_its_tree_or_by_the_sha256_of_before
 
     digest_tree(&tree, answer);
     cr_assert_not(digest_equal(&tree, &plain));
-    cr_assert_eq(aggregate_begin(&aggregate, LARGE), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&aggregate, LARGE, &wide), STATUS_OK);
     cr_expect_eq(aggregate_add(&aggregate, answer, &tree, NULL), STATUS_OK);
     cr_expect_eq(aggregate_add(&aggregate, answer, &plain, NULL), STATUS_OK);
     bytes[sizeof bytes - 1] ^= 1;

@@ -54,9 +54,9 @@ Test(job_words, are_as_wide_as_bounds_and_noise_need)
     };
     for (size_t i = 0; i < sizeof trial / sizeof trial[0]; i++) {
         struct job job = read_job(&trial[i]);
-        cr_expect_eq(round_word_bytes(&job, job.stage, 0, 0), trial[i].bytes, "%s, %s, %s: %u",
-                     trial[i].trust, trial[i].epsilon, trial[i].stage,
-                     round_word_bytes(&job, job.stage, 0, 0));
+        cr_expect_eq(round_form(&job, job.stage, 0, 0, 1).word_bytes, trial[i].bytes,
+                     "%s, %s, %s: %u", trial[i].trust, trial[i].epsilon, trial[i].stage,
+                     round_form(&job, job.stage, 0, 0, 1).word_bytes);
         job_free(&job);
     }
 }
@@ -69,11 +69,11 @@ Test(job_words, are_the_same_for_every_agent)
     for (size_t i = 0; i < 2; i++) {
         struct job job = read_job(&trial[i]);
         struct why why = {""};
-        cr_expect_eq(round_word_bytes(&job, job.stage, 0, 0), trial[i].bytes);
+        cr_expect_eq(round_form(&job, job.stage, 0, 0, 1).word_bytes, trial[i].bytes);
         for (uint64_t records = 1; records < 3000000; records = 3 * records + 1) {
             cr_assert_eq(job_settle(&job, records, &why), STATUS_OK, "%s", why.text);
-            cr_expect_eq(round_word_bytes(&job, job.stage, 0, 0), trial[i].bytes, "%llu records",
-                         (unsigned long long)records);
+            cr_expect_eq(round_form(&job, job.stage, 0, 0, 1).word_bytes, trial[i].bytes,
+                         "%llu records", (unsigned long long)records);
         }
         job_free(&job);
     }
