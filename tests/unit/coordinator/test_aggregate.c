@@ -192,3 +192,91 @@ Test(aggregate, a_large_answer_is_checked_by_its_tree_or_by_the_sha256_of_before
     cr_expect_eq(aggregate.sum[LARGE - 1], 0);
     aggregate_free(&aggregate);
 }
+
+static const struct encode_form short_words = {.word_bytes = 2, .shift = 12, .sum_bytes = 4};
+
+/* Both kinds of sum, and the one that becomes the other when an agent of before repeats an answer of wider words. */
+Test(aggregate, a_narrow_sum_counts_steps_and_becomes_wide_for_wider_words)
+{
+    const int64_t steps[COUNT] = {-30000, 1, 32767};
+    const int64_t grid[COUNT] = {5, -1, INT32_MAX};
+    for (size_t at = 0; at < 4; at++) { /* the wider answer comes at each place, or never */
+        struct aggregate aggregate = {0};
+        int64_t kept[COUNT];
+        int64_t *sum = NULL;
+        cr_assert_eq(aggregate_begin(&aggregate, COUNT, &short_words), STATUS_OK);
+        for (size_t i = 0; i < 3; i++) {
+            cr_assert_eq(i == at ? move_words(&aggregate, "a", grid, 4, NULL, kept)
+                                 : move_words(&aggregate, "a", steps, 2, NULL, kept),
+                         STATUS_OK);
+            for (size_t j = 0; j < COUNT; j++) {
+                cr_expect_eq(kept[j], i == at ? grid[j] : steps[j] * 4096);
+            }
+            cr_expect_eq(aggregate.sum == NULL, i < at);
+        }
+        cr_assert_eq(aggregate_take(&aggregate, &sum), STATUS_OK);
+        cr_assert_not(aggregate_is_open(&aggregate));
+        for (size_t j = 0; j < COUNT; j++) {
+            cr_expect_eq(sum[j], (at < 3 ? 2 : 3) * 4096 * steps[j] + (at < 3 ? grid[j] : 0));
+        }
+        free(sum);
+    }
+}
+
+/* What the largest number of answers of the widest short words come to fits. */
+Test(aggregate, a_narrow_sum_has_room_for_every_agent_there_may_be)
+{
+    const int64_t value[COUNT] = {INT16_MAX, INT16_MIN, 0};
+    struct aggregate aggregate = {0};
+    cr_assert_eq(aggregate_begin(&aggregate, COUNT, &short_words), STATUS_OK);
+    for (size_t i = 0; i < PEERS_MAX; i++) {
+        cr_assert_eq(move_words(&aggregate, "a", value, 2, NULL, NULL), STATUS_OK);
+    }
+    for (size_t j = 0; j < COUNT; j++) {
+        cr_expect_eq(aggregate_value(&aggregate, j), 4096 * PEERS_MAX * value[j]);
+    }
+    aggregate_free(&aggregate);
+}
+
+/* A collector's part is as wide as its sum was, and the leader takes both, with sums of both. */
+Test(aggregate, parts_of_both_widths_add_up)
+{
+    const int64_t steps[COUNT] = {-7, 8, 30000};
+    const int64_t grid[COUNT] = {1, 2, INT64_C(1) << 40};
+    for (unsigned part_is_wide = 0; part_is_wide < 2; part_is_wide++) {
+        for (unsigned leader_is_wide = 0; leader_is_wide < 2; leader_is_wide++) {
+            struct aggregate part = {0};
+            struct aggregate leader = {0};
+            uint8_t *packed = NULL;
+            size_t size = 0;
+            int64_t zero[COUNT] = {0};
+            cr_assert_eq(aggregate_begin(&part, COUNT, &short_words), STATUS_OK);
+            cr_assert_eq(aggregate_begin(&leader, COUNT, &short_words), STATUS_OK);
+            cr_assert_eq(move_words(&part, "a", steps, 2, NULL, NULL), STATUS_OK);
+            cr_assert_eq(move_words(&leader, "b", steps, 2, NULL, NULL), STATUS_OK);
+            if (part_is_wide) {
+                cr_assert_eq(move_words(&part, "c", grid, 8, NULL, NULL), STATUS_OK);
+            }
+            if (leader_is_wide) {
+                cr_assert_eq(move_words(&leader, "d", zero, 8, NULL, NULL), STATUS_OK);
+            }
+            cr_assert_eq(aggregate_pack(&part, &packed, &size), STATUS_OK);
+            cr_expect_eq(size, (part_is_wide ? 8 : 4) * COUNT);
+            cr_assert(aggregate_fits(&leader, size));
+            cr_assert_eq(aggregate_add_part(&leader, (struct slice){packed, size}), STATUS_OK);
+            for (size_t j = 0; j < COUNT; j++) {
+                cr_expect_eq(aggregate_value(&part, j), 0, "a further part begins");
+                cr_expect_eq(aggregate_value(&leader, j),
+                             2 * 4096 * steps[j] + (part_is_wide ? grid[j] : 0));
+            }
+            free(packed);
+            aggregate_free(&part);
+            aggregate_free(&leader);
+        }
+    }
+    struct aggregate of_wide = {0};
+    cr_assert_eq(aggregate_begin(&of_wide, COUNT, &wide), STATUS_OK);
+    cr_expect(aggregate_fits(&of_wide, 8 * COUNT));
+    cr_expect_not(aggregate_fits(&of_wide, 4 * COUNT), "no sum of this round is narrow");
+    aggregate_free(&of_wide);
+}
