@@ -230,6 +230,15 @@ static void put_stage_trusts(struct table *table, const struct job_answer *answe
         }
     }
     table->rows += has_regret ? 3 : 1;
+    row = &table->cell[table->rows++];
+    (void)snprintf(row[0][0], TABLE_CELL_BYTES, "  time of a round");
+    for (unsigned i = 0; i < TRUST_COUNT; i++) {
+        const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
+        if (plan != NULL) {
+            const double took_s = job_plan_round_s(plan, stage, answer->link_mbit);
+            (void)snprintf(row[0][i + 1], TABLE_CELL_BYTES, "%s s", decimal_short(took_s, 2).text);
+        }
+    }
 }
 
 /* What a round takes, without a model to fetch. */
@@ -246,48 +255,11 @@ static void put_prices(struct table *table, const struct job_answer *answer)
     }
 }
 
-/* Whom each trust trusts with what. */
-static void print_trusted(const struct job_answer *answer)
-{
-    for (unsigned i = 0; i < TRUST_COUNT; i++) {
-        const struct trust *trust = trust_at((enum job_trust)i);
-        const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
-        char counts[CELL_BYTES] = "";
-        if (plan == NULL) {
-            wrap_print(stdout, 0, 2, "Under trust %s there is no such job: %s", trust->name,
-                       answer->none[i].text);
-            continue;
-        }
-        if (trust->masked) {
-            (void)snprintf(counts, sizeof counts, " (minimum %u, dishonest %u, honest %u)",
-                           plan->job.cohort_min, (unsigned)plan->job.dishonest,
-                           (unsigned)plan->job.honest);
-        }
-        wrap_print_in(stdout, TABLE_WIDTH, 0, 2, "trust %s: %s%s.", trust->name, trust->trusted,
-                      counts);
-    }
-}
-
-/* A plan under another trust may need more sites in every round: then its noise is not that of the same releases. */
-static void print_other_minimum(const struct job_answer *answer)
-{
-    for (unsigned i = 0; i < TRUST_COUNT; i++) {
-        const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
-        if (plan != NULL && plan->job.cohort_min != answer->plan.job.cohort_min) {
-            wrap_print(
-                stdout, 0, 0,
-                "Trust %s is planned with cohort.minimum %u here. A stage that plans itself, as "
-                "learn does, may then release other numbers: compare what its own plan prints.",
-                job_plan_trust(plan), plan->job.cohort_min);
-        }
-    }
-}
-
 static enum status print_trusts(const struct job_answer *answer)
 {
     const struct job_plan *better = job_answer_better(answer);
     struct table table;
-    const enum status status = table_init(&table, 2 + 3 * answer->plan.job.stage_count);
+    const enum status status = table_init(&table, 2 + 4 * answer->plan.job.stage_count);
     if (status != STATUS_OK) {
         return status;
     }
@@ -306,8 +278,7 @@ static enum status print_trusts(const struct job_answer *answer)
     (void)putchar('\n');
     table_print(&table, 0);
     table_free(&table);
-    print_other_minimum(answer);
-    print_trusted(answer);
+    job_answer_print_trusted(answer);
     if (better == NULL) {
         wrap_print(
             stdout, 0, 0,
