@@ -201,6 +201,7 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     gate->pending.view.invitation = request->invitation;
     gate->pending.view.exact = request->exact;
     gate->pending.view.rows = request->charge.row_count;
+    gate->pending.view.shift = request->shift;
     *blob = request->exact
                 ? (struct slice){0}
                 : (struct slice){gate->pending.data, gate->pending.view.bytes.size + opening_size};
@@ -216,6 +217,7 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     }
     record->as.answer.answer_bytes = gate->pending.view.size;
     record->as.answer.masks_bytes = opening_size;
+    record->as.answer.shift = request->shift;
     gate->latest_pass = request->charge.pass;
     status = gate_advance(gate, &request->job, request->round);
 done:

@@ -107,6 +107,7 @@ struct gate_answer_view {
     uint64_t size;
     uint64_t sequence;
     uint64_t rows;      /* that its charge is for */
+    unsigned shift;     /* its words count steps of 2^shift of the grid's */
     bool exact;         /* without noise, and in memory only */
     struct slice bytes; /* size 0 when they were dropped */
     struct slice masks; /* of a masked answer: masks_site_unpack takes it; a secret */

@@ -41,6 +41,7 @@ enum status round_offer(struct participant *p, const struct gate_answer_view *an
     message.as.offer.invitation = answer->invitation;
     message.as.offer.answer = answer->digest;
     message.as.offer.bytes = answer->size;
+    message.as.offer.shift = answer->shift;
     if (stage->batch_nano > 0) {
         message.as.offer.records = (uint32_t)answer->rows; /* as they were when it was paid for */
     }

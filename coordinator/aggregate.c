@@ -189,7 +189,7 @@ static enum status add_words(struct aggregate *aggregate, struct slice words, un
     return status;
 }
 
-static unsigned shift_of(const struct aggregate *aggregate, unsigned word_bytes)
+unsigned aggregate_shift(const struct aggregate *aggregate, unsigned word_bytes)
 {
     return word_bytes == aggregate->form.word_bytes ? aggregate->form.shift : 0;
 }
@@ -198,7 +198,7 @@ enum status aggregate_add(struct aggregate *aggregate, struct slice answer,
                           const struct digest *digest, int64_t *values)
 {
     const unsigned word_bytes = encode_word_bytes_of(answer.size, aggregate->count);
-    const unsigned shift = shift_of(aggregate, word_bytes);
+    const unsigned shift = aggregate_shift(aggregate, word_bytes);
 
     CHECK(word_bytes > 0);
     if (!digest_is_of(digest, answer)) {

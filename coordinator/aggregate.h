@@ -66,6 +66,9 @@ MUST_USE enum status aggregate_pull(struct aggregate *aggregate, struct staging 
 /** Returns the staging of that peer, or NULL. */
 struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *peer);
 
+/** Returns how many steps a step of words of this size is, as a power of 2: whoever offers an answer says it too. */
+unsigned aggregate_shift(const struct aggregate *aggregate, unsigned word_bytes);
+
 /** Adds a whole answer, whose size encode_word_bytes_of knows, to the sum when it matches the digest;
  * values (count) receives it in grid steps where wanted (may be NULL). An answer of wider words than the job's text gives it, which
  * a program of before has made, makes the sum wide.

@@ -177,6 +177,12 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
         refuse(c, member, "offer-refused", "its answer has the wrong dimension");
         return STATUS_OK;
     }
+    /* As it was recorded: by a program whose rules for it may have been others. */
+    if (message->as.offer.shift != aggregate_shift(&c->aggregate, word_bytes)) {
+        refuse(c, member, "offer-refused",
+               "its numbers count other steps than the job's text says");
+        return STATUS_OK;
+    }
     if (!records_fit(c, message->as.offer.records)) {
         refuse(c, member, "offer-refused", "it is about more or fewer records than the job allows");
         return STATUS_OK;

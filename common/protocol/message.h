@@ -22,6 +22,7 @@ enum {
     JOB_TEXT_BYTES_MAX = 64 * 1024,
     ROUNDS_MAX = 1000000,
     LINE_NAME_BYTES = 16,
+    WORD_SHIFT_MAX = 62,           /* of a word's steps */
     OFFER_RECORDS_MAX = 1000000000 /* of one agent */
 };
 #define TRANSFER_BYTES_MAX                                                                         \
@@ -93,6 +94,8 @@ struct message {
             struct digest answer;     /* digest_tree of the bytes */
             uint64_t bytes;
             uint32_t records; /* that it looks at, where the job says a share; else 0 */
+            uint32_t
+                shift; /* its words count steps of 2^shift of the grid's: whoever reads other steps refuses it */
         } offer;
         struct {
             struct digest job;

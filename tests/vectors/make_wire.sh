@@ -26,6 +26,8 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     frame offer "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 8000000 }"
     frame offer-share "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 8000000
         records: 3000 }"
+    frame offer-rounded "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 2000000
+        shift: 12 }"
     frame chunk "chunk { job: \"$A\" round: 2 offset: 65536 }"
     frame decline "decline { job: \"$A\" }"
     frame fetch "fetch { digest: \"$D\" offset: 1 length: 65536 }"
@@ -62,6 +64,8 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     record answer-event "wall_ms: 1 answer { job: \"$A\" round: 2 task: \"update\" delta_atto: 7
         pass: \"$D\" row_count: 32 invitation: \"$B\" answer: \"$C\" answer_bytes: 24 mechanism: 4
         neighbours: 1 sigma_micro: 4500000 count: 12 sampling_nano: 10000000 }"
+    record answer-rounded "wall_ms: 1 answer { job: \"$A\" round: 2 task: \"update\" epsilon_micro: 250000
+        pass: \"$D\" row_count: 32 invitation: \"$B\" answer: \"$C\" answer_bytes: 24 shift: 12 }"
     record round "wall_ms: 1 round { job: \"$A\" round: 2 chosen: 1 agent: \"hospital-1\"
         agent: \"hospital-2\" sum: -1 sum: 4611686018427387904 blob_bytes: 0 duration_ms: 1500 }"
     record round-share "wall_ms: 1 round { job: \"$A\" round: 2 chosen: 1 agent: \"hospital-1\"

@@ -82,6 +82,7 @@ static void offer(const struct acting *acting, struct effects *effects)
     message.as.offer.round = invite->as.invite.round;
     message.as.offer.answer = acting->answer_digest;
     message.as.offer.bytes = answer_of(acting).size;
+    message.as.offer.shift = acting->agent->form.shift;
     send_message(&message,
                  message_whole_bytes(&message) > 0 ? answer_of(acting) : (struct slice){0},
                  effects);

@@ -65,6 +65,10 @@ Test(wire, packs_what_agents_say_as_protoc_does)
     check_known("offer", &m);
     m.as.offer.records = 3000;
     check_known("offer-share", &m);
+    m.as.offer.records = 0;
+    m.as.offer.bytes = 2000000;
+    m.as.offer.shift = 12;
+    check_known("offer-rounded", &m);
     start(&m, MESSAGE_CHUNK);
     m.as.chunk.job = all(0x0a);
     m.as.chunk.round = 2;
