@@ -12,6 +12,8 @@ enum status aggregate_begin(struct aggregate *aggregate, size_t count,
                             const struct encode_form *form)
 {
     const struct encode_form wanted = *form;
+    CHECK(wanted.shift == 0 || wanted.sum_bytes == 4);
+    CHECK(wanted.sum_bytes == 8 || wanted.word_bytes < 8);
     aggregate_free(aggregate);
     if (wanted.sum_bytes == 4) {
         aggregate->narrow = calloc(count, sizeof *aggregate->narrow);
@@ -23,18 +25,9 @@ enum status aggregate_begin(struct aggregate *aggregate, size_t count,
     }
     aggregate->count = count;
     aggregate->form = wanted;
-    aggregate->staging_count =
-        count * wanted.word_bytes <= STAGING_BYTES_SMALL ? STAGING_MAX : STAGING_LARGE;
+    /* By the widest words that an answer may have: plan job tells the memory. */
+    aggregate->staging_count = count * 8 <= STAGING_BYTES_SMALL ? STAGING_MAX : STAGING_LARGE;
     return STATUS_OK;
-}
-
-static void drop_narrow(struct aggregate *aggregate)
-{
-    if (aggregate->narrow != NULL) {
-        bytes_wipe(aggregate->narrow, aggregate->count * sizeof *aggregate->narrow);
-        free(aggregate->narrow);
-        aggregate->narrow = NULL;
-    }
 }
 
 void aggregate_free(struct aggregate *aggregate)
@@ -42,7 +35,10 @@ void aggregate_free(struct aggregate *aggregate)
     for (size_t i = 0; i < STAGING_MAX; i++) {
         aggregate_drop(&aggregate->staging[i]);
     }
-    drop_narrow(aggregate);
+    if (aggregate->narrow != NULL) {
+        bytes_wipe(aggregate->narrow, aggregate->count * sizeof *aggregate->narrow);
+        free(aggregate->narrow);
+    }
     if (aggregate->sum != NULL) {
         bytes_wipe(aggregate->sum, aggregate->count * sizeof *aggregate->sum);
         free(aggregate->sum);
@@ -62,25 +58,22 @@ static int64_t scaled(int64_t steps, unsigned shift)
 
 int64_t aggregate_value(const struct aggregate *aggregate, size_t i)
 {
-    return aggregate->sum != NULL ? aggregate->sum[i]
-                                  : scaled(aggregate->narrow[i], aggregate->form.shift);
+    uint64_t value = 0;
+    if (aggregate->narrow != NULL) {
+        value += (uint64_t)scaled(aggregate->narrow[i], aggregate->form.shift);
+    }
+    if (aggregate->sum != NULL) {
+        value += (uint64_t)aggregate->sum[i];
+    }
+    return (int64_t)value;
 }
 
-static enum status widen(struct aggregate *aggregate)
+static enum status need_wide(struct aggregate *aggregate)
 {
-    if (aggregate->sum != NULL) {
-        return STATUS_OK;
+    if (aggregate->sum == NULL) {
+        aggregate->sum = calloc(aggregate->count, sizeof *aggregate->sum);
     }
-    int64_t *sum = malloc(aggregate->count * sizeof *sum);
-    if (sum == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    for (size_t i = 0; i < aggregate->count; i++) {
-        sum[i] = aggregate_value(aggregate, i);
-    }
-    drop_narrow(aggregate);
-    aggregate->sum = sum;
-    return STATUS_OK;
+    return aggregate->sum != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 enum status aggregate_take(struct aggregate *aggregate, int64_t **sum)
@@ -88,8 +81,11 @@ enum status aggregate_take(struct aggregate *aggregate, int64_t **sum)
     for (size_t i = 0; i < STAGING_MAX; i++) {
         aggregate_drop(&aggregate->staging[i]); /* before there are two sums */
     }
-    const enum status status = widen(aggregate);
+    const enum status status = need_wide(aggregate);
     if (status == STATUS_OK) {
+        for (size_t i = 0; aggregate->narrow != NULL && i < aggregate->count; i++) {
+            aggregate->sum[i] = aggregate_value(aggregate, i);
+        }
         *sum = aggregate->sum;
         aggregate->sum = NULL;
         aggregate_free(aggregate);
@@ -99,28 +95,26 @@ enum status aggregate_take(struct aggregate *aggregate, int64_t **sum)
 
 enum status aggregate_pack(struct aggregate *aggregate, uint8_t **out, size_t *size)
 {
-    const bool wide = aggregate->sum != NULL;
-    *size = aggregate->count * (wide ? 8 : 4);
+    *size = 8 * aggregate->count;
     *out = malloc(*size);
     if (*out == NULL) {
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < aggregate->count; i++) {
-        if (wide) {
-            store_u64(*out + 8 * i, (uint64_t)aggregate->sum[i]);
-            aggregate->sum[i] = 0;
-        } else {
-            store_u32(*out + 4 * i, (uint32_t)aggregate->narrow[i]);
-            aggregate->narrow[i] = 0;
-        }
+        store_u64(*out + 8 * i, (uint64_t)aggregate_value(aggregate, i));
+    }
+    if (aggregate->narrow != NULL) {
+        memset(aggregate->narrow, 0, aggregate->count * sizeof *aggregate->narrow);
+    }
+    if (aggregate->sum != NULL) {
+        memset(aggregate->sum, 0, aggregate->count * sizeof *aggregate->sum);
     }
     return STATUS_OK;
 }
 
 bool aggregate_fits(const struct aggregate *aggregate, uint64_t part_bytes)
 {
-    return part_bytes == 8 * (uint64_t)aggregate->count ||
-           (aggregate->form.sum_bytes == 4 && part_bytes == 4 * (uint64_t)aggregate->count);
+    return part_bytes == 8 * (uint64_t)aggregate->count;
 }
 
 bool aggregate_has_room(const struct aggregate *aggregate)
@@ -169,22 +163,17 @@ static int64_t value_at(struct slice words, size_t i, unsigned word_bytes, unsig
     return scaled(value, shift);
 }
 
-/* Words of the form's steps go into a narrow sum as they are. A sum that some other words have made wide takes each of them
- * by its worth, which is rare. */
-static enum status add_words(struct aggregate *aggregate, struct slice words, unsigned word_bytes,
-                             unsigned shift)
+/* Words as wide as the text says, or less, go into a narrow sum. Wider ones may hold more than it has room for, and count the
+ * grid's steps: a wide sum stands beside it from then on. Whoever sends one so slows down nobody else's. */
+static enum status add_words(struct aggregate *aggregate, struct slice words, unsigned word_bytes)
 {
-    if (aggregate->sum == NULL && word_bytes < 8 && shift == aggregate->form.shift) {
+    if (aggregate->narrow != NULL && word_bytes <= aggregate->form.word_bytes) {
         decode_words_add_narrow(aggregate->narrow, words.data, aggregate->count, word_bytes);
         return STATUS_OK;
     }
-    const enum status status = widen(aggregate);
-    if (status == STATUS_OK && shift == 0) {
+    const enum status status = need_wide(aggregate);
+    if (status == STATUS_OK) {
         decode_words_add(aggregate->sum, words.data, aggregate->count, word_bytes);
-    }
-    for (size_t i = 0; status == STATUS_OK && shift > 0 && i < aggregate->count; i++) {
-        aggregate->sum[i] = (int64_t)((uint64_t)aggregate->sum[i] +
-                                      (uint64_t)value_at(words, i, word_bytes, shift));
     }
     return status;
 }
@@ -207,17 +196,13 @@ enum status aggregate_add(struct aggregate *aggregate, struct slice answer,
     for (size_t i = 0; values != NULL && i < aggregate->count; i++) {
         values[i] = value_at(answer, i, word_bytes, shift);
     }
-    /* Wider words than the text gives may hold more than a narrow sum has room for. */
-    const enum status status =
-        word_bytes > aggregate->form.word_bytes ? widen(aggregate) : STATUS_OK;
-    return status == STATUS_OK ? add_words(aggregate, answer, word_bytes, shift) : status;
+    return add_words(aggregate, answer, word_bytes);
 }
 
 enum status aggregate_add_part(struct aggregate *aggregate, struct slice part)
 {
-    const unsigned bytes = encode_word_bytes_of(part.size, aggregate->count);
     CHECK(aggregate_fits(aggregate, part.size));
-    return add_words(aggregate, part, bytes, bytes == 4 ? aggregate->form.shift : 0);
+    return add_words(aggregate, part, 8);
 }
 
 bool aggregate_is_within(const struct aggregate *aggregate, struct slice answer, int64_t low,

@@ -25,10 +25,10 @@ struct staging {
     unsigned lost;    /* how often its peer had lost one to somebody who waited */
 };
 
-/* A round is open where one of both sums is there. */
+/* A round is open where one of both sums is there. Where both are, the round's is what they add up to. */
 struct aggregate {
     int64_t *sum;    /* (count) owned, in grid steps */
-    int32_t *narrow; /* (count) owned, in steps of 2^shift of the grid's */
+    int32_t *narrow; /* (count) owned, in steps of 2^shift of the grid's: where sums have 4 bytes */
     size_t count;
     struct encode_form form;
     struct staging staging[STAGING_MAX];
@@ -47,8 +47,9 @@ int64_t aggregate_value(const struct aggregate *aggregate, size_t i);
 /** Ends the round: *sum (count) is the caller's, in grid steps. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status aggregate_take(struct aggregate *aggregate, int64_t **sum);
 
-/** Packs the sum of a part of the round for whoever leads it, and begins a further part at zero. *out is the caller's. Fails
- * with STATUS_NO_MEMORY. */
+/** Packs the sum of a part of the round for whoever leads it, in words of 8 bytes of the grid's steps, which need no rule about
+ * their width that two versions of the program could have differently; and begins a further part at zero. *out is the caller's.
+ * Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status aggregate_pack(struct aggregate *aggregate, uint8_t **out, size_t *size);
 
 /** Adds what aggregate_pack made; size is one that aggregate_fits. Fails with STATUS_NO_MEMORY, the sum unchanged. */
@@ -71,7 +72,7 @@ unsigned aggregate_shift(const struct aggregate *aggregate, unsigned word_bytes)
 
 /** Adds a whole answer, whose size encode_word_bytes_of knows, to the sum when it matches the digest;
  * values (count) receives it in grid steps where wanted (may be NULL). An answer of wider words than the job's text gives it, which
- * a program of before has made, makes the sum wide.
+ * a program of before has made, counts grid steps.
  * Fails with STATUS_CORRUPT, STATUS_NO_MEMORY, the sum unchanged. */
 MUST_USE enum status aggregate_add(struct aggregate *aggregate, struct slice answer,
                                    const struct digest *digest, int64_t *values);
