@@ -230,27 +230,24 @@ static void put_stage_trusts(struct table *table, const struct job_answer *answe
         }
     }
     table->rows += has_regret ? 3 : 1;
-    row = &table->cell[table->rows++];
-    (void)snprintf(row[0][0], TABLE_CELL_BYTES, "  time of a round");
-    for (unsigned i = 0; i < TRUST_COUNT; i++) {
-        const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
-        if (plan != NULL) {
-            const double took_s = job_plan_round_s(plan, stage, answer->link_mbit);
-            (void)snprintf(row[0][i + 1], TABLE_CELL_BYTES, "%s s", decimal_short(took_s, 2).text);
-        }
-    }
 }
 
-/* What a round takes, without a model to fetch. */
+/* What a round takes: messages, trips and commits without a model to fetch, the time with it, of the longest stage. */
 static void put_prices(struct table *table, const struct job_answer *answer)
 {
     char(*row)[TABLE_CELL_BYTES] = table->cell[table->rows++];
-    (void)snprintf(row[0], TABLE_CELL_BYTES, "messages, trips, commits");
+    (void)snprintf(row[0], TABLE_CELL_BYTES, "messages, trips, commits; time");
     for (unsigned i = 0; i < TRUST_COUNT; i++) {
         const struct trust *trust = trust_at((enum job_trust)i);
-        if (job_answer_under(answer, (enum job_trust)i) != NULL) {
-            (void)snprintf(row[i + 1], TABLE_CELL_BYTES, "%u, %u, %u", trust->messages,
-                           trust->round_trips, trust->commits);
+        const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
+        double most_s = 0;
+        for (size_t stage = 0; plan != NULL && stage < plan->job.stage_count; stage++) {
+            const double now_s = job_plan_round_s(plan, stage, answer->link_mbit);
+            most_s = now_s > most_s ? now_s : most_s;
+        }
+        if (plan != NULL) {
+            (void)snprintf(row[i + 1], TABLE_CELL_BYTES, "%u, %u, %u; %s s", trust->messages,
+                           trust->round_trips, trust->commits, decimal_short(most_s, 2).text);
         }
     }
 }
@@ -259,7 +256,7 @@ static enum status print_trusts(const struct job_answer *answer)
 {
     const struct job_plan *better = job_answer_better(answer);
     struct table table;
-    const enum status status = table_init(&table, 2 + 4 * answer->plan.job.stage_count);
+    const enum status status = table_init(&table, 2 + 3 * answer->plan.job.stage_count);
     if (status != STATUS_OK) {
         return status;
     }

@@ -117,8 +117,8 @@ static void print_other_minimum(const struct job_answer *answer)
 void job_answer_print_trusted(const struct job_answer *answer)
 {
     wrap_print_in(stdout, TABLE_WIDTH, 0, 2,
-                  "Times: about, with a line of %.0f Mbit/s at the coordinator (--link), %d ms for "
-                  "a round trip, and without what a site computes from its records.",
+                  "Times: a line of %.0f Mbit/s at the coordinator (--link), trips of %d ms, "
+                  "no computing at the sites.",
                   answer->link_mbit, (int)PLAN_TRIP_MS);
     print_other_minimum(answer);
     print_trusted(answer);

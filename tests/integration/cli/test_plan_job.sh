@@ -289,8 +289,8 @@ done
 expect 0 "$hedgerow" plan job "$job" --agents 10 --link 10 --json
 cp "$work/out" "$work/link-ten.json"
 expect 0 "$hedgerow" plan job "$job" --agents 5 --link 40
-tells 'Times: about, with a line of 40 Mbit/s at the coordinator (--link), 50 ms for a round trip'
-prints '  time of a round'
+tells 'Times: a line of 40 Mbit/s at the coordinator (--link), trips of 50 ms, no computing at the sites.'
+prints 'messages, trips, commits; time'
 expect 2 "$hedgerow" plan job "$job" --link 0
 python3 - "$work" <<'PY' || fault 'the time of a round'
 import json, math, pathlib, sys
