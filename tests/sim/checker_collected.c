@@ -1,7 +1,6 @@
 /* What a collector hands in: the sum of what the agents that it names have committed, each of them on its own list, to a round
  * that is open or was. */
 
-#include "job/round.h"
 #include "sim/world.h"
 
 #include <inttypes.h>
@@ -16,29 +15,17 @@ static size_t peer_of(const char *name)
     return peer;
 }
 
-enum { WIDTH = 3 }; /* of a model */
-
-/* Of numbers that an answer to the part's round has. */
-static size_t count_of(const struct world *world, const struct record *part)
-{
-    uint32_t within;
-    const struct job *job = &world->fixture.job;
-    const struct stage *stage = job_stage_of(job, part->as.partial.round, &within);
-    return round_answer_count(job, stage, within, world->checker.experts_bytes / (8 * WIDTH));
-}
-
 void collected_on_part(struct world *world, const struct node *node, struct slice body,
                        struct slice blob)
 {
     struct record part;
     if (wire_decode_record(&part, body) != STATUS_OK || part.kind != RECORD_PARTIAL ||
         !digest_equal(&part.as.partial.job, &world->checker.job.id) ||
-        part.as.partial.round > world->checker.round_count ||
-        (blob.size != 4 * count_of(world, &part) && blob.size != 8 * count_of(world, &part))) {
+        part.as.partial.round > world->checker.round_count || blob.size % 8 != 0) {
         world_fail(world, "coordinator %zu hands in what is no part", node->process);
         return;
     }
-    const size_t count = count_of(world, &part);
+    const size_t count = blob.size / 8;
     struct record listed = {.kind = RECORD_ROUND,
                             .as.round = {.job = part.as.partial.job,
                                          .round = part.as.partial.round,

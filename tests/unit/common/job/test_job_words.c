@@ -153,3 +153,28 @@ Test(job_words, of_long_noisy_answers_have_two_bytes)
         job_free(&job);
     }
 }
+
+/* Shares of few records and of many: an agent rounds to the steps that the coordinator reads, whatever it holds. */
+Test(job_words, are_rounded_to_the_same_steps_by_every_agent)
+{
+    static const char *const stage[] = {STEPS("0.01 %", "1", "20", ", share: 1"),
+                                        STEPS("0.01 %", "0.25", "18", ", noise: gaussian")};
+    for (size_t i = 0; i < 2; i++) {
+        char text[2048];
+        struct job job;
+        struct why why = {""};
+        (void)snprintf(text, sizeof text, long_text, 16384, "local", i == 0 ? "0" : "0.00001", "",
+                       stage[i]);
+        cr_assert_eq(job_parse(&job, (struct slice){text, strlen(text)}, "job.yml", &why),
+                     STATUS_OK, "%s", why.text);
+        const struct encode_form form = round_form(&job, job.stage, 0, 0, 256);
+        cr_assert_gt(form.shift, 0);
+        for (uint64_t records = job_records_min(&job); records < 100000000; records *= 3) {
+            cr_assert_eq(job_settle(&job, records, &why), STATUS_OK, "%s", why.text);
+            const struct encode_form own = round_form(&job, job.stage, 0, 0, 1);
+            cr_expect(own.word_bytes == form.word_bytes && own.shift == form.shift,
+                      "%llu records: %u", (unsigned long long)records, own.shift);
+        }
+        job_free(&job);
+    }
+}
