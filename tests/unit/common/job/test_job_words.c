@@ -1,6 +1,7 @@
 /* How many bytes a number of an answer has where it travels: from the job's text alone, and enough. */
 
 #include "job/round.h"
+#include "support/job_valid.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -145,6 +146,7 @@ Test(job_words, of_long_noisy_answers_have_two_bytes)
                      STATUS_OK, "case %zu: %s", i, why.text);
         const struct encode_form form = round_form(&job, job.stage, 0, 0, 1);
         const struct encode_form sum = round_form(&job, job.stage, 0, 0, JOB_AGENTS_MAX);
+        cr_expect(job_is_valid(&job), "case %zu", i);
         cr_expect_eq(form.word_bytes, cases[i].bytes, "case %zu: %u", i, form.word_bytes);
         cr_expect_eq(form.shift > 0, cases[i].rounded, "case %zu: %u", i, form.shift);
         cr_expect(form.word_bytes == sum.word_bytes && form.shift == sum.shift, "case %zu", i);
