@@ -104,7 +104,7 @@ unsigned encode_word_bytes(uint64_t reach);
 /**
  * Returns the shift by which noisy values up to reach fit into words of 2 bytes, or 0 where they fit without one or where
  * rounding would add too much: a step is at most a sixteenth of the scale of the least noise. Rounding then adds at most
- * step^2 / 12 of variance: 2^-11.5 of Gaussian noise's, and half of that of Laplace noise's.
+ * step^2 / 12 of variance: a 3,000th of Gaussian noise's, and half of that of Laplace noise's.
  */
 unsigned encode_shift(uint64_t reach, struct noise_scale least);
 
