@@ -105,7 +105,7 @@ static enum status check_noise(const struct private_vector *vector,
         return status;
     }
     const uint64_t most = (uint64_t)(-vector->low > vector->high ? -vector->low : vector->high);
-    return encode_word_bytes(encode_reach(most, scale)) <= request->word_bytes
+    return encode_fits(encode_reach(most, scale), request->word_bytes, request->shift)
                ? STATUS_OK
                : why_refuse(why, "the answer's bounds do not fit into the words that the job's "
                                  "text gives it; report this as a defect");
@@ -167,6 +167,7 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     CHECK(!gate->pending.exists && vector->count > 0);
     CHECK(request->masks == NULL ||
           8 * request->word_bytes == (unsigned)masks_site_width(request->masks));
+    CHECK(request->shift == 0 || (!request->exact && request->masks == NULL));
     if ((int64_t)request->round <= gate_last_round(gate, &request->job)) {
         status = why_refuse(why, "round %u of this job was answered before", request->round + 1);
         goto done;
@@ -182,6 +183,9 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
         goto done;
     }
     status = add_noise(gate, &grant, vector, request);
+    if (status == STATUS_OK && request->shift > 0) {
+        encode_round(vector->value, vector->count, request->shift); /* post-processing */
+    }
     if (status == STATUS_OK && request->masks != NULL) {
         status = mask(vector, request->masks, &opening, &opening_size);
     }
@@ -197,6 +201,7 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     gate->pending.view.invitation = request->invitation;
     gate->pending.view.exact = request->exact;
     gate->pending.view.rows = request->charge.row_count;
+    gate->pending.view.shift = request->shift;
     *blob = request->exact
                 ? (struct slice){0}
                 : (struct slice){gate->pending.data, gate->pending.view.bytes.size + opening_size};
@@ -212,6 +217,7 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     }
     record->as.answer.answer_bytes = gate->pending.view.size;
     record->as.answer.masks_bytes = opening_size;
+    record->as.answer.shift = request->shift;
     gate->latest_pass = request->charge.pass;
     status = gate_advance(gate, &request->job, request->round);
 done:

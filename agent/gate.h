@@ -28,8 +28,9 @@ struct gate_request {
     bool exact;               /* central trust: the coordinator adds the noise, once, to the sum */
     struct masks_site *masks; /* distributed trust: LISTED, and MASKED afterwards; else NULL */
     uint64_t shares;          /* with masks: how many make up the whole noise; else 0 */
-    unsigned word_bytes;      /* of a number of the answer: round_word_bytes, or as the masks say */
-    int64_t wall_ms;          /* now, as the record will say */
+    unsigned word_bytes;      /* of a number of the answer: as round_form or the masks say, */
+    unsigned shift;  /* and to what it is rounded: round_form's; 0 of exact and masked ones */
+    int64_t wall_ms; /* now, as the record will say */
 };
 
 /** Makes a gate with all that the policy allows. Fails with STATUS_NO_MEMORY. gate_free wipes. */
@@ -106,6 +107,7 @@ struct gate_answer_view {
     uint64_t size;
     uint64_t sequence;
     uint64_t rows;      /* that its charge is for */
+    unsigned shift;     /* its words count steps of 2^shift of the grid's */
     bool exact;         /* without noise, and in memory only */
     struct slice bytes; /* size 0 when they were dropped */
     struct slice masks; /* of a masked answer: masks_site_unpack takes it; a secret */

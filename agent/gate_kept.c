@@ -60,6 +60,7 @@ static struct gate_answer_view view_of(const struct record *record)
                                      .digest = record->as.answer.answer,
                                      .size = record->as.answer.answer_bytes,
                                      .rows = record->as.answer.charge.row_count,
+                                     .shift = record->as.answer.shift,
                                      .exact = digest_is_none(&record->as.answer.answer)};
 }
 

@@ -41,6 +41,7 @@ enum status round_offer(struct participant *p, const struct gate_answer_view *an
     message.as.offer.invitation = answer->invitation;
     message.as.offer.answer = answer->digest;
     message.as.offer.bytes = answer->size;
+    message.as.offer.shift = answer->shift;
     if (stage->batch_nano > 0) {
         message.as.offer.records = (uint32_t)answer->rows; /* as they were when it was paid for */
     }
@@ -72,13 +73,13 @@ static enum status commit_answer(struct participant *p, const struct event *even
     return status;
 }
 
-static unsigned word_bytes_of(const struct participant *p)
+static struct encode_form form_of(const struct participant *p)
 {
     const struct task_input *input = &p->work.input;
     if (p->masks != NULL) {
-        return (unsigned)masks_site_width(p->masks) / 8;
+        return (struct encode_form){.word_bytes = (unsigned)masks_site_width(p->masks) / 8};
     }
-    return round_word_bytes(&p->job, input->stage, input->within, input->expert_count);
+    return round_form(&p->job, input->stage, input->within, input->expert_count, 1);
 }
 
 enum status round_on_worked(struct participant *p, const struct event *event,
@@ -91,6 +92,7 @@ enum status round_on_worked(struct participant *p, const struct event *event,
     enum status status = p->work.status;
 
     CHECK(p->round_phase == ROUND_WORKING);
+    const struct encode_form form = form_of(p);
     struct gate_request request = {.job = p->name.id,
                                    .round = p->round,
                                    .task = task_name(stage->task),
@@ -99,7 +101,8 @@ enum status round_on_worked(struct participant *p, const struct event *event,
                                    .exact = round_is_exact(p),
                                    .masks = p->masks,
                                    .shares = p->job.honest,
-                                   .word_bytes = word_bytes_of(p),
+                                   .word_bytes = form.word_bytes,
+                                   .shift = form.shift,
                                    .wall_ms = event->wall_ms};
     bool again = gate_can_repeat(p->gate, &p->name.id, p->round);
     if (status == STATUS_OK) {

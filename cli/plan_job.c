@@ -11,6 +11,7 @@ struct request {
     const char *path;
     uint64_t agents;
     uint64_t records;
+    uint64_t link_mbit;
     bool json;
 };
 
@@ -58,22 +59,24 @@ static enum status answer_job(struct job_answer *answer, const struct request *r
 
 enum exit_code run_plan_job(const struct command *command, int count, char **argument)
 {
-    struct request request = {.path = NULL};
+    struct request request = {.link_mbit = PLAN_LINK_MBIT};
     struct why why = {""};
     char *text = NULL;
     size_t size = 0;
-    const struct option option[] = {{.text = &request.path, .required = true, .what = "JOB.yml"},
-                                    {.name = "--agents",
-                                     .number = &request.agents,
-                                     .min = 1,
-                                     .max = JOB_AGENTS_MAX,
-                                     .what = "N"},
-                                    {.name = "--records",
-                                     .number = &request.records,
-                                     .min = 2,
-                                     .max = 1000000000000,
-                                     .what = "N"},
-                                    {.name = "--json", .flag = &request.json}};
+    const struct option option[] = {
+        {.text = &request.path, .required = true, .what = "JOB.yml"},
+        {.name = "--agents",
+         .number = &request.agents,
+         .min = 1,
+         .max = JOB_AGENTS_MAX,
+         .what = "N"},
+        {.name = "--records",
+         .number = &request.records,
+         .min = 2,
+         .max = 1000000000000,
+         .what = "N"},
+        {.name = "--link", .number = &request.link_mbit, .min = 1, .max = 1000000, .what = "MBIT"},
+        {.name = "--json", .flag = &request.json}};
 
     if (options_read(option, sizeof option / sizeof *option, count, argument, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
@@ -82,6 +85,7 @@ enum exit_code run_plan_job(const struct command *command, int count, char **arg
     enum status status =
         answer == NULL ? STATUS_NO_MEMORY : config_load(&text, &size, request.path, &why);
     if (status == STATUS_OK) {
+        answer->link_mbit = (double)request.link_mbit;
         answer->source = (struct job_source){
             .text = {text, size},
             .name = request.path,

@@ -170,6 +170,7 @@ struct job_answer {
     bool has[TRUST_COUNT];
     struct why none[TRUST_COUNT]; /* why not */
     struct job_agains agains;     /* questions that the job asks twice */
+    double link_mbit;             /* of the coordinator's line, a second */
 };
 
 /** Returns the plan's trust by name. */
@@ -187,6 +188,15 @@ const struct job_plan *job_answer_better(const struct job_answer *answer);
 
 /* Operations a second, for the slots that are advised: a machine of the slow kind. */
 static const double plan_speed = 1e9;
+
+enum { PLAN_LINK_MBIT = 100, PLAN_TRIP_MS = 50 };
+
+/** Returns about how many seconds a round of a stage takes, the longest kind of it, with the plan's agents, PLAN_TRIP_MS for a
+ * round trip, and so fast a line at the coordinator, which all share: without what each site computes from its records. */
+double job_plan_round_s(const struct job_plan *plan, size_t stage, double link_mbit);
+
+/** Prints what is to be said below the table of trusts: how its times are reckoned, where plans differ, and who is trusted. */
+void job_answer_print_trusted(const struct job_answer *answer);
 
 /** Returns about how much memory the coordinator takes, work_of_coordinator(), with no other agents connected. */
 double job_plan_coordinator_bytes(const struct job_plan *plan);

@@ -203,16 +203,19 @@ static json_t *trusts_json(const struct job_answer *answer)
         const struct trust *trust = trust_at((enum job_trust)i);
         const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
         json_t *noise = json_array();
+        json_t *round_s = json_array();
         for (size_t stage = 0; plan != NULL && stage < plan->job.stage_count; stage++) {
             const struct terms_line *worst = job_plan_worst(plan, stage);
             json_add(&noise, json_number(worst != NULL ? worst->noise : NAN));
+            json_add(&round_s, json_number(job_plan_round_s(plan, stage, answer->link_mbit)));
         }
-        json_t *object = json_pack(
-            "{s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o}", "trust", trust->name, "trusted",
-            trust->trusted, "messages", (int)trust->messages, "round_trips",
-            (int)trust->round_trips, "commits", (int)trust->commits, "dishonest",
-            plan != NULL ? json_integer((json_int_t)plan->job.dishonest) : json_null(), "noise",
-            noise, "no_such_job", plan != NULL ? json_null() : json_string(answer->none[i].text));
+        json_t *object =
+            json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "trust", trust->name,
+                      "trusted", trust->trusted, "messages", (int)trust->messages, "round_trips",
+                      (int)trust->round_trips, "commits", (int)trust->commits, "dishonest",
+                      plan != NULL ? json_integer((json_int_t)plan->job.dishonest) : json_null(),
+                      "noise", noise, "round_s", round_s, "no_such_job",
+                      plan != NULL ? json_null() : json_string(answer->none[i].text));
         json_add(&array, object);
     }
     return array;

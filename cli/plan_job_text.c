@@ -232,53 +232,22 @@ static void put_stage_trusts(struct table *table, const struct job_answer *answe
     table->rows += has_regret ? 3 : 1;
 }
 
-/* What a round takes, without a model to fetch. */
+/* What a round takes: messages, trips and commits without a model to fetch, the time with it, of the longest stage. */
 static void put_prices(struct table *table, const struct job_answer *answer)
 {
     char(*row)[TABLE_CELL_BYTES] = table->cell[table->rows++];
-    (void)snprintf(row[0], TABLE_CELL_BYTES, "messages, trips, commits");
-    for (unsigned i = 0; i < TRUST_COUNT; i++) {
-        const struct trust *trust = trust_at((enum job_trust)i);
-        if (job_answer_under(answer, (enum job_trust)i) != NULL) {
-            (void)snprintf(row[i + 1], TABLE_CELL_BYTES, "%u, %u, %u", trust->messages,
-                           trust->round_trips, trust->commits);
-        }
-    }
-}
-
-/* Whom each trust trusts with what. */
-static void print_trusted(const struct job_answer *answer)
-{
+    (void)snprintf(row[0], TABLE_CELL_BYTES, "messages, trips, commits; time");
     for (unsigned i = 0; i < TRUST_COUNT; i++) {
         const struct trust *trust = trust_at((enum job_trust)i);
         const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
-        char counts[CELL_BYTES] = "";
-        if (plan == NULL) {
-            wrap_print(stdout, 0, 2, "Under trust %s there is no such job: %s", trust->name,
-                       answer->none[i].text);
-            continue;
+        double most_s = 0;
+        for (size_t stage = 0; plan != NULL && stage < plan->job.stage_count; stage++) {
+            const double now_s = job_plan_round_s(plan, stage, answer->link_mbit);
+            most_s = now_s > most_s ? now_s : most_s;
         }
-        if (trust->masked) {
-            (void)snprintf(counts, sizeof counts, " (minimum %u, dishonest %u, honest %u)",
-                           plan->job.cohort_min, (unsigned)plan->job.dishonest,
-                           (unsigned)plan->job.honest);
-        }
-        wrap_print_in(stdout, TABLE_WIDTH, 0, 2, "trust %s: %s%s.", trust->name, trust->trusted,
-                      counts);
-    }
-}
-
-/* A plan under another trust may need more sites in every round: then its noise is not that of the same releases. */
-static void print_other_minimum(const struct job_answer *answer)
-{
-    for (unsigned i = 0; i < TRUST_COUNT; i++) {
-        const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
-        if (plan != NULL && plan->job.cohort_min != answer->plan.job.cohort_min) {
-            wrap_print(
-                stdout, 0, 0,
-                "Trust %s is planned with cohort.minimum %u here. A stage that plans itself, as "
-                "learn does, may then release other numbers: compare what its own plan prints.",
-                job_plan_trust(plan), plan->job.cohort_min);
+        if (plan != NULL) {
+            (void)snprintf(row[i + 1], TABLE_CELL_BYTES, "%u, %u, %u; %s s", trust->messages,
+                           trust->round_trips, trust->commits, decimal_short(most_s, 2).text);
         }
     }
 }
@@ -306,8 +275,7 @@ static enum status print_trusts(const struct job_answer *answer)
     (void)putchar('\n');
     table_print(&table, 0);
     table_free(&table);
-    print_other_minimum(answer);
-    print_trusted(answer);
+    job_answer_print_trusted(answer);
     if (better == NULL) {
         wrap_print(
             stdout, 0, 0,

@@ -8,14 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum status aggregate_begin(struct aggregate *aggregate, size_t count)
+enum status aggregate_begin(struct aggregate *aggregate, size_t count,
+                            const struct encode_form *form)
 {
+    const struct encode_form wanted = *form;
+    CHECK(wanted.shift == 0 || wanted.sum_bytes == 4);
+    CHECK(wanted.sum_bytes == 8 || wanted.word_bytes < 8);
     aggregate_free(aggregate);
-    aggregate->sum = calloc(count, sizeof *aggregate->sum);
-    if (aggregate->sum == NULL) {
+    if (wanted.sum_bytes == 4) {
+        aggregate->narrow = calloc(count, sizeof *aggregate->narrow);
+    } else {
+        aggregate->sum = calloc(count, sizeof *aggregate->sum);
+    }
+    if (!aggregate_is_open(aggregate)) {
         return STATUS_NO_MEMORY;
     }
     aggregate->count = count;
+    aggregate->form = wanted;
+    /* By the widest words that an answer may have: plan job tells the memory. */
     aggregate->staging_count = count * 8 <= STAGING_BYTES_SMALL ? STAGING_MAX : STAGING_LARGE;
     return STATUS_OK;
 }
@@ -25,11 +35,86 @@ void aggregate_free(struct aggregate *aggregate)
     for (size_t i = 0; i < STAGING_MAX; i++) {
         aggregate_drop(&aggregate->staging[i]);
     }
+    if (aggregate->narrow != NULL) {
+        bytes_wipe(aggregate->narrow, aggregate->count * sizeof *aggregate->narrow);
+        free(aggregate->narrow);
+    }
     if (aggregate->sum != NULL) {
         bytes_wipe(aggregate->sum, aggregate->count * sizeof *aggregate->sum);
         free(aggregate->sum);
     }
     *aggregate = (struct aggregate){0};
+}
+
+bool aggregate_is_open(const struct aggregate *aggregate)
+{
+    return aggregate->sum != NULL || aggregate->narrow != NULL;
+}
+
+static int64_t scaled(int64_t steps, unsigned shift)
+{
+    return (int64_t)((uint64_t)steps << shift);
+}
+
+int64_t aggregate_value(const struct aggregate *aggregate, size_t i)
+{
+    uint64_t value = 0;
+    if (aggregate->narrow != NULL) {
+        value += (uint64_t)scaled(aggregate->narrow[i], aggregate->form.shift);
+    }
+    if (aggregate->sum != NULL) {
+        value += (uint64_t)aggregate->sum[i];
+    }
+    return (int64_t)value;
+}
+
+static enum status need_wide(struct aggregate *aggregate)
+{
+    if (aggregate->sum == NULL) {
+        aggregate->sum = calloc(aggregate->count, sizeof *aggregate->sum);
+    }
+    return aggregate->sum != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+enum status aggregate_take(struct aggregate *aggregate, int64_t **sum)
+{
+    for (size_t i = 0; i < STAGING_MAX; i++) {
+        aggregate_drop(&aggregate->staging[i]); /* before there are two sums */
+    }
+    const enum status status = need_wide(aggregate);
+    if (status == STATUS_OK) {
+        for (size_t i = 0; aggregate->narrow != NULL && i < aggregate->count; i++) {
+            aggregate->sum[i] = aggregate_value(aggregate, i);
+        }
+        *sum = aggregate->sum;
+        aggregate->sum = NULL;
+        aggregate_free(aggregate);
+    }
+    return status;
+}
+
+enum status aggregate_pack(struct aggregate *aggregate, uint8_t **out, size_t *size)
+{
+    *size = 8 * aggregate->count;
+    *out = malloc(*size);
+    if (*out == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < aggregate->count; i++) {
+        store_u64(*out + 8 * i, (uint64_t)aggregate_value(aggregate, i));
+    }
+    if (aggregate->narrow != NULL) {
+        memset(aggregate->narrow, 0, aggregate->count * sizeof *aggregate->narrow);
+    }
+    if (aggregate->sum != NULL) {
+        memset(aggregate->sum, 0, aggregate->count * sizeof *aggregate->sum);
+    }
+    return STATUS_OK;
+}
+
+bool aggregate_fits(const struct aggregate *aggregate, uint64_t part_bytes)
+{
+    return part_bytes == 8 * (uint64_t)aggregate->count;
 }
 
 bool aggregate_has_room(const struct aggregate *aggregate)
@@ -70,27 +155,54 @@ struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *p
     return NULL;
 }
 
-static int64_t value_at(struct slice answer, size_t i, unsigned word_bytes)
+/* shift: what a word's steps are worth. */
+static int64_t value_at(struct slice words, size_t i, unsigned word_bytes, unsigned shift)
 {
     int64_t value = 0;
-    decode_words_add_plainly(&value, (const uint8_t *)answer.data + i * word_bytes, 1, word_bytes);
-    return value;
+    decode_words_add_plainly(&value, (const uint8_t *)words.data + i * word_bytes, 1, word_bytes);
+    return scaled(value, shift);
+}
+
+/* Words as wide as the text says, or less, go into a narrow sum. Wider ones may hold more than it has room for, and count the
+ * grid's steps: a wide sum stands beside it from then on. Whoever sends one so slows down nobody else's. */
+static enum status add_words(struct aggregate *aggregate, struct slice words, unsigned word_bytes)
+{
+    if (aggregate->narrow != NULL && word_bytes <= aggregate->form.word_bytes) {
+        decode_words_add_narrow(aggregate->narrow, words.data, aggregate->count, word_bytes);
+        return STATUS_OK;
+    }
+    const enum status status = need_wide(aggregate);
+    if (status == STATUS_OK) {
+        decode_words_add(aggregate->sum, words.data, aggregate->count, word_bytes);
+    }
+    return status;
+}
+
+unsigned aggregate_shift(const struct aggregate *aggregate, unsigned word_bytes)
+{
+    return word_bytes == aggregate->form.word_bytes ? aggregate->form.shift : 0;
 }
 
 enum status aggregate_add(struct aggregate *aggregate, struct slice answer,
                           const struct digest *digest, int64_t *values)
 {
     const unsigned word_bytes = encode_word_bytes_of(answer.size, aggregate->count);
+    const unsigned shift = aggregate_shift(aggregate, word_bytes);
 
     CHECK(word_bytes > 0);
     if (!digest_is_of(digest, answer)) {
         return STATUS_CORRUPT;
     }
-    decode_words_add(aggregate->sum, answer.data, aggregate->count, word_bytes);
     for (size_t i = 0; values != NULL && i < aggregate->count; i++) {
-        values[i] = value_at(answer, i, word_bytes);
+        values[i] = value_at(answer, i, word_bytes, shift);
     }
-    return STATUS_OK;
+    return add_words(aggregate, answer, word_bytes);
+}
+
+enum status aggregate_add_part(struct aggregate *aggregate, struct slice part)
+{
+    CHECK(aggregate_fits(aggregate, part.size));
+    return add_words(aggregate, part, 8);
 }
 
 bool aggregate_is_within(const struct aggregate *aggregate, struct slice answer, int64_t low,
@@ -99,7 +211,7 @@ bool aggregate_is_within(const struct aggregate *aggregate, struct slice answer,
     const unsigned word_bytes = encode_word_bytes_of(answer.size, aggregate->count);
     bool within = true;
     for (size_t i = 0; i < aggregate->count; i++) {
-        const int64_t value = value_at(answer, i, word_bytes);
+        const int64_t value = value_at(answer, i, word_bytes, 0); /* exact: it has no steps */
         within = ((value >= low) & (value <= high) & within) != 0;
     }
     return within;

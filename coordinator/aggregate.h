@@ -1,12 +1,13 @@
 /* aggregate.h - one round's sum, and the few staging vectors that answers are pulled into. An
- * answer touches the sum only when it is whole and matches its digest. Integers modulo 2^64: the
- * order of arrival cannot matter. */
+ * answer touches the sum only when it is whole and matches its digest. Integers modulo 2^64, or modulo 2^32 where public bounds
+ * keep every sum below that: the order of arrival cannot matter. */
 
 #ifndef COORDINATOR_AGGREGATE_H
 #define COORDINATOR_AGGREGATE_H
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "dp/encode.h"
 #include "protocol/machine.h"
 #include "protocol/transfer.h"
 
@@ -24,16 +25,36 @@ struct staging {
     unsigned lost;    /* how often its peer had lost one to somebody who waited */
 };
 
+/* A round is open where one of both sums is there. Where both are, the round's is what they add up to. */
 struct aggregate {
-    int64_t *sum; /* (count) owned; NULL when no round is open */
+    int64_t *sum;    /* (count) owned, in grid steps */
+    int32_t *narrow; /* (count) owned, in steps of 2^shift of the grid's: where sums have 4 bytes */
     size_t count;
+    struct encode_form form;
     struct staging staging[STAGING_MAX];
     size_t staging_count; /* STAGING_LARGE for large vectors: with the sum, three models */
 };
 
 /** Sets room aside for a round of count values. Fails with STATUS_NO_MEMORY. */
-MUST_USE enum status aggregate_begin(struct aggregate *aggregate, size_t count);
+MUST_USE enum status aggregate_begin(struct aggregate *aggregate, size_t count,
+                                     const struct encode_form *form);
 void aggregate_free(struct aggregate *aggregate);
+bool aggregate_is_open(const struct aggregate *aggregate);
+
+/** Returns one value of the sum, in grid steps. */
+int64_t aggregate_value(const struct aggregate *aggregate, size_t i);
+
+/** Ends the round: *sum (count) is the caller's, in grid steps. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status aggregate_take(struct aggregate *aggregate, int64_t **sum);
+
+/** Packs the sum of a part of the round for whoever leads it, in words of 8 bytes of the grid's steps, which need no rule about
+ * their width that two versions of the program could have differently; and begins a further part at zero. *out is the caller's.
+ * Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status aggregate_pack(struct aggregate *aggregate, uint8_t **out, size_t *size);
+
+/** Adds what aggregate_pack made; size is one that aggregate_fits. Fails with STATUS_NO_MEMORY, the sum unchanged. */
+MUST_USE enum status aggregate_add_part(struct aggregate *aggregate, struct slice part);
+bool aggregate_fits(const struct aggregate *aggregate, uint64_t part_bytes);
 
 /** Returns whether a staging vector is free. */
 bool aggregate_has_room(const struct aggregate *aggregate);
@@ -46,9 +67,13 @@ MUST_USE enum status aggregate_pull(struct aggregate *aggregate, struct staging 
 /** Returns the staging of that peer, or NULL. */
 struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *peer);
 
+/** Returns how many steps a step of words of this size is, as a power of 2: whoever offers an answer says it too. */
+unsigned aggregate_shift(const struct aggregate *aggregate, unsigned word_bytes);
+
 /** Adds a whole answer, whose size encode_word_bytes_of knows, to the sum when it matches the digest;
- * values (count) receives it where wanted (may be NULL).
- * Fails with STATUS_CORRUPT, the sum unchanged. */
+ * values (count) receives it in grid steps where wanted (may be NULL). An answer of wider words than the job's text gives it, which
+ * a program of before has made, counts grid steps.
+ * Fails with STATUS_CORRUPT, STATUS_NO_MEMORY, the sum unchanged. */
 MUST_USE enum status aggregate_add(struct aggregate *aggregate, struct slice answer,
                                    const struct digest *digest, int64_t *values);
 

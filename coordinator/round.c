@@ -32,7 +32,7 @@ static void coordinator_check(const struct coordinator *c)
     const bool open = (c->phase >= PHASE_KEYING && c->phase <= PHASE_OPENING) || hands_in;
     CHECK((c->commit_body != NULL) == commits);
     CHECK(c->commit_rows == NULL || c->phase == PHASE_CLOSING);
-    CHECK((c->aggregate.sum != NULL) == open);
+    CHECK(aggregate_is_open(&c->aggregate) == (open && c->phase >= PHASE_OPEN));
     CHECK((c->work.closing.record != NULL) == (c->phase == PHASE_WORKING));
     CHECK((c->masks != NULL) == (open && coordinator_is_masked(c)));
     CHECK(c->masks == NULL || masks_host_is_listed(c->masks) == (c->phase >= PHASE_LISTING));

@@ -166,13 +166,12 @@ static enum status start_work(struct coordinator *c, const struct stage *stage, 
                                 .outcome = &c->outcome,
                                 .random = c->options.random,
                                 .payer = curator_payer(c->curator),
-                                .sum = c->aggregate.sum,
                                 .count = c->aggregate.count,
                                 .record = &c->committing};
-    c->aggregate.sum = NULL;
-    aggregate_free(&c->aggregate);
-    const enum status status =
-        cohort_take_own_answers(&c->work.own, &closing->own_count, &c->cohort);
+    enum status status = aggregate_take(&c->aggregate, &closing->sum);
+    if (status == STATUS_OK) {
+        status = cohort_take_own_answers(&c->work.own, &closing->own_count, &c->cohort);
+    }
     closing->own = c->work.own;
     cohort_forget_answers(&c->cohort);
     return status == STATUS_OK && effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY

@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "coordinator/round_state.h"
-#include "dp/encode.h"
 #include "job/round.h"
 #include "protocol/wire.h"
 
@@ -199,7 +198,7 @@ static const char *why_not(const struct coordinator *c, const struct record *rec
 {
     const struct peer *agent = record->as.partial.agent;
     const uint32_t count = record->as.partial.agent_count;
-    if (blob.size != record->as.partial.blob_bytes || blob.size != c->aggregate.count * 8) {
+    if (blob.size != record->as.partial.blob_bytes || !aggregate_fits(&c->aggregate, blob.size)) {
         return "its sum has another size";
     }
     if (coordinator_count_answered(c) + count > c->answers_max) {
@@ -247,9 +246,11 @@ static enum status add_partial(struct coordinator *c, struct collected *of,
                   record->as.partial.agent_count, c->outcome.rounds_closed + 1, because);
         return STATUS_OK;
     }
-    const enum status status = add_agents(&c->collecting, record);
+    enum status status = aggregate_add_part(&c->aggregate, blob);
     if (status == STATUS_OK) {
-        decode_words_add(c->aggregate.sum, blob.data, c->aggregate.count, 8);
+        status = add_agents(&c->collecting, record);
+    }
+    if (status == STATUS_OK) {
         of->missed = 0;
         log_event(c->options.log, LOG_DEBUG, "collector-counted", of->peer.name,
                   "brings %" PRIu32 " answers to round %" PRIu32, record->as.partial.agent_count,

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "coordinator/round_state.h"
-#include "dp/encode.h"
 #include "protocol/wire.h"
 
 #include <inttypes.h>
@@ -37,17 +36,19 @@ void coordinator_mark_handed(struct coordinator *c)
 static enum status hand_in(struct coordinator *c, const struct event *event,
                            struct effects *effects)
 {
-    const size_t bytes = c->aggregate.count * 8;
+    uint8_t *sum = NULL;
+    size_t bytes = 0;
     struct record listed = {.kind = RECORD_ROUND};
     enum status status = coordinator_list_agents(&listed, &c->cohort);
-    c->commit_rows = status == STATUS_OK ? malloc(bytes) : NULL;
-    if (c->commit_rows == NULL) {
-        record_free(&listed);
-        return STATUS_NO_MEMORY;
+    if (status == STATUS_OK) {
+        status = aggregate_pack(&c->aggregate, &sum, &bytes);
     }
+    if (status != STATUS_OK) {
+        record_free(&listed);
+        return status;
+    }
+    c->commit_rows = (void *)sum;
     c->commit_rows_bytes = bytes;
-    encode_words(c->commit_rows, c->aggregate.sum, c->aggregate.count, 8);
-    memset(c->aggregate.sum, 0, bytes); /* what comes later is a further part */
     c->committing = (struct record){.kind = RECORD_PARTIAL,
                                     .wall_ms = event->wall_ms,
                                     .as.partial = {.job = c->outcome.job_name.id,

@@ -123,7 +123,7 @@ static enum status list(struct coordinator *c, const struct event *event, struct
 static enum status on_listed(struct coordinator *c, const struct event *event,
                              struct effects *effects)
 {
-    enum status status = STATUS_OK;
+    enum status status = coordinator_begin_sum(c);
     c->kept.sequence = event->as.committed.sequence;
     for (size_t i = 0; i < c->cohort.count; i++) {
         struct member *member = &c->cohort.member[i];
@@ -253,9 +253,9 @@ static enum status on_reveal(struct coordinator *c, const struct event *event,
                              struct member *member, struct effects *effects)
 {
     char cause[RECORD_CAUSE_BYTES];
-    const enum status status =
-        masks_host_take_reveal(c->masks, coordinator_rank_of(c, member), event->as.message.payload,
-                               (uint64_t *)c->aggregate.sum, c->aggregate.count);
+    const enum status status = masks_host_take_reveal(
+        c->masks, coordinator_rank_of(c, member), event->as.message.payload,
+        (uint64_t *)c->aggregate.sum, (uint32_t *)c->aggregate.narrow, c->aggregate.count);
     if (status == STATUS_CORRUPT) {
         (void)snprintf(cause, sizeof cause,
                        "round %" PRIu32 ": its masked sum could not be opened: what %s revealed is "

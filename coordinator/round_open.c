@@ -55,17 +55,24 @@ static struct digest invitation_of_round(const struct coordinator *c)
     return digest;
 }
 
+/* Masked answers have the width of their roster. */
+enum status coordinator_begin_sum(struct coordinator *c)
+{
+    uint32_t within;
+    const struct job *job = c->options.job;
+    const size_t experts = c->outcome.expert_count;
+    const struct stage *stage = job_stage_of(job, c->outcome.rounds_closed, &within);
+    struct encode_form form = round_form(job, stage, within, experts, c->answers_max);
+    if (c->masks != NULL) {
+        form.word_bytes = (unsigned)masks_host_width(c->masks) / 8;
+        form.sum_bytes = form.word_bytes;
+    }
+    return aggregate_begin(&c->aggregate, round_answer_count(job, stage, within, experts), &form);
+}
+
 enum status coordinator_open(struct coordinator *c, int64_t now_ms, int64_t left_ms,
                              struct effects *effects)
 {
-    uint32_t within;
-    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
-    size_t count = round_answer_count(c->options.job, stage, within, c->outcome.expert_count);
-    enum status status = aggregate_begin(&c->aggregate, count);
-
-    if (status != STATUS_OK) {
-        return status;
-    }
     cohort_begin_round(&c->cohort);
     if (!coordinator_collects(c)) { /* which has its own parts of the round by now */
         collecting_begin_round(&c->collecting);
@@ -74,11 +81,15 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, int64_t left
     c->opened_ms = now_ms;
     c->deadline_ms = now_ms + left_ms;
     c->invitation = invitation_of_round(c);
-    status = coordinator_is_masked(c) ? coordinator_begin_masks(c) : STATUS_OK;
+    enum status status = coordinator_is_masked(c) ? coordinator_begin_masks(c) : STATUS_OK;
     if (status != STATUS_OK) {
         return status;
     }
     const bool keyed = c->masks == NULL || masks_host_is_listed(c->masks);
+    status = keyed ? coordinator_begin_sum(c) : STATUS_OK;
+    if (status != STATUS_OK) {
+        return status;
+    }
     coordinator_enter(c, keyed ? PHASE_OPEN : PHASE_KEYING);
     coordinator_mark_unlisted(c);
     coordinator_mark_handed(c);

@@ -116,7 +116,10 @@ static enum status count_answer(struct coordinator *c, struct member *member, st
             return STATUS_NO_MEMORY;
         }
     }
-    enum status status = aggregate_add(&c->aggregate, answer, &member->answer, member->own);
+    const enum status status = aggregate_add(&c->aggregate, answer, &member->answer, member->own);
+    if (status == STATUS_NO_MEMORY) {
+        return status;
+    }
     if (status != STATUS_OK) {
         free(member->own);
         member->own = NULL;
@@ -172,6 +175,12 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
     if (word_bytes == 0 ||
         (coordinator_is_masked(c) && 8 * word_bytes != (unsigned)masks_host_width(c->masks))) {
         refuse(c, member, "offer-refused", "its answer has the wrong dimension");
+        return STATUS_OK;
+    }
+    /* As it was recorded: by a program whose rules for it may have been others. */
+    if (message->as.offer.shift != aggregate_shift(&c->aggregate, word_bytes)) {
+        refuse(c, member, "offer-refused",
+               "its numbers count other steps than the job's text says");
         return STATUS_OK;
     }
     if (!records_fit(c, message->as.offer.records)) {

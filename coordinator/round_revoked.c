@@ -74,7 +74,7 @@ static enum status gather_anew(struct coordinator *c, const struct event *event,
               "for their answers again",
               c->outcome.rounds_closed + 1);
     cohort_gather_anew(&c->cohort);
-    enum status status = aggregate_begin(&c->aggregate, c->aggregate.count);
+    enum status status = aggregate_begin(&c->aggregate, c->aggregate.count, &c->aggregate.form);
     c->late = false;
     c->deadline_ms = event->now_ms + c->options.job->deadline_ms;
     for (size_t i = 0; i < c->cohort.count && status == STATUS_OK; i++) {

@@ -14,7 +14,9 @@ struct lease;
 
 /* How long a leader that falls silent keeps the others out; and how often it says that it is there. */
 /* Which coordinators may lead and collect beside each other; it stands in the row (`version`), and whoever takes the lead writes
- * its own. A program refuses a later one. 1: journals up to version 3, and protocol up to 4. 2: journal 4, and protocol 5. */
+ * its own. A program refuses a later one. 1: journals up to version 3, and protocol up to 4. 2: journals from version 4,
+ * and protocols from 5: an answer says its steps, and a part of a round has words of 8 bytes, so that 5 and 6 do not misread
+ * each other. */
 enum { LEASE_VERSION = 2 };
 #define LEASE_VERSION_TEXT "2"
 

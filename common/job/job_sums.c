@@ -47,14 +47,58 @@ static bool widest(uint64_t *most, struct noise_scale *scale, const struct job *
     return trust_of(job)->exact_answers || scale_of(scale, job, stage, &bounds, NULL) == STATUS_OK;
 }
 
-unsigned round_word_bytes(const struct job *job, const struct stage *stage, uint32_t within,
-                          size_t expert_count)
+/* The least noise of any agent's: one of more records may add less. A zero scale: none is sure. */
+static struct noise_scale least_scale(const struct job *job, const struct stage *stage,
+                                      uint32_t within, size_t expert_count)
 {
+    const uint64_t records[] = {job_records_min(job), UINT64_MAX};
+    struct noise_scale least = {UINT64_MAX, 1};
+    for (size_t i = 0; i < 4; i++) {
+        const struct stage of = round_stage_at(stage, records[i / 2]);
+        struct round_bounds bounds;
+        struct noise_scale scale;
+        if (round_bounds(&bounds, job, &of, within, records[i % 2], expert_count, NULL) !=
+                STATUS_OK ||
+            scale_of(&scale, job, stage, &bounds, NULL) != STATUS_OK) {
+            return (struct noise_scale){0};
+        }
+        const uint64_t floor = scale.numerator / scale.denominator;
+        least.numerator = floor < least.numerator ? floor : least.numerator;
+    }
+    return least;
+}
+
+/* Where exact answers are summed their bounds alone count: the noise comes when the sum is wide. */
+static uint64_t sum_reach(const struct job *job, uint64_t most, struct noise_scale scale,
+                          uint64_t agents)
+{
+    if (!trust_of(job)->exact_answers) {
+        return encode_sum_reach(agents, most, 1, scale);
+    }
+    return most > UINT64_MAX / agents ? UINT64_MAX : agents * most;
+}
+
+struct encode_form round_form(const struct job *job, const struct stage *stage, uint32_t within,
+                              size_t expert_count, size_t agents)
+{
+    const size_t experts = round_input(stage, within) == INPUT_EXPERTS ? expert_count : 0;
+    struct encode_form form = {.word_bytes = 8, .sum_bytes = 8};
     uint64_t most = 0;
     struct noise_scale scale;
-    return trust_of(job)->masked || !widest(&most, &scale, job, stage, within, expert_count)
-               ? 8
-               : encode_word_bytes(encode_reach(most, scale));
+    if (trust_of(job)->masked || !widest(&most, &scale, job, stage, within, expert_count)) {
+        return form;
+    }
+    const uint64_t reach = encode_reach(most, scale);
+    form.word_bytes = encode_word_bytes(reach);
+    if (!trust_of(job)->exact_answers &&
+        round_answer_count(job, stage, within, experts) > ROUND_LONG) {
+        form.shift = encode_shift(reach, least_scale(job, stage, within, experts));
+        form.word_bytes = form.shift > 0 ? 2 : form.word_bytes;
+    }
+    /* Each rounded answer may add half a step to what the sum of them had. */
+    const uint64_t steps = sum_reach(job, most, scale, agents) >> form.shift;
+    form.sum_bytes = form.word_bytes < 8 && steps <= INT32_MAX - agents ? 4 : 8;
+    return form;
 }
 
 unsigned round_masked_bytes(const struct job *job, const struct stage *stage, uint32_t within,

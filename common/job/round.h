@@ -5,6 +5,7 @@
 #ifndef JOB_ROUND_H
 #define JOB_ROUND_H
 
+#include "dp/encode.h"
 #include "experts/hedge_play.h"
 #include "job/job.h"
 #include "query/bar.h"
@@ -86,14 +87,20 @@ MUST_USE enum status round_bounds(struct round_bounds *out, const struct job *jo
 struct query_noise round_noise(const struct job *job, const struct stage *stage,
                                const struct round_bounds *bounds, size_t agents);
 
+/* Answers of more numbers than this are long: 64 KiB in words of 4 bytes. */
+enum { ROUND_LONG = 16384 };
+
 /**
- * Returns how many bytes a number of a round's answers has where they travel and are kept: 2, 4 or 8. It follows from the
- * job's text alone and is the same for every agent. No value passes it without noise, and with noise one with a
- * probability below 2^-90: below 2^-40 for any number of a job of 10^6 rounds with 256 answers of 2^20 numbers, and below
- * 2^-36 with 10,000 answers. Of masked answers it is 8, and round_masked_bytes says it.
+ * Returns how the numbers of a round's answers travel, are kept and are added up. It follows from the job's text alone and is
+ * the same for every agent; `sum_bytes` also from how many answers the sum has room for (agents, 1 .. JOB_AGENTS_MAX).
+ *
+ * No value passes its word without noise, and with noise one with a probability below 2^-90: below 2^-40 for any number of a
+ * job of 10^6 rounds with 256 answers of 2^20 numbers, and below 2^-36 with 10,000 answers. The same holds of a sum of 4
+ * bytes. Long noisy answers whose words would be wider are rounded to 2 bytes where that adds next to nothing to
+ * the noise of any agent (encode_shift). Of masked answers it is 8 bytes, and round_masked_bytes says it.
  */
-unsigned round_word_bytes(const struct job *job, const struct stage *stage, uint32_t within,
-                          size_t expert_count);
+struct encode_form round_form(const struct job *job, const struct stage *stage, uint32_t within,
+                              size_t expert_count, size_t agents);
 
 /**
  * Returns the same of masked answers of so many sites, which are summed modulo 2^32 or 2^64: 4 where the sum wraps with a

@@ -30,6 +30,14 @@ void masks_blend_plainly(uint64_t *words, const uint8_t *stream, size_t count,
     }
 }
 
+void masks_blend_narrow_plainly(uint32_t *words, const uint8_t *stream, size_t count, bool subtract)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t part = (uint32_t)word_of(stream + i * sizeof part, sizeof part);
+        words[i] = subtract ? words[i] - part : words[i] + part;
+    }
+}
+
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 /* (x ^ -1) - -1 is -x. */
@@ -45,7 +53,7 @@ static void blend_wide(uint64_t *words, const uint8_t *stream, size_t count, uin
     }
 }
 
-static void blend_narrow(uint64_t *words, const uint8_t *stream, size_t count, uint64_t flip)
+static void blend_reduced(uint64_t *words, const uint8_t *stream, size_t count, uint64_t flip)
 {
     for (size_t i = 0; i < count; i += LANES) {
         wide sum;
@@ -65,10 +73,26 @@ void masks_blend(uint64_t *words, const uint8_t *stream, size_t count, enum mask
     if (width == MASKS_64) {
         blend_wide(words, stream, whole, flip);
     } else {
-        blend_narrow(words, stream, whole, flip);
+        blend_reduced(words, stream, whole, flip);
     }
     masks_blend_plainly(words + whole, stream + whole * ((size_t)width / 8), count - whole, width,
                         subtract);
+}
+
+void masks_blend_narrow(uint32_t *words, const uint8_t *stream, size_t count, bool subtract)
+{
+    const uint32_t flip = subtract ? UINT32_MAX : 0;
+    const size_t whole = count - count % LANES;
+    for (size_t i = 0; i < whole; i += LANES) {
+        narrow sum;
+        narrow part;
+        memcpy(&sum, words + i, sizeof sum);
+        memcpy(&part, stream + i * sizeof(uint32_t), sizeof part);
+        sum += (part ^ flip) - flip;
+        memcpy(words + i, &sum, sizeof sum);
+    }
+    masks_blend_narrow_plainly(words + whole, stream + whole * sizeof(uint32_t), count - whole,
+                               subtract);
 }
 
 #else
@@ -77,6 +101,11 @@ void masks_blend(uint64_t *words, const uint8_t *stream, size_t count, enum mask
                  bool subtract)
 {
     masks_blend_plainly(words, stream, count, width, subtract);
+}
+
+void masks_blend_narrow(uint32_t *words, const uint8_t *stream, size_t count, bool subtract)
+{
+    masks_blend_narrow_plainly(words, stream, count, subtract);
 }
 
 #endif

@@ -22,4 +22,9 @@ void masks_blend(uint64_t *words, const uint8_t *stream, size_t count, enum mask
 void masks_blend_plainly(uint64_t *words, const uint8_t *stream, size_t count,
                          enum masks_width width, bool subtract);
 
+/** Both for words that have 32 bits where they are, too. */
+void masks_blend_narrow(uint32_t *words, const uint8_t *stream, size_t count, bool subtract);
+void masks_blend_narrow_plainly(uint32_t *words, const uint8_t *stream, size_t count,
+                                bool subtract);
+
 #endif

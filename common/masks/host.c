@@ -191,20 +191,30 @@ size_t masks_host_open(const struct masks_host *host, uint8_t *out)
     return size;
 }
 
+static enum status unmask(uint64_t *words, uint32_t *narrow, size_t count, const struct digest *key,
+                          bool subtract)
+{
+    if (narrow != NULL) {
+        return (subtract ? masks_subtract_narrow : masks_add_narrow)(narrow, count, key);
+    }
+    return (subtract ? masks_subtract : masks_add)(words, count, MASKS_64, key);
+}
+
 /* The seed's stream, and what the site shares with those who are absent. */
 static enum status remove_masks(struct masks_host *host, size_t rank, const struct digest *seed,
-                                const uint8_t *pairs, uint64_t *words, size_t count)
+                                const uint8_t *pairs, uint64_t *words, uint32_t *narrow,
+                                size_t count)
 {
     struct digest key;
     enum status status = masks_self_key(&key, seed, &host->round);
     if (status == STATUS_OK) {
-        status = masks_subtract(words, count, host->terms.width, &key);
+        status = unmask(words, narrow, count, &key, true);
     }
     for (size_t i = 0; i < host->roster.count && status == STATUS_OK; i++) {
         if (!masks_set_has(&host->survivors, i)) {
             memcpy(key.byte, pairs, DIGEST_BYTES);
             pairs += DIGEST_BYTES;
-            status = (i > rank ? masks_subtract : masks_add)(words, count, host->terms.width, &key);
+            status = unmask(words, narrow, count, &key, i > rank);
         }
     }
     bytes_wipe(&key, sizeof key);
@@ -212,11 +222,13 @@ static enum status remove_masks(struct masks_host *host, size_t rank, const stru
 }
 
 enum status masks_host_take_reveal(struct masks_host *host, size_t rank, struct slice reveal,
-                                   uint64_t *words, size_t count)
+                                   uint64_t *words, uint32_t *narrow, size_t count)
 {
     struct digest seed;
     struct digest commitment;
     const size_t absent = host->roster.count - masks_set_count(&host->survivors);
+    CHECK((narrow != NULL) == (host->terms.width == MASKS_32) &&
+          (words != NULL) == (narrow == NULL));
     if (host->phase != HOST_SETTLED || !masks_set_has(&host->survivors, rank) ||
         reveal.size != DIGEST_BYTES * (1 + absent)) {
         return STATUS_INVALID;
@@ -231,14 +243,11 @@ enum status masks_host_take_reveal(struct masks_host *host, size_t rank, struct 
     enum status status = STATUS_CORRUPT;
     if (digest_equal(&commitment, &keys->commitment)) {
         status = remove_masks(host, rank, &seed, (const uint8_t *)reveal.data + DIGEST_BYTES, words,
-                              count);
+                              narrow, count);
     }
     bytes_wipe(&seed, sizeof seed);
     if (status == STATUS_OK) {
         masks_set_add(&host->has_revealed, rank);
-        if (masks_host_is_open(host)) {
-            masks_extend(words, count, host->terms.width);
-        }
     }
     return status;
 }

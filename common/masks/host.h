@@ -55,13 +55,15 @@ size_t masks_host_open(const struct masks_host *host, uint8_t *out);
 /**
  * Leg 6: removes a survivor's masks from the sum. What was removed is not removed again.
  *
- * words  in/out  (count) the sum of the survivors' answers; the last one leaves it clear, in two's complement of 64 bits
+ * words, narrow  in/out  (count) the sum of the survivors' answers, in words for a width of 64 bits and in narrow for 32; the
+ *                        other is NULL, CHECKed. The last one leaves it clear, in two's complement
  *
  * Fails with STATUS_INVALID (the size), STATUS_CORRUPT (the seed is not what its site committed to: the round is
  * lost), STATUS_NO_MEMORY.
  */
 MUST_USE enum status masks_host_take_reveal(struct masks_host *host, size_t rank,
-                                            struct slice reveal, uint64_t *words, size_t count);
+                                            struct slice reveal, uint64_t *words, uint32_t *narrow,
+                                            size_t count);
 bool masks_host_has_revealed(const struct masks_host *host, size_t rank);
 /** Returns whether every survivor has revealed: the sum is clear. */
 bool masks_host_is_open(const struct masks_host *host);

@@ -61,7 +61,8 @@ enum status masks_pair_key(struct digest *out, const struct digest *secret_key,
     return status;
 }
 
-static enum status apply(uint64_t *words, size_t count, enum masks_width width,
+/* One of words and narrow is there. */
+static enum status apply(uint64_t *words, uint32_t *narrow, size_t count, enum masks_width width,
                          const struct digest *key, bool subtract)
 {
     uint8_t stream[PART_WORDS * sizeof(uint64_t)];
@@ -71,11 +72,15 @@ static enum status apply(uint64_t *words, size_t count, enum masks_width width,
     for (size_t done = 0; done < count && status == STATUS_OK; done += PART_WORDS) {
         const size_t part = count - done < PART_WORDS ? count - done : PART_WORDS;
         status = agree_stream_next(source, stream, PART_WORDS * bytes);
-        if (status == STATUS_OK) {
+        if (status == STATUS_OK && narrow != NULL) {
+            masks_blend_narrow(narrow + done, stream, part, subtract);
+        } else if (status == STATUS_OK) {
             masks_blend(words + done, stream, part, width, subtract);
         }
     }
-    if (status != STATUS_OK) {
+    if (status != STATUS_OK && narrow != NULL) {
+        memset(narrow, 0, count * sizeof *narrow);
+    } else if (status != STATUS_OK) {
         memset(words, 0, count * sizeof *words);
     }
     agree_stream_free(source);
@@ -86,20 +91,21 @@ static enum status apply(uint64_t *words, size_t count, enum masks_width width,
 enum status masks_add(uint64_t *words, size_t count, enum masks_width width,
                       const struct digest *key)
 {
-    return apply(words, count, width, key, false);
+    return apply(words, NULL, count, width, key, false);
 }
 
 enum status masks_subtract(uint64_t *words, size_t count, enum masks_width width,
                            const struct digest *key)
 {
-    return apply(words, count, width, key, true);
+    return apply(words, NULL, count, width, key, true);
 }
 
-void masks_extend(uint64_t *words, size_t count, enum masks_width width)
+enum status masks_add_narrow(uint32_t *words, size_t count, const struct digest *key)
 {
-    const uint64_t sign = UINT64_C(1) << ((unsigned)width - 1);
-    const uint64_t ones = UINT64_MAX >> (64 - (unsigned)width);
-    for (size_t i = 0; i < count; i++) {
-        words[i] = ((words[i] & ones) ^ sign) - sign;
-    }
+    return apply(NULL, words, count, MASKS_32, key, false);
+}
+
+enum status masks_subtract_narrow(uint32_t *words, size_t count, const struct digest *key)
+{
+    return apply(NULL, words, count, MASKS_32, key, true);
 }

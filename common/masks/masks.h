@@ -56,7 +56,8 @@ MUST_USE enum status masks_add(uint64_t *words, size_t count, enum masks_width w
 MUST_USE enum status masks_subtract(uint64_t *words, size_t count, enum masks_width width,
                                     const struct digest *key);
 
-/** Gives words (count) modulo 2^width the 64 bits of what their two's complement stands for. */
-void masks_extend(uint64_t *words, size_t count, enum masks_width width);
+/** The same modulo 2^32, of words that are 32 bits wide where they are, too. */
+MUST_USE enum status masks_add_narrow(uint32_t *words, size_t count, const struct digest *key);
+MUST_USE enum status masks_subtract_narrow(uint32_t *words, size_t count, const struct digest *key);
 
 #endif

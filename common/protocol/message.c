@@ -77,7 +77,8 @@ static bool body_is_valid(const struct message *message, size_t payload_bytes)
         return round_is_valid(&message->as.offer.job, message->as.offer.round) &&
                is_there(&message->as.offer.invitation) && is_there(&message->as.offer.answer) &&
                message->as.offer.bytes >= 1 && message->as.offer.bytes <= TRANSFER_BYTES_MAX &&
-               message->as.offer.records <= OFFER_RECORDS_MAX;
+               message->as.offer.records <= OFFER_RECORDS_MAX &&
+               message->as.offer.shift <= WORD_SHIFT_MAX;
     case MESSAGE_CHUNK:
         return round_is_valid(&message->as.chunk.job, message->as.chunk.round) &&
                piece_is_valid(message->as.chunk.offset, payload_bytes);

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 enum {
-    PROTOCOL_VERSION = 5,          /* 1: answers of 8-byte words only; 2: OFFER and INVITE bare,
+    PROTOCOL_VERSION = 6,          /* 1: answers of 8-byte words only; 2: OFFER and INVITE bare,
                                   * pieces of 64 KiB; 3: masked words of 8 bytes only; 4: SHA-256 where
-                                  * digest_tree is now */
+                                  * digest_tree is now; 5: no answer is rounded to short words */
     CHUNK_BYTES_MAX = 256 * 1024,  /* one PULL or FETCH moves at most this much, */
     CHUNK_BYTES_SMALL = 64 * 1024, /* and this much on a slow link; a dictionary, a leg */
     CONTROL_BYTES_MAX = 1024,      /* a packed control frame; larger is refused unread */
@@ -22,6 +22,7 @@ enum {
     JOB_TEXT_BYTES_MAX = 64 * 1024,
     ROUNDS_MAX = 1000000,
     LINE_NAME_BYTES = 16,
+    WORD_SHIFT_MAX = 62,           /* of a word's steps */
     OFFER_RECORDS_MAX = 1000000000 /* of one agent */
 };
 #define TRANSFER_BYTES_MAX                                                                         \
@@ -93,6 +94,8 @@ struct message {
             struct digest answer;     /* digest_tree of the bytes */
             uint64_t bytes;
             uint32_t records; /* that it looks at, where the job says a share; else 0 */
+            uint32_t
+                shift; /* its words count steps of 2^shift of the grid's: whoever reads other steps refuses it */
         } offer;
         struct {
             struct digest job;

@@ -68,7 +68,8 @@ bool record_is_valid(const struct record *record)
                charge_is_valid(&record->as.answer.charge) &&
                is_there(&record->as.answer.invitation) && record->as.answer.answer_bytes >= 1 &&
                record->as.answer.answer_bytes <= TRANSFER_BYTES_MAX &&
-               record->as.answer.masks_bytes <= RECORD_MASKS_BYTES_MAX;
+               record->as.answer.masks_bytes <= RECORD_MASKS_BYTES_MAX &&
+               record->as.answer.shift <= WORD_SHIFT_MAX;
     case RECORD_ROUND:
         return is_there(&record->as.round.job) && record->as.round.round < ROUNDS_MAX &&
                record->as.round.agent_count <= PEERS_MAX &&

@@ -34,6 +34,7 @@ static const struct wire_field OFFER[] = {
     FIELD(Wire__Offer, answer, offer.answer),
     FIELD(Wire__Offer, bytes, offer.bytes),
     FIELD(Wire__Offer, records, offer.records),
+    FIELD(Wire__Offer, shift, offer.shift),
 };
 static const struct wire_field CHUNK[] = {
     FIELD(Wire__Chunk, job, chunk.job),

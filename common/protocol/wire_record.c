@@ -46,6 +46,7 @@ static const struct wire_field ANSWER[] = {
     FIELD(Journal__Answer, sigma_micro, answer.charge.sigma_micro),
     FIELD(Journal__Answer, count, answer.charge.count),
     FIELD(Journal__Answer, masks_bytes, answer.masks_bytes),
+    FIELD(Journal__Answer, shift, answer.shift),
 };
 static const struct wire_field ROUND[] = {
     FIELD(Journal__Round, job, round.job),

@@ -89,13 +89,14 @@ static void unmask(struct known_answer *answer, const struct opening *opening)
             abort();
         }
     }
-    masks_extend(words, count, opening->width);
     answer->exact = malloc(8 * count + 1);
     if (answer->exact == NULL) {
         abort();
     }
     for (size_t i = 0; i < count; i++) {
-        store_u64(answer->exact + 8 * i, words[i]);
+        store_u64(answer->exact + 8 * i, opening->width == MASKS_64
+                                             ? words[i]
+                                             : (uint64_t)(int64_t)(int32_t)(uint32_t)words[i]);
     }
     answer->exact_size = 8 * count;
 }

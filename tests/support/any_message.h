@@ -142,6 +142,7 @@ static inline void any_message(struct dice *dice, enum message_kind kind, struct
         message->as.offer.answer = any_digest(dice);
         message->as.offer.bytes = any_number(dice, 1, TRANSFER_BYTES_MAX);
         message->as.offer.records = (uint32_t)any_number(dice, 0, OFFER_RECORDS_MAX);
+        message->as.offer.shift = (uint32_t)any_number(dice, 0, WORD_SHIFT_MAX);
     } else if (kind == MESSAGE_CHUNK) {
         message->as.chunk.job = any_digest(dice);
         message->as.chunk.round = any_round(dice);
@@ -230,6 +231,7 @@ static inline void any_record(struct dice *dice, enum record_kind kind, struct r
         record->as.answer.answer = any_digest(dice);
         record->as.answer.answer_bytes = any_number(dice, 1, TRANSFER_BYTES_MAX);
         record->as.answer.masks_bytes = any_number(dice, 0, RECORD_MASKS_BYTES_MAX);
+        record->as.answer.shift = (uint32_t)any_number(dice, 0, WORD_SHIFT_MAX);
     } else if (kind == RECORD_ROSTER) {
         record->as.roster.job = any_digest(dice);
         record->as.roster.round = any_round(dice);

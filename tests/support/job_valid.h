@@ -202,7 +202,9 @@ static inline bool job_valid_words(const struct job *job, const struct stage *st
     const uint32_t distinct = round_distinct(stage) < 3 ? round_distinct(stage) : 3;
     bool good = true;
     for (uint32_t within = 0; within < distinct; within++) {
-        const unsigned bytes = round_word_bytes(job, stage, within, experts);
+        const struct encode_form form = round_form(job, stage, within, experts, 1);
+        const unsigned bytes = form.word_bytes;
+        good = good && (form.shift == 0 || (bytes == 2 && !exact));
         if (job->trust == TRUST_DISTRIBUTED || bytes == 8) {
             good = good && bytes == 8;
             continue;
@@ -218,8 +220,11 @@ static inline bool job_valid_words(const struct job *job, const struct stage *st
                                           : 1e-6 * (double)stage->charge.epsilon_micro;
             const double noise = exact ? 0 : 60 * (double)bounds.sensitivity / price;
             const double most = fmax(-(double)bounds.low, (double)bounds.high);
-            good =
-                good && (bytes == 2 || bytes == 4) && most + noise < ldexp(1, 8 * (int)bytes - 1);
+            good = good && (bytes == 2 || bytes == 4) &&
+                   most + noise < ldexp(1, 8 * (int)bytes - 1 + (int)form.shift);
+            /* 60 scales; a step is at most a sixteenth of one */
+            good = good &&
+                   (form.shift == 0 || ldexp(1, (int)form.shift) <= noise / 60 / 16 * (1 + 1e-9));
         }
     }
     return good;

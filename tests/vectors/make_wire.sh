@@ -18,21 +18,23 @@ record() { pack "$1" journal.proto journal.Record "$2"; }
 
 A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
 {
-    frame hello-first 'hello { version: 5 }'
-    frame hello "hello { version: 5 job: \"$A\" rounds_closed: 300 ready: true }"
-    frame hello-showing "hello { version: 5 job: \"$A\" rounds_closed: 300 ready: true dictionary: \"$D\" }"
+    frame hello-first 'hello { version: 6 }'
+    frame hello "hello { version: 6 job: \"$A\" rounds_closed: 300 ready: true }"
+    frame hello-showing "hello { version: 6 job: \"$A\" rounds_closed: 300 ready: true dictionary: \"$D\" }"
     frame dictionary "dictionary { digest: \"$D\" }"
     frame show "show { digest: \"$D\" }"
     frame offer "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 8000000 }"
     frame offer-share "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 8000000
         records: 3000 }"
+    frame offer-rounded "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 2000000
+        shift: 12 }"
     frame chunk "chunk { job: \"$A\" round: 2 offset: 65536 }"
     frame decline "decline { job: \"$A\" }"
     frame fetch "fetch { digest: \"$D\" offset: 1 length: 65536 }"
     frame enrol "enrol { public_key: \"$B\" }"
-    frame welcome "welcome { version: 5 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
+    frame welcome "welcome { version: 6 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
         rounds_closed: 1000000 }"
-    frame welcome-older "welcome { version: 5 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
+    frame welcome-older "welcome { version: 6 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
         rounds_closed: 1000000 older: true }"
     frame invite-fit "invite { job: \"$A\" deadline_ms: 60000 }"
     frame invite "invite { job: \"$A\" round: 999999 input: \"$D\" input_bytes: 88 deadline_ms: 1 }"
@@ -62,6 +64,8 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     record answer-event "wall_ms: 1 answer { job: \"$A\" round: 2 task: \"update\" delta_atto: 7
         pass: \"$D\" row_count: 32 invitation: \"$B\" answer: \"$C\" answer_bytes: 24 mechanism: 4
         neighbours: 1 sigma_micro: 4500000 count: 12 sampling_nano: 10000000 }"
+    record answer-rounded "wall_ms: 1 answer { job: \"$A\" round: 2 task: \"update\" epsilon_micro: 250000
+        pass: \"$D\" row_count: 32 invitation: \"$B\" answer: \"$C\" answer_bytes: 24 shift: 12 }"
     record round "wall_ms: 1 round { job: \"$A\" round: 2 chosen: 1 agent: \"hospital-1\"
         agent: \"hospital-2\" sum: -1 sum: 4611686018427387904 blob_bytes: 0 duration_ms: 1500 }"
     record round-share "wall_ms: 1 round { job: \"$A\" round: 2 chosen: 1 agent: \"hospital-1\"

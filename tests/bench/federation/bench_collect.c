@@ -195,7 +195,7 @@ static bool start_agents(const struct member *member)
             .first = member->first + at,
             .count = left < AGENTS_A_PROCESS ? left : AGENTS_A_PROCESS,
             .number_count = bench.made_up.feature_count,
-            .word_bytes = round_word_bytes(&bench.made_up.job, &bench.made_up.stage, 0, 0),
+            .word_bytes = round_form(&bench.made_up.job, &bench.made_up.stage, 0, 0, 1).word_bytes,
             .address = member->address,
             .public_key = member->key.public_key};
         const pid_t process = fork();
@@ -345,7 +345,7 @@ int main(int argc, char **argv)
     if (prepare()) {
         (void)printf("%lu agents, %lu collectors, %zu numbers of %u bytes an answer\n", agents,
                      collectors, bench.made_up.feature_count,
-                     round_word_bytes(&bench.made_up.job, &bench.made_up.stage, 0, 0));
+                     round_form(&bench.made_up.job, &bench.made_up.stage, 0, 0, 1).word_bytes);
         good = run();
     }
     for (size_t i = 0; i < bench.agents_count; i++) {

@@ -163,7 +163,7 @@ static bool start_agents(struct bench *bench)
             .first = first,
             .count = left < AGENTS_A_PROCESS ? left : AGENTS_A_PROCESS,
             .number_count = made_up->feature_count,
-            .word_bytes = round_word_bytes(&made_up->job, &made_up->stage, 0, 0),
+            .word_bytes = round_form(&made_up->job, &made_up->stage, 0, 0, 1).word_bytes,
             .address = bench->address,
             .public_key = bench->key.public_key};
         const pid_t process = fork();
@@ -381,7 +381,7 @@ int main(int argc, char **argv)
     if (prepare(bench)) {
         (void)printf("%zu agents, %zu numbers of %u bytes an answer\n", made_up->agent_count,
                      made_up->feature_count,
-                     round_word_bytes(&made_up->job, &made_up->stage, 0, 0));
+                     round_form(&made_up->job, &made_up->stage, 0, 0, 1).word_bytes);
         good = run(bench);
     }
     clean_up(bench);

@@ -1,8 +1,8 @@
 /* bench_memory - how much memory the coordinator needs for a large model and many agents.
  *
- *     bench_memory [AGENTS [CATEGORY-COLUMNS]]      # 32 agents, 31250 columns of 32: d = 1,000,001
+ *     bench_memory [AGENTS [CATEGORY-COLUMNS [ROUNDS]]]  # 32 agents, 31250 columns of 32: d = 1,000,001
  *
- * The federation is a made-up one (made_up.h) with one round of fit. Every answer is pulled, the average
+ * The federation is a made-up one (made_up.h) with one round of fit, or so many of update, whose answers have 2 bytes a number. Every answer is pulled, the average
  * committed, released and fetched by every agent. Prints the coordinator's peak above what it had before the
  * first agent came, in accumulators (one vector of d 64-bit words), and fails when it is 4 or more,
  * or when anybody got a wrong model. */
@@ -96,6 +96,7 @@ int main(int argc, char **argv)
     struct bench bench = {
         .made_up = {.agent_count = argc > 1 ? strtoul(argv[1], NULL, 10) : 32,
                     .columns = argc > 2 ? strtoul(argv[2], NULL, 10) : 31250,
+                    .rounds = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0,
                     .parent = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp",
                     .made = note_idle,
                     .logged = note_times,
@@ -103,7 +104,7 @@ int main(int argc, char **argv)
 
     if (bench.made_up.agent_count < 1 || bench.made_up.agent_count > PEERS_MAX ||
         bench.made_up.columns < 1) {
-        (void)fputs("usage: bench_memory [AGENTS [CATEGORY-COLUMNS]]\n", stderr);
+        (void)fputs("usage: bench_memory [AGENTS [CATEGORY-COLUMNS [ROUNDS]]]\n", stderr);
         return 2;
     }
     const bool ended = made_up_run(&bench.made_up);

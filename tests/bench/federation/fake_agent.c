@@ -36,14 +36,18 @@ struct acting {
     int64_t stalled_ms; /* since when it does not answer; 0: it was not asked yet */
 };
 
-static int64_t value_of(size_t agent, size_t coordinate)
+/* Whole steps of what answers are rounded to, so that the model is known exactly. The period is prime, so that a piece in
+ * another's place shows. */
+static int64_t value_of(const struct fake_agent *agent, size_t number, size_t coordinate)
 {
-    return (int64_t)(coordinate * 7 + agent * 3) - 1000000;
+    const int64_t steps = (int64_t)(coordinate % 4093 * 7 + number * 3) - 14000;
+    return steps * (INT64_C(1) << agent->form.shift);
 }
 
 static struct slice answer_of(const struct acting *acting)
 {
-    return (struct slice){acting->answer, acting->agent->feature_count * acting->agent->word_bytes};
+    return (struct slice){acting->answer,
+                          acting->agent->feature_count * acting->agent->form.word_bytes};
 }
 
 static void send_message(const struct message *message, struct slice payload,
@@ -78,6 +82,7 @@ static void offer(const struct acting *acting, struct effects *effects)
     message.as.offer.round = invite->as.invite.round;
     message.as.offer.answer = acting->answer_digest;
     message.as.offer.bytes = answer_of(acting).size;
+    message.as.offer.shift = acting->agent->form.shift;
     send_message(&message,
                  message_whole_bytes(&message) > 0 ? answer_of(acting) : (struct slice){0},
                  effects);
@@ -141,7 +146,8 @@ static bool model_is_right(const struct acting *acting)
         double weight;
         memcpy(&weight, &word, sizeof weight);
         /* The vectors are linear in the agent's number: the average is half of the outer two. */
-        double average = 0.5 * (double)(value_of(0, i) + value_of(agent->agent_count - 1, i));
+        double average =
+            0.5 * (double)(value_of(agent, 0, i) + value_of(agent, agent->agent_count - 1, i));
         if (fabs(weight - agent->scale * average) > 1e-9) {
             return false;
         }
@@ -335,8 +341,9 @@ _Noreturn void fake_agent_run(const struct fake_agent *agent)
         _exit(1);
     }
     for (size_t i = 0; i < agent->feature_count; i++) {
-        const int64_t value = value_of(agent->number, i);
-        encode_words(acting.answer + agent->word_bytes * i, &value, 1, agent->word_bytes);
+        int64_t value = value_of(agent, agent->number, i);
+        encode_round(&value, 1, agent->form.shift);
+        encode_words(acting.answer + agent->form.word_bytes * i, &value, 1, agent->form.word_bytes);
     }
     struct endpoint_options options = {.address = told.address,
                                        .key = &agent->key,

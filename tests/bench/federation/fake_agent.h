@@ -6,6 +6,7 @@
 #define BENCH_FAKE_AGENT_H
 
 #include "crypto/key.h"
+#include "dp/encode.h"
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -16,10 +17,10 @@ struct fake_agent {
     size_t number;
     size_t agent_count;
     size_t feature_count;
-    unsigned word_bytes; /* of a number of its answer */
-    double scale;        /* of the right model, to the average of all answers */
-    long long stall_ms;  /* it leaves what is pulled unanswered for so long, once */
-    char folder[256];    /* of its journal */
+    struct encode_form form; /* of its answer */
+    double scale;            /* of the right model, to the average of all answers */
+    long long stall_ms;      /* it leaves what is pulled unanswered for so long, once */
+    char folder[256];        /* of its journal */
     struct key_pair key;
     int address_pipe[2]; /* a struct fake_agent_address comes through it */
     int verdict_pipe[2]; /* 'y' goes through it when the released model was the right one */

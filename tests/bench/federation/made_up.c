@@ -141,7 +141,7 @@ static bool start_agents(struct made_up *made_up, const char *roster_path, struc
         agent->agent_count = made_up->agent_count;
         agent->stall_ms = i == 0 ? made_up->stall_ms : 0;
         agent->feature_count = made_up->feature_count;
-        agent->word_bytes = round_word_bytes(&made_up->job, &made_up->stage, 0, 0);
+        agent->form = round_form(&made_up->job, &made_up->stage, 0, 0, 1);
         agent->scale = made_up->rounds == 0 ? steps : -steps * made_up->rounds / BATCH;
         (void)snprintf(agent->folder, sizeof agent->folder, "%s/%s", made_up->folder, name);
         if (pipe(agent->address_pipe) != 0 || pipe(agent->verdict_pipe) != 0 ||

@@ -248,10 +248,10 @@ assert set(well) == keys | {"other_trust", "better_trust", "trusts"} and set(wel
 # Three trusts: central has one noise, local one a site, distributed one for every h of them. The fit has a model of
 # its own for each site, which local trust alone releases.
 rows = {row["trust"]: row for row in well["trusts"]}
-row_keys = {"trust", "trusted", "messages", "round_trips", "commits", "dishonest", "noise", "no_such_job"}
+row_keys = {"trust", "trusted", "messages", "round_trips", "commits", "dishonest", "noise", "round_s", "no_such_job"}
 assert list(rows) == ["local", "central", "distributed"] and all(set(row) == row_keys for row in rows.values()), rows
 for row in rows.values():
-    assert row["no_such_job"] is None and len(row["noise"]) == 2, row
+    assert row["no_such_job"] is None and len(row["noise"]) == len(row["round_s"]) == 2, row
 assert rows["local"]["dishonest"] == rows["central"]["dishonest"] == 0 and rows["distributed"]["dishonest"] == 1
 # Five sites, one dishonest: four survivors open a sum, three shares are one noise.
 assert math.isclose(rows["distributed"]["noise"][0], math.sqrt(5 / 3) * rows["central"]["noise"][0], rel_tol=1e-9), rows
@@ -279,6 +279,36 @@ for stage in drowned["stages"]:
     assert all(advice["enough"] == (advice["burden"] <= 1) for advice in stage["advice"])
 # Noise is inverse to epsilon.
 assert math.isclose(drowned["stages"][1]["releases"][0]["noise"], 50 * losses["releases"][0]["noise"], rel_tol=1e-6)
+PY
+# The time of a round: what the line takes is inverse to its speed and grows with the agents, and what is left without it are
+# round trips of 50 ms, commits of 5, and little work.
+for link in 10 20 40 1000000; do
+    expect 0 "$hedgerow" plan job "$job" --agents 5 --link $link --json
+    cp "$work/out" "$work/link-$link.json"
+done
+expect 0 "$hedgerow" plan job "$job" --agents 10 --link 10 --json
+cp "$work/out" "$work/link-ten.json"
+expect 0 "$hedgerow" plan job "$job" --agents 5 --link 40
+tells 'Times: a line of 40 Mbit/s at the coordinator (--link), trips of 50 ms, no computing at the sites.'
+prints 'messages, trips, commits; time'
+expect 2 "$hedgerow" plan job "$job" --link 0
+python3 - "$work" <<'PY' || fault 'the time of a round'
+import json, math, pathlib, sys
+def rows(name):
+    told = json.loads((pathlib.Path(sys.argv[1]) / f"link-{name}.json").read_text())["trusts"]
+    return {row["trust"]: row for row in told}
+at = {link: rows(link) for link in (10, 20, 40, 1000000)}
+more = rows("ten")
+for trust in ("local", "central", "distributed"):
+    for stage in (0, 1):
+        t = {link: at[link][trust]["round_s"][stage] for link in at}
+        assert math.isclose(t[10] - t[20], 2 * (t[20] - t[40]), rel_tol=1e-6) and t[10] > t[20], (trust, t)
+        row = at[1000000][trust]
+        waits = 0.05 * row["round_trips"] + 0.005 * row["commits"]
+        assert waits < t[1000000] < waits + 0.03, (trust, stage, t, waits)
+        assert more[trust]["round_s"][stage] > t[10], (trust, stage)
+for stage in (0, 1):
+    assert at[20]["distributed"]["round_s"][stage] > at[20]["local"]["round_s"][stage]
 PY
 # An epsilon that hides nothing is named.
 for epsilon in 10 11 1000; do

@@ -195,4 +195,25 @@ expect 0 "$hedgerow" report "$work/sites/result.json" --format csv
 prints '"effect","round","unit","note","sites","value","low","high"'
 prints '"count: age >= 70",0,"hospital-1",'
 
+
+# A long answer, 16,385 numbers, leaves in words of 2 bytes, rounded behind its noise. The coordinator takes each for the
+# steps that it stands for, or the model would be thousands of times too small.
+job long local 4 0.00001 <<'YML'
+  - {task: update, strategy: average, loss: logistic, noise: gaussian, rate: 16, rounds: 2, batch: 200, clip: 0.5, grid_bits: 20}
+YML
+sed -i '/^privacy:/i\  map: {kind: fourier, kernel: gaussian, gamma: 1, features: 16384, seed: 1}' "$work/long.yml"
+run long
+python3 - "$work/long" "$root/tests/integration/federation" <<'PY' || fault 'answers of 2 bytes a number'
+import json, pathlib, sys
+sys.path.insert(0, sys.argv[2])
+import journals
+folder = pathlib.Path(sys.argv[1])
+for site in ("hospital-1", "hospital-2"):
+    records = [record for _, record, _ in journals.read(folder / "agents" / site / "state")]
+    sizes = [record["answer_bytes"] for record in records if record["kind"] == "answer"]
+    assert sizes == [2 * 16385] * 2, sizes
+weights = json.loads((folder / "model.json").read_text())["weights"]
+largest = max(abs(weight) for row in weights for weight in (row if isinstance(row, list) else [row]))
+assert 0.2 < largest < 20, largest
+PY
 finish

@@ -51,7 +51,7 @@ def record(body):
              3: ("answer", {1: "job", 2: "round", 3: "task", 4: "epsilon_micro", 5: "delta_atto", 6: "pass",
                             7: "row_first", 8: "row_count", 9: "invitation", 10: "answer",
                             11: "answer_bytes", 12: "mechanism", 13: "neighbours", 14: "sigma_micro",
-                            15: "count", 16: "sampling_nano", 17: "masks_bytes"}),
+                            15: "count", 16: "sampling_nano", 17: "masks_bytes", 18: "shift"}),
              4: ("round", {1: "job", 2: "round", 3: "failed", 4: "chosen", 6: "sum", 7: "blob_bytes",
                            8: "duration_ms", 9: "cause", 10: "records", 11: "cancelled"}),
              5: ("roster", {1: "job", 2: "round", 3: "bytes", 4: "width"}),

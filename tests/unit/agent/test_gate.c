@@ -85,6 +85,74 @@ Test(gate, words_too_narrow_for_bounds_and_noise_are_refused_unpaid)
     gate_free(gate);
 }
 
+/* The same noise is drawn, so that each word is that answer's, rounded to a multiple of 8. */
+Test(gate, a_long_answer_is_rounded_after_its_noise_and_before_it_is_sealed)
+{
+    int64_t exact[COUNT] = {0};
+    for (unsigned shift = 0; shift <= 3; shift += 3) {
+        struct gate *gate = new_gate(1000000);
+        struct private_vector vector = vector_of(3);
+        struct gate_request request = request_of(0, 1000);
+        struct record record;
+        struct slice blob;
+        struct digest digest;
+        int64_t value[COUNT] = {0};
+        request.word_bytes = shift == 0 ? 8 : 2;
+        request.shift = shift;
+        cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_OK);
+        cr_assert_eq(blob.size, request.word_bytes * COUNT);
+        digest_sha256(&digest, &blob, 1);
+        cr_expect(digest_equal(&digest, &record.as.answer.answer));
+        cr_expect_eq(record.as.answer.shift, shift);
+        cr_expect(has_spent(gate, 1000000, 1000));
+        decode_words_add(value, blob.data, COUNT, request.word_bytes);
+        if (shift == 0) {
+            memcpy(exact, value, sizeof exact);
+        }
+        encode_round(exact, COUNT, shift);
+        cr_expect_arr_eq(value, exact, sizeof exact, "shift %u", shift);
+        gate_free(gate);
+    }
+}
+
+/* Whoever reads the journal later need not know by which rules it was rounded. */
+Test(gate, an_answer_says_its_steps_after_a_restart)
+{
+    struct gate *gate = new_gate(1000000);
+    struct private_vector vector = vector_of(3);
+    struct gate_request request = request_of(0, 1000);
+    struct gate_answer_view view = {0};
+    struct record record;
+    struct slice blob;
+    request.word_bytes = 2;
+    request.shift = 3;
+    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_OK);
+    uint8_t bytes[2 * COUNT];
+    memcpy(bytes, blob.data, sizeof bytes);
+    gate_free(gate);
+    gate = new_gate(1000000);
+    cr_assert_eq(gate_restore(gate, &record, 1, (struct slice){bytes, sizeof bytes}), STATUS_OK);
+    cr_assert(gate_latest(gate, &view));
+    cr_expect_eq(view.shift, 3);
+    gate_free(gate);
+}
+
+Test(gate, steps_too_short_for_bounds_and_noise_are_refused_unpaid)
+{
+    struct gate *gate = new_gate(1000000);
+    struct private_vector vector = vector_of(3);
+    struct gate_request request = request_of(0, 1000);
+    struct record record;
+    struct slice blob;
+    struct why why = {""};
+    request.word_bytes = 2;
+    request.shift = 2;
+    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "do not fit"), "%s", why.text);
+    cr_expect(has_spent(gate, 1000000, 0));
+    gate_free(gate);
+}
+
 Test(gate, a_round_is_answered_once_whatever_is_asked)
 {
     struct gate *gate = new_gate(10000000);

@@ -321,19 +321,19 @@ static struct slice bytes_of(const int64_t *value, size_t count)
     return (struct slice){value, count * 8};
 }
 
-static void offer_with(struct central *bench, size_t agent, const int64_t *value, size_t count,
+static void offer_with(struct central *bench, size_t agent, struct slice bytes, unsigned shift,
                        struct slice payload)
 {
     struct message offer = {.kind = MESSAGE_OFFER};
     const struct message *invite = &bench->invite;
     uint8_t named[INVITATION_BYTES];
-    struct slice bytes = bytes_of(value, count);
     invitation_bytes(named, &invite->as.invite.job, invite->as.invite.round,
                      &invite->as.invite.input);
     offer.as.offer.job = invite->as.invite.job;
     offer.as.offer.round = invite->as.invite.round;
     offer.as.offer.bytes = bytes.size;
     offer.as.offer.records = bench->records[agent];
+    offer.as.offer.shift = shift;
     digest_sha256(&offer.as.offer.invitation, &(struct slice){named, sizeof named}, 1);
     digest_sha256(&offer.as.offer.answer, &bytes, 1);
     say(bench, agent, &offer, payload);
@@ -341,13 +341,20 @@ static void offer_with(struct central *bench, size_t agent, const int64_t *value
 
 void central_offer(struct central *bench, size_t agent, const int64_t *value, size_t count)
 {
-    offer_with(bench, agent, value, count, (struct slice){0});
+    offer_with(bench, agent, bytes_of(value, count), 0, (struct slice){0});
+}
+
+void central_offer_short(struct central *bench, size_t agent, const int16_t *word, size_t count,
+                         unsigned shift)
+{
+    const struct slice bytes = {word, count * sizeof *word};
+    offer_with(bench, agent, bytes, shift, bytes);
 }
 
 void central_offer_whole(struct central *bench, size_t agent, const int64_t *value,
                          const int64_t *sent, size_t count)
 {
-    offer_with(bench, agent, value, count, bytes_of(sent, count));
+    offer_with(bench, agent, bytes_of(value, count), 0, bytes_of(sent, count));
 }
 
 void central_send(struct central *bench, size_t agent, const int64_t *value, size_t count)

@@ -89,6 +89,9 @@ void central_greet(struct central *bench);
 void central_greet_undecided(struct central *bench);
 void central_offer(struct central *bench, size_t agent, const int64_t *value, size_t count);
 void central_send(struct central *bench, size_t agent, const int64_t *value, size_t count);
+/** An agent offers words of 2 bytes, which count steps of 2^shift, and sends them along. */
+void central_offer_short(struct central *bench, size_t agent, const int16_t *word, size_t count,
+                         unsigned shift);
 /** An agent offers value and sends other words along with the offer. */
 void central_offer_whole(struct central *bench, size_t agent, const int64_t *value,
                          const int64_t *sent, size_t count);

@@ -11,6 +11,9 @@
 
 enum { COUNT = 3, AGENTS = 5 };
 
+static const struct encode_form wide = {.word_bytes = 8, .sum_bytes = 8};
+static const struct encode_form short_words = {.word_bytes = 2, .shift = 12, .sum_bytes = 4};
+
 static struct digest digest_of(const uint8_t *bytes, size_t size)
 {
     struct slice slice = {bytes, size};
@@ -55,7 +58,7 @@ Test(aggregate, words_of_every_size_are_added_with_their_signs)
     struct aggregate aggregate = {0};
     int64_t kept[COUNT];
 
-    cr_assert_eq(aggregate_begin(&aggregate, COUNT), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&aggregate, COUNT, &wide), STATUS_OK);
     for (unsigned word_bytes = 2; word_bytes <= 8; word_bytes *= 2) {
         cr_assert_eq(move_words(&aggregate, "a", value, word_bytes, NULL, kept), STATUS_OK);
         cr_expect_arr_eq(kept, value, sizeof kept);
@@ -77,8 +80,8 @@ Test(aggregate, the_sum_does_not_depend_on_the_order_and_wraps)
     for (size_t i = 0; i < AGENTS * COUNT; i++) {
         value[i / COUNT][i % COUNT] = (int64_t)seeded_random_word(&seeded);
     }
-    cr_assert_eq(aggregate_begin(&first, COUNT), STATUS_OK);
-    cr_assert_eq(aggregate_begin(&second, COUNT), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&first, COUNT, &wide), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&second, COUNT, &wide), STATUS_OK);
     for (size_t i = 0; i < AGENTS; i++) {
         cr_assert_eq(move(&first, "a", value[i], NULL, NULL), STATUS_OK);
         cr_assert_eq(move(&second, "a", value[AGENTS - 1 - i], NULL, NULL), STATUS_OK);
@@ -95,7 +98,7 @@ Test(aggregate, bytes_that_do_not_match_their_digest_change_nothing)
     struct digest wrong = {{1}};
     int64_t before[COUNT];
 
-    cr_assert_eq(aggregate_begin(&aggregate, COUNT), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&aggregate, COUNT, &wide), STATUS_OK);
     cr_assert_eq(move(&aggregate, "a", value, NULL, NULL), STATUS_OK);
     memcpy(before, aggregate.sum, sizeof before);
     cr_assert_eq(move(&aggregate, "b", value, &wrong, NULL), STATUS_CORRUPT);
@@ -111,7 +114,7 @@ Test(aggregate, keeps_an_answer_as_it_came)
     const int64_t value[COUNT] = {-16, INT64_MIN, INT64_MAX};
     int64_t kept[COUNT];
 
-    cr_assert_eq(aggregate_begin(&aggregate, COUNT), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&aggregate, COUNT, &wide), STATUS_OK);
     cr_assert_eq(move(&aggregate, "a", value, NULL, kept), STATUS_OK);
     cr_assert_arr_eq(kept, value, sizeof value);
     aggregate_free(&aggregate);
@@ -123,11 +126,16 @@ Test(aggregate, staging_is_bounded_and_two_for_large_vectors)
     struct staging *staging;
     struct peer peer = {"a"};
 
-    cr_assert_eq(aggregate_begin(&aggregate, STAGING_BYTES_SMALL / 8 + 1), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&aggregate, STAGING_BYTES_SMALL / 8 + 1, &wide), STATUS_OK);
     cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_OK);
     cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_OK);
     cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_AGAIN);
-    cr_assert_eq(aggregate_begin(&aggregate, 4), STATUS_OK);
+    /* What may come is wider than what the text says. Planted: four of them had more than `plan job` tells of memory. */
+    cr_assert_eq(aggregate_begin(&aggregate, STAGING_BYTES_SMALL / 8 + 1, &short_words), STATUS_OK);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_OK);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_OK);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_AGAIN);
+    cr_assert_eq(aggregate_begin(&aggregate, 4, &wide), STATUS_OK);
     for (int i = 0; i < STAGING_MAX; i++) {
         cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0),
                      STATUS_OK);
@@ -181,7 +189,7 @@ Test(aggregate, a_large_answer_is_checked_by_its_tree_or_by_the_sha256_of_before
 
     digest_tree(&tree, answer);
     cr_assert_not(digest_equal(&tree, &plain));
-    cr_assert_eq(aggregate_begin(&aggregate, LARGE), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&aggregate, LARGE, &wide), STATUS_OK);
     cr_expect_eq(aggregate_add(&aggregate, answer, &tree, NULL), STATUS_OK);
     cr_expect_eq(aggregate_add(&aggregate, answer, &plain, NULL), STATUS_OK);
     bytes[sizeof bytes - 1] ^= 1;
@@ -189,4 +197,93 @@ Test(aggregate, a_large_answer_is_checked_by_its_tree_or_by_the_sha256_of_before
     cr_expect_eq(aggregate_add(&aggregate, answer, &plain, NULL), STATUS_CORRUPT);
     cr_expect_eq(aggregate.sum[LARGE - 1], 0);
     aggregate_free(&aggregate);
+}
+
+/* Both kinds of sum, and both beside each other when an agent of before repeats an answer of wider words. Planted: from then on
+ * each answer was added word by word to a wide sum, in five times the time. */
+Test(aggregate, a_narrow_sum_counts_steps_and_has_a_wide_one_beside_it_for_wider_words)
+{
+    const int64_t steps[COUNT] = {-30000, 1, 32767};
+    const int64_t grid[COUNT] = {5, -1, INT32_MAX};
+    for (size_t at = 0; at < 4; at++) { /* the wider answer comes at each place, or never */
+        struct aggregate aggregate = {0};
+        int64_t kept[COUNT];
+        int64_t *sum = NULL;
+        cr_assert_eq(aggregate_begin(&aggregate, COUNT, &short_words), STATUS_OK);
+        for (size_t i = 0; i < 3; i++) {
+            cr_assert_eq(i == at ? move_words(&aggregate, "a", grid, 4, NULL, kept)
+                                 : move_words(&aggregate, "a", steps, 2, NULL, kept),
+                         STATUS_OK);
+            for (size_t j = 0; j < COUNT; j++) {
+                cr_expect_eq(kept[j], i == at ? grid[j] : steps[j] * 4096);
+            }
+            cr_expect_eq(aggregate.sum == NULL, i < at);
+            cr_assert_not_null(aggregate.narrow);
+            cr_expect_eq(aggregate.narrow[1], (int32_t)(i + 1 - (i >= at)), "of short words alone");
+        }
+        cr_assert_eq(aggregate_take(&aggregate, &sum), STATUS_OK);
+        cr_assert_not(aggregate_is_open(&aggregate));
+        for (size_t j = 0; j < COUNT; j++) {
+            cr_expect_eq(sum[j], (at < 3 ? 2 : 3) * 4096 * steps[j] + (at < 3 ? grid[j] : 0));
+        }
+        free(sum);
+    }
+}
+
+/* What the largest number of answers of the widest short words come to fits. */
+Test(aggregate, a_narrow_sum_has_room_for_every_agent_there_may_be)
+{
+    const int64_t value[COUNT] = {INT16_MAX, INT16_MIN, 0};
+    struct aggregate aggregate = {0};
+    cr_assert_eq(aggregate_begin(&aggregate, COUNT, &short_words), STATUS_OK);
+    for (size_t i = 0; i < PEERS_MAX; i++) {
+        cr_assert_eq(move_words(&aggregate, "a", value, 2, NULL, NULL), STATUS_OK);
+    }
+    for (size_t j = 0; j < COUNT; j++) {
+        cr_expect_eq(aggregate_value(&aggregate, j), 4096 * PEERS_MAX * value[j]);
+    }
+    aggregate_free(&aggregate);
+}
+
+/* Planted: a collector's part was as narrow as its sum, and a leader of before refused it: its sites had paid for nothing. */
+Test(aggregate, parts_have_words_of_8_bytes_whatever_their_sums_have)
+{
+    const int64_t steps[COUNT] = {-7, 8, 30000};
+    const int64_t grid[COUNT] = {1, 2, INT64_C(1) << 40};
+    for (unsigned part_is_wide = 0; part_is_wide < 2; part_is_wide++) {
+        for (unsigned leader_is_wide = 0; leader_is_wide < 2; leader_is_wide++) {
+            struct aggregate part = {0};
+            struct aggregate leader = {0};
+            uint8_t *packed = NULL;
+            size_t size = 0;
+            int64_t zero[COUNT] = {0};
+            cr_assert_eq(aggregate_begin(&part, COUNT, &short_words), STATUS_OK);
+            cr_assert_eq(aggregate_begin(&leader, COUNT, &short_words), STATUS_OK);
+            cr_assert_eq(move_words(&part, "a", steps, 2, NULL, NULL), STATUS_OK);
+            cr_assert_eq(move_words(&leader, "b", steps, 2, NULL, NULL), STATUS_OK);
+            if (part_is_wide) {
+                cr_assert_eq(move_words(&part, "c", grid, 8, NULL, NULL), STATUS_OK);
+            }
+            if (leader_is_wide) {
+                cr_assert_eq(move_words(&leader, "d", zero, 8, NULL, NULL), STATUS_OK);
+            }
+            cr_assert_eq(aggregate_pack(&part, &packed, &size), STATUS_OK);
+            cr_expect_eq(size, 8 * COUNT);
+            cr_assert(aggregate_fits(&leader, size));
+            cr_assert_eq(aggregate_add_part(&leader, (struct slice){packed, size}), STATUS_OK);
+            for (size_t j = 0; j < COUNT; j++) {
+                cr_expect_eq(aggregate_value(&part, j), 0, "a further part begins");
+                cr_expect_eq(aggregate_value(&leader, j),
+                             2 * 4096 * steps[j] + (part_is_wide ? grid[j] : 0));
+            }
+            free(packed);
+            aggregate_free(&part);
+            aggregate_free(&leader);
+        }
+    }
+    struct aggregate narrow = {0};
+    cr_assert_eq(aggregate_begin(&narrow, COUNT, &short_words), STATUS_OK);
+    cr_expect(aggregate_fits(&narrow, 8 * COUNT));
+    cr_expect_not(aggregate_fits(&narrow, 4 * COUNT));
+    aggregate_free(&narrow);
 }

@@ -138,10 +138,10 @@ Test(central, the_answer_of_an_agent_that_began_anew_counts)
     central_offer(&bench, 0, second, 3);
     cr_assert_eq(bench.pulls, 2, "it is asked for anew");
     central_send(&bench, 0, second, 3);
-    cr_assert_eq(bench.coordinator->aggregate.sum[0], 5);
+    cr_assert_eq(aggregate_value(&bench.coordinator->aggregate, 0), 5);
     central_offer(&bench, 0, first, 3);
     central_send(&bench, 0, first, 3);
-    cr_assert_eq(bench.coordinator->aggregate.sum[0], 5, "once");
+    cr_assert_eq(aggregate_value(&bench.coordinator->aggregate, 0), 5, "once");
     central_free(&bench);
 }
 
@@ -310,7 +310,7 @@ Test(central, an_answer_beyond_its_bounds_is_in_no_sum)
         central_offer(&bench, 1, words, count);
         central_send(&bench, 1, words, count);
         cr_assert_eq(bench.coordinator->cohort.member[1].standing, STANDING_ANSWERED);
-        cr_assert_eq(bench.coordinator->aggregate.sum[count - 1], words[count - 1]);
+        cr_assert_eq(aggregate_value(&bench.coordinator->aggregate, count - 1), words[count - 1]);
         words[count - 1] = beyond[i];
         central_offer(&bench, 0, words, count);
         central_send(&bench, 0, words, count);

@@ -66,7 +66,7 @@ static void close_without_a_commit(struct coordinator *c)
 
 static void open_without_a_sum(struct coordinator *c)
 {
-    c->aggregate.sum = NULL;
+    aggregate_free(&c->aggregate);
 }
 
 static void open_without_a_job(struct coordinator *c)

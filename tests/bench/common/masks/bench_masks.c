@@ -61,6 +61,7 @@ struct bench {
     struct masks_host *host;
     uint64_t *answer[SITES_MAX]; /* as it leaves: (words) */
     uint64_t *sum;
+    uint32_t *narrow; /* the sum of 32 bits, until it is open */
     struct digest digest[SITES_MAX];
     struct random_source *source[SITES_MAX]; /* a source serves one thread at a time */
     struct random random[SITES_MAX];
@@ -177,6 +178,11 @@ static void gather(struct bench *bench)
     commit(bench, SITES_MAX, bench->roster);
 }
 
+static bool is_narrow(const struct bench *bench)
+{
+    return bench->terms.width == MASKS_32;
+}
+
 /* Checks each answer's digest, sums them up and names the survivors: everybody. */
 static void settle(struct bench *bench)
 {
@@ -187,7 +193,11 @@ static void settle(struct bench *bench)
         digest_sha256(&digest, &part, 1);
         CHECK(digest_equal(&digest, &bench->digest[i]));
         for (size_t w = 0; w < bench->setting->words; w++) {
-            bench->sum[w] += bench->answer[i][w];
+            if (is_narrow(bench)) {
+                bench->narrow[w] += (uint32_t)bench->answer[i][w];
+            } else {
+                bench->sum[w] += bench->answer[i][w];
+            }
         }
         masks_set_add(&survivors, i);
     }
@@ -227,11 +237,15 @@ static void open_sum(struct bench *bench)
     for (size_t i = 0; i < bench->setting->sites; i++) {
         const size_t rank =
             masks_roster_rank(masks_host_roster(bench->host), masks_site_name(&bench->self[i]));
-        CHECK(masks_host_take_reveal(bench->host, rank,
-                                     (struct slice){reveals.byte[i], reveals.size[i]}, bench->sum,
-                                     bench->setting->words) == STATUS_OK);
+        CHECK(masks_host_take_reveal(
+                  bench->host, rank, (struct slice){reveals.byte[i], reveals.size[i]},
+                  is_narrow(bench) ? NULL : bench->sum, is_narrow(bench) ? bench->narrow : NULL,
+                  bench->setting->words) == STATUS_OK);
     }
     CHECK(masks_host_is_open(bench->host));
+    for (size_t w = 0; is_narrow(bench) && w < bench->setting->words; w++) {
+        bench->sum[w] = (uint64_t)(int64_t)(int32_t)bench->narrow[w];
+    }
     commit(bench, SITES_MAX, (struct slice){bench->sum, bench->setting->words * sizeof(uint64_t)});
 }
 
@@ -246,6 +260,7 @@ static double timed(void (*run)(struct bench *bench), struct bench *bench)
 static void play(struct bench *bench, double *wall_ms, double *busy_ms, double *coordinator_ms)
 {
     memset(bench->sum, 0, bench->setting->words * sizeof(uint64_t));
+    memset(bench->narrow, 0, bench->setting->words * sizeof(uint32_t));
     bench->terms.round++;
     CHECK(masks_host_new(&bench->host, &bench->terms, &bench->invitation) == STATUS_OK);
     const double start = now_ns();
@@ -282,7 +297,8 @@ static void begin(struct bench *bench, const struct setting *setting, const char
                                         .honest = setting->sites / 2,
                                         .width = setting->width};
     bench->sum = malloc(setting->words * sizeof(uint64_t));
-    CHECK(bench->sum != NULL);
+    bench->narrow = malloc(setting->words * sizeof(uint32_t));
+    CHECK(bench->sum != NULL && bench->narrow != NULL);
     for (size_t i = 0; i < setting->sites; i++) {
         char name[32];
         (void)snprintf(name, sizeof name, "site-%02zu", i);
@@ -317,6 +333,7 @@ static void end(struct bench *bench)
         journal_close(&bench->journal[i]);
     }
     free(bench->sum);
+    free(bench->narrow);
 }
 
 static bool measure(struct bench *bench, const struct setting *setting, const char *folder)

@@ -61,6 +61,36 @@ Test(blend, fast_and_plain_agree_bit_for_bit)
     }
 }
 
+static void compare_narrow(struct seeded_random *seeded)
+{
+    static uint32_t fast[WORDS_MAX + 2 * GUARD];
+    static uint32_t plain[WORDS_MAX + 2 * GUARD];
+    const size_t count = seeded_random_below(seeded, WORDS_MAX + 1);
+    const size_t at = GUARD - seeded_random_below(seeded, GUARD);
+    const size_t from = seeded_random_below(seeded, sizeof(uint64_t));
+    const bool subtract = seeded_random_below(seeded, 2) == 1;
+    draw(seeded, MASKS_32);
+    for (size_t i = 0; i < WORDS_MAX + 2 * GUARD; i++) {
+        fast[i] = plain[i] = (uint32_t)v.before[i];
+    }
+    masks_blend_narrow(fast + at, v.stream + from, count, subtract);
+    masks_blend_narrow_plainly(plain + at, v.stream + from, count, subtract);
+    masks_blend_plainly(v.plain + at, v.stream + from, count, MASKS_32, subtract);
+    cr_assert_arr_eq(fast, plain, sizeof fast, "%zu words at %zu from %zu", count, at, from);
+    for (size_t i = 0; i < WORDS_MAX + 2 * GUARD; i++) {
+        cr_assert_eq(fast[i], v.plain[i], "word %zu, as of words in 64 bits", i);
+    }
+}
+
+Test(blend, words_kept_in_32_bits_are_those_reduced_to_them)
+{
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 13);
+    for (size_t i = 0; i < ROUNDS; i++) {
+        compare_narrow(&seeded);
+    }
+}
+
 /* The plain one does what the masks' specification says, by hand. */
 Test(blend, the_plain_one_reads_little_endian_words_and_reduces)
 {

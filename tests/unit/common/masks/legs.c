@@ -151,6 +151,23 @@ struct slice table_open(const struct table *table)
     return (struct slice){bytes, masks_host_open(table->host, bytes)};
 }
 
+enum status table_take(struct table *table, size_t rank, struct slice reveal)
+{
+    uint32_t narrow[TABLE_WORDS];
+    if (table->terms.width == MASKS_64) {
+        return masks_host_take_reveal(table->host, rank, reveal, table->sum, NULL, TABLE_WORDS);
+    }
+    for (size_t w = 0; w < TABLE_WORDS; w++) {
+        narrow[w] = (uint32_t)table->sum[w];
+    }
+    const enum status status =
+        masks_host_take_reveal(table->host, rank, reveal, NULL, narrow, TABLE_WORDS);
+    for (size_t w = 0; w < TABLE_WORDS; w++) {
+        table->sum[w] = (uint64_t)(int64_t)(int32_t)narrow[w];
+    }
+    return status;
+}
+
 void table_reveal(struct table *table, unsigned set)
 {
     uint8_t reveal[MASKS_REVEAL_BYTES_MAX];
@@ -161,9 +178,7 @@ void table_reveal(struct table *table, unsigned set)
             cr_assert_eq(masks_site_reveal(table->site[i], table_open(table), reveal, &size, &why),
                          STATUS_OK, "%s", why.text);
             for (int twice = 0; twice < 2; twice++) { /* a message that comes doubled */
-                cr_assert_eq(masks_host_take_reveal(table->host, rank_of(table, i),
-                                                    (struct slice){reveal, size}, table->sum,
-                                                    TABLE_WORDS),
+                cr_assert_eq(table_take(table, rank_of(table, i), (struct slice){reveal, size}),
                              STATUS_OK);
             }
         }

@@ -39,6 +39,8 @@ void table_answer(struct table *table, unsigned set, unsigned arrived);
 struct masks_set table_ranks(const struct table *table, unsigned set);
 void table_settle(struct table *table, unsigned set);
 void table_sign(struct table *table, unsigned set);
+/** Gives the host what a site reveals, with the sum in the round's width: table->sum has it in 64 bits before and after. */
+enum status table_take(struct table *table, size_t rank, struct slice reveal);
 void table_reveal(struct table *table, unsigned set);
 
 /** Returns the roster's bytes, until the next call. */

@@ -408,12 +408,9 @@ Test(legs_refused, what_a_coordinator_does_not_take, .init = sit, .fini = stand)
     cr_assert_eq(masks_site_reveal(table.site[0], table_open(&table), reveal, &size, &why),
                  STATUS_OK);
     reveal[0] ^= 1;
-    cr_expect_eq(
-        masks_host_take_reveal(table.host, 0, (struct slice){reveal, size}, table.sum, TABLE_WORDS),
-        STATUS_CORRUPT, "a seed that does not meet its commitment");
-    cr_expect_eq(masks_host_take_reveal(table.host, 0, (struct slice){reveal, size + 32}, table.sum,
-                                        TABLE_WORDS),
-                 STATUS_INVALID);
+    cr_expect_eq(table_take(&table, 0, (struct slice){reveal, size}), STATUS_CORRUPT,
+                 "a seed that does not meet its commitment");
+    cr_expect_eq(table_take(&table, 0, (struct slice){reveal, size + 32}), STATUS_INVALID);
     cr_expect(!masks_host_has_revealed(table.host, 0));
     table_reveal(&table, 15);
     cr_expect(table_is_sum_of(&table, 15), "and the right one still opens");

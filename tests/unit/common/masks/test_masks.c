@@ -151,18 +151,6 @@ Test(masks, sums_of_all_sets_of_survivors_are_right_word_for_word)
     }
 }
 
-Test(masks, a_clear_word_stands_for_the_same_number_in_64_bits)
-{
-    uint64_t narrow[] = {0, 1, INT32_MAX, UINT64_C(1) << 31, UINT32_MAX, UINT64_MAX};
-    const int64_t wanted[] = {0, 1, INT32_MAX, INT32_MIN, -1, -1};
-    uint64_t wide[] = {0, UINT64_MAX, UINT64_C(1) << 63, INT64_MAX};
-    const uint64_t same[] = {0, UINT64_MAX, UINT64_C(1) << 63, INT64_MAX};
-    masks_extend(narrow, 6, MASKS_32);
-    masks_extend(wide, 4, MASKS_64);
-    cr_assert_arr_eq(narrow, wanted, sizeof narrow);
-    cr_assert_arr_eq(wide, same, sizeof wide);
-}
-
 /* No two rounds, questions, pairs or kinds share a key; and a mask moves every part of a vector. */
 Test(masks, streams_are_never_shared)
 {

@@ -42,7 +42,7 @@ Test(wire, packs_what_agents_say_as_protoc_does)
 {
     struct message m;
     start(&m, MESSAGE_HELLO);
-    m.as.hello.version = 5;
+    m.as.hello.version = 6;
     check_known("hello-first", &m);
     m.as.hello.job = all(0x0a);
     m.as.hello.rounds_closed = 300;
@@ -65,6 +65,10 @@ Test(wire, packs_what_agents_say_as_protoc_does)
     check_known("offer", &m);
     m.as.offer.records = 3000;
     check_known("offer-share", &m);
+    m.as.offer.records = 0;
+    m.as.offer.bytes = 2000000;
+    m.as.offer.shift = 12;
+    check_known("offer-rounded", &m);
     start(&m, MESSAGE_CHUNK);
     m.as.chunk.job = all(0x0a);
     m.as.chunk.round = 2;
@@ -90,7 +94,7 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
 {
     struct message m;
     start(&m, MESSAGE_WELCOME);
-    m.as.welcome.version = 5;
+    m.as.welcome.version = 6;
     m.as.welcome.job = (struct job_name){.id = all(0x0a),
                                          .nonce = all(0xb0),
                                          .text_digest = all(0xc1),
@@ -180,19 +184,19 @@ static void check_refused(enum status expected, const char *hex)
 Test(wire, refuses_every_form_but_the_one)
 {
     check_refused(STATUS_INVALID, "0a0308"
-                                  "8500");                    /* a number longer than needed */
-    check_refused(STATUS_INVALID, "0a0408051800");            /* a default written out */
-    check_refused(STATUS_INVALID, "0a0408052002");            /* a flag that is neither 0 nor 1 */
-    check_refused(STATUS_INVALID, "0a0408050805");            /* a field twice */
-    check_refused(STATUS_INVALID, "0a0418010805");            /* fields out of order */
-    check_refused(STATUS_INVALID, "0a0408053001");            /* a field we do not know */
-    check_refused(STATUS_INVALID, "0a0208050a020805");        /* a body twice */
-    check_refused(STATUS_INVALID, "22220a20" TEN "0a020805"); /* two bodies */
-    check_refused(STATUS_INVALID, "0a0208051a00");            /* the same, the last empty */
-    check_refused(STATUS_INVALID, "0a020805"
+                                  "8600");                    /* a number longer than needed */
+    check_refused(STATUS_INVALID, "0a0408061800");            /* a default written out */
+    check_refused(STATUS_INVALID, "0a0408062002");            /* a flag that is neither 0 nor 1 */
+    check_refused(STATUS_INVALID, "0a0408060806");            /* a field twice */
+    check_refused(STATUS_INVALID, "0a0418010806");            /* fields out of order */
+    check_refused(STATUS_INVALID, "0a0408063001");            /* a field we do not know */
+    check_refused(STATUS_INVALID, "0a0208060a020806");        /* a body twice */
+    check_refused(STATUS_INVALID, "22220a20" TEN "0a020806"); /* two bodies */
+    check_refused(STATUS_INVALID, "0a0208061a00");            /* the same, the last empty */
+    check_refused(STATUS_INVALID, "0a020806"
                                   "6a00"); /* a part we do not know beside a body */
     check_refused(STATUS_INVALID, "0a8200"
-                                  "0805");         /* a length longer than needed */
+                                  "0806");         /* a length longer than needed */
     check_refused(STATUS_INVALID, "0a0008");       /* something after the body */
     check_refused(STATUS_INVALID, "62040a026100"); /* a zero inside a name */
     check_refused(STATUS_INVALID, "62030a0120");   /* a space in a name */
@@ -218,8 +222,9 @@ Test(wire, refuses_digests_of_another_length_and_ranges_left)
 
 Test(wire, tells_what_a_later_version_says_from_rubbish)
 {
-    check_refused(STATUS_UNSUPPORTED, "0a020806");     /* version 6 */
-    check_refused(STATUS_UNSUPPORTED, "0a0408063001"); /* version 6, with a field of its own */
+    check_refused(STATUS_UNSUPPORTED, "0a020807");     /* version 7 */
+    check_refused(STATUS_UNSUPPORTED, "0a0408073001"); /* version 7, with a field of its own */
+    check_refused(STATUS_UNSUPPORTED, "0a020805");     /* version 5 */
     check_refused(STATUS_UNSUPPORTED, "0a020804");     /* version 4 */
     check_refused(STATUS_UNSUPPORTED, "0a020802");     /* version 2 */
     check_refused(STATUS_UNSUPPORTED, "0a020801");     /* version 1 */
@@ -291,7 +296,7 @@ Test(wire, an_oversized_frame_is_refused_unread)
 Test(wire, send_fills_one_effect_and_stops_when_the_room_is_full)
 {
     struct effects effects;
-    struct message hello = {.kind = MESSAGE_HELLO, .as.hello.version = 5};
+    struct message hello = {.kind = MESSAGE_HELLO, .as.hello.version = 6};
     struct peer peer = {.name = "coordinator"};
     cr_assert_eq(effects_init(&effects, 9), STATUS_OK);
     cr_assert_eq(wire_send(&effects, &peer, &hello, of(one_byte, 1)), STATUS_OK);

@@ -66,6 +66,10 @@ Test(wire_record, packs_as_protoc_does)
                                               .pass = all(0x7d),
                                               .row_count = 32};
     check_known("answer-event", &record);
+    record.as.answer.charge =
+        (struct charge){.epsilon_micro = 250000, .pass = all(0x7d), .row_count = 32};
+    record.as.answer.shift = 12;
+    check_known("answer-rounded", &record);
 
     struct peer agent[2] = {{.name = "hospital-1"}, {.name = "hospital-2"}};
     int64_t sum[2] = {-1, INT64_C(1) << 62};
