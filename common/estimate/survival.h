@@ -93,7 +93,7 @@ struct survival {
     double log_rank; /* chi-squared with tested - 1 degrees of freedom; NAN when not given */
     double log_rank_p;
     bool
-        log_rank_is_biased; /* not given: of one hazard U would have a mean above a fifth of its deviation, as
+        log_rank_is_biased; /* not given: of one hazard U would have a mean above 0.3 of its deviation, as
                                 groups are not lost alike and many leave in one interval */
     size_t tested; /* groups: more than 10 records, and 5 standard deviations of their noise */
     bool is_tested[SURVIVAL_GROUPS_MAX];
