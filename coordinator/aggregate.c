@@ -70,6 +70,7 @@ int64_t aggregate_value(const struct aggregate *aggregate, size_t i)
 
 static enum status need_wide(struct aggregate *aggregate)
 {
+    CHECK(aggregate->count > 0); /* a round is open */
     if (aggregate->sum == NULL) {
         aggregate->sum = calloc(aggregate->count, sizeof *aggregate->sum);
     }
