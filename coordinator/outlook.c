@@ -44,16 +44,13 @@ static double deviation_of(const struct outcome *outcome, const struct job *job,
 {
     const struct outcome_expert *from = &outcome->expert[expert];
     uint32_t within;
-    if (from->round >= job_round_count(job)) {
+    if (from->is_written) {
+        return 0;
+    }
+    if (from->draws == 0 || from->round >= job_round_count(job)) {
         return NAN;
     }
     const struct stage *stage = job_stage_of(job, from->round, &within);
-    if (stage->task == TASK_LOSSES) {
-        return 0; /* the job writes it */
-    }
-    if (from->draws == 0) {
-        return NAN;
-    }
     const struct query_noise noise = closing_noise(outcome, job, stage, within, from->draws);
     return ldexp(query_noise_deviation(&noise), -(int)stage->grid_bits) / from->draws;
 }

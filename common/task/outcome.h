@@ -39,11 +39,10 @@ enum {
 struct outcome_expert {
     char name[OUTCOME_NAME_BYTES]; /* "average, lambda 0.003, threshold +0.25" */
     double lambda;
-    double weight; /* before it is judged: 1, an agent's own model's as the job says */
-    uint32_t
-        round; /* that it became known after; of one that the job itself writes, before which it did */
-    uint32_t
-        draws; /* its weights hold the noise of so many answers of that round, as a mean; 0: otherwise, or none */
+    double weight;  /* before it is judged: 1, an agent's own model's as the job says */
+    uint32_t round; /* that made it known, or before which the job that writes it did */
+    uint32_t draws; /* so many answers' noise is in its weights, as a mean; 0: otherwise, or none */
+    bool is_written; /* by the job itself: its weights hold no noise */
 };
 
 /* A site whose own answer a round tells. */

@@ -25,6 +25,7 @@ enum status closing_add_forecasters(struct outcome *outcome, const struct stage 
         (struct slice){own->forecaster_weights, count * outcome->width * sizeof(double)});
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "%s", own->forecaster[i]);
+        expert[i].is_written = true;
     }
     return status;
 }
