@@ -44,7 +44,7 @@ enum status coordinator_invite(struct coordinator *c, struct member *member, int
     const size_t whole = message_whole_bytes(&message);
     const bool again = member->invited; /* it has the input, or fetches it */
     if (!again && shares_out(c)) {
-        member->slot = c->cohort.slots++;
+        member->slot = c->cohort.slots + (uint32_t)(member - c->cohort.member);
     }
     member->invited = true;
     message.as.invite.slot = member->slot;

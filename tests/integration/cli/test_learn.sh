@@ -71,7 +71,7 @@ prints 'each column from one of 2 groups of sites'
 expect 0 "$hedgerow" simulate "$work/shared.yml" --out "$work/shared" --data "$work/shared.csv" --agents 5 --seed 1
 accuracy=$(sed -n 's/^ *"accuracy": \([0-9.]*\).*/\1/p' "$work/shared/result.json" | tail -n 1)
 auc=1
-above 0.85 1
+above 0.79 1
 grep -q 'each column at the sites of one of 2 groups' "$work/shared/result.json" || fault 'that columns are shared out was to be told'
 
 # Three classes, and a constant column far from its range's centre: a look at squares.
