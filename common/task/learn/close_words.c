@@ -133,10 +133,9 @@ static enum status describe_look(struct outcome_round *round, const struct stage
         own->tune.feature_count, own->is_number ? " and the label" : "");
     return status != STATUS_OK || own->groups <= 1
                ? status
-               : closing_note(
-                     round, ", ",
-                     "each column at the sites of one of %u groups, as that has less noise",
-                     own->groups);
+               : closing_note(round, " ",
+                              "(each column at one of %u groups of sites, for less noise)",
+                              own->groups);
 }
 
 enum status learn_describe(struct outcome_round *round, const struct outcome *outcome,
