@@ -155,6 +155,31 @@ static enum status mask(struct private_vector *vector, struct masks_site *site, 
     return status == STATUS_OK ? masks_site_pack(site, opening, size) : status;
 }
 
+/* Puts the numbers of a round that agents share out where the sum has them, once they have their noise. What stands elsewhere
+ * follows from public numbers: 0 for other groups, and how many records and agents this one is of its own. */
+static enum status place(struct private_vector *vector, uint64_t records)
+{
+    const struct round_groups groups = vector->groups;
+    if (groups.count <= 1) {
+        return STATUS_OK;
+    }
+    CHECK(vector->count == groups.own && vector->group < groups.count);
+    const size_t count = groups.count * (groups.own + 2);
+    int64_t *whole = calloc(count, sizeof *whole);
+    if (whole == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    int64_t *tally = whole + groups.count * groups.own + 2 * (size_t)vector->group;
+    memcpy(whole + vector->group * groups.own, vector->value, groups.own * sizeof *whole);
+    tally[0] = (int64_t)records;
+    tally[1] = 1;
+    bytes_wipe(vector->value, vector->count * sizeof *vector->value);
+    free(vector->value);
+    vector->value = whole;
+    vector->count = count;
+    return STATUS_OK;
+}
+
 enum status gate_answer(struct gate *gate, struct record *record, struct slice *blob,
                         struct private_vector *vector, const struct gate_request *request,
                         struct why *why)
@@ -182,9 +207,14 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     if (status != STATUS_OK) {
         goto done;
     }
+    CHECK(vector->groups.count <= 1 ||
+          (!request->exact && request->masks == NULL && request->shift == 0));
     status = add_noise(gate, &grant, vector, request);
     if (status == STATUS_OK && request->shift > 0) {
         encode_round(vector->value, vector->count, request->shift); /* post-processing */
+    }
+    if (status == STATUS_OK) {
+        status = place(vector, request->charge.row_count);
     }
     if (status == STATUS_OK && request->masks != NULL) {
         status = mask(vector, request->masks, &opening, &opening_size);

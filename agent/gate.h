@@ -64,7 +64,8 @@ int64_t gate_last_round(const struct gate *gate, const struct digest *job);
 /**
  * Turns an exact vector into a private answer: checks that the round is new, clips to the vector's
  * public bounds, spends, adds the noise of the grant: discrete Laplace of scale sensitivity/epsilon,
- * or discrete Gaussian; or, with masks, this site's share of it and then the masks. What it made stays sealed until gate_committed. An exact request is spent
+ * or discrete Gaussian; or, with masks, this site's share of it and then the masks. Numbers of a round that agents share
+ * out (vector->groups) are placed afterwards; then it is neither exact nor masked. What it made stays sealed until gate_committed. An exact request is spent
  * alike and gets no noise: its bytes go to the trusted coordinator alone, and neither they nor their
  * digest ever into a record.
  *

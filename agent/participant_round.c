@@ -75,6 +75,7 @@ enum status round_start_work(struct participant *p, struct effects *effects)
     input->data = &p->data;
     input->order = p->order;
     input->random = p->options.random;
+    input->slot = p->slot;
     CHECK(p->input.bytes == 0 || participant_holds(p, &p->input));
     input->experts = p->input.bytes > 0 ? p->experts.weights : NULL;
     input->expert_count = round_experts(p, p->round, &p->input);
@@ -252,6 +253,7 @@ enum status round_on_invite(struct participant *p, const struct event *event,
     }
     p->round = round;
     p->input = message->as.invite.input;
+    p->slot = message->as.invite.slot;
     p->invitation = invitation;
     p->invited_ms = event->now_ms;
     return begin_round(p, event, effects);

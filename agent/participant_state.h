@@ -182,6 +182,8 @@ struct participant {
     struct artifact input;
     struct digest invitation;
     int64_t invited_ms;
+    uint32_t
+        slot; /* of the invitation: which part of a round that agents share out is this one's */
     int64_t offer_ms;
 
     struct masks_site *masks; /* of the round that is under way, where it is masked; owned */

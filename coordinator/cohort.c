@@ -166,11 +166,13 @@ enum status cohort_set_roster(struct cohort *cohort, const struct job *job, cons
 void cohort_begin_round(struct cohort *cohort)
 {
     size_t used = 0;
+    cohort->slots = 0;
     for (size_t i = 0; i < cohort->count; i++) {
         struct member *member = &cohort->member[i];
         member_clear(member);
         member->standing = member->declines > 0 ? STANDING_DECLINED : STANDING_SILENT;
         member->invited = false;
+        member->slot = 0;
         member->untold[TELL_INVITE] = false;
         member->handed = false;
         member->part = 0;

@@ -56,6 +56,7 @@ struct member {
     unsigned
         doubled;  /* so often in a row that part was refused, as another coordinator had its name */
     bool invited; /* to the open round, with its input if that is small */
+    uint32_t slot; /* of these, where agents share the round out: by its place in the list */
     enum standing standing; /* cohort_set_standing alone changes it */
     struct digest answer;   /* from STANDING_OFFERED on */
     uint64_t answer_bytes;
@@ -71,6 +72,7 @@ struct member {
 struct cohort {
     struct member *member; /* (count) sorted by name, owned */
     size_t count;
+    uint32_t slots; /* the first of this round */
     size_t standing
         [STANDING_COUNT]; /* members that have it; of those not admitted all have answered */
     size_t admitted;

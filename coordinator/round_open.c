@@ -22,6 +22,15 @@ struct artifact coordinator_input_of(const struct coordinator *c)
     return (struct artifact){0};
 }
 
+/* Whether agents share the open round out, so that each needs a slot. After a restart slots are given anew: an answer says itself
+ * which part of the round it is. */
+static bool shares_out(const struct coordinator *c)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+    return round_groups(stage, within).count > 1;
+}
+
 enum status coordinator_invite(struct coordinator *c, struct member *member, int64_t now_ms,
                                struct effects *effects)
 {
@@ -34,7 +43,11 @@ enum status coordinator_invite(struct coordinator *c, struct member *member, int
     message.as.invite.deadline_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
     const size_t whole = message_whole_bytes(&message);
     const bool again = member->invited; /* it has the input, or fetches it */
+    if (!again && shares_out(c)) {
+        member->slot = c->cohort.slots + (uint32_t)(member - c->cohort.member);
+    }
     member->invited = true;
+    message.as.invite.slot = member->slot;
     cohort_mark_untold(&c->cohort, member, TELL_INVITE, false);
     return coordinator_send(effects, &member->peer, &message,
                             !again && whole > 0 && whole <= c->options.whole_bytes_max
@@ -70,10 +83,22 @@ enum status coordinator_begin_sum(struct coordinator *c)
     return aggregate_begin(&c->aggregate, round_answer_count(job, stage, within, experts), &form);
 }
 
+/* Collectors do not know of each other's agents. So that few agents at each do not all have the same slot, they begin at different
+ * ones: their names differ by a number, mostly. */
+static uint32_t first_slot(const struct coordinator *c)
+{
+    uint32_t sum = 0;
+    for (const char *name = c->options.collector; name != NULL && *name != 0; name++) {
+        sum += (unsigned char)*name;
+    }
+    return sum;
+}
+
 enum status coordinator_open(struct coordinator *c, int64_t now_ms, int64_t left_ms,
                              struct effects *effects)
 {
     cohort_begin_round(&c->cohort);
+    c->cohort.slots = first_slot(c);
     if (!coordinator_collects(c)) { /* which has its own parts of the round by now */
         collecting_begin_round(&c->collecting);
     }

@@ -90,7 +90,8 @@ struct encode_form round_form(const struct job *job, const struct stage *stage, 
     }
     const uint64_t reach = encode_reach(most, scale);
     form.word_bytes = encode_word_bytes(reach);
-    if (!trust_of(job)->exact_answers &&
+    /* What agents share out tells counts without noise, which no step may swallow. */
+    if (!trust_of(job)->exact_answers && round_groups(stage, within).count == 1 &&
         round_answer_count(job, stage, within, experts) > ROUND_LONG) {
         form.shift = encode_shift(reach, least_scale(job, stage, within, experts));
         form.word_bytes = form.shift > 0 ? 2 : form.word_bytes;

@@ -78,6 +78,13 @@ size_t round_answer_count(const struct job *job, const struct stage *stage, uint
     return task_bounds(stage->task)->answer_count(&asked);
 }
 
+struct round_groups round_groups(const struct stage *stage, uint32_t within)
+{
+    const struct task_bounds *bounds = task_bounds(stage->task);
+    return bounds->groups != NULL ? bounds->groups(stage, within)
+                                  : (struct round_groups){.count = 1};
+}
+
 enum status round_bounds(struct round_bounds *out, const struct job *job, const struct stage *stage,
                          uint32_t within, uint64_t record_count, size_t expert_count,
                          struct why *why)

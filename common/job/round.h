@@ -59,6 +59,16 @@ size_t round_stage_width(const struct stage *stage);
 size_t round_answer_count(const struct job *job, const struct stage *stage, uint32_t within,
                           size_t expert_count);
 
+/* How agents share a round out among them: each answers for one group, which its slot decides. In the sum the groups' numbers stand
+ * behind one another, and behind them how many records and how many agents each group has: public numbers, without noise. */
+struct round_groups {
+    size_t count; /* 1: nothing is shared out */
+    size_t own;   /* numbers of an answer, and of a group in the sum */
+};
+
+/** Returns them. */
+struct round_groups round_groups(const struct stage *stage, uint32_t within);
+
 struct round_bounds {
     int64_t low; /* of every value of one agent's exact answer, grid units */
     int64_t high;

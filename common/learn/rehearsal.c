@@ -43,6 +43,43 @@ static double norm_of(const double *u, size_t count, bool gaussian)
     return gaussian ? sqrt(sum) : sum;
 }
 
+static size_t groups_of(const struct rehearsal *plan)
+{
+    return plan->groups > 1 ? plan->groups : 1;
+}
+
+/* What the clip leaves of a record where a site looks at every groups-th column alone. */
+static double kept_of(const struct rehearsal *plan, const double *z, size_t group)
+{
+    const size_t d = plan->tune.feature_count;
+    const size_t groups = groups_of(plan);
+    double norm = 0;
+    double columns = 0;
+    for (size_t j = group; j < d; j += groups) {
+        norm += plan->tune.gaussian ? z[j] * z[j] : fabs(z[j]);
+        columns++;
+    }
+    norm = plan->tune.gaussian ? sqrt(norm) : norm;
+    return fmin(1, plan->reach * (columns / (double)d) / fmax(norm, 0x1p-60));
+}
+
+/* Adds to a class's sums and, behind those of both, to the sums of squares that tell how far chance moves them. */
+static void add_clipped(double *look, const struct rehearsal *plan, const double *z, size_t c,
+                        double weight)
+{
+    const size_t d = plan->tune.feature_count;
+    const size_t groups = groups_of(plan);
+    double *sum = look + 4 + c * d;
+    for (size_t g = 0; g < groups; g++) {
+        const double kept = kept_of(plan, z, g);
+        look[2 + c] += weight * kept / (double)groups;
+        for (size_t j = g; j < d; j += groups) {
+            sum[j] += weight * kept * z[j];
+            sum[2 * d + j] += weight * (kept * z[j]) * (kept * z[j]);
+        }
+    }
+}
+
 /* Adds `weight` records of class c (0 or 1) with the columns z to a look's sums. */
 static void add_records(double *look, const struct rehearsal *plan, const double *z, size_t c,
                         double weight)
@@ -50,23 +87,41 @@ static void add_records(double *look, const struct rehearsal *plan, const double
     const size_t d = plan->tune.feature_count;
     const enum selftune_sight sight = plan->tune.sight;
     double *next = look + 2;
-    double kept = 1;
     look[c] += weight;
     if (sight == SIGHT_SUMS) {
-        kept = fmin(1, plan->reach / fmax(norm_of(z, d, plan->tune.gaussian), 0x1p-60));
-        next[c] += weight * kept;
-        next += 2;
+        add_clipped(look, plan, z, c, weight);
+        return;
     }
-    dense_axpy(next + (sight == SIGHT_PRODUCTS ? 0 : c * d), weight * kept, z, d);
+    dense_axpy(next + (sight == SIGHT_PRODUCTS ? 0 : c * d), weight, z, d);
     next += selftune_sum_count(&plan->tune);
-    for (size_t i = 0; sight != SIGHT_SUMS && i < d; i++) {
+    for (size_t i = 0; i < d; i++) {
         const size_t pairs = sight == SIGHT_PRODUCTS ? d - i : 1;
         dense_axpy(next, weight * z[i], z + i, pairs);
         next += pairs;
     }
 }
 
-/* look: counts (2), of sums alone what is kept (2), sums, products or squares, behind one another */
+/* Where fewer sites tell of a column its noise is larger, and chance moves it farther. square: (2, d) of the sums that it follows; then
+ * (2, d) to write in. */
+static void add_chance(struct selftune_look *seen, double *square, const struct rehearsal *plan,
+                       struct public_random *random)
+{
+    const size_t d = plan->tune.feature_count;
+    const double groups = (double)groups_of(plan);
+    double *sum = square - 2 * d;
+    double *factor = square + 2 * d;
+    for (size_t i = 0; groups > 1 && i < 2 * d; i++) {
+        sum[i] += sqrt((groups - 1) * square[i]) * public_random_normal(random);
+    }
+    for (size_t j = 0; j < d; j++) {
+        factor[j] = sqrt(groups);
+        factor[d + j] = 1 / groups;
+    }
+    seen->factor = factor;
+    seen->part = factor + d;
+}
+
+/* look: counts (2), of sums alone what is kept (2), sums, products or squares, behind one another, and behind sums alone 4 d more */
 static enum status play_look(double *state, double *look, const struct rehearsal *plan,
                              const struct rehearsal_table *table, struct public_random *random)
 {
@@ -76,28 +131,32 @@ static enum status play_look(double *state, double *look, const struct rehearsal
     double *product = sum + selftune_sum_count(&plan->tune);
     const size_t count = (size_t)(product - look) + selftune_product_count(&plan->tune);
     const double scale = plan->records / (double)table->rows;
-    memset(look, 0, count * sizeof *look);
+    memset(look, 0, (count + (clips ? 2 * plan->tune.feature_count : 0)) * sizeof *look);
     for (size_t i = 0; i < table->rows; i++) {
         const double *z = table->z + i * (table->d + 1);
         add_records(look, plan, z, 0, scale * (1 - table->lean[i]) / 2);
         add_records(look, plan, z, 1, scale * (1 + table->lean[i]) / 2);
     }
     for (size_t i = 0; i < count; i++) {
-        const double deviation = i < 2                ? plan->look_count
-                                 : look + i < sum     ? plan->look_kept
-                                 : look + i < product ? plan->look_sum
-                                                      : plan->look_product;
+        const double deviation = i < 2            ? plan->look_count
+                                 : look + i < sum ? plan->look_kept
+                                 : look + i < product
+                                     ? plan->look_sum * sqrt((double)groups_of(plan))
+                                     : plan->look_product;
         look[i] += noise_of(plan, deviation, random);
     }
-    const struct selftune_look seen = {.record_count = plan->records,
-                                       .count = look,
-                                       .kept = kept,
-                                       .sum = sum,
-                                       .product = product,
-                                       .count_deviation = plan->look_count,
-                                       .kept_deviation = plan->look_kept,
-                                       .sum_deviation = plan->look_sum,
-                                       .product_deviation = plan->look_product};
+    struct selftune_look seen = {.record_count = plan->records,
+                                 .count = look,
+                                 .kept = kept,
+                                 .sum = sum,
+                                 .product = product,
+                                 .count_deviation = plan->look_count,
+                                 .kept_deviation = plan->look_kept,
+                                 .sum_deviation = plan->look_sum,
+                                 .product_deviation = plan->look_product};
+    if (clips) {
+        add_chance(&seen, look + count, plan, random);
+    }
     return selftune_take_look(state, &plan->tune, &seen);
 }
 
@@ -136,7 +195,7 @@ static enum status play(double *w, const struct rehearsal *plan,
 {
     const size_t d = table->d;
     double *state = calloc(selftune_state_count(&plan->tune), sizeof *state);
-    double *sum = calloc(4 + 2 * d + d * (d + 1) / 2 + 2 * (d + 1), sizeof *sum);
+    double *sum = calloc(4 + 6 * d + d * (d + 1) / 2 + 2 * (d + 1), sizeof *sum);
     enum status status =
         state == NULL || sum == NULL ? STATUS_NO_MEMORY : selftune_begin(state, &plan->tune);
     if (status == STATUS_OK) {

@@ -40,7 +40,9 @@ struct rehearsal {
     double look_kept;  /* records, of a look at sums */
     double look_sum;   /* records */
     double look_product; /* records, of other looks */
-    double step;         /* of a gradient, over its clip */
+    size_t
+        groups; /* of a look at sums: groups of sites with a part of the columns each; 0, 1: all have all columns */
+    double step; /* of a gradient, over its clip */
     bool
         tries_products; /* the stage tries products of columns; not played, as the made-up labels are of linear models */
 };

@@ -90,6 +90,12 @@ static enum status find_basis(struct first *first)
                                               : STATUS_INVALID;
 }
 
+/* What a column's covariance with a label has of chance, as fewer records tell of it than of the others: a variance, white. */
+static double chance_of(const struct selftune_classes *classes, size_t column)
+{
+    return classes->part == NULL ? 0 : (1 / classes->part[column] - 1) / classes->records;
+}
+
 /* x and its noise in white columns, or along W's eigenvectors. */
 static void whiten(struct first *first)
 {
@@ -104,7 +110,11 @@ static void whiten(struct first *first)
             const double by = first->basis != NULL ? first->basis[d * d + j] : first->parts->w[j];
             first->x[o * d + j] =
                 by * (first->basis != NULL ? dense_dot(own, first->basis + j * d, d) : own[j]);
-            first->variance[o * d + j] = fmax(s2 * by * by, VARIANCE_LITTLE);
+            const double factor = selftune_factor(first->classes->factor, j);
+            const double less = chance_of(first->classes, j);
+            first->variance[o * d + j] =
+                isinf(factor) ? HUGE_VAL
+                              : fmax(s2 * by * by * factor * factor + less, VARIANCE_LITTLE);
         }
     }
 }
@@ -212,7 +222,7 @@ static void centre(struct first *first, const double *sum)
         const double part = (1 - p) * sum[j] + p * sum[d + j];
         mu[j] = (part - weight * first->x[j] / first->parts->w[j]) / q;
     }
-    selftune_draw_means(mu, d, classes->deviation * classes->deviation / q);
+    selftune_draw_means(mu, d, classes->deviation * classes->deviation / q, classes->factor);
 }
 
 /* V but the intercepts, and Pv. A softmax's models have the mean 0, and none is longer than it may be. */

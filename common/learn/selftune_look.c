@@ -136,15 +136,21 @@ static void set_kept(struct selftune_classes *classes, const struct selftune_loo
     }
 }
 
-void selftune_draw_means(double *mu, size_t d, double noise)
+void selftune_draw_means(double *mu, size_t d, double noise, const double *factor)
 {
     double square = 0;
+    double told = 0;
     for (size_t j = 0; j < d; j++) {
-        square += mu[j] * mu[j] / (double)d;
+        const double own = selftune_factor(factor, j);
+        square += isinf(own) ? 0 : mu[j] * mu[j] - noise * own * own;
+        told += isinf(own) ? 0 : 1;
     }
-    const double signal = fmax(square - noise, MEANS_LEAST);
+    const double signal = fmax(square / fmax(told, 1), MEANS_LEAST);
     for (size_t j = 0; j < d; j++) {
-        mu[j] = selftune_between(mu[j] * (signal / (signal + noise)), -1, 1);
+        const double own = selftune_factor(factor, j);
+        mu[j] = isinf(own)
+                    ? 0
+                    : selftune_between(mu[j] * (signal / (signal + noise * own * own)), -1, 1);
     }
 }
 
@@ -164,7 +170,19 @@ static void set_means(struct selftune_parts *parts, double *sum,
             parts->mu[j] += sum[c * d + j];
         }
     }
-    selftune_draw_means(parts->mu, d, noise);
+    selftune_draw_means(parts->mu, d, noise, look->factor);
+}
+
+static bool factors_are_good(const double *factor, const double *part, size_t d)
+{
+    bool good = true;
+    for (size_t j = 0; factor != NULL && j < d; j++) {
+        good = good && factor[j] > 0;
+    }
+    for (size_t j = 0; part != NULL && j < d; j++) {
+        good = good && part[j] <= 1 && (part[j] > 0 || isinf(selftune_factor(factor, j)));
+    }
+    return good;
 }
 
 static bool look_is_good(const struct selftune_look *look, const struct selftune *stage)
@@ -177,6 +195,7 @@ static bool look_is_good(const struct selftune_look *look, const struct selftune
            selftune_all_finite(look->count, classes) &&
            selftune_all_finite(look->sum, selftune_sum_count(stage)) &&
            selftune_all_finite(look->product, selftune_product_count(stage)) &&
+           factors_are_good(look->factor, look->part, stage->feature_count) &&
            (look->kept != NULL) == (stage->sight == SIGHT_SUMS) &&
            (look->kept == NULL || (selftune_all_finite(look->kept, classes) &&
                                    selftune_is_deviation(look->kept_deviation)));
@@ -188,7 +207,10 @@ static enum status take(double *fresh, const struct selftune *stage,
 {
     const size_t products = selftune_product_count(stage);
     struct selftune_parts parts = selftune_parts_of(fresh, stage);
-    struct selftune_classes classes = {.count = selftune_class_count(stage)};
+    struct selftune_classes classes = {.count = selftune_class_count(stage),
+                                       .factor = look->factor,
+                                       .part = look->part,
+                                       .records = look->record_count};
     double *sum = fresh + selftune_state_count(stage);
     double *product = sum + selftune_sum_count(stage);
     const double n = look->record_count;

@@ -70,6 +70,12 @@ struct selftune_columns {
     double deviation; /* of the noise on each product, >= 0 */
 };
 
+/** Returns how many times as large a column's noise is. */
+static inline double selftune_factor(const double *factor, size_t column)
+{
+    return factor == NULL ? 1 : factor[column];
+}
+
 /** Fills W, of which no number is subnormal. Fails with STATUS_NO_MEMORY, or STATUS_INVALID as standin_root(). */
 MUST_USE enum status selftune_whiten(double *w, const struct selftune *stage,
                                      const struct selftune_columns *columns);
@@ -80,6 +86,9 @@ struct selftune_classes {
     double share[SELFTUNE_OUTPUTS_MAX];
     double kept[SELFTUNE_OUTPUTS_MAX]; /* of a record of the class, by its clip: mean, above 0 */
     double deviation;                  /* of the noise on each of sum, at the mean of kept */
+    const double *factor;              /* as of a look */
+    const double *part;
+    double records;
 };
 
 /**
@@ -93,8 +102,9 @@ MUST_USE enum status selftune_first_model(struct selftune_parts *parts,
                                           const struct selftune_classes *classes,
                                           const double *sum);
 
-/** Draws columns' means mu (d), whose noise has that variance, to 0 by what noise makes of them, and holds them to -1 .. 1. */
-void selftune_draw_means(double *mu, size_t d, double noise);
+/** Draws columns' means mu (d), whose noise has that variance, to 0 by what noise makes of them, and holds them to -1 .. 1.
+ * factor: as of a look. */
+void selftune_draw_means(double *mu, size_t d, double noise, const double *factor);
 
 /** Returns how many numbers W has. */
 size_t selftune_white_count(const struct selftune *stage);

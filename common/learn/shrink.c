@@ -42,13 +42,18 @@ void shrink(double *x, double *variance, size_t count)
     double most = -HUGE_VAL;
     double total = 0;
     double noise = 0;
+    double told = 0;
     for (size_t i = 0; i < count; i++) {
-        noise += variance[i] / (double)count;
+        noise += isinf(variance[i]) ? 0 : variance[i];
+        told += isinf(variance[i]) ? 0 : 1;
     }
+    noise = told > 0 ? noise / told : 1;
     for (size_t g = 0; g < SHARES * SIZES; g++) {
         for (size_t i = 0; i < count; i++) {
-            weight[g] += view_of(x[i], variance[i], shares[g / SIZES], size_of(noise, g % SIZES))
-                             .log_likelihood;
+            weight[g] += isinf(variance[i]) ? 0
+                                            : view_of(x[i], variance[i], shares[g / SIZES],
+                                                      size_of(noise, g % SIZES))
+                                                  .log_likelihood;
         }
         most = fmax(most, weight[g]);
     }
@@ -63,8 +68,12 @@ void shrink(double *x, double *variance, size_t count)
             if (weight[g] < FORGOTTEN) {
                 continue;
             }
-            const struct view view =
-                view_of(x[i], variance[i], shares[g / SIZES], size_of(noise, g % SIZES));
+            const double size = size_of(noise, g % SIZES);
+            if (isinf(variance[i])) { /* it may be what the others are */
+                square += weight[g] / total * shares[g / SIZES] * size;
+                continue;
+            }
+            const struct view view = view_of(x[i], variance[i], shares[g / SIZES], size);
             const double chance = weight[g] / total * view.chance;
             mean += chance * view.mean;
             square += chance * (view.mean * view.mean + view.variance);

@@ -12,7 +12,8 @@
  * Computes the posterior's means and variances.
  *
  * x         in/out  (count) numbers with normal noise, each at most 1e100; their posterior means
- * variance  in/out  (count) that of each number's noise, 1e-30 .. 1e200; of the posterior
+ * variance  in/out  (count) that of each number's noise, 1e-30 .. 1e200, or HUGE_VAL: nothing is known of the
+ *                   number, and its mean is 0; of the posterior
  *
  * Every mean is between 0 and x. Cost: 98 exponentials a number.
  */

@@ -127,6 +127,9 @@ struct message {
             uint32_t round;
             struct artifact input; /* the experts to judge; none in a fit round */
             uint32_t deadline_ms;  /* time left; advice, not part of the invitation's digest */
+            uint32_t
+                slot; /* of this agent among those that share the round out: round_groups. No part of the digest:
+                              an answer says itself which part it is, and is the same when the round is asked for again */
         } invite;
         struct {
             struct digest job;

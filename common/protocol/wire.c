@@ -69,6 +69,7 @@ static const struct wire_field INVITE[] = {
     FIELD(Wire__Invite, input, invite.input.digest),
     FIELD(Wire__Invite, input_bytes, invite.input.bytes),
     FIELD(Wire__Invite, deadline_ms, invite.deadline_ms),
+    FIELD(Wire__Invite, slot, invite.slot),
 };
 static const struct wire_field PULL[] = {
     FIELD(Wire__Pull, job, pull.job),

@@ -46,7 +46,11 @@ enum status task_run(struct private_vector *out, const struct task_input *input,
     if (status != STATUS_OK) {
         return status;
     }
-    out->count = round_answer_count(input->job, stage, input->within, input->expert_count);
+    out->groups = round_groups(stage, input->within);
+    out->group = (uint32_t)(input->slot % out->groups.count);
+    out->count = out->groups.count > 1
+                     ? out->groups.own
+                     : round_answer_count(input->job, stage, input->within, input->expert_count);
     out->low = bounds.low;
     out->high = bounds.high;
     out->sensitivity = bounds.sensitivity;

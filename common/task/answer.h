@@ -18,6 +18,9 @@
 struct private_vector {
     int64_t *value; /* (count) in grid units, owned */
     size_t count;
+    struct round_groups
+        groups; /* and which of them: what the gate places the numbers by, after the noise */
+    uint32_t group;
     int64_t low; /* public bounds of every value; the gate clips to them */
     int64_t high;
     uint64_t sensitivity; /* of job/round.h: replace-one, grid units, from public numbers alone */
@@ -26,7 +29,8 @@ struct private_vector {
 struct task_input {
     const struct job *job;
     const struct stage *stage;
-    uint32_t within;             /* the round's number inside its stage */
+    uint32_t within; /* the round's number inside its stage */
+    uint32_t slot;   /* of this agent among those that are asked, as the coordinator says */
     const struct dataset *data;  /* (m, d) all records */
     const size_t *order;         /* (m) the job's public permutation of the rows */
     const struct random *random; /* for the coins of Poisson sampling */
@@ -50,7 +54,7 @@ static inline struct row task_row(const struct task_input *input, uint64_t i)
 }
 
 /**
- * A task's own part: writes the round's values (round_answer_count), zero before, on the grid. Fails with STATUS_INVALID,
+ * A task's own part: writes the round's values (round_answer_count; of a round that is shared out, those of a group), zero before, on the grid. Fails with STATUS_INVALID,
  * STATUS_NO_MEMORY, STATUS_NO_RANDOM. A select stage among experts asks losses for its own.
  */
 #define ANSWER_PART(NAME, name)                                                                    \

@@ -140,6 +140,9 @@ struct task_bounds {
     size_t (*experts_changed)(const struct stage *stage);
 
     size_t (*answer_count)(const struct round_asked *asked);
+
+    /** How agents share a round out among them: round.h. NULL: they do not. */
+    struct round_groups (*groups)(const struct stage *stage, uint32_t within);
     enum status (*bounds)(struct round_bounds *out, const struct round_asked *asked);
 
     /** What a round allocates beside the records, and how often it goes through them: work.h. */

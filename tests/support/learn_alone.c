@@ -8,6 +8,7 @@
 #include "learn/table.h"
 #include "query/bar.h"
 #include "task/answer.h"
+#include "task/learn/look.h"
 #include "task/learn/stage.h"
 
 #include <math.h>
@@ -38,6 +39,22 @@ static double draw(struct seeded_random *seeded, const struct query_noise *noise
     return sum;
 }
 
+/* One site's answer, with its own noise, where the sum has it: as the agent's gate does. */
+static void place(struct learn_alone *alone, int64_t *own, size_t count, struct round_groups groups,
+                  size_t site, const struct query_noise *noise)
+{
+    const size_t group = site % groups.count;
+    for (size_t i = 0; i < groups.own; i++) {
+        own[i] += (int64_t)draw(&alone->seeded, noise);
+    }
+    if (group > 0) {
+        memmove(own + group * groups.own, own, groups.own * sizeof *own);
+        memset(own, 0, groups.own * sizeof *own); /* of group 0 */
+    }
+    own[count - 2 * (groups.count - group)] = (int64_t)alone->site_rows;
+    own[count - 2 * (groups.count - group) + 1] = 1;
+}
+
 static void release(struct learn_alone *alone, uint32_t within, double *deviation, size_t *count)
 {
     struct why why = {{0}};
@@ -51,21 +68,27 @@ static void release(struct learn_alone *alone, uint32_t within, double *deviatio
     *count = round_answer_count(&alone->job, stage, within, 1);
     CHECK(*count <= VALUES_MAX);
     memset(alone->sum, 0, *count * sizeof *alone->sum);
+    const struct round_groups groups = round_groups(stage, within);
+    const struct query_noise one = round_noise(&alone->job, stage, &bounds, 1);
     for (size_t a = 0; a < alone->sites; a++) {
         const struct task_input input = {.job = &alone->job,
                                          .stage = stage,
                                          .within = within,
+                                         .slot = (uint32_t)a,
                                          .data = &alone->data,
                                          .order = alone->order + a * alone->site_rows,
                                          .experts = alone->state};
         int64_t *own = alone->sum + *count;
         memset(own, 0, *count * sizeof *own);
         CHECK(answer_learn(own, &input) == STATUS_OK);
+        if (groups.count > 1) {
+            place(alone, own, *count, groups, a, &one);
+        }
         for (size_t i = 0; i < *count; i++) {
             alone->sum[i] += own[i];
         }
     }
-    for (size_t i = 0; i < *count; i++) {
+    for (size_t i = 0; groups.count == 1 && i < *count; i++) {
         alone->sum[i] += (int64_t)draw(&alone->seeded, &noise);
     }
 }
@@ -73,32 +96,16 @@ static void release(struct learn_alone *alone, uint32_t within, double *deviatio
 static void look(struct learn_alone *alone)
 {
     const struct stage *stage = alone->job.stage;
-    const struct learn_stage *own = learn_stage(stage);
-    const double unit = ldexp(1, -(int)own->look_bits);
     double deviation;
     size_t count;
     release(alone, 0, &deviation, &count);
-    const size_t c = learn_class_count(stage);
-    const size_t k = learn_kept_count(stage);
-    const size_t s = learn_sum_count(stage);
-    for (size_t i = 0; i < count; i++) {
-        const double weight = i < c           ? own->weights.count
-                              : i < c + k     ? own->weights.kept
-                              : i < c + k + s ? own->weights.sum
-                                              : own->weights.product;
-        alone->value[i] = (double)alone->sum[i] * unit / weight;
-    }
-    const struct selftune_look seen = {
-        .record_count = (double)(alone->sites * alone->site_rows),
-        .count = alone->value,
-        .kept = k > 0 ? alone->value + c : NULL,
-        .sum = alone->value + c + k,
-        .product = alone->value + c + k + s,
-        .count_deviation = deviation * unit / own->weights.count,
-        .kept_deviation = k > 0 ? deviation * unit / own->weights.kept : 0,
-        .sum_deviation = deviation * unit / own->weights.sum,
-        .product_deviation = k > 0 ? 0 : deviation * unit / own->weights.product};
-    CHECK(selftune_take_look(alone->state, &own->tune, &seen) == STATUS_OK);
+    const struct learn_summed summed = {.sum = alone->sum,
+                                        .records = (double)(alone->sites * alone->site_rows),
+                                        .sites = (double)alone->sites,
+                                        .deviation = deviation};
+    struct selftune_look seen;
+    learn_read_look(&seen, alone->value, stage, &summed);
+    CHECK(selftune_take_look(alone->state, &learn_stage(stage)->tune, &seen) == STATUS_OK);
 }
 
 static void step(struct learn_alone *alone, uint32_t within)

@@ -38,6 +38,7 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
         rounds_closed: 1000000 older: true }"
     frame invite-fit "invite { job: \"$A\" deadline_ms: 60000 }"
     frame invite "invite { job: \"$A\" round: 999999 input: \"$D\" input_bytes: 88 deadline_ms: 1 }"
+    frame invite-slot "invite { job: \"$A\" deadline_ms: 60000 slot: 9999 }"
     frame pull "pull { job: \"$A\" round: 2 offset: 1099511627775 length: 1 }"
     frame release "release { job: \"$A\" round: 2 last: true experts: \"$D\" experts_bytes: 88
         chosen: 3 }"

@@ -36,17 +36,17 @@ static double of_class(const struct learn_stage *own, double y, size_t class)
 }
 
 /* What the look's clip leaves of a record: at even pace, and never so much that it is longer than the reach. */
-static double kept_of(const struct learn_stage *own, const double *z)
+static double kept_of(const struct learn_stage *own, const double *z, size_t d)
 {
     double sizes = 0;
     double squares = 0;
-    for (size_t j = 0; j < own->tune.feature_count; j++) {
+    for (size_t j = 0; j < d; j++) {
         const double size = even_flushed(even_max(z[j], -z[j]));
         sizes += size;
         squares += size * size;
     }
     const double norm = own->tune.gaussian ? sqrt(squares) : sizes;
-    return even_min(learn_reach(own) / even_max(norm, 0x1p-60), 1);
+    return even_min(learn_reach(own, d) / even_max(norm, 0x1p-60), 1);
 }
 
 static void add_counts(int64_t *value, const struct learn_stage *own, size_t classes, double y,
@@ -58,36 +58,37 @@ static void add_counts(int64_t *value, const struct learn_stage *own, size_t cla
 }
 
 /* The sums of the record's own class, where each has its own: of the others it adds 0. */
-static void add_sums(int64_t *value, const struct stage *stage, const double *z, double y,
+static void add_sums(int64_t *value, const struct stage *stage, const double *z, size_t d, double y,
                      double kept)
 {
     const struct learn_stage *own = learn_stage(stage);
-    const size_t d = learn_column_count(stage);
-    const size_t blocks = learn_sum_count(stage) / d;
+    const size_t blocks = learn_sum_count(stage) / learn_column_count(stage);
+    const size_t wide = own->groups > 1 ? learn_own_columns(own) : d;
     for (size_t c = 0; c < blocks; c++) {
         const double mine = blocks > 1 ? of_class(own, y, c) : 1;
         for (size_t i = 0; i < d; i++) {
             const double x = even_flushed(own->weights.sum * kept * mine * even_flushed(z[i]));
-            value[c * d + i] += encode_value(x, own->look_bits);
+            value[c * wide + i] += encode_value(x, own->look_bits);
         }
     }
 }
 
-static void add_look(int64_t *value, const struct stage *stage, const double *z, double y)
+/* z: (d) the columns that this site looks at */
+static void add_look(int64_t *value, const struct stage *stage, const double *z, size_t d, double y)
 {
     const struct learn_stage *own = learn_stage(stage);
-    const size_t d = learn_column_count(stage);
     const size_t classes = learn_class_count(stage);
     const bool clips = own->tune.sight == SIGHT_SUMS;
-    const double kept = clips ? kept_of(own, z) : 1;
+    const double kept = clips ? kept_of(own, z, d) : 1;
     add_counts(value, own, classes, y, own->weights.count);
     value += classes;
     if (clips) {
         add_counts(value, own, classes, y, own->weights.kept * kept);
         value += classes;
     }
-    add_sums(value, stage, z, y, kept);
-    value += learn_sum_count(stage);
+    add_sums(value, stage, z, d, y, kept);
+    value += learn_sum_count(stage) / learn_column_count(stage) *
+             (own->groups > 1 ? learn_own_columns(own) : d);
     for (size_t i = 0; !clips && i < d; i++) {
         const size_t end = own->tune.sight == SIGHT_PRODUCTS ? d : i + 1;
         for (size_t j = i; j < end; j++) {
@@ -216,15 +217,29 @@ static enum status step(int64_t *value, const struct task_input *input,
     return status;
 }
 
+/* Moves every groups-th column to the front: those of this site's group. Returns how many. */
+static size_t take_group(double *z, size_t columns, const struct learn_stage *own, uint32_t slot)
+{
+    const size_t group = slot % own->groups;
+    if (own->groups <= 1) {
+        return columns;
+    }
+    const size_t mine = learn_group_columns(own, group);
+    for (size_t i = 0; i < mine; i++) {
+        z[i] = z[i * own->groups + group];
+    }
+    return mine;
+}
+
 enum status answer_learn(int64_t *value, const struct task_input *input)
 {
-    const size_t d = learn_stage(input->stage)->tune.feature_count;
+    const struct learn_stage *own = learn_stage(input->stage);
+    const size_t d = own->tune.feature_count;
     const size_t columns = learn_column_count(input->stage);
     const struct round_rows rows =
         round_rows(input->stage, input->within, input->data->record_count);
     CHECK(rows.first + rows.count <= input->data->record_count &&
-          input->data->feature_count ==
-              selftune_column_count(&learn_stage(input->stage)->tune) + 1);
+          input->data->feature_count == selftune_column_count(&own->tune) + 1);
     if (!learn_is_look(input->stage, input->within)) {
         CHECK(input->experts != NULL);
         return step(value, input, &rows);
@@ -238,7 +253,8 @@ enum status answer_learn(int64_t *value, const struct task_input *input)
         z[0] = clamped(input->data->y[row]);
         take_columns(z + columns - d, input->data->x + row * input->data->feature_count, d,
                      schema_column_scale(&input->stage->schema));
-        add_look(value, input->stage, z, input->data->y[row]);
+        const size_t mine = take_group(z, columns, own, input->slot);
+        add_look(value, input->stage, z, mine, input->data->y[row]);
     }
     bytes_wipe(z, columns * sizeof *z);
     free(z);

@@ -24,6 +24,8 @@
  * a = 1 with b if c2 <= c1/2: 2 c1 at most. L2: by the root of c1^2 (a^2 + b^2) + c2^2 (a^2 - b^2)^2; at a = 1 that is convex
  * in b^2, so at most 2 c1^2 or c1^2 + c2^2 <= 3 c1^2. So: 2 c0 + 2 d c1, and the larger of 4 d c1^2 and 2 c0^2 + 3 d c1^2.
  *
+ * Where columns are dealt out to groups of sites, a site's answer has those of its group alone: d and B are of a group.
+ *
  * Sums of classes without squares: a record is shortened to the norm B (stage.h), and adds c3 times the share of it that is
  * left, at most c3, to its class. Records of two classes move the vector by at most 2 c0 + 2 c3 + 2 c1 B; in L2 by the root of
  * 2 c0^2 + 2 c3^2 + 2 c1^2 B^2. Records of one class by c3 + 2 c1 B at most; in L2 by the root of c3^2 + 4 c1^2 B^2.
@@ -42,15 +44,33 @@
 #include <stdio.h>
 #include <string.h>
 
+static struct round_groups groups_of(const struct stage *stage, uint32_t within)
+{
+    const struct learn_stage *own = learn_stage(stage);
+    if (own->groups <= 1 || !learn_is_look(stage, within)) {
+        return (struct round_groups){.count = 1};
+    }
+    const size_t classes = learn_class_count(stage);
+    return (struct round_groups){.count = own->groups,
+                                 .own = classes * (2 + learn_own_columns(own))};
+}
+
+/* Of one site's answer. */
 static size_t look_count(const struct stage *stage)
 {
-    return learn_class_count(stage) + learn_kept_count(stage) + learn_sum_count(stage) +
-           learn_product_count(stage);
+    const struct round_groups groups = groups_of(stage, 0);
+    return groups.count > 1 ? groups.own
+                            : learn_class_count(stage) + learn_kept_count(stage) +
+                                  learn_sum_count(stage) + learn_product_count(stage);
 }
 
 static size_t answer_count(const struct round_asked *asked)
 {
     const struct stage *stage = asked->stage;
+    const struct round_groups groups = groups_of(stage, asked->within);
+    if (groups.count > 1) {
+        return groups.count * (groups.own + 2);
+    }
     if (learn_is_look(stage, asked->within)) {
         return look_count(stage);
     }
@@ -104,6 +124,8 @@ struct line {
     char what[TERMS_TEXT_BYTES];
     uint32_t within;
     double unit;
+    double
+        groups; /* that numbers are dealt out to: fewer sites tell of each, and its noise is larger */
     double noise_to_signal; /* of noise 1; 0 where nothing says */
     const char *measure;
 };
@@ -120,7 +142,7 @@ static enum status describe_line(struct terms *terms, const struct terms_setting
     }
     memcpy(line->what, wanted->what, sizeof line->what);
     (void)snprintf(line->unit, sizeof line->unit, "per record");
-    line->noise = steps / wanted->unit / records;
+    line->noise = steps / wanted->unit / records * sqrt(fmax(wanted->groups, 1));
     line->noise_to_signal = NAN;
     if (wanted->measure != NULL) {
         line->noise_to_signal = line->noise * wanted->noise_to_signal;
@@ -144,7 +166,8 @@ static double usual_share(const struct learn_stage *own, double numbers, double 
         own->tune.gaussian
             ? sqrt((number_variance + number_size * number_size / 2) * numbers + others)
             : number_size * numbers + others;
-    return own->tune.sight == SIGHT_SUMS ? fmin(1, learn_reach(own) / norm) : 1;
+    return own->tune.sight == SIGHT_SUMS ? fmin(1, learn_reach(own, own->tune.feature_count) / norm)
+                                         : 1;
 }
 
 /* The classes' sums are the model where no step follows. The noise on a class's mean is that on its sum over its share of the
@@ -209,8 +232,15 @@ static size_t look_lines(struct line *line, const struct stage *stage)
         (void)snprintf(line[count++].what, TERMS_TEXT_BYTES, "the sums of %zu columns", columns);
     } else {
         judge_sums(&line[count], stage);
-        (void)snprintf(line[count++].what, TERMS_TEXT_BYTES,
-                       "the sums of %zu columns of each of %zu classes", columns, classes);
+        line[count].groups = own->groups;
+        const int used =
+            snprintf(line[count].what, TERMS_TEXT_BYTES,
+                     "the sums of %zu columns of each of %zu classes", columns, classes);
+        if (own->groups > 1) {
+            (void)snprintf(line[count].what + used, TERMS_TEXT_BYTES - (size_t)used,
+                           ", each column from one of %u groups of sites", own->groups);
+        }
+        count++;
     }
     if (own->tune.sight != SIGHT_SUMS) {
         line[count] = (struct line){.unit = look * own->weights.product};
@@ -286,10 +316,11 @@ static enum status rehearse(struct rehearsal *out, const struct terms_setting *s
                               .tries_products = own->tune.bends,
                               .noises = noise.is_gaussian ? 0 : noise.draws,
                               .step = ldexp(query_noise_deviation(&noise), -LEARN_STEP_BITS)};
+    out->groups = own->groups;
     out->tune.bends = false; /* the made-up labels are of linear models */
     out->look_count = first / (look * own->weights.count);
     out->look_sum = first / (look * own->weights.sum);
-    out->reach = learn_reach(own);
+    out->reach = learn_reach(own, own->tune.feature_count);
     if (own->tune.sight == SIGHT_SUMS) {
         out->look_kept = first / (look * own->weights.kept);
     } else {
@@ -322,6 +353,7 @@ const struct task_bounds task_bounds_learn = {.input = INPUT_STATE,
                                               .experts_at_end = learn_expert_count,
                                               .experts_changed = experts_changed,
                                               .answer_count = answer_count,
+                                              .groups = groups_of,
                                               .bounds = bounds,
                                               .need = need,
                                               .describe = describe,

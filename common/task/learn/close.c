@@ -3,6 +3,7 @@
 
 #include "task/close.h"
 #include "base/wrap.h"
+#include "task/learn/look.h"
 #include "task/learn/said.h"
 #include "task/learn/stage.h"
 #include "task/task.h"
@@ -42,63 +43,26 @@ static enum status start(struct outcome *outcome, const struct stage *stage)
     return status;
 }
 
-/* Where a look's parts stand in its vector, and what they are weighed with. */
-struct part {
-    size_t first;
-    size_t count;
-    double weight;
-};
-
-enum { PART_COUNT, PART_KEPT, PART_SUM, PART_PRODUCT, PARTS };
-
-static void find_parts(struct part *part, const struct stage *stage)
-{
-    const struct learn_weights *weights = &learn_stage(stage)->weights;
-    part[PART_COUNT] = (struct part){0, learn_class_count(stage), weights->count};
-    part[PART_KEPT] = (struct part){0, learn_kept_count(stage), weights->kept};
-    part[PART_SUM] = (struct part){0, learn_sum_count(stage), weights->sum};
-    part[PART_PRODUCT] = (struct part){0, learn_product_count(stage), weights->product};
-    for (size_t i = 1; i < PARTS; i++) {
-        part[i].first = part[i - 1].first + part[i - 1].count;
-    }
-}
-
 /* value: the sums as numbers of records, columns and products, from the grid. */
 static enum status close_look(double *state, double *value, const struct closing *closing,
                               double records, double deviation)
 {
     const struct learn_stage *own = learn_stage(closing->stage);
-    const double unit = ldexp(1, -(int)own->look_bits);
-    struct part part[PARTS];
-    double noise[PARTS];
-    find_parts(part, closing->stage);
-    for (size_t p = 0; p < PARTS; p++) {
-        noise[p] = part[p].count > 0 ? deviation * unit / part[p].weight : 0;
-        for (size_t i = part[p].first; i < part[p].first + part[p].count; i++) {
-            value[i] = (double)closing->sum[i] * unit / part[p].weight;
-        }
-    }
-    const double *sum = value + part[PART_SUM].first;
-    const double *product = value + part[PART_PRODUCT].first;
+    const struct learn_summed summed = {.sum = closing->sum,
+                                        .records = records,
+                                        .sites = closing->record->as.round.agent_count,
+                                        .deviation = deviation};
+    struct selftune_look look;
+    learn_read_look(&look, value, closing->stage, &summed);
     if (own->is_number) {
         const struct selftune_number number = learn_number(closing->stage);
         const struct selftune_number_look seen = {.record_count = records,
-                                                  .sum = sum,
-                                                  .product = product,
-                                                  .sum_deviation = noise[PART_SUM],
-                                                  .product_deviation = noise[PART_PRODUCT]};
+                                                  .sum = look.sum,
+                                                  .product = look.product,
+                                                  .sum_deviation = look.sum_deviation,
+                                                  .product_deviation = look.product_deviation};
         return selftune_number_take_look(state, &number, &seen);
     }
-    const struct selftune_look look = {
-        .record_count = records,
-        .count = value,
-        .kept = part[PART_KEPT].count > 0 ? value + part[PART_KEPT].first : NULL,
-        .sum = sum,
-        .product = product,
-        .count_deviation = noise[PART_COUNT],
-        .kept_deviation = noise[PART_KEPT],
-        .sum_deviation = noise[PART_SUM],
-        .product_deviation = noise[PART_PRODUCT]};
     return selftune_take_look(state, &own->tune, &look);
 }
 
@@ -139,7 +103,8 @@ static enum status close(struct closing *closing)
     const struct query_noise noise =
         closing_noise(outcome, closing->job, stage, closing->within, record->as.round.agent_count);
     const double deviation = query_noise_deviation(&noise);
-    double *value = malloc(closing->count * sizeof *value);
+    const size_t numbers = learn_look_numbers(stage);
+    double *value = malloc((closing->count > numbers ? closing->count : numbers) * sizeof *value);
     closing->rows = malloc(count * sizeof *closing->rows);
     enum status status = value == NULL || closing->rows == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     if (status == STATUS_OK) {

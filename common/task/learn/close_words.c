@@ -128,9 +128,14 @@ static enum status describe_look(struct outcome_round *round, const struct stage
     const char *what = own->is_number && own->tune.sight == SIGHT_SQUARES ? "means and squares"
                        : one_sum                                          ? "means and products"
                                                                           : seen[own->tune.sight];
-    return closing_note(round, "; ", "looked at %s%s of %zu columns%s",
-                        own->is_number ? "" : "counts, ", what, own->tune.feature_count,
-                        own->is_number ? " and the label" : "");
+    const enum status status = closing_note(
+        round, "; ", "looked at %s%s of %zu columns%s", own->is_number ? "" : "counts, ", what,
+        own->tune.feature_count, own->is_number ? " and the label" : "");
+    return status != STATUS_OK || own->groups <= 1
+               ? status
+               : closing_note(round, " ",
+                              "(each column at one of %u groups of sites, for less noise)",
+                              own->groups);
 }
 
 enum status learn_describe(struct outcome_round *round, const struct outcome *outcome,

@@ -12,6 +12,7 @@ enum { STEPS_MAX_PRODUCTS = 8, STEPS_GAUSSIAN = 4, STEPS_GAUSSIAN_MANY = 8, STEP
 
 /* Shares of a look's noise: what each part of it gets of epsilon, or of rho. */
 static const double share_counts = 0.05;
+static const double share_counts_groups = 0.1; /* where a group's shares of the classes matter */
 static const double share_kept = 0.05;
 static const double share_sums = 0.2;        /* beside products */
 static const double share_class_sums = 0.35; /* of several classes, beside products */
@@ -40,6 +41,15 @@ static const double share_counts_most = 0.2;
  * changes: TWO_NOISE is where 1 + sqrt(0.4 / noise) is 3. */
 #define THREE_NOISE 0.15
 #define TWO_NOISE   0.1
+
+/* Of a column: what a clip leaves of a record, and how far its numbers lie apart. No test: any made-up table has its own. */
+#define KEPT_USUAL          0.65
+#define SPREAD_USUAL        0.5
+#define GROUPS_BEFORE_STEPS 0.5
+
+/* There are no more groups than half of the sites, rounded up: so that most columns have two sites. One that does not answer leaves
+ * another, and one whose classes have other shares than those of all is not alone. */
+#define SITES_OF_GROUP 2
 
 double learn_rho(double epsilon, uint64_t delta_atto)
 {
@@ -116,7 +126,7 @@ uint32_t learn_steps(const struct learn_prospect *prospect, const struct learn_s
 static struct learn_weights weigh_sums(const struct learn_prospect *prospect,
                                        const struct learn_stage *own)
 {
-    const double reach = learn_reach(own) * (1 + 0x1p-40);
+    const double reach = learn_reach(own, learn_own_columns(own)) * (1 + 0x1p-40);
     if (own->tune.gaussian) {
         const double sum = (1 - share_kept) / 4;
         return (struct learn_weights){.count = sqrt((1 - 2 * sum - 2 * share_kept) / 2),
@@ -125,7 +135,8 @@ static struct learn_weights weigh_sums(const struct learn_prospect *prospect,
     }
     const double look = 1 / (1 + (double)own->tune.steps);
     const double noise = learn_deviation(prospect, 2, 2, share_counts * look);
-    const double count = fmin(fmax(1, noise / COUNTS_NOISE) * share_counts, share_counts_most);
+    const double least = own->groups > 1 ? share_counts_groups : share_counts;
+    const double count = fmin(fmax(least, noise / COUNTS_NOISE * share_counts), share_counts_most);
     return (struct learn_weights){
         .count = count / 2, .kept = share_kept / 2, .sum = (1 - count - share_kept) / (2 * reach)};
 }
@@ -165,8 +176,34 @@ static struct learn_weights weigh_products(const struct learn_stage *own, double
 struct learn_weights learn_weigh(const struct learn_prospect *prospect,
                                  const struct learn_stage *own)
 {
-    const double d = prospect->d;
+    const double d = (double)learn_own_columns(own);
     return own->tune.sight == SIGHT_PRODUCTS  ? weigh_products(own, d)
            : own->tune.sight == SIGHT_SQUARES ? weigh_squares(own, d)
                                               : weigh_sums(prospect, own);
+}
+
+/* Where G groups of sites have a part of the columns each, a column's noise falls to 1/G of its variance, as a site's record moves
+ * fewer numbers, and what its records tell by chance grows by G, as there are fewer of them. The best G is the ratio of both
+ * deviations, of the means of K classes. Where steps follow, which correct the first model, half of that is taken. Gaussian
+ * noise gains nothing: a record moves its numbers by the root of their number. Squares are looked at where noise is small. */
+uint32_t learn_groups(const struct learn_prospect *prospect, const struct learn_stage *own)
+{
+    struct learn_stage all = *own;
+    const double d = prospect->d;
+    all.groups = 1;
+    if (prospect->older || prospect->gaussian || prospect->noises < 2 ||
+        own->tune.sight != SIGHT_SUMS) {
+        return 1;
+    }
+    const double look = 1 / (1 + (double)own->tune.steps);
+    const double noise =
+        learn_deviation(prospect, 1, 1, look) / (learn_weigh(prospect, &all).sum * KEPT_USUAL);
+    const double classes = (double)selftune_class_count(&own->tune);
+    const double chance = SPREAD_USUAL / sqrt(prospect->units * classes / 2);
+    const double ratio = noise / chance * (own->tune.steps > 0 ? GROUPS_BEFORE_STEPS : 1);
+    const double most = fmin(fmin(floor(ratio), ceil(prospect->sites / SITES_OF_GROUP)), d);
+    if (!(most >= 2)) {
+        return 1;
+    }
+    return (uint32_t)ceil(d / ceil(d / most)); /* fewer, where they have as many columns */
 }

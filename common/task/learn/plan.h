@@ -14,7 +14,8 @@ struct learn_prospect {
     double noises; /* agents that add noise of their own */
     double epsilon;
     double rho;
-    bool older; /* job_parse_older */
+    double sites; /* agents that may share columns out; 1: they may not */
+    bool older;   /* job_parse_older */
 };
 
 /** Returns at most what (epsilon, delta) leaves as zCDP: the root of epsilon = rho + 2 sqrt(rho ln(1/delta)), with a power of two
@@ -35,6 +36,9 @@ bool learn_takes_three(const struct learn_prospect *prospect, const struct learn
 
 /** Returns how many steps of classes follow the look that own->tune has. */
 uint32_t learn_steps(const struct learn_prospect *prospect, const struct learn_stage *own);
+
+/** Returns how many groups of sites the columns of the look that own->tune has are dealt out to; 1: all sites look at all. */
+uint32_t learn_groups(const struct learn_prospect *prospect, const struct learn_stage *own);
 
 /** Returns the weights of a look at classes, whose steps are set. */
 struct learn_weights learn_weigh(const struct learn_prospect *prospect,

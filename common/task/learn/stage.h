@@ -43,6 +43,8 @@ struct learn_stage {
     int64_t count_step; /* of a number: what a record adds at most to the sum of misses */
     unsigned look_bits; /* of a look: steps of 2^-look_bits of a record's sensitivity */
     bool is_number;     /* the label */
+    uint32_t
+        groups; /* that a look's columns are dealt out to, each to the sites of one; 1: all sites look at all columns */
     bool judged;        /* a later stage judges its experts, so it makes several */
     double noise;       /* of a number: struct selftune_number */
     const char *unbent; /* of classes: why products of columns are not tried; NULL: they are */
@@ -95,10 +97,25 @@ static inline size_t learn_class_count(const struct stage *stage)
     return own->is_number ? 0 : selftune_class_count(&own->tune);
 }
 
-/** Returns the norm to which a look at sums clips a record's columns: of some six in ten records of typical tables, the longest. */
-static inline double learn_reach(const struct learn_stage *own)
+/** Returns how many columns one site looks at: those of its group, and of the last groups one that is always 0. */
+static inline size_t learn_own_columns(const struct learn_stage *own)
 {
-    const double d = (double)own->tune.feature_count;
+    return own->groups > 1 ? (own->tune.feature_count + own->groups - 1) / own->groups
+                           : own->tune.feature_count;
+}
+
+/** Returns how many of these there are in a group. */
+static inline size_t learn_group_columns(const struct learn_stage *own, size_t group)
+{
+    return own->groups > 1 ? (own->tune.feature_count - group + own->groups - 1) / own->groups
+                           : own->tune.feature_count;
+}
+
+/** Returns the norm to which a look at sums clips a record's columns, so many of which its site looks at: of some six in ten
+ * records of typical tables, the longest. It grows with their number. */
+static inline double learn_reach(const struct learn_stage *own, size_t columns)
+{
+    const double d = (double)columns;
     return own->tune.gaussian ? 0.35 * sqrt(d) : 0.3 * d;
 }
 

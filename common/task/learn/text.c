@@ -56,6 +56,7 @@ static struct learn_prospect prospect_of(const struct drafting *drafting,
                                    .d = (double)own->tune.feature_count,
                                    .units =
                                        (double)job->cohort_min * (double)job->records_least / moved,
+                                   .sites = job->unit == UNIT_RECORD ? (double)job->cohort_min : 1,
                                    .noises = trust_of(job)->one_noise ? 1 : (double)job->cohort_min,
                                    .epsilon = epsilon,
                                    .rho = gaussian ? learn_rho(epsilon, job->delta_atto) : 0,
@@ -134,6 +135,7 @@ static void take_records(const struct job *job, struct stage *stage)
 static void take_schema(struct learn_stage *own, const struct drafting *drafting, size_t index)
 {
     const struct job *job = drafting->job;
+    own->groups = 1;
     own->is_number = job->schema.label.kind == LABEL_NUMBER;
     own->tune.feature_count = schema_plain_count(&job->schema) - 1;
     own->tune.output_count = schema_output_count(&job->schema);
@@ -145,6 +147,7 @@ static void plan_classes(struct learn_stage *own, const struct learn_prospect *p
     own->tune.sight = learn_sight(prospect);
     own->tune.quantile = 0.3;
     own->tune.steps = learn_steps(prospect, own);
+    own->groups = learn_groups(prospect, own);
 }
 
 /* Whether a later stage learns, too: it may go on from the model, as an `update` does from one of the map that it has itself. */
@@ -214,7 +217,7 @@ static enum status build(const struct drafting *drafting, size_t index)
                           learn_number_noisier(stage->loss));
     } else {
         plan_classes(own, &prospect);
-        stage->differs_older = learn_takes_three(&prospect, own);
+        stage->differs_older = learn_takes_three(&prospect, own) || own->groups > 1;
         own->weights = learn_weigh(&prospect, own);
         own->tune.bends = stage->schema.map.kind == MAP_PRODUCTS;
         own->unbent = own->tune.bends ? NULL : why_unbent(drafting, index, own, &prospect);

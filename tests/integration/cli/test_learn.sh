@@ -29,6 +29,7 @@ above 0.86 0.95
 grep -q 'learn, after sums, steps: 0' "$work/tumours.shown" || fault 'thirty columns of 455 records are too many for steps'
 grep -q 'with 100 % of epsilon; expected accuracy lost to noise: [0-9.]* points (' "$work/tumours/result.json" ||
     fault 'the share of epsilon and the expected loss were to be told'
+grep -q 'each column at the sites of one of 2 groups' "$work/tumours/result.json" || fault 'five sites were to share the columns out'
 learned richer tumours/learn.yml 3 --set privacy.epsilon=20
 above 0.93 0.975
 grep -q 'columns that tell the classes apart are alike' "$work/richer/result.json" || fault 'the tumours were to shorten their steps'
@@ -48,6 +49,30 @@ assert names == ["", " halved", " shares alone", " threshold -0.5", " threshold 
 assert "shares alone" not in result["chosen"], result["chosen"]
 PY
 done
+
+# Sites share columns out: the label follows one column of each group. Were both groups' sums not taken from their own sites, the model
+# would be right in three of four records at most.
+python3 - >"$work/shared.csv" <<'PY'
+import random
+random.seed(4)
+print(",".join(f"c{j}" for j in range(40)) + ",y")
+for _ in range(4000):
+    z = [random.uniform(-1, 1) for _ in range(40)]
+    print(",".join(f"{x:.3f}" for x in z) + f",{int(z[6] + z[7] > 0)}")
+PY
+{
+    printf 'hedgerow: 1\njob: shared\ndata:\n  label: {column: y, positive: "1", negative: "0"}\n  features:\n'
+    printf '    - {column: c%d, centre: 0, half_width: 1}\n' {0..39}
+    printf 'privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n'
+    printf 'cohort: {minimum: 4, records: 600, join_deadline_s: 60, deadline_s: 30}\nstages:\n  - {task: learn}\n'
+} >"$work/shared.yml"
+expect 0 "$hedgerow" plan job "$work/shared.yml" --json
+prints 'each column from one of 2 groups of sites'
+expect 0 "$hedgerow" simulate "$work/shared.yml" --out "$work/shared" --data "$work/shared.csv" --agents 5 --seed 1
+accuracy=$(sed -n 's/^ *"accuracy": \([0-9.]*\).*/\1/p' "$work/shared/result.json" | tail -n 1)
+auc=1
+above 0.79 1
+grep -q 'each column at the sites of one of 2 groups' "$work/shared/result.json" || fault 'that columns are shared out was to be told'
 
 # Three classes, and a constant column far from its range's centre: a look at squares.
 python3 - >"$work/three.csv" <<'PY'

@@ -45,6 +45,7 @@ struct way {
     bool swung;
     bool several;      /* three classes */
     bool number;       /* a label that is a number, of a plain table */
+    bool shared;       /* `learn` deals its columns out: a site answers for one of two groups */
     bool bent;         /* `learn` tries products of the columns */
     bool category;     /* b has categories, of which some rows' cell is none */
     const char *loose; /* why no pair loses as much as REACHED */
@@ -238,6 +239,12 @@ static const struct way ways[] = {
      "  - {task: query, queries: [\"count: a > 0\"], batch: 50 %, share: 1, grid_bits: 10}\n", 1},
     {"learn after a look", "record", "local", "0", "  - {task: learn}\n", 0.85,
      .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},
+    {"learn by groups of sites", "record", "local", "0", "  - {task: learn}\n", 0.8, .epsilon = 0.3,
+     .shared = true,
+     .loose = "what the clip keeps differs by less: test_answer_learn reaches the bound of a look"},
+    {"learn three classes by groups", "record", "local", "0", "  - {task: learn}\n", 0.8,
+     .epsilon = 0.3, .several = true, .shared = true,
+     .loose = "what the clip keeps differs by less: test_answer_learn reaches the bound of a look"},
     {"learn without a look", "record", "local", "0", "  - {task: learn, share: 0.05}\n", 0.95},
     {"learn after a look, Gaussian", "record", "central", "0.00001", "  - {task: learn}\n", 0.7,
      .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},

@@ -7,8 +7,8 @@
  * smaller unit, or of one round alone would be caught here. Pairs are drawn, and then the one that loses the most is
  * changed cell by cell. Fixed seeds: no false alarms.
  *
- * Faults are planted beside: noise for one round's own records alone, and of a learner's step products of columns that are
- * left out of what is clipped. */
+ * Faults are planted beside: noise for one round's own records alone, of a learner's step products of columns that are
+ * left out of what is clipped, and of columns that are dealt out to sites one that answers for two groups. */
 
 #include "dp/ledger.h"
 #include "job/reach.h"
@@ -36,6 +36,7 @@ struct site {
     bool swung;
     bool number;
     bool bent;
+    bool shared;
     size_t records;
     size_t rows;
     size_t history;
@@ -108,6 +109,7 @@ static void site_init(struct site *s, const struct way *way, struct seeded_rando
     s->torn = way->torn;
     s->swung = way->swung;
     s->bent = way->bent;
+    s->shared = way->shared;
     s->records = way->records == 0 ? 24 : way->records;
     int size = snprintf(
         text, sizeof text,
@@ -118,8 +120,11 @@ static void site_init(struct site *s, const struct way *way, struct seeded_rando
         "privacy: {unit: %s, neighbours: replace_one, trust: %s, epsilon: %g, "
         "delta: %s}\nstages:\n%s",
         label, way->category ? "categories: [\"-1.000\", \"1.000\"]" : "centre: 0, half_width: 1",
-        strcmp(way->trust, "distributed") == 0 ? "3, dishonest: 1" : "2", s->records, way->unit,
-        way->trust, way->epsilon > 0 ? way->epsilon : 8, way->delta, way->stages);
+        strcmp(way->trust, "distributed") == 0 ? "3, dishonest: 1"
+        : way->shared                          ? "4"
+                                               : "2",
+        s->records, way->unit, way->trust, way->epsilon > 0 ? way->epsilon : 8, way->delta,
+        way->stages);
     cr_assert_eq(job_parse(&s->job, (struct slice){text, (size_t)size}, "trial", &why), STATUS_OK,
                  "%s: %s", way->name, why.text);
     cr_assert_eq(job_settle(&s->job, s->records, &why), STATUS_OK, "%s", why.text);
@@ -150,6 +155,8 @@ static void site_init(struct site *s, const struct way *way, struct seeded_rando
         learn_begins(s->experts, &learn_stage(&s->job.stage[s->job.stage_count - 1])->tune,
                      way->bent);
     }
+    cr_assert_eq(round_groups(&s->job.stage[s->job.stage_count - 1], 0).count, way->shared ? 2 : 1,
+                 "%s", way->name);
     s->random = seeded_random_interface(&s->coins);
     const struct stage *stage = &s->job.stage[s->job.stage_count - 1];
     s->input =
@@ -374,10 +381,11 @@ struct pair {
 struct seen {
     double most;
     double most_before;
-    double most_raw; /* of a step with raw products */
+    double most_raw;   /* of a step with raw products */
+    double most_twice; /* of two groups */
 };
 
-static void try_pair(struct site *s, struct pair *pair, struct pair *best, struct seen *seen)
+static double pair_loses(struct site *s, const struct pair *pair, struct seen *seen)
 {
     struct private_vector before[ROUNDS_MAX] = {{0}};
     struct private_vector after[ROUNDS_MAX] = {{0}};
@@ -385,17 +393,30 @@ static void try_pair(struct site *s, struct pair *pair, struct pair *best, struc
     answer(s, before);
     memcpy(s->cell, pair->after, sizeof s->cell);
     answer(s, after);
-    pair->loss = loss_of(s, before, after, 1);
-    seen->most = fmax(seen->most, pair->loss);
+    const double loss = loss_of(s, before, after, 1);
     seen->most_before = fmax(seen->most_before, loss_of(s, before, after, noise_before(s)));
+    for (uint32_t i = 0; i < s->input.stage->rounds; i++) {
+        private_vector_free(&before[i]);
+        private_vector_free(&after[i]);
+    }
+    return loss;
+}
+
+static void try_pair(struct site *s, struct pair *pair, struct pair *best, struct seen *seen)
+{
+    pair->loss = pair_loses(s, pair, seen);
+    if (s->shared) { /* the other group of columns, too */
+        s->input.slot = 1;
+        const double other = pair_loses(s, pair, seen);
+        seen->most_twice = fmax(seen->most_twice, pair->loss + other);
+        pair->loss = fmax(pair->loss, other);
+        s->input.slot = 0;
+    }
+    seen->most = fmax(seen->most, pair->loss);
     if (s->bent) {
         const size_t row = pair->unit.row[0];
         seen->most_raw =
             fmax(seen->most_raw, raw_products_lose(s, pair->before[row], pair->after[row]));
-    }
-    for (uint32_t i = 0; i < s->input.stage->rounds; i++) {
-        private_vector_free(&before[i]);
-        private_vector_free(&after[i]);
     }
     if (pair->loss >= best->loss) {
         *best = *pair;
@@ -468,6 +489,8 @@ static void check(const struct way *way, uint64_t seed)
               "%s: planted: %g of %g charges go unseen", way->name, seen.most_before, paid);
     cr_expect(!way->bent || seen.most_raw > 1.3, "%s: planted: %g of a step's charge goes unseen",
               way->name, seen.most_raw);
+    cr_expect(!way->shared || seen.most_twice > 1.3 * paid,
+              "%s: planted: %g of %g charges go unseen", way->name, seen.most_twice, paid);
     dataset_free(&s.data);
     job_free(&s.job);
 }

@@ -409,3 +409,35 @@ Test(gate, a_noisy_answer_is_never_repeated)
     cr_assert_not(gate_can_repeat(gate, &record.as.answer.job, 4));
     gate_free(gate);
 }
+
+/* Of a round that agents share out: the same noise as of any answer, and then each number where the sum has it. */
+Test(gate, a_part_of_a_shared_round_is_placed_behind_the_noise)
+{
+    enum { GROUPS = 3, GROUP = 1, WHOLE = GROUPS * (COUNT + 2) };
+    int64_t plain[COUNT] = {0};
+    int64_t placed[WHOLE] = {0};
+    for (int shared = 0; shared < 2; shared++) {
+        struct gate *gate = new_gate(1000000);
+        struct private_vector vector = vector_of(3);
+        struct gate_request request = request_of(0, 400000);
+        struct record record;
+        struct slice blob;
+        if (shared > 0) {
+            vector.groups = (struct round_groups){.count = GROUPS, .own = COUNT};
+            vector.group = GROUP;
+        }
+        cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_OK);
+        cr_assert_eq(blob.size, 8 * (size_t)(shared > 0 ? WHOLE : COUNT));
+        decode_words_add(shared > 0 ? placed : plain, blob.data, shared > 0 ? WHOLE : COUNT, 8);
+        cr_expect(has_spent(gate, 1000000, 400000));
+        gate_free(gate);
+    }
+    for (size_t i = 0; i < WHOLE; i++) {
+        const bool own = i >= GROUP * COUNT && i < (GROUP + 1) * COUNT;
+        const int64_t wanted = own                                   ? plain[i - GROUP * COUNT]
+                               : i == GROUPS * COUNT + 2 * GROUP     ? 5 /* row_count */
+                               : i == GROUPS * COUNT + 2 * GROUP + 1 ? 1
+                                                                     : 0;
+        cr_expect_eq(placed[i], wanted, "%zu", i);
+    }
+}

@@ -245,7 +245,7 @@ Test(learn_memory, failing_anywhere_gives_no_sum)
 static enum status selftune_at(int task, double *state, const struct selftune *stage)
 {
     static const double sums[14] = {4, 1, 0, 4, 1, 4};
-    const struct selftune_look look = {10, sums, NULL, sums, sums, 1, 0, 1, 1};
+    const struct selftune_look look = {10, sums, NULL, sums, sums, 1, 0, 1, 1, NULL, NULL};
     const struct selftune_release step = {
         .step = 1, .record_count = 10, .gradient = sums, .deviation = 1};
     const struct selftune_number number = {*stage, {LOSS_SQUARED, 0}, 0.1};

@@ -147,7 +147,7 @@ Test(learn_floors, patients)
 
 Test(learn_floors, tumours)
 {
-    static const struct floor floors[] = {{TUMOURS, "local", "1", "0", 150, 0.850, 0.969},
+    static const struct floor floors[] = {{TUMOURS, "local", "1", "0", 150, 0.915, 0.979},
                                           {TUMOURS, "local", "4", "0", 60, 0.923, 0.980},
                                           {TUMOURS, "central", "1", "0", 60, 0.917, 0.979},
                                           {TUMOURS, "central", "1", "0.00001", 60, 0.928, 0.981}};

@@ -239,13 +239,18 @@ Test(selftune, refuses_releases_out_of_range)
                                    .quantile = 0.3};
     const double good[3] = {1, 2, 3};
     const double bad[3] = {1, NAN, 3};
-    const struct selftune_look look = {10, good, NULL, good, good, 1, 0, 1, 1};
+    const struct selftune_look look = {10, good, NULL, good, good, 1, 0, 1, 1, NULL, NULL};
     const struct selftune_look looks[] = {
-        {0, good, NULL, good, good, 1, 0, 1, 1},    {NAN, good, NULL, good, good, 1, 0, 1, 1},
-        {10, bad, NULL, good, good, 1, 0, 1, 1},    {10, good, NULL, bad, good, 1, 0, 1, 1},
-        {10, good, NULL, good, bad, 1, 0, 1, 1},    {10, good, NULL, good, good, -1, 0, 1, 1},
-        {10, good, NULL, good, good, 1, 0, 1, -1},  {10, good, NULL, good, good, 1, 0, 1, INFINITY},
-        {10, good, NULL, good, good, 1, 0, NAN, 1}, {10, good, good, good, good, 1, 1, 1, 1},
+        {0, good, NULL, good, good, 1, 0, 1, 1, NULL, NULL},
+        {NAN, good, NULL, good, good, 1, 0, 1, 1, NULL, NULL},
+        {10, bad, NULL, good, good, 1, 0, 1, 1, NULL, NULL},
+        {10, good, NULL, bad, good, 1, 0, 1, 1, NULL, NULL},
+        {10, good, NULL, good, bad, 1, 0, 1, 1, NULL, NULL},
+        {10, good, NULL, good, good, -1, 0, 1, 1, NULL, NULL},
+        {10, good, NULL, good, good, 1, 0, 1, -1, NULL, NULL},
+        {10, good, NULL, good, good, 1, 0, 1, INFINITY, NULL, NULL},
+        {10, good, NULL, good, good, 1, 0, NAN, 1, NULL, NULL},
+        {10, good, good, good, good, 1, 1, 1, 1, NULL, NULL},
     };
     const struct selftune_release releases[] = {
         {2, 10, good, 1}, {0, 0.5, good, 1}, {0, 10, bad, 1}, {0, 10, good, -1}, {0, 10, good, NAN},
@@ -264,10 +269,10 @@ Test(selftune, refuses_releases_out_of_range)
     cr_assert(selftune_take_look(state, &stage, &look) == STATUS_OK);
     const struct selftune plain = {
         .feature_count = 1, .output_count = 1, .sight = SIGHT_SUMS, .quantile = 0.3};
-    const struct selftune_look sums[] = {{10, good, good, good, NULL, 1, 1, 1, 0},
-                                         {10, good, NULL, good, NULL, 1, 1, 1, 0},
-                                         {10, good, bad, good, NULL, 1, 1, 1, 0},
-                                         {10, good, good, good, NULL, 1, -1, 1, 0}};
+    const struct selftune_look sums[] = {{10, good, good, good, NULL, 1, 1, 1, 0, NULL, NULL},
+                                         {10, good, NULL, good, NULL, 1, 1, 1, 0, NULL, NULL},
+                                         {10, good, bad, good, NULL, 1, 1, 1, 0, NULL, NULL},
+                                         {10, good, good, good, NULL, 1, -1, 1, 0, NULL, NULL}};
     cr_assert(selftune_begin(state, &plain) == STATUS_OK);
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
         cr_assert(selftune_take_look(state, &plain, &sums[i]) ==

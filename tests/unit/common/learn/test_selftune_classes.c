@@ -207,7 +207,8 @@ Test(selftune_classes, a_look_at_squares_centres_and_scales_columns)
     const double count[K] = {500, 300, 200};
     const double sum[K * D] = {300, -100, 0, 900, 150, -100, 0, 600, 50, -50, 0, 500};
     const double square[D] = {500, 312.5, 1, -40};
-    const struct selftune_look look = {1000, count, NULL, sum, square, 1e-6, 0, 1e-6, 40};
+    const struct selftune_look look = {1000, count, NULL, sum,  square, 1e-6,
+                                       0,    1e-6,  40,   NULL, NULL};
     double state[STATE_MOST];
     cr_assert(selftune_begin(state, &stage) == STATUS_OK);
     cr_assert(selftune_take_look(state, &stage, &look) == STATUS_OK);
@@ -343,8 +344,8 @@ static double learn(double epsilon, uint32_t steps, uint64_t seed)
     add_noise(sum, K * D, sums_noise, &random);
     add_noise(square, D, 2 * sums_noise, &random);
     cr_assert(selftune_begin(state, &stage) == STATUS_OK);
-    const struct selftune_look look = {RECORDS,      count, NULL,       sum,           square,
-                                       counts_noise, 0,     sums_noise, 2 * sums_noise};
+    const struct selftune_look look = {
+        RECORDS, count, NULL, sum, square, counts_noise, 0, sums_noise, 2 * sums_noise, NULL, NULL};
     cr_assert(selftune_take_look(state, &stage, &look) == STATUS_OK);
     for (uint32_t step = 0; step < steps; step++) {
         double gradient[K * WIDTH] = {0};

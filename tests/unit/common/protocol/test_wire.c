@@ -111,6 +111,11 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
     m.as.invite.input = (struct artifact){.digest = all(0x7d), .bytes = 88};
     m.as.invite.deadline_ms = 1;
     check_known("invite", &m);
+    start(&m, MESSAGE_INVITE);
+    m.as.invite.job = all(0x0a);
+    m.as.invite.deadline_ms = 60000;
+    m.as.invite.slot = 9999;
+    check_known("invite-slot", &m);
     start(&m, MESSAGE_PULL);
     m.as.pull.job = all(0x0a);
     m.as.pull.round = 2;

@@ -221,7 +221,7 @@ static double apart(struct learn_rig *f, const double *z, const double *w, bool 
 /* A record that is as long as a look at sums lets one be. */
 static void fill_to_reach(double *z, const struct learn_stage *own)
 {
-    double rest = learn_reach(own);
+    double rest = learn_reach(own, own->tune.feature_count);
     rest = own->tune.gaussian ? rest * rest : rest;
     for (size_t j = 0; j < D; j++) {
         const double size = fmin(1, rest);

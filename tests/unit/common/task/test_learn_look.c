@@ -1,0 +1,172 @@
+/* What a look's sum says where columns are dealt out to groups of sites: sums without noise, made from known tables. */
+
+#include "base/check.h"
+#include "dp/encode.h"
+#include "job/round.h"
+#include "task/learn/look.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { D = 5, K = 2, SITES = 8, RECORDS = 100, VALUES = 128 };
+
+static struct job job;
+static int64_t sum[VALUES];
+static double value[VALUES];
+static struct selftune_look look;
+
+static void setup(void)
+{
+    char text[2048];
+    char columns[1024];
+    struct why why = {{0}};
+    int size = 0;
+    for (int j = 0; j < D; j++) {
+        size += snprintf(columns + size, sizeof columns - (size_t)size,
+                         "%s{column: c%d, centre: 0, half_width: 1}", j == 0 ? "" : ", ", j);
+    }
+    (void)snprintf(text, sizeof text,
+                   "hedgerow: 1\njob: toy\ndata:\n  label: {column: y, positive: \"1\", negative: "
+                   "\"0\"}\n  features: [%s]\n"
+                   "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 0.1}\n"
+                   "cohort: {minimum: %d, records: %d, join_deadline_s: 1, deadline_s: 1}\n"
+                   "stages:\n  - {task: learn}\n",
+                   columns, SITES, RECORDS);
+    cr_assert_eq(job_parse(&job, (struct slice){text, strlen(text)}, "toy", &why), STATUS_OK, "%s",
+                 why.text);
+    cr_assert_eq(learn_stage(job.stage)->tune.sight, SIGHT_SUMS);
+    /* Four groups could be, but three have two columns at most as well. */
+    cr_assert_eq(learn_stage(job.stage)->groups, 3);
+    cr_assert_leq(learn_look_numbers(job.stage), VALUES);
+    memset(sum, 0, sizeof sum);
+}
+
+static void teardown(void)
+{
+    job_free(&job);
+}
+
+static double mean_of(size_t column, size_t class)
+{
+    return 0.1 * (double)(column + 1) * (class == 1 ? 1 : -0.5);
+}
+
+/* Adds what one site of RECORDS would send without noise, a share of whose records is of class 1. */
+static void add_site(size_t slot, double share)
+{
+    const struct learn_stage *own = learn_stage(job.stage);
+    const struct round_groups groups = round_groups(job.stage, 0);
+    const size_t group = slot % groups.count;
+    int64_t *part = sum + group * groups.own;
+    int64_t *tally = sum + groups.count * groups.own + 2 * group;
+    for (size_t c = 0; c < K; c++) {
+        const double records = RECORDS * (c == 1 ? share : 1 - share);
+        part[c] += encode_value(own->weights.count * records, own->look_bits);
+        part[K + c] += encode_value(own->weights.kept * records, own->look_bits);
+        for (size_t i = 0, j = group; j < D; i++, j += groups.count) {
+            part[2 * K + c * learn_own_columns(own) + i] +=
+                encode_value(own->weights.sum * records * mean_of(j, c), own->look_bits);
+        }
+    }
+    tally[0] += RECORDS;
+    tally[1] += 1;
+}
+
+static void read_sites(double sites, double deviation)
+{
+    const struct learn_summed summed = {
+        .sum = sum, .records = sites * RECORDS, .sites = sites, .deviation = deviation};
+    learn_read_look(&look, value, job.stage, &summed);
+}
+
+Test(learn_look, sums_are_scaled_to_all_records_and_so_is_their_noise, .init = setup,
+     .fini = teardown)
+{
+    for (size_t slot = 0; slot < SITES; slot++) {
+        add_site(slot, 0.25);
+    }
+    read_sites(SITES, 1);
+    for (size_t c = 0; c < K; c++) {
+        const double records = SITES * RECORDS * (c == 1 ? 0.25 : 0.75);
+        cr_expect_float_eq(look.count[c], records, 1e-3);
+        cr_expect_float_eq(look.kept[c], records, 1e-3);
+        for (size_t j = 0; j < D; j++) {
+            cr_expect_float_eq(look.sum[c * D + j], records * mean_of(j, c), 1e-3, "%zu", j);
+        }
+    }
+    for (size_t j = 0; j < D; j++) {
+        const double sites = j % 3 == 2 ? 2 : 3; /* that have told of the group */
+        cr_expect_float_eq(look.factor[j], SITES / sites * sqrt(sites / SITES), 1e-9);
+        cr_expect_float_eq(look.part[j], sites / SITES, 1e-12);
+    }
+}
+
+Test(learn_look, a_column_that_nobody_has_told_of_is_unknown_and_no_0, .init = setup,
+     .fini = teardown)
+{
+    static double state[4096];
+    const struct selftune *tune = &learn_stage(job.stage)->tune;
+    add_site(0, 0.25);
+    add_site(2, 0.25);
+    read_sites(2, 1e6);
+    for (size_t j = 0; j < D; j++) {
+        cr_expect_eq(isinf(look.factor[j]) != 0, j % 3 == 1, "%zu", j);
+    }
+    CHECK(selftune_state_count(tune) <= sizeof state / sizeof state[0]);
+    cr_assert_eq(selftune_begin(state, tune), STATUS_OK);
+    cr_assert_eq(selftune_take_look(state, tune, &look), STATUS_OK);
+    for (size_t i = 0; i < selftune_state_count(tune); i++) {
+        cr_assert(isfinite(state[i]), "%zu", i);
+    }
+    cr_expect_eq(state[1 + 1], 0, "of an unknown column the model has nothing");
+    cr_expect_neq(state[1], 0);
+    /* All have told nothing: the shares alone are left. */
+    memset(sum, 0, sizeof sum);
+    read_sites(2, 1);
+    cr_assert_eq(selftune_take_look(state, tune, &look), STATUS_OK);
+    for (size_t j = 0; j < D; j++) {
+        cr_expect_eq(state[1 + j], 0);
+    }
+}
+
+/* What a liar says of its group is held to what there is. */
+Test(learn_look, a_tally_is_held_to_the_sites_that_there_are, .init = setup, .fini = teardown)
+{
+    const struct round_groups groups = round_groups(job.stage, 0);
+    int64_t *tally = sum + groups.count * groups.own;
+    for (size_t slot = 0; slot < SITES; slot++) {
+        add_site(slot, 0.25);
+    }
+    tally[0] = INT64_MAX;
+    tally[1] = INT64_MAX;
+    tally[2] = INT64_MIN;
+    tally[4] = 0;
+    read_sites(SITES, 1);
+    cr_expect_float_eq(look.factor[0], 1, 1e-12);
+    cr_expect(isinf(look.factor[1]));
+    cr_expect(isinf(look.factor[2]));
+    for (size_t i = 0; i < K * D; i++) {
+        cr_expect(isfinite(look.sum[i]));
+    }
+}
+
+/* Without it a column would be taken to tell classes apart by its mean alone where its sites have other shares of them. */
+Test(learn_look, sums_of_sites_with_other_shares_are_those_of_all, .init = setup, .fini = teardown)
+{
+    static const double share[SITES] = {0.2, 0.5, 0.4, 0.2, 0.5, 0.4, 0.2, 0.5};
+    double total = 0;
+    for (size_t slot = 0; slot < SITES; slot++) {
+        add_site(slot, share[slot]);
+        total += share[slot] / SITES;
+    }
+    read_sites(SITES, 1);
+    for (size_t c = 0; c < K; c++) {
+        const double records = SITES * RECORDS * (c == 1 ? total : 1 - total);
+        cr_expect_float_eq(look.count[c], records, 1e-3);
+        for (size_t j = 0; j < D; j++) {
+            cr_expect_float_eq(look.sum[c * D + j], records * mean_of(j, c), 1e-2, "%zu", j);
+        }
+    }
+}
