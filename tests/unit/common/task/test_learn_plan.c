@@ -145,7 +145,7 @@ Test(learn_plan, steps_after_products_are_few_where_noise_is_large)
 
 Test(learn_plan, steps_after_sums_pay_where_columns_are_few)
 {
-    compare(&(struct case_of){"no step", 8, 123, LOCAL_1, SIGHT_SUMS, 1, SIGHT_SUMS, 0, 130});
+    compare(&(struct case_of){"no step", 8, 123, LOCAL_1, SIGHT_SUMS, 1, SIGHT_SUMS, 0, 260});
     compare(&(struct case_of){"a step", 57, 736, LOCAL_1, SIGHT_SUMS, 0, SIGHT_SUMS, 1, 220});
 }
 
