@@ -170,3 +170,61 @@ Test(learn_look, sums_of_sites_with_other_shares_are_those_of_all, .init = setup
         }
     }
 }
+
+/* Takes the look as the coordinator does: what it cannot take would end the job, though all sites have paid for it. */
+static void take(void)
+{
+    static double state[4096];
+    const struct selftune *tune = &learn_stage(job.stage)->tune;
+    CHECK(selftune_state_count(tune) <= sizeof state / sizeof state[0]);
+    cr_assert_eq(selftune_begin(state, tune), STATUS_OK);
+    cr_assert_eq(selftune_take_look(state, tune, &look), STATUS_OK);
+    for (size_t i = 0; i < selftune_state_count(tune); i++) {
+        cr_assert(isfinite(state[i]), "%zu", i);
+    }
+}
+
+/* Where noise is large both classes' counts may be those of all records, or of none. */
+Test(learn_look, counts_that_are_noise_alone_are_taken, .init = setup, .fini = teardown)
+{
+    const struct learn_stage *own = learn_stage(job.stage);
+    const struct round_groups groups = round_groups(job.stage, 0);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        memset(sum, 0, sizeof sum);
+        for (size_t slot = 0; slot < SITES; slot++) {
+            add_site(slot, 0.5);
+        }
+        for (size_t g = 0; g < groups.count; g++) {
+            for (size_t c = 0; c < K; c++) {
+                sum[g * groups.own + c] +=
+                    sign * encode_value(own->weights.count * SITES * RECORDS, own->look_bits);
+            }
+        }
+        read_sites(SITES, 1e11);
+        for (size_t j = 0; j < D; j++) {
+            cr_expect(look.factor[j] > 0, "%d, %zu", sign, j);
+        }
+        take();
+    }
+}
+
+/* Whatever a liar sends, the round ends: 2,000 sums whose numbers are tallies, counts and sums of every size. */
+Test(learn_look, whatever_the_sum_is_it_is_taken, .init = setup, .fini = teardown)
+{
+    const struct round_groups groups = round_groups(job.stage, 0);
+    const size_t count = groups.count * (groups.own + 2);
+    uint64_t random = 33;
+    for (int trial = 0; trial < 2000; trial++) {
+        for (size_t i = 0; i < count; i++) {
+            random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            const uint64_t bits = random >> 58; /* 0 .. 63 */
+            random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            sum[i] = (int64_t)random >> bits;
+        }
+        for (size_t i = 0; trial % 2 > 0 && i < 2 * groups.count; i++) { /* tallies that may be */
+            sum[groups.count * groups.own + i] = i % 2 > 0 ? 1 + trial % 3 : RECORDS * (trial % 4);
+        }
+        read_sites(SITES, trial % 5 == 0 ? 0 : ldexp(1, trial % 50));
+        take();
+    }
+}
