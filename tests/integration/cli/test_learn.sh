@@ -29,7 +29,7 @@ above 0.86 0.95
 grep -q 'learn, after sums, steps: 0' "$work/tumours.shown" || fault 'thirty columns of 455 records are too many for steps'
 grep -q 'with 100 % of epsilon; expected accuracy lost to noise: [0-9.]* points (' "$work/tumours/result.json" ||
     fault 'the share of epsilon and the expected loss were to be told'
-grep -q 'each column at one of 2 groups of sites' "$work/tumours/result.json" || fault 'five sites were to share the columns out'
+grep -q 'each column at one of 3 groups of sites' "$work/tumours/result.json" || fault 'five sites were to share the columns out'
 learned richer "$root/compose/tumours/learn.yml" 3 --set privacy.epsilon=20
 above 0.93 0.975
 grep -q 'columns that tell the classes apart are alike' "$work/richer/result.json" || fault 'the tumours were to shorten their steps'
