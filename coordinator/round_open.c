@@ -22,9 +22,8 @@ struct artifact coordinator_input_of(const struct coordinator *c)
     return (struct artifact){0};
 }
 
-/* Whether agents share the open round out, so that each needs a slot. After a restart slots are given anew: an answer says itself
- * which part of the round it is. */
-static bool shares_out(const struct coordinator *c)
+/* Each agent needs a slot then. After a restart slots are given anew: an answer says itself which part of the round it is. */
+bool coordinator_shares_out(const struct coordinator *c)
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
@@ -43,7 +42,7 @@ enum status coordinator_invite(struct coordinator *c, struct member *member, int
     message.as.invite.deadline_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
     const size_t whole = message_whole_bytes(&message);
     const bool again = member->invited; /* it has the input, or fetches it */
-    if (!again && shares_out(c)) {
+    if (!again && coordinator_shares_out(c)) {
         member->slot = c->cohort.slots + (uint32_t)(member - c->cohort.member);
     }
     member->invited = true;

@@ -133,6 +133,17 @@ static enum status count_answer(struct coordinator *c, struct member *member, st
     return STATUS_OK;
 }
 
+/* Returns how many bytes each number of an answer has; 0: it is no answer to this round. Programs of before did not share rounds out:
+ * such a round is in no other words than now, or a shorter answer of theirs in longer words could pass for one. */
+static unsigned word_bytes_of(const struct coordinator *c, uint64_t bytes)
+{
+    const unsigned word_bytes = encode_word_bytes_of(bytes, c->aggregate.count);
+    const bool wrong =
+        (coordinator_is_masked(c) && 8 * word_bytes != (unsigned)masks_host_width(c->masks)) ||
+        (coordinator_shares_out(c) && word_bytes != c->aggregate.form.word_bytes);
+    return wrong ? 0 : word_bytes;
+}
+
 enum status coordinator_on_offer(struct coordinator *c, const struct event *event,
                                  struct member *member, const struct message *message,
                                  struct effects *effects)
@@ -171,9 +182,8 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
         refuse(c, member, "offer-refused", "it answers another invitation");
         return STATUS_OK;
     }
-    const unsigned word_bytes = encode_word_bytes_of(message->as.offer.bytes, c->aggregate.count);
-    if (word_bytes == 0 ||
-        (coordinator_is_masked(c) && 8 * word_bytes != (unsigned)masks_host_width(c->masks))) {
+    const unsigned word_bytes = word_bytes_of(c, message->as.offer.bytes);
+    if (word_bytes == 0) {
         refuse(c, member, "offer-refused", "its answer has the wrong dimension");
         return STATUS_OK;
     }

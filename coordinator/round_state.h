@@ -193,6 +193,8 @@ MUST_USE enum status coordinator_on_start(struct coordinator *c, const struct ev
 
 /** Returns what the open round's question goes with; none where the stage has no input. */
 struct artifact coordinator_input_of(const struct coordinator *c);
+/** Returns whether agents share the open round out: round_groups. */
+bool coordinator_shares_out(const struct coordinator *c);
 /** Opens the next round, which has so much time, and invites those who are ready. */
 /** Sets room aside for the round's sum, in the width that its answers have. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status coordinator_begin_sum(struct coordinator *c);

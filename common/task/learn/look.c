@@ -67,6 +67,7 @@ static struct group group_of(const struct reading *to, const struct round_groups
 struct shares {
     double share[SELFTUNE_OUTPUTS_MAX];
     double spread[SELFTUNE_OUTPUTS_MAX];
+    double weight[SELFTUNE_OUTPUTS_MAX]; /* in what tells the classes apart; together above 0 */
 };
 
 /* What a group's sums are multiplied by, and what that makes of their noise. */
@@ -154,7 +155,7 @@ static void read_group(const struct reading *to, const struct group *group, size
     for (size_t c = 0; c < classes; c++) {
         double unsure = 0;
         const double ratio = told ? rescaled(&unsure, to, group, c, shares) : 0;
-        const double weight = (1 - shares->share[c]) * (1 - shares->share[c]);
+        const double weight = shares->weight[c];
         const double scale = all.more * ratio;
         all.scaled += weight * ratio * ratio;
         all.weight += weight;
@@ -163,7 +164,7 @@ static void read_group(const struct reading *to, const struct group *group, size
             to->sum[c * d + j] = scale * (double)from[c * mine + i] * to->unit / own->weights.sum;
         }
     }
-    all.scaled /= all.weight > 0 ? all.weight : 1;
+    all.scaled /= all.weight;
     for (size_t j = g; j < d; j += own->groups) {
         to->factor[j] = told ? factor_of(to, group, j, &all) : HUGE_VAL;
         to->part[j] = told ? group->records / to->summed->records : 0;
@@ -175,6 +176,7 @@ static void read_groups(const struct reading *to, const struct round_groups *gro
     const size_t classes = learn_class_count(to->stage);
     struct shares shares = {.share = {0}};
     double records = 0;
+    double whole = 0;
     for (size_t g = 0; g < groups->count; g++) {
         const struct group group = group_of(to, groups, g);
         records += group.records;
@@ -185,6 +187,12 @@ static void read_groups(const struct reading *to, const struct round_groups *gro
     for (size_t c = 0; c < classes; c++) {
         shares.share[c] = fmin(fmax(shares.share[c] / fmax(records, 1), 0), 1);
         shares.spread[c] = spread_of(to, groups, c, shares.share[c]);
+        whole += shares.share[c];
+    }
+    /* Noise may give every class all of the records: such shares are parts of their sum, or no class would weigh anything. */
+    for (size_t c = 0; c < classes; c++) {
+        const double rest = 1 - shares.share[c] / fmax(whole, 1);
+        shares.weight[c] = rest * rest;
     }
     for (size_t g = 0; g < groups->count; g++) {
         const struct group group = group_of(to, groups, g);

@@ -8,7 +8,7 @@
 learned() {
     local name=$1 job=$2 runs=$3
     shift 3
-    expect 0 "$hedgerow" simulate "$root/compose/$job" --out "$work/$name" --seed 1 --repeat "$runs" "$@"
+    expect 0 "$hedgerow" simulate "$job" --out "$work/$name" --seed 1 --repeat "$runs" "$@"
     cp "$work/out" "$work/$name.shown"
     accuracy=$(sed -n 's/^  accuracy   \([0-9.]*\), standard error.*/\1/p' "$work/out")
     auc=$(sed -n 's/^  AUC        \([0-9.]*\), standard error.*/\1/p' "$work/out")
@@ -21,19 +21,19 @@ above() {
         fault "accuracy $accuracy, AUC $auc: below $1, $2"
 }
 
-learned hospitals hospitals/learn.yml 6
+learned hospitals "$root/compose/hospitals/learn.yml" 6
 above 0.785 0.81
 grep -q 'learn, after products, steps: 2' "$work/hospitals.shown" || fault 'the hospitals were to look at products'
-learned tumours tumours/learn.yml 6
+learned tumours "$root/compose/tumours/learn.yml" 6
 above 0.86 0.95
 grep -q 'learn, after sums, steps: 0' "$work/tumours.shown" || fault 'thirty columns of 455 records are too many for steps'
 grep -q 'with 100 % of epsilon; expected accuracy lost to noise: [0-9.]* points (' "$work/tumours/result.json" ||
     fault 'the share of epsilon and the expected loss were to be told'
-grep -q 'each column at the sites of one of 2 groups' "$work/tumours/result.json" || fault 'five sites were to share the columns out'
-learned richer tumours/learn.yml 3 --set privacy.epsilon=20
+grep -q 'each column at one of 3 groups of sites' "$work/tumours/result.json" || fault 'five sites were to share the columns out'
+learned richer "$root/compose/tumours/learn.yml" 3 --set privacy.epsilon=20
 above 0.93 0.975
 grep -q 'columns that tell the classes apart are alike' "$work/richer/result.json" || fault 'the tumours were to shorten their steps'
-learned gaussian hospitals/learn.yml 3 --set privacy.delta=0.00001 --set privacy.trust=central
+learned gaussian "$root/compose/hospitals/learn.yml" 3 --set privacy.delta=0.00001 --set privacy.trust=central
 above 0.79 0.815
 
 # What follows judges the model, weaker ones and moved thresholds; the shares alone are never the choice at this epsilon.
@@ -51,7 +51,8 @@ PY
 done
 
 # Sites share columns out: the label follows one column of each group. Were both groups' sums not taken from their own sites, the model
-# would be right in three of four records at most.
+# would be right in three of four records at most. Single runs of seeds 1 to 24 were right in 0.915 of them, with a standard deviation of
+# 0.047: 0.8 is 5.9 standard errors below the mean of six.
 python3 - >"$work/shared.csv" <<'PY'
 import random
 random.seed(4)
@@ -68,11 +69,9 @@ PY
 } >"$work/shared.yml"
 expect 0 "$hedgerow" plan job "$work/shared.yml" --json
 prints 'each column from one of 2 groups of sites'
-expect 0 "$hedgerow" simulate "$work/shared.yml" --out "$work/shared" --data "$work/shared.csv" --agents 5 --seed 1
-accuracy=$(sed -n 's/^ *"accuracy": \([0-9.]*\).*/\1/p' "$work/shared/result.json" | tail -n 1)
-auc=1
-above 0.79 1
-grep -q 'each column at the sites of one of 2 groups' "$work/shared/result.json" || fault 'that columns are shared out was to be told'
+learned shared "$work/shared.yml" 6 --data "$work/shared.csv" --agents 5
+above 0.8 0
+grep -q 'each column at one of 2 groups of sites' "$work/shared/result.json" || fault 'that columns are shared out was to be told'
 
 # Three classes, and a constant column far from its range's centre: a look at squares.
 python3 - >"$work/three.csv" <<'PY'

@@ -4,6 +4,7 @@
 #include "central.h"
 
 #include "coordinator/round_state.h"
+#include "task/learn/stage.h"
 
 #include <criterion/criterion.h>
 
@@ -203,5 +204,26 @@ Test(round_whole, who_comes_back_is_invited_at_the_pace_of_all)
     central_wait(&bench, TELL_MS);
     cr_assert_eq(bench.invites, CENTRAL_AGENTS, "nobody is forgotten");
     cr_assert_eq(bench.invited_bytes, CENTRAL_AGENTS * input);
+    central_free(&bench);
+}
+
+/* A program of before had no groups. Its 8 numbers of 8 bytes are as long as 16 of 4, so many as a look of two groups has. */
+Test(round_whole, an_answer_of_before_columns_were_shared_out_is_in_no_sum)
+{
+    const int64_t value[16] = {1, 2, 3, 4, 5, 6, 7, 8};
+    central_init_local(&bench, "  - {task: learn}\n");
+    cr_assert_eq(learn_stage(bench.job.stage)->tune.sight, SIGHT_SUMS);
+    learn_stage(bench.job.stage)->groups = 2; /* two sites are too few for them */
+    bench.records[0] = 12;
+    bench.records[1] = 12;
+    central_greet(&bench);
+    cr_assert_eq(central_count(&bench), 16);
+    central_offer_whole(&bench, 1, value, value, 16);
+    cr_expect_eq(member(1)->standing, STANDING_ANSWERED);
+    for (size_t i = 0; i < 16; i++) {
+        cr_expect_eq(aggregate_value(&bench.coordinator->aggregate, i), value[i], "%zu", i);
+    }
+    central_offer_whole(&bench, 0, value, value, 8);
+    cr_expect_eq(member(0)->standing, STANDING_REFUSED);
     central_free(&bench);
 }

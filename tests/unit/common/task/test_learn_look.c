@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { D = 5, K = 2, SITES = 8, RECORDS = 100, VALUES = 128 };
+enum { D = 5, K = 2, SITES = 8, RECORDS = 100, VALUES = 128, TRIALS = 2000 };
 
 static struct job job;
 static int64_t sum[VALUES];
 static double value[VALUES];
 static struct selftune_look look;
 
-static void setup(void)
+static void parse(const char *label)
 {
     char text[2048];
     char columns[1024];
@@ -28,19 +28,29 @@ static void setup(void)
                          "%s{column: c%d, centre: 0, half_width: 1}", j == 0 ? "" : ", ", j);
     }
     (void)snprintf(text, sizeof text,
-                   "hedgerow: 1\njob: toy\ndata:\n  label: {column: y, positive: \"1\", negative: "
-                   "\"0\"}\n  features: [%s]\n"
+                   "hedgerow: 1\njob: toy\ndata:\n  label: {column: y, %s}\n  features: [%s]\n"
                    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 0.1}\n"
                    "cohort: {minimum: %d, records: %d, join_deadline_s: 1, deadline_s: 1}\n"
                    "stages:\n  - {task: learn}\n",
-                   columns, SITES, RECORDS);
+                   label, columns, SITES, RECORDS);
     cr_assert_eq(job_parse(&job, (struct slice){text, strlen(text)}, "toy", &why), STATUS_OK, "%s",
                  why.text);
     cr_assert_eq(learn_stage(job.stage)->tune.sight, SIGHT_SUMS);
-    /* Four groups could be, but three have two columns at most as well. */
-    cr_assert_eq(learn_stage(job.stage)->groups, 3);
     cr_assert_leq(learn_look_numbers(job.stage), VALUES);
     memset(sum, 0, sizeof sum);
+}
+
+static void setup(void)
+{
+    parse("positive: \"1\", negative: \"0\"");
+    /* Four groups could be, but three have two columns at most as well. */
+    cr_assert_eq(learn_stage(job.stage)->groups, 3);
+}
+
+static void setup_three(void)
+{
+    parse("classes: [a, b, c]");
+    cr_assert_gt(learn_stage(job.stage)->groups, 1);
 }
 
 static void teardown(void)
@@ -169,4 +179,76 @@ Test(learn_look, sums_of_sites_with_other_shares_are_those_of_all, .init = setup
             cr_expect_float_eq(look.sum[c * D + j], records * mean_of(j, c), 1e-2, "%zu", j);
         }
     }
+}
+
+/* Takes the look as the coordinator does: what it cannot take would end the job, though all sites have paid for it. */
+static void take(void)
+{
+    static double state[4096];
+    const struct selftune *tune = &learn_stage(job.stage)->tune;
+    CHECK(selftune_state_count(tune) <= sizeof state / sizeof state[0]);
+    cr_assert_eq(selftune_begin(state, tune), STATUS_OK);
+    cr_assert_eq(selftune_take_look(state, tune, &look), STATUS_OK);
+    for (size_t i = 0; i < selftune_state_count(tune); i++) {
+        cr_assert(isfinite(state[i]), "%zu", i);
+    }
+}
+
+/* Where noise is large both classes' counts may be those of all records, or of none. */
+Test(learn_look, counts_that_are_noise_alone_are_taken, .init = setup, .fini = teardown)
+{
+    const struct learn_stage *own = learn_stage(job.stage);
+    const struct round_groups groups = round_groups(job.stage, 0);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        memset(sum, 0, sizeof sum);
+        for (size_t slot = 0; slot < SITES; slot++) {
+            add_site(slot, 0.5);
+        }
+        for (size_t g = 0; g < groups.count; g++) {
+            for (size_t c = 0; c < K; c++) {
+                sum[g * groups.own + c] +=
+                    sign * encode_value(own->weights.count * SITES * RECORDS, own->look_bits);
+            }
+        }
+        read_sites(SITES, 1e11);
+        for (size_t j = 0; j < D; j++) {
+            cr_expect(look.factor[j] > 0, "%d, %zu", sign, j);
+        }
+        take();
+    }
+}
+
+/* Takes TRIALS sums whose numbers are of every size. */
+static void take_anything(void)
+{
+    const struct round_groups groups = round_groups(job.stage, 0);
+    const size_t count = groups.count * (groups.own + 2);
+    uint64_t random = 33;
+    CHECK(count <= VALUES);
+    for (unsigned trial = 0; trial < TRIALS; trial++) {
+        for (size_t i = 0; i < count; i++) {
+            random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            const uint64_t bits = random >> 58; /* 0 .. 63 */
+            random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            sum[i] = (int64_t)random >> bits;
+        }
+        for (size_t i = 0; trial % 2 > 0 && i < 2 * groups.count; i++) { /* tallies that may be */
+            sum[groups.count * groups.own + i] =
+                i % 2 > 0 ? 1 + trial % 3 : (int64_t)RECORDS * (trial % 4);
+        }
+        read_sites(SITES, trial % 5 == 0 ? 0 : ldexp(1, (int)trial % 50));
+        take();
+    }
+}
+
+/* Whatever a liar sends, the round ends, with numbers. */
+Test(learn_look, whatever_the_sum_is_it_is_taken, .init = setup, .fini = teardown)
+{
+    take_anything();
+}
+
+Test(learn_look, whatever_the_sum_of_three_classes_is_it_is_taken, .init = setup_three,
+     .fini = teardown)
+{
+    take_anything();
 }
