@@ -43,7 +43,8 @@ const char *job_plan_bar_word(const struct terms_line *line)
 
 bool job_plan_is_of_sites(const struct terms_line *line)
 {
-    return line->place.of == TERMS_OF_SITE || line->place.of == TERMS_OF_SITES;
+    return line->place.of == TERMS_OF_SITE || line->place.of == TERMS_OF_SITES ||
+           line->place.of == TERMS_OF_NEXT;
 }
 
 const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stage)

@@ -14,7 +14,8 @@
 
 enum { HEADS = 2, GAP = 2 };
 
-/* The columns of a question's table: whose widths, and behind these from how many records on there are any. */
+/* The columns of a question's table: whose widths, and behind these from how many records on there are any. What is of another site
+ * has none: it is a multiple of what is of all sites, which the legend tells. */
 enum place { NAME, ALIKE, SMALL, GROUP_FROM, ALL, ALL_FROM, SITE, SITES, SITE_FROM };
 
 static const struct {
@@ -215,7 +216,7 @@ enum status table_print_question(bool *is_told, const struct terms *terms, size_
     (void)snprintf(table.cell[1][NAME], TABLE_CELL_BYTES, "  of so many records");
     for (size_t i = index; i < terms->line_count; i++) {
         const struct terms_line *line = &terms->line[i];
-        if (is_of(line, first) && line->place.row[0] != '\0') {
+        if (is_of(line, first) && line->place.row[0] != '\0' && line->place.of != TERMS_OF_NEXT) {
             put_line(&table, line);
         }
     }

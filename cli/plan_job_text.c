@@ -304,10 +304,31 @@ static enum status print_expected(const struct job_answer *answer)
     return status;
 }
 
+/* Another site's interval over the one of all sites, which the number of sites alone decides; NAN: none is told. */
+static double next_over_sites(const struct job_plan *plan)
+{
+    double ratio = NAN;
+    for (size_t i = 0; i < plan->job.stage_count; i++) {
+        const struct terms *terms = &plan->stage[i];
+        for (size_t j = 1; j < terms->line_count; j++) {
+            const struct terms_line *line = &terms->line[j];
+            if (line->place.of == TERMS_OF_NEXT && isfinite(line->bar)) {
+                ratio = line->bar / terms->line[j - 1].bar;
+            }
+        }
+    }
+    return ratio;
+}
+
 /* The words of the tables; those of sites where a stage has them. */
 static void print_legend(const struct job_plan *plan)
 {
+    const double ratio = next_over_sites(plan);
+    char next[64] = "";
     bool has[TERMS_OF_COUNT] = {false};
+    if (isfinite(ratio)) {
+        (void)snprintf(next, sizeof next, " (another such site: %.1f times that)", ratio);
+    }
     for (size_t i = 0; i < plan->job.stage_count; i++) {
         for (size_t j = 0; j < plan->stage[i].line_count; j++) {
             has[plan->stage[i].line[j].place.of] = true;
@@ -315,7 +336,7 @@ static void print_legend(const struct job_plan *plan)
     }
     (void)putchar('\n');
     wrap_print_in(stdout, TABLE_WIDTH, 0, 0,
-                  "+- is one standard deviation of the noise on what is released.%s%s%s",
+                  "+- is one standard deviation of the noise on what is released.%s%s%s%s%s",
                   has[TERMS_OF_ALL] || has[TERMS_OF_ALIKE] || has[TERMS_OF_SITE]
                       ? " Intervals are to be expected, of sampling and noise. refused: too few "
                         "records. from: the fewest that are enough, or a number that cannot be "
@@ -325,9 +346,10 @@ static void print_legend(const struct job_plan *plan)
                       ? " a group: if all are alike; a tenth: a group of a tenth of "
                         "the records."
                       : "",
-                  has[TERMS_OF_SITE] ? " all sites: their mean, if alike; alone: an estimate "
-                                       "without an interval, which no study has confirmed."
-                                     : "");
+                  has[TERMS_OF_SITE] ? " all sites: their mean, if alike" : "", next,
+                  has[TERMS_OF_SITE]
+                      ? "; alone: an estimate without an interval, which no study has confirmed."
+                      : "");
 }
 
 enum status job_answer_print(const struct job_answer *answer)

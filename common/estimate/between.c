@@ -287,3 +287,21 @@ double between_expect(double half, size_t sites)
     return sites < BETWEEN_SITES_MIN ? NAN
                                      : half / ESTIMATE_Z * t_point(sites - 1) / sqrt((double)sites);
 }
+
+double between_expect_next(double half, size_t sites)
+{
+    struct between_site site[BETWEEN_SITES_MAX];
+    struct between out;
+    const double k = (double)(sites < BETWEEN_SITES_MAX ? sites : BETWEEN_SITES_MAX);
+    const double deviation = half / ESTIMATE_Z;
+    if (isnan(half) || sites < BETWEEN_SITES_MIN) {
+        return NAN;
+    }
+    for (size_t i = 0; i < (size_t)k; i++) {
+        site[i] = (struct between_site){.value = sqrt(12 / k / (k + 1)) * deviation *
+                                                 ((double)i - (k - 1) / 2),
+                                        .sampling = deviation};
+    }
+    between_sites(&out, site, (size_t)k, false);
+    return (out.next_high - out.next_low) / 2;
+}

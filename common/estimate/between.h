@@ -61,6 +61,9 @@ void between_sites(struct between *out, struct between_site *site, size_t count,
  * BETWEEN_SITES_MIN. */
 double between_expect(double half, size_t sites);
 
+/** The same of another such site's interval: of values so far apart that Q(0) is k - 1, as it is in the mean. */
+double between_expect_next(double half, size_t sites);
+
 /* A sum of values in 0 .. 1, of a public number of records. */
 struct between_sum {
     double sum;

@@ -21,6 +21,7 @@ enum terms_of {
     TERMS_OF_ALL,
     TERMS_OF_SITE,
     TERMS_OF_SITES, /* their mean, if they are alike */
+    TERMS_OF_NEXT,  /* another such site, likewise */
     TERMS_OF_COUNT
 };
 

@@ -23,6 +23,7 @@ struct site_half {
     double records; /* the fewest of a site that is given; NAN: no number would do */
     bool is_apart;  /* sites are not joined, or without an interval */
     bool is_beside; /* another figure is the question's main one: this one warns of nothing */
+    bool is_bound;  /* sampling is a bound: nothing is told of another site */
 };
 
 struct asking {
@@ -105,6 +106,18 @@ static enum status add(const struct asking *asking, const struct site_half *own)
                    asking->sites, asking->sites == 1 ? "" : "s", say_joined(asking, own));
     fill(line, own, between_expect(own->half, asking->sites));
     query_place(line, asking->query, own->row, TERMS_OF_SITES, 0, 0);
+    if (own->is_bound) {
+        return STATUS_OK;
+    }
+    line = query_add_expected(asking->terms);
+    if (line == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)snprintf(line->what, sizeof line->what,
+                   "%s: the same of another such site, if these are alike%s", text,
+                   say_joined(asking, own));
+    fill(line, own, between_expect_next(own->half, asking->sites));
+    query_place(line, asking->query, own->row, TERMS_OF_NEXT, 0, 0);
     return STATUS_OK;
 }
 
@@ -138,7 +151,8 @@ static enum status of_sums(const struct asking *asking)
                                         .unit = is_mean ? query->column.name : "share",
                                         .half = asking->records < need(asking, 0) ? NAN : half,
                                         .range = width,
-                                        .records = need(asking, 0)});
+                                        .records = need(asking, 0),
+                                        .is_bound = is_mean});
     if (status == STATUS_OK && is_table) {
         status = add(asking, &(struct site_half){
                                  .of = "the odds ratio's logarithm, likewise",
@@ -172,13 +186,13 @@ static enum status of_survival(const struct asking *asking)
     const double for_hazards = has_pair ? need(asking, known.groups + 1) : NAN;
     const struct site_half half[] = {
         {"a group's mean up to the end, if half die", "", "mean up to the end", unit,
-         end * expected.mean, end, for_mean, true, false},
+         end * expected.mean, end, for_mean, true, false, false},
         {"a group's median, if three of four die", "", "median", unit, end * expected.median, end,
-         for_median, true, true},
+         for_median, true, true, false},
         {"the difference of two groups' means, if half die", "", "difference of two means", unit,
-         sqrt(2) * end * expected.mean, end, for_mean, true, true},
+         sqrt(2) * end * expected.mean, end, for_mean, true, true, false},
         {"the hazard ratio's logarithm, likewise", "", "hazard ratio's logarithm", "logarithm",
-         hazards, log_range, for_hazards, false, true},
+         hazards, log_range, for_hazards, false, true, false},
     };
     enum status status = STATUS_OK;
     for (size_t i = 0; i < (has_pair ? 4 : 2) && status == STATUS_OK; i++) {

@@ -316,7 +316,7 @@ Test(round_collect, people_at_a_collector_are_waited_for)
         east.undecided = 0;
         east.ready = CENTRAL_AGENTS;
         team_tell(&team[0], &east);
-        cr_expect_eq(coordinator_look(team[0].coordinator).open, present);
+        cr_expect_eq(coordinator_look(team[0].coordinator).open, (uint64_t)present);
         team_end();
     }
 }

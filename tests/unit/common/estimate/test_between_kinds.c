@@ -304,6 +304,11 @@ Test(between_kinds, the_width_to_expect_of_sites_that_are_alike)
 {
     near(between_expect(2, 5), 2.776445 * 2 / 1.959964 / sqrt(5), 1e-6, "half");
     cr_expect(isnan(between_expect(2, 2)));
+    cr_expect(isnan(between_expect_next(2, 2)) && isnan(between_expect_next(NAN, 5)));
+    near(between_expect_next(4, 5), 2 * between_expect_next(2, 5), 1e-6, "another's scale");
+    cr_expect(between_expect_next(2, 5) > between_expect(2, 5));
+    cr_expect(between_expect_next(2, 200) < between_expect_next(2, 5));
+    cr_expect(between_expect_next(2, 5000) > 0, "no more than 256 are compared");
 }
 
 Test(between_kinds, the_fewest_records_of_a_site_that_is_given)
