@@ -290,18 +290,18 @@ double between_expect(double half, size_t sites)
 
 double between_expect_next(double half, size_t sites)
 {
-    struct between_site site[BETWEEN_SITES_MAX];
+    struct between_site site[BETWEEN_SITES_MAX] = {{0}};
     struct between out;
-    const double k = (double)(sites < BETWEEN_SITES_MAX ? sites : BETWEEN_SITES_MAX);
+    const size_t count = sites < BETWEEN_SITES_MAX ? sites : BETWEEN_SITES_MAX;
+    const double k = (double)count;
     const double deviation = half / ESTIMATE_Z;
     if (isnan(half) || sites < BETWEEN_SITES_MIN) {
         return NAN;
     }
-    for (size_t i = 0; i < (size_t)k; i++) {
-        site[i] = (struct between_site){.value = sqrt(12 / k / (k + 1)) * deviation *
-                                                 ((double)i - (k - 1) / 2),
-                                        .sampling = deviation};
+    for (size_t i = 0; i < count; i++) {
+        site[i].value = sqrt(12 / k / (k + 1)) * deviation * ((double)i - (k - 1) / 2);
+        site[i].sampling = deviation;
     }
-    between_sites(&out, site, (size_t)k, false);
+    between_sites(&out, site, count, false);
     return (out.next_high - out.next_low) / 2;
 }

@@ -80,7 +80,7 @@ static enum status apply(uint64_t *words, uint32_t *narrow, size_t count, enum m
     }
     if (status != STATUS_OK && narrow != NULL) {
         memset(narrow, 0, count * sizeof *narrow);
-    } else if (status != STATUS_OK) {
+    } else if (status != STATUS_OK && words != NULL) {
         memset(words, 0, count * sizeof *words);
     }
     agree_stream_free(source);
