@@ -1,6 +1,7 @@
 /* Terms by hand: each figure is computed here from the mechanisms' formulas and the job's numbers, so
  * that a forgotten root, a noise counted for one agent of many, or an average not taken is seen. */
 
+#include "estimate/between.h"
 #include "job/terms.h"
 #include "task/losses/stage.h"
 
@@ -361,11 +362,15 @@ Test(terms, of_answers_by_site_are_of_one_site)
     const double half = hypot(1.959964 * sqrt(0.25 / 200), 2.1183 * noise);
     /* Of four sites that are alike: Student's t with 3 degrees of freedom, 3.182446. */
     const double joined = half / 1.959964 * 3.182446 / 2;
-    cr_assert_eq(terms.line_count, 6);
+    cr_assert_eq(terms.line_count, 7);
     close_to(terms.line[2].bar, half, 1e-4, "a share");
     close_to(terms.line[3].bar, joined, 1e-4, "its mean over sites");
-    close_to(terms.line[4].bar, 20 * half, 1e-4, "a mean");
-    close_to(terms.line[5].bar, 20 * joined, 1e-4, "its mean over sites");
+    cr_assert_eq(terms.line[4].place.of, TERMS_OF_NEXT);
+    close_to(terms.line[4].bar, between_expect_next(half, 4), 1e-4, "another such site's share");
+    cr_assert_gt(terms.line[4].bar, half, "another site varies at least as one answer does");
+    /* A mean's sampling is a bound, so nothing is told of another site's. */
+    close_to(terms.line[5].bar, 20 * half, 1e-4, "a mean");
+    close_to(terms.line[6].bar, 20 * joined, 1e-4, "its mean over sites");
     terms_free(&terms);
     job_free(&job);
 }
