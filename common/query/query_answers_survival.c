@@ -68,6 +68,18 @@ static void set_answer(struct query_answer *answer, const struct answering *answ
     (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit);
 }
 
+/* How many are in no curve: what the cell for them has. */
+static void say_left_out(struct query_answer *answer, const struct survival_cells *cells)
+{
+    const size_t used = strlen(answer->note);
+    const double left_out = cells->cell[SURVIVAL_CELLS(cells->groups, cells->intervals) - 1];
+    (void)snprintf(
+        answer->note + used, sizeof answer->note - used,
+        "; about %.0f records (noise %.1f) are in no curve: they have no time above 0 or "
+        "no group, or where leaves them out",
+        fmax(left_out, 0), sqrt(cells->variance));
+}
+
 /* As what the counts were released, and what the other way would have done to the noise, or does. */
 static void say_release(struct query_answer *answer, const struct answering *answering,
                         const struct survival_cells *cells)
@@ -90,6 +102,7 @@ static void say_release(struct query_answer *answer, const struct answering *ans
     }
     (void)snprintf(answer->note, sizeof answer->note, "from %zu intervals in %s%s",
                    cells->intervals, way, other);
+    say_left_out(answer, cells);
 }
 
 void survival_name_median(char name[static QUERY_NAME_BYTES], const struct query *query,

@@ -41,7 +41,7 @@ static uint64_t set_time(uint64_t *part, const struct query_asked *asked, uint64
     const struct query *query = asked->query;
     const double time = query_cell_of(asked->row, query->column_index, query->label_kind);
     const int64_t at = even_key(time);
-    const uint64_t is_known = ~even_is_nan(time) & mask_of(at >= 0);
+    const uint64_t is_known = ~even_is_nan(time) & mask_of(at > 0);
     const uint64_t dies = mask_of(predicate_holds(&query->event, asked->row));
     const size_t k = query->intervals;
     uint64_t died_later = one & is_known & dies;

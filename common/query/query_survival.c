@@ -252,14 +252,15 @@ double query_group_of(const struct query_asked *asked)
 }
 
 /* Every cell is gone through, whatever the record is. Each time is in one interval of either kind, and each group in one place:
- * what is added to all cells together is one part, and to all sums together one at most. */
+ * what is added to all cells together is one part, and to all sums together one at most. Who died or was lost at time 0 was under
+ * observation for no time: within the first interval, where they would count as even over it, they would bias the curve. */
 void query_add_survival(int64_t *sum, const struct query_asked *asked)
 {
     const struct query *query = asked->query;
     const uint64_t one = query_survival_part(query, UINT64_C(1) << asked->grid_bits);
     const double time = query_cell_of(asked->row, query->column_index, query->label_kind);
     const int64_t at = even_key(time);
-    const uint64_t is_known = asked->holds & ~even_is_nan(time) & mask_of(at >= 0);
+    const uint64_t is_known = asked->holds & ~even_is_nan(time) & mask_of(at > 0);
     const uint64_t dies = mask_of(predicate_holds(&query->event, asked->row));
     const size_t groups = query_groups(query);
     const size_t k = query->intervals;

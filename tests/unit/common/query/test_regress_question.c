@@ -82,6 +82,8 @@ Test(regress_question, explains_events_counts_numbers_and_times)
     cr_expect(cell_of(&time, 48.9, 1, 1, -1) == 7 && cell_of(&time, 49, 1, 1, -1) == 8);
     cr_expect(cell_of(&time, 98, 1, 1, -1) == 9 && cell_of(&time, 99, 1, 1, 1) == 9);
     cr_expect(cell_of(&time, -1, 1, 1, 1) == 10 && cell_of(&time, 50, NAN, 1, 1) == 10);
+    cr_expect(cell_of(&time, 0.1, 1, 1, 1) == 5 && cell_of(&time, 0, 1, 1, 1) == 10, "at time 0");
+    cr_expect(cell_of(&time, 0, 1, 1, -1) == 10);
 }
 
 /* The whole numbers of kappa's range, 0.16 to 6.03, are 1 to 6. */

@@ -33,12 +33,15 @@ Test(survival_question, puts_a_record_into_the_interval_of_its_time)
     const struct query query =
         parsed("survival: time age event death by sex, to 80 in 4 intervals");
     cr_assert(query.cell_count == 2 * (2 * K + 1) + 1 && query_groups(&query) == 2);
-    cr_expect(cell_of(&query, 0, 0, 1) == 0);
+    cr_expect(cell_of(&query, 0.5, 0, 1) == 0);
     cr_expect(cell_of(&query, 20, 0, 1) == 0, "a death at an interval's end is in it");
     cr_expect(cell_of(&query, 20.5, 0, 1) == 1);
     cr_expect(cell_of(&query, 80, 0, 1) == 3);
     cr_expect(cell_of(&query, 80.5, 0, 1) == 2 * K, "died later: alive at the end");
-    cr_expect(cell_of(&query, 0, 0, -1) == K);
+    cr_expect(cell_of(&query, 0.5, 0, -1) == K);
+    cr_expect(cell_of(&query, 0, 0, 1) == 2 * (2 * K + 1), "died at time 0: in no interval");
+    cr_expect(cell_of(&query, 0, 0, -1) == 2 * (2 * K + 1), "and lost");
+    cr_expect(cell_of(&query, -0.0, 0, 1) == 2 * (2 * K + 1));
     cr_expect(cell_of(&query, 20, 0, -1) == K + 1, "censored at an interval's end: in the next");
     cr_expect(cell_of(&query, 79.5, 0, -1) == 2 * K - 1);
     cr_expect(cell_of(&query, 80, 0, -1) == 2 * K);
@@ -184,6 +187,40 @@ Test(survival_question, answers_from_cells_and_sums_as_from_cells)
               answer[0][1].note);
     cr_expect(strstr(answer[1][1].note, "two trees, of deaths and of the rest, in blocks of 3; as "
                                         "plain cells") != NULL,
+              "%s", answer[1][1].note);
+}
+
+/* A third as many who die or are lost at time 0, and the same curve: it is of those who are observed for some time. The answer says how
+ * many are not. */
+Test(survival_question, leaves_out_who_is_observed_for_no_time)
+{
+    static const char *const text[] = {"survival: time age event death, to 80 in 8 intervals"};
+    struct query_answer answer[2][2];
+    for (int way = 0; way < 2; way++) {
+        struct query_set set;
+        struct query_run run;
+        int64_t sum[64] = {0};
+        cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
+        for (int i = 0; i < (way == 0 ? 900 : 1200); i++) {
+            const double cell[TOY_COLUMNS] = {i < 900 ? 5 + (i * 37) % 90 : 0, 0, 1, 2};
+            const struct row row = {
+                .cell = cell, .column_count = TOY_COLUMNS, .label = i % 3 == 0 ? -1 : 1};
+            query_set_add(sum, &set, 0, NULL, &row);
+        }
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &(struct query_noise){.scale = ONE / 4.0, .draws = 1},
+                          way == 0 ? 900 : 1200);
+        query_run_answers(answer[way], &run);
+        query_run_free(&run);
+        query_set_free(&set);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect(fabs(answer[0][i].value - answer[1][i].value) < 1e-9);
+        cr_expect(fabs(answer[0][i].total_low - answer[1][i].total_low) < 1e-9);
+    }
+    cr_expect(strstr(answer[0][1].note, "; about 0 records (noise 0.4) are in no curve") != NULL,
+              "%s", answer[0][1].note);
+    cr_expect(strstr(answer[1][1].note, "; about 300 records (noise 0.4) are in no curve") != NULL,
               "%s", answer[1][1].note);
 }
 
