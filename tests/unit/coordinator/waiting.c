@@ -42,6 +42,7 @@ static void hear(struct waiting *rig, const struct effect *effect)
         cr_assert_eq(wire_decode(&message, effect->as.send.control, effect->as.send.payload),
                      STATUS_OK);
         if (message.kind == MESSAGE_WELCOME) {
+            agent->welcomed++;
             rig->job_id = message.as.welcome.job.id;
             rig->older = message.as.welcome.older;
         } else if (message.kind == MESSAGE_RELEASE) {
@@ -129,7 +130,7 @@ static void say(struct waiting *rig, size_t agent, const struct message *message
 static void greet(struct waiting *rig, size_t i)
 {
     struct message hello = {.kind = MESSAGE_HELLO};
-    hello.as.hello.version = PROTOCOL_VERSION;
+    hello.as.hello.version = rig->agent[i].version > 0 ? rig->agent[i].version : PROTOCOL_VERSION;
     hello.as.hello.job = rig->job_id;
     hello.as.hello.rounds_closed = rig->agent[i].rounds_closed;
     hello.as.hello.ready =

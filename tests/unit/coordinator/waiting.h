@@ -18,16 +18,18 @@ enum {
 struct waiting_agent {
     bool present; /* says HELLO twice a second */
     bool ready;
-    bool mute;     /* never offers */
-    bool declines; /* every round */
-    bool refuses;  /* the job: it says so behind each HELLO, and is not ready */
-    bool is_late;  /* it declines the first round's invitation, whatever round it is */
-    bool nags;     /* offers an answer to the first round again with each HELLO */
+    bool mute;        /* never offers */
+    bool declines;    /* every round */
+    bool refuses;     /* the job: it says so behind each HELLO, and is not ready */
+    bool is_late;     /* it declines the first round's invitation, whatever round it is */
+    bool nags;        /* offers an answer to the first round again with each HELLO */
+    uint32_t version; /* of the protocol, where it is another */
     double bytes_per_s;
     int64_t offers_ms; /* not before */
 
     /* kept by the rig */
     int64_t hello_ms;
+    size_t welcomed; /* so often */
     bool invited;
     bool offered;
     struct message invite;
