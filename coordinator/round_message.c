@@ -21,14 +21,15 @@ static enum status welcome(struct coordinator *c, const struct member *member,
 
 /* One of another version hears which version is spoken here, so that its own log tells why nothing goes on. */
 static enum status on_refused(struct coordinator *c, const struct event *event,
-                              const struct member *member, enum status status,
-                              struct effects *effects)
+                              struct member *member, enum status status, struct effects *effects)
 {
     const struct slice control = event->as.message.control;
     hearing_refuse(c->options.log, &member->peer, control, status);
-    return status == STATUS_UNSUPPORTED && wire_is(control, MESSAGE_HELLO) && c->outcome.begun
-               ? welcome(c, member, effects)
-               : STATUS_OK;
+    if (status != STATUS_UNSUPPORTED || !wire_is(control, MESSAGE_HELLO)) {
+        return STATUS_OK;
+    }
+    member->foreign = true;
+    return c->outcome.begun ? welcome(c, member, effects) : STATUS_OK;
 }
 
 static enum status on_hello(struct coordinator *c, const struct event *event, struct member *member,
@@ -36,6 +37,7 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
 {
     bool same = digest_equal(&message->as.hello.job, &c->outcome.job_name.id);
 
+    member->foreign = false;
     if (!member->seen) {
         log_event(c->options.log, LOG_INFO, "agent-present", member->peer.name, "is present");
     }
