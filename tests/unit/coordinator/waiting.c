@@ -323,6 +323,7 @@ void waiting_rerun(struct waiting *rig)
     struct record job = {.kind = RECORD_JOB, .wall_ms = rig->begun_wall_ms};
     struct event event = {.kind = EVENT_RECORD};
 
+    job.as.job.trees = rig->trees;
     job.as.job.job = rig->coordinator->outcome.job_name;
     char text[sizeof TEXT];
     memcpy(text, TEXT, sizeof TEXT);

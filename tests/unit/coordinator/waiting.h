@@ -54,7 +54,8 @@ struct waiting {
     size_t agent_count;
     struct waiting_agent agent[WAITING_AGENTS_MAX];
     struct digest job_id;
-    bool older;      /* the latest WELCOME says it */
+    uint32_t older;  /* the latest WELCOME says it */
+    bool trees;      /* waiting_rerun leaves a record of version 5, not of before */
     uint8_t *answer; /* (answer_bytes) zeros: every agent's answer */
     size_t answer_bytes;
     struct digest answer_digest;

@@ -101,8 +101,10 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
                                          .text_bytes = JOB_TEXT_BYTES_MAX};
     m.as.welcome.rounds_closed = ROUNDS_MAX;
     check_known("welcome", &m);
-    m.as.welcome.older = true;
+    m.as.welcome.older = 1;
     check_known("welcome-older", &m);
+    m.as.welcome.older = 2;
+    check_known("welcome-five", &m);
     start(&m, MESSAGE_INVITE);
     m.as.invite.job = all(0x0a);
     m.as.invite.deadline_ms = 60000;
