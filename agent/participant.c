@@ -124,6 +124,23 @@ static enum status on_piece(struct participant *p, const struct event *event,
                                         : round_on_experts(p, event, effects);
 }
 
+static void tell_version(const struct participant *p, struct slice control)
+{
+    const uint32_t version = wire_version(control);
+    if (version == 0) {
+        log_event(p->options.log, LOG_ERROR, "version-differs", p->coordinator.name,
+                  "the coordinator sent what version %u of the protocol, which this agent speaks, "
+                  "does not have; remedy: upgrade the older program",
+                  (unsigned)PROTOCOL_VERSION);
+        return;
+    }
+    log_event(p->options.log, LOG_ERROR, "version-differs", p->coordinator.name,
+              "the coordinator speaks version %" PRIu32 " of the protocol, this agent version %u; "
+              "remedy: upgrade %s",
+              version, (unsigned)PROTOCOL_VERSION,
+              version < PROTOCOL_VERSION ? "the coordinator" : "this agent");
+}
+
 static enum status on_message(struct participant *p, const struct event *event,
                               struct effects *effects)
 {
@@ -136,10 +153,7 @@ static enum status on_message(struct participant *p, const struct event *event,
         return status;
     }
     if (status == STATUS_UNSUPPORTED) {
-        log_event(p->options.log, LOG_ERROR, "version-differs", peer,
-                  "the coordinator does not speak version %u of the protocol, which this agent "
-                  "speaks: upgrade the older program",
-                  (unsigned)PROTOCOL_VERSION);
+        tell_version(p, event->as.message.control);
         return STATUS_OK;
     }
     if (status != STATUS_OK) {
@@ -222,8 +236,14 @@ static enum status on_time(struct participant *p, const struct event *event,
     }
     enum status status = key_on_time(p, event, effects);
     if (event->now_ms - p->heard_ms >= p->patience_ms) {
+        /* Twice in a row. Coordinators up to version 5 do not answer an agent of another version. */
+        const bool again = p->patience_ms > (int64_t)p->options.silence_ms;
         log_event(p->options.log, LOG_WARN, "coordinator-silent", p->coordinator.name,
-                  "nothing heard for %" PRId64 " ms: building the connection anew", p->patience_ms);
+                  "nothing heard for %" PRId64 " ms: building the connection anew%s",
+                  p->patience_ms,
+                  again ? "; if it connects, the coordinator may have an older hedgerow: its log "
+                          "says version-differs or frame-refused then"
+                        : "");
         p->heard_ms = event->now_ms;
         p->patience_ms = 2 * (int64_t)p->options.silence_ms; /* for a first word */
         p->hello_ms = event->now_ms;

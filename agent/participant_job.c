@@ -43,7 +43,7 @@ static void job_leave(struct participant *p)
     p->declined = false;
     p->look_ms = 0;
     memset(&p->name, 0, sizeof p->name);
-    p->older = false;
+    p->age = JOB_OF_NOW;
 }
 
 bool job_is_recorded(const struct participant *p, const struct digest *job)
@@ -88,8 +88,7 @@ static enum status job_accept_text(struct participant *p, const struct event *ev
         job_unfit(p, "job-forged", "its name is not the digest of its text");
         return STATUS_OK;
     }
-    enum status status =
-        (p->older ? job_parse_older : job_parse)(&p->job, text, "the coordinator's job", &why);
+    enum status status = job_parse_older(&p->job, text, p->age, "the coordinator's job", &why);
     if (status == STATUS_NO_MEMORY) {
         return status;
     }
@@ -147,7 +146,7 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
         p, name); /* what was counted: a coordinator cannot make the site write without end */
     job_leave(p);
     p->name = *name;
-    p->older = message->as.welcome.older;
+    p->age = (enum job_age)message->as.welcome.older;
     participant_enter_job(p, JOB_FETCHING);
     log_event(p->options.log, LOG_INFO, "job-offered", p->coordinator.name,
               "the coordinator offers a job of %u bytes", (unsigned)name->text_bytes);

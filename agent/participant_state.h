@@ -147,7 +147,7 @@ struct participant {
 
     enum job_phase job_phase;
     struct job_name name;
-    bool older;            /* job_parse_older reads its text */
+    enum job_age age;      /* job_parse_older reads its text, unless it is of now */
     struct job job;        /* valid from JOB_LOADING on */
     char *text;            /* (name.text_bytes) owned */
     struct seen_job *seen; /* (seen_count) owned */

@@ -39,6 +39,7 @@ struct member {
     struct peer peer;
     bool admitted; /* false: revoked during this round, kept only if it is in the sum */
     bool seen;     /* has said HELLO since this program started */
+    bool foreign;  /* said it last in another version of the protocol */
     bool ready;
     bool was_ready;         /* once since this program started */
     uint8_t declines;       /* the job: for so many HELLOs that say it no more */

@@ -1,5 +1,8 @@
 #include "coordinator/hearing.h"
 
+#include "protocol/wire.h"
+
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +53,27 @@ static struct shown *find(struct hearing *hearing, const struct peer *peer)
     }
     hearing->site[place] = site;
     return &site->shown;
+}
+
+void hearing_refuse(const struct log *log, const struct peer *peer, struct slice control,
+                    enum status status)
+{
+    const uint32_t version = wire_version(control);
+    if (status != STATUS_UNSUPPORTED) {
+        log_event(log, LOG_WARN, "frame-refused", peer->name,
+                  "sent a frame that is not of this protocol: %s", status_text(status));
+    } else if (version == 0) {
+        log_event(log, LOG_WARN, "version-differs", peer->name,
+                  "sent what version %u of the protocol, which this coordinator speaks, does not "
+                  "have; remedy: upgrade the older program",
+                  (unsigned)PROTOCOL_VERSION);
+    } else {
+        log_event(log, LOG_WARN, "version-differs", peer->name,
+                  "speaks version %" PRIu32 " of the protocol, this coordinator version %u; "
+                  "remedy: upgrade %s",
+                  version, (unsigned)PROTOCOL_VERSION,
+                  version < PROTOCOL_VERSION ? "the site's agent" : "this coordinator");
+    }
 }
 
 void hearing_free(struct hearing *hearing)

@@ -22,6 +22,10 @@ struct hearing {
 
 void hearing_free(struct hearing *hearing);
 
+/** Tells the log why wire_decode refused an agent's frame: of another version both versions, and which program to upgrade. */
+void hearing_refuse(const struct log *log, const struct peer *peer, struct slice control,
+                    enum status status);
+
 /** Hears a message of a site that is let in; returns whether answer (out) is to be sent to it, beside HELLO's own. */
 bool hearing_take(struct hearing *hearing, const struct peer *site, const struct message *message,
                   struct slice payload, int64_t now_ms, struct message *answer);

@@ -32,8 +32,7 @@ static enum status on_message(struct idle *idle, const struct event *event, stru
         return status;
     }
     if (status != STATUS_OK) {
-        log_event(idle->hearing.log, LOG_WARN, "frame-refused", peer->name,
-                  "sent a frame that is not of this protocol: %s", status_text(status));
+        hearing_refuse(idle->hearing.log, peer, event->as.message.control, status);
         return STATUS_OK;
     }
     if (message.kind == MESSAGE_HELLO) {

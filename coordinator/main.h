@@ -62,7 +62,7 @@ struct office office_like(const struct office *office);
 MUST_USE enum status office_read_job(struct office *office, struct why *why);
 /** Parses the job whose text it has. */
 MUST_USE enum status office_parse_job(struct office *office, struct why *why);
-/** Reads the job once more, as programs of protocol version 4 or before did, where one of these has begun the journal's and that
+/** Reads the job once more, as programs of protocol version 5 or before did, where one of these has begun the journal's and that
  * makes another job of it: else *out has no stages. job_free. Fails as job_parse_older. */
 MUST_USE enum status office_read_older(struct job *out, const struct office *office,
                                        const struct journal *journal, struct why *why);

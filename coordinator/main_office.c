@@ -107,10 +107,11 @@ void office_free(struct office *office)
 static enum status visit_first(void *self, UNUSED uint64_t sequence, struct slice body,
                                UNUSED struct slice blob)
 {
-    bool *older = self;
+    enum job_age *age = self;
     struct record record;
     if (wire_decode_record(&record, body) == STATUS_OK) {
-        *older = record.kind == RECORD_JOB && !record.as.job.trees;
+        *age = record.kind == RECORD_JOB ? job_age_of(record.as.job.trees, record.as.job.shares)
+                                         : JOB_OF_NOW;
         record_free(&record);
     }
     return STATUS_EXISTS; /* enough was read */
@@ -119,27 +120,27 @@ static enum status visit_first(void *self, UNUSED uint64_t sequence, struct slic
 /* read: what reading has come to. What is damaged or gone is told by whoever reads on; a database that is away may be back by
  * then, so nothing is taken to be known of it. */
 static enum status parse_older(struct job *out, const struct office *office, enum status read,
-                               bool is_older, struct why *why)
+                               enum job_age age, struct why *why)
 {
     if (read == STATUS_AGAIN || read == STATUS_BUSY || read == STATUS_NO_MEMORY) {
         return read;
     }
     why->text[0] = '\0';
-    return is_older ? job_parse_older(out, (struct slice){office->text, office->text_size},
-                                      office->settings.job, why)
-                    : STATUS_OK;
+    return age != JOB_OF_NOW ? job_parse_older(out, (struct slice){office->text, office->text_size},
+                                               age, office->settings.job, why)
+                             : STATUS_OK;
 }
 
 enum status office_read_older(struct job *out, const struct office *office,
                               const struct journal *journal, struct why *why)
 {
-    bool is_older = false;
+    enum job_age age = JOB_OF_NOW;
     enum status read = STATUS_OK;
     *out = (struct job){.stage_count = 0};
     if (job_differs_older(&office->job)) {
-        read = journal->each(journal->self, visit_first, &is_older, why);
+        read = journal->each(journal->self, visit_first, &age, why);
     }
-    return parse_older(out, office, read, is_older, why);
+    return parse_older(out, office, read, age, why);
 }
 
 struct replay {
@@ -297,19 +298,19 @@ static struct job_end end_of(const struct replay *replay)
 static enum status replay_journal(struct replay *replay, const struct office *office, bool history,
                                   struct why *why)
 {
-    bool is_older = false;
+    enum job_age age = JOB_OF_NOW;
     enum status read = STATUS_OK;
     replay->job = &office->job;
     digest_sha256(&replay->text, &(struct slice){office->text, office->text_size}, 1);
     if (job_differs_older(&office->job)) {
         read = journal_read(office->settings.state, office->number, "coordinator", visit_first,
-                            &is_older, why);
+                            &age, why);
     }
-    const enum status status = parse_older(&replay->older, office, read, is_older, why);
+    const enum status status = parse_older(&replay->older, office, read, age, why);
     if (status != STATUS_OK) {
         return status;
     }
-    replay->job = is_older ? &replay->older : &office->job;
+    replay->job = age != JOB_OF_NOW ? &replay->older : &office->job;
     outcome_init(&replay->outcome, replay->job, history ? OUTCOME_KEEPS : OUTCOME_FORGETS);
     return journal_read(office->settings.state, office->number, "coordinator", visit, replay, why);
 }

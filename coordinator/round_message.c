@@ -1,18 +1,46 @@
 /* What an agent's frame does. Every frame is hostile until it has been compared with what this round
  * expects; what does not fit is dropped with a log line that names the peer, and state is unchanged. */
 
+#include "coordinator/hearing.h"
 #include "coordinator/round_state.h"
 #include "protocol/wire.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
+
+static_assert((int)JOB_AGE_MOST == (int)JOB_OF_5, "what a WELCOME may say");
+
+static enum status welcome(struct coordinator *c, const struct member *member,
+                           struct effects *effects)
+{
+    struct message message = {.kind = MESSAGE_WELCOME};
+    message.as.welcome.version = PROTOCOL_VERSION;
+    message.as.welcome.job = c->outcome.job_name;
+    message.as.welcome.rounds_closed = c->outcome.rounds_closed;
+    message.as.welcome.older = c->outcome.age;
+    return coordinator_send(effects, &member->peer, &message, (struct slice){0});
+}
+
+/* One of another version hears which version is spoken here, so that its own log tells why nothing goes on. */
+static enum status on_refused(struct coordinator *c, const struct event *event,
+                              struct member *member, enum status status, struct effects *effects)
+{
+    const struct slice control = event->as.message.control;
+    hearing_refuse(c->options.log, &member->peer, control, status);
+    if (status != STATUS_UNSUPPORTED || !wire_is(control, MESSAGE_HELLO)) {
+        return STATUS_OK;
+    }
+    member->foreign = true;
+    return c->outcome.begun ? welcome(c, member, effects) : STATUS_OK;
+}
 
 static enum status on_hello(struct coordinator *c, const struct event *event, struct member *member,
                             const struct message *message, struct effects *effects)
 {
     bool same = digest_equal(&message->as.hello.job, &c->outcome.job_name.id);
-    struct message welcome = {.kind = MESSAGE_WELCOME};
 
+    member->foreign = false;
     if (!member->seen) {
         log_event(c->options.log, LOG_INFO, "agent-present", member->peer.name, "is present");
     }
@@ -32,11 +60,7 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
                   "is back: rounds wait for it again");
     }
     member->rounds_closed = same ? message->as.hello.rounds_closed : 0;
-    welcome.as.welcome.version = PROTOCOL_VERSION;
-    welcome.as.welcome.job = c->outcome.job_name;
-    welcome.as.welcome.rounds_closed = c->outcome.rounds_closed;
-    welcome.as.welcome.older = !c->outcome.trees;
-    status = coordinator_send(effects, &member->peer, &welcome, (struct slice){0});
+    status = welcome(c, member, effects);
     if (status != STATUS_OK || !same) {
         return status;
     }
@@ -204,18 +228,8 @@ enum status coordinator_on_message(struct coordinator *c, const struct event *ev
     if (status == STATUS_NO_MEMORY) {
         return status;
     }
-    if (status == STATUS_UNSUPPORTED) {
-        log_event(
-            c->options.log, LOG_WARN, "version-differs", member->peer.name,
-            "does not speak version %u of the protocol, which this coordinator speaks: upgrade "
-            "the older program",
-            (unsigned)PROTOCOL_VERSION);
-        return STATUS_OK;
-    }
     if (status != STATUS_OK) {
-        log_event(c->options.log, LOG_WARN, "frame-refused", member->peer.name,
-                  "sent a frame that is not of this protocol: %s", status_text(status));
-        return STATUS_OK;
+        return on_refused(c, event, member, status, effects);
     }
     member->heard_ms = event->now_ms;
     return dispatch(c, event, member, &message, effects);

@@ -44,6 +44,8 @@ static void describe(char *text, size_t size, const struct coordinator *c,
         (void)snprintf(text, size, "broke the protocol in this round");
     } else if (member->cut) {
         (void)snprintf(text, size, "was cut for an attack");
+    } else if (member->foreign) {
+        (void)snprintf(text, size, "speaks another version of the protocol");
     } else if (!member->seen) {
         (void)snprintf(text, size, "%s",
                        greets(c, now_ms) ? "has not been heard yet" : "has not connected");

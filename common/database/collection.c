@@ -25,6 +25,9 @@
 /* A collector of lease version 1 that is connected already names no version with its parts, and reads this. */
 #define COLLECTOR_GUARD " \"collector is too old for this database: update hedgerow\""
 
+/* One of lease version 2 names it, and reads this once one of version 3 has led. */
+#define COLLECTOR_OLDER "collector is older than the one that leads: update hedgerow"
+
 static const char schema[] =
     "DO $$ BEGIN"
     " PERFORM pg_advisory_xact_lock(7522713, 1);"
@@ -41,6 +44,11 @@ static const char schema[] =
     " AND attname = 'version') THEN"
     " ALTER TABLE hedgerow_partial ADD version bigint, ADD CONSTRAINT" COLLECTOR_GUARD
     " CHECK (version IS NOT NULL) NOT VALID;" /* parts of an earlier leader's round may be there */
+    " END IF;"
+    " IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'hedgerow_partial'::regclass"
+    " AND conname = '" COLLECTOR_OLDER "') THEN"
+    " ALTER TABLE hedgerow_partial ADD CONSTRAINT \"" COLLECTOR_OLDER "\""
+    " CHECK (version >= " LEASE_VERSION_TEXT ") NOT VALID;" /* likewise */
     " END IF;"
     /* Of a collector that does not tell it, nobody is undecided. */
     " IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'hedgerow_standing'::regclass"

@@ -54,11 +54,11 @@ static enum status tell_holder(struct database *database, struct why *why)
 
 static enum status take_row(int64_t *term, struct database *database, struct why *why)
 {
-    static const char statement[] =
-        "UPDATE hedgerow_lease SET term = term + 1, guard = term + 1,"
-        " version = " LEASE_VERSION_TEXT ", holder = convert_from($1, 'UTF8'),"
-        " until = clock_timestamp() + " LEASE_LENGTH
-        " WHERE until < clock_timestamp() RETURNING term";
+    static const char statement[] = "UPDATE hedgerow_lease SET term = term + 1, guard = term + 1,"
+                                    " version = " LEASE_VERSION_TEXT ", least = " LEASE_VERSION_TEXT
+                                    ", holder = convert_from($1, 'UTF8'),"
+                                    " until = clock_timestamp() + " LEASE_LENGTH
+                                    " WHERE until < clock_timestamp() RETURNING term";
     char holder[HOLDER_BYTES];
     struct pg_result *answer = NULL;
 

@@ -14,21 +14,25 @@ struct lease;
 
 /* How long a leader that falls silent keeps the others out; and how often it says that it is there. */
 /* Which coordinators may lead and collect beside each other; it stands in the row (`version`), and whoever takes the lead writes
- * its own. A program refuses a later one. 1: journals up to version 3, and protocol up to 4. 2: journals from version 4,
- * and protocols from 5: an answer says its steps, and a part of a round has words of 8 bytes, so that 5 and 6 do not misread
- * each other. */
-enum { LEASE_VERSION = 2 };
-#define LEASE_VERSION_TEXT "2"
+ * its own. A program refuses a later one. 1: journals up to version 3, and protocol up to 4. 2: journal 4, and protocol 5. 3: journal 5, and
+ * protocol 6: a `learn` stage may share columns out, which one of before does not know. */
+enum { LEASE_VERSION = 3 };
+#define LEASE_VERSION_TEXT "3"
 
 /* A program of version 1 that is connected already does not look at `version` again. What it writes to take the lead leaves `guard`
  * as it is, and breaks this constraint, whose name the server tells it. NULL, while no later one has led, breaks none. */
 #define LEASE_GUARD                                                                                \
     "CONSTRAINT \"coordinator is too old for this database: update hedgerow\" CHECK (guard = term)"
 
+/* Versions from 2 on write their own to take the lead. One that is older than the one that led last breaks this. */
+#define LEASE_LEAST                                                                                \
+    "CONSTRAINT \"coordinator is older than the one that led: update hedgerow\""                   \
+    " CHECK (version >= least)"
+
 #define LEASE_COLUMNS                                                                              \
     "one boolean PRIMARY KEY DEFAULT true CHECK (one), kind text NOT NULL,"                        \
     " version bigint NOT NULL, term bigint NOT NULL, holder text NOT NULL,"                        \
-    " until timestamptz NOT NULL, guard bigint, " LEASE_GUARD
+    " until timestamptz NOT NULL, guard bigint, " LEASE_GUARD ", least bigint, " LEASE_LEAST
 
 /* Of the row's columns `term` alone is a key. So who takes the lead waits for every statement that has begun with LEASE_HELD,
  * and the other way round; who renews the lease waits for none. A statement that is slow for one job holds up neither the
@@ -38,7 +42,10 @@ enum { LEASE_VERSION = 2 };
     " CREATE UNIQUE INDEX hedgerow_lease_term ON hedgerow_lease (term); END IF;"                   \
     " IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('hedgerow_lease')"      \
     " AND attname = 'guard') THEN"                                                                 \
-    " ALTER TABLE hedgerow_lease ADD guard bigint, ADD " LEASE_GUARD "; END IF;"
+    " ALTER TABLE hedgerow_lease ADD guard bigint, ADD " LEASE_GUARD "; END IF;"                   \
+    " IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('hedgerow_lease')"      \
+    " AND attname = 'least') THEN"                                                                 \
+    " ALTER TABLE hedgerow_lease ADD least bigint, ADD " LEASE_LEAST "; END IF;"
 
 /* How each statement begins that writes as the one that leads: its first value is the term. `held` has a row while that is the
  * lease's, which stays so until the statement is committed. */

@@ -4,6 +4,8 @@
 #include "protocol/message.h"
 #include "protocol/wire.h"
 
+#include <inttypes.h>
+
 enum { REPEAT_MS = 400, TURN_MS = 100, PROOF_MS = 1000 };
 
 /* One question, repeated until one kind of answer comes. */
@@ -13,6 +15,7 @@ struct question {
     enum message_kind or_else; /* does as well */
     bool once;                 /* a refusal is an answer: do not wait for a change of mind */
     struct message answer;
+    uint32_t other; /* the version that a coordinator of another one speaks */
 };
 
 static enum status ask_once(struct endpoint *endpoint, struct question *question)
@@ -20,10 +23,14 @@ static enum status ask_once(struct endpoint *endpoint, struct question *question
     struct endpoint_message from;
     enum status status = endpoint_poll(endpoint, NULL, 0, TURN_MS);
     while (status == STATUS_OK && endpoint_receive(endpoint, &from) == STATUS_OK) {
-        if (wire_decode(&question->answer, from.control, from.payload) == STATUS_OK &&
-            (question->answer.kind == question->wanted ||
-             question->answer.kind == question->or_else ||
-             question->answer.kind == MESSAGE_KEY_IN_USE)) {
+        const enum status read = wire_decode(&question->answer, from.control, from.payload);
+        question->other = read == STATUS_UNSUPPORTED ? wire_version(from.control) : 0;
+        if (question->other > 0) {
+            return STATUS_UNSUPPORTED;
+        }
+        if (read == STATUS_OK && (question->answer.kind == question->wanted ||
+                                  question->answer.kind == question->or_else ||
+                                  question->answer.kind == MESSAGE_KEY_IN_USE)) {
             return STATUS_OK;
         }
     }
@@ -53,14 +60,20 @@ static enum status converse(struct question *question, const struct endpoint_opt
         status = ask_once(endpoint, question);
     } while (status == STATUS_AGAIN && clock_now_ms() < until_ms &&
              !(question->once && endpoint_was_refused(endpoint)));
-    if (status != STATUS_OK) {
+    if (status == STATUS_UNSUPPORTED) {
+        why_set(why,
+                "the coordinator speaks version %" PRIu32 " of the protocol, this agent version "
+                "%u; remedy: upgrade %s",
+                question->other, (unsigned)PROTOCOL_VERSION,
+                question->other < PROTOCOL_VERSION ? "the coordinator" : "this agent");
+    } else if (status != STATUS_OK) {
         const char *trouble = endpoint_trouble(endpoint);
         if (trouble[0] != '\0') {
             why_set(why, "%s", trouble);
         } else {
             why_set(why,
-                    "%s did not answer within %d ms; remedy: is the coordinator running, and "
-                    "is this its address?",
+                    "%s did not answer within %d ms; remedy: is the coordinator running, is this "
+                    "its address, and has it the same hedgerow (version-differs in its log)?",
                     options->address, timeout_ms);
         }
     }
@@ -76,14 +89,6 @@ enum status probe_reach(const struct endpoint_options *options, int timeout_ms, 
         .or_else = MESSAGE_ENROLLED}; /* a coordinator without a job: it enrols sites */
 
     enum status status = converse(&question, options, timeout_ms, why);
-    if (status == STATUS_OK && question.answer.kind == MESSAGE_WELCOME &&
-        question.answer.as.welcome.version != PROTOCOL_VERSION) {
-        why_set(why,
-                "the coordinator speaks version %u of the protocol, this agent %u; remedy: the "
-                "same hedgerow at both",
-                question.answer.as.welcome.version, (unsigned)PROTOCOL_VERSION);
-        return STATUS_UNSUPPORTED;
-    }
     if (status == STATUS_OK && question.answer.kind == MESSAGE_KEY_IN_USE) {
         why_set(why, "an agent with this key is connected now");
     }

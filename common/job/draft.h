@@ -94,7 +94,7 @@ struct drafting {
     const struct draft_tables *tables;
     struct job *job;
     struct why *why;
-    bool older; /* job_parse_older */
+    enum job_age age;
 };
 
 /** Returns a stage's common part, and what its task's own table has filled. */

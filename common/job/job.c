@@ -346,7 +346,7 @@ static enum status build(const struct drafting *drafting)
     return status == STATUS_OK ? check_sums(drafting) : status;
 }
 
-static enum status parse(struct job *job, struct slice text, const char *name, bool older,
+static enum status parse(struct job *job, struct slice text, const char *name, enum job_age age,
                          struct why *why)
 {
     struct config *config = NULL;
@@ -359,7 +359,7 @@ static enum status parse(struct job *job, struct slice text, const char *name, b
         status = config_read(config, &draft, tables.root, why);
     }
     if (status == STATUS_OK) {
-        const struct drafting drafting = {config, &draft, &tables, job, why, older};
+        const struct drafting drafting = {config, &draft, &tables, job, why, age};
         status = build(&drafting);
     }
     if (status != STATUS_OK) {
@@ -371,12 +371,18 @@ static enum status parse(struct job *job, struct slice text, const char *name, b
 
 enum status job_parse(struct job *job, struct slice text, const char *name, struct why *why)
 {
-    return parse(job, text, name, false, why);
+    return parse(job, text, name, JOB_OF_NOW, why);
 }
 
-enum status job_parse_older(struct job *job, struct slice text, const char *name, struct why *why)
+enum status job_parse_older(struct job *job, struct slice text, enum job_age age, const char *name,
+                            struct why *why)
 {
-    return parse(job, text, name, true, why);
+    return parse(job, text, name, age, why);
+}
+
+enum job_age job_age_of(bool trees, bool shares)
+{
+    return !trees ? JOB_UP_TO_4 : shares ? JOB_OF_NOW : JOB_OF_5;
 }
 
 bool job_differs_older(const struct job *job)

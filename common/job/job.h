@@ -141,12 +141,17 @@ struct job {
 MUST_USE enum status job_parse(struct job *job, struct slice text, const char *name,
                                struct why *why);
 
-/**
- * Reads the text of a job that a program of protocol version 4 or before has begun, as those read it: `learn` tries no products
- * of columns, and takes two steps in some places where three are better. As job_parse.
- */
-MUST_USE enum status job_parse_older(struct job *job, struct slice text, const char *name,
-                                     struct why *why);
+/* Which programs have begun a job, where that makes another job of its text. The numbers are those of a WELCOME. Up to protocol
+ * version 4 `learn` tries no products of columns, and takes two steps in some places where three are better. Up to version 5 it
+ * shares no columns out. */
+enum job_age { JOB_OF_NOW = 0, JOB_UP_TO_4 = 1, JOB_OF_5 = 2 };
+
+/** Returns a job's age by what its journal's first record says. */
+enum job_age job_age_of(bool trees, bool shares);
+
+/** Reads the text of a job as the programs did that have begun it. As job_parse. */
+MUST_USE enum status job_parse_older(struct job *job, struct slice text, enum job_age age,
+                                     const char *name, struct why *why);
 
 /** Returns whether job_parse_older makes another job of the text of this one. */
 bool job_differs_older(const struct job *job);

@@ -216,7 +216,7 @@ static enum status map_stage(const struct drafting *drafting, size_t index, bool
         const bool own = stage_has(drafting, index, "map");
         status = read_map(&map, drafting, own ? draft_path(path, "stages", index, "map") : DATA_MAP,
                           own ? &draft->map : &drafting->draft->data.map);
-        if (status == STATUS_OK && map.kind == MAP_NONE && !drafting->older &&
+        if (status == STATUS_OK && map.kind == MAP_NONE && drafting->age != JOB_UP_TO_4 &&
             task_text((enum task)draft->task)->map != NULL) {
             map.kind = task_text((enum task)draft->task)->map(drafting, index);
         }

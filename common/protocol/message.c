@@ -92,7 +92,8 @@ static bool body_is_valid(const struct message *message, size_t payload_bytes)
     case MESSAGE_WELCOME:
         return message->as.welcome.version == PROTOCOL_VERSION &&
                job_name_is_valid(&message->as.welcome.job) &&
-               message->as.welcome.rounds_closed <= ROUNDS_MAX;
+               message->as.welcome.rounds_closed <= ROUNDS_MAX &&
+               message->as.welcome.older <= JOB_AGE_MOST;
     case MESSAGE_INVITE:
         return round_is_valid(&message->as.invite.job, message->as.invite.round) &&
                artifact_is_valid(&message->as.invite.input);

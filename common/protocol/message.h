@@ -23,6 +23,7 @@ enum {
     ROUNDS_MAX = 1000000,
     LINE_NAME_BYTES = 16,
     WORD_SHIFT_MAX = 62,           /* of a word's steps */
+    JOB_AGE_MOST = 2,              /* of a job, where programs of before have begun it */
     OFFER_RECORDS_MAX = 1000000000 /* of one agent */
 };
 #define TRANSFER_BYTES_MAX                                                                         \
@@ -119,8 +120,8 @@ struct message {
             uint32_t version;
             struct job_name job;
             uint32_t rounds_closed;
-            bool
-                older; /* a program of protocol version 4 or before has begun the job: job_parse_older */
+            uint32_t
+                older; /* 0: a program of this version has begun the job; else job_parse_older's age, at most JOB_AGE_MOST */
         } welcome;
         struct {
             struct digest job;

@@ -32,6 +32,7 @@ struct record {
                            that of an earlier record with the same digest, or was dropped */
             bool
                 trees; /* a coordinator names states and experts by their digest_tree; not in old journals: by their SHA-256 */
+            bool shares; /* `learn` may share columns out; not in journals of version 4 or before */
         } job;
         struct {
             struct digest job;

@@ -212,6 +212,24 @@ enum status wire_decode(struct message *message, struct slice control, struct sl
     return status;
 }
 
+uint32_t wire_version(struct slice control)
+{
+    alignas(max_align_t) uint8_t room[ARENA_BYTES];
+    struct wire_arena arena = {.room = room, .size = sizeof room};
+    ProtobufCAllocator allocator = wire_arena_allocator(&arena);
+    const Wire__Envelope *envelope =
+        control.size > CONTROL_BYTES_MAX
+            ? NULL
+            : wire__envelope__unpack(&allocator, control.size, control.data);
+    if (envelope != NULL && envelope->body_case == WIRE__ENVELOPE__BODY_HELLO) {
+        return envelope->hello->version;
+    }
+    if (envelope != NULL && envelope->body_case == WIRE__ENVELOPE__BODY_WELCOME) {
+        return envelope->welcome->version;
+    }
+    return 0;
+}
+
 bool wire_is(struct slice control, enum message_kind kind)
 {
     /* The frame begins with its body's number, as the tag of a field with a length. */

@@ -28,6 +28,10 @@ MUST_USE enum status wire_decode(struct message *message, struct slice control,
 MUST_USE enum status wire_send(struct effects *effects, const struct peer *peer,
                                const struct message *message, struct slice payload);
 
+/** Returns which version of the protocol a HELLO or a WELCOME says that it speaks, also one that wire_decode does not know; 0
+ * where the frame says none. For words to a person: nothing else of such a frame is read. */
+uint32_t wire_version(struct slice control);
+
 /** Returns whether a frame says that it is of this kind; what else is in it wire_decode judges. */
 bool wire_is(struct slice control, enum message_kind kind);
 

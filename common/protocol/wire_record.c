@@ -28,6 +28,7 @@ static const struct wire_field JOB[] = {
     FIELD(Journal__Job, nonce, job.job.nonce),
     FIELD(Journal__Job, text_digest, job.job.text_digest),
     FIELD(Journal__Job, trees, job.trees),
+    FIELD(Journal__Job, shares, job.shares),
 };
 static const struct wire_field ANSWER[] = {
     FIELD(Journal__Answer, job, answer.job),

@@ -94,6 +94,7 @@ struct outcome {
     bool begun; /* the job's own record is there */
     bool
         trees; /* artifacts have the digests of their trees; else, in a job of before, their SHA-256 */
+    enum job_age age; /* of what has begun it */
     struct job_name job_name;
     uint32_t rounds_closed;
     bool finished;

@@ -93,7 +93,7 @@ double learn_step_noise(const struct learn_prospect *prospect, const struct lear
 bool learn_takes_three(const struct learn_prospect *prospect, const struct learn_stage *own)
 {
     const double noise = learn_step_noise(prospect, own);
-    return !prospect->older && !prospect->gaussian && own->tune.output_count == 1 &&
+    return prospect->age != JOB_UP_TO_4 && !prospect->gaussian && own->tune.output_count == 1 &&
            own->tune.sight != SIGHT_PRODUCTS && noise <= THREE_NOISE && noise > TWO_NOISE;
 }
 
@@ -191,7 +191,7 @@ uint32_t learn_groups(const struct learn_prospect *prospect, const struct learn_
     struct learn_stage all = *own;
     const double d = prospect->d;
     all.groups = 1;
-    if (prospect->older || prospect->gaussian || prospect->noises < 2 ||
+    if (prospect->age != JOB_OF_NOW || prospect->gaussian || prospect->noises < 2 ||
         own->tune.sight != SIGHT_SUMS) {
         return 1;
     }

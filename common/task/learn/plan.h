@@ -15,7 +15,7 @@ struct learn_prospect {
     double epsilon;
     double rho;
     double sites; /* agents that may share columns out; 1: they may not */
-    bool older;   /* job_parse_older */
+    enum job_age age;
 };
 
 /** Returns at most what (epsilon, delta) leaves as zCDP: the root of epsilon = rho + 2 sqrt(rho ln(1/delta)), with a power of two

@@ -60,7 +60,7 @@ static struct learn_prospect prospect_of(const struct drafting *drafting,
                                    .noises = trust_of(job)->one_noise ? 1 : (double)job->cohort_min,
                                    .epsilon = epsilon,
                                    .rho = gaussian ? learn_rho(epsilon, job->delta_atto) : 0,
-                                   .older = drafting->older};
+                                   .age = drafting->age};
 }
 
 /* What the stage may be. */

@@ -310,7 +310,7 @@ Test(queue_shared, refuses_what_cannot_be_a_queue, .init = bench_begin_shared, .
     bench_psql("UPDATE hedgerow_lease SET kind = 'queue', version = 9");
     cr_expect_eq(open_anew(), STATUS_UNSUPPORTED);
     cr_expect_not_null(strstr(why.text, "version 9"), "%s", why.text);
-    bench_psql("UPDATE hedgerow_lease SET version = 1");
+    bench_psql("UPDATE hedgerow_lease SET version = 3");
     cr_expect_eq(open_anew(), STATUS_OK, "%s", why.text);
     char *path = strstr(office.settings.jobs, "&options");
     strcpy(path, "&options=-csearch_path%3Dno_such_schema");
@@ -449,15 +449,30 @@ Test(queue_shared, several_desks_pass_no_limit_together, .init = bench_begin_sha
     "UPDATE hedgerow_lease SET term = term + 1, holder = 'old', until = clock_timestamp()"         \
     " WHERE until < clock_timestamp()"
 
+/* And one of version 2, which leads beside protocol 5. */
+#define TAKE_AS_SECOND                                                                             \
+    "UPDATE hedgerow_lease SET term = term + 1, guard = term + 1, version = 2, holder = 'old',"    \
+    " until = clock_timestamp() WHERE until < clock_timestamp()"
+
 /* Returns whether it has the lead by now. */
-static bool older_takes(void)
+static bool takes(const char *statement, const char *refusal)
 {
     char command[2048];
     snprintf(command, sizeof command,
              "psql -qAt -d '%s' -c \"UPDATE hedgerow_lease SET until = '-infinity'\" -c "
-             "\"" TAKE_AS_OLDER "\" 2>&1 | grep -q 'is too old for this database: update hedgerow'",
-             office.settings.jobs);
+             "\"%s\" 2>&1 | grep -q '%s: update hedgerow'",
+             office.settings.jobs, statement, refusal);
     return system(command) != 0;
+}
+
+static bool older_takes(void)
+{
+    return takes(TAKE_AS_OLDER, "is too old for this database");
+}
+
+static bool second_takes(void)
+{
+    return takes(TAKE_AS_SECOND, "is older than the one that led");
 }
 
 /* Planted: a coordinator of an earlier version took the lead of a queue whose journals it cannot read. */
@@ -466,15 +481,21 @@ Test(queue_shared, an_older_coordinator_leads_no_more_once_a_later_one_has,
 {
     struct office other = {.settings = office.settings};
     cr_expect_not(older_takes());
+    cr_expect_not(second_takes());
     queue_close(&office);
     /* As an earlier version has made it, and leads it: a later one that reads changes nothing of that. */
+    bench_psql("ALTER TABLE hedgerow_lease DROP least; UPDATE hedgerow_lease SET version = 2");
+    cr_assert_eq(queue_open(&other, &why), STATUS_OK, "%s", why.text);
+    cr_expect(second_takes());
+    queue_close(&other);
     bench_psql("ALTER TABLE hedgerow_lease DROP guard; UPDATE hedgerow_lease SET version = 1");
     cr_assert_eq(queue_open(&other, &why), STATUS_OK, "%s", why.text);
     cr_expect(older_takes());
     bench_psql("UPDATE hedgerow_lease SET until = '-infinity'");
     cr_assert_eq(queue_lead(&other, &why), STATUS_OK, "%s", why.text);
     cr_expect_not(older_takes());
-    bench_psql("DO \\$\\$ BEGIN ASSERT (SELECT version FROM hedgerow_lease) = 2; END \\$\\$");
+    cr_expect_not(second_takes());
+    bench_psql("DO \\$\\$ BEGIN ASSERT (SELECT version FROM hedgerow_lease) = 3; END \\$\\$");
     queue_close(&other);
     cr_assert_eq(queue_open(&office, &why), STATUS_OK, "%s", why.text);
 }

@@ -198,3 +198,24 @@ Test(probe, reach_says_what_is_wrong, .init = setup, .fini = teardown)
     options.address = "nonsense";
     cr_expect_eq(probe_reach(&options, 1000, &why), STATUS_INVALID);
 }
+
+static void setup_of_another_version(void)
+{
+    welcome_version = PROTOCOL_VERSION - 1;
+    setup();
+}
+
+Test(probe, reach_names_both_versions, .init = setup_of_another_version, .fini = teardown)
+{
+    struct key_pair own;
+    cr_assert_eq(key_pair_generate(&own), STATUS_OK);
+    cr_assert_eq(roster_add(agents_path, "ann", &own.public_key, &why), STATUS_OK);
+    struct endpoint_options options = options_for(&own);
+    enum status status = STATUS_AGAIN;
+    for (int i = 0; i < 40 && status == STATUS_AGAIN; i++) { /* until it has read the list */
+        status = probe_reach(&options, 1500, &why);
+    }
+    cr_expect_eq(status, STATUS_UNSUPPORTED);
+    cr_expect_str_eq(why.text, "the coordinator speaks version 5 of the protocol, this agent "
+                               "version 6; remedy: upgrade the coordinator");
+}

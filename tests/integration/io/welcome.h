@@ -9,6 +9,7 @@
 #include "tests/integration/io/toy_machine.h"
 
 static struct scratch scratch;
+static uint32_t welcome_version = PROTOCOL_VERSION;
 
 /* Answers HELLO, and nothing else. */
 static inline enum status welcome_step(UNUSED void *self, const struct event *event,
@@ -18,7 +19,7 @@ static inline enum status welcome_step(UNUSED void *self, const struct event *ev
     struct message answer = {
         .kind = MESSAGE_WELCOME,
         .as.welcome = {
-            .version = PROTOCOL_VERSION,
+            .version = welcome_version,
             .job = {.id = {{1}}, .nonce = {{2}}, .text_digest = {{3}}, .text_bytes = 1}}};
     if (event->kind == EVENT_MESSAGE &&
         wire_decode(&message, event->as.message.control, event->as.message.payload) == STATUS_OK &&

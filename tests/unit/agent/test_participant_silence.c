@@ -34,3 +34,33 @@ Test(silence, is_borne_twice_as_long_on_a_new_connection)
     cr_expect_eq(silence(&bench), SILENCE_MS, "once something was heard");
     timed_free(&bench);
 }
+
+/* A coordinator of version 5 or before does not answer an agent of another version at all. */
+Test(silence, of_two_in_a_row_says_that_the_coordinator_may_be_older)
+{
+    static struct timed bench;
+    timed_init(&bench, 10);
+    (void)silence(&bench);
+    cr_expect_null(strstr(bench.told, "older"), "%s", bench.told);
+    (void)silence(&bench);
+    cr_expect_not_null(strstr(bench.told, "an older hedgerow"), "%s", bench.told);
+    timed_free(&bench);
+}
+
+Test(silence, does_not_end_with_a_word_of_another_version)
+{
+    static struct timed bench;
+    timed_init(&bench, 10);
+    struct message welcome = timed_welcome(&bench.job);
+    welcome.as.welcome.version = PROTOCOL_VERSION - 1;
+    bench.now_ms += SILENCE_MS - 1;
+    timed_give(&bench, &welcome, (struct slice){0});
+    cr_expect_str_eq(bench.told, "the coordinator speaks version 5 of the protocol, this agent "
+                                 "version 6; remedy: upgrade the coordinator");
+    cr_expect_leq(silence(&bench), TURN_MS, "another address may have one of this version");
+    welcome.as.welcome.version = PROTOCOL_VERSION + 1;
+    timed_give(&bench, &welcome, (struct slice){0});
+    cr_expect_str_eq(bench.told, "the coordinator speaks version 7 of the protocol, this agent "
+                                 "version 6; remedy: upgrade this agent");
+    timed_free(&bench);
+}

@@ -103,6 +103,7 @@ static void note(void *self, const struct log_entry *entry)
     struct timed *bench = self;
     const size_t used = strlen(bench->logged);
     (void)snprintf(bench->logged + used, sizeof bench->logged - used, "%s ", entry->event);
+    (void)snprintf(bench->told, sizeof bench->told, "%s", entry->text);
     if (strcmp(entry->event, "slot-overrun") == 0 && bench->overrun_ms == NEVER) {
         bench->overrun_ms = bench->now_ms;
     }

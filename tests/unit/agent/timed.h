@@ -67,6 +67,7 @@ struct timed {
     char refused_why[512]; /* and why */
     struct log log;
     char logged[4096];  /* the events' names, a space behind each */
+    char told[512];     /* the latest event's text */
     int64_t overrun_ms; /* when `slot-overrun` was logged first; NEVER */
     bool
         tells_overrun; /* planted: the end of a computation that outlasts its slot is logged at once */

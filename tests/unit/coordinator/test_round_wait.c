@@ -467,12 +467,43 @@ Test(round_wait, agents_are_told_that_a_program_of_before_has_begun_the_job)
 {
     static struct waiting rig;
     waiting_init(&rig, 3, "minimum: 2, deadline_s: 30", false);
-    rig.older = true;
+    rig.older = JOB_UP_TO_4;
     cr_assert(waiting_run(&rig, 1, 30000));
-    cr_expect_not(rig.older);
-    waiting_rerun(&rig); /* its record is as theirs was */
-    waiting_list(&rig, 3);
-    (void)waiting_run(&rig, 2, 3000);
-    cr_expect(rig.older);
+    cr_expect_eq(rig.older, JOB_OF_NOW);
+    for (int five = 0; five < 2; five++) {
+        rig.trees = five == 1;
+        waiting_rerun(&rig); /* its record is as theirs was */
+        waiting_list(&rig, 3);
+        (void)waiting_run(&rig, 2, 3000);
+        cr_expect_eq(rig.older, five == 1 ? JOB_OF_5 : JOB_UP_TO_4);
+    }
+    waiting_free(&rig);
+}
+
+/* While programs are upgraded. Both logs have to say why: the agent's learns it from the WELCOME. */
+Test(round_wait, an_agent_of_another_version_is_told_and_not_waited_for)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 5, "minimum: 3, join_deadline_s: 1, deadline_s: 10, patience_s: 0", false);
+    rig.agent[0].version = PROTOCOL_VERSION - 1;
+    rig.agent[1].version = PROTOCOL_VERSION + 1;
+    cr_assert(waiting_run(&rig, 1, 50000));
+    for (size_t agent = 0; agent < 5; agent++) {
+        cr_expect_eq(waiting_counted(&rig, 0, agent), agent > 1, "agent %zu", agent);
+        cr_expect_gt(rig.agent[agent].welcomed, 0, "agent %zu", agent);
+    }
+    cr_expect_not(rig.agent[0].invited || rig.agent[1].invited);
+    cr_expect(
+        waiting_said(&rig, "round-without", "site-00 (speaks another version of the protocol)"));
+    rig.agent[0].version = 0; /* it was upgraded */
+    cr_assert(waiting_run(&rig, 2, 20000));
+    cr_expect(waiting_counted(&rig, 1, 0));
+    cr_expect(waiting_said(&rig, "version-differs site-00",
+                           "speaks version 5 of the protocol, this coordinator version 6; remedy: "
+                           "upgrade the site's agent"),
+              "%s", rig.said);
+    cr_expect(waiting_said(&rig, "version-differs site-01",
+                           "speaks version 7 of the protocol, this coordinator version 6; remedy: "
+                           "upgrade this coordinator"));
     waiting_free(&rig);
 }

@@ -42,6 +42,7 @@ static void hear(struct waiting *rig, const struct effect *effect)
         cr_assert_eq(wire_decode(&message, effect->as.send.control, effect->as.send.payload),
                      STATUS_OK);
         if (message.kind == MESSAGE_WELCOME) {
+            agent->welcomed++;
             rig->job_id = message.as.welcome.job.id;
             rig->older = message.as.welcome.older;
         } else if (message.kind == MESSAGE_RELEASE) {
@@ -129,7 +130,7 @@ static void say(struct waiting *rig, size_t agent, const struct message *message
 static void greet(struct waiting *rig, size_t i)
 {
     struct message hello = {.kind = MESSAGE_HELLO};
-    hello.as.hello.version = PROTOCOL_VERSION;
+    hello.as.hello.version = rig->agent[i].version > 0 ? rig->agent[i].version : PROTOCOL_VERSION;
     hello.as.hello.job = rig->job_id;
     hello.as.hello.rounds_closed = rig->agent[i].rounds_closed;
     hello.as.hello.ready =
@@ -322,6 +323,7 @@ void waiting_rerun(struct waiting *rig)
     struct record job = {.kind = RECORD_JOB, .wall_ms = rig->begun_wall_ms};
     struct event event = {.kind = EVENT_RECORD};
 
+    job.as.job.trees = rig->trees;
     job.as.job.job = rig->coordinator->outcome.job_name;
     char text[sizeof TEXT];
     memcpy(text, TEXT, sizeof TEXT);

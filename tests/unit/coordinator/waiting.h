@@ -18,16 +18,18 @@ enum {
 struct waiting_agent {
     bool present; /* says HELLO twice a second */
     bool ready;
-    bool mute;     /* never offers */
-    bool declines; /* every round */
-    bool refuses;  /* the job: it says so behind each HELLO, and is not ready */
-    bool is_late;  /* it declines the first round's invitation, whatever round it is */
-    bool nags;     /* offers an answer to the first round again with each HELLO */
+    bool mute;        /* never offers */
+    bool declines;    /* every round */
+    bool refuses;     /* the job: it says so behind each HELLO, and is not ready */
+    bool is_late;     /* it declines the first round's invitation, whatever round it is */
+    bool nags;        /* offers an answer to the first round again with each HELLO */
+    uint32_t version; /* of the protocol, where it is another */
     double bytes_per_s;
     int64_t offers_ms; /* not before */
 
     /* kept by the rig */
     int64_t hello_ms;
+    size_t welcomed; /* so often */
     bool invited;
     bool offered;
     struct message invite;
@@ -52,7 +54,8 @@ struct waiting {
     size_t agent_count;
     struct waiting_agent agent[WAITING_AGENTS_MAX];
     struct digest job_id;
-    bool older;      /* the latest WELCOME says it */
+    uint32_t older;  /* the latest WELCOME says it */
+    bool trees;      /* waiting_rerun leaves a record of version 5, not of before */
     uint8_t *answer; /* (answer_bytes) zeros: every agent's answer */
     size_t answer_bytes;
     struct digest answer_digest;

@@ -101,8 +101,10 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
                                          .text_bytes = JOB_TEXT_BYTES_MAX};
     m.as.welcome.rounds_closed = ROUNDS_MAX;
     check_known("welcome", &m);
-    m.as.welcome.older = true;
+    m.as.welcome.older = 1;
     check_known("welcome-older", &m);
+    m.as.welcome.older = 2;
+    check_known("welcome-five", &m);
     start(&m, MESSAGE_INVITE);
     m.as.invite.job = all(0x0a);
     m.as.invite.deadline_ms = 60000;
@@ -362,4 +364,27 @@ Test(wire, names_are_printable_and_end)
         cr_assert_str_neq(message_kind_name((enum message_kind)kind), "unknown");
     }
     cr_assert_str_eq(message_kind_name(MESSAGE_KIND_COUNT), "unknown");
+}
+
+static uint32_t version_of(const char *hex)
+{
+    uint8_t frame[CONTROL_BYTES_MAX + 1] = {0};
+    const size_t size = strlen(hex) / 2;
+    cr_assert_eq(hex_decode(frame, size, hex), STATUS_OK);
+    return wire_version(of(frame, size));
+}
+
+Test(wire, tells_the_version_of_a_program_that_it_does_not_understand)
+{
+    cr_expect_eq(version_of("0a020807"), 7);
+    cr_expect_eq(version_of("0a0408073001"), 7, "with a field that this version does not know");
+    cr_expect_eq(version_of("3a020801"), 1, "of a WELCOME");
+    cr_expect_eq(version_of("3a060805aa060161"), 5);
+    cr_expect_eq(version_of("0a00"), 0);
+    cr_expect_eq(version_of("22220a20" TEN), 0, "a DECLINE says none");
+    cr_expect_eq(version_of("d201020801"), 0, "nor a kind of message to come");
+    cr_expect_eq(version_of("ff"), 0);
+    cr_expect_eq(version_of(""), 0);
+    const uint8_t long_one[CONTROL_BYTES_MAX + 1] = {0x0a, 0x02, 0x08, 0x07};
+    cr_expect_eq(wire_version(of(long_one, sizeof long_one)), 0, "it is not read");
 }

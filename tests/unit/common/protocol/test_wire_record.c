@@ -48,7 +48,9 @@ Test(wire_record, packs_as_protoc_does)
     check_known("job", &record);
     record.as.job.trees = true;
     check_known("job-trees", &record);
-    record.as.job.trees = false;
+    record.as.job.shares = true;
+    check_known("job-shares", &record);
+    record.as.job.trees = record.as.job.shares = false;
     record.as.job.text = NULL; /* in the blob, or beside an earlier job */
     check_known("job-elsewhere", &record);
 

@@ -17,7 +17,7 @@ static int64_t sum[VALUES];
 static double value[VALUES];
 static struct selftune_look look;
 
-static void parse(const char *label)
+static void parse_of(enum job_age age, const char *label)
 {
     char text[2048];
     char columns[1024];
@@ -33,11 +33,16 @@ static void parse(const char *label)
                    "cohort: {minimum: %d, records: %d, join_deadline_s: 1, deadline_s: 1}\n"
                    "stages:\n  - {task: learn}\n",
                    label, columns, SITES, RECORDS);
-    cr_assert_eq(job_parse(&job, (struct slice){text, strlen(text)}, "toy", &why), STATUS_OK, "%s",
-                 why.text);
+    cr_assert_eq(job_parse_older(&job, (struct slice){text, strlen(text)}, age, "toy", &why),
+                 STATUS_OK, "%s", why.text);
     cr_assert_eq(learn_stage(job.stage)->tune.sight, SIGHT_SUMS);
     cr_assert_leq(learn_look_numbers(job.stage), VALUES);
     memset(sum, 0, sizeof sum);
+}
+
+static void parse(const char *label)
+{
+    parse_of(JOB_OF_NOW, label);
 }
 
 static void setup(void)
@@ -251,4 +256,24 @@ Test(learn_look, whatever_the_sum_of_three_classes_is_it_is_taken, .init = setup
      .fini = teardown)
 {
     take_anything();
+}
+
+/* Its sites may have answered the first round, each with all columns: what they paid for has to count. */
+Test(learn_look, of_a_job_that_version_5_has_begun_shares_nothing_out, .init = setup,
+     .fini = teardown)
+{
+    cr_expect(job_differs_older(&job));
+    const uint32_t rounds = job.stage->rounds;
+    const enum job_age ages[] = {JOB_OF_5, JOB_UP_TO_4};
+    for (size_t i = 0; i < 2; i++) {
+        job_free(&job);
+        parse_of(ages[i], "positive: \"1\", negative: \"0\"");
+        cr_expect_eq(learn_stage(job.stage)->groups, 1);
+        cr_expect_eq(round_groups(job.stage, 0).count, 1);
+        cr_expect_eq(job.stage->rounds, rounds);
+        cr_expect_not(job_differs_older(&job));
+    }
+    cr_expect_eq(job_age_of(true, true), JOB_OF_NOW);
+    cr_expect_eq(job_age_of(true, false), JOB_OF_5);
+    cr_expect_eq(job_age_of(false, false), JOB_UP_TO_4);
 }

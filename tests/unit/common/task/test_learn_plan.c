@@ -211,7 +211,7 @@ Test(learn_plan, an_older_job_tries_no_products_and_differs_in_nothing_else)
     text_of(text, "20", "");
     const struct slice bytes = {text, strlen(text)};
     cr_assert(job_parse(&now, bytes, "toy", NULL) == STATUS_OK);
-    cr_assert(job_parse_older(&older, bytes, "toy", NULL) == STATUS_OK);
+    cr_assert(job_parse_older(&older, bytes, JOB_UP_TO_4, "toy", NULL) == STATUS_OK);
     cr_assert(job_differs_older(&now) && !job_differs_older(&older));
     cr_assert(!learn_stage(older.stage)->tune.bends);
     cr_assert_eq(older.stage->block.count, 3);
@@ -242,8 +242,8 @@ Test(learn_plan, an_older_job_takes_two_steps)
     struct job older;
     char text[TEXT_BYTES];
     write_text(text, &wanted, 20);
-    cr_assert(job_parse_older(&older, (struct slice){text, strlen(text)}, "toy", NULL) ==
-              STATUS_OK);
+    cr_assert(job_parse_older(&older, (struct slice){text, strlen(text)}, JOB_UP_TO_4, "toy",
+                              NULL) == STATUS_OK);
     cr_expect_eq(learn_stage(older.stage)->tune.steps, 2);
     cr_expect_eq(older.stage->rounds, 3);
     cr_expect(!job_differs_older(&older));
@@ -281,8 +281,8 @@ Test(learn_plan, products_of_many_columns_are_a_little_more_work)
                    columns);
     for (int older = 0; older < 2; older++) {
         const struct slice bytes = {text, strlen(text)};
-        cr_assert((older == 1 ? job_parse_older : job_parse)(&job, bytes, "toy", NULL) ==
-                  STATUS_OK);
+        cr_assert(job_parse_older(&job, bytes, older == 1 ? JOB_UP_TO_4 : JOB_OF_NOW, "toy",
+                                  NULL) == STATUS_OK);
         cr_assert_eq(learn_stage(job.stage)->tune.bends, older == 0);
         cr_assert(work_of_stage(&need[older], &job, 0, size, NULL) == STATUS_OK);
         job_free(&job);

@@ -1,0 +1,182 @@
+"""test_moved.py - jobs that programs of protocol version 5 have begun, and that those of today go on with.
+
+tests/vectors/version5 has the keys and state folders of federations that version 5 left in the middle: all its programs were
+killed (kill -9). The programs of today have to end each job with every round once and in order, with every site in each, and
+no site may pay twice for a round, or for nothing.
+
+    local      rounds of fit are closed, and others are open
+    shared     of `learn`, whose only round all sites had paid for, and none was counted: today columns of such a job would be
+               shared out among groups of sites
+    central    gradient rounds with noise of the coordinator alone
+    masked     masked rounds of four sites
+
+They were made by the programs of commit a0150e76:
+
+    python3 -B tests/integration/federation/test_moved.py --programs OLD/build/gcc/bin --write tests/vectors/version5
+"""
+
+import pathlib
+import random
+import shutil
+import signal
+import sqlite3
+import sys
+import tarfile
+
+import federation as fed
+import journals
+import test_kill_central
+import test_kill_masked
+from federation import expect
+
+VECTORS = pathlib.Path(__file__).resolve().parents[2] / "vectors" / "version5"
+KEPT = ("key", "key.pub", "state", "peers")  # of a machine's folder; the rest follows from this file
+COLUMNS = [f"c{i}" for i in range(12)]
+LEARN = """hedgerow: 1
+job: shared
+data:
+  label: {column: ill, positive: "1", negative: "0"}
+  features: [%s]
+privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}
+cohort: {minimum: 3, records: 30, join_deadline_s: 120, deadline_s: 120, patience_s: 60}
+stages:
+  - {task: learn}
+""" % ", ".join(f"{{column: {column}, centre: 0, half_width: 10}}" for column in COLUMNS)
+SLOT_MS = 300  # an answer waits for it, so that the programs can be killed in the middle
+LONG_SLOT_MS = 3000
+
+
+def policy(slot_ms=SLOT_MS, more="", **changes):
+    return fed.policy_text(answer_slot_ms=slot_ms, **changes) + more
+
+
+# Of each kind: the job and the policy, the sites, the rounds, after how many of them version 5 is killed, and what the ledger says
+# that a job costs (None: the noise has no epsilon of its own).
+KINDS = {
+    "local": (fed.job_text(fits=5, rounds=3), policy(), 3, 8, 3, 1),
+    "shared": (LEARN, policy(LONG_SLOT_MS, tasks="[learn]"), 3, 1, 0, 1),
+    "central": (test_kill_central.JOB, policy(tasks="[update]", delta="0.000002", trust="central"), 3, test_kill_central.ROUNDS, 2, None),
+    "masked": (test_kill_masked.job_text(fits=4), policy(trust="distributed", more="peers: ../peers\ndishonest_minimum: 1\n"), 4, 6, 2, 1),
+}
+
+
+def records(kind, site):
+    if kind != "shared":
+        return fed.records(site)
+    dice = random.Random(site)
+    lines = [",".join(COLUMNS + ["ill"])]
+    for _ in range(30):
+        values = [dice.uniform(-9, 9) for _ in COLUMNS]
+        lines.append(",".join("%.2f" % value for value in values) + ",%d" % (values[0] + dice.gauss(0, 3) > 0))
+    return "\n".join(lines) + "\n"
+
+
+def make_federation(make, programs, kind):
+    job, allows, sites = KINDS[kind][:3]
+    federation = make(programs, job=job, policy=allows, agents=sites, linger_s=12)
+    for i, name in enumerate(federation.names):
+        (federation.folder / name / "data.csv").write_text(records(kind, i + 1))
+        federation.describe(name)
+    if kind == "masked":
+        lines = []
+        for name in federation.names:
+            text = (federation.folder / name / "key.pub").read_text().splitlines()
+            lines.append(name + " " + next(line for line in text if line.startswith("signing ")).split()[1])
+        (federation.folder / "peers").write_text("\n".join(lines) + "\n")
+    return federation
+
+
+def take_over(federation, kind):
+    """The machines' keys and states are those that version 5 has left."""
+    with tarfile.open(VECTORS / f"{kind}.tar.gz") as archive:
+        for member in archive.getmembers():
+            path = pathlib.PurePosixPath(member.name)
+            expect(not path.is_absolute() and ".." not in path.parts and (member.isfile() or member.isdir()), f"{kind}.tar.gz has {path}")
+        archive.extractall(federation.folder)
+    federation.admit(federation.names)
+    for name in federation.names:
+        federation.write_site(name)
+
+
+def start_all(federation):
+    return [federation.start_coordinator()] + [federation.start_agent(name) for name in federation.names]
+
+
+def rounds_of(federation):
+    return [record for _, record, _ in journals.read(federation.office / "state") if record["kind"] == "round"]
+
+
+def answers_of(federation, name):
+    return [record["round"] for _, record, _ in journals.read(federation.folder / name / "state") if record["kind"] == "answer"]
+
+
+def check(federation, kind):
+    rounds, _, cost = KINDS[kind][3:]
+    closed = rounds_of(federation)
+    expect([one["round"] for one in closed] == list(range(rounds)), f"the rounds are {[one['round'] for one in closed]}")
+    for one in closed:
+        expect(one["agents"] == federation.names and not one.get("failed"), f"a round is {one}")
+    for name in federation.names:
+        expect(answers_of(federation, name) == list(range(rounds)), f"{name} has answered {answers_of(federation, name)}")
+        spent = federation.ledger(name)["spent"]["epsilon"]
+        expect(spent == cost, f"{name} has spent {spent}")
+    expect(len(federation.result()["rounds"]) == rounds, "result.json tells other rounds")
+
+
+def case(make, programs, kind):
+    federation = make_federation(make, programs, kind)
+    take_over(federation, kind)
+    before = len(rounds_of(federation))
+    paid = min(len(answers_of(federation, name)) for name in federation.names)
+    expect(before < KINDS[kind][3] and paid > 0, f"version 5 left {before} rounds, and {paid} answers of a site at least")
+    for process in start_all(federation):
+        expect(process.wait() == 0, f"{process.name} did not end well")
+    check(federation, kind)
+
+
+def planted(make, programs):
+    """Would the check notice that a site has lost its journal, and pays again?"""
+    federation = make_federation(make, programs, "local")
+    take_over(federation, "local")
+    shutil.rmtree(federation.folder / "site-1" / "state")
+    for process in start_all(federation):
+        expect(process.wait() == 0, f"{process.name} did not end well")
+    fed.must_fail("a site without its journal", check, federation, "local")
+
+
+def is_paid(federation, closed):
+    """Whether so many rounds are closed, and every site has answered the next one."""
+    try:
+        return len(rounds_of(federation)) >= closed and all(len(answers_of(federation, name)) > closed for name in federation.names)
+    except sqlite3.OperationalError:
+        return False  # a journal is not there yet
+
+
+def write(programs, folder):
+    """Runs programs of version 5, and keeps what they leave."""
+    for kind in KINDS:
+        with fed.temporary_folder() as place, make_federation(lambda *given, place=place, **more: fed.Federation(*given, folder=place / "f", **more), programs, kind) as federation:
+            processes = start_all(federation)
+            fed.wait_until(lambda kind=kind, federation=federation: is_paid(federation, KINDS[kind][4]), f"{kind}: an open round is paid for")
+            for process in processes:
+                process.signal(signal.SIGKILL)
+                process.wait()
+            folder.mkdir(exist_ok=True)
+            with tarfile.open(folder / f"{kind}.tar.gz", "w:gz") as archive:
+                for path in sorted(federation.folder.glob("*/*")) + [federation.folder / "peers"]:
+                    if path.name in KEPT and path.exists():
+                        archive.add(path, path.relative_to(federation.folder), filter=lambda one: None if one.name.endswith("-shm") else one)
+            print(f"{kind}: {len(rounds_of(federation))} rounds")
+
+
+def main():
+    options = fed.options(write=("", "make the vectors there, with programs of version 5"), at_once=(2, "federations at a time"))
+    if options.write:
+        return write(options.programs, pathlib.Path(options.write))
+    cases = [(f"version 5: {kind}", case, {"programs": options.programs, "kind": kind}) for kind in KINDS]
+    cases.append(("planted", planted, {"programs": options.programs}))
+    return fed.run_cases([one for one in cases if fed.is_chosen(one[0], options.only)], at_once=options.at_once)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
