@@ -10,7 +10,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { HEAD_BYTES = 4, SIZE_BYTES = 2 };
+enum { HEAD_BYTES = 4, SIZE_BYTES = 2, KEY_BYTES = DIGEST_BYTES + 4 };
+#define HEAD_SHARED UINT32_C(0x80000000) /* in the head: a payload of its own follows the record */
 
 struct line {
     int descriptor;
@@ -23,6 +24,13 @@ struct line {
     size_t came;     /* of head and record */
     uint8_t *record; /* (record_bytes) NULL before its head is known */
     size_t record_bytes;
+    /* and its payload, where that was sealed for others, too */
+    bool takes_shared;
+    bool shared;     /* the record says so */
+    uint8_t *beyond; /* (beyond_bytes) NULL before the record is opened */
+    size_t beyond_bytes;
+    size_t beyond_came;
+    struct digest beyond_key;
     /* what waits to be sent */
     uint8_t *waiting; /* (room) */
     size_t room;
@@ -161,32 +169,84 @@ static uint8_t *make_room(struct line *line, size_t size)
     return line->waiting + line->waiting_bytes;
 }
 
-enum status line_send(struct line *line, struct slice control, struct slice payload)
+/* Seals a record behind what waits, with nothing sent yet. more: bytes that are to follow it. */
+static enum status add_record(struct line *line, const struct slice *part, size_t count,
+                              uint32_t mark, size_t more)
 {
-    uint8_t size[SIZE_BYTES] = {(uint8_t)control.size, (uint8_t)(control.size >> 8)};
-    const struct slice part[] = {{size, sizeof size}, control, payload};
-    const size_t sealed = SIZE_BYTES + control.size + payload.size + SEAL_TAG_BYTES;
     const size_t largest = HEAD_BYTES + line->record_bytes_max;
+    size_t sealed = SEAL_TAG_BYTES;
 
-    CHECK(control.size <= CONTROL_BYTES_MAX && sealed <= line->record_bytes_max);
+    for (size_t i = 0; i < count; i++) {
+        sealed += part[i].size;
+    }
+    CHECK(sealed <= line->record_bytes_max && more <= line->record_bytes_max);
     if (line->ended) {
         return STATUS_IO;
     }
-    if (line->waiting_bytes + HEAD_BYTES + sealed > LINE_WAITING_RECORDS * largest) {
+    if (line->waiting_bytes + HEAD_BYTES + sealed + more > LINE_WAITING_RECORDS * largest) {
         return STATUS_AGAIN; /* before it has a number: what is sealed has to leave */
     }
-    uint8_t *record = make_room(line, HEAD_BYTES + sealed);
+    uint8_t *record = make_room(line, HEAD_BYTES + sealed + more);
     if (record == NULL) {
         return STATUS_AGAIN;
     }
-    store_u32(record, (uint32_t)sealed);
+    store_u32(record, (uint32_t)sealed | mark);
     if (seal_close(line->out, record + HEAD_BYTES, (struct slice){record, HEAD_BYTES}, part,
-                   sizeof part / sizeof part[0]) != STATUS_OK) {
+                   count) != STATUS_OK) {
         line->ended = true;
         return STATUS_IO;
     }
     line->waiting_bytes += HEAD_BYTES + sealed;
-    return line_flush(line);
+    return STATUS_OK;
+}
+
+enum status line_send(struct line *line, struct slice control, struct slice payload)
+{
+    uint8_t size[SIZE_BYTES] = {(uint8_t)control.size, (uint8_t)(control.size >> 8)};
+    const struct slice part[] = {{size, sizeof size}, control, payload};
+
+    CHECK(control.size <= CONTROL_BYTES_MAX);
+    const enum status status = add_record(line, part, sizeof part / sizeof part[0], 0, 0);
+    return status == STATUS_OK ? line_flush(line) : status;
+}
+
+enum status line_send_shared(struct line *line, struct slice control,
+                             const struct line_shared *payload)
+{
+    uint8_t size[SIZE_BYTES] = {(uint8_t)control.size, (uint8_t)(control.size >> 8)};
+    uint8_t bytes[4];
+    const struct slice part[] = {
+        {size, sizeof size}, control, {payload->key.byte, DIGEST_BYTES}, {bytes, sizeof bytes}};
+
+    CHECK(control.size <= CONTROL_BYTES_MAX);
+    store_u32(bytes, (uint32_t)payload->sealed.size);
+    enum status status =
+        add_record(line, part, sizeof part / sizeof part[0], HEAD_SHARED, payload->sealed.size);
+    if (status != STATUS_OK || line_flush(line) != STATUS_OK) {
+        return status != STATUS_OK ? status : STATUS_IO;
+    }
+    /* What the kernel takes need not be copied; for the rest there is room. */
+    const uint8_t *from = payload->sealed.data;
+    const ssize_t gone = line->waiting_bytes > 0 ? 0 : push(line, from, payload->sealed.size);
+    if (gone < 0) {
+        return STATUS_IO;
+    }
+    const size_t rest = payload->sealed.size - (size_t)gone;
+    uint8_t *room = rest > 0 ? make_room(line, rest) : NULL;
+    if (rest > 0 && room == NULL) {
+        line->ended = true; /* half of it has left */
+        return STATUS_IO;
+    }
+    if (rest > 0) {
+        memcpy(room, from + gone, rest);
+        line->waiting_bytes += rest;
+    }
+    return STATUS_OK;
+}
+
+void line_take_shared(struct line *line)
+{
+    line->takes_shared = true;
 }
 
 /* Takes what is there of the next size bytes, of which `came` have come. */
@@ -209,12 +269,16 @@ static enum status pull(struct line *line, uint8_t *into, size_t *came, size_t s
     return STATUS_OK;
 }
 
+static uint32_t u32_at(const uint8_t *from)
+{
+    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
+
 static enum status begin_record(struct line *line)
 {
-    size_t bytes = 0;
-    for (size_t i = 0; i < HEAD_BYTES; i++) {
-        bytes |= (size_t)line->head[i] << (8 * i);
-    }
+    const uint32_t head = u32_at(line->head);
+    line->shared = line->takes_shared && (head & HEAD_SHARED) != 0;
+    const size_t bytes = line->shared ? head & ~HEAD_SHARED : head;
     if (bytes < SIZE_BYTES + 1 + SEAL_TAG_BYTES || bytes > line->record_bytes_max) {
         line->ended = true;
         return STATUS_INVALID;
@@ -224,10 +288,67 @@ static enum status begin_record(struct line *line)
     return line->record == NULL ? STATUS_AGAIN : STATUS_OK;
 }
 
-enum status line_receive(struct line *line, struct slice *control, struct slice *payload)
+static enum status end_invalid(struct line *line)
 {
-    enum status status = line->ended ? STATUS_IO : STATUS_OK;
-    if (status == STATUS_OK && line->record == NULL) {
+    line->ended = true;
+    return STATUS_INVALID;
+}
+
+/* The record is whole: opens it, and learns what is to follow it. */
+static enum status open_record(struct line *line)
+{
+    const size_t text = line->record_bytes - SEAL_TAG_BYTES;
+    if (seal_open(line->in, line->record, text, (struct slice){line->head, HEAD_BYTES}) !=
+        STATUS_OK) {
+        return end_invalid(line);
+    }
+    const size_t size = line->record[0] | (size_t)line->record[1] << 8;
+    if (size == 0 || size > CONTROL_BYTES_MAX || size > text - SIZE_BYTES ||
+        (line->shared && size != text - SIZE_BYTES - KEY_BYTES)) {
+        return end_invalid(line);
+    }
+    if (!line->shared) {
+        return STATUS_OK;
+    }
+    const uint8_t *told = line->record + SIZE_BYTES + size;
+    const size_t bytes = u32_at(told + DIGEST_BYTES);
+    if (bytes <= SEAL_TAG_BYTES ||
+        bytes > line->record_bytes_max - SIZE_BYTES - CONTROL_BYTES_MAX) {
+        return end_invalid(line);
+    }
+    memcpy(line->beyond_key.byte, told, DIGEST_BYTES);
+    line->beyond_bytes = bytes;
+    line->beyond_came = 0;
+    return STATUS_OK;
+}
+
+/* Takes and opens the payload behind a record that has been opened. */
+static enum status pull_beyond(struct line *line)
+{
+    if (line->beyond == NULL) {
+        line->beyond = malloc(line->beyond_bytes);
+    }
+    if (line->beyond == NULL) {
+        return STATUS_AGAIN;
+    }
+    const enum status status = pull(line, line->beyond, &line->beyond_came, line->beyond_bytes);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct seal *seal = seal_new(&line->beyond_key);
+    const enum status opened =
+        seal == NULL ? STATUS_NO_MEMORY
+                     : seal_open(seal, line->beyond, line->beyond_bytes - SEAL_TAG_BYTES,
+                                 (struct slice){NULL, 0});
+    seal_free(seal);
+    return opened == STATUS_OK ? STATUS_OK : end_invalid(line);
+}
+
+/* Takes the record, and opens it once. */
+static enum status pull_record(struct line *line)
+{
+    enum status status = STATUS_OK;
+    if (line->record == NULL) {
         status = pull(line, line->head, &line->came, HEAD_BYTES);
         if (status == STATUS_OK) {
             status = begin_record(line);
@@ -238,19 +359,31 @@ enum status line_receive(struct line *line, struct slice *control, struct slice 
         status = pull(line, line->record, &came, line->record_bytes);
         line->came = HEAD_BYTES + came;
     }
+    return status == STATUS_OK ? open_record(line) : status;
+}
+
+enum status line_receive(struct line *line, struct slice *control, struct slice *payload,
+                         bool *shared)
+{
+    enum status status = line->ended ? STATUS_IO : STATUS_OK;
+    if (status == STATUS_OK && line->beyond_bytes == 0) {
+        status = pull_record(line);
+    }
+    if (status == STATUS_OK && line->shared) {
+        status = pull_beyond(line);
+    }
     if (status != STATUS_OK) {
         return status;
     }
-    const size_t text = line->record_bytes - SEAL_TAG_BYTES;
-    status = seal_open(line->in, line->record, text, (struct slice){line->head, HEAD_BYTES});
     const size_t size = line->record[0] | (size_t)line->record[1] << 8;
-    if (status != STATUS_OK || size == 0 || size > CONTROL_BYTES_MAX || size > text - SIZE_BYTES) {
-        line->ended = true;
-        return STATUS_INVALID;
-    }
-    const size_t rest = text - SIZE_BYTES - size;
+    const size_t rest = line->record_bytes - SEAL_TAG_BYTES - SIZE_BYTES - size;
     *control = (struct slice){line->record + SIZE_BYTES, size};
-    *payload = (struct slice){rest == 0 ? NULL : line->record + SIZE_BYTES + size, rest};
+    *payload = line->shared
+                   ? (struct slice){line->beyond, line->beyond_bytes - SEAL_TAG_BYTES}
+                   : (struct slice){rest == 0 ? NULL : line->record + SIZE_BYTES + size, rest};
+    if (shared != NULL) {
+        *shared = line->shared;
+    }
     line->came = 0;
     return STATUS_OK;
 }
@@ -258,6 +391,11 @@ enum status line_receive(struct line *line, struct slice *control, struct slice 
 void line_done(struct line *line)
 {
     free(line->record);
+    free(line->beyond);
     line->record = NULL;
+    line->beyond = NULL;
+    line->beyond_bytes = 0;
+    line->shared = false;
     line->came = 0;
+    bytes_wipe(&line->beyond_key, sizeof line->beyond_key);
 }
