@@ -174,6 +174,25 @@ void optimiser_step(double *state, const struct optimiser *optimiser, const doub
     }
 }
 
+bool optimiser_is_weights(const struct optimiser *optimiser)
+{
+    return optimiser_state_count(optimiser) == optimiser->width;
+}
+
+void optimiser_step_weights(double *mean_gradient, const double *state,
+                            const struct optimiser *optimiser, uint64_t round)
+{
+    const struct pace pace = pace_of(optimiser, (double)round + 1);
+    const struct parts none = {NULL};
+
+    CHECK(optimiser_is_weights(optimiser) && round < optimiser->rounds);
+    for (size_t j = 0; j < optimiser->width; j++) {
+        const double moved = state[j] + move_of(optimiser, &none, j, mean_gradient[j], &pace);
+        mean_gradient[j] = fabs(moved) < 0x1p400 ? moved : state[j];
+    }
+    project(mean_gradient, optimiser->width, optimiser->radius);
+}
+
 void optimiser_weights(double *weights, const double *state, const struct optimiser *optimiser)
 {
     memcpy(weights, state, optimiser->width * sizeof *weights);

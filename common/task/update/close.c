@@ -41,16 +41,23 @@ static enum status close(struct closing *closing)
     struct record *record = closing->record;
     double sampling = (double)charge_sampling_nano(&stage->charge) / (double)SAMPLING_NANO_ONE;
     double records = (double)closing_records(stage, record) * sampling;
+    const struct optimiser *optimiser = &update_stage(stage)->optimiser;
     double *mean = closing_take_means(closing, records);
 
-    closing->rows = malloc(state_count(stage) * sizeof *closing->rows);
-    if (closing->rows == NULL) {
+    if (optimiser_is_weights(optimiser)) {
+        optimiser_step_weights(mean, outcome->state, optimiser, closing->within);
+        closing->rows = mean;
+    } else {
+        closing->rows = malloc(state_count(stage) * sizeof *closing->rows);
+        if (closing->rows != NULL) {
+            memcpy(closing->rows, outcome->state, state_count(stage) * sizeof *closing->rows);
+            optimiser_step(closing->rows, optimiser, mean, closing->within);
+        }
         free(mean);
+    }
+    if (closing->rows == NULL) {
         return STATUS_NO_MEMORY;
     }
-    memcpy(closing->rows, outcome->state, state_count(stage) * sizeof *closing->rows);
-    optimiser_step(closing->rows, &update_stage(stage)->optimiser, mean, closing->within);
-    free(mean);
     closing->row_count = 1;
     closing->row_width = state_count(stage);
     record->as.round.chosen =
