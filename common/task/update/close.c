@@ -65,27 +65,46 @@ static enum status close(struct closing *closing)
     return STATUS_OK;
 }
 
-static enum status add_models(struct outcome *outcome, const struct job *job,
-                              const struct stage *stage)
+/* Makes the stage's models (1 and shifts, w), wide enough for every stage's map; NULL without memory. */
+static double *make_models(const struct outcome *outcome, const struct job *job,
+                           const struct stage *stage)
 {
     const struct closing closing = {.job = job, .stage = stage, .outcome = outcome};
     const size_t rows = 1 + stage->shift_count;
     const size_t s = round_stage_width(stage);
     const size_t w = outcome->width;
-    struct outcome_expert *expert = NULL;
     double *model = malloc(rows * s * sizeof *model);
-    double *wide = calloc(rows * w, sizeof *wide);
-    enum status status = STATUS_NO_MEMORY;
-
-    if (model != NULL && wide != NULL) {
-        optimiser_model(model, outcome->state, &update_stage(stage)->optimiser);
-        closing_shift(model, &closing);
-        for (size_t i = 0; i < rows; i++) {
-            block_widen(wide + i * w, schema_output_count(&stage->schema), stage->block,
-                        model + i * s);
-        }
-        status = outcome_add_experts(&expert, outcome, rows, (struct slice){wide, rows * w * 8});
+    if (model == NULL) {
+        return NULL;
     }
+    optimiser_model(model, outcome->state, &update_stage(stage)->optimiser);
+    closing_shift(model, &closing);
+    if (s == w) {
+        return model;
+    }
+    double *wide = calloc(rows * w, sizeof *wide);
+    for (size_t i = 0; wide != NULL && i < rows; i++) {
+        block_widen(wide + i * w, schema_output_count(&stage->schema), stage->block, model + i * s);
+    }
+    free(model);
+    return wide;
+}
+
+/* One model that is the state as it stands needs no copy beside it, however large. */
+static enum status add_models(struct outcome *outcome, const struct job *job,
+                              const struct stage *stage)
+{
+    const size_t rows = 1 + stage->shift_count;
+    const bool stands = rows == 1 && round_stage_width(stage) == outcome->width &&
+                        optimiser_is_weights(&update_stage(stage)->optimiser);
+    struct outcome_expert *expert = NULL;
+    double *made = stands ? NULL : make_models(outcome, job, stage);
+    const double *models = stands ? outcome->state : made;
+    enum status status =
+        models == NULL ? STATUS_NO_MEMORY
+                       : outcome_add_experts(&expert, outcome, rows,
+                                             (struct slice){models, rows * outcome->width * 8});
+    free(made);
     for (size_t i = 0; status == STATUS_OK && i < rows; i++) {
         char shift[32] = "";
         if (i > 0) {
@@ -94,8 +113,6 @@ static enum status add_models(struct outcome *outcome, const struct job *job,
         (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "update, rounds: %u%s", stage->rounds,
                        shift);
     }
-    free(model);
-    free(wide);
     return status;
 }
 
