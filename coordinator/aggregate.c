@@ -16,7 +16,7 @@ enum status aggregate_begin(struct aggregate *aggregate, size_t count,
     CHECK(wanted.sum_bytes == 8 || wanted.word_bytes < 8);
     aggregate_free(aggregate);
     if (wanted.sum_bytes == 4) {
-        aggregate->narrow = calloc(count, sizeof *aggregate->sum); /* see widen */
+        aggregate->narrow = calloc(2 * count, sizeof *aggregate->narrow); /* see widen */
     } else {
         aggregate->sum = calloc(count, sizeof *aggregate->sum);
     }
