@@ -120,8 +120,13 @@ static enum status on_piece(struct participant *p, const struct event *event,
     if (!transfer_is_whole(&p->fetch)) {
         return participant_ask(p, effects);
     }
-    return p->job_phase == JOB_FETCHING ? job_on_text(p, event, effects)
-                                        : round_on_experts(p, event, effects);
+    const bool right =
+        digest_is_of(&p->fetching, (struct slice){p->fetch.data, (size_t)p->fetch.bytes});
+    if (!right && !digest_equal(&p->spoiled, &p->fetching)) {
+        return participant_fetch_anew(p, event->now_ms, effects);
+    }
+    return p->job_phase == JOB_FETCHING ? job_on_text(p, event, right, effects)
+                                        : round_on_experts(p, event, right, effects);
 }
 
 static void tell_version(const struct participant *p, struct slice control)

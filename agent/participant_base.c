@@ -131,6 +131,17 @@ enum status participant_ask_again(struct participant *p, int64_t now_ms, struct 
     return participant_ask(p, effects);
 }
 
+enum status participant_fetch_anew(struct participant *p, int64_t now_ms, struct effects *effects)
+{
+    const uint64_t bytes = p->fetch.bytes;
+    log_event(p->options.log, LOG_WARN, "pieces-forged", p->coordinator.name,
+              "what was fetched does not match its digest: it is fetched once more");
+    p->spoiled = p->fetching;
+    transfer_drop(&p->fetch);
+    const enum status status = transfer_begin(&p->fetch, bytes, TRANSFER_FETCH_BYTES, now_ms);
+    return status == STATUS_OK ? participant_ask(p, effects) : status;
+}
+
 /* The gate has just digested the answer for its offer. Openings of masks, where there are some, lie behind it in the blob. */
 static const struct digest *digest_of_blob(const struct record *record, struct slice blob)
 {

@@ -143,8 +143,11 @@ static enum status begin_round(struct participant *p, const struct event *event,
     }
     p->fetching = p->input.digest;
     participant_enter_round(p, ROUND_FETCHING);
-    return transfer_fill(&p->fetch, event->as.message.payload) ? round_on_experts(p, event, effects)
-                                                               : participant_ask(p, effects);
+    if (!transfer_fill(&p->fetch, event->as.message.payload)) {
+        return participant_ask(p, effects);
+    }
+    return round_on_experts(p, event, digest_is_of(&p->fetching, event->as.message.payload),
+                            effects);
 }
 
 /* How long an answer that is at hand waits: not at all, where a computed one would not. */
@@ -259,10 +262,10 @@ enum status round_on_invite(struct participant *p, const struct event *event,
     return begin_round(p, event, effects);
 }
 
-enum status round_on_experts(struct participant *p, const struct event *event,
+enum status round_on_experts(struct participant *p, const struct event *event, bool right,
                              struct effects *effects)
 {
-    bool good = false;
+    bool good = right;
     unsigned number_bytes = 8;
     if (!p->fetch_final && p->round_phase == ROUND_FETCHING) {
         uint32_t within;

@@ -170,7 +170,8 @@ struct participant {
 
     struct transfer fetch;
     struct digest fetching;
-    uint32_t fetch_later; /* a part of what it waits more, in 65,536ths of it */
+    struct digest spoiled; /* what came of it was not that; it is fetched once more */
+    uint32_t fetch_later;  /* a part of what it waits more, in 65,536ths of it */
     uint32_t final_chosen;
     struct held experts;
 
@@ -249,6 +250,11 @@ MUST_USE enum status participant_ask(struct participant *p, struct effects *effe
 /** Asks again for what has not come; returns when that is due next. */
 MUST_USE enum status participant_ask_again(struct participant *p, int64_t now_ms,
                                            struct effects *effects);
+/** What came is not what its digest says. Other agents have the keys of pieces that are sealed for all, and one of them may sit on
+ * the wire. So it says nothing against the coordinator yet: it is fetched once more, and the transport lets nobody else have
+ * those keys (endpoint_lines_doubt). */
+MUST_USE enum status participant_fetch_anew(struct participant *p, int64_t now_ms,
+                                            struct effects *effects);
 int64_t participant_asks_again_ms(const struct participant *p);
 
 /** Returns whether these experts are here, whole: the size, which a peer says, must be theirs as well. */
@@ -299,7 +305,8 @@ MUST_USE enum status job_on_welcome(struct participant *p, const struct event *e
                                     const struct message *message, struct effects *effects);
 /** The coordinator has no job for this site. */
 MUST_USE enum status job_on_none(struct participant *p);
-MUST_USE enum status job_on_text(struct participant *p, const struct event *event,
+/** right: it has its digest. */
+MUST_USE enum status job_on_text(struct participant *p, const struct event *event, bool right,
                                  struct effects *effects);
 MUST_USE enum status job_on_loaded(struct participant *p, const struct event *event,
                                    struct effects *effects);
@@ -342,7 +349,8 @@ MUST_USE enum status site_apply(struct participant *p, const struct event *event
 /* participant_round.c */
 MUST_USE enum status round_on_invite(struct participant *p, const struct event *event,
                                      const struct message *message, struct effects *effects);
-MUST_USE enum status round_on_experts(struct participant *p, const struct event *event,
+/** right: it has its digest. */
+MUST_USE enum status round_on_experts(struct participant *p, const struct event *event, bool right,
                                       struct effects *effects);
 
 /** Declines the round that is under way. */
@@ -396,7 +404,7 @@ MUST_USE enum status legs_on_committed(struct participant *p, const struct recor
                                        struct effects *effects);
 
 /* participant_release.c */
-/** number_bytes: how many each number of them has on the wire, 8 or 4. */
+/** number_bytes: how many each number of them has on the wire, 8 or 4; good: in and out. */
 MUST_USE enum status release_take_experts(struct participant *p, unsigned number_bytes, bool *good);
 MUST_USE enum status release_on_model(struct participant *p, const struct event *event, bool good,
                                       struct effects *effects);

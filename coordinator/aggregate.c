@@ -16,7 +16,7 @@ enum status aggregate_begin(struct aggregate *aggregate, size_t count,
     CHECK(wanted.sum_bytes == 8 || wanted.word_bytes < 8);
     aggregate_free(aggregate);
     if (wanted.sum_bytes == 4) {
-        aggregate->narrow = calloc(count, sizeof *aggregate->narrow);
+        aggregate->narrow = calloc(2 * count, sizeof *aggregate->narrow); /* see widen */
     } else {
         aggregate->sum = calloc(count, sizeof *aggregate->sum);
     }
@@ -77,16 +77,33 @@ static enum status need_wide(struct aggregate *aggregate)
     return aggregate->sum != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
+/* Makes narrow values wide ones where they lie, from the last one on: there is room for 8 bytes each, so that no second sum stands
+ * beside a large one. A new page of it costs nothing before it is written to. */
+static void widen(struct aggregate *aggregate)
+{
+    uint8_t *bytes = (uint8_t *)aggregate->narrow;
+    for (size_t i = aggregate->count; i-- > 0;) {
+        const int64_t value = aggregate_value(aggregate, i);
+        memcpy(bytes + 8 * i, &value, sizeof value);
+    }
+    if (aggregate->sum != NULL) {
+        bytes_wipe(aggregate->sum, aggregate->count * sizeof *aggregate->sum);
+        free(aggregate->sum);
+    }
+    aggregate->sum = (int64_t *)(void *)bytes;
+    aggregate->narrow = NULL;
+}
+
 enum status aggregate_take(struct aggregate *aggregate, int64_t **sum)
 {
     for (size_t i = 0; i < STAGING_MAX; i++) {
-        aggregate_drop(&aggregate->staging[i]); /* before there are two sums */
+        aggregate_drop(&aggregate->staging[i]);
+    }
+    if (aggregate->narrow != NULL) {
+        widen(aggregate);
     }
     const enum status status = need_wide(aggregate);
     if (status == STATUS_OK) {
-        for (size_t i = 0; aggregate->narrow != NULL && i < aggregate->count; i++) {
-            aggregate->sum[i] = aggregate_value(aggregate, i);
-        }
         *sum = aggregate->sum;
         aggregate->sum = NULL;
         aggregate_free(aggregate);

@@ -265,8 +265,10 @@ enum status coordinator_keep_state(struct coordinator *c, uint64_t sequence, boo
 static enum status on_round_committed(struct coordinator *c, const struct event *event,
                                       struct effects *effects)
 {
-    struct slice blob = {c->commit_rows, c->commit_rows_bytes};
-    enum status status = outcome_add(&c->outcome, c->options.job, &c->committing, blob);
+    double *rows = c->commit_rows;
+    enum status status =
+        outcome_add_own(&c->outcome, c->options.job, &c->committing, &rows, c->commit_rows_bytes);
+    c->commit_rows = rows; /* NULL: it is the outcome's now */
 
     if (status == STATUS_OK) {
         status = coordinator_forget_masks(c, c->committing.as.round.round);

@@ -69,6 +69,7 @@ void endpoint_lines_free(struct endpoint *endpoint)
         (void)close(lines->epoll);
     }
     random_source_free(lines->random);
+    shared_clear(&lines->shared);
     bytes_wipe(lines, sizeof *lines);
     free(lines);
     endpoint->lines = NULL;
@@ -148,10 +149,17 @@ void endpoint_lines_done(struct endpoint *endpoint)
 enum status endpoint_lines_take_one(struct endpoint *endpoint, struct line *line,
                                     struct endpoint_message *out, const char *peer)
 {
+    struct message piece;
+    bool shared = false;
     endpoint_lines_done(endpoint); /* of the line before, whose message nobody has heard */
-    const enum status status = line_receive(line, &out->control, &out->payload);
+    const enum status status = line_receive(line, &out->control, &out->payload, &shared);
     if (status == STATUS_OK) {
         endpoint->lines->taken = line;
+        if (shared && wire_is(out->control, MESSAGE_PIECE) &&
+            wire_decode(&piece, out->control, out->payload) == STATUS_OK &&
+            piece.as.piece.offset == 0) {
+            endpoint->lines->own.shared = piece.as.piece.digest;
+        }
         return STATUS_OK;
     }
     if (status == STATUS_INVALID) {
@@ -209,28 +217,50 @@ enum status endpoint_lines_receive(struct endpoint *endpoint, struct endpoint_me
 /* Pieces go by the line, also small ones: the last one of a transfer must not overtake the others. What asks for a piece
  * goes the same way: over CURVE it wakes one of libzmq's threads at each end, which costs more than the piece's cipher.
  * Nothing else does, however large: a roster that overtakes the invitation to its round is dropped.
- * Returns whether it is one of these; way: out, which of the two; offset: out, where the piece begins. */
-static bool is_of_transfer(struct slice control, struct slice payload, size_t *way,
-                           uint64_t *offset)
+ * Returns whether it is one of these; way: out, which of the two; offset: out, where the piece begins; message: out, it, or
+ * nothing. */
+static bool is_of_transfer(struct message *message, struct slice control, struct slice payload,
+                           size_t *way, uint64_t *offset)
 {
-    struct message message;
     const bool is_piece = wire_is(control, MESSAGE_CHUNK) || wire_is(control, MESSAGE_PIECE);
     if (!is_piece && !wire_is(control, MESSAGE_PULL) && !wire_is(control, MESSAGE_FETCH)) {
         return false;
     }
     *way = is_piece ? WAY_PIECES : WAY_ASKS;
     *offset = 0;
-    if (wire_decode(&message, control, payload) == STATUS_OK) {
-        *offset = message.kind == MESSAGE_CHUNK   ? message.as.chunk.offset
-                  : message.kind == MESSAGE_PIECE ? message.as.piece.offset
-                  : message.kind == MESSAGE_PULL  ? message.as.pull.offset
-                                                  : message.as.fetch.offset;
+    if (wire_decode(message, control, payload) == STATUS_OK) {
+        *offset = message->kind == MESSAGE_CHUNK   ? message->as.chunk.offset
+                  : message->kind == MESSAGE_PIECE ? message->as.piece.offset
+                  : message->kind == MESSAGE_PULL  ? message->as.pull.offset
+                                                   : message->as.fetch.offset;
+    } else {
+        message->kind = MESSAGE_KIND_COUNT;
     }
     return true;
 }
 
+/* Returns the piece sealed for all who may take it; NULL: it is sealed for this line alone, as it is small, nobody else takes
+ * it so, or something is missing. */
+static struct shared_piece *share(struct lines *lines, const struct held *held,
+                                  const struct message *message, struct slice payload)
+{
+    size_t takers = 0;
+    if (held == NULL || !held->shares || message->kind != MESSAGE_PIECE ||
+        payload.size < SHARED_BYTES_LEAST) {
+        return NULL;
+    }
+    for (size_t i = 0; i < LINES_MAX; i++) {
+        takers += lines->held[i].line != NULL && lines->held[i].shares;
+    }
+    const struct random random = random_source_interface(lines->random);
+    return takers < 2 ? NULL
+                      : shared_seal(&lines->shared, &random, &message->as.piece.digest,
+                                    message->as.piece.offset, payload, takers, clock_now_ms());
+}
+
 static enum status send_by_line(struct endpoint *endpoint, const struct admitted *admitted,
-                                struct slice control, struct slice payload)
+                                const struct message *message, struct slice control,
+                                struct slice payload)
 {
     struct lines *lines = endpoint->lines;
     struct held *held = admitted != NULL ? endpoint_lines_of(endpoint, admitted) : NULL;
@@ -241,7 +271,12 @@ static enum status send_by_line(struct endpoint *endpoint, const struct admitted
         return STATUS_NOT_FOUND;
     }
     const bool waited = line_waits(line);
-    const enum status status = line_send(line, control, payload);
+    struct shared_piece *piece = share(lines, held, message, payload);
+    const enum status status = piece != NULL ? line_send_shared(line, control, &piece->sealed)
+                                             : line_send(line, control, payload);
+    if (piece != NULL && status == STATUS_OK) {
+        shared_taken(&lines->shared, piece);
+    }
     if (status == STATUS_IO && held != NULL) {
         endpoint_lines_drop(lines, held);
     } else if (status == STATUS_IO) {
@@ -261,6 +296,7 @@ enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *pe
                                 struct slice control, struct slice payload)
 {
     struct admitted *admitted = NULL;
+    struct message message;
     size_t which = 0;
     uint64_t offset = 0;
 
@@ -268,8 +304,11 @@ enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *pe
         control.size > CONTROL_BYTES_MAX) {
         return STATUS_NOT_FOUND;
     }
-    if (!is_of_transfer(control, payload, &which, &offset)) {
+    if (!is_of_transfer(&message, control, payload, &which, &offset)) {
         return STATUS_NOT_FOUND;
+    }
+    if (!endpoint->listens && message.kind == MESSAGE_FETCH) {
+        endpoint_lines_doubt(endpoint, &message);
     }
     if (endpoint->listens) {
         admitted = endpoint_guard_connected(endpoint, peer->name);
@@ -280,7 +319,7 @@ enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *pe
     struct way *way = admitted != NULL ? &admitted->way[which] : &endpoint->dialing.way[which];
     const bool stays = way->by_curve && offset > way->offset;
     const enum status status =
-        stays ? STATUS_NOT_FOUND : send_by_line(endpoint, admitted, control, payload);
+        stays ? STATUS_NOT_FOUND : send_by_line(endpoint, admitted, &message, control, payload);
     *way = (struct way){.by_curve = status == STATUS_NOT_FOUND, .offset = offset};
     return status;
 }
@@ -295,6 +334,7 @@ void endpoint_lines_tend(struct endpoint *endpoint, int64_t now_ms)
     if (endpoint->listens) {
         endpoint_lines_judge(endpoint);
         endpoint_lines_shed(endpoint, now_ms);
+        shared_tend(&endpoint->lines->shared, now_ms);
     } else {
         endpoint_lines_ask(endpoint, now_ms);
     }

@@ -10,6 +10,7 @@
 #include "crypto/random.h"
 #include "io/endpoint_private.h"
 #include "io/line.h"
+#include "io/shared.h"
 
 enum {
     LINES_MAX = 256,  /* agents beyond them send all over CURVE */
@@ -25,6 +26,7 @@ struct held {
     uint8_t id[LINE_ID_BYTES];
     struct line_keys keys; /* until it is open */
     struct line *line;     /* NULL: not yet open */
+    bool shares;           /* it takes what is sealed for others, too */
 };
 
 /* Somebody who has just connected. */
@@ -49,6 +51,9 @@ struct own_line {
     bool heard;       /* the coordinator has said something */
     int64_t want_ms;  /* when to ask next */
     unsigned wants;   /* since it was open for a while */
+    struct digest
+        shared; /* the latest thing of which this line brought the beginning, sealed for others, too */
+    bool alone; /* nothing is to be sealed for others, too, as long as this agent runs */
 };
 
 struct lines {
@@ -61,9 +66,10 @@ struct lines {
     int64_t judged_ms;
     int64_t accept_ms; /* 0, or when to accept again */
     struct own_line own;
-    struct line *taken; /* has the message that is out */
-    bool taken_is_over; /* it ends when the message is given back */
-    bool turn;          /* whose message comes first: the line's */
+    struct shared shared; /* the coordinator's */
+    struct line *taken;   /* has the message that is out */
+    bool taken_is_over;   /* it ends when the message is given back */
+    bool turn;            /* whose message comes first: the line's */
 };
 
 /* What an event of the epoll is about. */
@@ -98,6 +104,8 @@ void endpoint_lines_drop(struct lines *lines, struct held *held);
 void endpoint_lines_ask(struct endpoint *endpoint, int64_t now_ms);
 MUST_USE enum status endpoint_lines_hear_own(struct endpoint *endpoint,
                                              struct endpoint_message *out, int64_t now_ms);
+/** A FETCH is about to leave. What a shared piece began, and is asked for from its beginning again, was not what its digest says. */
+void endpoint_lines_doubt(struct endpoint *endpoint, const struct message *fetch);
 void endpoint_lines_drop_own(struct endpoint *endpoint, int64_t now_ms, const char *text);
 
 #endif

@@ -131,13 +131,18 @@ static struct held *place_for(struct lines *lines, const struct digest *key)
     return empty;
 }
 
-void endpoint_lines_grant(struct endpoint *endpoint, const struct admitted *admitted)
+void endpoint_lines_grant(struct endpoint *endpoint, const struct admitted *admitted,
+                          struct slice control)
 {
     struct lines *lines = endpoint->lines;
     const struct random random = random_source_interface(lines->random);
     struct message message = {.kind = MESSAGE_LINE, .as.line.port = lines->port};
-    uint8_t control[CONTROL_BYTES_MAX];
+    struct message want;
+    uint8_t text[CONTROL_BYTES_MAX];
 
+    if (wire_decode(&want, control, (struct slice){NULL, 0}) != STATUS_OK) {
+        return;
+    }
     struct held *held =
         admitted->entry.token_until_s == 0 ? place_for(lines, &admitted->entry.key) : NULL;
     if (held == NULL || random_fill(&random, held->id, sizeof held->id) != STATUS_OK ||
@@ -148,14 +153,15 @@ void endpoint_lines_grant(struct endpoint *endpoint, const struct admitted *admi
     held->used = true;
     held->key = admitted->entry.key;
     held->route = admitted->route;
+    held->shares = want.as.want.shared;
     memcpy(message.as.line.id, held->id, sizeof message.as.line.id);
     message.as.line.to_coordinator = held->keys.in;
     message.as.line.to_agent = held->keys.out;
-    const size_t size = wire_encode(control, &message);
-    (void)!endpoint_listening_send_by(endpoint, admitted->route, (struct slice){control, size},
+    const size_t size = wire_encode(text, &message);
+    (void)!endpoint_listening_send_by(endpoint, admitted->route, (struct slice){text, size},
                                       (struct slice){NULL, 0});
     bytes_wipe(&message, sizeof message);
-    bytes_wipe(control, sizeof control);
+    bytes_wipe(text, sizeof text);
 }
 
 static void turn_away(struct lines *lines, struct caller *caller)

@@ -172,7 +172,7 @@ static bool judge(struct endpoint *endpoint, struct endpoint_message *out, size_
         return false;
     }
     if (endpoint->lines != NULL && wire_is(endpoint_frame(&endpoint->control), MESSAGE_WANT)) {
-        endpoint_lines_grant(endpoint, admitted);
+        endpoint_lines_grant(endpoint, admitted, endpoint_frame(&endpoint->control));
         return false;
     }
     if (frames > 2) {

@@ -265,7 +265,8 @@ void endpoint_lines_tend(struct endpoint *endpoint, int64_t now_ms);
 /** Ends lines whose agent is not, or no longer, connected under an admitted key. */
 void endpoint_lines_judge(struct endpoint *endpoint);
 /** The coordinator's end: an agent wants a line. The agent's end: it was given one; its connection has ended. */
-void endpoint_lines_grant(struct endpoint *endpoint, const struct admitted *admitted);
+void endpoint_lines_grant(struct endpoint *endpoint, const struct admitted *admitted,
+                          struct slice control);
 void endpoint_lines_take(struct endpoint *endpoint, const struct message *given);
 void endpoint_lines_lost(struct endpoint *endpoint);
 /** Returns whether the lines' messages come before the others': by turns, where there are lines. */

@@ -1,34 +1,14 @@
-#include "io/line.h"
+#include "io/line_private.h"
 
 #include "base/check.h"
-#include "crypto/seal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
-
-enum { HEAD_BYTES = 4, SIZE_BYTES = 2 };
-
-struct line {
-    int descriptor;
-    struct seal *in;
-    struct seal *out;
-    size_t record_bytes_max; /* without its head */
-    bool ended;
-    /* the message that is coming in */
-    uint8_t head[HEAD_BYTES];
-    size_t came;     /* of head and record */
-    uint8_t *record; /* (record_bytes) NULL before its head is known */
-    size_t record_bytes;
-    /* what waits to be sent */
-    uint8_t *waiting; /* (room) */
-    size_t room;
-    size_t waiting_from;
-    size_t waiting_bytes;
-};
 
 struct line *line_new(int descriptor, const struct line_keys *keys, size_t payload_bytes_max)
 {
@@ -110,6 +90,19 @@ static ssize_t push(struct line *line, const uint8_t *from, size_t size)
     return (ssize_t)gone;
 }
 
+/* So much of what waited has left. */
+static void note_gone(struct line *line, size_t gone)
+{
+    line->waiting_from += gone;
+    line->waiting_bytes -= gone;
+    if (line->waiting_bytes == 0) {
+        free(line->waiting);
+        line->waiting = NULL;
+        line->room = 0;
+        line->waiting_from = 0;
+    }
+}
+
 enum status line_flush(struct line *line)
 {
     if (line->ended) {
@@ -122,14 +115,7 @@ enum status line_flush(struct line *line)
     if (gone < 0) {
         return STATUS_IO;
     }
-    line->waiting_from += (size_t)gone;
-    line->waiting_bytes -= (size_t)gone;
-    if (line->waiting_bytes == 0) {
-        free(line->waiting);
-        line->waiting = NULL;
-        line->room = 0;
-        line->waiting_from = 0;
-    }
+    note_gone(line, (size_t)gone);
     return STATUS_OK;
 }
 
@@ -161,103 +147,94 @@ static uint8_t *make_room(struct line *line, size_t size)
     return line->waiting + line->waiting_bytes;
 }
 
-enum status line_send(struct line *line, struct slice control, struct slice payload)
+/* Seals a record behind what waits, with nothing sent yet. more: bytes that are to follow it. */
+static enum status add_record(struct line *line, const struct slice *part, size_t count,
+                              uint32_t mark, size_t more)
 {
-    uint8_t size[SIZE_BYTES] = {(uint8_t)control.size, (uint8_t)(control.size >> 8)};
-    const struct slice part[] = {{size, sizeof size}, control, payload};
-    const size_t sealed = SIZE_BYTES + control.size + payload.size + SEAL_TAG_BYTES;
     const size_t largest = HEAD_BYTES + line->record_bytes_max;
+    size_t sealed = SEAL_TAG_BYTES;
 
-    CHECK(control.size <= CONTROL_BYTES_MAX && sealed <= line->record_bytes_max);
+    for (size_t i = 0; i < count; i++) {
+        sealed += part[i].size;
+    }
+    CHECK(sealed <= line->record_bytes_max && more <= line->record_bytes_max);
     if (line->ended) {
         return STATUS_IO;
     }
-    if (line->waiting_bytes + HEAD_BYTES + sealed > LINE_WAITING_RECORDS * largest) {
+    if (line->waiting_bytes + HEAD_BYTES + sealed + more > LINE_WAITING_RECORDS * largest) {
         return STATUS_AGAIN; /* before it has a number: what is sealed has to leave */
     }
-    uint8_t *record = make_room(line, HEAD_BYTES + sealed);
+    uint8_t *record = make_room(line, HEAD_BYTES + sealed + more);
     if (record == NULL) {
         return STATUS_AGAIN;
     }
-    store_u32(record, (uint32_t)sealed);
+    store_u32(record, (uint32_t)sealed | mark);
     if (seal_close(line->out, record + HEAD_BYTES, (struct slice){record, HEAD_BYTES}, part,
-                   sizeof part / sizeof part[0]) != STATUS_OK) {
+                   count) != STATUS_OK) {
         line->ended = true;
         return STATUS_IO;
     }
     line->waiting_bytes += HEAD_BYTES + sealed;
-    return line_flush(line);
-}
-
-/* Takes what is there of the next size bytes, of which `came` have come. */
-static enum status pull(struct line *line, uint8_t *into, size_t *came, size_t size)
-{
-    while (*came < size) {
-        const ssize_t now = recv(line->descriptor, into + *came, size - *came, 0);
-        if (now < 0 && errno == EINTR) {
-            continue;
-        }
-        if (now < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-            return STATUS_AGAIN;
-        }
-        if (now <= 0) {
-            line->ended = true;
-            return STATUS_IO;
-        }
-        *came += (size_t)now;
-    }
     return STATUS_OK;
 }
 
-static enum status begin_record(struct line *line)
+enum status line_send(struct line *line, struct slice control, struct slice payload)
 {
-    size_t bytes = 0;
-    for (size_t i = 0; i < HEAD_BYTES; i++) {
-        bytes |= (size_t)line->head[i] << (8 * i);
-    }
-    if (bytes < SIZE_BYTES + 1 + SEAL_TAG_BYTES || bytes > line->record_bytes_max) {
-        line->ended = true;
-        return STATUS_INVALID;
-    }
-    line->record = malloc(bytes);
-    line->record_bytes = bytes;
-    return line->record == NULL ? STATUS_AGAIN : STATUS_OK;
+    uint8_t size[SIZE_BYTES] = {(uint8_t)control.size, (uint8_t)(control.size >> 8)};
+    const struct slice part[] = {{size, sizeof size}, control, payload};
+
+    CHECK(control.size <= CONTROL_BYTES_MAX);
+    const enum status status = add_record(line, part, sizeof part / sizeof part[0], 0, 0);
+    return status == STATUS_OK ? line_flush(line) : status;
 }
 
-enum status line_receive(struct line *line, struct slice *control, struct slice *payload)
+/* Sends what waits and, if nothing of that is left, of the payload what the kernel takes, by one call: a record that went first
+ * would wake the other end twice. Returns how much of the payload went, or -1 when the line has ended. */
+static ssize_t push_with(struct line *line, struct slice payload)
 {
-    enum status status = line->ended ? STATUS_IO : STATUS_OK;
-    if (status == STATUS_OK && line->record == NULL) {
-        status = pull(line, line->head, &line->came, HEAD_BYTES);
-        if (status == STATUS_OK) {
-            status = begin_record(line);
-        }
+    struct iovec part[] = {{line->waiting + line->waiting_from, line->waiting_bytes},
+                           {(void *)(uintptr_t)payload.data, payload.size}};
+    const struct msghdr both = {.msg_iov = part, .msg_iovlen = 2};
+    const size_t first = line->waiting_bytes;
+    const ssize_t now = sendmsg(line->descriptor, &both, MSG_NOSIGNAL);
+
+    if (now < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
+        line->ended = true;
+        return -1;
     }
-    if (status == STATUS_OK) {
-        size_t came = line->came - HEAD_BYTES;
-        status = pull(line, line->record, &came, line->record_bytes);
-        line->came = HEAD_BYTES + came;
-    }
+    const size_t gone = now > 0 ? (size_t)now : 0;
+    note_gone(line, gone < first ? gone : first);
+    return gone > first ? (ssize_t)(gone - first) : 0;
+}
+
+enum status line_send_shared(struct line *line, struct slice control,
+                             const struct line_shared *payload)
+{
+    uint8_t size[SIZE_BYTES] = {(uint8_t)control.size, (uint8_t)(control.size >> 8)};
+    uint8_t bytes[4];
+    const struct slice part[] = {
+        {size, sizeof size}, control, {payload->key.byte, DIGEST_BYTES}, {bytes, sizeof bytes}};
+
+    CHECK(control.size <= CONTROL_BYTES_MAX);
+    store_u32(bytes, (uint32_t)payload->sealed.size);
+    const enum status status =
+        add_record(line, part, sizeof part / sizeof part[0], HEAD_SHARED, payload->sealed.size);
     if (status != STATUS_OK) {
         return status;
     }
-    const size_t text = line->record_bytes - SEAL_TAG_BYTES;
-    status = seal_open(line->in, line->record, text, (struct slice){line->head, HEAD_BYTES});
-    const size_t size = line->record[0] | (size_t)line->record[1] << 8;
-    if (status != STATUS_OK || size == 0 || size > CONTROL_BYTES_MAX || size > text - SIZE_BYTES) {
-        line->ended = true;
-        return STATUS_INVALID;
+    const ssize_t gone = push_with(line, payload->sealed);
+    if (gone < 0) {
+        return STATUS_IO;
     }
-    const size_t rest = text - SIZE_BYTES - size;
-    *control = (struct slice){line->record + SIZE_BYTES, size};
-    *payload = (struct slice){rest == 0 ? NULL : line->record + SIZE_BYTES + size, rest};
-    line->came = 0;
+    const size_t rest = payload->sealed.size - (size_t)gone;
+    uint8_t *room = rest > 0 ? make_room(line, rest) : NULL;
+    if (rest > 0 && room == NULL) {
+        line->ended = true; /* the record has left, or will */
+        return STATUS_IO;
+    }
+    if (rest > 0) {
+        memcpy(room, (const uint8_t *)payload->sealed.data + gone, rest);
+        line->waiting_bytes += rest;
+    }
     return STATUS_OK;
-}
-
-void line_done(struct line *line)
-{
-    free(line->record);
-    line->record = NULL;
-    line->came = 0;
 }

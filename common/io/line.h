@@ -3,6 +3,11 @@
  *
  *     number of bytes (4) | sealed: size of the control frame (2), control frame, payload | tag (16)
  *
+ * A payload that goes to many is sealed once for all of them (io/shared.h), and follows the record that has its key. The number
+ * of bytes then has its highest bit set:
+ *
+ *     number of bytes (4) | sealed: size (2), control frame, key (32), bytes that follow (4) | tag (16) | sealed payload | tag (16)
+ *
  * Whatever is not the next message of the other end ends the line, and so does a message that is longer than one may
  * be. Nothing here waits. */
 
@@ -28,6 +33,13 @@ struct line_keys {
     struct digest out;
 };
 
+/* A payload under a key of its own. Whoever has the key can make another one: the control frame says what it has to be, and
+ * whoever takes the payload checks it. */
+struct line_shared {
+    struct digest key;
+    struct slice sealed; /* with its tag */
+};
+
 struct line;
 
 /** Returns a line over a connected descriptor that does not block, which it owns from then on; NULL without memory: the
@@ -47,15 +59,24 @@ MUST_USE enum status line_check(struct line *line, const uint8_t proof[static LI
  * lost, and the line goes on; with STATUS_IO when the line has ended. */
 MUST_USE enum status line_send(struct line *line, struct slice control, struct slice payload);
 
+/** Sends a message whose payload is sealed already. Fails like line_send. */
+MUST_USE enum status line_send_shared(struct line *line, struct slice control,
+                                      const struct line_shared *payload);
+
+/** The other end may send such ones from now on; before they end the line. */
+void line_take_shared(struct line *line);
+
 /** Sends of what waits as much as there is room for. Fails with STATUS_IO. */
 MUST_USE enum status line_flush(struct line *line);
 bool line_waits(const struct line *line);
 /** Returns how many bytes wait for room. */
 size_t line_waiting_bytes(const struct line *line);
 
-/** Takes the next message; control and payload are valid until line_done. Fails with STATUS_AGAIN when none is whole, with
+/** Takes the next message; control and payload are valid until line_done. shared: out, whether the payload was sealed for others,
+ * too; may be NULL. Fails with STATUS_AGAIN when none is whole, with
  * STATUS_IO when the line has ended, STATUS_INVALID when something else came. */
-MUST_USE enum status line_receive(struct line *line, struct slice *control, struct slice *payload);
+MUST_USE enum status line_receive(struct line *line, struct slice *control, struct slice *payload,
+                                  bool *shared);
 void line_done(struct line *line);
 
 #endif

@@ -108,13 +108,18 @@ static struct pace pace_of(const struct optimiser *optimiser, double t)
                          .correction2 = 1 - pow(optimiser->momentum2, t)};
 }
 
+static double plain_move(double gradient, const struct pace *pace)
+{
+    return -pace->rate * gradient;
+}
+
 /* What one number of the model moves by, and the new momentum. */
 static double move_of(const struct optimiser *optimiser, const struct parts *parts, size_t j,
                       double gradient, const struct pace *pace)
 {
     switch (optimiser->kind) {
     case OPTIMISER_PLAIN:
-        return -pace->rate * gradient;
+        return plain_move(gradient, pace);
     case OPTIMISER_MOMENTUM:
         parts->momentum[j] = optimiser->momentum * parts->momentum[j] + gradient;
         return -pace->rate * parts->momentum[j];
@@ -172,6 +177,24 @@ void optimiser_step(double *state, const struct optimiser *optimiser, const doub
             parts.average[j] += share * (parts.weights[j] - parts.average[j]);
         }
     }
+}
+
+bool optimiser_is_weights(const struct optimiser *optimiser)
+{
+    return optimiser_state_count(optimiser) == optimiser->width;
+}
+
+void optimiser_step_weights(double *mean_gradient, const double *state,
+                            const struct optimiser *optimiser, uint64_t round)
+{
+    const struct pace pace = pace_of(optimiser, (double)round + 1);
+
+    CHECK(optimiser_is_weights(optimiser) && round < optimiser->rounds);
+    for (size_t j = 0; j < optimiser->width; j++) {
+        const double moved = state[j] + plain_move(mean_gradient[j], &pace);
+        mean_gradient[j] = fabs(moved) < 0x1p400 ? moved : state[j];
+    }
+    project(mean_gradient, optimiser->width, optimiser->radius);
 }
 
 void optimiser_weights(double *weights, const double *state, const struct optimiser *optimiser)

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/why.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -63,6 +64,12 @@ void optimiser_init(double *state, const struct optimiser *optimiser, const doub
  */
 void optimiser_step(double *state, const struct optimiser *optimiser, const double *mean_gradient,
                     uint64_t round);
+
+/** Returns whether the state is the weights alone. Then a step can be taken in the gradient's place: mean_gradient becomes the state
+ * that optimiser_step would make, and no third vector is needed beside the two. */
+bool optimiser_is_weights(const struct optimiser *optimiser);
+void optimiser_step_weights(double *mean_gradient, const double *state,
+                            const struct optimiser *optimiser, uint64_t round);
 
 /** Writes the weights to ask the next gradient at, and the model to release; each (width). */
 void optimiser_weights(double *weights, const double *state, const struct optimiser *optimiser);

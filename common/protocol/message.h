@@ -168,6 +168,9 @@ struct message {
             uint32_t width; /* of a ROSTER: bits of a masked word, 32 or 64; else 0 */
         } leg;              /* payload: masks/legs.h */
         struct {
+            bool shared; /* it takes pieces that are sealed once for several agents */
+        } want;
+        struct {
             uint32_t port; /* 1 .. 65535, of the host that this came from */
             uint8_t id[LINE_NAME_BYTES];
             struct digest to_coordinator; /* the key of each direction */

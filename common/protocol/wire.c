@@ -100,6 +100,7 @@ static const struct wire_field LEG[] = {
     FIELD(Wire__Leg, round, leg.round),
     FIELD(Wire__Leg, width, leg.width),
 };
+static const struct wire_field WANT[] = {FIELD(Wire__Want, shared, want.shared)};
 static const struct wire_field LINE[] = {
     FIELD(Wire__Line, port, line.port),
     FIELD(Wire__Line, id, line.id),
@@ -131,7 +132,7 @@ static const struct wire_body BODIES[] = {
     [MESSAGE_SIGNED] = {&wire__leg__descriptor, WIRE_FIELDS(LEG)},
     [MESSAGE_OPEN] = {&wire__leg__descriptor, WIRE_FIELDS(LEG)},
     [MESSAGE_REVEAL] = {&wire__leg__descriptor, WIRE_FIELDS(LEG)},
-    [MESSAGE_WANT] = {&wire__want__descriptor, NULL, 0},
+    [MESSAGE_WANT] = {&wire__want__descriptor, WIRE_FIELDS(WANT)},
     [MESSAGE_LINE] = {&wire__line__descriptor, WIRE_FIELDS(LINE)},
 };
 /* clang-format on */

@@ -1,6 +1,7 @@
 #include "task/outcome.h"
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "crypto/digest.h"
 #include "task/close.h"
 #include "task/outcome_history.h"
@@ -127,17 +128,15 @@ static struct artifact artifact_of(const struct outcome *outcome, struct slice b
 }
 
 /* The nearest numbers of 4 bytes. What is too large becomes the largest: agents take finite numbers alone. */
-static uint8_t *shorten(const double *state, size_t count)
+static void shorten(uint8_t *shown, const double *state, size_t count)
 {
-    uint8_t *shown = malloc(4 * count);
-    for (size_t i = 0; shown != NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const double above = state[i] > -(double)FLT_MAX ? state[i] : -(double)FLT_MAX;
         const float number = (float)(above < (double)FLT_MAX ? above : (double)FLT_MAX);
         uint32_t word;
         memcpy(&word, &number, sizeof word);
         store_u32(shown + 4 * i, word);
     }
-    return shown;
 }
 
 struct slice outcome_shown(const struct outcome *outcome)
@@ -146,25 +145,60 @@ struct slice outcome_shown(const struct outcome *outcome)
                           (size_t)outcome->state_artifact.bytes};
 }
 
+/* What the state was is not needed any more: large models are not there twice. Without memory the outcome is of no use, and is
+ * computed from the journal again. */
+static void forget_state(struct outcome *outcome, size_t shown_bytes)
+{
+    free(outcome->state);
+    outcome->state = NULL;
+    if (outcome->shown == NULL || outcome->state_artifact.bytes != shown_bytes) {
+        free(outcome->shown);
+        outcome->shown = shown_bytes > 0 ? malloc(shown_bytes) : NULL;
+    }
+}
+
+/* Returns the state as the outcome's own: what was offered, or a copy. */
+static double *own_state(struct outcome *outcome, const double *state, size_t count)
+{
+    if (outcome->offered != NULL && state == *outcome->offered) {
+        *outcome->offered = NULL;
+        return (double *)(uintptr_t)state;
+    }
+    double *copy = malloc(count * sizeof *copy);
+    if (copy != NULL) {
+        memcpy(copy, state, count * sizeof *copy);
+    }
+    return copy;
+}
+
 enum status outcome_set_state(struct outcome *outcome, const struct stage *stage,
                               const double *state, size_t count, size_t seen)
 {
-    double *copy = malloc(count * sizeof *copy);
-    uint8_t *shown = stage->state_is_short ? shorten(state, seen) : NULL;
-    if (copy == NULL || (stage->state_is_short && shown == NULL)) {
-        free(copy);
-        free(shown);
+    const size_t shown_bytes = stage->state_is_short ? 4 * seen : 0;
+    CHECK(state != outcome->state);
+    forget_state(outcome, shown_bytes);
+    outcome->state = own_state(outcome, state, count);
+    if (outcome->state == NULL || (shown_bytes > 0 && outcome->shown == NULL)) {
         return STATUS_NO_MEMORY;
     }
-    memcpy(copy, state, count * sizeof *copy);
-    free(outcome->state);
-    free(outcome->shown);
-    outcome->shown = shown;
-    outcome->state = copy;
+    if (shown_bytes > 0) {
+        shorten(outcome->shown, outcome->state, seen);
+    }
     outcome->state_is_old = false;
-    outcome->state_artifact = artifact_of(outcome, shown != NULL ? (struct slice){shown, 4 * seen}
-                                                                 : (struct slice){copy, 8 * seen});
+    outcome->state_artifact =
+        artifact_of(outcome, shown_bytes > 0 ? (struct slice){outcome->shown, shown_bytes}
+                                             : (struct slice){outcome->state, 8 * seen});
     return STATUS_OK;
+}
+
+enum status outcome_add_own(struct outcome *outcome, const struct job *job,
+                            const struct record *record, double **rows, size_t bytes)
+{
+    const struct slice blob = {*rows, bytes};
+    outcome->offered = rows;
+    const enum status status = outcome_add(outcome, job, record, blob);
+    outcome->offered = NULL;
+    return status;
 }
 
 enum status outcome_add_experts(struct outcome_expert **added, struct outcome *outcome, size_t rows,

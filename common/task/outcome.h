@@ -112,6 +112,7 @@ struct outcome {
     double *state; /* what its next round starts from; owned */
     uint8_t *
         shown; /* of that what agents see, where it is another thing than its beginning: in 4 bytes a number; owned */
+    double **offered;  /* during outcome_add_own: the record's rows, which it may keep */
     bool state_is_old; /* a later round's was dropped from the journal: read on to the latest */
     struct artifact state_artifact; /* of what agents see of it, its beginning */
     struct query_run queries;
@@ -148,13 +149,17 @@ void outcome_init(struct outcome *outcome, const struct job *job, enum outcome_h
  */
 MUST_USE enum status outcome_add(struct outcome *outcome, const struct job *job,
                                  const struct record *record, struct slice blob);
+/** The same with rows (bytes) that the caller owns. What the outcome keeps, as they are a stage's state, it takes: *rows is NULL
+ * then. */
+MUST_USE enum status outcome_add_own(struct outcome *outcome, const struct job *job,
+                                     const struct record *record, double **rows, size_t bytes);
 void outcome_free(struct outcome *outcome);
 
 /** Returns the average regret of the losses stage so far, and its bound; NAN without one. */
 double outcome_regret_average(const struct outcome *outcome);
 struct regret_bound outcome_regret_bound(const struct outcome *outcome);
 
-/** For the strategies: sets the stage's state, of which agents see the first `seen` numbers, in 4 bytes each where the
+/** For the strategies: sets the stage's state, which is not the one that it has, of which agents see the first `seen` numbers, in 4 bytes each where the
  * stage says so (fails with STATUS_NO_MEMORY); forgets the experts' weights of the stage before, or of the
  * segment before, whose regret bound is kept; appends experts (rows, w) of
  * prior weight 1 and returns the first one, for its name (fails with STATUS_CORRUPT where the blob is

@@ -102,6 +102,8 @@ static inline void any_from_coordinator(struct dice *dice, struct message *messa
         message->as.challenge.number = any_number(dice, 1, UINT64_MAX);
     } else if (message->kind == MESSAGE_PRESENT) {
         message->as.present.number = any_number(dice, 1, UINT64_MAX);
+    } else if (message->kind == MESSAGE_WANT) {
+        message->as.want.shared = dice_one_in(dice, 2);
     } else if (message->kind == MESSAGE_LINE) {
         message->as.line.port = (uint32_t)any_number(dice, 1, UINT16_MAX);
         const struct digest id = any_digest(dice);

@@ -55,6 +55,7 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
         frame "$leg" "$leg { job: \"$A\" round: 2 }"
     done
     frame want 'want { }'
+    frame want-shared 'want { shared: true }'
     frame line "line { port: 65535 id: \"$(printf '\\x5e%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)\" to_coordinator: \"$B\" to_agent: \"$C\" }"
     record job "wall_ms: 1700000000000
         job { job: \"$A\" nonce: \"$B\" text_digest: \"$C\" text: \"name: x\\n\" }"

@@ -41,16 +41,23 @@ static enum status close(struct closing *closing)
     struct record *record = closing->record;
     double sampling = (double)charge_sampling_nano(&stage->charge) / (double)SAMPLING_NANO_ONE;
     double records = (double)closing_records(stage, record) * sampling;
+    const struct optimiser *optimiser = &update_stage(stage)->optimiser;
     double *mean = closing_take_means(closing, records);
 
-    closing->rows = malloc(state_count(stage) * sizeof *closing->rows);
-    if (closing->rows == NULL) {
+    if (optimiser_is_weights(optimiser)) {
+        optimiser_step_weights(mean, outcome->state, optimiser, closing->within);
+        closing->rows = mean;
+    } else {
+        closing->rows = malloc(state_count(stage) * sizeof *closing->rows);
+        if (closing->rows != NULL) {
+            memcpy(closing->rows, outcome->state, state_count(stage) * sizeof *closing->rows);
+            optimiser_step(closing->rows, optimiser, mean, closing->within);
+        }
         free(mean);
+    }
+    if (closing->rows == NULL) {
         return STATUS_NO_MEMORY;
     }
-    memcpy(closing->rows, outcome->state, state_count(stage) * sizeof *closing->rows);
-    optimiser_step(closing->rows, &update_stage(stage)->optimiser, mean, closing->within);
-    free(mean);
     closing->row_count = 1;
     closing->row_width = state_count(stage);
     record->as.round.chosen =
@@ -58,27 +65,46 @@ static enum status close(struct closing *closing)
     return STATUS_OK;
 }
 
-static enum status add_models(struct outcome *outcome, const struct job *job,
-                              const struct stage *stage)
+/* Makes the stage's models (1 and shifts, w), wide enough for every stage's map; NULL without memory. */
+static double *make_models(const struct outcome *outcome, const struct job *job,
+                           const struct stage *stage)
 {
     const struct closing closing = {.job = job, .stage = stage, .outcome = outcome};
     const size_t rows = 1 + stage->shift_count;
     const size_t s = round_stage_width(stage);
     const size_t w = outcome->width;
-    struct outcome_expert *expert = NULL;
     double *model = malloc(rows * s * sizeof *model);
-    double *wide = calloc(rows * w, sizeof *wide);
-    enum status status = STATUS_NO_MEMORY;
-
-    if (model != NULL && wide != NULL) {
-        optimiser_model(model, outcome->state, &update_stage(stage)->optimiser);
-        closing_shift(model, &closing);
-        for (size_t i = 0; i < rows; i++) {
-            block_widen(wide + i * w, schema_output_count(&stage->schema), stage->block,
-                        model + i * s);
-        }
-        status = outcome_add_experts(&expert, outcome, rows, (struct slice){wide, rows * w * 8});
+    if (model == NULL) {
+        return NULL;
     }
+    optimiser_model(model, outcome->state, &update_stage(stage)->optimiser);
+    closing_shift(model, &closing);
+    if (s == w) {
+        return model;
+    }
+    double *wide = calloc(rows * w, sizeof *wide);
+    for (size_t i = 0; wide != NULL && i < rows; i++) {
+        block_widen(wide + i * w, schema_output_count(&stage->schema), stage->block, model + i * s);
+    }
+    free(model);
+    return wide;
+}
+
+/* One model that is the state as it stands needs no copy beside it, however large. */
+static enum status add_models(struct outcome *outcome, const struct job *job,
+                              const struct stage *stage)
+{
+    const size_t rows = 1 + stage->shift_count;
+    const bool stands = rows == 1 && round_stage_width(stage) == outcome->width &&
+                        optimiser_is_weights(&update_stage(stage)->optimiser);
+    struct outcome_expert *expert = NULL;
+    double *made = stands ? NULL : make_models(outcome, job, stage);
+    const double *models = stands ? outcome->state : made;
+    enum status status =
+        models == NULL ? STATUS_NO_MEMORY
+                       : outcome_add_experts(&expert, outcome, rows,
+                                             (struct slice){models, rows * outcome->width * 8});
+    free(made);
     for (size_t i = 0; status == STATUS_OK && i < rows; i++) {
         char shift[32] = "";
         if (i > 0) {
@@ -87,8 +113,6 @@ static enum status add_models(struct outcome *outcome, const struct job *job,
         (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "update, rounds: %u%s", stage->rounds,
                        shift);
     }
-    free(model);
-    free(wide);
     return status;
 }
 

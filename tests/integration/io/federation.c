@@ -32,12 +32,13 @@ static void serve_for_ever(struct federation *federation, const struct federatio
 {
     int file = open(federation->log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     struct log log = {.write = write_entry, .self = &file, .level = LOG_DEBUG};
-    struct endpoint_options options = {.address = "tcp://127.0.0.1:0",
-                                       .lines = "tcp://127.0.0.1:0",
-                                       .key = &federation->coordinator,
-                                       .log = &log,
-                                       .payload_bytes_max = ways->payload_bytes_max,
-                                       .limits = ways->limits};
+    struct endpoint_options options = {
+        .address = federation->address[0] != '\0' ? federation->address : "tcp://127.0.0.1:0",
+        .lines = "tcp://127.0.0.1:0",
+        .key = &federation->coordinator,
+        .log = &log,
+        .payload_bytes_max = ways->payload_bytes_max,
+        .limits = ways->limits};
     struct roster_watch watch = {.path = federation->agents_path};
     static struct roster roster;
     struct endpoint *endpoint = NULL;
@@ -74,6 +75,22 @@ static void serve_for_ever(struct federation *federation, const struct federatio
     }
 }
 
+static void begin(struct federation *federation, const struct federation_ways *ways)
+{
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    federation->process = quiet_fork();
+    cr_assert_geq(federation->process, 0);
+    if (federation->process == 0) {
+        close(ends[0]);
+        serve_for_ever(federation, ways, ends[1]);
+        _exit(0);
+    }
+    close(ends[1]);
+    cr_assert_gt(read(ends[0], federation->address, sizeof federation->address), 0);
+    close(ends[0]);
+}
+
 void federation_start(struct federation *federation, int admitted,
                       const struct endpoint_limits *limits)
 {
@@ -87,8 +104,6 @@ void federation_start(struct federation *federation, int admitted,
 void federation_start_as(struct federation *federation, int admitted,
                          const struct federation_ways *ways)
 {
-    int ends[2];
-
     memset(federation, 0, sizeof *federation);
     scratch_make(&federation->scratch);
     snprintf(federation->agents_path, sizeof federation->agents_path, "%s/agents",
@@ -102,17 +117,16 @@ void federation_start_as(struct federation *federation, int admitted,
             federation_admit(federation, i);
         }
     }
-    cr_assert_eq(pipe(ends), 0);
-    federation->process = quiet_fork();
-    cr_assert_geq(federation->process, 0);
-    if (federation->process == 0) {
-        close(ends[0]);
-        serve_for_ever(federation, ways, ends[1]);
-        _exit(0);
-    }
-    close(ends[1]);
-    cr_assert_gt(read(ends[0], federation->address, sizeof federation->address), 0);
-    close(ends[0]);
+    begin(federation, ways);
+}
+
+void federation_restart(struct federation *federation)
+{
+    const struct federation_ways ways = {.payload_bytes_max = PAYLOAD_MAX, .answer = echo};
+    int result = 0;
+    kill(federation->process, SIGKILL);
+    waitpid(federation->process, &result, 0);
+    begin(federation, &ways);
 }
 
 void federation_stop(struct federation *federation)

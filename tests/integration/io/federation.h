@@ -52,6 +52,8 @@ struct federation_ways {
 };
 void federation_start_as(struct federation *federation, int admitted,
                          const struct federation_ways *ways);
+/* Kills it, and starts it again at its address, with an echo. */
+void federation_restart(struct federation *federation);
 void federation_stop(struct federation *federation);
 void federation_admit(struct federation *federation, int agent);
 void federation_revoke(struct federation *federation, int agent);

@@ -19,6 +19,11 @@ static void start_two(void)
     federation_start(&federation, 2, NULL);
 }
 
+static void start_three(void)
+{
+    federation_start(&federation, 3, NULL);
+}
+
 static void start_narrow(void)
 {
     const struct endpoint_limits limits = {.messages_burst = 50, .messages_per_s = 1};
@@ -208,6 +213,87 @@ static void send_piece(struct endpoint *endpoint, size_t bytes)
     cr_assert_eq(endpoint_send(endpoint, &coordinator, (struct slice){control, size},
                                (struct slice){payload, bytes}),
                  STATUS_OK);
+}
+
+/* Sends a piece of a release, and waits until it has come back whole and right. */
+static void release_round_trip(struct endpoint *endpoint, uint32_t number, size_t bytes)
+{
+    static uint8_t payload[PAYLOAD_MAX];
+    struct message piece = {.kind = MESSAGE_PIECE, .as.piece.offset = 1};
+    uint8_t control[CONTROL_BYTES_MAX];
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    bool back = false;
+
+    store_u32(piece.as.piece.digest.byte, number + 1);
+    const size_t size = wire_encode(control, &piece);
+    for (size_t i = 0; i < bytes; i++) {
+        payload[i] = (uint8_t)(i * 11 + number);
+    }
+    cr_assert_eq(endpoint_send(endpoint, &coordinator, (struct slice){control, size},
+                               (struct slice){payload, bytes}),
+                 STATUS_OK);
+    while (!back && clock_now_ms() < until_ms) {
+        struct endpoint_message message;
+        cr_assert_eq(endpoint_poll(endpoint, NULL, 0, 20), STATUS_OK);
+        while (endpoint_receive(endpoint, &message) == STATUS_OK) {
+            if (message.control.size == size && memcmp(message.control.data, control, size) == 0) {
+                cr_assert_eq(message.payload.size, bytes);
+                cr_assert_eq(memcmp(message.payload.data, payload, bytes), 0);
+                back = true;
+            }
+        }
+    }
+    cr_assert(back);
+}
+
+/* Three agents have lines; one of them wants its pieces for itself. All take the same pieces. */
+Test(lines, a_release_comes_right_to_all_whoever_it_is_sealed_for, .init = start_three,
+     .fini = teardown)
+{
+    static const size_t bytes[] = {PAYLOAD_MAX, 1, SHARED_BYTES_LEAST, SHARED_BYTES_LEAST - 1};
+    struct endpoint *endpoint[3];
+    for (int i = 0; i < 3; i++) {
+        endpoint[i] = dial_with_lines(i);
+        endpoint[i]->lines->own.alone = i == 2;
+    }
+    for (int i = 0; i < 3; i++) {
+        until_line(endpoint[i], LINE_OPEN);
+        large_round_trip(endpoint[i]);
+    }
+    for (uint32_t number = 0; number < 40; number++) {
+        for (int i = 0; i < 3; i++) {
+            release_round_trip(endpoint[i], number, bytes[number % 4]);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        cr_expect_eq(endpoint[i]->lines->own.state, LINE_OPEN);
+        endpoint_free(endpoint[i]);
+    }
+}
+
+/* A coordinator that was killed and started again: nothing of its keys is left, and the same piece comes right. */
+Test(lines, a_release_comes_right_from_a_coordinator_that_began_anew, .init = start_two,
+     .fini = teardown)
+{
+    struct endpoint *endpoint[2] = {dial_with_lines(0), dial_with_lines(1)};
+    for (int turn = 0; turn < 2; turn++) {
+        for (int i = 0; i < 2; i++) {
+            until_line(endpoint[i], LINE_OPEN);
+            large_round_trip(endpoint[i]);
+        }
+        for (int i = 0; i < 2; i++) {
+            release_round_trip(endpoint[i], 5, PAYLOAD_MAX);
+        }
+        if (turn == 0) {
+            federation_restart(&federation);
+            for (int i = 0; i < 2; i++) {
+                until_line(endpoint[i], LINE_NONE);
+            }
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        endpoint_free(endpoint[i]);
+    }
 }
 
 /* Waits for the next piece that comes back; returns its size. */

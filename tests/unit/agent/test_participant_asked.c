@@ -73,8 +73,17 @@ Test(participant_asked, an_input_that_is_not_what_was_named_or_no_number_is_not_
     const struct slice bytes = {unnumbered, sizeof unnumbered};
     init();
     struct message invite = invitation(0);
+    struct message piece = {.kind = MESSAGE_PIECE};
+    piece.as.piece.digest = invite.as.invite.input.digest;
     send_state(&invite, forged);
-    cr_expect(bench.fetches == 1 && bench.declines == 1 && bench.works == 1, "forged");
+    cr_expect(bench.fetches == 2 && bench.declines == 0 && bench.works == 1, "fetched once more");
+    say(&piece, (struct slice){forged, sizeof forged});
+    cr_expect(bench.fetches == 2 && bench.declines == 1 && bench.works == 1, "forged");
+    end();
+    init();
+    send_state(&invite, forged);
+    say(&piece, (struct slice){state, sizeof state});
+    cr_expect(bench.fetches == 2 && bench.declines == 0 && bench.works == 2, "right now");
     end();
     init();
     digest_sha256(&invite.as.invite.input.digest, &bytes, 1);

@@ -38,6 +38,8 @@ Test(participant_held, a_larger_size_under_a_known_digest_is_not_believed)
     cr_expect_eq(bench.fetches, 2, "they are asked for");
     cr_expect_eq(bench.works, works, "and nothing is computed without them");
     say(&piece, (struct slice){more, sizeof more});
+    cr_expect(bench.declines == 0 && bench.fetches == 3 && bench.works == works, "once more");
+    say(&piece, (struct slice){more, sizeof more});
     cr_expect(bench.declines == 1 && bench.works == works && bench.offers == 1);
     cr_expect(strstr(bench.said, "experts-forged") != NULL);
     end();

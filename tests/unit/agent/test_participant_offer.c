@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void give_end(struct timed *bench, bool failed)
@@ -168,6 +169,35 @@ Test(participant_offer, a_job_that_a_program_of_before_has_begun_is_read_as_it_w
         timed_settle(&bench);
         cr_expect_eq(bench.loads, 1);
         cr_expect_eq(bench.features, older == 1 ? 3 : 6);
+        timed_free(&bench);
+    }
+}
+
+/* A text that does not match its digest may be another agent's doing, on the way: it is fetched once more. Twice, the job is not
+ * what it says. */
+Test(participant_offer, a_text_that_is_not_what_was_named_is_fetched_once_more)
+{
+    for (int forgeries = 1; forgeries <= 2; forgeries++) {
+        struct timed bench;
+        timed_init(&bench, 10);
+        char *forged = malloc(bench.job.text_bytes);
+        cr_assert_not_null(forged);
+        memcpy(forged, bench.text, bench.job.text_bytes);
+        forged[0] ^= 1;
+        const struct message welcome = timed_welcome(&bench.job);
+        const struct message piece = {.kind = MESSAGE_PIECE,
+                                      .as.piece.digest = bench.job.text_digest};
+        timed_give(&bench, &welcome, (struct slice){0});
+        for (int i = 0; i < forgeries; i++) {
+            timed_give(&bench, &piece, (struct slice){forged, bench.job.text_bytes});
+        }
+        cr_expect_eq(timed_count(&bench, MESSAGE_FETCH), 2);
+        cr_expect_not_null(strstr(bench.logged, "pieces-forged"));
+        timed_give(&bench, &piece, (struct slice){bench.text, bench.job.text_bytes});
+        timed_settle(&bench);
+        cr_expect_eq(bench.loads, forgeries == 1 ? 1 : 0);
+        cr_expect_eq(strstr(bench.logged, "job-forged") != NULL, forgeries == 2);
+        free(forged);
         timed_free(&bench);
     }
 }

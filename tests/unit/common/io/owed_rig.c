@@ -86,6 +86,7 @@ void rig_init(struct rig *rig, uint64_t waiting_bytes_max, uint32_t take_ms)
     rig->endpoint.limits.waiting_bytes_max = waiting_bytes_max;
     rig->endpoint.limits.take_ms = take_ms;
     side->admitted = rig->admitted;
+    side->by_name = rig->by_name;
     side->admitted_count = RIG_AGENTS;
     side->connection = calloc(CONNECTIONS, sizeof *side->connection);
     side->connection_room = side->used = CONNECTIONS;
@@ -96,6 +97,7 @@ void rig_init(struct rig *rig, uint64_t waiting_bytes_max, uint32_t take_ms)
     cr_assert_eq(listen(listener, RIG_AGENTS), 0);
     for (size_t i = 0; i < RIG_AGENTS; i++) {
         connect_to(listener, rig, i);
+        rig->by_name[i] = &rig->admitted[i];
     }
     (void)close(listener);
 }

@@ -20,6 +20,7 @@ struct rig_agent {
 struct rig {
     struct endpoint endpoint;
     struct admitted admitted[RIG_AGENTS];
+    struct admitted *by_name[RIG_AGENTS];
     struct rig_agent agent[RIG_AGENTS];
 };
 

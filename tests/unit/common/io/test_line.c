@@ -61,7 +61,7 @@ static int hear(struct line *line)
     static uint8_t wanted[PAYLOAD];
     struct slice control;
     struct slice payload;
-    const enum status status = line_receive(line, &control, &payload);
+    const enum status status = line_receive(line, &control, &payload, NULL);
     if (status != STATUS_OK) {
         return status == STATUS_AGAIN ? -1 : -2;
     }

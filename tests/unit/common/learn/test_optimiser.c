@@ -158,3 +158,26 @@ Test(optimiser, settings_out_of_range_are_refused)
         cr_expect(why.text[0] != '\0');
     }
 }
+
+/* In the gradient's place it is the same step, bit for bit: also in the ball, and where a step would not be finite. */
+Test(optimiser, a_step_in_the_gradients_place_is_the_same)
+{
+    enum { W = 5, STEPS = 6 };
+    for (int ball = 0; ball < 2; ball++) {
+        const struct optimiser optimiser = {
+            .width = W, .rounds = STEPS, .rate = 0.3, .decay = 0.5, .radius = ball};
+        double state[W] = {0.25, -0.5, 1e-3, 0, 7};
+        double before[W];
+        for (uint64_t round = 0; round < STEPS; round++) {
+            double gradient[W] = {0.1 * (double)round, -3, 1e-9, 1, round == 3 ? 1e300 : -1};
+            memcpy(before, state, sizeof before);
+            optimiser_step(state, &optimiser, gradient, round);
+            optimiser_step_weights(gradient, before, &optimiser, round);
+            cr_expect_eq(memcmp(gradient, state, sizeof state), 0, "round %u", (unsigned)round);
+        }
+    }
+    struct optimiser other = {.width = W, .rounds = 1, .rate = 1};
+    cr_expect(optimiser_is_weights(&other));
+    other.average = AVERAGE_POLYNOMIAL;
+    cr_expect_not(optimiser_is_weights(&other));
+}

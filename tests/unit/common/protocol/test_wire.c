@@ -166,6 +166,8 @@ Test(wire, packs_legs_and_lines_as_protoc_does)
     }
     start(&m, MESSAGE_WANT);
     check_known("want", &m);
+    m.as.want.shared = true;
+    check_known("want-shared", &m);
     start(&m, MESSAGE_LINE);
     m.as.line.port = 65535;
     memset(m.as.line.id, 0x5e, sizeof m.as.line.id);

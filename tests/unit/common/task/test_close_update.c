@@ -177,6 +177,22 @@ Test(close_update, or_in_4_bytes_a_number_where_the_job_says_so, .init = setup, 
     cr_expect_eq(shown().size, WIDTH * sizeof(double), "the next stage says nothing of it");
 }
 
+/* A large state is not copied: what the journal was given becomes the outcome's. */
+Test(close_update, rows_that_are_offered_become_the_state, .init = setup, .fini = teardown)
+{
+    close_round(0);
+    double *rows = closing.rows;
+    const double *mine = rows;
+    closing.rows = NULL;
+    record.as.round.blob_bytes = WIDTH * sizeof *rows;
+    cr_assert_eq(outcome_add_own(&outcome, &job, &record, &rows, WIDTH * sizeof *rows), STATUS_OK);
+    cr_expect_null(rows);
+    cr_expect_eq(outcome.state, mine);
+    for (int j = 0; j < WIDTH; j++) {
+        cr_expect_float_eq(outcome.state[j], descended(j, 1), 1e-15);
+    }
+}
+
 /* Agents take finite numbers alone, and would decline what is too large for 4 bytes. */
 Test(close_update, what_is_too_large_for_4_bytes_becomes_the_largest, .init = setup,
      .fini = teardown)
