@@ -2,7 +2,7 @@
 
 #include "agent/main_approve.h"
 #include "base/decimal.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "io/daemon.h"
 #include "job/again.h"
 #include "job/round.h"

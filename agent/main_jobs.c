@@ -3,7 +3,7 @@
 
 #include "agent/main_approve.h"
 #include "base/decimal.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "json/json_text.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "agent/main_balance.h"
 #include "base/decimal.h"
 #include "base/exit_code.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "io/daemon.h"
 #include "io/journal.h"
 #include "protocol/wire.h"

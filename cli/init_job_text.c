@@ -1,6 +1,6 @@
 /* The text of `hedgerow init job`. Bounds and categories are those of the data dictionary, which are public. */
 
-#include "cli/init_job_target.h"
+#include "cli/init_job.h"
 
 #include "base/bytes.h"
 #include "base/text.h"

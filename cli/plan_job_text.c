@@ -1,7 +1,7 @@
 /* A plan as a person reads it: stages, noise under every trust, warnings, and what is expected. */
 
 #include "base/decimal.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "cli/plan.h"
 #include "cli/plan_job.h"
 #include "cli/plan_job_table.h"

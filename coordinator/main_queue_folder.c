@@ -4,7 +4,6 @@
 #include "coordinator/main_queue_folder.h"
 
 #include "base/file.h"
-#include "base/folder.h"
 #include "base/owned.h"
 #include "io/clock.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS_MOST = 100000, BATCH_MOST = 1000000000 }; /* as the keys' ranges: job/draft_stage.c */
+enum { ROUNDS_MOST = 100000, BATCH_MOST = 1000000000 }; /* as the keys' ranges: job/draft.c */
 
 struct draft_forecaster {
     char name[JOB_NAME_BYTES];
