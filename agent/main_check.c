@@ -23,8 +23,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PROGRAM "hedgerow-agent"
-
 static enum status count_cells(struct dataset *data, const struct site *site, struct why *why)
 {
     const char *path = site->settings.data;

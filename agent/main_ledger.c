@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define PROGRAM "hedgerow-agent"
-
 enum { TIME_BYTES = 32, EVENT_BYTES = 128 };
 
 struct ledger_print {

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRAM "hedgerow-coordinator"
-
 enum {
     PAGE_BYTES = 48 * 1024, /* of a list: one more row fits into a frame */
     PAGE_ROUNDS = 64,

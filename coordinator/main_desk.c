@@ -25,8 +25,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define PROGRAM "hedgerow-coordinator"
-
 enum {
     LIST_LOOK_MS = 200,
     QUESTIONS_PER_TURN = 16, /* then the lists have their turn: a flood delays no revocation */

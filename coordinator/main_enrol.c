@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PROGRAM "hedgerow-coordinator"
-
 static void notify(UNUSED void *self, const char *name, bool enrolled)
 {
     (void)printf("%s: %s\n", name, enrolled ? "enrolled" : "its token has expired or was revoked");

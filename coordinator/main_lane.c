@@ -141,12 +141,26 @@ struct going_on {
     bool more;
 };
 
+static void tell_empty(const struct run *run)
+{
+    if (stay_count(&run->stay) == 0 && collect_is_collector(&run->office)) {
+        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
+                  "no job is led: this collector waits for one");
+    } else if (stay_count(&run->stay) == 0 && run->stay.aside_count > 0) {
+        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
+                  "no job runs; set aside: %zu, as job-set-aside says", run->stay.aside_count);
+    } else if (stay_count(&run->stay) == 0) {
+        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
+                  "no job waits: `" PROGRAM " submit` brings one");
+    }
+}
+
 static void look_for_more(void *self)
 {
     struct going_on *on = self;
     const struct lane *lane = on->lane;
     if (on->chosen && lane->job != NULL) {
-        lane_tell_empty(lane->run);
+        tell_empty(lane->run);
     }
     face_turn(&lane->run->face);
     on->more = on->chosen && (lane->job == NULL || lane->job->number != 0);
@@ -287,8 +301,6 @@ void lane_set_all(struct run *run)
 
 /* The lane of the agents whom no job of the queue asks. It has no journal. */
 
-#define PROGRAM "hedgerow-coordinator"
-
 struct dictionary_sink lane_dictionaries(struct run *run)
 {
     run->shelf = (struct shelf){&run->office, &run->daemon.log};
@@ -310,20 +322,6 @@ static void no_close(UNUSED void *self)
 {
 }
 
-void lane_tell_empty(const struct run *run)
-{
-    if (stay_count(&run->stay) == 0 && collect_is_collector(&run->office)) {
-        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
-                  "no job is led: this collector waits for one");
-    } else if (stay_count(&run->stay) == 0 && run->stay.aside_count > 0) {
-        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
-                  "no job runs; set aside: %zu, as job-set-aside says", run->stay.aside_count);
-    } else if (stay_count(&run->stay) == 0) {
-        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
-                  "no job waits: `" PROGRAM " submit` brings one");
-    }
-}
-
 enum status lane_make_idle(struct run *run, struct machine *machine, struct journal *journal)
 {
     const struct dictionary_sink sink = lane_dictionaries(run);
@@ -333,7 +331,7 @@ enum status lane_make_idle(struct run *run, struct machine *machine, struct jour
         *machine = idle_machine(run->idle);
         *journal = (struct journal){.each = no_records, .trouble = no_trouble, .close = no_close};
         face_set_idle(&run->face, true);
-        lane_tell_empty(run);
+        tell_empty(run);
     }
     return status;
 }

@@ -7,7 +7,7 @@
  * cancels. Mironov, Talwar and Zhang 2019 (section 3.3, and their theorem 5: where a reflection
  * swaps P and Q this direction is the larger one). Between whole orders the logarithm, which is
  * convex in alpha and 0 at alpha = 1, lies below its chord; so it does for the other direction. Of
- * Gaussian noise sampled_gaussian.c has every order itself.
+ * Gaussian noise sampled_gaussian_moment() has every order itself.
  *
  * Replacing one record is another pair, (1 - q) mu_0 + q mu_1 against (1 - q) mu_0 + q mu_1', and not
  * dominated by the one above (loss.c; tests/property/common/account/test_closed.c has two runs of it
@@ -18,7 +18,7 @@
  *   E[r^alpha] - 1 = alpha (alpha - 1) [integral over c >= 1 of c^(alpha-2) H_c(P, Q)
  *                                       + integral over c >= 1 of c^(-alpha-1) H_c(Q, P)].
  *
- * With H_c in place of H_c(Q, P) both can be carried out for Gaussian noise (sampled_gaussian.c). For
+ * With H_c in place of H_c(Q, P) both can be carried out for Gaussian noise (sampled_gaussian_moment). For
  * other noise the second integral is E_Q[psi(r)] over r = P/Q > 1, psi(r) = integral
  * from 1 to r of c^(-alpha-1) (r - c) dc <= (r - 1)^2/2. So the moment grows by at most
  * alpha (alpha - 1)/2 E_Q[(r - 1)^2], which is the moment of order 2, less 1, times alpha (alpha - 1)/2;
@@ -39,92 +39,6 @@
 #include <stdbool.h>
 
 #define ALPHA_MAX 1024
-
-/* ln(e^x - 1), x > 0 */
-static double log_expm1(double x)
-{
-    return x > 30 ? x + log1p(-exp(-x)) : log(expm1(x));
-}
-
-/* ln E_Q[..] of a whole order, rounded up */
-static double log_moment(const struct privacy_event *event, double alpha,
-                         double (*whole)(const struct privacy_event *event, double alpha))
-{
-    double odds = log(event->sampling) - log1p(-event->sampling);
-    double weight = alpha * log1p(-event->sampling);
-    double size = fabs(weight);
-    double top = -INFINITY;
-    double sum = 0; /* of e^(term - top) */
-    for (int i = 1; i <= (int)alpha; i++) {
-        double j = i;
-        weight += log((alpha - j + 1) / j) + odds;
-        size = fmax(size, fabs(weight));
-        double log_ratio = j < 2 ? 0 : (j - 1) * whole(event, j);
-        if (!(log_ratio > 0)) {
-            continue;
-        }
-        double term = weight + log_expm1(log_ratio);
-        size = fmax(size, fabs(log_ratio));
-        sum = term > top ? sum * exp(top - term) + 1 : sum + exp(term - top);
-        top = fmax(top, term);
-    }
-    if (!(sum > 0)) {
-        return 0;
-    }
-    double logarithm = top + log(sum) + 4 * DBL_EPSILON * (alpha + 4) * (size + fabs(odds) + 8);
-    double moment = logarithm > 30 ? logarithm + exp(-logarithm) : log1p(exp(logarithm));
-    return rounding_up(moment, 4);
-}
-
-/* ln E_Q[..] of any order up to ALPHA_MAX, rounded up */
-static double log_moment_between(const struct privacy_event *event, double alpha,
-                                 double (*whole)(const struct privacy_event *event, double alpha))
-{
-    double below = floor(alpha);
-    double share = alpha - below; /* of the order above */
-    double moment = share < 1 && below >= 2 ? (1 - share) * log_moment(event, below, whole) : 0;
-    if (share > 0) {
-        moment += share * log_moment(event, below + 1, whole);
-    }
-    return rounding_up(moment, 8);
-}
-
-/* ln(e^moment + growth), where the growth is the smaller of the two that the head of this file
- * proves; rounded up. */
-static double log_moment_replaced(const struct privacy_event *event, double alpha, double moment,
-                                  double (*whole)(const struct privacy_event *event, double alpha))
-{
-    double least = -expm1(-moment); /* e^-moment times the growth */
-    double second = log_moment(event, 2, whole);
-    if (second < 600 && moment < 600) {
-        double growth = alpha * (alpha - 1) / 2 * expm1(second) * exp(-moment);
-        least = fmin(least, growth);
-    }
-    return rounding_up(moment + log1p(rounding_up(least, 16)), 8);
-}
-
-double sampled_divergence(const struct privacy_event *event, double alpha, bool close,
-                          double (*whole)(const struct privacy_event *event, double alpha))
-{
-    bool replaced = event->neighbours == NEIGHBOURS_REPLACE_ONE;
-    double moment = INFINITY;
-    if (alpha > ALPHA_MAX) {
-        return INFINITY;
-    }
-    bool cells = close && event->mechanism == MECHANISM_GAUSSIAN;
-    if (cells && (replaced || floor(alpha) < alpha)) {
-        double ratio = rounding_quotient_up(event->sensitivity, event->parameter);
-        moment = sampled_gaussian_moment(ratio, event->sampling, alpha, replaced);
-    }
-    if (!cells || !replaced) {
-        double between = log_moment_between(event, alpha, whole);
-        if (replaced && isfinite(between)) {
-            between = log_moment_replaced(event, alpha, between, whole);
-        }
-        moment = fmin(moment, between);
-    }
-    return rounding_up(moment / (alpha - 1), 8);
-}
 
 /* With b = e^(m s) the ratio of the unsampled outputs at s + m/2 deviations from the centre of Q, m the
  * distance in deviations, and r = 1 + q (b - 1):
@@ -241,7 +155,11 @@ static double lower_side(const struct curve *curve)
     return INFINITY;
 }
 
-double sampled_gaussian_moment(double ratio, double sampling, double alpha, bool replaced)
+/* Bounds ln E_Q[(P/Q)^alpha] from above, for a ratio > 0 of sensitivity over sigma, at any finite alpha > 1. replaced: the pair is that of
+ * the head of this file, no better than a record replaced, in either order; else a record removed. INFINITY where the moment is so large
+ * that the unsampled one will do. At most 3 % above the truth for ratios up to 2, mostly 0.5 %. Cost: some hundred cells, two error
+ * functions each. */
+static double sampled_gaussian_moment(double ratio, double sampling, double alpha, bool replaced)
 {
     struct curve curve = {ratio, sampling, alpha, replaced};
     double sum = upper_side(&curve);
@@ -249,4 +167,90 @@ double sampled_gaussian_moment(double ratio, double sampling, double alpha, bool
         sum += lower_side(&curve);
     }
     return rounding_up(log1p(sum * (1 + ROUNDING)), 4);
+}
+
+/* ln(e^x - 1), x > 0 */
+static double log_expm1(double x)
+{
+    return x > 30 ? x + log1p(-exp(-x)) : log(expm1(x));
+}
+
+/* ln E_Q[..] of a whole order, rounded up */
+static double log_moment(const struct privacy_event *event, double alpha,
+                         double (*whole)(const struct privacy_event *event, double alpha))
+{
+    double odds = log(event->sampling) - log1p(-event->sampling);
+    double weight = alpha * log1p(-event->sampling);
+    double size = fabs(weight);
+    double top = -INFINITY;
+    double sum = 0; /* of e^(term - top) */
+    for (int i = 1; i <= (int)alpha; i++) {
+        double j = i;
+        weight += log((alpha - j + 1) / j) + odds;
+        size = fmax(size, fabs(weight));
+        double log_ratio = j < 2 ? 0 : (j - 1) * whole(event, j);
+        if (!(log_ratio > 0)) {
+            continue;
+        }
+        double term = weight + log_expm1(log_ratio);
+        size = fmax(size, fabs(log_ratio));
+        sum = term > top ? sum * exp(top - term) + 1 : sum + exp(term - top);
+        top = fmax(top, term);
+    }
+    if (!(sum > 0)) {
+        return 0;
+    }
+    double logarithm = top + log(sum) + 4 * DBL_EPSILON * (alpha + 4) * (size + fabs(odds) + 8);
+    double moment = logarithm > 30 ? logarithm + exp(-logarithm) : log1p(exp(logarithm));
+    return rounding_up(moment, 4);
+}
+
+/* ln E_Q[..] of any order up to ALPHA_MAX, rounded up */
+static double log_moment_between(const struct privacy_event *event, double alpha,
+                                 double (*whole)(const struct privacy_event *event, double alpha))
+{
+    double below = floor(alpha);
+    double share = alpha - below; /* of the order above */
+    double moment = share < 1 && below >= 2 ? (1 - share) * log_moment(event, below, whole) : 0;
+    if (share > 0) {
+        moment += share * log_moment(event, below + 1, whole);
+    }
+    return rounding_up(moment, 8);
+}
+
+/* ln(e^moment + growth), where the growth is the smaller of the two that the head of this file
+ * proves; rounded up. */
+static double log_moment_replaced(const struct privacy_event *event, double alpha, double moment,
+                                  double (*whole)(const struct privacy_event *event, double alpha))
+{
+    double least = -expm1(-moment); /* e^-moment times the growth */
+    double second = log_moment(event, 2, whole);
+    if (second < 600 && moment < 600) {
+        double growth = alpha * (alpha - 1) / 2 * expm1(second) * exp(-moment);
+        least = fmin(least, growth);
+    }
+    return rounding_up(moment + log1p(rounding_up(least, 16)), 8);
+}
+
+double sampled_divergence(const struct privacy_event *event, double alpha, bool close,
+                          double (*whole)(const struct privacy_event *event, double alpha))
+{
+    bool replaced = event->neighbours == NEIGHBOURS_REPLACE_ONE;
+    double moment = INFINITY;
+    if (alpha > ALPHA_MAX) {
+        return INFINITY;
+    }
+    bool cells = close && event->mechanism == MECHANISM_GAUSSIAN;
+    if (cells && (replaced || floor(alpha) < alpha)) {
+        double ratio = rounding_quotient_up(event->sensitivity, event->parameter);
+        moment = sampled_gaussian_moment(ratio, event->sampling, alpha, replaced);
+    }
+    if (!cells || !replaced) {
+        double between = log_moment_between(event, alpha, whole);
+        if (replaced && isfinite(between)) {
+            between = log_moment_replaced(event, alpha, between, whole);
+        }
+        moment = fmin(moment, between);
+    }
+    return rounding_up(moment / (alpha - 1), 8);
 }

@@ -37,7 +37,9 @@ static struct linear classes_of(const struct table1_column *column, size_t class
     return present_of(column, of);
 }
 
-double least_again(const struct linear *own, const struct linear *next, double times)
+/* How many records may be found at the least where so many times as many are asked again: own was found, and next has the noise
+ * of the next release (advice_least). */
+static double least_again(const struct linear *own, const struct linear *next, double times)
 {
     const double chance = times > 1 ? times * fmax(own->value, 0) : 0; /* other records */
     const struct advice_asked asked = {.found = own->value,

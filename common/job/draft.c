@@ -56,7 +56,7 @@ static const struct config_key cohort_keys[] = {
 #undef KEY_OF
 
 #define KEY_OF struct draft
-const struct config_key draft_keys[] = {
+static const struct config_key draft_keys[] = {
     KEY_NAME("job", name, REQUIRED("hospitals-mortality")),
     KEY_TABLE("data", data, draft_data_keys, REQUIRED("{label: ..., features: ...}")),
     KEY_TABLE("privacy", privacy, privacy_keys,
