@@ -22,8 +22,8 @@ static enum status check_trust(const char *name, struct why *why)
     char hint[NEAR_HINT_BYTES];
     struct near near = near_to((struct slice){name, strlen(name)});
     for (unsigned i = 0; i < TRUST_COUNT; i++) {
-        near_offer(&near, job_trust_name((enum job_trust)i));
-        if (strcmp(name, job_trust_name((enum job_trust)i)) == 0) {
+        near_offer(&near, job_trust_name(i));
+        if (strcmp(name, job_trust_name(i)) == 0) {
             return STATUS_OK;
         }
     }

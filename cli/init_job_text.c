@@ -169,7 +169,7 @@ static void put_name(FILE *out, const struct init_job *asked)
 static bool trust_is_masked(const char *name)
 {
     for (unsigned i = 0; i < TRUST_COUNT; i++) {
-        if (strcmp(name, job_trust_name((enum job_trust)i)) == 0) {
+        if (strcmp(name, job_trust_name(i)) == 0) {
             return trust_at((enum job_trust)i)->masked;
         }
     }

@@ -8,16 +8,6 @@
 #include <stdalign.h>
 #include <stdio.h>
 
-static const char *unit_choice(unsigned index)
-{
-    return job_unit_name((enum job_unit)index);
-}
-
-static const char *trust_choice(unsigned index)
-{
-    return job_trust_name((enum job_trust)index);
-}
-
 /* The only neighbours there are; the text says so, because epsilon means nothing without. */
 static const char *neighbours_choice(unsigned index)
 {
@@ -31,9 +21,9 @@ static const struct config_foreign other_files[] = {
 /* clang-format off */
 #define KEY_OF struct draft_privacy
 static const struct config_key privacy_keys[] = {
-    KEY_CHOICE("unit", unit, unit_choice, REQUIRED("record")),
+    KEY_CHOICE("unit", unit, job_unit_name, REQUIRED("record")),
     KEY_CHOICE("neighbours", neighbours, neighbours_choice, REQUIRED("replace_one")),
-    KEY_CHOICE("trust", trust, trust_choice, REQUIRED("local")),
+    KEY_CHOICE("trust", trust, job_trust_name, REQUIRED("local")),
     KEY_FIXED("epsilon", epsilon_micro, EPSILON_DECIMALS, 1, 1000 * EPSILON_MICRO_ONE, REQUIRED("1")),
     KEY_FIXED("delta", delta_atto, DELTA_DECIMALS, 0, DELTA_ATTO_ONE / 10, DEFAULT("0", "0")),
     KEY_END,
@@ -79,24 +69,9 @@ const char *draft_path(char path[static CONFIG_PATH_BYTES], const char *list, si
 
 /* The keys that stages of several tasks have, and the table made of them and of each task's own. */
 
-static const char *task_choice(unsigned index)
-{
-    return task_name((enum task)index);
-}
-
-static const char *strategy_choice(unsigned index)
-{
-    return strategy_name((enum strategy)index);
-}
-
 static const char *loss_choice(unsigned index)
 {
     return index < LOSS_KINDS ? loss_name((enum loss_kind)index) : NULL;
-}
-
-static const char *noise_choice(unsigned index)
-{
-    return job_noise_name((enum job_noise)index);
 }
 
 /* clang-format off */
@@ -111,8 +86,8 @@ static const struct config_key experts_keys[] = {
 
 #define KEY_OF struct draft_stage
 const struct config_key draft_stage_keys[] = {
-    KEY_CHOICE("task", task, task_choice, REQUIRED("fit")),
-    KEY_CHOICE("strategy", strategy, strategy_choice, OPTIONAL("rwm")),
+    KEY_CHOICE("task", task, task_name, REQUIRED("fit")),
+    KEY_CHOICE("strategy", strategy, strategy_name, OPTIONAL("rwm")),
     KEY_CHOICE("loss", loss, loss_choice, OPTIONAL("logistic")),
     KEY_NUMBER("loss_parameter", loss_parameter, 0, 2, DEFAULT("0", "0.5")),
     KEY_EXACT("share", share_nano, SHARE_PLACES, 1, SHARE_ONE, OPTIONAL("0.5")),
@@ -122,7 +97,7 @@ const struct config_key draft_stage_keys[] = {
     KEY_TABLE("experts", experts, experts_keys, OPTIONAL("{own: true, shifts: [-0.5, 0.5]}")),
     KEY_WHOLE("rounds", rounds, 1, 100000, DEFAULT("1", "12")),
     KEY_PORTION("batch", batch, 1, 1000000000, DEFAULT("1", "100")),
-    KEY_CHOICE("noise", noise, noise_choice, DEFAULT("laplace", "gaussian")),
+    KEY_CHOICE("noise", noise, job_noise_name, DEFAULT("laplace", "gaussian")),
     KEY_TABLE("map", map, draft_map_keys, OPTIONAL("{kind: fourier, kernel: gaussian, gamma: 1, features: 200, seed: 42}")),
     KEY_END,
 };
