@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* The records that this site states. A share counts no more of them than the job lets count. */
 static struct terms_size size_of(const struct site *site, const struct job *job)

@@ -18,10 +18,8 @@
 #include "learn/table.h"
 #include "protocol/message.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 static enum status count_cells(struct dataset *data, const struct site *site, struct why *why)
 {

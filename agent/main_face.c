@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { PERIOD_MS = 1000, JOBS_SHOWN = 50, ID_DIGITS = 16, EVENT_BYTES = 128, NUMBER_BYTES = 24 };
 

@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { DAY_MS = 86400000 };
 

@@ -1,9 +1,9 @@
 /* `hedgerow plan job`: the request, and the answer that it takes. */
 
 #include "cli/plan_job.h"
+#include "cli/command.h"
 
 #include "base/text.h"
-#include "cli/plan.h"
 #include "cli/plan_job_table.h"
 #include "config/config.h"
 #include "config/options.h"

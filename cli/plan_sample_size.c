@@ -3,8 +3,6 @@
 #include "cli/plan.h"
 #include "learn/sample_size.h"
 
-#include <stdio.h>
-
 static enum exit_code print_size(const struct command *command, const struct sample_size *size,
                                  const char *title, const char *advice, bool json)
 {

@@ -5,7 +5,6 @@
 #include "learn/model.h"
 #include "learn/table.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

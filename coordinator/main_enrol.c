@@ -10,7 +10,6 @@
 #include "protocol/message.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void notify(UNUSED void *self, const char *name, bool enrolled)
 {

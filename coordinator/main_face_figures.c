@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ID_DIGITS = 16, NUMBER_BYTES = 24, STATES_MAX = 32, NAMED_MAX = 1000, READING_MS = 10000 };

@@ -8,8 +8,6 @@
 #include "query/query.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { TEXT_BYTES = 1100 }; /* of a line of the log, with the job before it */
 

@@ -5,7 +5,6 @@
 
 #include "base/file.h"
 #include "base/owned.h"
-#include "io/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

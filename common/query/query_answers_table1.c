@@ -1,7 +1,6 @@
 /* query_answers_table1.c - the figures of a Table 1: of each variable, in each group and in all. */
 
 #include "base/check.h"
-#include "dp/encode.h"
 #include "estimate/cells.h"
 #include "estimate/evaluate.h"
 #include "query/query_advice.h"
@@ -9,7 +8,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct table1_figure lower_of(const struct table1_column *column)

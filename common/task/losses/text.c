@@ -3,7 +3,6 @@
  * paid for (plays.c). */
 
 #include "config/keys.h"
-#include "dp/encode.h"
 #include "job/reach.h"
 #include "job/trust.h"
 #include "task/losses/stage.h"
