@@ -1,4 +1,4 @@
-#include "coordinator/main_acts_private.h"
+#include "coordinator/main_acts.h"
 
 #include "io/clock.h"
 #include "io/roster.h"

@@ -1,6 +1,6 @@
 /* RESULT and READ: the files of a job that is over. */
 
-#include "coordinator/main_acts_private.h"
+#include "coordinator/main_acts.h"
 #include "crypto/digest.h"
 #include "json/json_text.h"
 

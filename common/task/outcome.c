@@ -3,7 +3,6 @@
 #include "base/bytes.h"
 #include "crypto/digest.h"
 #include "task/close.h"
-#include "task/outcome_history.h"
 
 #include <float.h>
 #include <math.h>
