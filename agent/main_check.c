@@ -1,12 +1,11 @@
 /* `hedgerow-agent check` and `enrol`: what a site does before its agent runs. */
 
-#include "agent/capacity.h"
 #include "agent/judge.h"
 #include "agent/main.h"
 #include "agent/main_approve.h"
 #include "base/decimal.h"
 #include "base/exit_code.h"
-#include "base/plural.h"
+#include "base/text.h"
 #include "describe/describe.h"
 #include "describe/warnings.h"
 #include "io/daemon.h"

@@ -7,7 +7,7 @@
 #include "agent/main_balance.h"
 #include "base/decimal.h"
 #include "base/log.h"
-#include "http/facts_common.h"
+#include "http/facts.h"
 #include "io/clock.h"
 #include "io/journal.h"
 

@@ -3,7 +3,6 @@
 
 #include "agent/participant_state.h"
 
-#include "agent/capacity.h"
 #include "agent/judge.h"
 #include "base/check.h"
 

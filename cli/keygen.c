@@ -1,7 +1,7 @@
 #include "base/bytes.h"
 #include "cli/command.h"
 #include "config/options.h"
-#include "crypto/sign.h"
+#include "crypto/key.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #include "coordinator/main_desk.h"
 
 #include "base/exit_code.h"
-#include "base/plural.h"
+#include "base/text.h"
 #include "coordinator/main_acts.h"
 #include "io/allowance.h"
 #include "io/clock.h"

@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /** Adds to a text of at most bytes - 1; what does not fit is cut. */
@@ -34,5 +35,17 @@ void wrap_print_in(FILE *out, int columns, int used, int indent, const char *for
  * used: columns of the first line that are taken; indent: spaces before each line after it. */
 void wrap_print(FILE *out, int used, int indent, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The words behind a number: "1 key", "2 keys". */
+
+static inline const char *plural_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static inline const char *plural_are(uint64_t count)
+{
+    return count == 1 ? "is" : "are";
+}
 
 #endif
