@@ -1,4 +1,4 @@
-/* judge.h - whether a job is answered here at all: the site's policy, then its data dictionary. */
+/* judge.h - whether a job is answered here at all: the site's policy, then its data dictionary; and whether it fits. */
 
 #ifndef AGENT_JUDGE_H
 #define AGENT_JUDGE_H
@@ -23,5 +23,33 @@ MUST_USE enum status judge_job(const struct policy *policy, const struct diction
 /** The second half alone: columns, kinds, and the admitted records for every round of every stage. */
 MUST_USE enum status judge_data(const struct dictionary *dictionary, struct job *job,
                                 struct why *why);
+
+/* Whether a job fits into this site's machine and into its public slots, by public numbers alone. */
+
+/**
+ * Holds the memory that a job needs against what there is.
+ *
+ * memory_bytes  in  for records and computations; 0: no limit is known, and everything fits
+ * record_count  in  as many as is publicly known; the need grows with it
+ *
+ * Fails with STATUS_REFUSED; why says the stage, what it needs and what to change.
+ * Privacy: looks at no record; record_count must be public where others see the outcome.
+ */
+MUST_USE enum status capacity_check(uint64_t memory_bytes, const struct job *job,
+                                    uint64_t record_count, struct why *why);
+
+/**
+ * Holds the longest computation of a job whose time may depend on records against the slot that is to hide it.
+ *
+ * speed         in  operations a second, of speed_measure; 0: not known, and everything fits
+ * slot_ms       in  the policy's answer_slot_ms
+ * record_count  in  as for capacity_check
+ *
+ * Fails with STATUS_REFUSED; why says the stage, what it needs, which slot would do and what to change. On
+ * success why (may be NULL) says what the job needs.
+ * Privacy: looks at no record.
+ */
+MUST_USE enum status capacity_check_slot(double speed, uint32_t slot_ms, const struct job *job,
+                                         uint64_t record_count, struct why *why);
 
 #endif

@@ -5,8 +5,6 @@
 #include "base/embedded.h"
 #include "io/daemon.h"
 
-#define PROGRAM "hedgerow-agent"
-
 extern const struct embedded agent_texts[];
 
 /* The files to begin with. */

@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define PROGRAM "hedgerow-agent" /* in messages and commands */
+
 struct arguments {
     const char *config;
     const char *table;     /* describe: the records */

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PROGRAM "hedgerow-agent"
-
 static bool says_yes(void)
 {
     char line[16] = "";

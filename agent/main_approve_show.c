@@ -2,7 +2,7 @@
 
 #include "agent/main_approve.h"
 #include "base/decimal.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "io/daemon.h"
 #include "job/again.h"
 #include "job/round.h"
@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* The records that this site states. A share counts no more of them than the job lets count. */
 static struct terms_size size_of(const struct site *site, const struct job *job)

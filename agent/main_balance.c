@@ -10,7 +10,6 @@
 #include "base/check.h"
 #include "base/decimal.h"
 #include "base/text.h"
-#include "base/wrap.h"
 #include "json/json_text.h"
 
 #include <inttypes.h>

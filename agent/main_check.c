@@ -1,12 +1,11 @@
 /* `hedgerow-agent check` and `enrol`: what a site does before its agent runs. */
 
-#include "agent/capacity.h"
 #include "agent/judge.h"
 #include "agent/main.h"
 #include "agent/main_approve.h"
 #include "base/decimal.h"
 #include "base/exit_code.h"
-#include "base/plural.h"
+#include "base/text.h"
 #include "describe/describe.h"
 #include "describe/warnings.h"
 #include "io/daemon.h"
@@ -18,12 +17,8 @@
 #include "learn/table.h"
 #include "protocol/message.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-
-#define PROGRAM "hedgerow-agent"
 
 static enum status count_cells(struct dataset *data, const struct site *site, struct why *why)
 {

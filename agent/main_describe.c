@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRAM "hedgerow-agent"
-
 static bool read_separator(char *separator, const char *name, char hint[static NEAR_HINT_BYTES])
 {
     struct near near = near_to((struct slice){name, name == NULL ? 0 : strlen(name)});

@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PROGRAM "hedgerow-agent"
-
 void site_approvals_path(const struct site *site, char path[static DESK_PATH_BYTES])
 {
     (void)snprintf(path, DESK_PATH_BYTES, "%s/approvals", site->settings.state);

@@ -7,14 +7,13 @@
 #include "agent/main_balance.h"
 #include "base/decimal.h"
 #include "base/log.h"
-#include "http/facts_common.h"
+#include "http/facts.h"
 #include "io/clock.h"
 #include "io/journal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { PERIOD_MS = 1000, JOBS_SHOWN = 50, ID_DIGITS = 16, EVENT_BYTES = 128, NUMBER_BYTES = 24 };
 

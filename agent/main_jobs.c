@@ -3,13 +3,12 @@
 
 #include "agent/main_approve.h"
 #include "base/decimal.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "json/json_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* One text, over all its runs. */
 struct seen_text {

@@ -5,7 +5,7 @@
 #include "agent/main_balance.h"
 #include "base/decimal.h"
 #include "base/exit_code.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "io/daemon.h"
 #include "io/journal.h"
 #include "protocol/wire.h"
@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-#define PROGRAM "hedgerow-agent"
 
 enum { TIME_BYTES = 32, EVENT_BYTES = 128 };
 

@@ -16,8 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PROGRAM "hedgerow-agent"
-
 enum {
     PATH_BYTES = SETTINGS_PATH_BYTES + 32,
     DIGITS = 2 * DIGEST_BYTES,

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRAM "hedgerow-agent"
-
 enum { LINE_BYTES = MASKS_NAME_BYTES + 2 * DIGEST_BYTES + 4 };
 
 static const char HEADING[] =

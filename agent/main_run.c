@@ -24,8 +24,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PROGRAM "hedgerow-agent"
-
 struct run {
     struct site site;
     struct masks_self masks; /* all NULL: this site masks nothing */

@@ -10,7 +10,6 @@
 #include "learn/speed.h"
 #include "learn/table.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,13 +3,11 @@
 
 #include "agent/participant_state.h"
 
-#include "agent/capacity.h"
 #include "agent/judge.h"
 #include "base/check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { DAY_MS = 86400000 };
 

@@ -14,16 +14,6 @@
 
 enum { VALUE_BYTES = 8 /* of one number in an answer or artifact */ };
 
-static const char *task_choice(unsigned index)
-{
-    return task_name((enum task)index);
-}
-
-static const char *trust_choice(unsigned index)
-{
-    return job_trust_name((enum job_trust)index);
-}
-
 static const char *approval_choice(unsigned index)
 {
     static const char *const name[] = {[APPROVAL_PERSON] = "person", [APPROVAL_POLICY] = "policy"};
@@ -54,9 +44,9 @@ static const struct config_key policy_keys[] = {
         DOC("The least that each answer must use up of epsilon: its charge stays in the journal for ever. 0: any.")),
     KEY_WHOLE("cohort_minimum", cohort_min, 1, JOB_AGENTS_MAX, REQUIRED("3"),
         DOC("Join no job that would go on with fewer agents.")),
-    KEY_SET("tasks", task_allowed, TASK_COUNT, task_choice, REQUIRED("[fit, losses]"),
+    KEY_SET("tasks", task_allowed, TASK_COUNT, task_name, REQUIRED("[fit, losses]"),
         DOC("What a job may do here.")),
-    KEY_SET("trust", trust_allowed, TRUST_COUNT, trust_choice, REQUIRED("[local]"),
+    KEY_SET("trust", trust_allowed, TRUST_COUNT, job_trust_name, REQUIRED("[local]"),
         DOC("Who adds the noise: local, distributed (needs peers), or central: this site sends EXACT sums.")),
     KEY_TEXT("peers", peers, OPTIONAL("peers"),
         DOC("Trust distributed: the list of institutions that this site takes for independent ones (`peers add`).")),

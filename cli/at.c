@@ -152,8 +152,7 @@ enum exit_code run_enrol(const struct command *command, int count, char **argume
     struct at at;
     struct token token = {.until_s = 0};
     struct why why = {""};
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-            STATUS_OK ||
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK ||
         at_check_name(asked.at, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }

@@ -146,8 +146,7 @@ static enum status read_request(struct audit_request *request, int count, char *
 
     request->setting.sensitivity = SENSITIVITY_DEFAULT;
     request->samples = SAMPLES_DEFAULT;
-    enum status status =
-        options_read(option, sizeof option / sizeof option[0], count, argument, why);
+    enum status status = options_read(OPTIONS(option), count, argument, why);
     if (status == STATUS_OK) {
         status = names(&request->subject, name, why);
     }

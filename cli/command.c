@@ -3,7 +3,7 @@
 #include "base/embedded.h"
 #include "base/near.h"
 #include "base/output.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "json/json_text.h"
 
 #include <stdarg.h>

@@ -301,8 +301,7 @@ enum exit_code run_init_evaluate(const struct command *command, int count, char 
          .min = 1,
          .max = JOB_AGENTS_MAX,
          .what = "N"}};
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-        STATUS_OK) {
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
     return command_end(command, write_job(&asked, &why), &why);

@@ -1,6 +1,6 @@
 /* The text of `hedgerow init job`. Bounds and categories are those of the data dictionary, which are public. */
 
-#include "cli/init_job_target.h"
+#include "cli/init_job.h"
 
 #include "base/bytes.h"
 #include "base/text.h"
@@ -169,7 +169,7 @@ static void put_name(FILE *out, const struct init_job *asked)
 static bool trust_is_masked(const char *name)
 {
     for (unsigned i = 0; i < TRUST_COUNT; i++) {
-        if (strcmp(name, job_trust_name((enum job_trust)i)) == 0) {
+        if (strcmp(name, job_trust_name(i)) == 0) {
             return trust_at((enum job_trust)i)->masked;
         }
     }

@@ -1,7 +1,7 @@
 #include "base/bytes.h"
 #include "cli/command.h"
 #include "config/options.h"
-#include "crypto/sign.h"
+#include "crypto/key.h"
 
 #include <stdio.h>
 
@@ -68,8 +68,7 @@ enum exit_code run_keygen(const struct command *command, int count, char **argum
     const struct option option[] = {{.name = "--out", .text = &out, .what = "DIR/NAME"},
                                     {.name = "--add-signing", .text = &old, .what = "DIR/NAME"}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-        STATUS_OK) {
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
     if ((out == NULL) == (old == NULL)) {

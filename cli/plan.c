@@ -1,6 +1,5 @@
 #include "cli/plan.h"
 
-#include "base/decimal.h"
 #include "json/json_text.h"
 
 #include <math.h>

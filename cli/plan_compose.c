@@ -153,8 +153,7 @@ enum exit_code run_plan_compose(const struct command *command, int count, char *
         {.name = "--epsilon", .real = &epsilon, .what = "E"},
         {.name = "--json", .flag = &json}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-            STATUS_OK ||
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK ||
         read_question(&question, delta, epsilon, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -246,8 +245,7 @@ enum exit_code run_plan_calibrate(const struct command *command, int count, char
         {.name = "--delta", .real = &budget.delta, .required = true, .what = "D"},
         {.name = "--json", .flag = &json}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-            STATUS_OK ||
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK ||
         check_budget(budget, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }

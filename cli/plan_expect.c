@@ -4,7 +4,7 @@
 #include "cli/plan_job.h"
 
 #include "base/decimal.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "crypto/digest.h"
 #include "dp/charge.h"
 #include "job/trust.h"

@@ -304,8 +304,7 @@ enum exit_code run_plan_hedge(const struct command *command, int count, char **a
         {.name = "--strategy", .what = "STRATEGY", .many = &named},
         {.name = "--json", .flag = &json}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-            STATUS_OK ||
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK ||
         read_request(&request, &named, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }

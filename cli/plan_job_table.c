@@ -4,7 +4,6 @@
 #include "base/decimal.h"
 
 #include "base/text.h"
-#include "base/wrap.h"
 #include "cli/plan_job.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* A plan as a person reads it: stages, noise under every trust, warnings, and what is expected. */
 
 #include "base/decimal.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "cli/plan.h"
 #include "cli/plan_job.h"
 #include "cli/plan_job_table.h"
@@ -264,8 +264,7 @@ static enum status print_trusts(const struct job_answer *answer)
     table.is_left = true;
     (void)snprintf(table.cell[0][0], TABLE_CELL_BYTES, "noise by trust");
     for (unsigned i = 0; i < TRUST_COUNT; i++) {
-        (void)snprintf(table.cell[0][i + 1], TABLE_CELL_BYTES, "%s%s",
-                       job_trust_name((enum job_trust)i),
+        (void)snprintf(table.cell[0][i + 1], TABLE_CELL_BYTES, "%s%s", job_trust_name(i),
                        (enum job_trust)i == answer->plan.job.trust ? " (this job)" : "");
     }
     for (size_t i = 0; i < answer->plan.job.stage_count; i++) {

@@ -2,7 +2,7 @@
  * work at the same time, each on a machine of its own, and share the coordinator's line. What a site computes from its records
  * is not in it: its task decides that. */
 
-#include "base/wrap.h"
+#include "base/text.h"
 #include "cli/plan_job.h"
 #include "cli/plan_job_table.h"
 #include "job/round.h"

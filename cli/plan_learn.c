@@ -111,8 +111,7 @@ enum exit_code run_plan_erm(const struct command *command, int count, char **arg
         {.name = "--width", .what = "W", .real = &request.width},
         {.name = "--json", .flag = &json}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-            STATUS_OK ||
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK ||
         read_loss(&request, &why) != STATUS_OK || rule_sensitivity(&is, fit, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -196,8 +195,7 @@ enum exit_code run_plan_select(const struct command *command, int count, char **
         {.name = "--source-norm", .what = "S", .real = &terms->source_norm},
         {.name = "--json", .flag = &json}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-            STATUS_OK ||
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK ||
         read_rule(&request, &why) != STATUS_OK ||
         choose(&choice, &error, &request, &why) != STATUS_OK ||
         rule_concentration(&gap, 1, choice.epsilon, &why) != STATUS_OK) {
@@ -278,8 +276,7 @@ enum exit_code run_plan_online(const struct command *command, int count, char **
         {.name = "--epsilon", .what = "E", .required = true, .real = &request.epsilon},
         {.name = "--json", .flag = &json}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-            STATUS_OK ||
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK ||
         check_online(&request, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }

@@ -57,8 +57,7 @@ enum exit_code run_plan_masks(const struct command *command, int count, char **a
         {.name = "--honest", .what = "H", .whole = &honest},
         {.name = "--json", .flag = &json}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-            STATUS_OK ||
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK ||
         masks_quorum_make(&quorum, (uint64_t)sites, (uint64_t)dishonest, (uint64_t)honest, &why) !=
             STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);

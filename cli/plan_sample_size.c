@@ -3,8 +3,6 @@
 #include "cli/plan.h"
 #include "learn/sample_size.h"
 
-#include <stdio.h>
-
 static enum exit_code print_size(const struct command *command, const struct sample_size *size,
                                  const char *title, const char *advice, bool json)
 {
@@ -38,8 +36,7 @@ enum exit_code run_plan_pac(const struct command *command, int count, char **arg
         {.name = "--epsilon", .what = "E", .required = true, .real = &request.epsilon},
         {.name = "--json", .flag = &json}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-            STATUS_OK ||
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK ||
         sample_size_pac(&size, &request, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -63,8 +60,7 @@ enum exit_code run_plan_sq(const struct command *command, int count, char **argu
         {.name = "--agents", .what = "N", .whole = &request.agents},
         {.name = "--json", .flag = &json}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-            STATUS_OK ||
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK ||
         sample_size_sq(&size, &request, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }

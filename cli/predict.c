@@ -5,7 +5,6 @@
 #include "learn/model.h"
 #include "learn/table.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,8 +158,7 @@ enum exit_code run_predict(const struct command *command, int count, char **argu
         {.name = "--data", .text = &request.data, .required = true, .what = "F.csv"},
         {.name = "--out", .text = &request.out, .what = "F.csv"}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-        STATUS_OK) {
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
     enum status status = predict(&request, &private, &why);

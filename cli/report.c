@@ -51,8 +51,7 @@ enum exit_code run_report(const struct command *command, int count, char **argum
         {.name = "--out", .text = &asked.out, .what = "report.html"},
         {.name = "--format", .text = &asked.format, .what = "md|csv|tex"}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-        STATUS_OK) {
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
     if (asked.format != NULL && !result_format_of(&asked.as, asked.format)) {

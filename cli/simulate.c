@@ -124,8 +124,7 @@ enum exit_code run_simulate(const struct command *command, int count, char **arg
         {.name = "--repeat", .number = &request.repeat, .min = 1, .max = REPEAT_MAX, .what = "N"},
         {.name = "--json", .flag = &request.json}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-        STATUS_OK) {
+    if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
     if (request.counted && simulation->streams_path != NULL) {

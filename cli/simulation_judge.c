@@ -3,7 +3,6 @@
 
 #include "cli/simulation.h"
 
-#include "base/file.h"
 #include "learn/blocks.h"
 #include "learn/metrics.h"
 #include "learn/model.h"

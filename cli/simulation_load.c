@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/decimal.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "describe/describe.h"
 #include "describe/warnings.h"

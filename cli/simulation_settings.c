@@ -5,7 +5,7 @@
 #include "cli/simulation.h"
 
 #include "base/file.h"
-#include "crypto/sign.h"
+#include "crypto/key.h"
 #include "describe/describe.h"
 #include "dictionary/dictionary.h"
 #include "job/work.h"

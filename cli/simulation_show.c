@@ -1,7 +1,7 @@
 /* What was asked and released, in the terminal: the same figures as the report, in the same order. */
 
 #include "base/decimal.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/simulation.h"
 #include "report/result_fields.h"

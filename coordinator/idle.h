@@ -13,7 +13,7 @@ struct idle;
 /**
  * Makes the machine.
  *
- * names  in  what the queue's folder held when no job was found in it (base/folder.h): EVENT_FILE with anything else
+ * names  in  what the queue's folder held when no job was found in it (base/file.h): EVENT_FILE with anything else
  *            ends the machine, so that no job that comes in between is missed
  *
  * Fails with STATUS_NO_MEMORY. sink's functions and log are kept.

@@ -5,8 +5,6 @@
 #include "base/embedded.h"
 #include "io/daemon.h"
 
-#define PROGRAM "hedgerow-coordinator"
-
 enum { VALID_HOURS_MAX = 24 * 365 };
 
 extern const struct embedded coordinator_texts[];

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define PROGRAM "hedgerow-coordinator" /* in messages and commands */
+
 struct arguments {
     const char *config;
     const char *folder;  /* init */

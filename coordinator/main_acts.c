@@ -1,4 +1,4 @@
-#include "coordinator/main_acts_private.h"
+#include "coordinator/main_acts.h"
 
 #include "io/clock.h"
 #include "io/roster.h"
@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PROGRAM "hedgerow-coordinator"
 
 enum {
     PAGE_BYTES = 48 * 1024, /* of a list: one more row fits into a frame */

@@ -32,4 +32,18 @@ MUST_USE enum status acts_answer(const struct acts *acts, const struct ask *ask,
 enum exit_code acts_ask(void *self, const struct ask *ask, struct slice text,
                         struct desk_answer *answer, struct why *why);
 
+/* What the files of the acts share. */
+
+/** Returns a job as the answers have it, which the caller owns; NULL without memory. */
+json_t *acts_job_json(const struct acts *acts, const struct queue_job *job);
+
+/** Lists the files of a result, with their digests. Fails with STATUS_INVALID (the job is not over), STATUS_NOT_FOUND (it
+ * left none), STATUS_IO, STATUS_NO_MEMORY. */
+MUST_USE enum status acts_result(json_t **out, const struct acts *acts, const struct ask *ask,
+                                 struct why *why);
+
+/** Reads a piece of one of them. Fails likewise. */
+MUST_USE enum status acts_read(struct desk_answer *answer, const struct acts *acts,
+                               const struct ask *ask, struct why *why);
+
 #endif

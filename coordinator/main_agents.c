@@ -13,8 +13,6 @@
 #include <string.h>
 #include <time.h>
 
-#define PROGRAM "hedgerow-coordinator"
-
 /* What one listens on to be reached under any address of the machine is no address to dial. */
 static bool is_every_address(const char *address)
 {

@@ -1,7 +1,7 @@
 /* `hedgerow-coordinator check`: what an operator does before a job. */
 
 #include "base/exit_code.h"
-#include "base/plural.h"
+#include "base/text.h"
 #include "coordinator/main.h"
 #include "coordinator/main_collect.h"
 #include "coordinator/main_queue_place.h"

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRAM "hedgerow-coordinator"
-
 enum { SAID_BYTES = 4096 };
 
 struct shown_site {

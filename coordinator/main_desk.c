@@ -3,7 +3,7 @@
 #include "coordinator/main_desk.h"
 
 #include "base/exit_code.h"
-#include "base/plural.h"
+#include "base/text.h"
 #include "coordinator/main_acts.h"
 #include "io/allowance.h"
 #include "io/clock.h"
@@ -24,8 +24,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-
-#define PROGRAM "hedgerow-coordinator"
 
 enum {
     LIST_LOOK_MS = 200,

@@ -10,9 +10,6 @@
 #include "protocol/message.h"
 
 #include <stdio.h>
-#include <string.h>
-
-#define PROGRAM "hedgerow-coordinator"
 
 static void notify(UNUSED void *self, const char *name, bool enrolled)
 {

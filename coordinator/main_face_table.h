@@ -4,7 +4,7 @@
 #define COORDINATOR_MAIN_FACE_TABLE_H
 
 #include "coordinator/main_face.h"
-#include "http/facts_common.h"
+#include "http/facts.h"
 
 /* clang-format off */
 #define FACE_FACTS(FACT) \

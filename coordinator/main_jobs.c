@@ -7,8 +7,6 @@
 
 #include <stdio.h>
 
-#define PROGRAM "hedgerow-coordinator"
-
 enum { LOOK_MS = 200 };
 
 typedef enum exit_code desk_command(const struct desk_port *port,

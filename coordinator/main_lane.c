@@ -8,8 +8,6 @@
 #include "query/query.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { TEXT_BYTES = 1100 }; /* of a line of the log, with the job before it */
 
@@ -141,12 +139,26 @@ struct going_on {
     bool more;
 };
 
+static void tell_empty(const struct run *run)
+{
+    if (stay_count(&run->stay) == 0 && collect_is_collector(&run->office)) {
+        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
+                  "no job is led: this collector waits for one");
+    } else if (stay_count(&run->stay) == 0 && run->stay.aside_count > 0) {
+        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
+                  "no job runs; set aside: %zu, as job-set-aside says", run->stay.aside_count);
+    } else if (stay_count(&run->stay) == 0) {
+        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
+                  "no job waits: `" PROGRAM " submit` brings one");
+    }
+}
+
 static void look_for_more(void *self)
 {
     struct going_on *on = self;
     const struct lane *lane = on->lane;
     if (on->chosen && lane->job != NULL) {
-        lane_tell_empty(lane->run);
+        tell_empty(lane->run);
     }
     face_turn(&lane->run->face);
     on->more = on->chosen && (lane->job == NULL || lane->job->number != 0);
@@ -283,4 +295,41 @@ void lane_set_all(struct run *run)
         lane->office = &lane->job->office;
         lane->log = (struct log){write_of_job, lane, run->daemon.log.level};
     }
+}
+
+/* The lane of the agents whom no job of the queue asks. It has no journal. */
+
+struct dictionary_sink lane_dictionaries(struct run *run)
+{
+    run->shelf = (struct shelf){&run->office, &run->daemon.log};
+    return (struct dictionary_sink){shelf_has, shelf_put, &run->shelf};
+}
+
+static enum status no_records(UNUSED void *self, UNUSED journal_visit *visit,
+                              UNUSED void *visit_self, UNUSED struct why *why)
+{
+    return STATUS_OK;
+}
+
+static const char *no_trouble(UNUSED const void *self)
+{
+    return "";
+}
+
+static void no_close(UNUSED void *self)
+{
+}
+
+enum status lane_make_idle(struct run *run, struct machine *machine, struct journal *journal)
+{
+    const struct dictionary_sink sink = lane_dictionaries(run);
+    const struct slice names = {run->stay.list.names, run->stay.list.names_size};
+    enum status status = idle_new(&run->idle, names, &sink, &run->daemon.log);
+    if (status == STATUS_OK) {
+        *machine = idle_machine(run->idle);
+        *journal = (struct journal){.each = no_records, .trouble = no_trouble, .close = no_close};
+        face_set_idle(&run->face, true);
+        tell_empty(run);
+    }
+    return status;
 }

@@ -100,7 +100,6 @@ struct dictionary_sink lane_dictionaries(struct run *run);
 /** Makes the machine of lane 0 of a queue, and tells that no job runs where that is so. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status lane_make_idle(struct run *run, struct machine *machine,
                                     struct journal *journal);
-void lane_tell_empty(const struct run *run);
 
 /** Tells of questions that compare with what lies outside a column's public range: allowed, and seldom meant. */
 void lane_warn_of_questions(const struct lane *lane);

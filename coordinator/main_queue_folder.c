@@ -4,9 +4,7 @@
 #include "coordinator/main_queue_folder.h"
 
 #include "base/file.h"
-#include "base/folder.h"
 #include "base/owned.h"
-#include "io/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,8 +14,6 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#define PROGRAM "hedgerow-coordinator"
-
 enum { PUBLISH_TRIES = 60, PUBLISH_PAUSE_MS = 1000, AGAIN_PAUSE_MS = 500 };
 
 /* Whether other coordinators share the job, or the queue. */

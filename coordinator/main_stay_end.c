@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void tell_filed(const struct stay *stay, const struct queue_job *job)
 {

@@ -7,7 +7,6 @@
 #include "base/status.h"
 #include "task/outcome.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum {

@@ -1,6 +1,5 @@
 #include "coordinator/publish.h"
 
-#include "coordinator/publish_terms.h"
 #include "experts/rwm.h"
 #include "job/trust.h"
 

@@ -45,4 +45,19 @@ MUST_USE enum status publish_result(struct result *result, const struct outcome 
 MUST_USE enum status publish_model(struct model *model, const struct outcome *outcome,
                                    const struct publish_options *options);
 
+/* The parts of result.json that tell what was released and at what price. Within
+ * this folder. */
+
+/**
+ * Tells the questions' answers, the noise and price of every stage (job/terms.h), what the agents
+ * have spent by the answers that counted, and the regret. Under central trust nobody may know the
+ * regret that was reached: the bound that was promised is told alone.
+ *
+ * result  in/out  reserved, with its agents; no answers and no releases yet
+ *
+ * Fails with STATUS_NO_MEMORY, STATUS_INVALID (over a limit of report/result.h).
+ */
+MUST_USE enum status publish_terms(struct result *result, const struct outcome *outcome,
+                                   const struct job *job);
+
 #endif

@@ -1,4 +1,4 @@
-#include "coordinator/publish_terms.h"
+#include "coordinator/publish.h"
 
 #include "base/text.h"
 #include "job/round.h"

@@ -4,13 +4,11 @@
 #include "base/check.h"
 #include "base/exit_code.h"
 #include "coordinator/round_state.h"
-#include "protocol/wire.h"
 #include "task/close.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum status coordinator_release(struct coordinator *c, struct member *member,
                                 struct effects *effects)

@@ -2,7 +2,7 @@
 
 #include "coordinator/round_state.h"
 
-#include "base/plural.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

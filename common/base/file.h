@@ -63,4 +63,15 @@ MUST_USE enum status file_replace(const char *path, struct slice text, struct wh
  * a carriage return at its end; NULL after the last. rest is where to go on; starts as the text. */
 char *file_line(char **rest);
 
+/* What is in a folder, as one text: for a program that looks again and again whether it has changed. */
+
+/**
+ * Lists the names in a folder, but for those that begin with a dot: sorted, each ended by a line feed.
+ *
+ * text  out  malloc'd, with a zero after its size bytes; the caller frees it
+ *
+ * Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_NO_MEMORY.
+ */
+MUST_USE enum status folder_names(char **text, size_t *size, const char *path, struct why *why);
+
 #endif

@@ -32,6 +32,9 @@ struct option {
     const char *what; /* the value in words, for messages: "DIR" */
 };
 
+/* A table of options and its length, as options_read takes them. */
+#define OPTIONS(table) table, sizeof(table) / sizeof *(table)
+
 /**
  * Reads the arguments. What they point to stays theirs.
  *

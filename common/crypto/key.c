@@ -1,15 +1,52 @@
 #include "crypto/key.h"
 
 #include "base/file.h"
-#include "crypto/pair.h"
-#include "crypto/sign.h"
 
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
 /* A key file: comment lines that begin with '#', one line that begins with "signing " and has 64 hexadecimal
  * digits, and last, where scripts look for it, one of 64 digits alone. */
 enum { KEY_FILE_BYTES_MAX = 1024 };
+
+static enum status take(struct key_pair *out, EVP_PKEY *key)
+{
+    size_t public_size = KEY_BYTES;
+    size_t secret_size = KEY_BYTES;
+    const bool whole = key != NULL &&
+                       EVP_PKEY_get_raw_public_key(key, out->public_key.byte, &public_size) == 1 &&
+                       EVP_PKEY_get_raw_private_key(key, out->secret_key.byte, &secret_size) == 1 &&
+                       public_size == KEY_BYTES && secret_size == KEY_BYTES;
+    EVP_PKEY_free(key);
+    if (!whole) {
+        key_pair_wipe(out);
+    }
+    return whole ? STATUS_OK : STATUS_INVALID;
+}
+
+/* kind: as OpenSSL names it. Fails with STATUS_NO_RANDOM; out is then zeroed. */
+static enum status pair_generate(struct key_pair *out, const char *kind)
+{
+    memset(out, 0, sizeof *out);
+    return take(out, EVP_PKEY_Q_keygen(NULL, NULL, kind)) == STATUS_OK ? STATUS_OK
+                                                                       : STATUS_NO_RANDOM;
+}
+
+/* Computes the public key that belongs to a secret one, which out may hold. Fails with STATUS_INVALID. */
+static enum status pair_from_secret(struct key_pair *out, const char *kind,
+                                    const struct digest *secret_key)
+{
+    struct digest secret = *secret_key; /* out may hold the argument */
+    enum status status = STATUS_INVALID;
+    memset(out, 0, sizeof *out);
+    if (!digest_is_none(&secret)) {
+        status =
+            take(out, EVP_PKEY_new_raw_private_key_ex(NULL, kind, NULL, secret.byte, KEY_BYTES));
+    }
+    bytes_wipe(&secret, sizeof secret);
+    return status;
+}
 
 enum status key_pair_generate(struct key_pair *out)
 {
@@ -251,4 +288,48 @@ enum status key_public_parse(struct digest *out, const char *text, struct why *w
                           "a public key is 64 hexadecimal digits, as in the last line of NAME.pub");
     }
     return STATUS_OK;
+}
+
+enum status sign_pair_generate(struct key_pair *out)
+{
+    return pair_generate(out, "ED25519");
+}
+
+enum status sign_pair_from_secret(struct key_pair *out, const struct digest *secret_key)
+{
+    return pair_from_secret(out, "ED25519", secret_key);
+}
+
+enum status sign_make(struct signature *out, const struct digest *secret_key, struct slice text)
+{
+    size_t size = SIGNATURE_BYTES;
+    memset(out, 0, sizeof *out);
+    EVP_PKEY *key =
+        EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, secret_key->byte, KEY_BYTES);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    const bool whole = key != NULL && context != NULL &&
+                       EVP_DigestSignInit(context, NULL, NULL, NULL, key) == 1 &&
+                       EVP_DigestSign(context, out->byte, &size, text.data, text.size) == 1 &&
+                       size == SIGNATURE_BYTES;
+    EVP_MD_CTX_free(context);
+    EVP_PKEY_free(key);
+    if (!whole) {
+        memset(out, 0, sizeof *out);
+    }
+    return whole ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+bool sign_is_good(const struct signature *signature, const struct digest *public_key,
+                  struct slice text)
+{
+    EVP_PKEY *key =
+        EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, public_key->byte, KEY_BYTES);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    const bool good =
+        key != NULL && context != NULL &&
+        EVP_DigestVerifyInit(context, NULL, NULL, NULL, key) == 1 &&
+        EVP_DigestVerify(context, signature->byte, SIGNATURE_BYTES, text.data, text.size) == 1;
+    EVP_MD_CTX_free(context);
+    EVP_PKEY_free(key);
+    return good;
 }

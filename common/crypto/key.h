@@ -1,6 +1,6 @@
 /* key.h - the key pairs by which the programs know each other: X25519, 32 raw bytes, the same that
  * CURVE uses. A secret lives in a file that only its owner can read. Beside it stands a signing half
- * (crypto/sign.h), which keys of earlier versions do not have. */
+ * (below), which keys of earlier versions do not have. */
 
 #ifndef CRYPTO_KEY_H
 #define CRYPTO_KEY_H
@@ -59,5 +59,28 @@ MUST_USE enum status key_public_read(struct digest *out, const char *path, struc
 /** Reads 64 hexadecimal digits. Fails with STATUS_INVALID; why never repeats the text, which might
  * be a secret pasted into the wrong place. */
 MUST_USE enum status key_public_parse(struct digest *out, const char *text, struct why *why);
+
+/* Signatures: Ed25519 (RFC 8032). A signing key is never an agreement key: each has 32 bytes of
+ * its own. Signatures are deterministic, so the same text is signed by the same bytes. */
+
+enum { SIGNATURE_BYTES = 64 };
+
+struct signature {
+    uint8_t byte[SIGNATURE_BYTES];
+};
+
+/** Draws a new pair from the operating system's generator. Fails with STATUS_NO_RANDOM; out is then zeroed. */
+MUST_USE enum status sign_pair_generate(struct key_pair *out);
+
+/** Computes the public key that belongs to a secret one. Fails with STATUS_INVALID. */
+MUST_USE enum status sign_pair_from_secret(struct key_pair *out, const struct digest *secret_key);
+
+/** Signs a text. Fails with STATUS_NO_MEMORY; out is then zeroed. */
+MUST_USE enum status sign_make(struct signature *out, const struct digest *secret_key,
+                               struct slice text);
+
+/** Returns whether the owner of public_key signed this text. */
+bool sign_is_good(const struct signature *signature, const struct digest *public_key,
+                  struct slice text);
 
 #endif

@@ -6,7 +6,6 @@
 #include <openssl/evp.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { NONCE_BYTES = 12 };
 

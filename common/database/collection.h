@@ -10,7 +10,6 @@
 #include "io/journal.h"
 #include "protocol/machine.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct collection;

@@ -14,9 +14,6 @@
 
 #include "database/jobs_private.h"
 
-#include "io/clock.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 
 static const char schema[] =

@@ -3,8 +3,6 @@
 #include "crypto/random.h"
 #include "database/jobs_private.h"
 
-#include <stdio.h>
-
 enum { ADD_TRIES = 100 };
 
 enum status jobs_draw(struct digest *id, struct why *why)

@@ -21,7 +21,6 @@
 #include "database/job_schema.h"
 #include "database/jobs.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "desk/desk.h"
 
-#include "base/wrap.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "crypto/digest.h"
 #include "desk/private.h"

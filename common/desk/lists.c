@@ -6,7 +6,6 @@
 #include "json/json_text.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Lists come in pages. `from` of the next page is what the answer says: it must grow. */
 struct listing {

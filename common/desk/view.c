@@ -1,7 +1,7 @@
 #include "desk/view.h"
 
 #include "base/decimal.h"
-#include "base/wrap.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>

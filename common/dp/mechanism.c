@@ -1,6 +1,6 @@
 #include "dp/mechanism.h"
 
-#include "account/gaussian_sum.h"
+#include "account/gaussian_steps.h"
 #include "base/check.h"
 #include "base/decimal.h"
 #include "base/wide.h"

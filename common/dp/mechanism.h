@@ -132,7 +132,7 @@ uint64_t mechanism_sigma_delta(uint64_t shares, uint64_t count);
  * Fails as mechanism_gaussian does, and with STATUS_INVALID where mechanism_sigma_of_share does or where the charge's own
  * delta is below mechanism_sigma_delta(shares, count); the spend stays.
  * Privacy: none by itself; as mechanism_share.
- * Source: account/gaussian_sum.h.
+ * Source: account/gaussian_steps.h.
  */
 MUST_USE enum status mechanism_gaussian_share(struct grant **grant, const struct random *random,
                                               int64_t *values, size_t count,

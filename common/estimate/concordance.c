@@ -8,7 +8,6 @@
 #include "estimate/table1_private.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double noise_most = 0.1;
 static const double pairs_noise_most = 0.2; /* of the pairs */

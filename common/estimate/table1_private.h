@@ -13,10 +13,6 @@ struct linear {
     double z; /* the 97.5 % point of the noise, in standard deviations */
 };
 
-/** Returns how many records may be found at the least where so many times as many are asked again: own was found, and next has the noise
- * of the next release (advice_least). */
-double least_again(const struct linear *own, const struct linear *next, double times);
-
 /** a: (levels + 1). Of each group's noise, what is common to its cells is that of its size. */
 struct linear linear_of(const double *a, const struct table1_column *column);
 

@@ -12,8 +12,6 @@
 #include "dp/select.h"
 #include "experts/hedge_private.h"
 
-#include <string.h>
-
 enum { COIN_SHIFT = 64 - NOISE_EXPONENTIAL_BITS, REFRESH_SHIFT = 11 };
 
 /* Byte of a pass's name that tells draws from what is on the stage's own pass. */

@@ -1,4 +1,4 @@
-#include "http/facts_common.h"
+#include "http/facts.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/near.h"
 #include "base/output.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "io/clock.h"
 #include "io/process.h"
 #include "io/variant.h"

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/exit_code.h"
-#include "base/plural.h"
+#include "base/text.h"
 #include "io/clock.h"
 #include "io/enrolment.h"
 

@@ -67,7 +67,7 @@ struct driver_file {
     void *self;
     enum followed which;
     bool optional; /* it need not be there: then its text is empty */
-    bool folder;   /* its text is the names in it (base/folder.h) */
+    bool folder;   /* its text is the names in it (base/file.h) */
     size_t lane;   /* whose machine is told */
 };
 

@@ -3,7 +3,7 @@
 
 #include "io/driver_private.h"
 
-#include "base/folder.h"
+#include "base/file.h"
 #include "config/config.h"
 #include "crypto/digest.h"
 

@@ -16,7 +16,7 @@
 
 #include "io/journal_private.h"
 
-#include "base/folder.h"
+#include "base/file.h"
 #include "base/owned.h"
 #include "crypto/agree.h"
 #include "crypto/digest.h"

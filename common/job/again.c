@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WORK = 1 << 24 /* half of a second, or less */, SHOWN = 90 /* characters of a question */ };
 

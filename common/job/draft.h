@@ -83,7 +83,6 @@ struct draft_tables {
     size_t own[TASK_COUNT]; /* where a task's own part of a stage begins */
     size_t stage_bytes;
 };
-extern const struct config_key draft_keys[]; /* with stages as far as all have the same keys */
 extern const struct config_key draft_stage_keys[];
 void draft_tables_init(struct draft_tables *tables);
 

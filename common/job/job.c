@@ -20,7 +20,7 @@ static const char *name_at(const char *const *name, size_t count, unsigned index
 
 #define NAME_AT(table, value) name_at(table, sizeof(table) / sizeof((table)[0]), (unsigned)(value))
 
-const char *task_name(enum task task)
+const char *task_name(unsigned task)
 {
 #define TASK_NAME(NAME, name) #name,
     static const char *const name[] = {TASK_LIST(TASK_NAME)};
@@ -28,7 +28,7 @@ const char *task_name(enum task task)
     return NAME_AT(name, task);
 }
 
-const char *strategy_name(enum strategy strategy)
+const char *strategy_name(unsigned strategy)
 {
     static const char *const name[] = {[STRATEGY_AVERAGE] = "average",
                                        [STRATEGY_RWM] = "rwm",
@@ -45,7 +45,7 @@ const char *strategy_name(enum strategy strategy)
     return NAME_AT(name, strategy);
 }
 
-const char *job_unit_name(enum job_unit unit)
+const char *job_unit_name(unsigned unit)
 {
     static const char *const name[] = {
         [UNIT_RECORD] = "record", [UNIT_ROUND] = "round", [UNIT_AGENT] = "agent"};
@@ -53,7 +53,7 @@ const char *job_unit_name(enum job_unit unit)
     return NAME_AT(name, unit);
 }
 
-const char *job_noise_name(enum job_noise noise)
+const char *job_noise_name(unsigned noise)
 {
     static const char *const name[] = {
         [JOB_NOISE_LAPLACE] = "laplace", [JOB_NOISE_GAUSSIAN] = "gaussian"};

@@ -222,10 +222,10 @@ struct loss job_loss(const struct job *job);
 
 /** Return an enum's name as in a job's text, or NULL behind the last one; they serve parsing (as
  * struct config_key.choice) and printing alike. */
-const char *task_name(enum task task);
-const char *strategy_name(enum strategy strategy);
-const char *job_unit_name(enum job_unit unit);
-const char *job_trust_name(enum job_trust trust);
-const char *job_noise_name(enum job_noise noise);
+const char *task_name(unsigned task);
+const char *strategy_name(unsigned strategy);
+const char *job_unit_name(unsigned unit);
+const char *job_trust_name(unsigned trust);
+const char *job_noise_name(unsigned noise);
 
 #endif

@@ -26,7 +26,7 @@ static enum status refuse_foreign(const struct drafting *drafting, size_t index,
         if ((tasks & BIT(task)) == 0) {
             continue;
         }
-        const char *name = task_name((enum task)task);
+        const char *name = task_name(task);
         const bool vowel = strchr("aeiou", name[0]) != NULL;
         const char *before = list[0] != '\0' ? "" : vowel ? "an " : "a ";
         const char *after = later == 0 ? "" : (later & (later - 1)) == 0 ? " or " : ", ";

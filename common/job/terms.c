@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct price terms_price(const struct filter *filter, const struct cost *sums)
 {

@@ -57,7 +57,7 @@ const struct trust *trust_of(const struct job *job)
     return trust_at(job->trust);
 }
 
-const char *job_trust_name(enum job_trust trust)
+const char *job_trust_name(unsigned trust)
 {
-    return trust < TRUST_COUNT ? trust_at(trust)->name : NULL;
+    return trust < TRUST_COUNT ? trust_at((enum job_trust)trust)->name : NULL;
 }

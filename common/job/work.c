@@ -92,23 +92,33 @@ double work_of_coordinator(const struct job *job, struct work_fleet fleet)
            work_of_fetching(job, fleet);
 }
 
-enum status work_to_hide(double *flops, size_t *stage, const struct job *job, struct work_size size,
-                         struct why *why)
+/* The stage that needs the most: of memory, or of computing that a slot is to hide. */
+static enum status largest(double *most, size_t *stage, bool of_memory, const struct job *job,
+                           struct work_size size, struct why *why)
 {
-    *flops = 0;
+    *most = 0;
     *stage = 0;
     for (size_t i = 0; i < job->stage_count; i++) {
         struct work_need need;
-        enum status status = work_of_stage(&need, job, i, size, why);
+        const enum status status = work_of_stage(&need, job, i, size, why);
         if (status != STATUS_OK) {
             return status;
         }
-        if (!work_time_is_public(&job->stage[i]) && need.flops > *flops) {
-            *flops = need.flops;
+        const double own = of_memory                             ? need.bytes
+                           : work_time_is_public(&job->stage[i]) ? 0
+                                                                 : need.flops;
+        if (own > *most) {
+            *most = own;
             *stage = i;
         }
     }
     return STATUS_OK;
+}
+
+enum status work_to_hide(double *flops, size_t *stage, const struct job *job, struct work_size size,
+                         struct why *why)
+{
+    return largest(flops, stage, false, job, size, why);
 }
 
 uint64_t work_slot_ms(double flops, double speed)
@@ -119,18 +129,5 @@ uint64_t work_slot_ms(double flops, double speed)
 enum status work_memory(double *bytes, size_t *stage, const struct job *job, struct work_size size,
                         struct why *why)
 {
-    *bytes = 0;
-    *stage = 0;
-    for (size_t i = 0; i < job->stage_count; i++) {
-        struct work_need need;
-        enum status status = work_of_stage(&need, job, i, size, why);
-        if (status != STATUS_OK) {
-            return status;
-        }
-        if (need.bytes > *bytes) {
-            *bytes = need.bytes;
-            *stage = i;
-        }
-    }
-    return STATUS_OK;
+    return largest(bytes, stage, true, job, size, why);
 }

@@ -9,7 +9,6 @@
 #include "learn/dataset.h"
 #include "learn/schema.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Which of a record's features: (count) from first on, of `all`. Norm at most 1, the last is constant. */

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/why.h"
-#include "crypto/sign.h"
+#include "crypto/key.h"
 #include "masks/masks.h"
 #include "masks/peers.h"
 #include "masks/quorum.h"

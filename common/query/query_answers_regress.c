@@ -303,23 +303,6 @@ static size_t tell_variable(struct query_answer *answer, struct telling *telling
     return count;
 }
 
-/* What is expected where all numbers, not their distances to the middle of their range, are 0. */
-void query_regress_intercept(double *weight, const struct query *query)
-{
-    *weight++ = 1;
-    for (size_t i = 0; i < query->variable_count; i++) {
-        const struct query_variable *variable = &query->variable[i];
-        double centre = 0;
-        double half = 1;
-        if (variable->column.kind != COLUMN_NUMBER) {
-            weight += variable->levels - 1;
-            continue;
-        }
-        query_regress_unit(&centre, &half, variable);
-        *weight++ = -centre / half;
-    }
-}
-
 static void tell_intercept(struct query_answer *answer, struct telling *telling)
 {
     const struct query *query = telling->answering->query;

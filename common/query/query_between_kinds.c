@@ -3,7 +3,6 @@
 #include "base/check.h"
 #include "query/query_between_private.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,12 +1,8 @@
 /* query_concordance.c - a score judged by how soon an event comes: how the question is read, and which cell a record is in. */
 
-#include "base/check.h"
 #include "base/even.h"
 #include "estimate/concordance.h"
 #include "query/query_kind.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { BINS_DEFAULT = 8 }; /* before query_plan */
 

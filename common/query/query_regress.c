@@ -3,7 +3,6 @@
 #include "query/query_kind.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { INTERVALS_DEFAULT = 4 };
@@ -57,6 +56,23 @@ void query_regress_unit(double *centre, double *half, const struct query_variabl
         const double high = log(column->centre + column->half_width);
         *centre = (low + high) / 2;
         *half = (high - low) / 2;
+    }
+}
+
+/* What is expected where all numbers, not their distances to the middle of their range, are 0. */
+void query_regress_intercept(double *weight, const struct query *query)
+{
+    *weight++ = 1;
+    for (size_t i = 0; i < query->variable_count; i++) {
+        const struct query_variable *variable = &query->variable[i];
+        double centre = 0;
+        double half = 1;
+        if (variable->column.kind != COLUMN_NUMBER) {
+            weight += variable->levels - 1;
+            continue;
+        }
+        query_regress_unit(&centre, &half, variable);
+        *weight++ = -centre / half;
     }
 }
 

@@ -4,7 +4,6 @@
 
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Where the reader is, for its message; the first failure stays. */

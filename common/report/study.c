@@ -5,7 +5,6 @@
 #include "json/json_text.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,12 +4,10 @@
 #include "base/check.h"
 #include "crypto/digest.h"
 #include "task/close.h"
-#include "task/outcome_history.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -176,4 +176,15 @@ MUST_USE enum status outcome_add_experts(struct outcome_expert **added, struct o
 /** Returns the epsilon spent by an agent that has answered the first `rounds` rounds of the job. */
 uint64_t outcome_epsilon_micro(const struct job *job, uint32_t rounds);
 
+/* What an outcome keeps of what is past: for who reads the result, or looks while a job runs. */
+
+/** Adds a closed round, which the outcome's other parts know of. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status history_add_round(struct outcome *outcome, const struct job *job,
+                                       const struct stage *stage, const struct record *record);
+
+/** Adds what it cost those who answered. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status history_add_agents(struct outcome *outcome, const struct job *job,
+                                        const struct stage *stage, uint32_t within,
+                                        const struct record *record);
+
 #endif

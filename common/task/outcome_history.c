@@ -1,6 +1,6 @@
 /* What an outcome keeps of what is past. */
 
-#include "task/outcome_history.h"
+#include "task/outcome.h"
 
 #include "base/text.h"
 #include "job/reach.h"

@@ -43,6 +43,9 @@ struct subject_code {
     struct audit_subject subject;
     /** Fills value, width, sensitivity, epsilon and delta, and prepares tables. */
     enum status (*prepare)(struct audit_harness *harness, struct why *why);
+    /** Makes one run on a side, and its score; or many at once where run is NULL. */
+    enum status (*run)(struct audit_harness *harness, const struct random *random, unsigned side,
+                       int64_t *score);
     enum status (*draw)(void *harness, const struct random *random, unsigned side, int64_t *score,
                         size_t count);
     /** Frees what prepare made, also when it failed; may be NULL. */
@@ -50,7 +53,7 @@ struct subject_code {
     const struct harness_selection *selection; /* subject_select.c */
 };
 
-/* * Pays for one run of a mechanism: at the setting's epsilon, or at sigma_micro when it is
+/** Pays for one run of a mechanism: at the setting's epsilon, or at sigma_micro when it is
  * Gaussian. */
 MUST_USE enum status harness_pay(struct audit_harness *harness, struct grant **grant,
                                  enum mechanism mechanism);

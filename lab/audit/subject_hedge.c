@@ -43,7 +43,7 @@ enum { DART_ROUNDS = 16, EPOCH_ROUNDS = 7, EPOCH_LAST_PICK = 3, GRID_BITS = 10 }
 enum { FIELD_SMALL = 16, FIELD = 32, SCORE_DRAWS = 64 };
 enum { PLAY_ROUNDS = 16, PLAY_EXPERTS = 2 /* of rwm and theorem */ };
 
-/* Does what is due, as hedge_play does, on a table made beforehand in place of a grant. */
+/* Does one of what is due, as hedge_play does, on a table made beforehand in place of a grant. */
 static enum status step(struct audit_harness *harness, struct hedge_state *state,
                         const struct random *random, const struct hedge_losses *losses)
 {
@@ -77,29 +77,35 @@ static enum status step(struct audit_harness *harness, struct hedge_state *state
     return status;
 }
 
+static enum status round_of(struct audit_harness *harness, struct hedge_state *state,
+                            const struct random *random, const struct hedge_losses *losses)
+{
+    enum status status = STATUS_OK;
+    while (hedge_due(state, &harness->game) != HEDGE_DUE_NOTHING && status == STATUS_OK) {
+        status = step(harness, state, random, losses);
+    }
+    return status;
+}
+
 static enum status dartboard_run(struct audit_harness *harness, const struct random *random,
                                  unsigned side, int64_t *score)
 {
     static const int64_t level[2] = {0};
     struct hedge_state state = {0};
     int64_t lead = 0;
+    enum status status = STATUS_OK;
     *score = 0;
-    for (int round = 0; round < DART_ROUNDS; round++) {
+    for (int round = 0; round < DART_ROUNDS && status == STATUS_OK; round++) {
         const struct hedge_losses losses = {.cumulative = harness->value[side],
                                             .latest = round == 1 ? harness->value[side] : level};
         const uint64_t draws = state.draws;
-        while (hedge_due(&state, &harness->game) != HEDGE_DUE_NOTHING) {
-            enum status status = step(harness, &state, random, &losses);
-            if (status != STATUS_OK) {
-                return status;
-            }
-        }
+        status = round_of(harness, &state, random, &losses);
         lead += state.draws == draws ? 0 : state.expert == 1 ? 1 : -1;
         *score += round == 0 ? 2 * (int64_t)state.expert : round == 1 ? (int64_t)state.draws : 0;
         hedge_next(&state, &harness->game);
     }
     *score = SCORE_DRAWS * *score + lead;
-    return STATUS_OK;
+    return status;
 }
 
 static enum status epochs_run(struct audit_harness *harness, const struct random *random,
@@ -107,21 +113,17 @@ static enum status epochs_run(struct audit_harness *harness, const struct random
 {
     static const int64_t level[FIELD] = {0};
     struct hedge_state state = {0};
-    for (int round = 0; round < EPOCH_ROUNDS; round++) {
+    enum status status = STATUS_OK;
+    for (int round = 0; round < EPOCH_ROUNDS && status == STATUS_OK; round++) {
         const struct hedge_losses losses = {
             .cumulative = level,
             .latest = level,
             .segment = round == EPOCH_LAST_PICK ? harness->value[side] : level};
-        while (hedge_due(&state, &harness->game) != HEDGE_DUE_NOTHING) {
-            enum status status = step(harness, &state, random, &losses);
-            if (status != STATUS_OK) {
-                return status;
-            }
-        }
+        status = round_of(harness, &state, random, &losses);
         hedge_next(&state, &harness->game);
     }
     *score = (int64_t)state.expert;
-    return STATUS_OK;
+    return status;
 }
 
 static enum status linear_run(struct audit_harness *harness, const struct random *random,
@@ -132,36 +134,6 @@ static enum status linear_run(struct audit_harness *harness, const struct random
                                                  harness->value[side], harness->width);
     *score = (int64_t)chosen;
     return status;
-}
-
-typedef enum status (*one_run)(struct audit_harness *, const struct random *, unsigned, int64_t *);
-
-static enum status runs(struct audit_harness *harness, const struct random *random, unsigned side,
-                        int64_t *score, size_t count, one_run run)
-{
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        status = run(harness, random, side, &score[i]);
-    }
-    return status;
-}
-
-static enum status dartboard_draw(void *self, const struct random *random, unsigned side,
-                                  int64_t *score, size_t count)
-{
-    return runs(self, random, side, score, count, dartboard_run);
-}
-
-static enum status epochs_draw(void *self, const struct random *random, unsigned side,
-                               int64_t *score, size_t count)
-{
-    return runs(self, random, side, score, count, epochs_run);
-}
-
-static enum status linear_draw(void *self, const struct random *random, unsigned side,
-                               int64_t *score, size_t count)
-{
-    return runs(self, random, side, score, count, linear_run);
 }
 
 /* Plans and makes the game; the claim is what its charges cost. */
@@ -235,7 +207,7 @@ const struct subject_code subject_dartboard = {
                     "on draws and the conversion keep the claim above what can be shown",
                 .has_delta = true},
     .prepare = dartboard_prepare,
-    .draw = dartboard_draw};
+    .run = dartboard_run};
 
 const struct subject_code subject_epochs = {
     .subject = {.name = "epochs",
@@ -244,7 +216,7 @@ const struct subject_code subject_epochs = {
                     "one of 16 or 32 level experts gains and all the others lose, in one round",
                 .tight = true},
     .prepare = epochs_prepare,
-    .draw = epochs_draw};
+    .run = epochs_run};
 
 const struct subject_code subject_linear_learner = {
     .subject = {.name = "linear-learner",
@@ -252,26 +224,22 @@ const struct subject_code subject_linear_learner = {
                 .worst = "a sample replaced by its negative: a rare coordinate gains and all the "
                          "others lose; 0.96 of the claim"},
     .prepare = linear_prepare,
-    .draw = linear_draw};
+    .run = linear_run};
 
 #define ETA_UNIT UINT64_C(1000000000)
 
 /* The first round is played before any loss is known: expert 0 or 1, whatever the records. */
-static enum status play_draw(void *self, const struct random *random, unsigned side, int64_t *score,
-                             size_t count)
+static enum status play_run(struct audit_harness *harness, const struct random *random,
+                            unsigned side, int64_t *score)
 {
-    struct audit_harness *harness = self;
+    static const int64_t nothing[PLAY_EXPERTS] = {0};
     enum status status = STATUS_OK;
-    for (size_t run = 0; run < count; run++) {
-        score[run] = 0;
-        for (unsigned round = 0; round < PLAY_ROUNDS && status == STATUS_OK; round++) {
-            static const int64_t nothing[PLAY_EXPERTS] = {0};
-            size_t expert = 0;
-            status =
-                select_draw_exponential(&harness->decay, random, &expert,
-                                        round == 0 ? nothing : harness->value[side], PLAY_EXPERTS);
-            score[run] += expert == 0;
-        }
+    *score = 0;
+    for (unsigned round = 0; round < PLAY_ROUNDS && status == STATUS_OK; round++) {
+        size_t expert = 0;
+        status = select_draw_exponential(&harness->decay, random, &expert,
+                                         round == 0 ? nothing : harness->value[side], PLAY_EXPERTS);
+        *score += expert == 0;
     }
     return status;
 }
@@ -320,7 +288,7 @@ const struct subject_code subject_rwm = {
                          "conversion from zCDP keeps the claim above what can be shown",
                 .has_delta = true},
     .prepare = rwm_prepare,
-    .draw = play_draw};
+    .run = play_run};
 
 const struct subject_code subject_theorem = {
     .subject = {.name = "theorem",
@@ -328,4 +296,4 @@ const struct subject_code subject_theorem = {
                 .worst = "as rwm; the theorem claims several times what its plays can show",
                 .has_delta = true},
     .prepare = theorem_prepare,
-    .draw = play_draw};
+    .run = play_run};

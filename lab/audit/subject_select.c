@@ -27,37 +27,26 @@
 
 enum { FIELD_SMALL = 16 /* candidates of noisy-max */, FIELD = 32, RARITY = 25 };
 
-/* Returns a draw on a table that was made beforehand. */
-static enum status draw_directly(const struct audit_harness *harness, const struct random *random,
-                                 size_t *chosen, unsigned side)
+static enum status choose(struct audit_harness *harness, const struct random *random, unsigned side,
+                          int64_t *score)
 {
     const struct harness_selection *selection = harness->code->selection;
-    return selection->direct != NULL ? selection->direct(&harness->decay, random, chosen,
-                                                         harness->value[side], harness->width)
-                                     : select_draw_noisy(&harness->noise, random, chosen,
-                                                         harness->value[side], harness->width);
-}
-
-static enum status draw(void *self, const struct random *random, unsigned side, int64_t *score,
-                        size_t count)
-{
-    struct audit_harness *harness = self;
-    const struct harness_selection *selection = harness->code->selection;
+    const int64_t *value = harness->value[side];
+    const size_t width = harness->width;
+    struct grant *grant = NULL;
+    size_t chosen = 0;
     enum status status = STATUS_OK;
-    for (size_t run = 0; run < count && status == STATUS_OK; run++) {
-        struct grant *grant = NULL;
-        size_t chosen = 0;
-        if (harness->setting.direct) {
-            status = draw_directly(harness, random, &chosen, side);
-        } else {
-            status = harness_pay(harness, &grant, selection->mechanism);
-            if (status == STATUS_OK) {
-                status = selection->paid(&grant, random, &chosen, harness->value[side],
-                                         harness->width, harness->sensitivity);
-            }
+    if (!harness->setting.direct) {
+        status = harness_pay(harness, &grant, selection->mechanism);
+        if (status == STATUS_OK) {
+            status = selection->paid(&grant, random, &chosen, value, width, harness->sensitivity);
         }
-        score[run] = (int64_t)chosen;
+    } else if (selection->direct != NULL) { /* on a table that was made beforehand */
+        status = selection->direct(&harness->decay, random, &chosen, value, width);
+    } else {
+        status = select_draw_noisy(&harness->noise, random, &chosen, value, width);
     }
+    *score = (int64_t)chosen;
     return status;
 }
 
@@ -119,7 +108,7 @@ const struct subject_code subject_exponential = {
                 .tight = true,
                 .paid = true},
     .prepare = exponential_prepare,
-    .draw = draw,
+    .run = choose,
     .selection = &exponential};
 
 const struct subject_code subject_permute_and_flip = {
@@ -130,7 +119,7 @@ const struct subject_code subject_permute_and_flip = {
                 .tight = true,
                 .paid = true},
     .prepare = flip_prepare,
-    .draw = draw,
+    .run = choose,
     .selection = &flip};
 
 const struct subject_code subject_noisy_max = {
@@ -140,5 +129,5 @@ const struct subject_code subject_noisy_max = {
                          "the claim at epsilon 2, 0.9997 at 1",
                 .tight = true},
     .prepare = noisy_prepare,
-    .draw = draw,
+    .run = choose,
     .selection = &noisy};

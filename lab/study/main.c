@@ -1,7 +1,7 @@
 /* `hedgerow study`, which runs this program: command line, report, verdict. */
 
 #include "base/file.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "config/options.h"
 #include "lab/study/study.h"

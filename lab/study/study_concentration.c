@@ -17,7 +17,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { VALUES = 1000000, HYPOTHESES = 64, RUNS = 200000, SIZES = 4, TEXT = 40 };
 

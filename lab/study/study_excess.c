@@ -10,7 +10,6 @@
 #include "learn/dense.h"
 #include "learn/erm.h"
 #include "learn/rules.h"
-#include "learn/sensitivity.h"
 #include "tests/support/seeded_random.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
  * delta(epsilon), is at most that of the Gaussian plus the failure. Bounds that are too small, for one share too
  * few, or for a share of another size are caught on the same outcomes. */
 
-#include "account/gaussian_sum.h"
+#include "account/gaussian_steps.h"
 #include "dp/mechanism.h"
 #include "noise/gaussian.h"
 

@@ -5,6 +5,8 @@
 
 #include "base/bytes.h"
 
+#include <math.h>
+
 static uint64_t rotate_left(uint64_t word, unsigned by)
 {
     return word << by | word >> (64 - by);
@@ -91,4 +93,10 @@ uint64_t seeded_random_below(struct seeded_random *seeded, uint64_t end)
 double seeded_random_unit(struct seeded_random *seeded)
 {
     return (double)(next_word(seeded->state) >> 11) * 0x1p-53;
+}
+
+double seeded_random_laplace(struct seeded_random *seeded, double scale)
+{
+    const double unit = seeded_random_unit(seeded) - 0.5;
+    return (unit < 0 ? 1 : -1) * scale * log(1 - 2 * fabs(unit));
 }

@@ -30,4 +30,7 @@ uint64_t seeded_random_word(struct seeded_random *seeded);
 uint64_t seeded_random_below(struct seeded_random *seeded, uint64_t end);
 double seeded_random_unit(struct seeded_random *seeded);
 
+/** Laplace noise of that scale, from one draw. */
+double seeded_random_laplace(struct seeded_random *seeded, double scale);
+
 #endif

@@ -5,7 +5,6 @@
 #include "learn/sensitivity.h"
 #include "task/task.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Not of a single agent: that is the average. */
 static bool has_own(const struct stage *stage, size_t row_count)

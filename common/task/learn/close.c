@@ -2,7 +2,7 @@
  * state is the record's blob, and of it agents see the beginning. Post-processing. */
 
 #include "task/close.h"
-#include "base/wrap.h"
+#include "base/text.h"
 #include "task/learn/look.h"
 #include "task/learn/said.h"
 #include "task/learn/stage.h"

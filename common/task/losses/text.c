@@ -3,7 +3,6 @@
  * paid for (plays.c). */
 
 #include "config/keys.h"
-#include "dp/encode.h"
 #include "job/reach.h"
 #include "job/trust.h"
 #include "task/losses/stage.h"
@@ -12,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS_MOST = 100000, BATCH_MOST = 1000000000 }; /* as the keys' ranges: job/draft_stage.c */
+enum { ROUNDS_MOST = 100000, BATCH_MOST = 1000000000 }; /* as the keys' ranges: job/draft.c */
 
 struct draft_forecaster {
     char name[JOB_NAME_BYTES];

@@ -3,7 +3,6 @@
 #include "config/keys.h"
 #include "learn/distil.h"
 #include "learn/features.h"
-#include "learn/sensitivity.h"
 #include "task/predict/stage.h"
 #include "task/task.h"
 

@@ -3,7 +3,6 @@
 
 #include "config/keys.h"
 #include "job/trust.h"
-#include "learn/sensitivity.h"
 #include "task/select/stage.h"
 #include "task/task.h"
 

@@ -20,7 +20,7 @@ SET_BY_PROMETHEUS = {"instance", "job"}
 def families():
     """{name: labels} of both programs' tables of facts; one that both have has the labels of either."""
     found = {}
-    for path in ("coordinator/main_face_table.h", "agent/main_face.c", "common/http/facts_common.h"):
+    for path in ("coordinator/main_face_table.h", "agent/main_face.c", "common/http/facts.h"):
         text = re.sub(r"\s*\\\n\s*", " ", (ROOT / path).read_text())
         for name, kind, of_job, labels in re.findall(r'"([a-z_]+)", (FACT_[A-Z]+), ([a-z_]+),\s*"[^"]*",\s*\{?([^})]*)[})]', text):
             if kind != "FACT_LIST":

@@ -21,7 +21,6 @@
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
-#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,11 +31,7 @@ enum { TEXT_BYTES = 8192, CSV_BYTES = 4096 };
 /* A site with few rows in one process. */
 struct site {
     struct job job;
-    bool torn;
-    bool swung;
-    bool number;
-    bool bent;
-    bool shared;
+    bool torn, swung, number, bent, shared;
     size_t records;
     size_t rows;
     size_t history;
@@ -498,9 +493,6 @@ static void check(const struct way *way, uint64_t seed)
 Test(task_sensitivity,
      no_unit_loses_more_than_its_charges_over_a_stage_and_some_pair_nearly_so_much)
 {
-    /* The reader's buffers go back to the heap, and not to the system: most of the time went there. */
-    (void)mallopt(M_MMAP_THRESHOLD, 1 << 24);
-    (void)mallopt(M_TRIM_THRESHOLD, 1 << 28);
     for (size_t i = 0; i < WAYS; i++) {
         check(&ways[i], 100 + i);
     }

@@ -1,6 +1,6 @@
 /* What a job needs of a machine: the planned memory is what reading and computing really take. */
 
-#include "agent/capacity.h"
+#include "agent/judge.h"
 #include "job/round.h"
 #include "job/work.h"
 #include "task/answer.h"

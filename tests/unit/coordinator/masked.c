@@ -1,7 +1,7 @@
 #include "tests/unit/coordinator/masked.h"
 
 #include "crypto/digest.h"
-#include "crypto/sign.h"
+#include "crypto/key.h"
 #include "dp/encode.h"
 #include "job/round.h"
 #include "protocol/wire.h"

@@ -1,4 +1,3 @@
-#include "base/folder.h"
 
 #include "base/file.h"
 

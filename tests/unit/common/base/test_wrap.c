@@ -1,4 +1,4 @@
-#include "base/wrap.h"
+#include "base/text.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

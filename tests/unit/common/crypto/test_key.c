@@ -1,4 +1,4 @@
-#include "crypto/sign.h"
+#include "crypto/key.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

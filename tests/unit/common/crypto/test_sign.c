@@ -1,6 +1,6 @@
 /* Signatures: a known answer, and that nothing else is taken for what was signed. */
 
-#include "crypto/sign.h"
+#include "crypto/key.h"
 
 #include <criterion/criterion.h>
 

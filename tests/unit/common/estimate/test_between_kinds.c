@@ -143,12 +143,6 @@ Test(between_kinds, means_and_shares_of_tables)
     cr_expect(isnan(out[0].value) && isfinite(out[1].value));
 }
 
-static double laplace(struct seeded_random *seeded, double scale)
-{
-    const double unit = seeded_random_unit(seeded) - 0.5;
-    return scale * (unit < 0 ? log(1 + 2 * unit) : -log(1 - 2 * unit));
-}
-
 /* Forty sites of 160 records, of whom hardly any are in the last level; noise of epsilon 0.25. */
 static void draw_sites(struct table1_column site[MANY], const double share[LEVELS],
                        const double *step, struct seeded_random *seeded)
@@ -164,7 +158,7 @@ static void draw_sites(struct table1_column site[MANY], const double share[LEVEL
             cells[unit < share[0] ? 0 : unit < share[0] + share[1] ? 1 : 2]++;
         }
         for (size_t k = 0; k < LEVELS + 2; k++) {
-            cells[k] += laplace(seeded, scale);
+            cells[k] += seeded_random_laplace(seeded, scale);
         }
         cells_balance(cells, LEVELS + 2, records);
         table1_agree(&sizes, &block, 1, 1, records);
@@ -218,7 +212,7 @@ Test(between_kinds, shares_of_sums_are_joined_as_they_are_and_told_within_their_
     seeded_random_init(&seeded, 31);
     for (size_t i = 0; i < STUDIES; i++) {
         for (size_t j = 0; j < MANY; j++) {
-            sum[j] = (struct between_sum){laplace(&seeded, scale / 2), 100};
+            sum[j] = (struct between_sum){seeded_random_laplace(&seeded, scale / 2), 100};
         }
         between_shares(site, sum, MANY, scale * scale / 2);
         between_sites(&all, site, MANY, false);

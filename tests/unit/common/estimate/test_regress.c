@@ -350,10 +350,9 @@ static void release(const double *exact, double scale, struct seeded_random *see
     double all[CELLS + 1];
     double records = 0;
     for (size_t c = 0; c <= fixture.count; c++) {
-        const double unit = seeded_random_unit(seeded) - 0.5;
         const double own = c < fixture.count ? exact[c] : 0;
         records += own;
-        all[c] = own + (unit < 0 ? 1 : -1) * scale * log(1 - 2 * fabs(unit));
+        all[c] = own + seeded_random_laplace(seeded, scale);
     }
     cells_balance(all, fixture.count + 1, records);
     memcpy(fixture.cell, all, fixture.count * sizeof *all);

@@ -206,12 +206,6 @@ static struct table1_figure slope(void)
     return regress_figure(&world.fit, weight);
 }
 
-static double two_sided(double scale, struct seeded_random *seeded)
-{
-    const double unit = seeded_random_unit(seeded) - 0.5;
-    return (unit < 0 ? 1 : -1) * scale * log(1 - 2 * fabs(unit));
-}
-
 /* Within two levels of five, where a deviation of 0.1 and one of 0.05 look alike, and so do slopes that differ by two; 0.5 and 0.3
  * of a level's width, and a column that falls. The seed is fixed. */
 Test(regress_place, a_column_that_is_too_narrow_has_no_coefficient)
@@ -260,7 +254,7 @@ Test(regress_place, a_column_in_one_level_takes_nothing_from_another)
         world.cell[level * 2 + outcome_of(slope_of() * x, &seeded)]++;
     }
     for (size_t c = 0; c < world.cells.m; c++) {
-        world.cell[c] += two_sided(3, &seeded);
+        world.cell[c] += seeded_random_laplace(&seeded, 3);
     }
     cells_balance(world.cell, world.cells.m, DRAWN);
     regress_solve(&world.fit, &world.cells);
@@ -302,7 +296,7 @@ Test(regress_place, the_noise_of_covariances_is_in_the_interval)
     }
     for (size_t i = 0; i < TIMES; i++) {
         for (size_t c = 0; c < world.cells.m; c++) {
-            world.cell[c] = exact[c] + two_sided(scale, &seeded);
+            world.cell[c] = exact[c] + seeded_random_laplace(&seeded, scale);
         }
         cells_balance(world.cell, world.cells.m, DRAWN);
         regress_solve(&world.fit, &world.cells);
@@ -327,7 +321,7 @@ static void release_study(size_t records, double true_slope, double end, double 
         world.cell[level * world.design.outcomes + outcome]++;
     }
     for (size_t c = 0; c < world.cells.m; c++) {
-        world.cell[c] += two_sided(scale, seeded);
+        world.cell[c] += seeded_random_laplace(seeded, scale);
     }
     cells_balance(world.cell, world.cells.m, (double)records);
     world.cells.variance = 2 * scale * scale;

@@ -12,6 +12,13 @@
 enum { BITS = 8, ONE = 1 << BITS };
 
 static int64_t sum[QUERY_CELLS_MAX];
+static struct query_answer answer[16]; /* of the last question */
+
+/* A figure's note has the words in it. */
+static void expect_said(const struct query_answer *answer, const char *words)
+{
+    cr_expect(strstr(answer->note, words) != NULL, "\"%s\" in %s", words, answer->note);
+}
 
 static void add(const struct query *query, double age, double sex, double kappa, double label)
 {
@@ -145,7 +152,6 @@ Test(regress_question, answers_from_its_cells)
     const char *const text[] = {"regress: death ~ age + sex in 2 levels"};
     struct query_set set;
     struct query_run run;
-    static struct query_answer answer[16];
     cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
     memset(sum, 0, sizeof sum);
     for (size_t point = 0; point < 4; point++) {
@@ -175,7 +181,7 @@ Test(regress_question, answers_from_its_cells)
         }
         if (noisy == 1) {
             cr_expect(isnan(answer[5].value) && isnan(answer[7].value));
-            cr_expect(strstr(answer[5].note, "would do") != NULL, "%s", answer[5].note);
+            expect_said(&answer[5], "would do");
         } else {
             const double error = sqrt(1 / 40.0 + 1 / 160.0 + 1 / 80.0 + 1 / 120.0);
             cr_expect(fabs(answer[8].value - log(0.25)) < 1e-6);
@@ -246,14 +252,13 @@ Test(regress_question, tells_the_rest_where_a_column_has_one_level)
 {
     static const double records[] = {500, 0, 500, 0, 500, 0};
     static const double events[] = {100, 0, 150, 0, 200, 0};
-    static struct query_answer answer[16];
     answer_points(answer, "regress: death ~ age + sex in 3 levels", records, events, 6, 1);
     cr_expect(!isnan(answer[AGE].value) && answer[AGE].total_low > 0);
     for (size_t i = SEX; i <= INTERCEPT; i++) {
         cr_expect(i == INTERCEPT || isnan(answer[i].value));
         cr_expect(strstr(answer[i].note, "would do") == NULL, "%s", answer[i].note);
     }
-    cr_expect(strstr(answer[SEX].note, "one of its levels alone") != NULL, "%s", answer[SEX].note);
+    expect_said(&answer[SEX], "one of its levels alone");
     cr_expect(!isnan(answer[INTERCEPT].value), "of the first category, which is there");
 }
 
@@ -261,12 +266,10 @@ Test(regress_question, says_that_events_are_few_and_names_no_factor)
 {
     static const double records[] = {500, 500, 500, 500, 500, 500};
     static const double events[] = {40, -30, 20, -15, -10, 5}; /* of a few, behind noise */
-    static struct query_answer answer[16];
     answer_points(answer, "regress: death ~ age + sex in 3 levels", records, events, 6, 30);
     cr_expect(isnan(answer[AGE].value));
-    cr_expect(strstr(answer[AGE].note, "too few events: at most 231, which the noise hides; by the "
-                                       "noise, about 692 events would do") != NULL,
-              "%s", answer[AGE].note);
+    expect_said(&answer[AGE], "too few events: at most 231, which the noise hides; by the "
+                              "noise, about 692 events would do");
 }
 
 /* Of creatinine's kind: most records lie in two levels of five. No coefficient can be told, nor the intercept; the numbers of records
@@ -276,15 +279,13 @@ Test(regress_question, refuses_where_values_lie_too_close_together)
     enum { ROWS = 9 };
     static const double narrow[] = {2, 0, 2000, 0, 2000, 0, 4, 0, 0, 0};
     static const double events[] = {1, 0, 400, 0, 600, 0, 2, 0, 0, 0};
-    static struct query_answer answer[16];
     answer_points(answer, "regress: death ~ age + sex in 5 levels", narrow, events, 10, 1);
     cr_expect(answer[0].value > 4000 && answer[1].value > 1000);
     for (size_t i = AGE; i < ROWS; i++) {
         cr_expect(isnan(answer[i].value), "%s", answer[i].name);
     }
-    cr_expect(strstr(answer[AGE].note, "the values of age lie too close together to be told by "
-                                       "levels of its range") != NULL,
-              "%s", answer[AGE].note);
+    expect_said(&answer[AGE], "the values of age lie too close together to be told by "
+                              "levels of its range");
     cr_expect_str_eq(answer[AGE].note, answer[ROWS - 1].note);
 }
 
@@ -295,16 +296,14 @@ Test(regress_question, refuses_the_slope_of_a_column_of_few_values_alone)
     static const double events[] = {100, 140, 0, 0, 0, 0, 0, 0, 80, 150};
     static const double fewer[] = {700, 600, 300, 250, 200, 180, 300, 260, 500, 420};
     static const double happened[] = {100, 140, 50, 60, 40, 50, 65, 80, 130, 150};
-    static struct query_answer answer[16];
     answer_points(answer, "regress: death ~ age + sex in 5 levels", two, events, 10, 1);
     cr_expect(isnan(answer[AGE].value) && isnan(answer[INTERCEPT].value));
-    cr_expect(strstr(answer[AGE].note, "of age are not those of a smooth column") != NULL, "%s",
-              answer[AGE].note);
+    expect_said(&answer[AGE], "of age are not those of a smooth column");
     cr_expect_str_eq(answer[AGE].note, answer[INTERCEPT].note);
     cr_expect(answer[SEX].total_low > 0);
-    cr_expect(strstr(answer[AGE].note, "ask without it") != NULL, "%s", answer[AGE].note);
+    expect_said(&answer[AGE], "ask without it");
     answer_points(answer, "regress: death ~ kappa + sex in 5 levels", two, events, 10, 1);
-    cr_expect(strstr(answer[AGE].note, "ask for whole(kappa)") != NULL, "%s", answer[AGE].note);
+    expect_said(&answer[AGE], "ask for whole(kappa)");
     answer_points(answer, "regress: death ~ age + sex in 5 levels", two, events, 10, 80);
     cr_expect(strstr(answer[AGE].note, "smooth column") == NULL, "noise: %s", answer[AGE].note);
     answer_points(answer, "regress: death ~ age + sex in 5 levels", fewer, happened, 10, 1);
@@ -393,21 +392,20 @@ Test(regress_question, gives_nothing_where_only_whole_numbers_would_do)
     static const double records[] = {900, 0, 700, 0, 800};
     static const double events[] = {100, 0, 140, 0, 260};
     static const double bent[] = {100, 0, 400, 0, 100};
-    static struct query_answer answer[16];
     toy_column[0].centre = toy_column[0].half_width = 2;
     answer_points(answer, "regress: death ~ age in 5 levels", records, events, 5, 1);
     cr_expect(isnan(answer[AGE].value));
-    cr_expect(strstr(answer[AGE].note, "ask for whole(age)") != NULL, "%s", answer[AGE].note);
+    expect_said(&answer[AGE], "ask for whole(age)");
     answer_points(answer, "regress: death ~ whole(age) in 5 levels", records, events, 5, 1);
     cr_expect(answer[AGE].total_low > 0);
     cr_expect(strstr(answer[AGE].note, "do not follow") == NULL, "%s", answer[AGE].note);
     answer_points(answer, "regress: death ~ whole(age) in 5 levels", records, bent, 5, 1);
-    cr_expect(strstr(answer[AGE].note, "do not follow the model") != NULL, "%s", answer[AGE].note);
+    expect_said(&answer[AGE], "do not follow the model");
     toy_column[0].centre = 4; /* 1 to 7: the logarithm's term is the one to ask for */
     toy_column[0].half_width = 3;
     answer_points(answer, "regress: death ~ log(age) in 5 levels", records, events, 5, 1);
     cr_expect(isnan(answer[AGE].value));
-    cr_expect(strstr(answer[AGE].note, "ask for log(whole(age))") != NULL, "%s", answer[AGE].note);
+    expect_said(&answer[AGE], "ask for log(whole(age))");
 }
 
 Test(regress_question, says_that_outcomes_do_not_follow_the_model)
@@ -415,9 +413,8 @@ Test(regress_question, says_that_outcomes_do_not_follow_the_model)
     static const double even[] = {800, 800, 800, 800, 800};
     static const double bent[] = {500, 200, 100, 200, 480};
     static const double straight[] = {119, 183, 269, 376, 490}; /* a logistic curve's */
-    static struct query_answer answer[16];
     answer_points(answer, "regress: death ~ age in 5 levels", even, bent, 5, 1);
-    cr_expect(strstr(answer[AGE].note, "do not follow the model") != NULL, "%s", answer[AGE].note);
+    expect_said(&answer[AGE], "do not follow the model");
     answer_points(answer, "regress: death ~ age in 5 levels", even, straight, 5, 1);
     cr_expect_str_eq(
         answer[AGE].note,
@@ -429,29 +426,19 @@ Test(regress_question, says_that_outcomes_do_not_follow_the_model)
 Test(regress_question, says_that_nothing_is_there)
 {
     static const double records[] = {0, 0, 0, 0, 0, 0};
-    static struct query_answer answer[16];
     answer_points(answer, "regress: death ~ age + sex in 3 levels", records, records, 6, 1);
-    cr_expect(strstr(answer[AGE].note, "no record was found in which") != NULL, "%s",
-              answer[AGE].note);
+    expect_said(&answer[AGE], "no record was found in which");
 }
 
 Test(regress_question, says_that_all_have_the_event)
 {
     static const double records[] = {500, 500, 500, 500, 500, 500};
     static const double events[] = {540, 470, 505, 490, 510, 500}; /* all, behind noise */
-    static struct query_answer answer[16];
     answer_points(answer, "regress: death ~ age + sex in 3 levels", records, events, 6, 30);
     cr_expect(isnan(answer[AGE].value));
-    cr_expect(strstr(answer[AGE].note, "all records have the event") != NULL, "%s",
-              answer[AGE].note);
+    expect_said(&answer[AGE], "all records have the event");
     cr_expect(strstr(answer[AGE].note, "would do") == NULL, "%s", answer[AGE].note);
     cr_expect(answer[1].value <= answer[0].value, "%g of %g", answer[1].value, answer[0].value);
-}
-
-static double two_sided(double scale, struct seeded_random *seeded)
-{
-    const double unit = seeded_random_unit(seeded) - 0.5;
-    return (unit < 0 ? 1 : -1) * scale * log(1 - 2 * fabs(unit));
 }
 
 /* deaths: of the first category in each interval, half as many more of the second; 100 of each leave in each interval alive */
@@ -473,7 +460,7 @@ static void answer_times(struct query_answer *answer, const double *deaths, uint
                              : outcome < 8 ? 100
                                            : 0;
         all += exact;
-        sum[c] = llround((exact + (seed > 0 ? two_sided(0.5, &seeded) : 0)) * ONE);
+        sum[c] = llround((exact + (seed > 0 ? seeded_random_laplace(&seeded, 0.5) : 0)) * ONE);
     }
     cr_assert(query_run_init(&run, &set) == STATUS_OK);
     query_run_observe(&run, sum,

@@ -1,6 +1,6 @@
 /* Tails of sums of more noise than is summed term by term, against the sum in logarithms. */
 
-#include "query/tail.h"
+#include "query/bar.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
