@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 double query_cell_variance(const struct query_run *run)
 {
