@@ -1,17 +1,25 @@
 #!/bin/bash
-# Learning without settings through the whole federation: the shipped jobs reach what docs/study-hospitals.md says, a
-# larger epsilon gives more, and what they decided is told. Seeds are fixed. Where a sampler changes and with it the
-# draws, a bound below is missed by chance with less than 1e-6: it lies five standard errors of the mean below it.
+# Learning without settings through the whole federation: the shipped jobs reach what docs/study-hospitals.md says, and what they decided
+# is told. How good the learner is on many splits, and that a larger epsilon gives more, is held by statistical/common/learn/
+# test_learn_floors, without a federation: here a run or three show that the federation learns what that test does. Seeds are fixed. Where
+# a sampler changes and with it the draws, a bound below is missed by chance with less than 1e-6: it lies five deviations of the noise
+# and more below what was measured (of one run: 0.005 / 0.005 of the hospitals, 0.021 / 0.007 of the tumours, by that test).
 . "$(dirname "$0")/common.sh"
 
-# learned NAME JOB RUNS [OPTION...]: the means of accuracy and AUC
+# learned NAME JOB RUNS [OPTION...]: the accuracy and AUC of one run, or the means of several
 learned() {
     local name=$1 job=$2 runs=$3
     shift 3
-    expect 0 "$hedgerow" simulate "$job" --out "$work/$name" --seed 1 --repeat "$runs" "$@"
-    cp "$work/out" "$work/$name.shown"
-    accuracy=$(sed -n 's/^  accuracy   \([0-9.]*\), standard error.*/\1/p' "$work/out")
-    auc=$(sed -n 's/^  AUC        \([0-9.]*\), standard error.*/\1/p' "$work/out")
+    [ "$runs" -eq 1 ] || set -- --repeat "$runs" "$@"
+    expect 0 "$hedgerow" simulate "$job" --out "$work/$name" --seed 1 "$@"
+    read -r accuracy auc < <(python3 - "$work/out" "$work/$name/result.json" "$runs" <<'PY'
+import json, re, sys
+shown = open(sys.argv[1]).read()
+result = json.load(open(sys.argv[2]))
+means = [re.findall(rf"^  {what} +([0-9.]+), standard error", shown, re.M) for what in ("accuracy", "AUC")]
+print(*((mean[0] for mean in means) if int(sys.argv[3]) > 1 else (result["accuracy"], result["auc"])))
+PY
+    )
     printf '%s: accuracy %s, AUC %s\n' "$name" "$accuracy" "$auc"
 }
 
@@ -21,57 +29,60 @@ above() {
         fault "accuracy $accuracy, AUC $auc: below $1, $2"
 }
 
-learned hospitals "$root/compose/hospitals/learn.yml" 6
+# The patients, and what was decided: on the terminal, in the result and in the log.
+learned hospitals "$root/compose/hospitals/learn.yml" 1
 above 0.785 0.81
-grep -q 'learn, after products, steps: 2' "$work/hospitals.shown" || fault 'the hospitals were to look at products'
-learned tumours "$root/compose/tumours/learn.yml" 6
+prints 'learn, after products, steps: 2'
+prints 'looked at counts, means and products of 7 columns'
+prints 'step 2 of 2 with 33.3 % of epsilon; expected accuracy lost to noise: '
+prints 'products of columns were not tried: noise is too large for them'
+lost='expected accuracy lost to noise: [0-9.-]* points \([0-9.-]* to [0-9.]* in nine of ten made-up tables\)'
+last="step 2 of 2 with 33\.3 % of epsilon; $lost; products of columns were not tried"
+grep -Eq "\"said\": \"$last" "$work/hospitals/result.json" || fault 'the result does not say what the last round was'
+grep -Eq "round-closed.*; looked at counts, means and products of 7 columns with 33\.3 % of epsilon, then 2 steps; $lost\"" "$work/hospitals/logs/coordinator.log" &&
+    grep -Eq "round-closed.*; $last" "$work/hospitals/logs/coordinator.log" ||
+    fault 'the log does not say what the rounds were'
+
+learned tumours "$root/compose/tumours/learn.yml" 3
 above 0.86 0.95
-grep -q 'learn, after sums, steps: 0' "$work/tumours.shown" || fault 'thirty columns of 455 records are too many for steps'
+prints 'learn, after sums, steps: 0' # thirty columns of 455 records are too many for steps
 grep -q 'with 100 % of epsilon; expected accuracy lost to noise: [0-9.]* points (' "$work/tumours/result.json" ||
     fault 'the share of epsilon and the expected loss were to be told'
 grep -q 'each column at one of 3 groups of sites' "$work/tumours/result.json" || fault 'five sites were to share the columns out'
-learned richer "$root/compose/tumours/learn.yml" 3 --set privacy.epsilon=20
-above 0.93 0.975
-grep -q 'columns that tell the classes apart are alike' "$work/richer/result.json" || fault 'the tumours were to shorten their steps'
-learned gaussian "$root/compose/hospitals/learn.yml" 3 --set privacy.delta=0.00001 --set privacy.trust=central
+
+learned richer "$root/compose/tumours/learn.yml" 1 --set privacy.epsilon=20
+above 0.89 0.96
+prints 'columns that tell the classes apart are alike'
+
+# Gaussian noise tries products of columns. Its steps are shorter for what was released, not for what the look says.
+learned gaussian "$root/compose/hospitals/learn.yml" 1 --set privacy.delta=0.00001 --set privacy.trust=central
 above 0.79 0.815
+prints 'of 28 products of columns '
+says_not 'alike'
 
-# What follows judges the model, weaker ones and moved thresholds; the shares alone are never the choice at this epsilon.
-sed 's/- {task: learn}/- {task: learn, share: 0.8}\n  - {task: losses, loss: zero_one, share: 0.2}/' "$root/compose/hospitals/learn.yml" >"$work/judged.yml"
-for seed in 1 2 3; do
-    expect 0 "$hedgerow" simulate "$work/judged.yml" --data "$root/compose/hospitals/flchain.csv" --out "$work/judged-$seed" --seed "$seed" \
-        --set privacy.epsilon=4
-    python3 - "$work/judged-$seed/result.json" <<'PY' || fault "the judged experts of seed $seed"
-import json, sys
-result = json.load(open(sys.argv[1]))
-names = [expert["name"].split("steps: ")[1].partition(",")[2] for expert in result["experts"]]
-assert names == ["", " halved", " shares alone", " threshold -0.5", " threshold +0.5"], names
-assert "shares alone" not in result["chosen"], result["chosen"]
-PY
-done
-
-# Sites share columns out: the label follows one column of each group. Were both groups' sums not taken from their own sites, the model
-# would be right in three of four records at most. Single runs of seeds 1 to 24 were right in 0.915 of them, with a standard deviation of
-# 0.047: 0.8 is 5.9 standard errors below the mean of six.
+# Sites share columns out: the classes are apart along every column, upwards in every other one. Were the groups' sums not taken from their
+# own sites, a model would have signs of other columns: with the first group's columns at all sites 100 seeds of the algorithm alone were
+# right in 0.82 (at most 0.903), and as it is in 0.9987 (0.993 at least, standard deviation 0.002).
 python3 - >"$work/shared.csv" <<'PY'
 import random
 random.seed(4)
-print(",".join(f"c{j}" for j in range(40)) + ",y")
-for _ in range(4000):
-    z = [random.uniform(-1, 1) for _ in range(40)]
-    print(",".join(f"{x:.3f}" for x in z) + f",{int(z[6] + z[7] > 0)}")
+print(",".join(f"c{j}" for j in range(30)) + ",y")
+for _ in range(1500):
+    y = random.choice((-1, 1))
+    z = [(0.25 if j % 2 else -0.25) * y + random.uniform(-0.75, 0.75) for j in range(30)]
+    print(",".join(f"{x:.2f}" for x in z) + f",{(y + 1) // 2}")
 PY
 {
     printf 'hedgerow: 1\njob: shared\ndata:\n  label: {column: y, positive: "1", negative: "0"}\n  features:\n'
-    printf '    - {column: c%d, centre: 0, half_width: 1}\n' {0..39}
+    printf '    - {column: c%d, centre: 0, half_width: 1}\n' {0..29}
     printf 'privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n'
-    printf 'cohort: {minimum: 4, records: 600, join_deadline_s: 60, deadline_s: 30}\nstages:\n  - {task: learn}\n'
+    printf 'cohort: {minimum: 5, records: 240, join_deadline_s: 60, deadline_s: 30}\nstages:\n  - {task: learn}\n'
 } >"$work/shared.yml"
 expect 0 "$hedgerow" plan job "$work/shared.yml" --json
-prints 'each column from one of 2 groups of sites'
-learned shared "$work/shared.yml" 6 --data "$work/shared.csv" --agents 5
-above 0.8 0
-grep -q 'each column at one of 2 groups of sites' "$work/shared/result.json" || fault 'that columns are shared out was to be told'
+prints 'each column from one of 3 groups of sites'
+learned shared "$work/shared.yml" 1 --data "$work/shared.csv" --agents 5
+above 0.96 0.99
+prints 'each column at one of 3 groups of sites'
 
 # Three classes, and a constant column far from its range's centre: a look at squares.
 python3 - >"$work/three.csv" <<'PY'
@@ -126,20 +137,7 @@ prints 'learn, pinball 0.9, after products'
 pinball=$(sed -n "s/^  the chosen one's pinball loss *\([0-9.]*\)\$/\1/p" "$work/out")
 awk -v loss="$pinball" 'BEGIN {exit !(loss > 0.02 && loss < 0.042)}' || fault "a pinball loss of $pinball"
 
-# What it decided: on the terminal, in the result and in the plan.
-expect 0 "$hedgerow" simulate "$root/compose/hospitals/learn.yml" --out "$work/one" --seed 2
-prints 'looked at counts, means and products of 7 columns'
-prints 'step 2 of 2 with 33.3 % of epsilon; expected accuracy lost to noise: '
-prints 'products of columns were not tried: noise is too large for them'
-lost='expected accuracy lost to noise: [0-9.-]* points \([0-9.-]* to [0-9.]* in nine of ten made-up tables\)'
-last="step 2 of 2 with 33\.3 % of epsilon; $lost; products of columns were not tried"
-grep -Eq "\"said\": \"$last" "$work/one/result.json" || fault 'the result does not say what the last round was'
-grep -Eq "round-closed.*; looked at counts, means and products of 7 columns with 33\.3 % of epsilon, then 2 steps; $lost\"" "$work/one/logs/coordinator.log" &&
-    grep -Eq "round-closed.*; $last" "$work/one/logs/coordinator.log" ||
-    fault 'the log does not say what the rounds were'
-expect 0 "$hedgerow" simulate "$root/compose/hospitals/learn.yml" --out "$work/products" --seed 2 --set privacy.epsilon=20 --set privacy.trust=central
-prints 'of 28 products of columns '
-says_not 'alike' # steps are shorter there for what was released, not for what the look says
+# What it will do, in the plan.
 sed 's/epsilon: 1 /epsilon: 20 /; s/trust: local  /trust: central/' "$root/compose/hospitals/learn.yml" >"$work/products.yml"
 expect 0 "$hedgerow" plan job "$work/products.yml"
 prints 'the second tries products of columns'
@@ -208,13 +206,21 @@ sed 's/{task: learn}/{task: learn}\n  - {task: losses, loss: zero_one, rounds: 2
 expect 0 "$hedgerow" simulate "$work/judged.yml" --out "$work/judged" --data "$root/compose/hospitals/flchain.csv" --seed 1
 expect 0 "$programs/hedgerow-agent" ledger --config "$work/judged/agents/hospital-1/agent.yml" --json
 [ "$(grep -c '"epsilon": 0.26666[0-9]' "$work/out")" -eq 6 ] || fault 'learn did not take 0.8 of epsilon in three rounds'
-# A stage of losses needs neither rounds nor batch: one round of all records, told by the plan.
-sed 's/rounds: 2, batch: 100, //' "$work/judged.yml" >"$work/chosen.yml"
+# A stage of losses needs neither rounds nor batch: one round of all records, told by the plan. It judges the model, weaker ones and moved
+# thresholds; the shares alone are never the choice at epsilon 4.
+sed 's/rounds: 2, batch: 100, //; s/epsilon: 1 /epsilon: 4 /' "$work/judged.yml" >"$work/chosen.yml"
 expect 0 "$hedgerow" plan job "$work/chosen.yml"
 prints "rounds: 1; batch: 1200, 100 % of these agents' records"
 expect 0 "$hedgerow" simulate "$work/chosen.yml" --out "$work/chosen" --data "$root/compose/hospitals/flchain.csv" --seed 1
+python3 - "$work/chosen/result.json" <<'PY' || fault 'the judged experts'
+import json, sys
+result = json.load(open(sys.argv[1]))
+names = [expert["name"].split("steps: ")[1].partition(",")[2] for expert in result["experts"] if expert["name"].startswith("learn")]
+assert names == ["", " halved", " shares alone", " threshold -0.5", " threshold +0.5"], names
+assert result["chosen"].startswith("learn") and "shares alone" not in result["chosen"], result["chosen"]
+PY
 expect 0 "$programs/hedgerow-agent" ledger --config "$work/chosen/agents/hospital-1/agent.yml" --json
-grep -q '"epsilon": 0.2' "$work/out" || fault 'the round of losses was not charged 0.2'
+grep -q '"epsilon": 0.8' "$work/out" || fault 'the round of losses was not charged 0.8'
 # A map of another stage leaves learn the columns.
 sed 's/{task: learn}/{task: update, loss: hinge, rounds: 1, batch: 100, clip: 1, rate: 1, share: 0.5, map: {kind: fourier, kernel: gaussian, gamma: 1, features: 20, seed: 42}}\n  - {task: learn}/' \
     "$root/compose/hospitals/learn.yml" >"$work/mapped.yml"

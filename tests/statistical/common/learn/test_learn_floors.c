@@ -3,7 +3,7 @@
  *
  * False alarms. The splits are those of their seeds, whatever else changes. Where other noise is drawn, a mean moves by the
  * standard error of the noise alone, which two draws for each split tell. Every floor is at least 6 of them below the mean that
- * was measured, in accuracy and in AUC: other draws fall below one of the nineteen floors with a chance of 19 * 1e-9 at most. The
+ * was measured, in accuracy and in AUC: other draws fall below one of the 23 floors with a chance of 23 * 1e-9 at most. The
  * distance is printed. With less epsilon each table falls below its floor: a learner that wastes most of it is seen. */
 
 #include "tests/support/learn_alone.h"
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_BYTES = 16384, PLACE_BYTES = 4096, PIXELS = 64, NOISES = 1000000 };
+enum { TEXT_BYTES = 16384, LINE_BYTES = 256, PIXELS = 64, NOISES = 1000000 };
 
 #define COMPOSE TEST_VECTORS "/../../compose/"
 
@@ -32,6 +32,7 @@ struct floor {
     int splits;
     double accuracy;
     double auc; /* 0 of several classes */
+    int more;   /* columns of uniform noise beside the table's own */
 };
 
 /* Replaces the line behind `key`, which begins it. */
@@ -71,6 +72,38 @@ static void write_digits(char text[static TEXT_BYTES])
                    "stages:\n  - {task: learn}\n");
 }
 
+/* The job and its table with that many columns more. path: a template of mkstemp(), which becomes the table's name. */
+static void add_columns(char text[static TEXT_BYTES], char *path, const char *table, int more)
+{
+    char rest[TEXT_BYTES];
+    char line[LINE_BYTES];
+    struct seeded_random seeded;
+    char *end = strstr(text, "\nprivacy:");
+    cr_assert_not_null(end);
+    (void)snprintf(rest, sizeof rest, "%s", end);
+    size_t used = (size_t)(end - text);
+    for (int i = 0; i < more; i++) {
+        used += (size_t)snprintf(text + used, TEXT_BYTES - used,
+                                 "    - {column: more%d, centre: 0, half_width: 1}\n", i);
+    }
+    (void)snprintf(text + used, TEXT_BYTES - used, "%s", rest);
+    const int fd = mkstemp(path);
+    FILE *from = fopen(table, "r");
+    FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
+    cr_assert(from != NULL && to != NULL);
+    seeded_random_init(&seeded, 1);
+    for (bool head = true; fgets(line, sizeof line, from) != NULL; head = false) {
+        line[strcspn(line, "\r\n")] = '\0';
+        (void)fputs(line, to);
+        for (int i = 0; i < more; i++) {
+            (void)(head ? fprintf(to, ",more%d", i)
+                        : fprintf(to, ",%.3f", 2 * seeded_random_unit(&seeded) - 1));
+        }
+        (void)fputc('\n', to);
+    }
+    cr_assert(ferror(from) == 0 && fclose(from) == 0 && fclose(to) == 0);
+}
+
 struct reached {
     double mean[2];  /* accuracy, AUC */
     double error[2]; /* by noise */
@@ -81,6 +114,7 @@ static struct reached reach(const struct floor *floor, const char *epsilon, int 
     static char text[TEXT_BYTES];
     struct learn_alone alone;
     struct reached reached = {.mean = {0}};
+    char path[] = "/tmp/hedgerow-floors-XXXXXX";
     if (floor->job == NULL) {
         write_digits(text);
     } else {
@@ -89,7 +123,13 @@ static struct reached reach(const struct floor *floor, const char *epsilon, int 
     set_line(text, "  trust: ", floor->trust);
     set_line(text, "  epsilon: ", epsilon);
     set_line(text, "  delta: ", floor->delta);
-    learn_alone_init(&alone, text, floor->table, floor->sites);
+    if (floor->more > 0) {
+        add_columns(text, path, floor->table, floor->more);
+    }
+    learn_alone_init(&alone, text, floor->more > 0 ? path : floor->table, floor->sites);
+    if (floor->more > 0) {
+        cr_assert(remove(path) == 0);
+    }
     for (int split = 1; split <= splits; split++) {
         double got[2][2];
         for (int i = 0; i < 2; i++) {
@@ -111,10 +151,10 @@ static struct reached reach(const struct floor *floor, const char *epsilon, int 
 static void check(const struct floor *floor)
 {
     const struct reached got = reach(floor, floor->epsilon, floor->splits);
-    (void)printf("%s, %s %s, delta %s: %.4f, %.1f errors above; %.4f, %.1f\n", floor->table,
-                 floor->trust, floor->epsilon, floor->delta, got.mean[0],
-                 (got.mean[0] - floor->accuracy) / got.error[0], got.mean[1],
-                 (got.mean[1] - floor->auc) / got.error[1]);
+    (void)printf("%s and %d, %s %s, delta %s: %.4f, %.1f errors above; %.4f, %.1f\n",
+                 strrchr(floor->table, '/') + 1, floor->more, floor->trust, floor->epsilon,
+                 floor->delta, got.mean[0], (got.mean[0] - floor->accuracy) / got.error[0],
+                 got.mean[1], (got.mean[1] - floor->auc) / got.error[1]);
     cr_expect_geq(got.mean[0], floor->accuracy, "%s, %s %s: accuracy %.4f", floor->table,
                   floor->trust, floor->epsilon, got.mean[0]);
     cr_expect(floor->auc == 0 || got.mean[1] >= floor->auc, "%s, %s %s: AUC %.4f", floor->table,
@@ -145,10 +185,19 @@ Test(learn_floors, patients)
     check_fails(&floors[0], "0.1");
 }
 
+/* Sixty columns that tell nothing, beside the table's seven. */
+Test(learn_floors, patients_and_noise)
+{
+    static const struct floor floor = {PATIENTS, "local", "1", "0", 30, 0.759, 0.745, .more = 60};
+    check(&floor);
+    check_fails(&floor, "0.3");
+}
+
 Test(learn_floors, tumours)
 {
     static const struct floor floors[] = {{TUMOURS, "local", "1", "0", 150, 0.915, 0.979},
                                           {TUMOURS, "local", "4", "0", 60, 0.923, 0.980},
+                                          {TUMOURS, "local", "20", "0", 60, 0.95, 0.985},
                                           {TUMOURS, "central", "1", "0", 60, 0.917, 0.979},
                                           {TUMOURS, "central", "1", "0.00001", 60, 0.928, 0.981}};
     for (size_t i = 0; i < sizeof floors / sizeof floors[0]; i++) {
