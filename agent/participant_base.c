@@ -136,6 +136,9 @@ enum status participant_fetch_anew(struct participant *p, int64_t now_ms, struct
     const uint64_t bytes = p->fetch.bytes;
     log_event(p->options.log, LOG_WARN, "pieces-forged", p->coordinator.name,
               "what was fetched does not match its digest: it is fetched once more");
+    if (effects_add(effects, EFFECT_DOUBT) == NULL) {
+        return STATUS_NO_MEMORY; /* never: it is the step's first effect */
+    }
     p->spoiled = p->fetching;
     transfer_drop(&p->fetch);
     const enum status status = transfer_begin(&p->fetch, bytes, TRANSFER_FETCH_BYTES, now_ms);

@@ -191,7 +191,7 @@ MUST_USE enum status participant_ask_again(struct participant *p, int64_t now_ms
                                            struct effects *effects);
 /** What came is not what its digest says. Other agents have the keys of pieces that are sealed for all, and one of them may sit on
  * the wire. So it says nothing against the coordinator yet: it is fetched once more, and the transport lets nobody else have
- * those keys (endpoint_lines_doubt). */
+ * those keys (EFFECT_DOUBT). */
 MUST_USE enum status participant_fetch_anew(struct participant *p, int64_t now_ms,
                                             struct effects *effects);
 int64_t participant_asks_again_ms(const struct participant *p);

@@ -66,6 +66,7 @@ static const char *const effect_step[][2] = {
     [EFFECT_FORGET] = {"forget-before", "forget-after"},
     [EFFECT_WORK] = {"work-before", "work-after"},
     [EFFECT_RECONNECT] = {"reconnect-before", "reconnect-after"},
+    [EFFECT_DOUBT] = {"doubt-before", "doubt-after"},
     [EFFECT_RESTART] = {"restart-before", "restart-after"},
     [EFFECT_FINISH] = {"finish-before", "finish-after"},
 };
@@ -119,6 +120,9 @@ static enum status perform(struct driver *driver, struct lane *lane, const struc
         break;
     case EFFECT_RECONNECT:
         endpoint_rebuild(driver->options->endpoint);
+        break;
+    case EFFECT_DOUBT:
+        endpoint_doubt(driver->options->endpoint);
         break;
     case EFFECT_RESTART:
         lane->restarting = true;

@@ -132,6 +132,10 @@ MUST_USE enum status endpoint_send(struct endpoint *endpoint, const struct peer 
  * lately. */
 void endpoint_rebuild(struct endpoint *endpoint);
 
+/** Agent: what came does not match its digest. Nothing is to be sealed for others, too, as long as this agent runs; what it asks
+ * for next goes over the other connection. */
+void endpoint_doubt(struct endpoint *endpoint);
+
 /** Agent: returns whether bytes of the coordinator have come since this was last asked, by a connection under which it was let
  * in; *anew: that is another one. What is looked at is at most half a second old. */
 bool endpoint_next_link(struct endpoint *endpoint, bool *anew);

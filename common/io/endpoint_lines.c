@@ -149,17 +149,10 @@ void endpoint_lines_done(struct endpoint *endpoint)
 enum status endpoint_lines_take_one(struct endpoint *endpoint, struct line *line,
                                     struct endpoint_message *out, const char *peer)
 {
-    struct message piece;
-    bool shared = false;
     endpoint_lines_done(endpoint); /* of the line before, whose message nobody has heard */
-    const enum status status = line_receive(line, &out->control, &out->payload, &shared);
+    const enum status status = line_receive(line, &out->control, &out->payload, NULL);
     if (status == STATUS_OK) {
         endpoint->lines->taken = line;
-        if (shared && wire_is(out->control, MESSAGE_PIECE) &&
-            wire_decode(&piece, out->control, out->payload) == STATUS_OK &&
-            piece.as.piece.offset == 0) {
-            endpoint->lines->own.shared = piece.as.piece.digest;
-        }
         return STATUS_OK;
     }
     if (status == STATUS_INVALID) {
@@ -306,9 +299,6 @@ enum status endpoint_lines_send(struct endpoint *endpoint, const struct peer *pe
     }
     if (!is_of_transfer(&message, control, payload, &which, &offset)) {
         return STATUS_NOT_FOUND;
-    }
-    if (!endpoint->listens && message.kind == MESSAGE_FETCH) {
-        endpoint_lines_doubt(endpoint, &message);
     }
     if (endpoint->listens) {
         admitted = endpoint_guard_connected(endpoint, peer->name);

@@ -51,9 +51,7 @@ struct own_line {
     bool heard;       /* the coordinator has said something */
     int64_t want_ms;  /* when to ask next */
     unsigned wants;   /* since it was open for a while */
-    struct digest
-        shared; /* the latest thing of which this line brought the beginning, sealed for others, too */
-    bool alone; /* nothing is to be sealed for others, too, as long as this agent runs */
+    bool alone;       /* nothing is to be sealed for others, too, as long as this agent runs */
 };
 
 struct lines {
@@ -104,8 +102,6 @@ void endpoint_lines_drop(struct lines *lines, struct held *held);
 void endpoint_lines_ask(struct endpoint *endpoint, int64_t now_ms);
 MUST_USE enum status endpoint_lines_hear_own(struct endpoint *endpoint,
                                              struct endpoint_message *out, int64_t now_ms);
-/** A FETCH is about to leave. What a shared piece began, and is asked for from its beginning again, was not what its digest says. */
-void endpoint_lines_doubt(struct endpoint *endpoint, const struct message *fetch);
 void endpoint_lines_drop_own(struct endpoint *endpoint, int64_t now_ms, const char *text);
 
 #endif

@@ -35,22 +35,21 @@ void endpoint_lines_drop_own(struct endpoint *endpoint, int64_t now_ms, const ch
     own->line = NULL;
     own->state = LINE_NONE;
     own->since_ms = now_ms;
-    memset(&own->shared, 0, sizeof own->shared);
 }
 
 /* Every agent of a round has the keys of shared pieces. One that also sits on this agent's wire can put another piece in the
- * place of one, which shows by the digest of the whole. It can do so once: lines are this agent's alone from then on. */
-void endpoint_lines_doubt(struct endpoint *endpoint, const struct message *fetch)
+ * place of one, which shows by the digest of the whole. It can do so once, also where it cuts this line or the other connection
+ * before the whole is there: lines are this agent's alone from then on, also one that is just being opened. */
+void endpoint_doubt(struct endpoint *endpoint)
 {
-    struct own_line *own = &endpoint->lines->own;
-    if (fetch->as.fetch.offset == 0 && own->state == LINE_OPEN && !digest_is_none(&own->shared) &&
-        digest_equal(&own->shared, &fetch->as.fetch.digest)) {
-        own->alone = true;
-        endpoint_lines_drop_own(endpoint, clock_now_ms(),
-                                "what came over it was asked for a second time; the next line's "
-                                "pieces are sealed for this agent alone");
-        own->want_ms = 0;
+    if (endpoint->lines == NULL || endpoint->listens || endpoint->lines->own.alone) {
+        return;
     }
+    endpoint->lines->own.alone = true;
+    endpoint_lines_drop_own(endpoint, clock_now_ms(),
+                            "something that came does not match its digest; the next line's "
+                            "pieces are sealed for this agent alone");
+    endpoint->lines->own.want_ms = 0;
 }
 
 void endpoint_lines_lost(struct endpoint *endpoint)
@@ -81,8 +80,7 @@ void endpoint_lines_ask(struct endpoint *endpoint, int64_t now_ms)
     }
     const int64_t wait_ms = own->wants < 6 ? (int64_t)WANT_MS_MIN << own->wants : WANT_MS_MAX;
     own->want_ms = now_ms + wait_ms;
-    /* A coordinator of before does not take the question with this in it, and is asked without it in the end. */
-    want.as.want.shared = !own->alone && own->wants % 4 != 3;
+    want.as.want.shared = !own->alone;
     own->wants++;
     (void)!endpoint_send_frames(endpoint, (struct slice){control, wire_encode(control, &want)},
                                 (struct slice){NULL, 0});

@@ -110,8 +110,9 @@ enum effect_kind {
     EFFECT_FORGET,    /* drop the blob of a record; its body stays */
     EFFECT_WORK,      /* run work() away from the loop; answered by EVENT_WORKED */
     EFFECT_RECONNECT, /* agent: build the connection anew */
-    EFFECT_RESTART,   /* throw the machine away and begin anew from the journal */
-    EFFECT_FINISH     /* the program's task is over: leave the loop with this exit code */
+    EFFECT_DOUBT, /* agent: pieces came that others may have made: none is to be sealed for others, too */
+    EFFECT_RESTART, /* throw the machine away and begin anew from the journal */
+    EFFECT_FINISH   /* the program's task is over: leave the loop with this exit code */
 };
 
 /* What is pointed to stays valid and unchanged until the machine's next step; EFFECT_COMMIT's blob

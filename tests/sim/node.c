@@ -118,6 +118,7 @@ static void perform(struct world *world, struct node *node, const struct effect 
     case EFFECT_WORK:
         perform_work(world, node);
         break;
+    case EFFECT_DOUBT:   /* nobody forges pieces here */
     case EFFECT_RESTART: /* no file changes in the simulator */
         break;
     case EFFECT_RECONNECT:

@@ -33,8 +33,8 @@ FORECASTER = "    forecasters: [{name: older, features: [age]}]\n"
 JOB = fed.job_text().replace("    tolerance:", MAP + "    tolerance:").replace("    batch:", FORECASTER + "    batch:")
 LIVES_MAX = 4
 LINGER_S = 12  # a coordinator waits so long at its end for an agent that died after its own
-STEPS_AT_MOST = {"commit": 1000, "work": 1000, "forget": 1000, "finish": 1000, "reconnect": 1000, "send": 20,
-                 "event": 12}
+STEPS_AT_MOST = {"commit": 1000, "work": 1000, "forget": 1000, "finish": 1000, "reconnect": 1000, "doubt": 1000,
+                 "send": 20, "event": 12}
 SUSPICIOUS = ("offer-changed", "answer-forged", "offer-refused", "invitation-differs", "answer-dropped",
               "step-failed", "commit-failed", "recovery-failed", "frame-refused", "message-unexpected")
 

@@ -26,7 +26,8 @@ LIVES_MAX = 4
 JOBS = ("first", "second", "third")
 STATES = {"first": "done", "second": "cancelled", "third": "done"}
 EPSILON = 3  # what a site may spend: the three jobs would take all of it
-STEPS_AT_MOST = {"commit": 16, "work": 8, "forget": 8, "finish": 8, "filing": 40, "reconnect": 2, "send": 5, "event": 5}
+STEPS_AT_MOST = {"commit": 16, "work": 8, "forget": 8, "finish": 8, "filing": 40, "reconnect": 2, "doubt": 2, "send": 5,
+                 "event": 5}
 SUSPICIOUS = ("offer-changed", "answer-forged", "offer-refused", "invitation-differs", "answer-dropped",
               "step-failed", "commit-failed", "recovery-failed", "frame-refused", "message-unexpected",
               "job-unreadable", "budget-exhausted")

@@ -271,6 +271,30 @@ Test(lines, a_release_comes_right_to_all_whoever_it_is_sealed_for, .init = start
     }
 }
 
+/* What came did not match its digest: the line ends, the next one is for this agent alone, and the others go on as they were. */
+Test(lines, an_agent_that_doubts_has_a_line_of_its_own_alone_soon, .init = start_three,
+     .fini = teardown)
+{
+    struct endpoint *endpoint[3];
+    for (int i = 0; i < 3; i++) {
+        endpoint[i] = dial_with_lines(i);
+        until_line(endpoint[i], LINE_OPEN);
+        release_round_trip(endpoint[i], 5, PAYLOAD_MAX);
+    }
+    endpoint_doubt(endpoint[0]);
+    cr_expect_eq(endpoint[0]->lines->own.state, LINE_NONE);
+    for (int i = 0; i < 3; i++) {
+        until_line(endpoint[i], LINE_OPEN);
+        release_round_trip(endpoint[i], 6, PAYLOAD_MAX);
+        endpoint_doubt(endpoint[0]); /* a second one costs nothing */
+        cr_expect_eq(endpoint[i]->lines->own.state, LINE_OPEN);
+        cr_expect_eq(endpoint[i]->lines->own.alone, i == 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        endpoint_free(endpoint[i]);
+    }
+}
+
 /* A coordinator that was killed and started again: nothing of its keys is left, and the same piece comes right. */
 Test(lines, a_release_comes_right_from_a_coordinator_that_began_anew, .init = start_two,
      .fini = teardown)

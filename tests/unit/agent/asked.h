@@ -72,6 +72,8 @@ struct bench {
     size_t offers;
     size_t declines;
     size_t fetches;
+    size_t doubts;        /* of what came */
+    size_t doubted_after; /* fetches before the latest of them */
     size_t chunks;
     size_t forgets;
     struct message offer;            /* the latest */
@@ -115,6 +117,9 @@ static void take(const struct effect *effect)
         bench.committing++;
     } else if (effect->kind == EFFECT_FORGET) {
         bench.forgets++;
+    } else if (effect->kind == EFFECT_DOUBT) {
+        bench.doubts++;
+        bench.doubted_after = bench.fetches;
     } else if (effect->kind == EFFECT_WORK) {
         bench.works++;
         bench.is_working = true;

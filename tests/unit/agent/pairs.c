@@ -323,6 +323,8 @@ static void step(struct scene *scene, struct event *event)
             scene->machine.work(scene->machine.self);
             scene->worked_ms = scene->now_ms + scene->work_ms;
             break;
+        case EFFECT_DOUBT: /* the transport's business */
+            break;
         case EFFECT_RESTART:
         case EFFECT_RECONNECT:
             (void)fprintf(scene->trace, "%" PRId64 " connects\n", scene->now_ms);

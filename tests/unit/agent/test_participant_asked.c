@@ -77,8 +77,10 @@ Test(participant_asked, an_input_that_is_not_what_was_named_or_no_number_is_not_
     piece.as.piece.digest = invite.as.invite.input.digest;
     send_state(&invite, forged);
     cr_expect(bench.fetches == 2 && bench.declines == 0 && bench.works == 1, "fetched once more");
+    cr_expect(bench.doubts == 1 && bench.doubted_after == 1, "by another way: told before it");
     say(&piece, (struct slice){forged, sizeof forged});
     cr_expect(bench.fetches == 2 && bench.declines == 1 && bench.works == 1, "forged");
+    cr_expect_eq(bench.doubts, 1);
     end();
     init();
     send_state(&invite, forged);
@@ -89,6 +91,7 @@ Test(participant_asked, an_input_that_is_not_what_was_named_or_no_number_is_not_
     digest_sha256(&invite.as.invite.input.digest, &bytes, 1);
     send_state(&invite, unnumbered);
     cr_expect(bench.fetches == 1 && bench.declines == 1 && bench.works == 1, "not a number");
+    cr_expect_eq(bench.doubts, 0, "it is what the coordinator named");
     end();
 }
 

@@ -209,28 +209,61 @@ static enum status agent_fetches(struct agent *agent, const struct digest *of, u
                                (struct slice){NULL, 0});
 }
 
-Test(endpoint_shared, an_agent_that_begins_the_same_anew_is_alone_from_then_on)
+static void expect_alone(struct agent *agent)
+{
+    const struct own_line *own = &agent->endpoint.lines->own;
+    endpoint_doubt(&agent->endpoint);
+    cr_expect_eq(agent_fetches(agent, &named, 0), STATUS_NOT_FOUND, "it goes over CURVE");
+    cr_expect(own->state == LINE_NONE && own->alone && own->want_ms == 0);
+}
+
+Test(endpoint_shared, an_agent_that_doubts_what_came_is_alone_from_then_on)
 {
     struct agent agent;
     agent_open(&agent);
-    const struct own_line *own = &agent.endpoint.lines->own;
     agent_hears(&agent, &named, 0, true);
     agent_hears(&agent, &named, PIECE_BYTES, true);
-    cr_expect_eq(agent_fetches(&agent, &named, 0), STATUS_NOT_FOUND, "it goes over CURVE");
-    cr_expect(own->state == LINE_NONE && own->alone && own->want_ms == 0);
+    expect_alone(&agent);
     agent_free(&agent);
 }
 
-Test(endpoint_shared, whatever_else_an_agent_asks_for_costs_it_nothing)
+/* By another connection, by an earlier line, or before there was another agent. */
+Test(endpoint_shared, so_it_is_where_the_beginning_came_otherwise)
+{
+    struct agent agent;
+    agent_open(&agent);
+    agent_hears(&agent, &named, 0, false);
+    agent_hears(&agent, &named, PIECE_BYTES, true);
+    expect_alone(&agent);
+    agent_free(&agent);
+}
+
+/* The fellow also cuts the line, or the other connection, before the whole is there. */
+Test(endpoint_shared, and_where_the_line_has_ended_since)
+{
+    for (int i = 0; i < 2; i++) {
+        struct agent agent;
+        agent_open(&agent);
+        agent_hears(&agent, &named, 0, true);
+        if (i == 0) {
+            endpoint_lines_drop_own(&agent.endpoint, 0, "it was cut");
+        } else {
+            endpoint_lines_lost(&agent.endpoint);
+        }
+        expect_alone(&agent);
+        agent_free(&agent);
+    }
+}
+
+Test(endpoint_shared, whatever_an_agent_asks_for_costs_it_nothing)
 {
     const struct digest other = {{8}};
     struct agent agent;
     agent_open(&agent);
     const struct own_line *own = &agent.endpoint.lines->own;
-    agent_hears(&agent, &other, 0, false);
-    cr_expect_eq(agent_fetches(&agent, &other, 0), STATUS_OK, "it was sealed for it alone");
     agent_hears(&agent, &named, 0, true);
     cr_expect_eq(agent_fetches(&agent, &named, PIECE_BYTES), STATUS_OK, "it goes on");
+    cr_expect_eq(agent_fetches(&agent, &named, 0), STATUS_OK, "it repeats something");
     cr_expect_eq(agent_fetches(&agent, &other, 0), STATUS_OK, "another");
     cr_expect(own->state == LINE_OPEN && !own->alone);
     agent_free(&agent);
