@@ -25,8 +25,8 @@ enum status judge_job(const struct policy *policy, const struct dictionary *dict
 
 static const double megabyte = 1e6;
 
-enum status capacity_check(uint64_t memory_bytes, const struct job *job, uint64_t record_count,
-                           struct why *why)
+enum status judge_memory(uint64_t memory_bytes, const struct job *job, uint64_t record_count,
+                         struct why *why)
 {
     const struct work_size size = {.records = record_count, .agents = job->cohort_min};
     double bytes = 0;
@@ -51,8 +51,8 @@ enum status capacity_check(uint64_t memory_bytes, const struct job *job, uint64_
     return STATUS_REFUSED;
 }
 
-enum status capacity_check_slot(double speed, uint32_t slot_ms, const struct job *job,
-                                uint64_t record_count, struct why *why)
+enum status judge_slot(double speed, uint32_t slot_ms, const struct job *job, uint64_t record_count,
+                       struct why *why)
 {
     const struct work_size size = {.records = record_count, .agents = job->cohort_min};
     double flops = 0;

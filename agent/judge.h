@@ -35,21 +35,21 @@ MUST_USE enum status judge_data(const struct dictionary *dictionary, struct job 
  * Fails with STATUS_REFUSED; why says the stage, what it needs and what to change.
  * Privacy: looks at no record; record_count must be public where others see the outcome.
  */
-MUST_USE enum status capacity_check(uint64_t memory_bytes, const struct job *job,
-                                    uint64_t record_count, struct why *why);
+MUST_USE enum status judge_memory(uint64_t memory_bytes, const struct job *job,
+                                  uint64_t record_count, struct why *why);
 
 /**
  * Holds the longest computation of a job whose time may depend on records against the slot that is to hide it.
  *
  * speed         in  operations a second, of speed_measure; 0: not known, and everything fits
  * slot_ms       in  the policy's answer_slot_ms
- * record_count  in  as for capacity_check
+ * record_count  in  as for judge_memory
  *
  * Fails with STATUS_REFUSED; why says the stage, what it needs, which slot would do and what to change. On
  * success why (may be NULL) says what the job needs.
  * Privacy: looks at no record.
  */
-MUST_USE enum status capacity_check_slot(double speed, uint32_t slot_ms, const struct job *job,
-                                         uint64_t record_count, struct why *why);
+MUST_USE enum status judge_slot(double speed, uint32_t slot_ms, const struct job *job,
+                                uint64_t record_count, struct why *why);
 
 #endif

@@ -38,31 +38,31 @@ static enum status print_stage(const struct site *site, const struct job *job, s
     char price[SITE_PRICE_BYTES];
     site_price_text(price, terms.price);
     (void)putchar('\n');
-    wrap_print(stdout, 0, 4, "  stage %zu: %s, %s; %s noise; %u charge%s, %s by itself", index + 1,
-               task_name(stage->task), strategy_name(stage->strategy), terms.mechanism,
-               terms.passes, terms.passes == 1 ? "" : "s", price);
+    text_wrap(stdout, 0, 4, "  stage %zu: %s, %s; %s noise; %u charge%s, %s by itself", index + 1,
+              task_name(stage->task), strategy_name(stage->strategy), terms.mechanism, terms.passes,
+              terms.passes == 1 ? "" : "s", price);
     for (size_t i = 0; i < terms.line_count; i++) {
         const struct terms_line *line = &terms.line[i];
         const bool spread = isfinite(line->noise);
         if (!spread && isnan(line->bar)) {
-            wrap_print(stdout, 0, 6, "    released: %s, no interval", line->what);
+            text_wrap(stdout, 0, 6, "    released: %s, no interval", line->what);
             continue;
         }
-        wrap_print(stdout, 0, 6, "    released: %s, %s %s %s", line->what,
-                   spread              ? "+-"
-                   : line->is_expected ? "about"
-                                       : "at most",
-                   decimal_short(spread ? line->noise : line->bar, 3).text, line->unit);
+        text_wrap(stdout, 0, 6, "    released: %s, %s %s %s", line->what,
+                  spread              ? "+-"
+                  : line->is_expected ? "about"
+                                      : "at most",
+                  decimal_short(spread ? line->noise : line->bar, 3).text, line->unit);
     }
     terms_free(&terms);
     struct why by_site = {""};
     if (stage_has_site_note(job, stage, &by_site)) {
-        wrap_print(stdout, 0, 6, "    note: %s", by_site.text);
+        text_wrap(stdout, 0, 6, "    note: %s", by_site.text);
     }
     for (size_t i = 0; i < round_queries(stage)->count; i++) {
         struct why note = {""};
         if (query_has_note(&round_queries(stage)->query[i], &note)) {
-            wrap_print(stdout, 0, 6, "    note: %s", note.text);
+            text_wrap(stdout, 0, 6, "    note: %s", note.text);
         }
     }
     return STATUS_OK;
@@ -71,12 +71,12 @@ static enum status print_stage(const struct site *site, const struct job *job, s
 static void print_trust(const struct job *job)
 {
     (void)putchar('\n');
-    wrap_print(stdout, 0, 4, "  trust %s: %s", trust_of(job)->name, trust_of(job)->promise);
+    text_wrap(stdout, 0, 4, "  trust %s: %s", trust_of(job)->name, trust_of(job)->promise);
 }
 
 static void print_again(UNUSED void *self, const char *text)
 {
-    wrap_print(stdout, 0, 4, "  note: %s", text);
+    text_wrap(stdout, 0, 4, "  note: %s", text);
 }
 
 static void check_again(UNUSED void *self, const char *text)
@@ -121,7 +121,7 @@ static void print_notes(const struct site *site, const struct job *job)
     tell_again(job, print_again, NULL);
     for (size_t i = 0; i <= job->schema.column_count; i++) {
         if (dictionary_has_note(&site->dictionary, &job->schema, i, &note)) {
-            wrap_print(stdout, 0, 4, "  note: %s", note.text);
+            text_wrap(stdout, 0, 4, "  note: %s", note.text);
         }
     }
 }
@@ -143,7 +143,7 @@ static void print_told(const struct site *site, const struct job *job)
 {
     struct why note = {{0}};
     if (is_told(site, job, &note)) {
-        wrap_print(stdout, 0, 4, "  %s", note.text);
+        text_wrap(stdout, 0, 4, "  %s", note.text);
     }
 }
 
@@ -186,7 +186,7 @@ static void print_left(const struct ledger *ledger, enum allowance allowance, co
     char left[SITE_PRICE_BYTES];
     if (balance.limited) {
         site_price_text(left, site_left(&balance));
-        wrap_print(stdout, 0, 4, "  left of %s: %s", of, left);
+        text_wrap(stdout, 0, 4, "  left of %s: %s", of, left);
     }
 }
 
@@ -202,8 +202,8 @@ static enum status print_cost(const struct site *site, const struct job *job, st
         return status;
     }
     site_price_text(price, (struct price){job->epsilon_micro, job->delta_atto});
-    wrap_print(stdout, 0, 4, "  it may cost this site %s, for any one %s", price,
-               job_unit_name(job->unit));
+    text_wrap(stdout, 0, 4, "  it may cost this site %s, for any one %s", price,
+              job_unit_name(job->unit));
     (void)snprintf(window, sizeof window, "what any %" PRIu32 " days may cost",
                    site->policy.allowance_days);
     print_left(ledger, ALLOWANCE_TOTAL, "the policy's total");
@@ -211,10 +211,10 @@ static enum status print_cost(const struct site *site, const struct job *job, st
     if (site->policy.job_epsilon_micro > 0) {
         site_price_text(
             price, (struct price){site->policy.job_epsilon_micro, site->policy.job_delta_atto});
-        wrap_print(stdout, 0, 4, "  the policy allows each job %s (job_epsilon)", price);
+        text_wrap(stdout, 0, 4, "  the policy allows each job %s (job_epsilon)", price);
     }
     if (site_check_budget(ledger, &site->policy, job, 1, &short_of) != STATUS_OK) {
-        wrap_print(stdout, 0, 4, "  NOT ENOUGH: %s", short_of.text);
+        text_wrap(stdout, 0, 4, "  NOT ENOUGH: %s", short_of.text);
     }
     ledger_free(ledger);
     return STATUS_OK;
@@ -232,10 +232,10 @@ enum status approve_show(const struct site *site, const struct waiting_job *wait
         (void)putchar(c == '\n' || (c >= ' ' && c <= '~') ? c : '?');
     }
     (void)putchar('\n');
-    wrap_print(stdout, 0, 0,
-               "What it asks of this site, of %" PRIu64
-               " records or more, together with %u agents or more that have as many:",
-               size_of(site, job).records, (unsigned)job->cohort_min);
+    text_wrap(stdout, 0, 0,
+              "What it asks of this site, of %" PRIu64
+              " records or more, together with %u agents or more that have as many:",
+              size_of(site, job).records, (unsigned)job->cohort_min);
     for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
         status = print_stage(site, job, i, why);
     }

@@ -277,11 +277,11 @@ static void print_odometer(const struct balance *balance)
         return; /* the sum is all there is to say */
     }
     amount_text(text, at_end(balance));
-    wrap_print(stdout, 0, 7,
-               "       at this moment %s, had one fixed it beforehand, as a job's end is;", text);
+    text_wrap(stdout, 0, 7,
+              "       at this moment %s, had one fixed it beforehand, as a job's end is;", text);
     amount_text(text, now);
-    wrap_print(stdout, 0, 7, "       by now %s, at any time and however the charges were chosen;",
-               text);
+    text_wrap(stdout, 0, 7, "       by now %s, at any time and however the charges were chosen;",
+              text);
     (void)printf("       %" PRIu64 ".%02" PRIu64 " %% of the divergence of order %.4g is spent\n",
                  share / 100, share % 100, balance->filter.order);
 }
@@ -298,8 +298,8 @@ static void print_job(const struct ledger_found *found, size_t index)
     hex_encode(hex, id.byte, DIGEST_BYTES);
     amount_text(spent, spent_of(&balance));
     left_text(left, &balance);
-    wrap_print(stdout, 0, 7, "job    %-24.24s spent %s%s%s", name[0] != '\0' ? name : hex, spent,
-               balance.limited ? "; left " : "", balance.limited ? left : "");
+    text_wrap(stdout, 0, 7, "job    %-24.24s spent %s%s%s", name[0] != '\0' ? name : hex, spent,
+              balance.limited ? "; left " : "", balance.limited ? left : "");
 }
 
 void balance_print(const struct ledger_found *found)

@@ -118,7 +118,7 @@ static enum status check_records(struct site *site, const struct job *job, size_
     struct dataset data = {0};
     struct source source = site_source(site);
     const uint64_t admitted = dictionary_records(&site->dictionary, &job->schema);
-    enum status status = capacity_check(site_memory(site), job, admitted, why);
+    enum status status = judge_memory(site_memory(site), job, admitted, why);
 
     if (status == STATUS_OK) {
         status = source.load(source.self, &data, &job->schema, why);
@@ -186,8 +186,8 @@ static bool check_slot(const struct site *site, const struct job *job, double sp
 {
     struct why why = {{0}};
     const enum status status =
-        capacity_check_slot(speed, site->policy.answer_slot_ms, job,
-                            dictionary_records(&site->dictionary, &job->schema), &why);
+        judge_slot(speed, site->policy.answer_slot_ms, job,
+                   dictionary_records(&site->dictionary, &job->schema), &why);
     return daemon_report("slot", status, &why);
 }
 
@@ -291,7 +291,7 @@ static bool check_masks(struct site *site)
     }
     if (status == STATUS_OK) {
         why_set(&why, "%zu line%s; compare `peers digest` with the other sites", site->peers.count,
-                plural_s(site->peers.count));
+                text_plural_s(site->peers.count));
     }
     return daemon_report("peers", status, &why);
 }

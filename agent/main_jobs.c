@@ -245,7 +245,7 @@ static void print_text(const struct seen_text *text, const struct approval *deci
                  text->runs, price, paid, text->name[0] != '\0' ? text->name : "?");
     const char *why = because(text, decision, desk);
     if (why[0] != '\0') {
-        wrap_print(stdout, 0, 14, "              because: %s", why);
+        text_wrap(stdout, 0, 14, "              because: %s", why);
     }
 }
 

@@ -57,9 +57,9 @@ static enum status print_answer(struct ledger_print *print, const struct record 
         (void)printf("%-20s  %-20.20s  %5" PRIu32 "  %-10s %8s %8s\n", when,
                      name[0] != '\0' ? name : id, record->as.answer.round + 1,
                      record->as.answer.task, unbounded ? "-" : epsilon, delta);
-        wrap_print(stdout, 0, 4, "    %s%s%.16s", event,
-                   digest_is_none(&record->as.answer.answer) ? "" : "; answer ",
-                   digest_is_none(&record->as.answer.answer) ? "" : answer);
+        text_wrap(stdout, 0, 4, "    %s%s%.16s", event,
+                  digest_is_none(&record->as.answer.answer) ? "" : "; answer ",
+                  digest_is_none(&record->as.answer.answer) ? "" : answer);
         return STATUS_OK;
     }
     json_add(&print->charges,

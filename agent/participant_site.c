@@ -98,13 +98,12 @@ static enum status judge_all(struct participant *p, const char **event, const ch
     if (status == STATUS_OK) {
         *event = "job-too-large";
         *lead = "there is no room for";
-        status = capacity_check(options->memory_bytes, &p->job, records, why);
+        status = judge_memory(options->memory_bytes, &p->job, records, why);
     }
     if (status == STATUS_OK) {
         *event = "slot-too-short";
         *lead = "no slot is long enough for";
-        status = capacity_check_slot(options->speed, options->policy->answer_slot_ms, &p->job,
-                                     records, why);
+        status = judge_slot(options->speed, options->policy->answer_slot_ms, &p->job, records, why);
     }
     return status;
 }

@@ -154,7 +154,7 @@ const char *command_part(FILE *out, int indent, struct command_question *questio
     question->line = line;
     if (!goes_on && question->bytes > 0) {
         (void)fprintf(out, "%*s", indent, "");
-        wrap_print(out, indent, indent + 2, "%.*s", (int)question->bytes - 2, line);
+        text_wrap(out, indent, indent + 2, "%.*s", (int)question->bytes - 2, line);
     }
     return line + question->bytes;
 }

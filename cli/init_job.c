@@ -46,9 +46,9 @@ static void tell(FILE *out, const struct init_job *asked, const struct init_said
     if (path != NULL) {
         (void)fprintf(out, "wrote %s\n", path);
     }
-    wrap_print(out, 0, 2, "  %s.", said->label.text);
-    wrap_print(out, 0, 2, "  Of %s, features: %zu columns; left out: %zu%s.", asked->path,
-               said->features, said->left, said->left > 0 ? ", the job says why" : "");
+    text_wrap(out, 0, 2, "  %s.", said->label.text);
+    text_wrap(out, 0, 2, "  Of %s, features: %zu columns; left out: %zu%s.", asked->path,
+              said->features, said->left, said->left > 0 ? ", the job says why" : "");
     if (path != NULL) {
         (void)fprintf(out,
                       "next:\n"

@@ -17,7 +17,7 @@ static enum exit_code make_pair(const struct command *command, const char *out,
     struct why why = {""};
     enum status status = key_pair_generate(&pair);
     if (status == STATUS_OK) {
-        status = sign_pair_generate(&signing);
+        status = key_signing_generate(&signing);
     }
     if (status == STATUS_OK) {
         status = key_pair_write(&pair, &signing, out, public_path, &why);
@@ -42,7 +42,7 @@ static enum exit_code add_signing(const struct command *command, const char *pat
     struct key_pair signing = {0};
     struct digest told = {{0}};
     struct why why = {""};
-    enum status status = sign_pair_generate(&signing);
+    enum status status = key_signing_generate(&signing);
     if (status == STATUS_OK) {
         status = key_signing_add(&signing, path, public_path, &why);
     }

@@ -201,7 +201,7 @@ static void print_turns(const struct job_expected *expected)
         }
     }
     if (worst != NULL) {
-        wrap_print(
+        text_wrap(
             stdout, 0, 0,
             "Under trust %s these tables lose more at epsilon %.6g than at %.6g. The noise is "
             "smaller, but the stage plans its look and its steps by epsilon, and they suit "
@@ -216,10 +216,10 @@ static void print_error(const struct job_expected *expected)
     for (size_t i = 0; i < expected->count; i++) {
         const struct rehearsal_answer *answer = &expected->row[i].answer;
         if (expected->row[i].is_own && isfinite(answer->lost.error)) {
-            wrap_print(stdout, 0, 0,
-                       "This job's %.1f points lost are a mean over %zu tables: other tables would "
-                       "move it by %.1f (one standard error).",
-                       PERCENT * answer->lost.mean, answer->tables, PERCENT * answer->lost.error);
+            text_wrap(stdout, 0, 0,
+                      "This job's %.1f points lost are a mean over %zu tables: other tables would "
+                      "move it by %.1f (one standard error).",
+                      PERCENT * answer->lost.mean, answer->tables, PERCENT * answer->lost.error);
         }
     }
 }
@@ -232,7 +232,7 @@ static void print_products(const struct job_expected *expected)
         any = any || expected->row[i].tries_products;
     }
     if (any) {
-        wrap_print(
+        text_wrap(
             stdout, 0, 0,
             "* This plan also tries products of columns, and keeps those that tell "
             "something. The made-up labels follow linear models, so its row is what to expect "
@@ -260,42 +260,41 @@ static void print_enough(const struct job_expected *expected)
     }
     (void)putchar('\n');
     if (enough->records.least > 0 && enough->records.least == expected->size.records) {
-        wrap_print(
+        text_wrap(
             stdout, 0, 0,
             "As it is, this job loses at most half a point to privacy on half of the tables.");
         return;
     }
     if (enough->records.least == 0 && enough->agents.least == 0 && enough->has_floor &&
         enough->floor > JOB_ENOUGH) {
-        wrap_print(
-            stdout, 0, 0,
-            "This learner itself loses about %.1f points on half of the tables, with next to "
-            "no noise and %" PRIu64 " records of each agent: more records, agents or epsilon "
-            "do not bring it to half a point.",
-            PERCENT * enough->floor, enough->records.most);
+        text_wrap(stdout, 0, 0,
+                  "This learner itself loses about %.1f points on half of the tables, with next to "
+                  "no noise and %" PRIu64 " records of each agent: more records, agents or epsilon "
+                  "do not bring it to half a point.",
+                  PERCENT * enough->floor, enough->records.most);
         return;
     }
     say_enough(records, &enough->records, "records of each agent");
     say_enough(agents, &enough->agents, "agents");
-    wrap_print(stdout, 0, 0,
-               "Losing at most half a point on half of the tables, all else as it is: %s (set "
-               "cohort.records to the same number); %s (set cohort.minimum to the same number).",
-               records, agents);
+    text_wrap(stdout, 0, 0,
+              "Losing at most half a point on half of the tables, all else as it is: %s (set "
+              "cohort.records to the same number); %s (set cohort.minimum to the same number).",
+              records, agents);
 }
 
 void job_expected_print(const struct job_expected *expected)
 {
     if (expected->no_answer != NULL) {
         (void)putchar('\n');
-        wrap_print(stdout, 0, 0, "What to expect of stage %zu is not told: %s.",
-                   expected->stage + 1, expected->no_answer);
+        text_wrap(stdout, 0, 0, "What to expect of stage %zu is not told: %s.", expected->stage + 1,
+                  expected->no_answer);
     }
     if (expected->count == 0) {
         return;
     }
     const struct rehearsal_answer *first = &expected->row[0].answer;
     (void)putchar('\n');
-    wrap_print(
+    text_wrap(
         stdout, 0, 0,
         "What to expect of stage %zu, from a rehearsal on %zu made-up tables of this job's "
         "columns and records, in per cent: the mean, and what 90 %% lie between of what a held-out "
@@ -317,8 +316,8 @@ void job_expected_print(const struct job_expected *expected)
     (void)printf("  %-18s  %-*s", "without privacy", FIGURE_WIDTH, "");
     print_figure(&first->free, 0);
     (void)putchar('\n');
-    wrap_print(stdout, 0, 0,
-               "Accuracy depends mostly on your data. Compare the column 'points lost'.");
+    text_wrap(stdout, 0, 0,
+              "Accuracy depends mostly on your data. Compare the column 'points lost'.");
     print_products(expected);
     print_error(expected);
     print_turns(expected);

@@ -116,7 +116,7 @@ enum exit_code run_plan_job(const struct command *command, int count, char **arg
 static void warn(UNUSED void *self, const char *text)
 {
     (void)putchar('\n');
-    wrap_print(stdout, 0, 2, "WARNING: %s.", text);
+    text_wrap(stdout, 0, 2, "WARNING: %s.", text);
 }
 
 /* Comparisons with constants where few cells are expected: allowed, and mostly a slip of the pen. */
@@ -132,14 +132,14 @@ static void print_of_stage(const struct job *job, size_t stage)
     }
     if (strcmp(before.text, by_site.text) != 0) { /* once for all stages */
         (void)putchar('\n');
-        wrap_print_in(stdout, TABLE_WIDTH, 0, 2, "NOTE: stage %zu%s: %s", stage + 1,
-                      stage + 1 < job->stage_count ? ", and others like it" : "", by_site.text);
+        text_wrap_in(stdout, TABLE_WIDTH, 0, 2, "NOTE: stage %zu%s: %s", stage + 1,
+                     stage + 1 < job->stage_count ? ", and others like it" : "", by_site.text);
     }
     for (size_t i = 0; i < set->count; i++) {
         struct why note = {""};
         if (query_has_note(&set->query[i], &note)) {
             (void)putchar('\n');
-            wrap_print(stdout, 0, 2, "NOTE: stage %zu: %s", stage + 1, note.text);
+            text_wrap(stdout, 0, 2, "NOTE: stage %zu: %s", stage + 1, note.text);
         }
     }
 }

@@ -188,8 +188,8 @@ static void print_noise(const struct terms *terms, size_t index)
         }
     }
     if (text[0] != '\0') {
-        wrap_print_in(stdout, TABLE_WIDTH, 0, 6, "    noise: %s%s%s", text,
-                      taken != NULL ? "; taken: " : "", taken != NULL ? taken : "");
+        text_wrap_in(stdout, TABLE_WIDTH, 0, 6, "    noise: %s%s%s", text,
+                     taken != NULL ? "; taken: " : "", taken != NULL ? taken : "");
     }
 }
 
@@ -219,7 +219,7 @@ enum status table_print_question(bool *is_told, const struct terms *terms, size_
             put_line(&table, line);
         }
     }
-    wrap_print(stdout, 0, 4, "  %.*s", (int)first->place.question, first->what);
+    text_wrap(stdout, 0, 4, "  %.*s", (int)first->place.question, first->what);
     print_noise(terms, index);
     if (table.rows > HEADS) {
         table_print(&table, 4);

@@ -40,7 +40,7 @@ static void print_charge(const struct job_plan *plan, size_t index)
     const bool is_whole = !gaussian && terms->passes == 1 && terms->sampling >= 1 &&
                           terms->charge.epsilon_micro == terms->price.epsilon_micro;
     (void)putchar('\n');
-    wrap_print_in(
+    text_wrap_in(
         stdout, TABLE_WIDTH, 0, 4, "stage %zu: %s, %s; %s; %u charge%s of %s %.6g%s%s%s", index + 1,
         task_name(stage->task), strategy_name(stage->strategy), terms->mechanism, terms->passes,
         terms->passes == 1 ? "" : "s", gaussian ? "sigma" : "epsilon",
@@ -82,11 +82,11 @@ static void print_work(const struct job_plan *plan)
             most = (struct work_need){fmax(most.flops, need.flops), fmax(most.bytes, need.bytes)};
         }
     }
-    wrap_print_in(stdout, TABLE_WIDTH, 0, 0,
-                  "memory: the coordinator takes about %s MB, an agent at most %s MB in a round of "
-                  "%.2g operations",
-                  decimal_short(job_plan_coordinator_bytes(plan) / 1e6, 3).text,
-                  decimal_short(most.bytes / 1e6, 3).text, most.flops);
+    text_wrap_in(stdout, TABLE_WIDTH, 0, 0,
+                 "memory: the coordinator takes about %s MB, an agent at most %s MB in a round of "
+                 "%.2g operations",
+                 decimal_short(job_plan_coordinator_bytes(plan) / 1e6, 3).text,
+                 decimal_short(most.bytes / 1e6, 3).text, most.flops);
 }
 
 /* A line that stands in no table. */
@@ -145,14 +145,14 @@ static void print_warning(const struct job_answer *answer, size_t stage)
         return;
     }
     (void)putchar('\n');
-    wrap_print(stdout, 0, 2, "WARNING: the noise of stage %zu drowns its signal (%s):", stage + 1,
-               worst->what);
-    wrap_print(stdout, 0, 2, "  it is %.2g times what counts as drowned: %s.",
-               worst->noise_to_signal, worst->measure);
+    text_wrap(stdout, 0, 2, "WARNING: the noise of stage %zu drowns its signal (%s):", stage + 1,
+              worst->what);
+    text_wrap(stdout, 0, 2, "  it is %.2g times what counts as drowned: %s.",
+              worst->noise_to_signal, worst->measure);
     const size_t count = job_advise(advice, &answer->source, &answer->plan, stage);
     for (size_t i = 0; i < count; i++) {
-        wrap_print(stdout, 0, 4, "  %s -> %s%s", advice[i].change, advice[i].figure,
-                   advice[i].noise_to_signal > 1 ? ", which is still too much" : "");
+        text_wrap(stdout, 0, 4, "  %s -> %s%s", advice[i].change, advice[i].figure,
+                  advice[i].noise_to_signal > 1 ? ", which is still too much" : "");
     }
     if (count == 0) {
         (void)printf("  Nothing that was tried helps: epsilon, records, agents, lambda, trust.\n");
@@ -276,16 +276,15 @@ static enum status print_trusts(const struct job_answer *answer)
     table_free(&table);
     job_answer_print_trusted(answer);
     if (better == NULL) {
-        wrap_print(
-            stdout, 0, 0,
-            "Under the other trust this job releases other numbers. So their noise cannot be "
-            "compared.");
+        text_wrap(stdout, 0, 0,
+                  "Under the other trust this job releases other numbers. So their noise cannot be "
+                  "compared.");
     } else if (job_answer_rival(answer) != NULL) {
-        wrap_print_in(stdout, TABLE_WIDTH, 0, 0, "Trust %s has less noise for its signal here. %s.",
-                      job_plan_trust(better),
-                      trust_of(&better->job)->exact_answers
-                          ? "Under it every agent sends exact sums to the coordinator"
-                          : "Under it no agent sends an exact sum");
+        text_wrap_in(stdout, TABLE_WIDTH, 0, 0, "Trust %s has less noise for its signal here. %s.",
+                     job_plan_trust(better),
+                     trust_of(&better->job)->exact_answers
+                         ? "Under it every agent sends exact sums to the coordinator"
+                         : "Under it no agent sends an exact sum");
     }
     return STATUS_OK;
 }
@@ -334,21 +333,20 @@ static void print_legend(const struct job_plan *plan)
         }
     }
     (void)putchar('\n');
-    wrap_print_in(stdout, TABLE_WIDTH, 0, 0,
-                  "+- is one standard deviation of the noise on what is released.%s%s%s%s%s",
-                  has[TERMS_OF_ALL] || has[TERMS_OF_ALIKE] || has[TERMS_OF_SITE]
-                      ? " Intervals are to be expected, of sampling and noise. refused: too few "
-                        "records. from: the fewest that are enough, or a number that cannot be "
-                        "none. !: the noise drowns it."
-                      : "",
-                  has[TERMS_OF_SMALL]
-                      ? " a group: if all are alike; a tenth: a group of a tenth of "
-                        "the records."
-                      : "",
-                  has[TERMS_OF_SITE] ? " all sites: their mean, if alike" : "", next,
-                  has[TERMS_OF_SITE]
-                      ? "; alone: an estimate without an interval, which no study has confirmed."
-                      : "");
+    text_wrap_in(stdout, TABLE_WIDTH, 0, 0,
+                 "+- is one standard deviation of the noise on what is released.%s%s%s%s%s",
+                 has[TERMS_OF_ALL] || has[TERMS_OF_ALIKE] || has[TERMS_OF_SITE]
+                     ? " Intervals are to be expected, of sampling and noise. refused: too few "
+                       "records. from: the fewest that are enough, or a number that cannot be "
+                       "none. !: the noise drowns it."
+                     : "",
+                 has[TERMS_OF_SMALL] ? " a group: if all are alike; a tenth: a group of a tenth of "
+                                       "the records."
+                                     : "",
+                 has[TERMS_OF_SITE] ? " all sites: their mean, if alike" : "", next,
+                 has[TERMS_OF_SITE]
+                     ? "; alone: an estimate without an interval, which no study has confirmed."
+                     : "");
 }
 
 enum status job_answer_print(const struct job_answer *answer)
@@ -364,15 +362,15 @@ enum status job_answer_print(const struct job_answer *answer)
     char price[CELL_BYTES];
     char limit[CELL_BYTES];
     print_legend(plan);
-    wrap_print_in(stdout, TABLE_WIDTH, 0, 0,
-                  "in all, for any one %s of an agent: %s; the job's limit: %s%s",
-                  job_unit_name(job->unit), epsilon_cell(price, plan->price),
-                  epsilon_cell(limit, (struct price){job->epsilon_micro, job->delta_atto}),
-                  plan->admitted ? "" : ". NO LEDGER WILL ADMIT IT");
+    text_wrap_in(stdout, TABLE_WIDTH, 0, 0,
+                 "in all, for any one %s of an agent: %s; the job's limit: %s%s",
+                 job_unit_name(job->unit), epsilon_cell(price, plan->price),
+                 epsilon_cell(limit, (struct price){job->epsilon_micro, job->delta_atto}),
+                 plan->admitted ? "" : ". NO LEDGER WILL ADMIT IT");
     print_work(plan);
     if (job_plan_is_weak(plan)) {
         (void)putchar('\n');
-        wrap_print(
+        text_wrap(
             stdout, 0, 2,
             "WARNING: privacy.epsilon %.6g hardly protects a record: what is released may be "
             "e^%.6g times as likely with it as with another one in its place. 1 is usual; stay "

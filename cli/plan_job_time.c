@@ -85,8 +85,8 @@ static void print_trusted(const struct job_answer *answer)
         const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
         char counts[TABLE_CELL_BYTES] = "";
         if (plan == NULL) {
-            wrap_print(stdout, 0, 2, "Under trust %s there is no such job: %s", trust->name,
-                       answer->none[i].text);
+            text_wrap(stdout, 0, 2, "Under trust %s there is no such job: %s", trust->name,
+                      answer->none[i].text);
             continue;
         }
         if (trust->masked) {
@@ -94,8 +94,8 @@ static void print_trusted(const struct job_answer *answer)
                            plan->job.cohort_min, (unsigned)plan->job.dishonest,
                            (unsigned)plan->job.honest);
         }
-        wrap_print_in(stdout, TABLE_WIDTH, 0, 2, "trust %s: %s%s.", trust->name, trust->trusted,
-                      counts);
+        text_wrap_in(stdout, TABLE_WIDTH, 0, 2, "trust %s: %s%s.", trust->name, trust->trusted,
+                     counts);
     }
 }
 
@@ -105,7 +105,7 @@ static void print_other_minimum(const struct job_answer *answer)
     for (unsigned i = 0; i < TRUST_COUNT; i++) {
         const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
         if (plan != NULL && plan->job.cohort_min != answer->plan.job.cohort_min) {
-            wrap_print(
+            text_wrap(
                 stdout, 0, 0,
                 "Trust %s is planned with cohort.minimum %u here. A stage that plans itself, as "
                 "learn does, may then release other numbers: compare what its own plan prints.",
@@ -116,10 +116,10 @@ static void print_other_minimum(const struct job_answer *answer)
 
 void job_answer_print_trusted(const struct job_answer *answer)
 {
-    wrap_print_in(stdout, TABLE_WIDTH, 0, 2,
-                  "Times: a line of %.0f Mbit/s at the coordinator (--link), trips of %d ms, "
-                  "no computing at the sites.",
-                  answer->link_mbit, (int)PLAN_TRIP_MS);
+    text_wrap_in(stdout, TABLE_WIDTH, 0, 2,
+                 "Times: a line of %.0f Mbit/s at the coordinator (--link), trips of %d ms, "
+                 "no computing at the sites.",
+                 answer->link_mbit, (int)PLAN_TRIP_MS);
     print_other_minimum(answer);
     print_trusted(answer);
 }

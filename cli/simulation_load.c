@@ -203,7 +203,7 @@ static enum status read_streams(struct simulation_plan *plan, struct why *why)
 
 static void warn(const char *text)
 {
-    wrap_print(stderr, 0, 4, "WARNING: %s", text);
+    text_wrap(stderr, 0, 4, "WARNING: %s", text);
 }
 
 /* Tells of cells that the job can make nothing of. */

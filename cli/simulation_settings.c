@@ -103,7 +103,7 @@ static enum status make_process(const struct simulation_plan *plan, const char *
     simulation_path(path, plan->asked.out, "%s/key.pub", folder);
     enum status status = key_pair_generate(&pair);
     if (status == STATUS_OK) {
-        status = sign_pair_generate(&signing);
+        status = key_signing_generate(&signing);
     }
     if (status == STATUS_OK) {
         status = key_pair_write(&pair, &signing, secret_path, path, why);

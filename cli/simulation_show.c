@@ -67,7 +67,7 @@ static void show_answer(FILE *out, const struct result_answer *answer, const cha
     const int width = QUESTION_WIDTH + 2 - indent;
     if (strlen(name) > (size_t)width) {
         (void)fprintf(out, "%*s", indent, "");
-        wrap_print(out, indent, indent, "%s", name);
+        text_wrap(out, indent, indent, "%s", name);
         name = "";
     }
     (void)fprintf(out, "%*s%-*s %9s  %-19s %9s", indent, "", width, name, value, bar, exact);
@@ -113,7 +113,7 @@ static void show_answers(FILE *out, const struct result *result)
         if (answer->note[0] != '\0' &&
             !(isfinite(answer->value) && is_said(result, i, question.bytes))) {
             (void)fprintf(out, "%*s", indent + 2, "");
-            wrap_print(out, indent + 2, indent + 2, "%s", answer->note);
+            text_wrap(out, indent + 2, indent + 2, "%s", answer->note);
         }
     }
     if (result->answer_count > 0) {

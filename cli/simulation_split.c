@@ -251,7 +251,7 @@ static void show_all(FILE *out, const struct result_effect *effect)
     }
     if (effect->note[0] != '\0') {
         (void)fputs("    ", out);
-        wrap_print(out, 4, 4, "%s", effect->note);
+        text_wrap(out, 4, 4, "%s", effect->note);
     }
 }
 
@@ -262,8 +262,8 @@ static void show_left_out(FILE *out, const struct result_site *site,
     char more[RESULT_ENOUGH_BYTES];
     result_say_enough(more, effect, site);
     (void)fputs("    ", out);
-    wrap_print(out, 4, 8, "%-*s not enough data: left out%s%s", LABEL_WIDTH, site->site,
-               more[0] == '\0' ? "" : "; ", more);
+    text_wrap(out, 4, 8, "%-*s not enough data: left out%s%s", LABEL_WIDTH, site->site,
+              more[0] == '\0' ? "" : "; ", more);
 }
 
 void simulation_show_sites(FILE *out, const struct result *result)
@@ -271,7 +271,7 @@ void simulation_show_sites(FILE *out, const struct result *result)
     for (size_t i = 0; i < result->effect_count; i++) {
         const struct result_effect *effect = &result->effect[i];
         (void)fputs("\n  ", out);
-        wrap_print(out, 2, 2, "by site, 95 %% intervals: %s, in %s", effect->name, effect->unit);
+        text_wrap(out, 2, 2, "by site, 95 %% intervals: %s, in %s", effect->name, effect->unit);
         for (size_t j = 0; j < result->site_count; j++) {
             const struct result_site *site = &result->site[j];
             if (site->round != effect->round || strcmp(site->effect, effect->name) != 0) {

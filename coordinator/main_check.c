@@ -109,12 +109,12 @@ static bool check_roster(const struct office *office, struct roster *roster)
     }
     if (status == STATUS_OK) {
         const size_t count = count_asked(office, peer, admitted);
-        why_set(&why, "%zu agent%s", count, plural_s(count));
+        why_set(&why, "%zu agent%s", count, text_plural_s(count));
         if (count < office->job.cohort_min) {
-            status =
-                why_refuse(&why, "%zu agent%s%s %s admitted, the job needs %u: `agents add`", count,
-                           plural_s(count), office->job.agent_count > 0 ? " of cohort.agents" : "",
-                           plural_are(count), (unsigned)office->job.cohort_min);
+            status = why_refuse(&why, "%zu agent%s%s %s admitted, the job needs %u: `agents add`",
+                                count, text_plural_s(count),
+                                office->job.agent_count > 0 ? " of cohort.agents" : "",
+                                text_plural_are(count), (unsigned)office->job.cohort_min);
         }
         if (office->job.stage_count > 0) {
             note_memory(office, "this job takes",
@@ -232,7 +232,7 @@ static bool check_queue(struct office *office, struct roster *roster)
         char place[QUEUE_PATH_BYTES];
         queue_describe(place, office);
         why_set(&why, "%s: %zu job%s, of which %zu %s not over", place, list.count,
-                plural_s(list.count), left, plural_are(left));
+                text_plural_s(list.count), left, text_plural_are(left));
     }
     const bool jobs = daemon_report("jobs", status, &why);
     const bool good = check_collectors(office, collect_judge_names) && jobs;
@@ -268,7 +268,7 @@ static bool check_operators(const struct office *office, const struct roster *ag
         }
     }
     if (status == STATUS_OK) {
-        why_set(&why, "%zu key%s", count, plural_s(count));
+        why_set(&why, "%zu key%s", count, text_plural_s(count));
     } else if (status == STATUS_NOT_FOUND) {
         why_set(&why, "%s is not there: no operator is admitted yet: `operators add`", path);
         status = STATUS_OK;

@@ -83,7 +83,7 @@ static void admit(struct desk *desk)
         return;
     }
     log_event(&desk->daemon.log, LOG_INFO, "operators-read", NULL,
-              "the operators' list has %zu key%s", admitted->count, plural_s(admitted->count));
+              "the operators' list has %zu key%s", admitted->count, text_plural_s(admitted->count));
 }
 
 /* Returns whether it has changed. One that is not there yet is empty; a broken one leaves the present one in force. */

@@ -110,7 +110,7 @@ static int by_number(const void *a, const void *b)
 enum status folder_list(struct queue_list *list, const struct office *office, struct why *why)
 {
     *list = (struct queue_list){.count = 0};
-    enum status status = folder_names(&list->names, &list->names_size, office->settings.jobs, why);
+    enum status status = file_names(&list->names, &list->names_size, office->settings.jobs, why);
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? STATUS_IO : status;
     }

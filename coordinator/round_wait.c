@@ -135,7 +135,7 @@ void coordinator_tell_unheard(const struct coordinator *c)
     if (count > 0) {
         log_event(c->options.log, LOG_INFO, "end-unheard", NULL,
                   "the job is over, and %zu agent%s %s not told that %s it: %s", count,
-                  plural_s(count), count == 1 ? "has" : "have",
+                  text_plural_s(count), count == 1 ? "has" : "have",
                   count == 1 ? "it has heard of" : "they have heard of", text);
     }
 }
@@ -194,8 +194,8 @@ bool coordinator_waits_for_people(struct coordinator *c, int64_t now_ms)
                   "the join deadline is over: %zu agent%s %s ready, the job needs %" PRIu32
                   ", and %zu %s connected and %s said neither yes nor no. As a rule a person there "
                   "has to approve the job, so it waits %" PRId64 " s more (cohort.patience_s)",
-                  ready, plural_s(ready), plural_are(ready), c->options.job->cohort_min, undecided,
-                  plural_are(undecided), undecided == 1 ? "has" : "have",
+                  ready, text_plural_s(ready), text_plural_are(ready), c->options.job->cohort_min,
+                  undecided, text_plural_are(undecided), undecided == 1 ? "has" : "have",
                   seconds(c->patient_ms - now_ms));
     }
     /* Looked at again then, and not at each event: with 10,000 members a look takes its time. */
@@ -241,8 +241,8 @@ void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
     log_event(c->options.log, is_short(c) ? LOG_WARN : LOG_INFO, "waiting-for-agents", NULL,
               "%zu agent%s %s ready, the job needs %" PRIu32
               " (cohort.minimum)%s; it waits %" PRId64 " s more; missing: %s",
-              ready, plural_s(ready), plural_are(ready), c->options.job->cohort_min, refusing,
-              seconds(until_ms - now_ms),
+              ready, text_plural_s(ready), text_plural_are(ready), c->options.job->cohort_min,
+              refusing, seconds(until_ms - now_ms),
               missing[0] != '\0' ? missing : "nobody is on the list; remedy: `agents add`");
 }
 

@@ -309,7 +309,7 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-enum status folder_names(char **text, size_t *size, const char *path, struct why *why)
+enum status file_names(char **text, size_t *size, const char *path, struct why *why)
 {
     struct dirent **entry = NULL;
     size_t used = 0;

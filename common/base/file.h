@@ -72,6 +72,6 @@ char *file_line(char **rest);
  *
  * Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_NO_MEMORY.
  */
-MUST_USE enum status folder_names(char **text, size_t *size, const char *path, struct why *why);
+MUST_USE enum status file_names(char **text, size_t *size, const char *path, struct why *why);
 
 #endif

@@ -63,7 +63,7 @@ print(FILE *out, int columns, int used, int indent, const char *format, va_list 
     }
 }
 
-void wrap_print(FILE *out, int used, int indent, const char *format, ...)
+void text_wrap(FILE *out, int used, int indent, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -71,7 +71,7 @@ void wrap_print(FILE *out, int used, int indent, const char *format, ...)
     va_end(arguments);
 }
 
-void wrap_print_in(FILE *out, int columns, int used, int indent, const char *format, ...)
+void text_wrap_in(FILE *out, int columns, int used, int indent, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

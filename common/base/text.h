@@ -27,23 +27,23 @@ int text_order(const void *a, const void *b);
 
 enum { WRAP_COLUMNS = 79, WRAP_BYTES = 2048 /* of one text */ };
 
-/** As wrap_print, in so many columns. */
-void wrap_print_in(FILE *out, int columns, int used, int indent, const char *format, ...)
+/** As text_wrap, in so many columns. */
+void text_wrap_in(FILE *out, int columns, int used, int indent, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
 /** Prints a text, broken at spaces so that every line fits 80 columns; a longer word stays whole.
  * used: columns of the first line that are taken; indent: spaces before each line after it. */
-void wrap_print(FILE *out, int used, int indent, const char *format, ...)
+void text_wrap(FILE *out, int used, int indent, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* The words behind a number: "1 key", "2 keys". */
 
-static inline const char *plural_s(uint64_t count)
+static inline const char *text_plural_s(uint64_t count)
 {
     return count == 1 ? "" : "s";
 }
 
-static inline const char *plural_are(uint64_t count)
+static inline const char *text_plural_are(uint64_t count)
 {
     return count == 1 ? "is" : "are";
 }

@@ -213,7 +213,7 @@ enum status key_signing_read(struct key_pair *out, const char *path, struct why 
         status = refuse_unsigned(path, true, why);
     }
     if (status == STATUS_OK) {
-        status = sign_pair_from_secret(out, &signing);
+        status = key_signing_from_secret(out, &signing);
     }
     bytes_wipe(&secret, sizeof secret);
     bytes_wipe(&signing, sizeof signing);
@@ -290,17 +290,17 @@ enum status key_public_parse(struct digest *out, const char *text, struct why *w
     return STATUS_OK;
 }
 
-enum status sign_pair_generate(struct key_pair *out)
+enum status key_signing_generate(struct key_pair *out)
 {
     return pair_generate(out, "ED25519");
 }
 
-enum status sign_pair_from_secret(struct key_pair *out, const struct digest *secret_key)
+enum status key_signing_from_secret(struct key_pair *out, const struct digest *secret_key)
 {
     return pair_from_secret(out, "ED25519", secret_key);
 }
 
-enum status sign_make(struct signature *out, const struct digest *secret_key, struct slice text)
+enum status key_sign(struct signature *out, const struct digest *secret_key, struct slice text)
 {
     size_t size = SIGNATURE_BYTES;
     memset(out, 0, sizeof *out);
@@ -319,8 +319,8 @@ enum status sign_make(struct signature *out, const struct digest *secret_key, st
     return whole ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-bool sign_is_good(const struct signature *signature, const struct digest *public_key,
-                  struct slice text)
+bool key_verify(const struct signature *signature, const struct digest *public_key,
+                struct slice text)
 {
     EVP_PKEY *key =
         EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, public_key->byte, KEY_BYTES);

@@ -70,17 +70,17 @@ struct signature {
 };
 
 /** Draws a new pair from the operating system's generator. Fails with STATUS_NO_RANDOM; out is then zeroed. */
-MUST_USE enum status sign_pair_generate(struct key_pair *out);
+MUST_USE enum status key_signing_generate(struct key_pair *out);
 
 /** Computes the public key that belongs to a secret one. Fails with STATUS_INVALID. */
-MUST_USE enum status sign_pair_from_secret(struct key_pair *out, const struct digest *secret_key);
+MUST_USE enum status key_signing_from_secret(struct key_pair *out, const struct digest *secret_key);
 
 /** Signs a text. Fails with STATUS_NO_MEMORY; out is then zeroed. */
-MUST_USE enum status sign_make(struct signature *out, const struct digest *secret_key,
-                               struct slice text);
+MUST_USE enum status key_sign(struct signature *out, const struct digest *secret_key,
+                              struct slice text);
 
 /** Returns whether the owner of public_key signed this text. */
-bool sign_is_good(const struct signature *signature, const struct digest *public_key,
-                  struct slice text);
+bool key_verify(const struct signature *signature, const struct digest *public_key,
+                struct slice text);
 
 #endif

@@ -238,7 +238,7 @@ static enum exit_code tell_cancelled(const struct desk_port *port, uint32_t numb
     if (json) {
         return desk_print(job, false);
     }
-    wrap_print(stdout, 0, 0, "job %u: %s", (unsigned)number, what_follows(job, state));
+    text_wrap(stdout, 0, 0, "job %u: %s", (unsigned)number, what_follows(job, state));
     return EXIT_CODE_OK;
 }
 

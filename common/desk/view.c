@@ -79,11 +79,11 @@ void view_jobs_row(const json_t *job)
                  view_text(state, job, "state"), rounds, unknown ? "?" : epsilon, name);
     char declined[VIEW_TEXT_BYTES];
     if (view_text(declined, job, "declined")[0] != '\0') {
-        wrap_print(stdout, 0, 8, "        declined by %s", declined);
+        text_wrap(stdout, 0, 8, "        declined by %s", declined);
     }
     if (strcmp(state, "set aside") == 0) {
         char because[VIEW_TEXT_BYTES];
-        wrap_print(stdout, 0, 8, "        %s", view_text(because, job, "because"));
+        text_wrap(stdout, 0, 8, "        %s", view_text(because, job, "because"));
     }
 }
 
@@ -110,7 +110,7 @@ static void print_wrapped(const char *key, const json_t *job)
     char text[VIEW_TEXT_BYTES];
     if (view_text(text, job, key)[0] != '\0') {
         (void)printf("%-10s ", key);
-        wrap_print(stdout, 11, 11, "%s", text);
+        text_wrap(stdout, 11, 11, "%s", text);
     }
 }
 
@@ -138,9 +138,9 @@ static void print_unheard(const json_t *job)
         json_is_true(json_object_get(job, "begun")) &&
         view_number(job, "rounds") < view_number(job, "rounds_planned")) {
         (void)printf("%-10s ", "");
-        wrap_print(stdout, 11, 11,
-                   "a site whose answer to the last round did not arrive may have paid "
-                   "for it: its own ledger says so");
+        text_wrap(stdout, 11, 11,
+                  "a site whose answer to the last round did not arrive may have paid "
+                  "for it: its own ledger says so");
     }
 }
 

@@ -236,7 +236,7 @@ bool daemon_report(const char *question, enum status status, struct why *why)
         (void)putchar('\n');
     } else {
         (void)fputs("  ", stdout);
-        wrap_print(stdout, used, REPORT_INDENT, "%s", sentence_of(status, why));
+        text_wrap(stdout, used, REPORT_INDENT, "%s", sentence_of(status, why));
     }
     why->text[0] = '\0';
     return good;
@@ -257,7 +257,7 @@ static void remark(const char *question, const char *kind, const char *format, v
     char text[WRAP_BYTES];
     (void)vsnprintf(text, sizeof text, format, arguments);
     const int used = printf("%-12s %-7s ", question, kind);
-    wrap_print(stdout, used, REPORT_INDENT, "%s", text);
+    text_wrap(stdout, used, REPORT_INDENT, "%s", text);
 }
 
 void daemon_note(const char *question, const char *format, ...)

@@ -41,7 +41,7 @@ static enum status look_at_roster(struct driver *driver, bool *changed)
             return status;
         }
         log_event(driver->options->log, LOG_INFO, "list-read", NULL, "the allow-list has %zu key%s",
-                  driver->roster.count, plural_s(driver->roster.count));
+                  driver->roster.count, text_plural_s(driver->roster.count));
     }
     return status;
 }

@@ -28,7 +28,7 @@ static enum status read_file(char **text, size_t *size, const struct driver_file
     if (file->optional && is_absent(file->path)) {
         return STATUS_OK;
     }
-    return file->folder ? folder_names(text, size, file->path, why)
+    return file->folder ? file_names(text, size, file->path, why)
                         : config_load_owned(text, size, file->path, why);
 }
 

@@ -311,7 +311,7 @@ static void each_file(const char *folder, void (*visit)(void *self, const char *
 {
     char *names = NULL;
     size_t size = 0;
-    if (folder_names(&names, &size, folder, NULL) != STATUS_OK) {
+    if (file_names(&names, &size, folder, NULL) != STATUS_OK) {
         return;
     }
     char *next = names;

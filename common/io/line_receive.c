@@ -147,6 +147,9 @@ enum status line_receive(struct line *line, struct slice *control, struct slice 
 
 void line_done(struct line *line)
 {
+    if (line->shared && line->record != NULL) {
+        bytes_wipe(line->record, line->record_bytes); /* it tells the piece's key */
+    }
     free(line->record);
     free(line->beyond);
     line->record = NULL;

@@ -59,13 +59,13 @@ enum status masks_keys_sign(struct masks_keys *keys, const struct masks_terms *t
                             const struct digest *secret_key)
 {
     const struct digest digest = keys_digest(keys, terms);
-    return sign_make(&keys->signature, secret_key, digest_slice(&digest));
+    return key_sign(&keys->signature, secret_key, digest_slice(&digest));
 }
 
 bool masks_keys_are_signed(const struct masks_keys *keys, const struct masks_terms *terms)
 {
     const struct digest digest = keys_digest(keys, terms);
-    return sign_is_good(&keys->signature, &keys->signing_key, digest_slice(&digest));
+    return key_verify(&keys->signature, &keys->signing_key, digest_slice(&digest));
 }
 
 void masks_keys_pack(uint8_t out[static MASKS_KEYS_BYTES], const struct masks_keys *keys)
@@ -254,7 +254,7 @@ enum status masks_survivors_sign(struct signature *out, const struct digest *sec
                                  const struct masks_set *survivors)
 {
     const struct digest digest = survivors_digest(terms, round, survivors);
-    return sign_make(out, secret_key, digest_slice(&digest));
+    return key_sign(out, secret_key, digest_slice(&digest));
 }
 
 bool masks_survivors_are_signed(const struct signature *signature, const struct digest *signing_key,
@@ -262,5 +262,5 @@ bool masks_survivors_are_signed(const struct signature *signature, const struct 
                                 const struct masks_set *survivors)
 {
     const struct digest digest = survivors_digest(terms, round, survivors);
-    return sign_is_good(signature, signing_key, digest_slice(&digest));
+    return key_verify(signature, signing_key, digest_slice(&digest));
 }

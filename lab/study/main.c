@@ -76,7 +76,7 @@ static void show(const struct study *study, const struct asked *asked)
         const int used =
             printf("  %-5s  %10.5g %s %-10.5g  ", claim->holds ? "holds" : "FAILS", claim->measured,
                    claim->relation == STUDY_AT_MOST ? "at most " : "at least", claim->bound);
-        wrap_print(stdout, used, 41, "%s", claim->sentence);
+        text_wrap(stdout, used, 41, "%s", claim->sentence);
     }
     (void)printf("\n%s/%s.html has the charts, %s.json the figures\n", asked->out, asked->name,
                  asked->name);

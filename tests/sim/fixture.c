@@ -149,7 +149,7 @@ void fixture_init(struct fixture *fixture, const struct plan *plan)
         const struct digest secret = {{1, (uint8_t)i}};
         char name[MASKS_NAME_BYTES];
         (void)snprintf(name, sizeof name, "agent-%zu", i + 1);
-        if (sign_pair_from_secret(&fixture->signing[i], &secret) != STATUS_OK ||
+        if (key_signing_from_secret(&fixture->signing[i], &secret) != STATUS_OK ||
             masks_peers_add(&fixture->peers, name, &fixture->signing[i].public_key, NULL) !=
                 STATUS_OK) {
             abort();

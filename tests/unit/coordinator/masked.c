@@ -336,7 +336,7 @@ void masked_init(struct masked *rig)
     rig->random = seeded_random_interface(&rig->seeded);
     for (size_t i = 0; i < MASKED_SITES; i++) {
         const struct peer peer = peer_of(i);
-        cr_assert_eq(sign_pair_generate(&rig->signing[i]), STATUS_OK);
+        cr_assert_eq(key_signing_generate(&rig->signing[i]), STATUS_OK);
         cr_assert_eq(masks_peers_add(&rig->peers, peer.name, &rig->signing[i].public_key, &why),
                      STATUS_OK, "%s", why.text);
         rig->self[i] = (struct masks_self){&rig->peers, &rig->signing[i], &rig->random};

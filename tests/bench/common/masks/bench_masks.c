@@ -305,7 +305,7 @@ static void begin(struct bench *bench, const struct setting *setting, const char
         bench->source[i] = random_source_new();
         CHECK(bench->source[i] != NULL);
         bench->random[i] = random_source_interface(bench->source[i]);
-        CHECK(sign_pair_generate(&bench->signing[i]) == STATUS_OK);
+        CHECK(key_signing_generate(&bench->signing[i]) == STATUS_OK);
         CHECK(masks_peers_add(&bench->peers, name, &bench->signing[i].public_key, NULL) ==
               STATUS_OK);
         bench->self[i] = (struct masks_self){&bench->peers, &bench->signing[i], &bench->random[i]};

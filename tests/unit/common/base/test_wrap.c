@@ -10,7 +10,7 @@ static char *wrapped(int used, int indent, const char *text)
     size_t size = 0;
     FILE *file = open_memstream(&out, &size);
     cr_assert_not_null(file);
-    wrap_print(file, used, indent, "%s", text);
+    text_wrap(file, used, indent, "%s", text);
     (void)fclose(file);
     return out;
 }

@@ -89,7 +89,7 @@ Test(key, both_halves_come_back_from_their_files, .init = setup, .fini = teardow
     struct key_pair read;
     struct digest told;
     cr_assert_eq(key_pair_generate(&pair), STATUS_OK);
-    cr_assert_eq(sign_pair_generate(&signing), STATUS_OK);
+    cr_assert_eq(key_signing_generate(&signing), STATUS_OK);
     cr_assert_eq(key_pair_write(&pair, &signing, secret_path, public_path, &why), STATUS_OK);
     cr_assert_eq(key_secret_read(&read, secret_path, &why), STATUS_OK, "%s", why.text);
     cr_expect(digest_equal(&read.secret_key, &pair.secret_key));
@@ -109,7 +109,7 @@ Test(key, a_key_of_before_is_told_how_it_gets_its_signing_half, .init = setup, .
     struct digest told;
     struct stat about;
     cr_assert_eq(key_pair_generate(&pair), STATUS_OK);
-    cr_assert_eq(sign_pair_generate(&signing), STATUS_OK);
+    cr_assert_eq(key_signing_generate(&signing), STATUS_OK);
     cr_assert_eq(key_pair_write(&pair, NULL, secret_path, public_path, &why), STATUS_OK);
     cr_expect_eq(key_signing_read(&read, secret_path, &why), STATUS_UNSUPPORTED);
     cr_expect_not_null(strstr(why.text, "hedgerow keygen --add-signing "), "%s", why.text);

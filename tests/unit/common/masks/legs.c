@@ -30,7 +30,7 @@ void table_init(struct table *table, size_t sites, uint64_t seed)
                                         .width = MASKS_64};
     table->invitation = (struct digest){{9, 9}};
     for (size_t i = 0; i < sites; i++) {
-        cr_assert_eq(sign_pair_generate(&table->signing[i]), STATUS_OK);
+        cr_assert_eq(key_signing_generate(&table->signing[i]), STATUS_OK);
         cr_assert_eq(
             masks_peers_add(&table->peers, table_name(i), &table->signing[i].public_key, NULL),
             STATUS_OK);

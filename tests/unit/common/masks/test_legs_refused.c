@@ -48,7 +48,7 @@ static void swap_key(struct masks_roster *roster)
 static void forge_site(struct masks_roster *roster)
 {
     struct key_pair own;
-    cr_assert_eq(sign_pair_generate(&own), STATUS_OK);
+    cr_assert_eq(key_signing_generate(&own), STATUS_OK);
     roster->site[1].signing_key = own.public_key;
     cr_assert_eq(masks_keys_sign(&roster->site[1], &table.terms, &own.secret_key), STATUS_OK);
 }

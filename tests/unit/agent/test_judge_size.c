@@ -133,7 +133,7 @@ static void expect_enough(const char *stage, unsigned features)
     job_free(&job);
 }
 
-Test(capacity, what_is_planned_is_what_is_taken)
+Test(judge_size, what_is_planned_is_what_is_taken)
 {
     expect_enough(FIT, 1000);   /* fewer features than records: a matrix of features */
     expect_enough(FIT, 2000);   /* more: a matrix of records */
@@ -141,7 +141,7 @@ Test(capacity, what_is_planned_is_what_is_taken)
     expect_enough(SUMS, 500);   /* a copy of the records, and products of features */
 }
 
-Test(capacity, operations_grow_with_records_and_features)
+Test(judge_size, operations_grow_with_records_and_features)
 {
     struct job small = job_of(FIT, 100);
     struct job large = job_of(FIT, 1000);
@@ -157,13 +157,13 @@ Test(capacity, operations_grow_with_records_and_features)
     job_free(&large);
 }
 
-Test(capacity, a_job_that_does_not_fit_is_refused_with_the_numbers)
+Test(judge_size, a_job_that_does_not_fit_is_refused_with_the_numbers)
 {
     struct job job = job_of(FIT, 16384);
     struct why why = {{0}};
-    cr_expect_eq(capacity_check(0, &job, 2000, &why), STATUS_OK, "no limit is known");
-    cr_expect_eq(capacity_check(UINT64_C(4000000000), &job, 2000, &why), STATUS_OK, "%s", why.text);
-    cr_expect_eq(capacity_check(200000000, &job, 2000, &why), STATUS_REFUSED);
+    cr_expect_eq(judge_memory(0, &job, 2000, &why), STATUS_OK, "no limit is known");
+    cr_expect_eq(judge_memory(UINT64_C(4000000000), &job, 2000, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(judge_memory(200000000, &job, 2000, &why), STATUS_REFUSED);
     cr_expect(strstr(why.text, "stage 1, fit, needs ") != NULL, "%s", why.text);
     cr_expect(strstr(why.text, "2000 records of 16385 features") != NULL, "%s", why.text);
     cr_expect(strstr(why.text, "200 MB are left: raise memory_mb_max") != NULL, "%s", why.text);
@@ -171,7 +171,7 @@ Test(capacity, a_job_that_does_not_fit_is_refused_with_the_numbers)
 }
 
 /* Operations over the speed, twice: the machine has other work, too. */
-Test(capacity, a_job_that_does_not_fit_into_its_slot_is_refused_with_the_slot_that_would_do)
+Test(judge_size, a_job_that_does_not_fit_into_its_slot_is_refused_with_the_slot_that_would_do)
 {
     struct job job = job_of(FIT, 100);
     struct why why = {{0}};
@@ -180,10 +180,10 @@ Test(capacity, a_job_that_does_not_fit_into_its_slot_is_refused_with_the_slot_th
     const double speed = need.flops / 2; /* two seconds of work */
     char wanted[64];
     cr_expect_eq(work_slot_ms(need.flops, speed), 4000);
-    cr_expect_eq(capacity_check_slot(0, 1, &job, 2000, &why), STATUS_OK, "no speed is known");
-    cr_expect_eq(capacity_check_slot(speed, 4000, &job, 2000, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(judge_slot(0, 1, &job, 2000, &why), STATUS_OK, "no speed is known");
+    cr_expect_eq(judge_slot(speed, 4000, &job, 2000, &why), STATUS_OK, "%s", why.text);
     cr_expect_str_eq(why.text, "the job needs a slot of 4000 ms here, and answer_slot_ms is 4000");
-    cr_expect_eq(capacity_check_slot(speed, 3999, &job, 2000, &why), STATUS_REFUSED);
+    cr_expect_eq(judge_slot(speed, 3999, &job, 2000, &why), STATUS_REFUSED);
     cr_expect(strstr(why.text, "its stage 1, fit, takes up to ") != NULL, "%s", why.text);
     cr_expect(strstr(why.text, "set answer_slot_ms to 4000 or more in the policy (it is 3999)") !=
                   NULL,
@@ -195,15 +195,15 @@ Test(capacity, a_job_that_does_not_fit_into_its_slot_is_refused_with_the_slot_th
 
 /* What no plan covers is refused and not let through: its second lambda takes more operations than any solver
  * is given, and its records' matrix more memory than the machine has. */
-Test(capacity, a_job_that_nobody_can_plan_is_refused)
+Test(judge_size, a_job_that_nobody_can_plan_is_refused)
 {
     static const char stages[] =
         "  - {task: predict, loss: squared, lambdas: [1, 0.001], share: 1, tolerance: 0.01, grid_bits: 16, "
         "kernel: {kind: gaussian, gamma: 1}, points: [[0.5]]}\n";
     struct job job = job_of(stages, 10);
     struct why why = {{0}};
-    cr_expect_eq(capacity_check(4000000000, &job, 100000, &why), STATUS_REFUSED);
+    cr_expect_eq(judge_memory(4000000000, &job, 100000, &why), STATUS_REFUSED);
     cr_expect_neq(why.text[0], '\0');
-    cr_expect_eq(capacity_check_slot(1e9, 60000, &job, 100000, &why), STATUS_REFUSED);
+    cr_expect_eq(judge_slot(1e9, 60000, &job, 100000, &why), STATUS_REFUSED);
     job_free(&job);
 }
