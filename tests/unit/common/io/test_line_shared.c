@@ -6,29 +6,14 @@
 
 #include "crypto/random.h"
 #include "crypto/seal.h"
+#include "line_wire.h"
 
-#include <criterion/criterion.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 enum {
-    PAYLOAD = 40000,
     SEALED = PAYLOAD + SEAL_TAG_BYTES,
-    CONTROL = 8,
     HEADER = 4 + 2 + CONTROL + DIGEST_BYTES + 4 + SEAL_TAG_BYTES,
-    RECORD = HEADER + SEALED,
-    MESSAGES = 4
-};
-
-struct wire {
-    struct line *sender;
-    struct line *receiver;
-    int from_sender;
-    int to_receiver;
-    uint8_t *bytes; /* (MESSAGES records) as they were sent */
+    RECORD = HEADER + SEALED
 };
 
 static struct random_source *source;
@@ -41,10 +26,8 @@ static void init(void)
     source = random_source_new();
     cr_assert_not_null(source);
     random_now = random_source_interface(source);
-    for (size_t i = 0; i < MESSAGES; i++) {
-        for (size_t j = 0; j < PAYLOAD; j++) {
-            payload[i][j] = (uint8_t)(j * 7 + i * 31);
-        }
+    for (unsigned i = 0; i < MESSAGES; i++) {
+        wire_fill(payload[i], i);
     }
 }
 
@@ -61,21 +44,6 @@ static struct shared_piece *sealed(unsigned number, size_t takers)
                                              (struct slice){payload[number], PAYLOAD}, takers, 1);
     cr_assert_not_null(piece);
     return piece;
-}
-
-static struct line *end(int *middle, uint8_t in, uint8_t out)
-{
-    const struct line_keys keys = {.in = {{in}}, .out = {{out}}};
-    const int room = 1 << 20;
-    int ends[2];
-    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
-    for (int i = 0; i < 2; i++) {
-        cr_assert_eq(setsockopt(ends[i], SOL_SOCKET, SO_SNDBUF, &room, sizeof room), 0);
-    }
-    *middle = ends[1];
-    struct line *line = line_new(ends[0], &keys, PAYLOAD);
-    cr_assert_not_null(line);
-    return line;
 }
 
 static enum status say(struct line *line, unsigned number)
@@ -102,60 +70,15 @@ static int hear(struct line *line)
     return same ? number : -3;
 }
 
-static void read_all(int file, uint8_t *into, size_t size)
-{
-    for (size_t got = 0; got < size;) {
-        const ssize_t now = read(file, into + got, size - got);
-        cr_assert_gt(now, 0);
-        got += (size_t)now;
-    }
-}
-
 static void start(struct wire *wire)
 {
-    wire->sender = end(&wire->from_sender, 1, 2);
-    wire->receiver = end(&wire->to_receiver, 2, 1);
+    wire_start(wire, RECORD, say);
     line_take_shared(wire->receiver);
-    wire->bytes = malloc((size_t)MESSAGES * RECORD);
-    cr_assert_not_null(wire->bytes);
-    for (unsigned i = 0; i < MESSAGES; i++) {
-        cr_assert_eq(say(wire->sender, i), STATUS_OK);
-        cr_assert_not(line_waits(wire->sender));
-        read_all(wire->from_sender, wire->bytes + (size_t)i * RECORD, RECORD);
-    }
-}
-
-static void stop(struct wire *wire)
-{
-    line_free(wire->sender);
-    line_free(wire->receiver);
-    (void)close(wire->from_sender);
-    (void)close(wire->to_receiver);
-    free(wire->bytes);
-}
-
-static void pass_bytes(struct wire *wire, const uint8_t *from, size_t size)
-{
-    cr_assert_eq(write(wire->to_receiver, from, size), (ssize_t)size);
 }
 
 static uint8_t *record(struct wire *wire, unsigned number)
 {
     return wire->bytes + (size_t)number * RECORD;
-}
-
-static void pass(struct wire *wire, unsigned number)
-{
-    pass_bytes(wire, record(wire, number), RECORD);
-}
-
-static void expect_end(struct wire *wire)
-{
-    cr_expect_eq(hear(wire->receiver), -2);
-    for (unsigned i = 0; i < MESSAGES; i++) {
-        pass(wire, i);
-        cr_expect_eq(hear(wire->receiver), -2);
-    }
 }
 
 TestSuite(line_shared, .init = init, .fini = fini);
@@ -165,7 +88,7 @@ Test(line_shared, messages_come_whole_and_in_their_order_among_others)
     struct wire wire;
     start(&wire);
     for (unsigned i = 0; i < MESSAGES; i++) {
-        pass(&wire, i);
+        wire_pass(&wire, i);
         cr_expect_eq(hear(wire.receiver), (int)i);
         cr_expect_eq(hear(wire.receiver), -1);
     }
@@ -175,11 +98,11 @@ Test(line_shared, messages_come_whole_and_in_their_order_among_others)
     bool is_shared = true;
     cr_assert_eq(line_send(wire.sender, (struct slice){"c", 1}, (struct slice){"abc", 3}),
                  STATUS_OK);
-    read_all(wire.from_sender, plain, sizeof plain);
-    pass_bytes(&wire, plain, sizeof plain);
+    wire_read(wire.from_sender, plain, sizeof plain);
+    wire_pass_bytes(&wire, plain, sizeof plain);
     cr_assert_eq(line_receive(wire.receiver, &control, &came, &is_shared), STATUS_OK);
     cr_expect(slice_is(control, "c") && slice_is(came, "abc") && !is_shared);
-    stop(&wire);
+    wire_stop(&wire);
 }
 
 Test(line_shared, a_message_comes_out_with_its_last_byte_alone)
@@ -189,13 +112,13 @@ Test(line_shared, a_message_comes_out_with_its_last_byte_alone)
     size_t gone = 0;
     start(&wire);
     for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
-        pass_bytes(&wire, wire.bytes + gone, cut[i] - gone);
+        wire_pass_bytes(&wire, wire.bytes + gone, cut[i] - gone);
         gone = cut[i];
         cr_expect_eq(hear(wire.receiver), -1, "after %zu bytes", gone);
     }
-    pass_bytes(&wire, wire.bytes + gone, RECORD - gone);
+    wire_pass_bytes(&wire, wire.bytes + gone, RECORD - gone);
     cr_expect_eq(hear(wire.receiver), 0);
-    stop(&wire);
+    wire_stop(&wire);
 }
 
 Test(line_shared, a_dropped_a_swapped_and_a_replayed_message_end_it)
@@ -204,13 +127,13 @@ Test(line_shared, a_dropped_a_swapped_and_a_replayed_message_end_it)
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         struct wire wire;
         start(&wire);
-        pass(&wire, order[i][0]);
+        wire_pass(&wire, order[i][0]);
         if (order[i][0] == 0) {
             cr_expect_eq(hear(wire.receiver), 0);
-            pass(&wire, order[i][1]);
+            wire_pass(&wire, order[i][1]);
         }
-        expect_end(&wire);
-        stop(&wire);
+        wire_expect_end(&wire, hear);
+        wire_stop(&wire);
     }
 }
 
@@ -228,10 +151,10 @@ Test(line_shared, a_payload_in_anothers_place_ends_it)
             memcpy(other, sealed(0, 2)->sealed.sealed.data, SEALED);
         }
         memcpy(record(&wire, 0) + HEADER, other, SEALED);
-        pass(&wire, 0);
-        expect_end(&wire);
+        wire_pass(&wire, 0);
+        wire_expect_end(&wire, hear);
         free(other);
-        stop(&wire);
+        wire_stop(&wire);
     }
 }
 
@@ -239,16 +162,16 @@ Test(line_shared, a_payload_that_is_cut_short_or_left_out_never_comes_out)
 {
     struct wire wire;
     start(&wire);
-    pass_bytes(&wire, wire.bytes, HEADER); /* the next record is taken for its payload */
-    pass(&wire, 1);
-    expect_end(&wire);
-    stop(&wire);
+    wire_pass_bytes(&wire, wire.bytes, HEADER); /* the next record is taken for its payload */
+    wire_pass(&wire, 1);
+    wire_expect_end(&wire, hear);
+    wire_stop(&wire);
     start(&wire);
-    pass_bytes(&wire, wire.bytes, RECORD - 1);
+    wire_pass_bytes(&wire, wire.bytes, RECORD - 1);
     cr_expect_eq(hear(wire.receiver), -1);
     cr_assert_eq(shutdown(wire.to_receiver, SHUT_WR), 0);
     cr_expect_eq(hear(wire.receiver), -2);
-    stop(&wire);
+    wire_stop(&wire);
 }
 
 Test(line_shared, a_flipped_bit_anywhere_ends_it)
@@ -264,18 +187,18 @@ Test(line_shared, a_flipped_bit_anywhere_ends_it)
         struct wire wire;
         start(&wire);
         wire.bytes[place[i]] ^= 0x01;
-        pass(&wire, 0);
+        wire_pass(&wire, 0);
         if (hear(wire.receiver) == -1) { /* a longer one is waited for */
-            pass(&wire, 1);
+            wire_pass(&wire, 1);
         }
         cr_expect_eq(hear(wire.receiver), -2, "byte %zu", place[i]);
-        stop(&wire);
+        wire_stop(&wire);
         start(
             &wire); /* the mark alone: a record of HEADER bytes is then a message of another form */
         wire.bytes[3] ^= 0x80;
-        pass(&wire, 0);
+        wire_pass(&wire, 0);
         cr_expect_eq(hear(wire.receiver), -2);
-        stop(&wire);
+        wire_stop(&wire);
     }
 }
 
@@ -291,15 +214,15 @@ Test(line_shared, a_fellows_payload_comes_out_as_that_messages_and_no_others)
     cr_assert_not_null(seal);
     cr_assert_eq(seal_close(seal, his, (struct slice){NULL, 0}, &text, 1), STATUS_OK);
     memcpy(record(&wire, 1) + HEADER, his, SEALED);
-    pass(&wire, 0);
+    wire_pass(&wire, 0);
     cr_expect_eq(hear(wire.receiver), 0);
-    pass(&wire, 1);
+    wire_pass(&wire, 1);
     cr_expect_eq(hear(wire.receiver), -3);
-    pass(&wire, 2);
+    wire_pass(&wire, 2);
     cr_expect_eq(hear(wire.receiver), 2, "the line goes on");
     seal_free(seal);
     free(his);
-    stop(&wire);
+    wire_stop(&wire);
 }
 
 Test(line_shared, whoever_has_not_asked_for_such_ones_ends)
@@ -308,10 +231,10 @@ Test(line_shared, whoever_has_not_asked_for_such_ones_ends)
     start(&wire);
     line_free(wire.receiver);
     (void)close(wire.to_receiver);
-    wire.receiver = end(&wire.to_receiver, 2, 1);
-    pass(&wire, 0);
-    expect_end(&wire);
-    stop(&wire);
+    wire.receiver = wire_end(&wire.to_receiver, 2, 1);
+    wire_pass(&wire, 0);
+    wire_expect_end(&wire, hear);
+    wire_stop(&wire);
 }
 
 Test(line_shared, what_does_not_fit_is_lost_whole_and_the_line_goes_on)
@@ -323,7 +246,7 @@ Test(line_shared, what_does_not_fit_is_lost_whole_and_the_line_goes_on)
     cr_assert_not_null(bytes);
     start(&wire);
     for (unsigned i = 0; i < MESSAGES; i++) {
-        pass(&wire, i);
+        wire_pass(&wire, i);
         cr_expect_eq(hear(wire.receiver), (int)i);
     }
     while ((status = say(wire.sender, kept % MESSAGES)) == STATUS_OK) {
@@ -338,16 +261,16 @@ Test(line_shared, what_does_not_fit_is_lost_whole_and_the_line_goes_on)
             cr_assert_gt(now, 0);
             got += (size_t)now;
         }
-        pass_bytes(&wire, bytes, RECORD);
+        wire_pass_bytes(&wire, bytes, RECORD);
         cr_expect_eq(hear(wire.receiver), (int)(i % MESSAGES));
     }
     cr_expect_not(line_waits(wire.sender));
     cr_assert_eq(say(wire.sender, 2), STATUS_OK);
-    read_all(wire.from_sender, bytes, RECORD);
-    pass_bytes(&wire, bytes, RECORD);
+    wire_read(wire.from_sender, bytes, RECORD);
+    wire_pass_bytes(&wire, bytes, RECORD);
     cr_expect_eq(hear(wire.receiver), 2);
     free(bytes);
-    stop(&wire);
+    wire_stop(&wire);
 }
 
 Test(line_shared, a_piece_is_sealed_once_for_all_its_takers_and_goes_with_the_last)
