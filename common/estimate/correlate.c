@@ -30,18 +30,69 @@ size_t correlate_place(size_t columns, size_t i, size_t j)
     return 1 + columns + low * columns - low * (low + 1) / 2 + high;
 }
 
+size_t correlate_fourth_cells(size_t columns)
+{
+    return 2 * columns + 5 * (columns * (columns - 1) / 2);
+}
+
+size_t correlate_fourth_place(double *times, const struct correlate_moments *moments,
+                              const size_t *pair, const unsigned *power)
+{
+    const size_t d = moments->columns;
+    const size_t low = pair[0] < pair[1] ? 0 : 1;
+    const size_t i = pair[low];
+    const unsigned a = power[low];
+    const unsigned b = power[1 - low];
+    const double of = 1 / (double)moments->fourth;
+    CHECK(moments->fourth > 0 && a + b >= 3 && a + b <= 4);
+    if (a == 0 || b == 0) {
+        *times = of / 4;
+        return correlate_cells(d) + 2 * (b == 0 ? i : pair[1 - low]) + (a + b - 3);
+    }
+    *times = a + b == 3 || a == b ? of : of / 2;
+    const size_t before = i * (d - 1) - i * (i - 1) / 2 + (pair[1 - low] - i - 1); /* pairs */
+    return correlate_cells(d) + 2 * d + 5 * before + (a + b == 3 ? b - 1 : 1 + b);
+}
+
+/* By how many columns have different signs in the two records. A product that is odd in such columns is as far apart as the sum of its sizes, any
+ * other one as the difference, which is one size at most. */
+struct apart {
+    uint64_t none, one, both; /* of a pair, by how many of its columns differ */
+    uint64_t same, other;     /* of a column */
+};
+
+static uint64_t farthest(const struct apart *apart, uint64_t columns)
+{
+    uint64_t most = 0;
+    for (uint64_t k = 0; k <= columns; k++) {
+        const uint64_t rest = columns - k;
+        const uint64_t sum = apart->none * (rest * (rest - 1) / 2) + apart->one * k * rest +
+                             apart->both * (k * (k - 1) / 2) + apart->same * rest +
+                             apart->other * k;
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+/* The sizes are 4, 4, 2, 4 and 2 of a pair, 1 and 1 of a column. Of one that differs the first, or the second, and the third and
+ * fifth of the pair are odd; of both the first two. */
+uint64_t correlate_fourth_moves(size_t columns)
+{
+    return farthest(&(struct apart){.none = 16, .one = 24, .both = 24, .same = 2, .other = 3},
+                    columns);
+}
+
+uint64_t correlate_fourth_squared(size_t columns)
+{
+    return farthest(&(struct apart){.none = 56, .one = 128, .both = 152, .same = 2, .other = 5},
+                    columns);
+}
+
 void correlate_init(struct correlate *out, const struct correlate_moments *moments)
 {
     const size_t d = moments->columns;
-    const size_t cells = correlate_cells(d);
-    double total[1 + CORRELATE_COLUMNS_MAX +
-                 CORRELATE_COLUMNS_MAX * (CORRELATE_COLUMNS_MAX + 1) / 2] = {0};
-    CHECK(d >= 2 && d <= CORRELATE_COLUMNS_MAX && moments->parts >= 1);
-    for (size_t part = 0; part < moments->parts; part++) {
-        for (size_t k = 0; k < cells; k++) {
-            total[k] += moments->cell[part * cells + k];
-        }
-    }
+    const double *total = moments->cell;
+    CHECK(d >= 2 && d <= CORRELATE_COLUMNS_MAX);
     *out = (struct correlate){.moments = moments, .records = 2 * total[0]};
     for (size_t i = 0; i < d; i++) {
         out->mean[i] = total[1 + i] / out->records;
@@ -58,7 +109,7 @@ void correlate_init(struct correlate *out, const struct correlate_moments *momen
 
 static double sd_of_size(const struct correlate *all)
 {
-    return 2 * sqrt(correlate_noise(all));
+    return 2 * sqrt(all->moments->variance);
 }
 
 bool correlate_is_flat(const struct correlate *all, size_t i)
@@ -75,9 +126,8 @@ static double factor_of(const struct correlate *all, size_t i, size_t j)
 {
     const double n = all->records;
     const double most = all->moments->records;
-    double factor = fmax(correlate_size_over_noise * sd_of_size(all),
-                         correlate_records_of_part * (double)all->moments->parts) /
-                    fmin(n, most);
+    double factor =
+        fmax(correlate_size_over_noise * sd_of_size(all), correlate_records_least) / fmin(n, most);
     const size_t both[] = {i, j};
     if (!(n > 0)) {
         return NAN;
@@ -102,29 +152,18 @@ struct judged {
     double p;     /* the largest */
 };
 
-/* P(|T| > t) of the t distribution with an odd number of degrees. Source: Abramowitz and Stegun 26.7.3. */
-static double t_outside(double t, size_t degrees)
-{
-    const double angle = atan(fabs(t) / sqrt((double)degrees));
-    double term = cos(angle);
-    double sum = term;
-    CHECK(degrees % 2 == 1 && degrees > 1);
-    for (size_t k = 3; k + 2 <= degrees; k += 2) {
-        term *= (double)(k - 1) / (double)k * cos(angle) * cos(angle);
-        sum += term;
-    }
-    return fmax(1 - 2 / 3.14159265358979323846 * (angle + sin(angle) * sum), 0);
-}
-
 static double p_of(const struct correlate *all, const struct correlate_two *pair)
 {
-    const size_t parts = all->moments->parts;
     const struct correlate_gradient gradient = correlate_by_pair(all, pair, 0);
     const double heavier = ESTIMATE_Z_NOISE / ESTIMATE_Z;
-    if (parts > 1) {
-        return t_outside(pair->r / sqrt(correlate_spread(all, &gradient, pair)), parts - 1);
+    const double noise = correlate_noise_by(all, &gradient);
+    double sampling = 1 / all->records; /* of independent columns */
+    if (all->moments->fourth > 0) {
+        double doubt = 0;
+        sampling = correlate_sampling(&doubt, all, &gradient, pair);
+        sampling += correlate_doubt_added(doubt, noise);
     }
-    const double both = 1 / all->records + heavier * heavier * correlate_noise_by(all, &gradient);
+    const double both = sampling + heavier * heavier * noise;
     return erfc(fabs(pair->r) / sqrt(2 * both));
 }
 
@@ -244,5 +283,5 @@ double correlate_test(const struct correlate *all, size_t i, size_t j)
     }
     /* The spread at a correlation of 0 says too little of columns that are shown just yet; the interval's ends allow for them. */
     const bool holds = judged.ends.low <= 0 && judged.ends.high >= 0;
-    return all->moments->parts > 1 && holds ? fmax(judged.p, 0.05) : judged.p;
+    return all->moments->fourth > 0 && holds ? fmax(judged.p, 0.05) : judged.p;
 }

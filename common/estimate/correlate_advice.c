@@ -5,40 +5,17 @@
 
 #include <math.h>
 
-enum { PAIR = 2, CELLS = 1 + PAIR + PAIR * (PAIR + 1) / 2 };
-
-/* A pair of columns as sums of parts that are alike. */
-struct pair_like {
-    double records;
-    double mean[PAIR];
-    double variance[PAIR];
-};
-
-static void fill(double *cell, const struct pair_like *like, size_t parts)
-{
-    const double n = like->records / (double)parts;
-    for (size_t part = 0; part < parts; part++) {
-        double *own = cell + part * CELLS;
-        own[0] = n / 2;
-        for (size_t k = 0; k < PAIR; k++) {
-            own[1 + k] = n * like->mean[k];
-            own[correlate_place(PAIR, k, k)] =
-                n / 2 * (like->variance[k] + like->mean[k] * like->mean[k]);
-        }
-        own[correlate_place(PAIR, 0, 1)] = n * like->mean[0] * like->mean[1];
-    }
-}
+enum { PAIR = 2 };
 
 /* What only noise can have made is not counted, as in correlate_pair. Returns false where there may be nothing. */
-static bool set_like(struct pair_like *out, const struct correlate *all, const size_t *both,
+static bool set_like(struct correlate_like *out, const struct correlate *all, const size_t *both,
                      const struct correlate_again *again)
 {
     const double most = all->moments->records;
     const struct advice_asked records = {.found = fmin(all->records, most),
-                                         .deviation = 2 * sqrt(correlate_noise(all)),
+                                         .deviation = 2 * sqrt(all->moments->variance),
                                          .times = again->times,
-                                         .deviation_again =
-                                             2 * sqrt(again->variance * (double)again->parts)};
+                                         .deviation_again = 2 * sqrt(again->variance)};
     out->records = advice_least(&records);
     bool is_there = out->records > 0;
     for (size_t k = 0; k < PAIR; k++) {
@@ -55,19 +32,19 @@ bool correlate_would_do(const struct correlate *all, size_t i, size_t j,
 {
     const size_t both[PAIR] = {i, j};
     const bool is_two[PAIR] = {all->moments->is_two[i], all->moments->is_two[j]};
-    double cell[CORRELATE_PARTS_MAX * CELLS];
+    double cell[CORRELATE_CELLS_OF_TWO];
     const struct correlate_moments moments = {.cell = cell,
                                               .columns = PAIR,
-                                              .parts = again->parts,
+                                              .fourth = again->fourth,
                                               .is_two = is_two,
                                               .variance = again->variance,
                                               .records = all->moments->records * again->times};
-    struct pair_like like;
+    struct correlate_like like;
     struct correlate next;
     if (!set_like(&like, all, both, again)) {
         return false;
     }
-    fill(cell, &like, again->parts);
+    correlate_fill(cell, &like, again->fourth);
     correlate_init(&next, &moments);
     for (size_t k = 0; k < PAIR; k++) {
         like.variance[k] -= ADVICE_MOVED * correlate_noise_of_variance(&next, k);
@@ -75,7 +52,7 @@ bool correlate_would_do(const struct correlate *all, size_t i, size_t j,
             return false;
         }
     }
-    fill(cell, &like, again->parts);
+    correlate_fill(cell, &like, again->fourth);
     correlate_init(&next, &moments);
     return !isnan(correlate_pair(&next, 0, 1).estimate.value);
 }

@@ -10,10 +10,10 @@ enum { SHOWN_MOST = 2, SHOWN_SLOPE = 2 };
 /* Of a column that one Laplace variable's upper hundredth shows: how far it is below the least, in deviations of the noise. */
 static const double hundredth = 2.766;
 
-/* What is found within `near` of the least may be such a column's. Such a column is found further above it one time in eight, and
- * more than `far` above it one time in thirty. */
-static const double near = 1.5;
-static const double far = 2.5;
+/* What is found within `near` of the least may be such a column's. Such a column is found further above it one time in three, and
+ * more than `far` above it one time in twelve: with nearer limits intervals hold too seldom where few are shown. */
+static const double near = 0.75;
+static const double far = 1.75;
 
 static double squares(const struct correlate_gradient *gradient)
 {
@@ -24,14 +24,9 @@ static double squares(const struct correlate_gradient *gradient)
     return sum;
 }
 
-double correlate_noise(const struct correlate *all)
-{
-    return all->moments->variance * (double)all->moments->parts;
-}
-
 double correlate_noise_by(const struct correlate *all, const struct correlate_gradient *gradient)
 {
-    return correlate_noise(all) * squares(gradient);
+    return all->moments->variance * squares(gradient);
 }
 
 /* Of a column's variance, as the first of a pair. */
@@ -81,7 +76,7 @@ static double shared_noise(const struct correlate *all, size_t i, size_t j)
     const double n = all->records;
     const struct correlate_gradient gradient = by_variance(all, i);
     const double by_half = 2 * (all->mean[i] * all->mean[j] - all->covariance[i][j]) / n;
-    return correlate_noise(all) *
+    return all->moments->variance *
            (by_half * gradient.by[CELL_HALF] - all->mean[j] / n * gradient.by[CELL_FIRST]);
 }
 

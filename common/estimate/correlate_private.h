@@ -11,8 +11,8 @@
 /* The rules of what is shown. */
 static const double correlate_variance_noise_most = 0.15; /* of a column's variance */
 /* Above that many deviations of its noise a variance is no longer near the least: correlate_is_near. */
-static const double correlate_over_far = 1 / 0.15 + 2.5;
-static const double correlate_records_of_part = 25;
+static const double correlate_over_far = 1 / 0.15 + 1.75;
+static const double correlate_records_least = 25;
 static const double correlate_size_over_noise = 5;
 
 /* The cells that a pair follows from, and a figure's gradient in them. */
@@ -45,11 +45,14 @@ struct correlate_ends {
     double noise, sampling;       /* standard deviations */
 };
 
-/** Returns the place of the product of two columns in a part's cells. */
+/** Returns the place of the product of two columns in the cells. */
 size_t correlate_place(size_t columns, size_t i, size_t j);
 
-/** Returns the variance of the noise on the sum of all parts, and of that on a figure of this gradient. */
-double correlate_noise(const struct correlate *all);
+/** Returns the place of the sum of z_i^a z_j^b in the cells, 3 <= a + b <= 4; by how much it is multiplied in *times. */
+size_t correlate_fourth_place(double *times, const struct correlate_moments *moments,
+                              const size_t *pair, const unsigned *power);
+
+/** Returns the variance of the noise on a figure of this gradient. */
 double correlate_noise_by(const struct correlate *all, const struct correlate_gradient *gradient);
 
 /** Returns the standard deviation of the noise on a column's variance, and how many of these the variance is above the least
@@ -72,15 +75,29 @@ struct correlate_gradient correlate_by_pair(const struct correlate *all,
 struct correlate_gradient correlate_by_pair_noise(const struct correlate *all,
                                                   const struct correlate_two *pair, double at);
 
-/** Returns the variance of a sum over the parts, by their spread: of sampling and noise together. */
-double correlate_spread(const struct correlate *all, const struct correlate_gradient *gradient,
-                        const struct correlate_two *pair);
+/** Returns the variance that the sample makes in a figure of this gradient, by the fourth moments, which there are; 0 or more. doubt:
+ * the deviation of the noise on it. */
+double correlate_sampling(double *doubt, const struct correlate *all,
+                          const struct correlate_gradient *gradient,
+                          const struct correlate_two *pair);
+
+/** Returns what is added to a sampling variance for its doubt, where the noise on the figure itself has a variance. */
+double correlate_doubt_added(double doubt, double noise);
 
 /** Returns the interval of a pair. */
 struct correlate_ends correlate_ends_of(const struct correlate *all,
                                         const struct correlate_two *pair);
 
-/** Returns the 97.5 % point of the distribution that so many parts' estimates follow. */
-double correlate_point(size_t parts);
+/* Two independent normal columns. */
+struct correlate_like {
+    double records;
+    double mean[2];
+    double variance[2];
+};
+
+enum { CORRELATE_CELLS_OF_TWO = 1 + 5 + 4 + 5 };
+
+/** Writes the cells that such columns have in the mean. cell: (CORRELATE_CELLS_OF_TWO) */
+void correlate_fill(double *cell, const struct correlate_like *like, uint32_t fourth);
 
 #endif

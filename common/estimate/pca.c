@@ -139,7 +139,7 @@ double pca_expect(double *records, const struct correlate_public *known, size_t 
     const double square = planned_deviation * planned_deviation;
     const double noise = known->variance / (n * n * square * square);
     const double edge = 2 * sqrt(noise + 1 / n) / sqrt((double)columns);
-    (void)correlate_expect(records, known, 1);
+    (void)correlate_expect(records, known, 0);
     *records = fmax(*records, n * edge / share_noise_most);
     return edge;
 }

@@ -380,9 +380,9 @@ enum status job_parse_older(struct job *job, struct slice text, enum job_age age
     return parse(job, text, name, age, why);
 }
 
-enum job_age job_age_of(bool trees, bool shares)
+enum job_age job_age_of(bool trees, bool shares, uint32_t protocol)
 {
-    return !trees ? JOB_UP_TO_4 : shares ? JOB_OF_NOW : JOB_OF_5;
+    return protocol > 0 ? JOB_OF_NOW : !trees ? JOB_UP_TO_4 : shares ? JOB_OF_6 : JOB_OF_5;
 }
 
 bool job_differs_older(const struct job *job)

@@ -33,6 +33,8 @@ struct record {
             bool
                 trees; /* a coordinator names states and experts by their digest_tree; not in old journals: by their SHA-256 */
             bool shares; /* `learn` may share columns out; not in journals of version 4 or before */
+            uint32_t
+                protocol; /* version of who has begun the job; 0: 6 or before, by the two above */
         } job;
         struct {
             struct digest job;

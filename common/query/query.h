@@ -90,6 +90,9 @@ struct query_public {
     double records;
     double variance; /* of the noise on a count's sum; unit: records^2 */
     bool is_gaussian;
+    double moves; /* how far a record moves all that is asked with it, before the plan; unit: records */
+    unsigned grid_bits; /* of the set */
+    bool in_parts; /* a correlate deals its records out to parts, as up to protocol version 6 */
     size_t
         sites; /* that are answered one by one, each with its part of records and noise; 0: none is */
 };
@@ -131,10 +134,11 @@ struct query {
         variable[QUERY_VARIABLES_MAX]; /* (variable_count) of a table1, correlate, pca or regress;
                                           of a concordance [0] is the score */
     size_t variable_count;
-    size_t parts; /* of a correlate */
+    uint32_t fourth; /* of a correlate: the weight of its fourth moments, a power of 2; 0: none */
+    size_t parts;    /* of a correlate: 1 since protocol version 7 */
+    bool parts_are_asked;
     enum regress_family family;
     bool steps_are_asked;        /* by the text; else query_plan chooses them */
-    bool parts_are_asked;        /* likewise */
     struct query_public planned; /* what query_plan was told; records 0: it was not asked */
     size_t
         cut_band; /* of an evaluate: the event is foretold from this eighth of the range on; 0: no cut is asked */
@@ -147,6 +151,7 @@ struct query_names {
     const struct query_score
         *score; /* (score_count) models to judge, kept by the questions that do */
     size_t score_count;
+    bool in_parts; /* a program of protocol version 6 or before has begun the job */
 };
 
 /**
@@ -233,7 +238,7 @@ bool query_takes_gaussian(const struct query *query);
  *
  * count, quantile and mean without where 4^b; mean with where 5/4 4^b; survival with blocks 4 query_survival_part^2; histogram, survival, crosstab, evaluate and concordance 2 4^b; table1 the
  * sum of 2 query_part_of^2, as two vectors that are at least 0 and sum to the part are the farthest apart where each is in one cell of
- * its own; correlate and pca (sqrt((d + 1)^2 - e) 2^b + sqrt(d (d + 3)/2))^2, e = 1 where d is even, else 0: query_squared_correlate.
+ * its own; correlate without fourth moments and pca (sqrt((d + 1)^2 - e) 2^b + sqrt(d (d + 3)/2))^2, e = 1 where d is even, else 0: query_squared_correlate.
  *
  * CHECKs query_takes_gaussian.
  * Privacy: neighbours differ in one record (replace-one).
@@ -241,7 +246,7 @@ bool query_takes_gaussian(const struct query *query);
 double query_sensitivity_squared(const struct query *query, unsigned grid_bits);
 
 /** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals and blocks, a table1's steps and
- * weights, an evaluate's levels, a concordance's bins, a correlate's parts. */
+ * weights, an evaluate's levels, a concordance's bins, a correlate's weight of fourth moments. */
 void query_plan(struct query *query, const struct query_public *known);
 
 /** Answers whether a question takes a column's numbers to lie smoothly over its public range: as a term of a regress without factor() or whole(). */

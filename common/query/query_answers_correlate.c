@@ -20,13 +20,10 @@ static void say_how(struct query_answer *answer, const struct query *query)
     if (isnan(answer->value)) {
         return;
     }
-    if (query->parts > 1) {
-        (void)snprintf(answer->note, sizeof answer->note,
-                       "the interval is by the spread over %zu parts of the records", query->parts);
-    } else {
-        (void)snprintf(answer->note, sizeof answer->note,
-                       "the interval allows any distribution on the public ranges");
-    }
+    (void)snprintf(answer->note, sizeof answer->note, "%s",
+                   query->fourth > 0
+                       ? "the interval takes the sampling error from sums of fourth powers"
+                       : "the interval allows any distribution on the public ranges");
 }
 
 /* Whether there are records at all; what of a pair may not vary: no factor is told of it then. Else, where there is none, that it varies too little. */
@@ -76,7 +73,8 @@ struct pair_refused {
 static bool does_pair(const struct advised *advised, const void *of)
 {
     const struct pair_refused *pair = of;
-    const struct correlate_again again = {advised->variance, advised->times, advised->query.parts};
+    const struct correlate_again again = {(double)advised->query.parts * advised->variance,
+                                          advised->times, advised->query.fourth};
     return correlate_would_do(pair->all, pair->i, pair->j, &again);
 }
 
@@ -113,7 +111,7 @@ static void tell_pair(struct query_answer *answer, const struct answering *answe
                        k == 0 ? "correlation" : "p-value");
     }
     (void)snprintf(part, sizeof part, "%s with %s, test that %s", first, second,
-                   query->parts > 1 ? "it is 0" : "they are independent");
+                   query->fourth > 0 ? "it is 0" : "they are independent");
     query_answer_name(&answer[1], query, part);
 }
 
@@ -121,17 +119,23 @@ void query_moments(struct correlate_moments *out, double *cell, bool *is_two,
                    const struct answering *answering)
 {
     const struct query *query = answering->query;
-    for (size_t k = 0; k < query->cell_count; k++) {
-        cell[k] = decode_value(answering->sum[k], answering->run->set->grid_bits);
+    const size_t cells = query->cell_count / query->parts;
+    for (size_t k = 0; k < cells; k++) {
+        cell[k] = 0;
+        for (size_t part = 0; part < query->parts; part++) {
+            cell[k] +=
+                decode_value(answering->sum[part * cells + k], answering->run->set->grid_bits);
+        }
     }
     for (size_t i = 0; i < query->variable_count; i++) {
         is_two[i] = query->variable[i].column.kind == COLUMN_CATEGORY;
     }
     *out = (struct correlate_moments){.cell = cell,
                                       .columns = query->variable_count,
-                                      .parts = query->parts,
+                                      .fourth = query->fourth,
                                       .is_two = is_two,
-                                      .variance = query_cell_variance(answering->run),
+                                      .variance = (double)query->parts *
+                                                  query_cell_variance(answering->run),
                                       .records = (double)answering->run->record_count};
 }
 

@@ -53,7 +53,9 @@ double query_records_needed(const struct answering *answering)
                          : NAN;
     }
     if (query->kind == QUERY_CORRELATE) {
-        (void)correlate_expect(&needed, &correlated, query->parts);
+        const struct correlate_public own = {.records = records,
+                                             .variance = (double)query->parts * variance};
+        (void)correlate_expect(&needed, &own, query->fourth);
         return needed;
     }
     if (query->kind == QUERY_PCA) {

@@ -65,7 +65,6 @@ void query_plan_concordance(struct query *query, const struct query_public *know
 enum status query_read_regress(struct reading *reading);
 void query_add_regress(int64_t *sum, const struct query_asked *asked);
 void query_plan_regress(struct query *query, const struct query_public *known);
-enum status query_read_pca(struct reading *reading);
 enum status query_read_correlate(struct reading *reading);
 void query_add_correlate(int64_t *sum, const struct query_asked *asked);
 uint64_t query_sensitivity_correlate(const struct query *query, uint64_t one);

@@ -66,7 +66,7 @@ static uint64_t print_of_words(const struct query *query)
     print = made_mix(print ^ query->family);
     print = made_mix(print ^ query->cut_band);
     print = made_mix(print ^ (query->intervals_are_asked ? 1U : 0U) ^
-                     (query->steps_are_asked ? 2U : 0U) ^ (query->parts_are_asked ? 4U : 0U));
+                     (query->steps_are_asked ? 2U : 0U));
     return made_mix(print ^ even_bits(query->end));
 }
 

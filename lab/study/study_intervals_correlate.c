@@ -7,13 +7,19 @@
  *   7     column 0 of the same record, or in 5 % a number of its own: correlation 0.95 */
 
 #include "estimate/cells.h"
-#include "estimate/correlate.h"
+#include "estimate/correlate_private.h"
 #include "lab/study/study_intervals.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { D = 8, CELLS = 1 + D + D * (D + 1) / 2, PARTS = CORRELATE_PARTS_MAX };
+enum {
+    D = 8,
+    MOMENTS = 1 + D + D * (D + 1) / 2,
+    CELLS = MOMENTS + 2 * D + 5 * D * (D - 1) / 2,
+    PAIR_MOMENTS = 6
+};
 
 /* Pairs of columns. */
 enum pair {
@@ -29,13 +35,13 @@ enum pair {
 
 struct found {
     size_t columns;
-    size_t parts;                          /* that were planned */
+    uint32_t fourth;                       /* weight of the fourth moments, as planned */
     struct intervals_rate pair[PAIRS];     /* intervals that hold the truth */
     struct intervals_rate noise[PAIRS];    /* that hold the correlation without noise */
     struct intervals_rate rejected[PAIRS]; /* tests below 5 % */
     struct intervals_width width[PAIRS];
-    double sum[PAIRS]; /* of the estimates */
-    double squares[PAIRS];
+    double *r; /* (PAIRS, runs) of those that are given: as they are found, maybe beyond 1; owned */
+    size_t runs;
 };
 
 static const double shared = 0.5477225575051661; /* its square is 0.3 */
@@ -95,12 +101,12 @@ static void draw_record(double *z, struct seeded_random *seeded)
     z[7] = seeded_random_unit(seeded) < close ? z[0] : sum_of(seeded, 4);
 }
 
-/* cell: (PARTS, CELLS) */
+/* With fourth moments of weight 1. cell: (CELLS) */
 static void draw_cells(double *cell, uint64_t records, struct seeded_random *seeded)
 {
-    memset(cell, 0, (size_t)PARTS * CELLS * sizeof *cell);
+    memset(cell, 0, CELLS * sizeof *cell);
     for (uint64_t i = 0; i < records; i++) {
-        double *own = cell + i % PARTS * CELLS;
+        double *own = cell;
         double z[D];
         draw_record(z, seeded);
         *own++ += 0.5;
@@ -112,6 +118,20 @@ static void draw_cells(double *cell, uint64_t records, struct seeded_random *see
                 *own++ += z[a] * z[b] * (a == b ? 0.5 : 1);
             }
         }
+        for (size_t a = 0; a < D; a++) {
+            *own++ += z[a] * z[a] * z[a] / 4;
+            *own++ += z[a] * z[a] * z[a] * z[a] / 4;
+        }
+        for (size_t a = 0; a < D; a++) {
+            for (size_t b = a + 1; b < D; b++) {
+                const double product = z[a] * z[b];
+                *own++ += product * z[a];
+                *own++ += product * z[b];
+                *own++ += product * z[a] * z[a] / 2;
+                *own++ += product * product;
+                *own++ += product * z[b] * z[b] / 2;
+            }
+        }
     }
 }
 
@@ -120,24 +140,32 @@ static size_t product_of(size_t i, size_t j)
     return 1 + D + i * D - i * (i + 1) / 2 + j;
 }
 
-/* The cells of a question: of all columns, or of a pair (column: NULL or 2 of them). */
-static void take_cells(double *out, const double *cell, size_t parts, const size_t *column)
+static size_t fourth_of(size_t i, size_t j)
 {
-    const size_t cells = correlate_cells(column == NULL ? D : 2);
-    memset(out, 0, parts * cells * sizeof *out);
-    for (size_t part = 0; part < PARTS; part++, cell += CELLS) {
-        double *own = out + part % parts * cells;
-        for (size_t k = 0; column == NULL && k < CELLS; k++) {
-            own[k] += cell[k];
+    return MOMENTS + 2 * D + 5 * (i * (D - 1) - i * (i + 1) / 2 + j - 1);
+}
+
+/* The cells of a question: of all columns, or of a pair (column: NULL or 2 of them); fourth moments by their weight, 0: none. */
+static void take_cells(double *out, const double *cell, uint32_t fourth, const size_t *column)
+{
+    const size_t moments = correlate_cells(column == NULL ? D : 2);
+    const size_t cells = moments + correlate_fourth_cells(column == NULL ? D : 2);
+    if (column == NULL) {
+        memcpy(out, cell, CELLS * sizeof *out);
+    } else {
+        const size_t i = column[0];
+        const size_t j = column[1];
+        const size_t place[] = {
+            0, 1 + i, 1 + j, product_of(i, i), product_of(i, j), product_of(j, j)};
+        for (size_t k = 0; k < PAIR_MOMENTS; k++) {
+            out[k] = cell[place[k]];
         }
-        if (column != NULL) {
-            own[0] += cell[0];
-            own[1] += cell[1 + column[0]];
-            own[2] += cell[1 + column[1]];
-            own[3] += cell[product_of(column[0], column[0])];
-            own[4] += cell[product_of(column[0], column[1])];
-            own[5] += cell[product_of(column[1], column[1])];
-        }
+        memcpy(out + PAIR_MOMENTS, cell + MOMENTS + 2 * i, 2 * sizeof *out);
+        memcpy(out + PAIR_MOMENTS + 2, cell + MOMENTS + 2 * j, 2 * sizeof *out);
+        memcpy(out + PAIR_MOMENTS + 4, cell + fourth_of(i, j), 5 * sizeof *out);
+    }
+    for (size_t k = moments; k < cells; k++) {
+        out[k] = fourth > 0 ? out[k] / fourth : 0;
     }
 }
 
@@ -145,20 +173,39 @@ struct asking {
     const struct intervals_setting *setting;
     struct random random;
     struct intervals_noise noise;
-    size_t parts;
+    uint32_t fourth;
     size_t columns;
 };
 
-static enum status start(struct asking *out, const struct intervals_setting *setting,
-                         struct seeded_random *seeded, size_t columns)
+/* How far a record moves the cells, with fourth moments of a weight. */
+static struct intervals_moves moves_of(size_t columns, uint32_t fourth)
 {
     const double d1 = (double)(columns + 1);
-    const struct intervals_moves moves = {d1 * d1 / 2, sqrt(d1 * d1 - (columns % 2 == 0 ? 1 : 0))};
+    const double by = fourth > 0 ? 1 / (double)fourth : 0;
+    const double odd = columns % 2 == 0 ? 1 : 0;
+    return (struct intervals_moves){
+        d1 * d1 / 2 + (double)correlate_fourth_moves(columns) / 4 * by,
+        sqrt(d1 * d1 - odd + (double)correlate_fourth_squared(columns) / 16 * by * by)};
+}
+
+static enum status start(struct asking *out, const struct intervals_setting *setting,
+                         struct seeded_random *seeded, size_t columns, uint32_t fourth_most)
+{
+    struct intervals_moves moves = moves_of(columns, 0);
     *out = (struct asking){
         .setting = setting, .random = seeded_random_interface(seeded), .columns = columns};
-    const enum status status = intervals_noise_init(&out->noise, setting, &moves);
-    out->parts = correlate_plan(&(struct correlate_public){
-        (double)(INTERVALS_SITES * setting->site_records), out->noise.variance});
+    enum status status = intervals_noise_init(&out->noise, setting, &moves);
+    out->fourth = correlate_plan(
+        &(struct correlate_public){.records = (double)(INTERVALS_SITES * setting->site_records),
+                                   .variance = out->noise.variance,
+                                   .columns = columns,
+                                   .is_gaussian = setting->is_gaussian},
+        fourth_most);
+    if (status == STATUS_OK && out->fourth > 0) {
+        intervals_noise_free(&out->noise);
+        moves = moves_of(columns, out->fourth);
+        status = intervals_noise_init(&out->noise, setting, &moves);
+    }
     return status;
 }
 
@@ -174,8 +221,7 @@ static void judge(struct found *out, size_t pair, const struct correlate *all,
                                                free.estimate.value <= figure.noise_high);
         const double width = intervals_width_of(&figure.estimate);
         intervals_add_width(&out->width[pair], width, intervals_width_of(&free.estimate));
-        out->sum[pair] += figure.estimate.value;
-        out->squares[pair] += figure.estimate.value * figure.estimate.value;
+        out->r[pair * out->runs + out->width[pair].count - 1] = correlate_found(all, i, j).r;
     }
 }
 
@@ -185,7 +231,7 @@ static struct correlate_moments moments_of(const double *cell, const struct aski
     return (struct correlate_moments){
         .cell = cell,
         .columns = asking->columns,
-        .parts = asking->parts,
+        .fourth = asking->fourth,
         .is_two = two,
         .variance = variance,
         .records = (double)(INTERVALS_SITES * asking->setting->site_records)};
@@ -198,15 +244,31 @@ static void name_two(bool *two, const size_t *column)
     }
 }
 
-/* What intervals of 1.96 true standard deviations are: those of all studies' estimates. True cells do not say it, as parts tell what
- * they differ by. */
+/* Between -1 and 1. */
+static double within(double r)
+{
+    return fmin(fmax(r, -1), 1);
+}
+
+/* What intervals of 1.96 true standard deviations are, those of all studies' estimates, as far as they are between -1 and 1. */
 static void set_true(struct found *out)
 {
     for (size_t pair = 0; pair < PAIRS; pair++) {
-        const double count = (double)out->width[pair].count;
-        const double mean = out->sum[pair] / count;
-        const double variance = fmax(out->squares[pair] / count - mean * mean, 0);
-        out->width[pair].by_true = 2 * ESTIMATE_Z * sqrt(variance);
+        const size_t count = out->width[pair].count;
+        const double *r = out->r + pair * out->runs;
+        double sum = 0;
+        double squares = 0;
+        double widths = 0;
+        for (size_t k = 0; k < count; k++) {
+            sum += r[k];
+            squares += r[k] * r[k];
+        }
+        const double mean = sum / (double)count;
+        const double bar = ESTIMATE_Z * sqrt(fmax(squares / (double)count - mean * mean, 0));
+        for (size_t k = 0; k < count; k++) {
+            widths += within(r[k] + bar) - within(r[k] - bar);
+        }
+        out->width[pair].by_true = widths / (double)count;
     }
 }
 
@@ -218,13 +280,16 @@ static enum status ask(struct found *out, const double *exact, struct asking *as
     const double told =
         asking->setting->planted * asking->setting->planted * asking->noise.variance;
     bool two[D];
-    double free[PARTS * CELLS];
-    double cell[PARTS * CELLS];
+    double free[CELLS];
+    double cell[CELLS];
     name_two(two, column);
-    take_cells(free, exact, asking->parts, column);
+    take_cells(free, exact, asking->fourth, column);
     memcpy(cell, free, sizeof cell);
-    const enum status status = intervals_noise_add(
-        cell, asking->parts * correlate_cells(asking->columns), &asking->noise, &asking->random);
+    const enum status status =
+        intervals_noise_add(cell,
+                            correlate_cells(asking->columns) +
+                                (asking->fourth > 0 ? correlate_fourth_cells(asking->columns) : 0),
+                            &asking->noise, &asking->random);
     const struct correlate_moments noisy = moments_of(cell, asking, two, told);
     const struct correlate_moments none = moments_of(free, asking, two, 0);
     struct correlate all;
@@ -244,24 +309,34 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
 {
     struct seeded_random seeded;
     struct asking asking;
-    *out = (struct found){.columns = setting->variant == 1 ? D : 2};
+    struct asking of_two = {0}; /* values, which ask for no fourth moments */
+    *out = (struct found){.columns = setting->variant == 1 ? D : 2,
+                          .r = calloc(PAIRS * setting->runs, sizeof *out->r),
+                          .runs = setting->runs};
+    if (out->r == NULL) {
+        return STATUS_NO_MEMORY;
+    }
     seeded_random_init(&seeded, setting->seed);
-    enum status status = start(&asking, setting, &seeded, out->columns);
-    out->parts = asking.parts;
+    enum status status = start(&asking, setting, &seeded, out->columns, CORRELATE_FOURTH_MAX);
+    if (status == STATUS_OK) {
+        status = start(&of_two, setting, &seeded, out->columns, 0);
+    }
+    out->fourth = asking.fourth;
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
-        double exact[PARTS * CELLS];
+        double exact[CELLS];
         draw_cells(exact, INTERVALS_SITES * setting->site_records, &seeded);
         for (size_t pair = 0; pair < (out->columns == D ? 1 : PAIRS) && status == STATUS_OK;
              pair++) {
-            status = ask(out, exact, &asking, pair);
+            status = ask(out, exact, pair == TWO_VALUES ? &of_two : &asking, pair);
         }
     }
     set_true(out);
     intervals_noise_free(&asking.noise);
+    intervals_noise_free(&of_two.noise);
     return status;
 }
 
-enum { NOISE = PAIRS, REJECTED }; /* behind a claim of each pair */
+enum { NOISE = PAIRS, REJECTED, WIDTH }; /* behind a claim of each pair */
 
 static const struct intervals_claim claims[] = {
     [EVEN] = {"correlations: intervals of nearly normal columns, the worst of all settings",
@@ -286,6 +361,8 @@ static const struct intervals_claim claims[] = {
     [NOISE] = {"correlations: intervals of the noise alone that hold what is without noise",
                INTERVALS_HOLD},
     [REJECTED] = {"correlations: tests that reject independent columns", INTERVALS_REJECT},
+    [WIDTH] = {"correlations: widths over those of 1.96 true standard deviations of the estimates",
+               INTERVALS_WIDTH},
 };
 
 static double half_of(const struct intervals_width *width)
@@ -312,7 +389,7 @@ static void tell(struct intervals_told *told, const struct found *found)
     }
     intervals_tell(told, 0, "correlations of %zu, ", found->columns);
     intervals_tell_setting(told, "");
-    intervals_tell(told, 1, "%zu parts", found->parts);
+    intervals_tell(told, 1, "weight %u", (unsigned)found->fourth);
     for (size_t pair = EVEN; pair <= CLOSE; pair++) {
         intervals_tell_shown(told, 2, pair == EVEN ? "" : ", ", &rate[pair], told->setting->runs);
     }
@@ -327,7 +404,7 @@ static void tell(struct intervals_told *told, const struct found *found)
                    half_of(&found->width[TWO_VALUES]), worst);
 }
 
-/* Parts tell the noise that there is: a tenth of it is planted, which the settings of one part are told. */
+/* A tenth of the noise that there is is planted. */
 static enum status run(struct intervals_told *told, const struct intervals_setting *setting)
 {
     struct found found;
@@ -335,10 +412,12 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     for (size_t pair = 0; pair < PAIRS; pair++) {
         intervals_take(told, pair, &found.pair[pair], setting->runs, &found.width[pair]);
         intervals_take(told, NOISE, &found.noise[pair], setting->runs, NULL);
+        intervals_take_width(told, WIDTH, &found.width[pair], setting->runs);
     }
     intervals_take(told, REJECTED, &found.rejected[NULL_EVEN], setting->runs, NULL);
     intervals_take(told, REJECTED, &found.rejected[NULL_SKEWED], setting->runs, NULL);
     tell(told, &found);
+    free(found.r);
     return status;
 }
 

@@ -56,6 +56,31 @@ static void add_whole_product(int64_t *sum, const struct query *query, unsigned 
     sum[4] *= 2;
 }
 
+/* Planted: fourth moments of twice their weight. */
+static void add_heavy_fourths(int64_t *sum, const struct query *query, unsigned grid_bits,
+                              double threshold, const struct row *row)
+{
+    query_add(sum, query, grid_bits, threshold, row);
+    for (size_t k = 6; k < query->cell_count; k++) {
+        sum[k] *= 2;
+    }
+}
+
+Test(query_faults, shows_fourth_moments_that_weigh_too_much)
+{
+    for (unsigned bits = 12; bits <= 20; bits += 8) {
+        const struct query_public known = {.records = 25000, .variance = 1, .grid_bits = bits};
+        struct query query;
+        struct apart charged = {0, 0};
+        cr_assert(query_parse(&query, slice_of("correlate: [age, kappa]"), &toy_names, NULL) ==
+                  STATUS_OK);
+        query_plan(&query, &known);
+        cr_assert(query.fourth == 1);
+        const struct apart most = farthest_of(add_heavy_fourths, &query, bits, 0, &charged);
+        cr_expect(most.l1 > charged.l1 && most.squared > charged.squared, "%u bits", bits);
+    }
+}
+
 /* Adds what a pca of two columns adds, of numbers up to most away from the middle, times factor. */
 static void add_moments(int64_t *sum, const struct query *query, unsigned grid_bits,
                         const struct row *row, double most, double factor)

@@ -183,20 +183,21 @@ moments <- function(z) c(nrow(z) / 2, colSums(z), unlist(lapply(seq_len(ncol(z))
   sum(z[, i] * z[, j]) / (1 + (i == j))))))
 pairs <- combn(ncol(z), 2)
 tested <- apply(pairs, 2, function(p) { t <- cor.test(z[, p[1]], z[, p[2]]); c(t$estimate, t$p.value) })
-# The same by eight parts, the rows dealt out in turn: the error by the spread of the parts' influences, and the test by it.
-part <- (seq_len(nrow(z)) - 1) %% 8
+# Fourth moments of weight 1, and the sampling error by the squares of the records' influences; the test by that at a correlation of 0.
+fourth <- function(z) c(unlist(lapply(seq_len(ncol(z)), function(i) c(sum(z[, i]^3), sum(z[, i]^4)) / 4)),
+  apply(combn(ncol(z), 2), 2, function(p) { x <- z[, p[1]]; y <- z[, p[2]]
+    c(sum(x^2 * y), sum(x * y^2), sum(x^3 * y) / 2, sum(x^2 * y^2), sum(x * y^3) / 2) }))
 own <- function(x) (x - mean(x)) / sqrt(population(x))
 error_at <- function(p, at) {
   x <- own(z[, p[1]]); y <- own(z[, p[2]])
-  sums <- tapply((x * y - mean(x * y) - at * (x^2 + y^2 - 2) / 2) / nrow(z), part, sum)
-  sqrt(8 * var(sums))
+  sqrt(sum((x * y - mean(x * y) - at * (x^2 + y^2 - 2) / 2)^2)) / nrow(z)
 }
-by_parts <- apply(pairs, 2, function(p) error_at(p, cor(z[, p[1]], z[, p[2]])))
-p_of_parts <- apply(pairs, 2, function(p) 2 * pt(-abs(cor(z[, p[1]], z[, p[2]])) / error_at(p, 0), 7))
+errors <- apply(pairs, 2, function(p) error_at(p, cor(z[, p[1]], z[, p[2]])))
+log_p <- apply(pairs, 2, function(p) log(2) + pnorm(-abs(cor(z[, p[1]], z[, p[2]])) / error_at(p, 0), log.p = TRUE))
 correlate <- object("correlate", c(
-  entry("cells", json(moments(z))), entry("cells_of_parts", json(unlist(lapply(0:7, function(k) moments(z[part == k, ]))))),
+  entry("cells", json(moments(z))), entry("fourth", json(fourth(z))),
   entry("correlations", json(tested[1, ])), entry("p", json(tested[2, ])), entry("p_normal", json(2 * pnorm(-abs(tested[1, ]) * sqrt(nrow(z))))),
-  entry("error_of_parts", json(by_parts)), entry("p_of_parts", json(p_of_parts)),
+  entry("errors", json(errors)), entry("log_p_robust", json(log_p)),
   entry("eigenvalues", json(prcomp(z, scale. = TRUE)$sdev^2)), entry("loadings", json(c(prcomp(z, scale. = TRUE)$rotation)))))
 
 # One effect at several sites (hospitals), without noise: tau^2 where the weighted squares are the median of chi-squared, the mean by

@@ -191,8 +191,8 @@ uint32_t learn_groups(const struct learn_prospect *prospect, const struct learn_
     struct learn_stage all = *own;
     const double d = prospect->d;
     all.groups = 1;
-    if (prospect->age != JOB_OF_NOW || prospect->gaussian || prospect->noises < 2 ||
-        own->tune.sight != SIGHT_SUMS) {
+    if (prospect->age == JOB_UP_TO_4 || prospect->age == JOB_OF_5 || prospect->gaussian ||
+        prospect->noises < 2 || own->tune.sight != SIGHT_SUMS) {
         return 1;
     }
     const double look = 1 / (1 + (double)own->tune.steps);

@@ -17,28 +17,29 @@ static enum status describe_sums(struct terms *terms, const struct query *query,
     if (cell == NULL) {
         return STATUS_NO_MEMORY;
     }
-    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu sums of %zu part%s", query->text,
-                   query->cell_count, query->parts, query->parts > 1 ? "s" : "");
+    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu sums", query->text,
+                   query->cell_count);
     (void)snprintf(cell->unit, sizeof cell->unit, "records");
     cell->noise = deviation;
     cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
     query_place(cell, query, "", TERMS_OF_NONE, 0, 0);
     cell->place.taken = "values spread by a sixth of their range";
-    return query_add_count(
-        terms, query,
-        &(struct query_counted){"the number of records in which no column is missing", "that",
-                                correlate_expect_count(deviation * deviation, query->parts),
-                                "records without a gap", TERMS_OF_ALL, records});
+    return query_add_count(terms, query,
+                           &(struct query_counted){
+                               "the number of records in which no column is missing", "that",
+                               correlate_expect_count((double)query->parts * deviation * deviation),
+                               "records without a gap", TERMS_OF_ALL, records});
 }
 
 /* Of two columns as correlate_plan's. */
 enum status query_terms_correlate(struct terms *terms, const struct query *query,
                                   const struct query_noise *noise, double step, double records)
 {
-    const double deviation = step * query_noise_deviation(noise);
+    const double deviation = sqrt((double)query->parts) * step *
+                             query_noise_deviation(noise); /* of all parts together */
     const struct correlate_public known = {.records = records, .variance = deviation * deviation};
     double fewest = NAN;
-    const double half = correlate_expect(&fewest, &known, query->parts);
+    const double half = correlate_expect(&fewest, &known, query->fourth);
     const enum status status = describe_sums(terms, query, noise, step, records);
     struct terms_line *line = status == STATUS_OK ? query_add_expected(terms) : NULL;
     char needed[QUERY_NEEDED_BYTES];
@@ -63,7 +64,8 @@ enum status query_terms_correlate(struct terms *terms, const struct query *query
 enum status query_terms_pca(struct terms *terms, const struct query *query,
                             const struct query_noise *noise, double step, double records)
 {
-    const double deviation = step * query_noise_deviation(noise);
+    const double deviation = sqrt((double)query->parts) * step *
+                             query_noise_deviation(noise); /* of all parts together */
     const struct correlate_public known = {.records = records, .variance = deviation * deviation};
     double fewest = NAN;
     const double edge = pca_expect(&fewest, &known, query->variable_count);

@@ -124,8 +124,9 @@ static enum status build_conjunction(const struct drafting *drafting, size_t ind
 }
 
 /* By the records and the noise that there will be: one record is the unit, and no agent is missing. */
-static void plan_questions(const struct job *job, const struct stage *stage, bool by_site)
+static void plan_questions(const struct drafting *drafting, struct stage *stage, bool by_site)
 {
+    const struct job *job = drafting->job;
     struct query_set *queries = &query_stage(stage)->queries;
     const bool gaussian = stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN;
     const double moves = gaussian ? (double)query_set_sensitivity_l2(queries, 0)
@@ -138,7 +139,13 @@ static void plan_questions(const struct job *job, const struct stage *stage, boo
                                 .records = (double)job->cohort_min * stage->batch,
                                 .variance = (gaussian ? 1 : 2) * draws * deviation * deviation,
                                 .is_gaussian = gaussian,
+                                .moves = ldexp(moves, -(int)stage->grid_bits),
+                                .grid_bits = stage->grid_bits,
+                                .in_parts = drafting->age != JOB_OF_NOW,
                                 .sites = by_site ? job->cohort_min : 0});
+    for (size_t i = 0; i < queries->count; i++) {
+        stage->differs_older = stage->differs_older || queries->query[i].kind == QUERY_CORRELATE;
+    }
 }
 
 static_assert((int)JOB_AGENTS_SURE <= (int)BETWEEN_SITES_MAX,
@@ -252,12 +259,12 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status != STATUS_OK) {
         return status;
     }
-    status =
-        query_set_init(&query_stage(stage)->queries, text,
-                       own->query_count + query_stage(stage)->conjunction_count, draft->grid_bits,
-                       &(struct query_names){&drafting->job->schema, query_stage(stage)->score,
-                                             query_stage(stage)->score_count},
-                       &why);
+    status = query_set_init(
+        &query_stage(stage)->queries, text,
+        own->query_count + query_stage(stage)->conjunction_count, draft->grid_bits,
+        &(struct query_names){&drafting->job->schema, query_stage(stage)->score,
+                              query_stage(stage)->score_count, drafting->age != JOB_OF_NOW},
+        &why);
     if (status == STATUS_INVALID) {
         return stage_refuse(drafting, index, "queries", why.text);
     }
@@ -281,7 +288,7 @@ static enum status build(const struct drafting *drafting, size_t index)
 static enum status plan(const struct drafting *drafting, size_t index)
 {
     const struct draft_query *own = draft_own(drafting, index);
-    plan_questions(drafting->job, &drafting->job->stage[index], own->by_site);
+    plan_questions(drafting, &drafting->job->stage[index], own->by_site);
     return own->by_site ? build_by_site(drafting, index) : STATUS_OK;
 }
 

@@ -1,6 +1,6 @@
-"""test_moved.py - jobs that programs of protocol version 5 have begun, and that those of today go on with.
+"""test_moved.py - jobs that programs of protocol versions 5 and 6 have begun, and that those of today go on with.
 
-tests/vectors/version5 has the keys and state folders of federations that version 5 left in the middle: all its programs were
+tests/vectors/version5 and version6 have the keys and state folders of federations that they left in the middle: all programs were
 killed (kill -9). The programs of today have to end each job with every round once and in order, with every site in each, and
 no site may pay twice for a round, or for nothing.
 
@@ -9,10 +9,11 @@ no site may pay twice for a round, or for nothing.
                shared out among groups of sites
     central    gradient rounds with noise of the coordinator alone
     masked     masked rounds of four sites
+    parts      of version 6: a `correlate`, paid for in parts, where today it has fourth moments
 
-They were made by the programs of commit a0150e76:
+They were made by the programs of commit a0150e76 (version 5) and 624bbb18 (version 6):
 
-    python3 -B tests/integration/federation/test_moved.py --programs OLD/build/gcc/bin --write tests/vectors/version5
+    python3 -B tests/integration/federation/test_moved.py --programs OLD/build/gcc/bin --write 6
 """
 
 import pathlib
@@ -29,7 +30,8 @@ import test_kill_central
 import test_kill_masked
 from federation import expect
 
-VECTORS = pathlib.Path(__file__).resolve().parents[2] / "vectors" / "version5"
+VECTORS = pathlib.Path(__file__).resolve().parents[2] / "vectors"
+OF_6 = ("parts",)  # the others are of version 5
 KEPT = ("key", "key.pub", "state", "peers")  # of a machine's folder; the rest follows from this file
 COLUMNS = [f"c{i}" for i in range(12)]
 LEARN = """hedgerow: 1
@@ -41,6 +43,16 @@ privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta
 cohort: {minimum: 3, records: 30, join_deadline_s: 120, deadline_s: 120, patience_s: 60}
 stages:
   - {task: learn}
+""" % ", ".join(f"{{column: {column}, centre: 0, half_width: 10}}" for column in COLUMNS)
+PARTS = """hedgerow: 1
+job: parts
+data:
+  label: {column: ill, positive: "1", negative: "0"}
+  features: [%s]
+privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 400, delta: 0}
+cohort: {minimum: 3, records: 150, join_deadline_s: 120, deadline_s: 120, patience_s: 60}
+stages:
+  - {task: query, queries: ["correlate: [c0, c1]"], batch: 150, share: 1}
 """ % ", ".join(f"{{column: {column}, centre: 0, half_width: 10}}" for column in COLUMNS)
 SLOT_MS = 300  # an answer waits for it, so that the programs can be killed in the middle
 LONG_SLOT_MS = 3000
@@ -56,16 +68,17 @@ KINDS = {
     "local": (fed.job_text(fits=5, rounds=3), policy(), 3, 8, 3, 1),
     "shared": (LEARN, policy(LONG_SLOT_MS, tasks="[learn]"), 3, 1, 0, 1),
     "central": (test_kill_central.JOB, policy(tasks="[update]", delta="0.000002", trust="central"), 3, test_kill_central.ROUNDS, 2, None),
+    "parts": (PARTS, policy(LONG_SLOT_MS, tasks="[query]", epsilon="400"), 3, 1, 0, 400),
     "masked": (test_kill_masked.job_text(fits=4), policy(trust="distributed", more="peers: ../peers\ndishonest_minimum: 1\n"), 4, 6, 2, 1),
 }
 
 
 def records(kind, site):
-    if kind != "shared":
+    if kind not in ("shared", "parts"):
         return fed.records(site)
     dice = random.Random(site)
     lines = [",".join(COLUMNS + ["ill"])]
-    for _ in range(30):
+    for _ in range(150 if kind == "parts" else 30):
         values = [dice.uniform(-9, 9) for _ in COLUMNS]
         lines.append(",".join("%.2f" % value for value in values) + ",%d" % (values[0] + dice.gauss(0, 3) > 0))
     return "\n".join(lines) + "\n"
@@ -86,9 +99,13 @@ def make_federation(make, programs, kind):
     return federation
 
 
+def version_of(kind):
+    return 6 if kind in OF_6 else 5
+
+
 def take_over(federation, kind):
-    """The machines' keys and states are those that version 5 has left."""
-    with tarfile.open(VECTORS / f"{kind}.tar.gz") as archive:
+    """The machines' keys and states are those that version 5 or 6 has left."""
+    with tarfile.open(VECTORS / f"version{version_of(kind)}" / f"{kind}.tar.gz") as archive:
         for member in archive.getmembers():
             path = pathlib.PurePosixPath(member.name)
             expect(not path.is_absolute() and ".." not in path.parts and (member.isfile() or member.isdir()), f"{kind}.tar.gz has {path}")
@@ -128,7 +145,7 @@ def case(make, programs, kind):
     take_over(federation, kind)
     before = len(rounds_of(federation))
     paid = min(len(answers_of(federation, name)) for name in federation.names)
-    expect(before < KINDS[kind][3] and paid > 0, f"version 5 left {before} rounds, and {paid} answers of a site at least")
+    expect(before < KINDS[kind][3] and paid > 0, f"version {version_of(kind)} left {before} rounds, and {paid} answers of a site at least")
     for process in start_all(federation):
         expect(process.wait() == 0, f"{process.name} did not end well")
     check(federation, kind)
@@ -152,9 +169,10 @@ def is_paid(federation, closed):
         return False  # a journal is not there yet
 
 
-def write(programs, folder):
-    """Runs programs of version 5, and keeps what they leave."""
-    for kind in KINDS:
+def write(programs, version):
+    """Runs programs of a version, and keeps what they leave."""
+    folder = VECTORS / f"version{version}"
+    for kind in [one for one in KINDS if version_of(one) == version]:
         with fed.temporary_folder() as place, make_federation(lambda *given, place=place, **more: fed.Federation(*given, folder=place / "f", **more), programs, kind) as federation:
             processes = start_all(federation)
             fed.wait_until(lambda kind=kind, federation=federation: is_paid(federation, KINDS[kind][4]), f"{kind}: an open round is paid for")
@@ -170,10 +188,10 @@ def write(programs, folder):
 
 
 def main():
-    options = fed.options(write=("", "make the vectors there, with programs of version 5"), at_once=(2, "federations at a time"))
+    options = fed.options(write=(0, "make the vectors of this version, with its programs"), at_once=(2, "federations at a time"))
     if options.write:
-        return write(options.programs, pathlib.Path(options.write))
-    cases = [(f"version 5: {kind}", case, {"programs": options.programs, "kind": kind}) for kind in KINDS]
+        return write(options.programs, options.write)
+    cases = [(f"version {version_of(kind)}: {kind}", case, {"programs": options.programs, "kind": kind}) for kind in KINDS]
     cases.append(("planted", planted, {"programs": options.programs}))
     return fed.run_cases([one for one in cases if fed.is_chosen(one[0], options.only)], at_once=options.at_once)
 

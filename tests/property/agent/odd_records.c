@@ -132,8 +132,8 @@ const struct odd_task odd_tasks[] = {
      "     queries: [\"evaluate: a for time c event y by s, to 1 in 4 bins where b < 0.5\"]}\n",
      0},
     {"query, correlations", TWO, "record", "local",
-     "  - {task: query, batch: #, share: 1, grid_bits: 10,\n"
-     "     queries: [\"correlate: [a, b, c, y, f, e] in 8 parts where d > -0.5\"]}\n",
+     "  - {task: query, batch: #, share: 1, grid_bits: 16,\n"
+     "     queries: [\"correlate: [a, b, c, y, f, e] where d > -0.5\"]}\n",
      0},
     {"query, components", NUMBER, "record", "local",
      "  - {task: query, batch: #, share: 1, grid_bits: 10, queries: [\"pca: [c, f, y] where s == u\"]}\n",

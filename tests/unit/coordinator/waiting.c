@@ -324,6 +324,7 @@ void waiting_rerun(struct waiting *rig)
     struct event event = {.kind = EVENT_RECORD};
 
     job.as.job.trees = rig->trees;
+    job.as.job.shares = rig->shares;
     job.as.job.job = rig->coordinator->outcome.job_name;
     char text[sizeof TEXT];
     memcpy(text, TEXT, sizeof TEXT);

@@ -1,7 +1,7 @@
 /* Correlations: against R, what noise does, and what is refused. */
 
 #include "estimate/cells.h"
-#include "estimate/correlate.h"
+#include "estimate/correlate_private.h"
 
 #include "tests/support/seeded_random.h"
 #include "vectors.h"
@@ -9,8 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { COLUMNS = 4, PARTS = 8, CELLS = 1 + COLUMNS + COLUMNS * (COLUMNS + 1) / 2, PAIRS = 6 };
-enum { DRAWS = 4000, TWO_CELLS = 6, LENGTHS = 801, PARTS_MOST = 8 };
+enum { COLUMNS = 4, CELLS = 1 + COLUMNS + COLUMNS * (COLUMNS + 1) / 2, PAIRS = 6 };
+enum { FOURTH_CELLS = 2 * COLUMNS + 5 * PAIRS };
+enum { DRAWS = 4000, TWO_CELLS = 6, FOUR_CELLS = CORRELATE_CELLS_OF_TWO, LENGTHS = 801 };
 
 static const bool is_two[COLUMNS] = {[3] = true};
 static const size_t pair[PAIRS][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
@@ -30,7 +31,7 @@ Test(correlate, without_noise_is_r_s)
     cr_assert(vector_read(cell, CELLS, known, "cells") == CELLS);
     cr_assert(vector_read(correlation, PAIRS, known, "correlations") == PAIRS);
     cr_assert(vector_read(p, PAIRS, known, "p_normal") == PAIRS);
-    const struct correlate_moments moments = {cell, COLUMNS, 1, is_two, 0, 7874};
+    const struct correlate_moments moments = {cell, COLUMNS, 0, is_two, 0, 7874};
     correlate_init(&all, &moments);
     near(correlate_size(&all).estimate.value, 2 * cell[0], 1e-9, "records");
     for (size_t k = 0; k < PAIRS; k++) {
@@ -45,29 +46,33 @@ Test(correlate, without_noise_is_r_s)
     }
 }
 
-Test(correlate, of_parts_is_r_s)
+Test(correlate, with_fourth_moments_is_r_s)
 {
     const json_t *known = vectors("correlate");
-    double cell[PARTS * CELLS];
+    double cell[CELLS + FOURTH_CELLS];
     double correlation[PAIRS];
     double error[PAIRS];
-    double p[PAIRS];
+    double log_p[PAIRS];
     struct correlate all;
-    cr_assert(vector_read(cell, PARTS * CELLS, known, "cells_of_parts") == PARTS * CELLS);
+    cr_assert(vector_read(cell, CELLS, known, "cells") == CELLS);
+    cr_assert(vector_read(cell + CELLS, FOURTH_CELLS, known, "fourth") == FOURTH_CELLS);
+    cr_assert(correlate_fourth_cells(COLUMNS) == FOURTH_CELLS);
     cr_assert(vector_read(correlation, PAIRS, known, "correlations") == PAIRS);
-    cr_assert(vector_read(error, PAIRS, known, "error_of_parts") == PAIRS);
-    cr_assert(vector_read(p, PAIRS, known, "p_of_parts") == PAIRS);
-    const struct correlate_moments moments = {cell, COLUMNS, PARTS, is_two, 0, 7874};
+    cr_assert(vector_read(error, PAIRS, known, "errors") == PAIRS);
+    cr_assert(vector_read(log_p, PAIRS, known, "log_p_robust") == PAIRS);
+    const struct correlate_moments moments = {cell, COLUMNS, 1, is_two, 0, 7874};
     correlate_init(&all, &moments);
     for (size_t k = 0; k < PAIRS; k++) {
-        const struct table1_figure figure = correlate_pair(&all, pair[k][0], pair[k][1]);
+        const size_t i = pair[k][k % 2]; /* either order */
+        const size_t j = pair[k][1 - k % 2];
+        const struct table1_figure figure = correlate_pair(&all, i, j);
         near(figure.estimate.value, correlation[k], 1e-9, "correlation");
         near(figure.estimate.sampling, error[k], 1e-9, "error");
-        near(correlate_test(&all, pair[k][0], pair[k][1]), p[k], 1e-10, "p");
+        near(fmax(log(correlate_test(&all, i, j)), -700), fmax(log_p[k], -700), 1e-6, "p");
         /* An end is kept just so: its error is that at the end. */
         const double end = figure.estimate.high;
         const double own = error[k] * (1 - end * end) / (1 - correlation[k] * correlation[k]);
-        near(end - correlation[k], 2.364624251592784 * own, 1e-8, "end");
+        near(end - correlation[k], ESTIMATE_Z * own, 1e-8, "end");
     }
 }
 
@@ -84,7 +89,7 @@ static void cells_of_two(double *cell, double records, double mean, double varia
 static struct table1_figure pair_of(const double *cell, double variance, bool two)
 {
     const bool both[] = {two, two};
-    const struct correlate_moments moments = {cell, 2, 1, both, variance, 2 * cell[0]};
+    const struct correlate_moments moments = {cell, 2, 0, both, variance, 2 * cell[0]};
     struct correlate all;
     correlate_init(&all, &moments);
     return correlate_pair(&all, 0, 1);
@@ -162,26 +167,27 @@ Test(correlate, does_not_shrink_what_noise_has_let_through)
     cr_expect(plain / shown < 0.83, "planted: %g", plain / shown);
 }
 
-/* Of independent columns that are shown just yet. The spread at a correlation of 0 says too little of these, the interval's ends do
+/* Of independent columns that are shown just yet. The sampling error at a correlation of 0 says too little of these, the interval's ends do
  * not. So a p-value is 0.05 where it would be less and the interval holds 0: of some draws it is just that. */
-Test(correlate, tests_of_parts_reject_only_where_the_interval_leaves_0_out)
+Test(correlate, tests_by_fourth_moments_reject_only_where_the_interval_leaves_0_out)
 {
     struct seeded_random seeded;
-    double exact[TWO_CELLS];
+    double exact[FOUR_CELLS];
     double shown = 0;
     double rejected = 0;
     double mended = 0;
     const bool both[] = {false, false};
     const double sd = 0.15 * 0.1 / 2 * 20000; /* the noise of a variance is 15 % of it */
+    const struct correlate_like like = {20000, {0, 0}, {0.1, 0.1}};
     seeded_random_init(&seeded, 6);
-    cells_of_two(exact, 20000, 0, 0.1, 0);
+    correlate_fill(exact, &like, 64);
     for (int draw = 0; draw < 4 * DRAWS; draw++) {
-        double cell[PARTS * TWO_CELLS];
+        double cell[FOUR_CELLS];
         struct correlate all;
-        for (size_t k = 0; k < PARTS * TWO_CELLS; k++) {
-            cell[k] = exact[k % TWO_CELLS] / PARTS + sd / sqrt(PARTS) * normal(&seeded);
+        for (size_t k = 0; k < FOUR_CELLS; k++) {
+            cell[k] = exact[k] + sd * normal(&seeded);
         }
-        const struct correlate_moments moments = {cell, 2, PARTS, both, sd * sd / PARTS, 20000};
+        const struct correlate_moments moments = {cell, 2, 64, both, sd * sd, 20000};
         correlate_init(&all, &moments);
         const struct estimate own = correlate_pair(&all, 0, 1).estimate;
         const double p = correlate_test(&all, 0, 1);
@@ -233,18 +239,22 @@ Test(correlate, stays_between_its_ends_when_noise_takes_it_beyond)
     cr_expect(figure.estimate.low > 0.8 && figure.estimate.low < 1);
 }
 
-Test(correlate, plans_parts_where_there_is_little_noise)
+/* By the noise: none where the bound will do, else half of its deviation at most. */
+Test(correlate, plans_fourth_moments_by_the_noise)
 {
-    const struct correlate_public little = {1000, 2000};
-    const struct correlate_public much = {25000, 5};
+    const struct correlate_public much = {25000, 300000};
+    const struct correlate_public some = {25000, 400};
+    const struct correlate_public little = {25000, 5};
     double few = 0;
     double many = 0;
-    cr_expect(correlate_plan(&little) == 1);
-    cr_expect(correlate_plan(&much) > 8);
-    const double wide = correlate_expect(&many, &little, 1);
-    const double narrow = correlate_expect(&few, &much, correlate_plan(&much));
+    cr_expect(correlate_plan(&much, 256) == 0);
+    cr_expect(correlate_plan(&some, 256) == 8);
+    cr_expect(correlate_plan(&little, 256) == 1);
+    cr_expect(correlate_plan(&some, 4) == 4 && correlate_plan(&some, 0) == 0);
+    const double wide = correlate_expect(&many, &much, 0);
+    const double narrow = correlate_expect(&few, &little, 1);
     cr_expect(isnan(wide) || wide > narrow);
-    cr_expect(narrow < 0.03 && few < many, "%g; %g and %g records", narrow, few, many);
+    cr_expect(narrow < 0.02 && few < many, "%g; %g and %g records", narrow, few, many);
 }
 
 static int by_size(const void *a, const void *b)
@@ -254,27 +264,25 @@ static int by_size(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* The length of the interval of two independent columns, in the middle of 801 studies. Almost all are given. */
-static double middle_length(const struct correlate_public *known, size_t parts)
+/* The length of the interval of two independent normal columns, in the middle of 801 studies. Almost all are given. */
+static double middle_length(const struct correlate_public *known, uint32_t fourth)
 {
     struct seeded_random seeded;
     double length[LENGTHS];
+    double exact[FOUR_CELLS] = {0};
     size_t given = 0;
     const bool are_two[] = {false, false};
-    const double n = known->records / (double)parts;
+    const struct correlate_like like = {known->records, {0, 0}, {1.0 / 9, 1.0 / 9}};
     seeded_random_init(&seeded, 7);
+    correlate_fill(exact, &like, fourth);
     for (size_t study = 0; study < LENGTHS; study++) {
-        double cell[PARTS_MOST * TWO_CELLS];
-        for (size_t part = 0; part < parts; part++) {
-            double *own = cell + part * TWO_CELLS;
-            cells_of_two(own, n, 0, 1.0 / 9, 0);
-            own[4] += sqrt(n) / 9 * normal(&seeded);
-            for (size_t k = 0; k < TWO_CELLS; k++) {
-                own[k] += sqrt(known->variance) * normal(&seeded);
-            }
+        double cell[FOUR_CELLS];
+        for (size_t k = 0; k < FOUR_CELLS; k++) {
+            cell[k] = exact[k] + sqrt(known->variance) * normal(&seeded);
         }
-        const struct correlate_moments moments = {cell,          2, parts, are_two, known->variance,
-                                                  known->records};
+        cell[4] += sqrt(known->records) / 9 * normal(&seeded);
+        const struct correlate_moments moments = {
+            cell, 2, fourth, are_two, known->variance, known->records};
         struct correlate all;
         correlate_init(&all, &moments);
         const struct estimate own = correlate_pair(&all, 0, 1).estimate;
@@ -291,35 +299,29 @@ Test(correlate, is_expected_to_be_as_long_as_it_becomes)
 {
     static const struct {
         struct correlate_public known;
-        size_t parts;
-    } cases[] = {{{20000, 16000}, 1}, {{20000, 10000}, 1}, {{20000, 100}, 1}, {{20000, 500}, 8}};
+        uint32_t fourth;
+    } cases[] = {{{20000, 16000}, 0}, {{20000, 10000}, 0}, {{20000, 100}, 0},
+                 {{20000, 500}, 8},   {{20000, 100}, 4},   {{20000, 1}, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double least = 0;
-        const double half = correlate_expect(&least, &cases[i].known, cases[i].parts);
-        const double found = middle_length(&cases[i].known, cases[i].parts);
+        const double half = correlate_expect(&least, &cases[i].known, cases[i].fourth);
+        const double found = middle_length(&cases[i].known, cases[i].fourth);
         cr_expect(fabs(2 * half / found - 1) < 0.06, "%zu: %g, found %g", i, 2 * half, found);
         const struct correlate_public fewer = {least * 0.98, cases[i].known.variance};
         const struct correlate_public enough = {least * 1.02, cases[i].known.variance};
         double again = 0;
-        cr_expect(isnan(correlate_expect(&again, &fewer, cases[i].parts)));
-        cr_expect(!isnan(correlate_expect(&again, &enough, cases[i].parts)));
+        cr_expect(isnan(correlate_expect(&again, &fewer, cases[i].fourth)));
+        cr_expect(!isnan(correlate_expect(&again, &enough, cases[i].fourth)));
     }
 }
 
 Test(correlate, expects_the_interval_of_the_number_of_records)
 {
-    enum { PARTS = 8, CELLS = 6 };
-    const double cell[PARTS * CELLS] = {500};
-    const bool is_two[2] = {false};
-    const struct correlate_moments moments = {.cell = cell,
-                                              .columns = 2,
-                                              .parts = PARTS,
-                                              .is_two = is_two,
-                                              .variance = 9,
-                                              .records = 5000};
+    const double cell[TWO_CELLS] = {500};
+    const bool both[2] = {false};
+    const struct correlate_moments moments = {cell, 2, 0, both, 9, 5000};
     struct correlate all;
     correlate_init(&all, &moments);
     const struct table1_figure size = correlate_size(&all);
-    cr_expect(fabs((size.noise_high - size.noise_low) / 2 - correlate_expect_count(9, PARTS)) <
-              1e-9);
+    cr_expect(fabs((size.noise_high - size.noise_low) / 2 - correlate_expect_count(9)) < 1e-9);
 }

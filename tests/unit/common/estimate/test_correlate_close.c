@@ -1,7 +1,7 @@
-/* Correlations near 1 and -1: few records differ, in few of the parts, so that these say little of how the sample varies. */
+/* Correlations near 1 and -1: few records differ, so that these say little of how the sample varies. */
 
 #include "estimate/cells.h"
-#include "estimate/correlate.h"
+#include "estimate/correlate_private.h"
 
 #include "tests/support/seeded_random.h"
 
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PARTS = 16, CELLS = 6, RECORDS = 1000, STUDIES = 1000 };
+enum { CELLS = CORRELATE_CELLS_OF_TWO, RECORDS = 1000, STUDIES = 1000 };
 
 static const double scale = 0.09; /* of Laplace noise: epsilon 50 */
 
@@ -26,21 +26,29 @@ static double drawn(const struct world *world, struct seeded_random *seeded)
 
 static void draw_study(double *cell, const struct world *world, struct seeded_random *seeded)
 {
-    memset(cell, 0, PARTS * CELLS * sizeof *cell);
+    memset(cell, 0, CELLS * sizeof *cell);
     for (size_t i = 0; i < RECORDS; i++) {
-        double *own = cell + i % PARTS * CELLS;
         const double x = drawn(world, seeded);
         const double other = drawn(world, seeded);
         const double y = (seeded_random_unit(seeded) < fabs(world->truth) ? x : other) *
                          copysign(1, world->truth);
-        own[0] += 0.5;
-        own[1] += x;
-        own[2] += y;
-        own[3] += x * x / 2;
-        own[4] += x * y;
-        own[5] += y * y / 2;
+        cell[0] += 0.5;
+        cell[1] += x;
+        cell[2] += y;
+        cell[3] += x * x / 2;
+        cell[4] += x * y;
+        cell[5] += y * y / 2;
+        cell[6] += x * x * x / 4;
+        cell[7] += x * x * x * x / 4;
+        cell[8] += y * y * y / 4;
+        cell[9] += y * y * y * y / 4;
+        cell[10] += x * x * y;
+        cell[11] += x * y * y;
+        cell[12] += x * x * x * y / 2;
+        cell[13] += x * x * y * y;
+        cell[14] += x * y * y * y / 2;
     }
-    for (size_t k = 0; k < PARTS * CELLS; k++) {
+    for (size_t k = 0; k < CELLS; k++) {
         const double unit = seeded_random_unit(seeded) - 0.5;
         cell[k] -= copysign(scale * log1p(-2 * fabs(unit)), unit);
     }
@@ -50,7 +58,7 @@ static void draw_study(double *cell, const struct world *world, struct seeded_ra
 static int count_held(double *length, const struct world *world)
 {
     const bool is_two[2] = {world->are_two, world->are_two};
-    static double cell[PARTS * CELLS];
+    static double cell[CELLS];
     struct seeded_random seeded;
     int held = 0;
     seeded_random_init(&seeded, 5);
@@ -58,8 +66,7 @@ static int count_held(double *length, const struct world *world)
     for (int study = 0; study < STUDIES; study++) {
         struct correlate all;
         draw_study(cell, world, &seeded);
-        const struct correlate_moments moments = {cell,   2, PARTS, is_two, 2 * scale * scale,
-                                                  RECORDS};
+        const struct correlate_moments moments = {cell, 2, 1, is_two, 2 * scale * scale, RECORDS};
         correlate_init(&all, &moments);
         const struct table1_figure figure = correlate_pair(&all, 0, 1);
         cr_assert(!isnan(figure.estimate.value));
@@ -89,7 +96,7 @@ Test(correlate_close, an_interval_has_a_length_where_noise_exceeds_what_can_be)
     const bool is_two[2] = {false, false};
     for (int sign = -1; sign <= 1; sign += 2) {
         const double cell[CELLS] = {500, 0, 0, 150, sign * 360, 150};
-        const struct correlate_moments moments = {cell, 2, 1, is_two, 100, RECORDS};
+        const struct correlate_moments moments = {cell, 2, 0, is_two, 100, RECORDS};
         struct correlate all;
         correlate_init(&all, &moments);
         const struct table1_figure figure = correlate_pair(&all, 0, 1);

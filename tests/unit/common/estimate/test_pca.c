@@ -13,7 +13,7 @@ static const bool is_two[COLUMNS] = {[3] = true};
 
 static struct pca pca_with(const double *cell, size_t columns, double variance)
 {
-    const struct correlate_moments moments = {cell, columns, 1, is_two, variance, 2 * cell[0]};
+    const struct correlate_moments moments = {cell, columns, 0, is_two, variance, 2 * cell[0]};
     struct correlate all;
     struct pca out;
     correlate_init(&all, &moments);

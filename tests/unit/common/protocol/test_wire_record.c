@@ -50,6 +50,9 @@ Test(wire_record, packs_as_protoc_does)
     check_known("job-trees", &record);
     record.as.job.shares = true;
     check_known("job-shares", &record);
+    record.as.job.protocol = 7;
+    check_known("job-of-seven", &record);
+    record.as.job.protocol = 0;
     record.as.job.trees = record.as.job.shares = false;
     record.as.job.text = NULL; /* in the blob, or beside an earlier job */
     check_known("job-elsewhere", &record);

@@ -55,12 +55,47 @@ Test(correlate_question, maps_numbers_as_the_schema_does)
     is(sum, (const int64_t[]){ONE / 2, ONE / 2, -ONE, ONE / 8, -ONE / 2, ONE / 2}, "a logarithm");
 }
 
-/* Which part a record is in follows from its place, and not from what is in it. */
-Test(correlate_question, deals_records_to_parts_by_their_place)
+/* 86 is 1/2, 56 is -3/4; sex is -1 or 1. */
+Test(correlate_question, adds_a_record_s_fourth_moments)
 {
-    const struct query query = parsed("correlate: [age, sex] in 8 parts");
+    enum { FINE = 20, FOURTHS = 9 };
+    struct query query = parsed("correlate: [age, sex]");
+    query_plan(&query, &(struct query_public){.records = 1000, .variance = 20, .grid_bits = FINE});
+    cr_assert(query.fourth == 2 && query.cell_count == CELLS + FOURTHS);
+    for (int way = 0; way < 2; way++) {
+        const double x = way == 0 ? 0.5 : -0.75;
+        const double y = way == 0 ? -1 : 1;
+        const double cell[TOY_COLUMNS] = {74 + 24 * x, y > 0 ? 1 : 0, 1, 2};
+        const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = 1};
+        const double of[FOURTHS] = {
+            x * x * x / 4, x * x * x * x / 4, y / 4, 0.25, x * x * y, x, x * x * x * y / 2,
+            x * x,         x * y / 2};
+        int64_t sum[CELLS + FOURTHS] = {0};
+        query_add(sum, &query, FINE, 0, &row);
+        for (size_t k = 0; k < FOURTHS; k++) {
+            cr_expect(sum[CELLS + k] == (int64_t)(of[k] / 2 * (1 << FINE)), "%zu: %ld, not %g", k,
+                      sum[CELLS + k], of[k] / 2 * (1 << FINE));
+        }
+    }
+    query_plan(&query, &(struct query_public){.records = 1000, .variance = 20, .grid_bits = 11});
+    cr_expect(query.fourth == 0 && query.cell_count == CELLS, "the grid is too coarse");
+    struct query of_two = parsed("correlate: [sex, death]");
+    query_plan(&of_two, &(struct query_public){.records = 1000, .variance = 20, .grid_bits = FINE});
+    cr_expect(of_two.fourth == 0, "a table of two values follows from its moments");
+}
+
+/* Which part a record is in follows from its place, and not from what is in it. A program of protocol version 6 or before asked so. */
+Test(correlate_question, deals_records_of_jobs_of_before_to_parts_by_their_place)
+{
+    struct query_names of_before = toy_names;
+    struct query query;
     int64_t sum[8 * CELLS] = {0};
-    cr_assert(query.cell_count == 8 * CELLS);
+    of_before.in_parts = true;
+    cr_assert(query_parse(&query, slice_of("correlate: [age, sex] in 8 parts"), &of_before, NULL) ==
+              STATUS_OK);
+    query_plan(&query, &(struct query_public){
+                           .records = 1000, .variance = 20, .grid_bits = 20, .in_parts = true});
+    cr_assert(query.cell_count == 8 * CELLS && query.fourth == 0);
     for (uint64_t place = 0; place < 20; place++) {
         add(sum, &query, place % 2 == 0 ? 50 : 98, 1, place);
     }
@@ -72,6 +107,22 @@ Test(correlate_question, deals_records_to_parts_by_their_place)
     }
 }
 
+/* How many parts version 6 planned: 1 where the noise exceeds the sampling error, else what made intervals shortest. */
+Test(correlate_question, plans_the_parts_that_a_program_of_before_has_planned)
+{
+    static const struct {
+        double records, variance;
+        size_t parts;
+    } planned[] = {{1000, 2000, 1}, {1000, 5, 8}, {5000, 20, 8}, {25000, 5, 16}, {25000, 60, 8}};
+    for (size_t i = 0; i < sizeof planned / sizeof planned[0]; i++) {
+        struct query query = parsed("correlate: [age, kappa]");
+        query_plan(&query, &(struct query_public){.records = planned[i].records,
+                                                  .variance = planned[i].variance,
+                                                  .in_parts = true});
+        cr_expect(query.parts == planned[i].parts, "%zu: %zu", i, query.parts);
+    }
+}
+
 Test(correlate_question, refuses_with_the_place_and_the_remedy)
 {
     refuses("correlate: age", "columns in brackets");
@@ -79,8 +130,7 @@ Test(correlate_question, refuses_with_the_place_and_the_remedy)
     refuses("correlate: [age, 'home region']", "not of two");
     refuses("correlate: [age, sex, age]", "in the list already");
     refuses("correlate: [age, sex", "a comma and a column");
-    refuses("correlate: [age, sex] in 9 parts", "1, 8, 16 or 32");
-    refuses("correlate: [age, sex] in 8", "the word parts");
+    refuses("correlate: [age, sex] in 8 parts", "remove `in N parts`");
     refuses("correlate: [age, sex] by death", "should end here");
     refuses("pca: [age, sex] in 8 parts", "should end here");
     refuses("pca: [age]", "name two or more");

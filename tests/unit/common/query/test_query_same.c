@@ -186,7 +186,6 @@ Test(query_same, tells_larger_questions_apart, .init = begin)
         {"evaluate: risk for time futime event death, to 4000",
          "evaluate: risk for time futime event death != 1, to 4000"},
         {"correlate: [age, kappa, dose]", "correlate: [age, kappa, risk]"},
-        {"correlate: [age, kappa] in 8 parts", "correlate: [age, kappa] in 16 parts"},
         {"correlate: [age, kappa] where age == 50", "correlate: [age, kappa] where age == 51"},
         {"correlate: [age, kappa]", "pca: [age, kappa]"}, /* other figures of the same sums */
         {"regress: death ~ age + sex", "regress: death ~ age + ward"},
@@ -407,7 +406,6 @@ Test(query_same, tells_apart_what_is_asked_for_and_what_is_planned, .init = begi
     } asked[] = {
         {"survival: time futime event death, to 5000", "intervals", 4, 40},
         {"table1: [age, sex] by death", "steps", 8, 64},
-        {"correlate: [age, kappa]", "parts", 1, 32},
         {"evaluate: risk for death", "levels", 8, 64},
         {"evaluate: risk for time futime event death, to 4000", "bins", 4, 12},
         {"regress: death ~ age + sex", "levels", 2, 16},
