@@ -214,13 +214,8 @@ static void declined(char names[static QUEUE_BY_BYTES], const struct office *off
 static enum status copy_of(char **text, size_t *size, const char *from, size_t from_size)
 {
     *size = from_size;
-    *text = malloc(from_size + 1);
-    if (*text == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    memcpy(*text, from, from_size);
-    (*text)[from_size] = '\0';
-    return STATUS_OK;
+    *text = strndup(from, from_size);
+    return *text != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 static enum status cancelled(char **text, size_t *size, const struct office *office,

@@ -5,9 +5,12 @@
  * Every task whose answers leave at once (common/job/work.h) runs on tables of records that are as
  * different as they can be (tests/property/agent/odd_records.h), in two ways.
  *
- * Stepped through: each instruction and each address is compared between all classes of records, as
- * property/agent/test_task_trace does for fewer of them. Without a clock, and for the flags that this
- * program is built with.
+ * Stepped through: each instruction and each address is compared, without a clock, and for the flags that
+ * this program is built with. Every task meets two tables that hold all classes: in the first no record has
+ * two cells of one class, in the second all cells of a record are of one. So what depends on a cell, or on
+ * a whole record, differs between the two. What depends on a whole table is looked for in one task of each
+ * kernel, which meets every class alone: the tasks of a kernel go through its rows and its clip by the same
+ * code, and a step takes some 15 microseconds.
  *
  * Timed: typical records and one odd class in random turns, at the same addresses, at three positions
  * of the stack. Welch's t between the two beyond 4.5 means that the clock tells them apart, as in
@@ -109,13 +112,38 @@ static void begin(const struct odd_task *task, size_t batch)
     odd_init(&world, task, batch);
 }
 
-/* Whether all classes leave one trace. */
+/* One task of each kernel: of each answer, each kind of question and each way to clip. And one whose gradients may all be zero:
+ * a planted shortcut for a sum of zeros shows there alone. */
+static const char *const kernels[] = {"losses, hinge",       "losses, classes, zero_one",
+                                      "losses, plays",       "update, hinge, L2",
+                                      "update, classes",     "update, insensitive",
+                                      "update, unit agent",  "update, unit agent, L2",
+                                      "statistics",          "online",
+                                      "query, counts",       "query, means",
+                                      "query, histograms",   "query, quantiles",
+                                      "query, survival",     "query, cross table",
+                                      "query, table 1",      "query, score",
+                                      "query, correlations", "query, components",
+                                      "query, regression",   "query, regression of times",
+                                      "select, stumps",      "select among experts"};
+
+static bool meets_every_class(const char *task)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        if (strcmp(task, kernels[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the classes that the task meets leave one trace. */
 static bool steps_are_equal(struct trace *trace, const struct odd_task *task)
 {
     bool same = true;
     begin(task, STEP_BATCH);
     trace_forget(trace);
-    for (int class = 0; class < ODD_CLASSES; class ++) {
+    for (int class = meets_every_class(task->name) ? 0 : ODD_MIXED; class < ODD_CLASSES; class ++) {
         odd_fill(&world, (enum odd_class) class, (uint64_t) class);
         trace_heap_begin();
         same = trace_run(trace, odd_run, &world) && !trace->is_subnormal && same;

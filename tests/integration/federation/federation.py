@@ -136,7 +136,7 @@ def die_with_parent():
 
 def wait_until(question, sentence, seconds=PATIENCE_S):
     """Waits until question() is true; sentence says what did not happen. Returns what it returned. Questions that take long are
-    asked less often: a quarter of the time goes to them, so that the programs have the rest."""
+    asked less often: a sixth of the time goes to them, so that the programs have the rest."""
     until = time.monotonic() + seconds
     while True:
         since = time.monotonic()
@@ -146,7 +146,7 @@ def wait_until(question, sentence, seconds=PATIENCE_S):
         now = time.monotonic()
         if now >= until:
             raise Failure(f"not within {seconds} s: {sentence}")
-        time.sleep(min(max(0.005, 3 * (now - since)), 0.1))
+        time.sleep(min(max(0.005, 5 * (now - since)), 0.5))
 
 
 class Process:

@@ -81,7 +81,7 @@ def a_no_is_named_and_taken_back(make, programs):
     expect("declined site-2" in said_of(federation, number), f"status in words: {said_of(federation, number)}")
     expect("declined by site-2" in test_queue.command(federation, "jobs"), "`jobs` names nobody")
     agent(federation, "site-2", "approve", "--yes", digest["site-2"])
-    fed.wait_until(lambda: test_queue.status(federation, number)["ended"], "the job ends")
+    fed.wait_until(lambda: test_queue.is_filed(federation, number), "the job ends")
     status = test_queue.status(federation, number)
     in_time(status["state"] == "done" or "others declined" not in status["because"], f"the yes came too late: {status}")
     expect(status["state"] == "done" and status["declined"] is None, f"after a no that was taken back: {status}")
@@ -103,7 +103,7 @@ def a_no_that_stays_ends_the_job(make, programs):
     fed.wait_until(lambda: test_queue.status(federation, number)["declined"] or test_queue.status(federation, number)["ended"],
                    "status names who declined")
     agent(federation, "site-2", "approve", "--yes", digest["site-2"])
-    fed.wait_until(lambda: test_queue.status(federation, number)["ended"], "the job fails")
+    fed.wait_until(lambda: test_queue.is_filed(federation, number), "the job fails")
     status = test_queue.status(federation, number)
     expect(status["state"] == "failed" and "site-1 (declined)" in status["because"] and status["declined"] is None, f"it ended as {status}")
     expect(federation.ledger("site-2")["spent"]["epsilon"] == 0, "a round was paid that never was")

@@ -196,7 +196,7 @@ def why_a_job_gave_no_result(make, programs):
             test_queue.command(federation, "submit", path, "--json")
             if state == "cancelled":
                 test_queue.command(federation, "cancel", number)
-            fed.wait_until(lambda number=number: test_queue.status(federation, number)["ended"], "the job does not end")
+            fed.wait_until(lambda number=number: test_queue.is_filed(federation, number), "the job does not end")
             told = test_queue.status(federation, number)
             expect(told["state"] == state and told["because"], f"status: {told}")
             row = fed.wait_until(lambda number=number, state=state: next(

@@ -260,7 +260,7 @@ def a_yes_ends_with_its_job(make, programs):
     process.kill()
     expect("approved for 1 run" in agent(federation, "approve", "--yes"), "the yes")
     test_queue.command(federation, "cancel", 1)
-    fed.wait_until(lambda: test_queue.status(federation, 1)["ended"], "the cancelled job is filed")
+    fed.wait_until(lambda: test_queue.is_filed(federation, 1), "the cancelled job is filed")
     submit(federation, "first")
     process, place = start_again()
     again = wait_state(place, "first", "waiting")["waiting"]
@@ -292,7 +292,7 @@ def a_yes_ends_with_its_job(make, programs):
     agent(federation, "approve", "--runs", "2", "--yes")
     wait_state(place, "second", "approved")
     test_queue.command(federation, "cancel", number + 1)
-    fed.wait_until(lambda: test_queue.status(federation, number + 1)["ended"], "the cancelled job is filed")
+    fed.wait_until(lambda: test_queue.is_filed(federation, number + 1), "the cancelled job is filed")
     wait_state(place, "second", "approved")
     submit(federation, "second", alone)
     fed.wait_until(lambda: (federation.folder / "site-1.log").read_text().count('"job-joined"') == 2, "approved twice, it is joined twice")
@@ -317,7 +317,7 @@ def a_coordinator_says_that_a_person_is_waited_for(make, programs):
     expect(said and "may have to approve" in said, f"status: {said}")
     agent(federation, "approve", "--yes")
     fed.wait_until(lambda: waits() == "", "the list says that a person is waited for, who has said yes")
-    fed.wait_until(lambda: test_queue.status(federation, number)["ended"], "the job does not end")
+    fed.wait_until(lambda: test_queue.is_filed(federation, number), "the job does not end")
     expect(test_queue.status(federation, number)["state"] == "done", "the job ends in another way")
     expect(test_queue.status(federation, number)["waits"] is None, "a job that is done waits")
     # A site that says no is not counted as ready: it is named.

@@ -38,15 +38,20 @@ def job_text(**changes):
         "own: true, ", "").replace("  minimum:", MASKS + "  minimum:")
 
 
-def make_federation(make, programs, keys, job=None):
-    policy = fed.policy_text(trust="distributed") + "peers: ../peers\ndishonest_minimum: 1\n"
-    federation = make(programs, keys=keys, agents=AGENTS, linger_s=test_kill.LINGER_S, lines=True, job=job or job_text(),
-                      policy=policy)
+def introduce(federation):
+    """Every site knows all sites' keys for signing."""
     lines = []
     for name in federation.names:
         text = (federation.folder / name / "key.pub").read_text().splitlines()
         lines.append(name + " " + next(line for line in text if line.startswith("signing ")).split()[1])
     (federation.folder / "peers").write_text("\n".join(lines) + "\n")
+
+
+def make_federation(make, programs, keys, job=None):
+    policy = fed.policy_text(trust="distributed") + "peers: ../peers\ndishonest_minimum: 1\n"
+    federation = make(programs, keys=keys, agents=AGENTS, linger_s=test_kill.LINGER_S, lines=True, job=job or job_text(),
+                      policy=policy)
+    introduce(federation)
     return federation
 
 

@@ -91,11 +91,7 @@ def make_federation(make, programs, kind):
         (federation.folder / name / "data.csv").write_text(records(kind, i + 1))
         federation.describe(name)
     if kind == "masked":
-        lines = []
-        for name in federation.names:
-            text = (federation.folder / name / "key.pub").read_text().splitlines()
-            lines.append(name + " " + next(line for line in text if line.startswith("signing ")).split()[1])
-        (federation.folder / "peers").write_text("\n".join(lines) + "\n")
+        test_kill_masked.introduce(federation)
     return federation
 
 

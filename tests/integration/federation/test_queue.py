@@ -56,6 +56,15 @@ def status(federation, number):
     return json.loads(command(federation, "status", number, "--json"))
 
 
+def is_running(federation, number):
+    """A command takes as long as a round. So it is asked only when a file says that it has something new to tell."""
+    return (federation.office / "jobs" / str(number) / "state").exists() and status(federation, number)["state"] == "running"
+
+
+def is_filed(federation, number):
+    return (federation.office / "jobs" / str(number) / "end").exists() and status(federation, number)["ended"]
+
+
 def submit(federation, name):
     path = federation.folder / f"{name}.yml"
     path.write_text(text_of(name))
@@ -129,12 +138,12 @@ def carry_out(federation, kills, steps=False):
     number["second"] = submit(federation, "second")
     number["third"] = submit(federation, "third")
     expect(list(number.values()) == [1, 2, 3], f"the jobs' numbers are {number}")
-    lives.until(lambda: status(federation, number["second"])["state"] == "running", "the second job has begun")
-    lives.until(lambda: status(federation, number["first"])["ended"], "the first job is filed")
+    lives.until(lambda: is_running(federation, number["second"]), "the second job has begun")
+    lives.until(lambda: is_filed(federation, number["first"]), "the first job is filed")
     said = command(federation, "cancel", number["second"])
     expect("not begin" not in said, f"the cancellation of what runs: {said}")
     for name in JOBS:
-        lives.until(lambda name=name: status(federation, number[name])["ended"], f"the {name} job is filed")
+        lives.until(lambda name=name: is_filed(federation, number[name]), f"the {name} job is filed")
     lives.stop()
     return lives.deaths
 
@@ -235,10 +244,10 @@ def storm(make, programs, keys, seed):
                 victim.signal(signal.SIGKILL)
             victim.wait()
             lives.deaths.clear()
-        lives.until(lambda: status(federation, 1)["ended"], "the first job is filed")
-        lives.until(lambda: status(federation, 2)["state"] == "running", "the second job has begun")
+        lives.until(lambda: is_filed(federation, 1), "the first job is filed")
+        lives.until(lambda: is_running(federation, 2), "the second job has begun")
         command(federation, "cancel", 2)
-        lives.until(lambda: status(federation, 3)["ended"], "the third job is filed")
+        lives.until(lambda: is_filed(federation, 3), "the third job is filed")
         lives.stop()
         check(federation)
 
@@ -270,8 +279,8 @@ def commands(make, programs, keys):
         (jobs / "notes.txt").write_text("not a job\n")
         lives = Lives(federation, {}, False)
         lives.until(lambda: federation.event("coordinator", "http-listening"), "the page is there")
-        lives.until(lambda: status(federation, third)["ended"], "the job behind a cancelled one is filed")
-        lives.until(lambda: status(federation, first)["ended"], "the cancelled job is filed")
+        lives.until(lambda: is_filed(federation, third), "the job behind a cancelled one is filed")
+        lives.until(lambda: is_filed(federation, first), "the cancelled job is filed")
         fed.wait_until(lambda: federation.event("coordinator", "queue-empty"), "the queue is empty")
         command(federation, "submit", federation.folder / "bad.yml", code=3)
         (federation.folder / "late.yml").write_text(text_of("late"))
@@ -313,7 +322,7 @@ def stuck(make, programs, keys):
         lives = Lives(federation, {}, False)
         for number, spoil, because in ((1, "text", "put the old text back"), (3, "journal", "its journal is gone")):
             expect(submit(federation, "second") == number, "its number")
-            lives.until(lambda number=number: status(federation, number)["state"] == "running", "the job has begun")
+            lives.until(lambda number=number: is_running(federation, number), "the job has begun")
             lives.stop()
             if spoil == "text":
                 path = jobs / str(number) / "job.yml"
@@ -323,13 +332,13 @@ def stuck(make, programs, keys):
                 (jobs / str(number) / "state").rename(federation.folder / "gone")
             expect(submit(federation, "third") == number + 1, "the number of the job behind it")
             lives = Lives(federation, {}, False)
-            lives.until(lambda number=number: status(federation, number + 1)["ended"], "the job behind it is filed")
+            lives.until(lambda number=number: is_filed(federation, number + 1), "the job behind it is filed")
             now = status(federation, number)
             expect(now["state"] == "set aside" and because in now["because"], f"the stuck job: {now}")
             command(federation, "cancel", number)
             lives.stop()
             lives = Lives(federation, {}, False)
-            lives.until(lambda number=number: status(federation, number)["ended"], "the stuck job is filed")
+            lives.until(lambda number=number: is_filed(federation, number), "the stuck job is filed")
             now = status(federation, number)
             expect(now["state"] == "cancelled" and because in now["because"], f"the filed job: {now}")
         lives.stop()

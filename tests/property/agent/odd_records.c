@@ -165,7 +165,7 @@ const size_t odd_task_count = sizeof odd_tasks / sizeof *odd_tasks;
 const char *odd_class_name(enum odd_class class)
 {
     static const char *const name[] = {"typical",   "zero",   "missing", "unlisted", "huge",
-                                       "subnormal", "lowest", "highest", "mixed"};
+                                       "subnormal", "lowest", "highest", "mixed",    "each"};
     _Static_assert(sizeof name / sizeof *name == ODD_CLASSES, "every class has a name");
     return name[class];
 }
@@ -275,6 +275,7 @@ static void write_cell(char *text, size_t bytes, enum odd_class class, size_t co
         return;
     case ODD_TYPICAL:
     case ODD_MIXED:
+    case ODD_EACH:
     case ODD_CLASSES:
         break;
     }
@@ -283,6 +284,14 @@ static void write_cell(char *text, size_t bytes, enum odd_class class, size_t co
     } else {
         (void)snprintf(text, bytes, "%.6f", unit);
     }
+}
+
+static enum odd_class class_of_cell(enum odd_class class, size_t row, size_t column, uint64_t seed)
+{
+    if (class == ODD_MIXED) {
+        return (enum odd_class)((2 * row + column + seed) % ODD_MIXED);
+    }
+    return class == ODD_EACH ? (enum odd_class)((row + seed) % ODD_MIXED) : class;
 }
 
 void odd_fill(struct odd_world *w, enum odd_class class, uint64_t seed)
@@ -297,8 +306,8 @@ void odd_fill(struct odd_world *w, enum odd_class class, uint64_t seed)
     for (size_t i = 0; i < w->rows; i++) {
         for (size_t column = 0; column <= ODD_COLUMNS; column++) {
             char cell[32];
-            const enum odd_class turn = (enum odd_class)((2 * i + column + seed) % ODD_MIXED);
-            write_cell(cell, sizeof cell, class == ODD_MIXED ? turn : class, column, w, &seeded);
+            write_cell(cell, sizeof cell, class_of_cell(class, i, column, seed), column, w,
+                       &seeded);
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", cell,
                                      column == ODD_COLUMNS ? "\n" : ",");
             CHECK(used < sizeof text);

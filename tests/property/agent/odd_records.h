@@ -25,6 +25,7 @@ enum odd_class {
     ODD_LOWEST,  /* every cell at its lower bound, one class */
     ODD_HIGHEST, /* every cell at its upper bound, the other class */
     ODD_MIXED,   /* each cell one of the above, in turn */
+    ODD_EACH,    /* each record of one of the classes before, in turn */
     ODD_CLASSES
 };
 
@@ -64,7 +65,7 @@ struct odd_world {
 void odd_init(struct odd_world *world, const struct odd_task *task, size_t batch);
 
 /** Fills the table with records of a class, through the reader of files. Two neighbouring seeds of
- * ODD_MIXED put every class in every column, from 4 records on. */
+ * ODD_MIXED put every class in every column, from 4 records on; ODD_EACH does from 8 on. */
 void odd_fill(struct odd_world *world, enum odd_class class, uint64_t seed);
 
 /** Runs the task (world) and clips its answer as the gate does: what an answer waits for. */
