@@ -19,8 +19,7 @@ enum {
 struct shared_piece {
     struct digest of; /* and where it begins; */
     uint64_t offset;
-    uint8_t *text;             /* (sealed.sealed.size) owned; NULL: there is none here */
-    struct line_shared sealed; /* points to it */
+    struct line_shared sealed; /* held; its text is NULL: there is none here */
     size_t takers;             /* agents that may still take it; behind the last one it goes */
     int64_t used_ms;
 };

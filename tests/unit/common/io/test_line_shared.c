@@ -148,7 +148,7 @@ Test(line_shared, a_payload_in_anothers_place_ends_it)
         memcpy(other, record(&wire, 1) + HEADER, SEALED);
         if (i == 1) {
             shared_clear(&shared);
-            memcpy(other, sealed(0, 2)->sealed.sealed.data, SEALED);
+            memcpy(other, sealed(0, 2)->sealed.text->byte, SEALED);
         }
         memcpy(record(&wire, 0) + HEADER, other, SEALED);
         wire_pass(&wire, 0);
