@@ -5,6 +5,7 @@
 #include "io/clock.h"
 #include "io/driver.h"
 #include "io/journal.h"
+#include "io/process.h"
 #include "io/roster.h"
 #include "job/round.h"
 #include "protocol/message.h"
@@ -264,6 +265,7 @@ bool made_up_run(struct made_up *made_up)
 {
     struct why why = {""};
     enum status status = STATUS_NO_MEMORY;
+    process_return_memory(); /* as the coordinator does */
     struct random_source *source = random_source_new();
 
     (void)snprintf(made_up->folder, sizeof made_up->folder, "%s/hedgerow-bench-XXXXXX",
