@@ -12,6 +12,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +154,9 @@ static bool start_agents(struct made_up *made_up, const char *roster_path, struc
         agent->process = fork();
         if (agent->process == 0) {
             (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+            /* An agent does not return its memory: what the C library sets itself, once vectors were freed. */
+            (void)mallopt(M_MMAP_THRESHOLD, 32 * 1024 * 1024);
+            (void)mallopt(M_TRIM_THRESHOLD, 64 * 1024 * 1024);
             fake_agent_run(agent); /* does not return */
         }
         if (agent->process < 0) {
