@@ -118,7 +118,7 @@ static void note_gone(struct line *line, size_t gone)
         gone -= line->first->text->size - line->first->from;
         drop_first(line);
     }
-    if (gone > 0) {
+    if (line->first != NULL) {
         line->first->from += gone;
         line->waiting_bytes -= gone;
     }
