@@ -6,6 +6,7 @@
 #include "coordinator/main_lead.h"
 #include "database/journal_place.h"
 #include "io/endpoint.h"
+#include "io/process.h"
 #include "io/variant.h"
 #include "learn/blas.h"
 #include "protocol/message.h"
@@ -258,6 +259,7 @@ int main_run(const struct arguments *arguments)
         status = daemon_start(&run->daemon, &run->office.settings.log,
                               run->office.settings.memory_bytes_max, &why);
     }
+    process_return_memory();
     if (status == STATUS_OK) {
         status = office_read_key(&run->office, &why);
     }

@@ -167,6 +167,8 @@ static enum status start_work(struct coordinator *c, const struct stage *stage, 
                                 .count = c->aggregate.count,
                                 .record = &c->committing};
     enum status status = aggregate_take(&c->aggregate, &closing->sum);
+    /* The step needs most memory. What agents fetched for this round is of no use to them any more. */
+    outcome_forget_shown(&c->outcome);
     if (status == STATUS_OK) {
         status = cohort_take_own_answers(&c->work.own, &closing->own_count, &c->cohort);
     }

@@ -275,7 +275,10 @@ void endpoint_dialing_tend(struct endpoint *endpoint, int64_t now_ms)
 static bool is_of_lines(struct endpoint *endpoint)
 {
     struct message message;
-    endpoint->lines->own.heard = true;
+    if (!endpoint->lines->own.heard) {
+        endpoint->lines->own.heard = true;
+        endpoint->lines->judged_ms = 0; /* at once, so that the first model may come by the line */
+    }
     if (!wire_is(endpoint_frame(&endpoint->control), MESSAGE_LINE)) {
         return false;
     }

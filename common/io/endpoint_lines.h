@@ -15,7 +15,9 @@
 enum {
     LINES_MAX = 256,  /* agents beyond them send all over CURVE */
     CALLERS_MAX = 64, /* connections that have not shown a name yet */
-    LINE_HAIL_MS = 5000
+    LINE_HAIL_MS = 5000,
+    LINE_COMES_MS =
+        500 /* a large transfer that begins so soon after a line was given waits for it */
 };
 
 /* A line of an agent: given, and then open. */
@@ -27,6 +29,7 @@ struct held {
     struct line_keys keys; /* until it is open */
     struct line *line;     /* NULL: not yet open */
     bool shares;           /* it takes what is sealed for others, too */
+    int64_t given_ms;
 };
 
 /* Somebody who has just connected. */
@@ -95,6 +98,9 @@ void endpoint_lines_hear_caller(struct endpoint *endpoint, size_t index, int64_t
 void endpoint_lines_shed(struct endpoint *endpoint, int64_t now_ms);
 MUST_USE enum status endpoint_lines_hear_held(struct endpoint *endpoint, size_t index,
                                               struct endpoint_message *out);
+/** Returns whether an agent was given a line a moment ago that is not open yet. */
+bool endpoint_lines_is_coming(const struct endpoint *endpoint, const struct admitted *admitted,
+                              int64_t now_ms);
 struct held *endpoint_lines_of(struct endpoint *endpoint, const struct admitted *admitted);
 void endpoint_lines_drop(struct lines *lines, struct held *held);
 

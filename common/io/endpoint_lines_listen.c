@@ -4,6 +4,7 @@
 
 #include "io/endpoint_lines.h"
 
+#include "io/clock.h"
 #include "protocol/wire.h"
 
 #include <errno.h>
@@ -154,6 +155,7 @@ void endpoint_lines_grant(struct endpoint *endpoint, const struct admitted *admi
     held->key = admitted->entry.key;
     held->route = admitted->route;
     held->shares = want.as.want.shared;
+    held->given_ms = clock_now_ms();
     memcpy(message.as.line.id, held->id, sizeof message.as.line.id);
     message.as.line.to_coordinator = held->keys.in;
     message.as.line.to_agent = held->keys.out;
@@ -308,6 +310,18 @@ struct held *endpoint_lines_of(struct endpoint *endpoint, const struct admitted 
         }
     }
     return NULL;
+}
+
+bool endpoint_lines_is_coming(const struct endpoint *endpoint, const struct admitted *admitted,
+                              int64_t now_ms)
+{
+    for (size_t i = 0; endpoint->lines != NULL && i < LINES_MAX; i++) {
+        const struct held *held = &endpoint->lines->held[i];
+        if (held->used && digest_equal(&held->key, &admitted->entry.key)) {
+            return held->line == NULL && now_ms - held->given_ms < LINE_COMES_MS;
+        }
+    }
+    return false;
 }
 
 enum status endpoint_lines_hear_held(struct endpoint *endpoint, size_t index,

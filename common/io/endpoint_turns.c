@@ -9,6 +9,7 @@
 #include "io/endpoint_owed.h"
 
 #include "io/clock.h"
+#include "io/endpoint_lines.h"
 #include "protocol/wire.h"
 
 #include <stdlib.h>
@@ -25,6 +26,15 @@ static bool fits(struct endpoint *endpoint, struct admitted *admitted, uint32_t 
     const bool all_fit = others == 0 || others + own + length <= (first ? most : most / 2);
     endpoint_owed_hold_up(endpoint, admitted, own_fits && !all_fit);
     return own_fits && all_fit;
+}
+
+/* What begins on one way ends there. So a large transfer waits a moment for a line that is being opened: over CURVE it is slower,
+ * and each of its pieces lies here twice for each agent. */
+static bool waits_for_line(const struct endpoint *endpoint, const struct admitted *admitted,
+                           const struct fetched *fetch, int64_t now_ms)
+{
+    return fetch->offset == 0 && fetch->length >= SHARED_BYTES_LEAST &&
+           endpoint_lines_is_coming(endpoint, admitted, now_ms);
 }
 
 static void queue(struct fetches *fetches, struct admitted *admitted)
@@ -90,7 +100,7 @@ bool endpoint_turns_hold(struct endpoint *endpoint, struct admitted *admitted, s
         endpoint->listening.fetches.repeated++;
         return true;
     }
-    if (admitted->owed.held_count == 0 &&
+    if (admitted->owed.held_count == 0 && !waits_for_line(endpoint, admitted, &fetch, now_ms) &&
         is_given_at_once(endpoint, admitted, fetch.length, now_ms)) {
         return false;
     }
@@ -136,8 +146,10 @@ static struct admitted *next_in_turn(struct endpoint *endpoint)
         if (admitted == NULL || admitted->owed.held_count == 0) {
             continue;
         }
-        endpoint_owed_look_at(endpoint, admitted, clock_now_ms());
-        if (fits(endpoint, admitted, admitted->owed.held[0].length)) {
+        const int64_t now_ms = clock_now_ms();
+        endpoint_owed_look_at(endpoint, admitted, now_ms);
+        if (!waits_for_line(endpoint, admitted, &admitted->owed.held[0], now_ms) &&
+            fits(endpoint, admitted, admitted->owed.held[0].length)) {
             fetches->passed = 0;
             return admitted;
         }

@@ -10,6 +10,46 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+struct line_text *line_text_new(size_t size)
+{
+    struct line_text *text = malloc(sizeof *text + size);
+    if (text != NULL) {
+        text->holders = 1;
+        text->size = size;
+    }
+    return text;
+}
+
+void line_text_drop(struct line_text *text)
+{
+    if (text != NULL && --text->holders == 0) {
+        free(text);
+    }
+}
+
+static struct line_text *line_text_hold(struct line_text *text)
+{
+    text->holders++;
+    return text;
+}
+
+static void waiting_free(struct waiting *waiting)
+{
+    if (waiting != NULL) {
+        line_text_drop(waiting->text);
+        free(waiting);
+    }
+}
+
+/* The first of what waits has left, or is given up. */
+static void drop_first(struct line *line)
+{
+    struct waiting *gone = line->first;
+    line->first = gone->next;
+    line->waiting_bytes -= gone->text->size - gone->from;
+    waiting_free(gone);
+}
+
 struct line *line_new(int descriptor, const struct line_keys *keys, size_t payload_bytes_max)
 {
     struct line *line = calloc(1, sizeof *line);
@@ -34,7 +74,9 @@ void line_free(struct line *line)
         line_done(line);
         seal_free(line->in);
         seal_free(line->out);
-        free(line->waiting);
+        while (line->first != NULL) {
+            drop_first(line);
+        }
         (void)close(line->descriptor);
         free(line);
     }
@@ -69,59 +111,48 @@ enum status line_check(struct line *line, const uint8_t proof[static LINE_PROOF_
     return seal_open(line->in, copy, 0, about(text, id));
 }
 
-/* Sends without waiting; returns how much went, or -1 when the line has ended. */
-static ssize_t push(struct line *line, const uint8_t *from, size_t size)
-{
-    size_t gone = 0;
-    while (gone < size) {
-        const ssize_t now = send(line->descriptor, from + gone, size - gone, MSG_NOSIGNAL);
-        if (now < 0 && errno == EINTR) {
-            continue;
-        }
-        if (now < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-            break;
-        }
-        if (now < 0) {
-            line->ended = true;
-            return -1;
-        }
-        gone += (size_t)now;
-    }
-    return (ssize_t)gone;
-}
-
 /* So much of what waited has left. */
 static void note_gone(struct line *line, size_t gone)
 {
-    line->waiting_from += gone;
-    line->waiting_bytes -= gone;
-    if (line->waiting_bytes == 0) {
-        free(line->waiting);
-        line->waiting = NULL;
-        line->room = 0;
-        line->waiting_from = 0;
+    while (line->first != NULL && gone >= line->first->text->size - line->first->from) {
+        gone -= line->first->text->size - line->first->from;
+        drop_first(line);
+    }
+    if (line->first != NULL) {
+        line->first->from += gone;
+        line->waiting_bytes -= gone;
     }
 }
 
+/* A record and its payload leave by one call: by two the other end would wake twice. */
 enum status line_flush(struct line *line)
 {
-    if (line->ended) {
-        return STATUS_IO;
+    while (!line->ended && line->first != NULL) {
+        struct iovec part[TEXTS_AT_ONCE];
+        struct msghdr all = {.msg_iov = part};
+        size_t bytes = 0;
+        for (struct waiting *next = line->first; next != NULL && all.msg_iovlen < TEXTS_AT_ONCE;
+             next = next->next) {
+            part[all.msg_iovlen++] =
+                (struct iovec){next->text->byte + next->from, next->text->size - next->from};
+            bytes += next->text->size - next->from;
+        }
+        const ssize_t now = sendmsg(line->descriptor, &all, MSG_NOSIGNAL);
+        if (now >= 0) {
+            note_gone(line, (size_t)now);
+        }
+        if (now < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
+            line->ended = true;
+        } else if (now < 0 ? errno != EINTR : (size_t)now < bytes) {
+            return STATUS_OK; /* there is no more room */
+        }
     }
-    if (line->waiting_bytes == 0) {
-        return STATUS_OK;
-    }
-    const ssize_t gone = push(line, line->waiting + line->waiting_from, line->waiting_bytes);
-    if (gone < 0) {
-        return STATUS_IO;
-    }
-    note_gone(line, (size_t)gone);
-    return STATUS_OK;
+    return line->ended ? STATUS_IO : STATUS_OK;
 }
 
 bool line_waits(const struct line *line)
 {
-    return line->waiting_bytes > 0;
+    return line->first != NULL;
 }
 
 size_t line_waiting_bytes(const struct line *line)
@@ -129,29 +160,32 @@ size_t line_waiting_bytes(const struct line *line)
     return line->waiting_bytes;
 }
 
-/* Makes room for size more bytes behind what waits; returns where. */
-static uint8_t *make_room(struct line *line, size_t size)
+/* Returns a place for a text that is to wait; NULL without memory. Takes text, which may be NULL. */
+static struct waiting *waiting_new(struct line_text *text)
 {
-    if (line->waiting_from > 0) {
-        memmove(line->waiting, line->waiting + line->waiting_from, line->waiting_bytes);
-        line->waiting_from = 0;
+    struct waiting *waiting = text != NULL ? malloc(sizeof *waiting) : NULL;
+    if (waiting == NULL) {
+        line_text_drop(text);
+        return NULL;
     }
-    if (line->room - line->waiting_bytes < size) {
-        uint8_t *more = realloc(line->waiting, line->waiting_bytes + size);
-        if (more == NULL) {
-            return NULL;
-        }
-        line->waiting = more;
-        line->room = line->waiting_bytes + size;
-    }
-    return line->waiting + line->waiting_bytes;
+    *waiting = (struct waiting){.text = text};
+    return waiting;
 }
 
-/* Seals a record behind what waits, with nothing sent yet. more: bytes that are to follow it. */
+static void append(struct line *line, struct waiting *waiting)
+{
+    *(line->first == NULL ? &line->first : &line->last->next) = waiting;
+    line->last = waiting;
+    line->waiting_bytes += waiting->text->size;
+}
+
+/* Seals a record behind what waits, and puts a payload that is sealed already behind it; NULL: there is none. All of it has its
+ * place before the record has a number: what is sealed has to leave. */
 static enum status add_record(struct line *line, const struct slice *part, size_t count,
-                              uint32_t mark, size_t more)
+                              struct line_text *payload)
 {
     const size_t largest = HEAD_BYTES + line->record_bytes_max;
+    const size_t more = payload == NULL ? 0 : payload->size;
     size_t sealed = SEAL_TAG_BYTES;
 
     for (size_t i = 0; i < count; i++) {
@@ -162,20 +196,24 @@ static enum status add_record(struct line *line, const struct slice *part, size_
         return STATUS_IO;
     }
     if (line->waiting_bytes + HEAD_BYTES + sealed + more > LINE_WAITING_RECORDS * largest) {
-        return STATUS_AGAIN; /* before it has a number: what is sealed has to leave */
-    }
-    uint8_t *record = make_room(line, HEAD_BYTES + sealed + more);
-    if (record == NULL) {
         return STATUS_AGAIN;
     }
-    store_u32(record, (uint32_t)sealed | mark);
-    if (seal_close(line->out, record + HEAD_BYTES, (struct slice){record, HEAD_BYTES}, part,
-                   count) != STATUS_OK) {
-        line->ended = true;
-        return STATUS_IO;
+    struct waiting *record = waiting_new(line_text_new(HEAD_BYTES + sealed));
+    struct waiting *behind = payload == NULL ? NULL : waiting_new(line_text_hold(payload));
+    if (record == NULL || (payload != NULL && behind == NULL)) {
+        waiting_free(record);
+        waiting_free(behind);
+        return STATUS_AGAIN;
     }
-    line->waiting_bytes += HEAD_BYTES + sealed;
-    return STATUS_OK;
+    uint8_t *head = record->text->byte;
+    store_u32(head, (uint32_t)sealed | (payload == NULL ? 0 : HEAD_SHARED));
+    line->ended = seal_close(line->out, head + HEAD_BYTES, (struct slice){head, HEAD_BYTES}, part,
+                             count) != STATUS_OK;
+    append(line, record);
+    if (behind != NULL) {
+        append(line, behind);
+    }
+    return line->ended ? STATUS_IO : STATUS_OK;
 }
 
 enum status line_send(struct line *line, struct slice control, struct slice payload)
@@ -184,27 +222,8 @@ enum status line_send(struct line *line, struct slice control, struct slice payl
     const struct slice part[] = {{size, sizeof size}, control, payload};
 
     CHECK(control.size <= CONTROL_BYTES_MAX);
-    const enum status status = add_record(line, part, sizeof part / sizeof part[0], 0, 0);
+    const enum status status = add_record(line, part, sizeof part / sizeof part[0], NULL);
     return status == STATUS_OK ? line_flush(line) : status;
-}
-
-/* Sends what waits and, if nothing of that is left, of the payload what the kernel takes, by one call: a record that went first
- * would wake the other end twice. Returns how much of the payload went, or -1 when the line has ended. */
-static ssize_t push_with(struct line *line, struct slice payload)
-{
-    struct iovec part[] = {{line->waiting + line->waiting_from, line->waiting_bytes},
-                           {(void *)(uintptr_t)payload.data, payload.size}};
-    const struct msghdr both = {.msg_iov = part, .msg_iovlen = 2};
-    const size_t first = line->waiting_bytes;
-    const ssize_t now = sendmsg(line->descriptor, &both, MSG_NOSIGNAL);
-
-    if (now < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
-        line->ended = true;
-        return -1;
-    }
-    const size_t gone = now > 0 ? (size_t)now : 0;
-    note_gone(line, gone < first ? gone : first);
-    return gone > first ? (ssize_t)(gone - first) : 0;
 }
 
 enum status line_send_shared(struct line *line, struct slice control,
@@ -216,25 +235,7 @@ enum status line_send_shared(struct line *line, struct slice control,
         {size, sizeof size}, control, {payload->key.byte, DIGEST_BYTES}, {bytes, sizeof bytes}};
 
     CHECK(control.size <= CONTROL_BYTES_MAX);
-    store_u32(bytes, (uint32_t)payload->sealed.size);
-    const enum status status =
-        add_record(line, part, sizeof part / sizeof part[0], HEAD_SHARED, payload->sealed.size);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    const ssize_t gone = push_with(line, payload->sealed);
-    if (gone < 0) {
-        return STATUS_IO;
-    }
-    const size_t rest = payload->sealed.size - (size_t)gone;
-    uint8_t *room = rest > 0 ? make_room(line, rest) : NULL;
-    if (rest > 0 && room == NULL) {
-        line->ended = true; /* the record has left, or will */
-        return STATUS_IO;
-    }
-    if (rest > 0) {
-        memcpy(room, (const uint8_t *)payload->sealed.data + gone, rest);
-        line->waiting_bytes += rest;
-    }
-    return STATUS_OK;
+    store_u32(bytes, (uint32_t)payload->text->size);
+    const enum status status = add_record(line, part, sizeof part / sizeof part[0], payload->text);
+    return status == STATUS_OK ? line_flush(line) : status;
 }

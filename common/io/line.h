@@ -28,6 +28,18 @@ enum {
     LINE_WAITING_RECORDS = 3 /* as much as so many of the largest messages may wait to be sent */
 };
 
+/* Sealed bytes that may wait in many lines at once, all on one thread. They go with the last that holds them. */
+struct line_text {
+    size_t holders;
+    size_t size;
+    uint8_t byte[]; /* (size) */
+};
+
+/** Returns a text that the caller holds; NULL without memory. */
+struct line_text *line_text_new(size_t size);
+/** The caller does not hold it any more. */
+void line_text_drop(struct line_text *text);
+
 struct line_keys {
     struct digest in;
     struct digest out;
@@ -37,7 +49,7 @@ struct line_keys {
  * whoever takes the payload checks it. */
 struct line_shared {
     struct digest key;
-    struct slice sealed; /* with its tag */
+    struct line_text *text; /* the payload, sealed, with its tag */
 };
 
 struct line;
@@ -59,7 +71,7 @@ MUST_USE enum status line_check(struct line *line, const uint8_t proof[static LI
  * lost, and the line goes on; with STATUS_IO when the line has ended. */
 MUST_USE enum status line_send(struct line *line, struct slice control, struct slice payload);
 
-/** Sends a message whose payload is sealed already. Fails like line_send. */
+/** Sends a message whose payload is sealed already; the line holds that until it has left. Fails like line_send. */
 MUST_USE enum status line_send_shared(struct line *line, struct slice control,
                                       const struct line_shared *payload);
 

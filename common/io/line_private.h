@@ -6,8 +6,15 @@
 #include "crypto/seal.h"
 #include "io/line.h"
 
-enum { HEAD_BYTES = 4, SIZE_BYTES = 2, KEY_BYTES = DIGEST_BYTES + 4 };
+enum { HEAD_BYTES = 4, SIZE_BYTES = 2, KEY_BYTES = DIGEST_BYTES + 4, TEXTS_AT_ONCE = 8 };
 #define HEAD_SHARED UINT32_C(0x80000000) /* in the head: a payload of its own follows the record */
+
+/* A text in its turn, from the first byte that has not been sent. */
+struct waiting {
+    struct waiting *next;
+    struct line_text *text;
+    size_t from;
+};
 
 struct line {
     int descriptor;
@@ -28,9 +35,8 @@ struct line {
     size_t beyond_came;
     struct digest beyond_key;
     /* what waits to be sent */
-    uint8_t *waiting; /* (room) */
-    size_t room;
-    size_t waiting_from;
+    struct waiting *first; /* NULL: nothing does */
+    struct waiting *last;
     size_t waiting_bytes;
 };
 

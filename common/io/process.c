@@ -68,6 +68,16 @@ enum status process_judge_memory(uint64_t memory_mb_max, struct why *why)
     return STATUS_OK;
 }
 
+enum { LARGE_BYTES = 1024 * 1024 };
+
+void process_return_memory(void)
+{
+    /* Once a large block was freed, the C library would take the next one from its heap, and keep it there in pieces. */
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
+    (void)mallopt(M_ARENA_MAX, 1); /* threads would have heaps of their own */
+}
+
 static enum status limit_memory(uint64_t memory_mb_max, struct why *why)
 {
     const rlim_t bytes = (rlim_t)memory_mb_max * 1024 * 1024;

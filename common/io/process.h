@@ -23,4 +23,8 @@ MUST_USE enum status process_judge_memory(uint64_t memory_mb_max, struct why *wh
  */
 MUST_USE enum status process_harden(uint64_t memory_mb_max, struct why *why);
 
+/** From now on a block of 1 MiB or more goes back to the system when it is freed: for a program that holds a few large vectors and
+ * nothing else of their size. */
+void process_return_memory(void);
+
 #endif

@@ -2,13 +2,11 @@
 
 #include "crypto/seal.h"
 
-#include <stdlib.h>
-
 static void drop(struct shared *shared, struct shared_piece *piece)
 {
-    if (piece->text != NULL) {
-        shared->bytes -= piece->sealed.sealed.size;
-        free(piece->text);
+    if (piece->sealed.text != NULL) {
+        shared->bytes -= piece->sealed.text->size;
+        line_text_drop(piece->sealed.text);
         bytes_wipe(piece, sizeof *piece);
     }
 }
@@ -18,8 +16,8 @@ static struct shared_piece *find(struct shared *shared, const struct digest *of,
 {
     for (size_t i = 0; i < SHARED_PIECES_MAX; i++) {
         struct shared_piece *piece = &shared->piece[i];
-        if (piece->text != NULL && piece->offset == offset && piece->sealed.sealed.size == bytes &&
-            digest_equal(&piece->of, of)) {
+        if (piece->sealed.text != NULL && piece->offset == offset &&
+            piece->sealed.text->size == bytes && digest_equal(&piece->of, of)) {
             return piece;
         }
     }
@@ -32,7 +30,7 @@ static struct shared_piece *oldest(struct shared *shared)
     struct shared_piece *found = NULL;
     for (size_t i = 0; i < SHARED_PIECES_MAX; i++) {
         struct shared_piece *piece = &shared->piece[i];
-        if (piece->text != NULL && (found == NULL || piece->used_ms < found->used_ms)) {
+        if (piece->sealed.text != NULL && (found == NULL || piece->used_ms < found->used_ms)) {
             found = piece;
         }
     }
@@ -46,7 +44,7 @@ static struct shared_piece *place_for(struct shared *shared, size_t bytes)
         drop(shared, old);
     }
     for (size_t i = 0; i < SHARED_PIECES_MAX; i++) {
-        if (shared->piece[i].text == NULL) {
+        if (shared->piece[i].sealed.text == NULL) {
             return &shared->piece[i];
         }
     }
@@ -63,7 +61,8 @@ static enum status seal_once(struct shared_piece *piece, const struct random *ra
     struct seal *seal = status == STATUS_OK ? seal_new(&piece->sealed.key) : NULL;
     if (status == STATUS_OK) {
         status = seal == NULL ? STATUS_NO_MEMORY
-                              : seal_close(seal, piece->text, (struct slice){NULL, 0}, &payload, 1);
+                              : seal_close(seal, piece->sealed.text->byte, (struct slice){NULL, 0},
+                                           &payload, 1);
     }
     seal_free(seal);
     return status;
@@ -80,14 +79,13 @@ struct shared_piece *shared_seal(struct shared *shared, const struct random *ran
         return piece;
     }
     piece = place_for(shared, bytes);
-    piece->text = malloc(bytes);
-    if (piece->text == NULL) {
+    piece->sealed.text = line_text_new(bytes);
+    if (piece->sealed.text == NULL) {
         return NULL;
     }
     shared->bytes += bytes;
     piece->of = *of;
     piece->offset = offset;
-    piece->sealed.sealed = (struct slice){piece->text, bytes};
     piece->takers = takers;
     piece->used_ms = now_ms;
     if (seal_once(piece, random, payload) != STATUS_OK) {

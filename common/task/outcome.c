@@ -143,6 +143,15 @@ struct slice outcome_shown(const struct outcome *outcome)
                           (size_t)outcome->state_artifact.bytes};
 }
 
+void outcome_forget_shown(struct outcome *outcome)
+{
+    if (outcome->shown != NULL) {
+        free(outcome->shown);
+        outcome->shown = NULL;
+        outcome->state_artifact = (struct artifact){0};
+    }
+}
+
 /* What the state was is not needed any more: large models are not there twice. Without memory the outcome is of no use, and is
  * computed from the journal again. */
 static void forget_state(struct outcome *outcome, size_t shown_bytes)

@@ -168,6 +168,8 @@ MUST_USE enum status outcome_set_state(struct outcome *outcome, const struct sta
                                        const double *state, size_t count, size_t seen);
 /** Returns what agents see of it: the bytes of state_artifact. */
 struct slice outcome_shown(const struct outcome *outcome);
+/** The round is closed: nobody needs what agents see of the state any more, where it is another thing than the state. */
+void outcome_forget_shown(struct outcome *outcome);
 void outcome_forget_stage(struct outcome *outcome);
 void outcome_end_segment(struct outcome *outcome);
 MUST_USE enum status outcome_add_experts(struct outcome_expert **added, struct outcome *outcome,

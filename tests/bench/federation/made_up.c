@@ -5,12 +5,14 @@
 #include "io/clock.h"
 #include "io/driver.h"
 #include "io/journal.h"
+#include "io/process.h"
 #include "io/roster.h"
 #include "job/round.h"
 #include "protocol/message.h"
 
 #include <dirent.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +154,9 @@ static bool start_agents(struct made_up *made_up, const char *roster_path, struc
         agent->process = fork();
         if (agent->process == 0) {
             (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+            /* An agent does not return its memory: what the C library sets itself, once vectors were freed. */
+            (void)mallopt(M_MMAP_THRESHOLD, 32 * 1024 * 1024);
+            (void)mallopt(M_TRIM_THRESHOLD, 64 * 1024 * 1024);
             fake_agent_run(agent); /* does not return */
         }
         if (agent->process < 0) {
@@ -264,6 +269,7 @@ bool made_up_run(struct made_up *made_up)
 {
     struct why why = {""};
     enum status status = STATUS_NO_MEMORY;
+    process_return_memory(); /* as the coordinator does */
     struct random_source *source = random_source_new();
 
     (void)snprintf(made_up->folder, sizeof made_up->folder, "%s/hedgerow-bench-XXXXXX",

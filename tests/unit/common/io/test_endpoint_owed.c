@@ -1,9 +1,11 @@
 /* A piece that is asked for again while it waits is not sent twice, and one that is lost is. What waits is the same whatever is
  * repeated. Who takes too little is cut where it is the cause, and not where all take little alike. */
 
+#include "io/endpoint_lines.h"
 #include "owed_rig.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 
 enum {
     PIECE = 64 * 1024,
@@ -315,5 +317,33 @@ Test(owed, what_has_arrived_is_told_as_waiting_no_longer)
     rig_wait(SECOND_MS);
     rig_turn(&rig);
     cr_expect_eq(counted().waiting_bytes, 0);
+    rig_free(&rig);
+}
+
+/* Else a first model goes over CURVE from its first piece to its last, and each piece waits twice for each agent. */
+Test(owed, a_large_transfer_that_begins_waits_a_moment_for_a_line_that_is_being_opened)
+{
+    rig_init(&rig, ALL, TAKE_MS);
+    struct lines *lines = calloc(1, sizeof *lines);
+    cr_assert_not_null(lines);
+    rig.endpoint.lines = lines;
+    for (size_t i = 0; i < 3; i++) {
+        lines->held[i] =
+            (struct held){.used = true, .key = rig.admitted[i].entry.key, .given_ms = rig_now_ms()};
+    }
+    cr_expect(rig_fetch(&rig, 4, 0, LARGE), "it was given no line");
+    cr_expect(rig_fetch(&rig, 0, 0, 1000), "a small text");
+    cr_expect(rig_fetch(&rig, 1, LARGE, LARGE), "it has begun before");
+    cr_expect_not(rig_fetch(&rig, 2, 0, LARGE));
+    cr_expect_not(rig_fetch(&rig, 2, LARGE, LARGE), "nor what follows");
+    rig_wait(LINE_COMES_MS - 50);
+    rig_turn(&rig);
+    cr_expect_eq(rig.agent[2].pieces, 0);
+    rig_wait(100);
+    rig_turn(&rig);
+    cr_expect_eq(rig.agent[2].pieces, 2, "the line does not come: it goes on without");
+    cr_expect_eq(rig.agent[2].offset, LARGE);
+    rig.endpoint.lines = NULL;
+    free(lines);
     rig_free(&rig);
 }

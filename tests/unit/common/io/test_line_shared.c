@@ -148,7 +148,7 @@ Test(line_shared, a_payload_in_anothers_place_ends_it)
         memcpy(other, record(&wire, 1) + HEADER, SEALED);
         if (i == 1) {
             shared_clear(&shared);
-            memcpy(other, sealed(0, 2)->sealed.sealed.data, SEALED);
+            memcpy(other, sealed(0, 2)->sealed.text->byte, SEALED);
         }
         memcpy(record(&wire, 0) + HEADER, other, SEALED);
         wire_pass(&wire, 0);
@@ -285,6 +285,35 @@ Test(line_shared, a_piece_is_sealed_once_for_all_its_takers_and_goes_with_the_la
     struct shared_piece *again = sealed(0, TAKERS);
     cr_expect_eq(shared.sealed, 2);
     cr_expect_eq(again->takers, TAKERS);
+}
+
+/* Large models wait for many agents at once: a copy for each would be a multiple of the model. */
+Test(line_shared, a_payload_that_waits_in_many_lines_is_there_once)
+{
+    enum { LINES = 4 };
+    struct wire wire[LINES];
+    struct shared_piece *piece = NULL;
+    for (size_t i = 0; i < LINES; i++) {
+        start(&wire[i]);
+        while (!line_waits(wire[i].sender)) {
+            cr_assert_eq(say(wire[i].sender, 1), STATUS_OK);
+        }
+        piece = sealed(0, LINES + 1);
+        const size_t before = line_waiting_bytes(wire[i].sender);
+        cr_assert_eq(say(wire[i].sender, 0), STATUS_OK);
+        cr_expect_eq(line_waiting_bytes(wire[i].sender), before + RECORD);
+        cr_expect_eq(sealed(0, LINES + 1), piece);
+        cr_expect_eq(piece->sealed.text->holders, i + 2, "the line holds it and has no copy");
+    }
+    struct line_text *text = piece->sealed.text;
+    text->holders++; /* so that it can be looked at to the end */
+    shared_clear(&shared);
+    cr_expect_eq(text->holders, LINES + 1, "it stays for those who have it waiting");
+    for (size_t i = 0; i < LINES; i++) {
+        wire_stop(&wire[i]);
+    }
+    cr_expect_eq(text->holders, 1);
+    line_text_drop(text);
 }
 
 /* As after a restart: whatever is sealed again has another key, so that no nonce of a key comes twice. */

@@ -177,6 +177,25 @@ Test(close_update, or_in_4_bytes_a_number_where_the_job_says_so, .init = setup, 
     cr_expect_eq(shown().size, WIDTH * sizeof(double), "the next stage says nothing of it");
 }
 
+/* Memory is short at a step, and a closed round's state is of no use to agents. */
+Test(close_update, what_agents_fetched_goes_before_the_step_and_the_state_stays, .init = setup,
+     .fini = teardown)
+{
+    run_round(0);
+    outcome_forget_shown(&outcome);
+    cr_expect_eq(shown().size, WIDTH * sizeof(double), "it is the state itself");
+    job.stage[0].state_is_short = true;
+    cr_assert_eq(outcome_set_state(&outcome, &job.stage[0], (double[WIDTH]){1, 2, 3}, WIDTH, WIDTH),
+                 STATUS_OK);
+    outcome_forget_shown(&outcome);
+    cr_expect_null(outcome.shown);
+    cr_expect_eq(outcome.state_artifact.bytes, 0, "nobody is told of it");
+    cr_expect_eq(outcome.state[1], 2);
+    cr_assert_eq(outcome_set_state(&outcome, &job.stage[0], (double[WIDTH]){4, 5, 6}, WIDTH, WIDTH),
+                 STATUS_OK);
+    cr_expect_eq(shown().size, WIDTH * sizeof(float));
+}
+
 /* A large state is not copied: what the journal was given becomes the outcome's. */
 Test(close_update, rows_that_are_offered_become_the_state, .init = setup, .fini = teardown)
 {
