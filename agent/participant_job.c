@@ -146,7 +146,7 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
         p, name); /* what was counted: a coordinator cannot make the site write without end */
     job_leave(p);
     p->name = *name;
-    p->age = (enum job_age)message->as.welcome.older;
+    p->age = job_age_heard(message->as.welcome.older);
     participant_enter_job(p, JOB_FETCHING);
     log_event(p->options.log, LOG_INFO, "job-offered", p->coordinator.name,
               "the coordinator offers a job of %u bytes", (unsigned)name->text_bytes);

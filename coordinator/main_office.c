@@ -110,8 +110,9 @@ static enum status visit_first(void *self, UNUSED uint64_t sequence, struct slic
     enum job_age *age = self;
     struct record record;
     if (wire_decode_record(&record, body) == STATUS_OK) {
-        *age = record.kind == RECORD_JOB ? job_age_of(record.as.job.trees, record.as.job.shares)
-                                         : JOB_OF_NOW;
+        *age = record.kind == RECORD_JOB
+                   ? job_age_of(record.as.job.trees, record.as.job.shares, record.as.job.turns)
+                   : JOB_OF_NOW;
         record_free(&record);
     }
     return STATUS_EXISTS; /* enough was read */

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static_assert((int)JOB_AGE_MOST == (int)JOB_OF_5, "what a WELCOME may say");
+static_assert((int)JOB_AGE_MOST == (int)JOB_OF_6, "what a WELCOME may say");
 
 static enum status welcome(struct coordinator *c, const struct member *member,
                            struct effects *effects)
@@ -18,7 +18,7 @@ static enum status welcome(struct coordinator *c, const struct member *member,
     message.as.welcome.version = PROTOCOL_VERSION;
     message.as.welcome.job = c->outcome.job_name;
     message.as.welcome.rounds_closed = c->outcome.rounds_closed;
-    message.as.welcome.older = c->outcome.age;
+    message.as.welcome.older = job_age_told(c->options.job, c->outcome.age);
     return coordinator_send(effects, &member->peer, &message, (struct slice){0});
 }
 

@@ -100,6 +100,7 @@ enum status coordinator_on_start(struct coordinator *c, const struct event *even
         name->text_bytes = (uint32_t)c->options.text.size;
         c->committing.as.job.trees = true;
         c->committing.as.job.shares = true;
+        c->committing.as.job.turns = true;
         c->committing.as.job.text = malloc(c->options.text.size);
         if (c->committing.as.job.text == NULL) {
             return STATUS_NO_MEMORY;

@@ -380,9 +380,25 @@ enum status job_parse_older(struct job *job, struct slice text, enum job_age age
     return parse(job, text, name, age, why);
 }
 
-enum job_age job_age_of(bool trees, bool shares)
+enum job_age job_age_of(bool trees, bool shares, bool turns)
 {
-    return !trees ? JOB_UP_TO_4 : shares ? JOB_OF_NOW : JOB_OF_5;
+    return !trees ? JOB_UP_TO_4 : !shares ? JOB_OF_5 : turns ? JOB_OF_NOW : JOB_OF_6;
+}
+
+uint32_t job_age_told(const struct job *job, enum job_age age)
+{
+    bool turns = false;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        turns = turns || job->stage[i].turns > 0;
+    }
+    return age == JOB_OF_6 || (age == JOB_OF_NOW && !turns) ? 0
+           : age == JOB_OF_NOW                              ? JOB_OF_6
+                                                            : (uint32_t)age;
+}
+
+enum job_age job_age_heard(uint32_t told)
+{
+    return told == 0 ? JOB_OF_6 : told == JOB_OF_6 ? JOB_OF_NOW : (enum job_age)told;
 }
 
 bool job_differs_older(const struct job *job)

@@ -83,11 +83,13 @@ struct stage {
     uint32_t batch_nano;   /* batch is this share of an agent's records: round_batch; 0: a number */
     uint64_t records_most; /* of one agent that a share is of: more count as these; 0: no share */
     uint32_t batches;      /* rounds of one pass: they look at different records */
-    unsigned grid_bits;    /* the grid's step is 2^-grid_bits */
-    bool state_is_short;   /* update: agents see the weights in 4 bytes a number */
-    bool experts_own;      /* fit, predict: each agent's own released model becomes an expert too */
-    bool differs_older;    /* job_parse_older plans other rounds */
-    bool by_site; /* query: each agent's own released answer is kept and told by its name */
+    uint32_t
+        turns; /* learn: rounds of one pass, in one of which an agent looks, at all of its records; 0: none */
+    unsigned grid_bits;  /* the grid's step is 2^-grid_bits */
+    bool state_is_short; /* update: agents see the weights in 4 bytes a number */
+    bool experts_own;    /* fit, predict: each agent's own released model becomes an expert too */
+    bool differs_older;  /* job_parse_older plans other rounds */
+    bool by_site;        /* query: each agent's own released answer is kept and told by its name */
 
     /* fit, predict, and of these statistics the first two */
     double *lambda; /* (lambda_count), owned */
@@ -141,13 +143,20 @@ struct job {
 MUST_USE enum status job_parse(struct job *job, struct slice text, const char *name,
                                struct why *why);
 
-/* Which programs have begun a job, where that makes another job of its text. The numbers are those of a WELCOME. Up to protocol
- * version 4 `learn` tries no products of columns, and takes two steps in some places where three are better. Up to version 5 it
- * shares no columns out. */
-enum job_age { JOB_OF_NOW = 0, JOB_UP_TO_4 = 1, JOB_OF_5 = 2 };
+/* Which programs have begun a job, where that makes another job of its text. Up to protocol version 4 `learn` tries no products of
+ * columns, and takes two steps in some places where three are better. Up to version 5 it shares no columns out. The first
+ * programs of version 6 look at columns once. */
+enum job_age { JOB_OF_NOW = 0, JOB_UP_TO_4 = 1, JOB_OF_5 = 2, JOB_OF_6 = 3 };
 
 /** Returns a job's age by what its journal's first record says. */
-enum job_age job_age_of(bool trees, bool shares);
+enum job_age job_age_of(bool trees, bool shares, bool turns);
+
+/** Returns what a WELCOME says of it. Where agents take turns at a job of now that is 3, which the first programs of version 6
+ * refuse: they would read another plan. Else a job of now is as theirs, which is 0. */
+uint32_t job_age_told(const struct job *job, enum job_age age);
+
+/** Returns the age that a WELCOME says. */
+enum job_age job_age_heard(uint32_t told);
 
 /** Reads the text of a job as the programs did that have begun it. As job_parse. */
 MUST_USE enum status job_parse_older(struct job *job, struct slice text, enum job_age age,

@@ -23,7 +23,7 @@ enum {
     ROUNDS_MAX = 1000000,
     LINE_NAME_BYTES = 16,
     WORD_SHIFT_MAX = 62,           /* of a word's steps */
-    JOB_AGE_MOST = 2,              /* of a job, where programs of before have begun it */
+    JOB_AGE_MOST = 3,              /* of a job, where programs of before have begun it */
     OFFER_RECORDS_MAX = 1000000000 /* of one agent */
 };
 #define TRANSFER_BYTES_MAX                                                                         \
@@ -120,8 +120,7 @@ struct message {
             uint32_t version;
             struct job_name job;
             uint32_t rounds_closed;
-            uint32_t
-                older; /* 0: a program of this version has begun the job; else job_parse_older's age, at most JOB_AGE_MOST */
+            uint32_t older; /* what plan the job's text has: job_age_heard; at most JOB_AGE_MOST */
         } welcome;
         struct {
             struct digest job;

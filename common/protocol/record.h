@@ -32,7 +32,9 @@ struct record {
                            that of an earlier record with the same digest, or was dropped */
             bool
                 trees; /* a coordinator names states and experts by their digest_tree; not in old journals: by their SHA-256 */
-            bool shares; /* `learn` may share columns out; not in journals of version 4 or before */
+            bool shares; /* `learn` may share columns out; not in journals of version 5 or before */
+            bool
+                turns; /* agents may look by turns; not in journals of the first programs of version 6 */
         } job;
         struct {
             struct digest job;

@@ -29,6 +29,7 @@ static const struct wire_field JOB[] = {
     FIELD(Journal__Job, text_digest, job.job.text_digest),
     FIELD(Journal__Job, trees, job.trees),
     FIELD(Journal__Job, shares, job.shares),
+    FIELD(Journal__Job, turns, job.turns),
 };
 static const struct wire_field ANSWER[] = {
     FIELD(Journal__Answer, job, answer.job),

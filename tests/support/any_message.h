@@ -214,6 +214,7 @@ static inline void any_record(struct dice *dice, enum record_kind kind, struct r
         record->as.job.job = any_job_name(dice);
         record->as.job.trees = any_number(dice, 0, 1) == 1;
         record->as.job.shares = any_number(dice, 0, 1) == 1;
+        record->as.job.turns = any_number(dice, 0, 1) == 1;
         if (any_number(dice, 0, 3) > 0) { /* else it is elsewhere */
             record->as.job.text = malloc(record->as.job.job.text_bytes);
             if (record->as.job.text == NULL) {

@@ -38,6 +38,8 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
         rounds_closed: 1000000 older: 1 }"
     frame welcome-five "welcome { version: 6 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
         rounds_closed: 1000000 older: 2 }"
+    frame welcome-turns "welcome { version: 6 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
+        rounds_closed: 1000000 older: 3 }"
     frame invite-fit "invite { job: \"$A\" deadline_ms: 60000 }"
     frame invite "invite { job: \"$A\" round: 999999 input: \"$D\" input_bytes: 88 deadline_ms: 1 }"
     frame invite-slot "invite { job: \"$A\" deadline_ms: 60000 slot: 9999 }"
@@ -65,6 +67,8 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
         job { job: \"$A\" nonce: \"$B\" text_digest: \"$C\" text: \"name: x\\n\" trees: true }"
     record job-shares "wall_ms: 1700000000000
         job { job: \"$A\" nonce: \"$B\" text_digest: \"$C\" text: \"name: x\\n\" trees: true shares: true }"
+    record job-turns "wall_ms: 1700000000000
+        job { job: \"$A\" nonce: \"$B\" text_digest: \"$C\" text: \"name: x\\n\" trees: true shares: true turns: true }"
     record answer "wall_ms: -1 answer { job: \"$A\" round: 2 task: \"losses\" epsilon_micro: 250000
         pass: \"$D\" row_first: 64 row_count: 32 invitation: \"$B\" answer: \"$C\" answer_bytes: 24 }"
     record answer-event "wall_ms: 1 answer { job: \"$A\" round: 2 task: \"update\" delta_atto: 7

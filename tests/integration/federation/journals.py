@@ -47,7 +47,7 @@ def fields(data):
 
 def record(body):
     """One record as a dictionary; `kind` is job, answer, round, roster, survivors or keys."""
-    kinds = {2: ("job", {1: "job", 2: "nonce", 3: "text_digest", 4: "text", 5: "text_bytes", 6: "trees", 7: "shares"}),
+    kinds = {2: ("job", {1: "job", 2: "nonce", 3: "text_digest", 4: "text", 5: "text_bytes", 6: "trees", 7: "shares", 8: "turns"}),
              3: ("answer", {1: "job", 2: "round", 3: "task", 4: "epsilon_micro", 5: "delta_atto", 6: "pass",
                             7: "row_first", 8: "row_count", 9: "invitation", 10: "answer",
                             11: "answer_bytes", 12: "mechanism", 13: "neighbours", 14: "sigma_micro",

@@ -105,6 +105,8 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
     check_known("welcome-older", &m);
     m.as.welcome.older = 2;
     check_known("welcome-five", &m);
+    m.as.welcome.older = 3;
+    check_known("welcome-turns", &m);
     start(&m, MESSAGE_INVITE);
     m.as.invite.job = all(0x0a);
     m.as.invite.deadline_ms = 60000;

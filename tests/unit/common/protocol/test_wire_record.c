@@ -50,7 +50,9 @@ Test(wire_record, packs_as_protoc_does)
     check_known("job-trees", &record);
     record.as.job.shares = true;
     check_known("job-shares", &record);
-    record.as.job.trees = record.as.job.shares = false;
+    record.as.job.turns = true;
+    check_known("job-turns", &record);
+    record.as.job.trees = record.as.job.shares = record.as.job.turns = false;
     record.as.job.text = NULL; /* in the blob, or beside an earlier job */
     check_known("job-elsewhere", &record);
 

@@ -273,7 +273,8 @@ Test(learn_look, of_a_job_that_version_5_has_begun_shares_nothing_out, .init = s
         cr_expect_eq(job.stage->rounds, rounds);
         cr_expect_not(job_differs_older(&job));
     }
-    cr_expect_eq(job_age_of(true, true), JOB_OF_NOW);
-    cr_expect_eq(job_age_of(true, false), JOB_OF_5);
-    cr_expect_eq(job_age_of(false, false), JOB_UP_TO_4);
+    cr_expect_eq(job_age_of(true, true, true), JOB_OF_NOW);
+    cr_expect_eq(job_age_of(true, true, false), JOB_OF_6);
+    cr_expect_eq(job_age_of(true, false, false), JOB_OF_5);
+    cr_expect_eq(job_age_of(false, false, false), JOB_UP_TO_4);
 }
