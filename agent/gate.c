@@ -156,11 +156,13 @@ static enum status mask(struct private_vector *vector, struct masks_site *site, 
 }
 
 /* Puts the numbers of a round that agents share out where the sum has them, once they have their noise. What stands elsewhere
- * follows from public numbers: 0 for other groups, and how many records and agents this one is of its own. */
+ * follows from public numbers: 0 for other groups, and how many records and agents this one is of its own. Of an agent whose turn it
+ * is not all numbers are 0, and its noise stays here. */
 static enum status place(struct private_vector *vector, uint64_t records)
 {
     const struct round_groups groups = vector->groups;
     if (groups.count <= 1) {
+        CHECK(!vector->away);
         return STATUS_OK;
     }
     CHECK(vector->count == groups.own && vector->group < groups.count);
@@ -169,10 +171,12 @@ static enum status place(struct private_vector *vector, uint64_t records)
     if (whole == NULL) {
         return STATUS_NO_MEMORY;
     }
-    int64_t *tally = whole + groups.count * groups.own + 2 * (size_t)vector->group;
-    memcpy(whole + vector->group * groups.own, vector->value, groups.own * sizeof *whole);
-    tally[0] = (int64_t)records;
-    tally[1] = 1;
+    if (!vector->away) {
+        int64_t *tally = whole + groups.count * groups.own + 2 * (size_t)vector->group;
+        memcpy(whole + vector->group * groups.own, vector->value, groups.own * sizeof *whole);
+        tally[0] = (int64_t)records;
+        tally[1] = 1;
+    }
     bytes_wipe(vector->value, vector->count * sizeof *vector->value);
     free(vector->value);
     vector->value = whole;

@@ -20,6 +20,11 @@ struct charge round_charge_of(const struct participant *p, uint32_t round)
                             {p->data_digest.byte, DIGEST_BYTES},
                             {pass_bytes, sizeof pass_bytes}};
 
+    if (p->away) {
+        uint32_t within;
+        (void)job_stage_of(&p->job, round, &within);
+        charge = reach_charge_away(charge, within);
+    }
     store_u32(pass_bytes, pass);
     digest_sha256(&charge.pass, parts, 4);
     return charge;

@@ -76,6 +76,7 @@ enum status round_start_work(struct participant *p, struct effects *effects)
     input->order = p->order;
     input->random = p->options.random;
     input->slot = p->slot;
+    input->away = p->away;
     CHECK(p->input.bytes == 0 || participant_holds(p, &p->input));
     input->experts = p->input.bytes > 0 ? p->experts.weights : NULL;
     input->expert_count = round_experts(p, p->round, &p->input);
@@ -102,14 +103,32 @@ static bool noise_can_cover(const struct participant *p, const struct stage *sta
            gate_has_noise(charge, round_is_exact(p), bounds.sensitivity, p->job.honest);
 }
 
+/* Where sites take turns this one looks once. Before the last round of the pass it goes by its slot, whatever that costs the result. In
+ * the last it looks if the ledger still has its records to pay for: so the coordinator cannot make it look twice, and a site that
+ * was not there before is of use. */
+static void take_turn(struct participant *p, const struct occasion *occasion)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(&p->job, p->round, &within);
+    p->away = false;
+    if (stage->turns == 0) {
+        return;
+    }
+    const struct charge charge = round_charge_of(p, p->round);
+    const bool last = within % stage->turns + 1 == stage->turns;
+    p->away = last ? !gate_covers(p->gate, &charge, occasion, NULL)
+                   : !round_is_turn(stage, within, p->slot);
+}
+
 static enum status begin_round(struct participant *p, const struct event *event,
                                struct effects *effects)
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(&p->job, p->round, &within);
-    struct charge charge = round_charge_of(p, p->round);
     struct occasion occasion = {.job = p->name.id, .wall_ms = event->wall_ms};
     struct why why = {{0}};
+    take_turn(p, &occasion);
+    struct charge charge = round_charge_of(p, p->round);
 
     if (!p->options.policy->task_allowed[stage->task]) {
         return round_decline(p, "task-refused", "the policy does not allow this task", effects);

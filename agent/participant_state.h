@@ -123,7 +123,8 @@ struct participant {
     struct digest invitation;
     int64_t invited_ms;
     uint32_t
-        slot; /* of the invitation: which part of a round that agents share out is this one's */
+        slot;  /* of the invitation: which part of a round that agents share out is this one's */
+    bool away; /* it is the others' turn: this site does not look in the round */
     int64_t offer_ms;
 
     struct masks_site *masks; /* of the round that is under way, where it is masked; owned */

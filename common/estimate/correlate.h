@@ -111,18 +111,14 @@ double correlate_test(const struct correlate *all, size_t i, size_t j);
 /* What is known before anything is asked. */
 struct correlate_public {
     double records;
-    double variance; /* of the noise on a cell, without fourth moments in correlate_plan; unit: records^2 */
-
-    /* for correlate_plan alone */
-    size_t columns;
-    bool is_gaussian;
-    double moves; /* how far a record moves all that is asked, without fourth moments; 0: this question alone */
+    double
+        variance; /* of the noise on a cell, in correlate_plan without fourth moments; unit: records^2 */
 };
 
-/** Returns the weight of fourth moments: the largest power of 2 that is at most WEIGHT times the deviation of a cell's noise with that weight,
- * 1 at least: so that what they leave uncertain lengthens no interval by more than 1.3. 0, none: where the noise is so much larger than the bound on
- * the sampling error that the bound lengthens an interval by 1.15 at most, of values that spread by a sixth of the range and correlate
- * by a half. most: of the weight, a power of 2; 0: there is none. */
+/** Returns the weight of fourth moments: the largest power of 2 that is at most half of the deviation of a cell's noise, 1 at least. With
+ * more, what they leave uncertain lengthens some intervals by more than 1.3 (docs/STUDY.md). 0, none: where the noise is so much larger
+ * than the bound on the sampling error that the bound lengthens an interval by 1.08 at most, of values that spread by a sixth of the
+ * range and correlate by a half. most: of the weight, a power of 2; 0: there is none. */
 uint32_t correlate_plan(const struct correlate_public *known, uint32_t most);
 
 /** Returns how many parts records were dealt out to up to protocol version 6, whose sums are added up: 1, 8, 16 or 32. */

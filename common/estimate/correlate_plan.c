@@ -13,7 +13,7 @@ static const double planned_correlation = 0.5;
 static const double bound_longer_most = 1.08;
 
 /* Of the deviation of a cell's noise. */
-static const double weight_most = 0.65;
+static const double weight_most = 0.5;
 
 /* Answers whether the bound on the sampling error will do. By psi = x y - r (x^2 + y^2)/2 of normal columns, in standard deviations: its square is
  * (1 - r^2)^2 in the mean, and it is largest where the columns are at opposite ends of the range. */
@@ -28,27 +28,13 @@ static bool does_bound(const struct correlate_public *known)
     return noise + bound <= bound_longer_most * bound_longer_most * (noise + left * left / n);
 }
 
-/* What noise a cell has with fourth moments of a weight, as a deviation. */
-static double deviation_with(const struct correlate_public *known, uint32_t fourth)
-{
-    const double d1 = (double)(known->columns + 1);
-    const double by = 1 / (double)fourth;
-    const double l1 = (double)correlate_fourth_moves(known->columns) / 4 * by;
-    const double l2 = sqrt((double)correlate_fourth_squared(known->columns)) / 4 * by;
-    const double alone = known->is_gaussian ? d1 : d1 * d1 / 2;
-    const double moves = known->moves > 0 ? known->moves : alone;
-    const double growth =
-        known->is_gaussian ? sqrt(moves * moves + l2 * l2) / moves : (moves + l1) / moves;
-    return sqrt(known->variance) * growth;
-}
-
 uint32_t correlate_plan(const struct correlate_public *known, uint32_t most)
 {
     uint32_t fourth = 1;
     if (most == 0 || does_bound(known)) {
         return 0;
     }
-    while (2 * fourth <= most && 2 * fourth <= weight_most * deviation_with(known, 2 * fourth)) {
+    while (2 * fourth <= most && 2 * fourth <= weight_most * sqrt(known->variance)) {
         fourth *= 2;
     }
     return fourth;

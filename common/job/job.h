@@ -83,11 +83,13 @@ struct stage {
     uint32_t batch_nano;   /* batch is this share of an agent's records: round_batch; 0: a number */
     uint64_t records_most; /* of one agent that a share is of: more count as these; 0: no share */
     uint32_t batches;      /* rounds of one pass: they look at different records */
-    unsigned grid_bits;    /* the grid's step is 2^-grid_bits */
-    bool state_is_short;   /* update: agents see the weights in 4 bytes a number */
-    bool experts_own;      /* fit, predict: each agent's own released model becomes an expert too */
-    bool differs_older;    /* job_parse_older plans other rounds */
-    bool by_site; /* query: each agent's own released answer is kept and told by its name */
+    uint32_t
+        turns; /* learn: rounds of one pass, in one of which an agent looks, at all of its records; 0: none */
+    unsigned grid_bits;  /* the grid's step is 2^-grid_bits */
+    bool state_is_short; /* update: agents see the weights in 4 bytes a number */
+    bool experts_own;    /* fit, predict: each agent's own released model becomes an expert too */
+    bool differs_older;  /* job_parse_older plans other rounds */
+    bool by_site;        /* query: each agent's own released answer is kept and told by its name */
 
     /* fit, predict, and of these statistics the first two */
     double *lambda; /* (lambda_count), owned */
@@ -143,7 +145,8 @@ MUST_USE enum status job_parse(struct job *job, struct slice text, const char *n
 
 /* Which programs have begun a job, where that makes another job of its text. The numbers are those of a WELCOME. Up to protocol
  * version 4 `learn` tries no products of columns, and takes two steps in some places where three are better. Up to version 5 it
- * shares no columns out. Up to version 6 a `correlate` deals its records out to parts, in place of fourth moments. */
+ * shares no columns out. Up to version 6 a `correlate` deals its records out to parts, in place of fourth moments, and
+ * `learn` looks at columns once. */
 enum job_age { JOB_OF_NOW = 0, JOB_UP_TO_4 = 1, JOB_OF_5 = 2, JOB_OF_6 = 3 };
 
 /** Returns a job's age by what its journal's first record says. */

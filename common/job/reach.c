@@ -99,6 +99,9 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 uint32_t reach_pass_rounds(const struct job *job, const struct stage *stage)
 {
     const bool add_up = job->unit == UNIT_AGENT && !round_is_drawn(job, stage);
+    if (stage->turns > 0) { /* unit record alone, of a share of all */
+        return stage->turns;
+    }
     return add_up || stage->batches == 0 ? 1 : stage->batches;
 }
 
@@ -216,7 +219,16 @@ struct charge reach_charge(const struct job *job, uint32_t round, uint64_t recor
     struct charge charge = stage->charge;
     charge.row_first = rows.first;
     charge.row_count = rows.count;
+    if (stage->turns > 0) { /* behind those of who is away before: reach_charge_away */
+        charge.row_first += rows.count;
+    }
     *pass = round - within + reach_pass(job, stage, within);
+    return charge;
+}
+
+struct charge reach_charge_away(struct charge charge, uint32_t within)
+{
+    charge.row_first = within == 0 ? 0 : charge.row_first + charge.row_count * within;
     return charge;
 }
 

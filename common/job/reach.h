@@ -80,6 +80,17 @@ uint32_t reach_passes(const struct job *job, const struct stage *stage, uint32_t
 struct charge reach_charge(const struct job *job, uint32_t round, uint64_t record_count,
                            uint32_t *pass);
 
+/**
+ * Returns the charge of an agent that does not look in a round of a pass whose rounds are taken by turns (stage->turns): its answer is
+ * public. It names other rows than a look does, which are the same in every round. So the ledger lets the records be paid for
+ * in one round of the pass, and in no second one, whatever the coordinator asks. Rows of later rounds come after those of earlier
+ * ones, by which a reader of the journal sees what one charge pays for.
+ *
+ * charge  in  reach_charge's of that round
+ * within  in  of the stage
+ */
+struct charge reach_charge_away(struct charge charge, uint32_t within);
+
 /** Returns what an event comes to by a filter's sums, whatever its pass and rows. */
 struct cost reach_event_cost(const struct filter *filter, struct charge event);
 

@@ -85,6 +85,28 @@ struct round_groups round_groups(const struct stage *stage, uint32_t within)
                                   : (struct round_groups){.count = 1};
 }
 
+/* Every other one of five: of 5, 6, 7, 8, 9 and 10 agents that follow one another 2, 2, 3, 3, 4 and 4 come second. */
+static uint32_t turn_of(uint32_t slot)
+{
+    return slot % ROUND_TURN_SLOTS % ROUND_TURNS;
+}
+
+bool round_is_turn(const struct stage *stage, uint32_t within, uint32_t slot)
+{
+    return stage->turns == 0 || within % stage->turns == turn_of(slot);
+}
+
+uint32_t round_group(const struct stage *stage, uint32_t within, uint32_t slot)
+{
+    const uint32_t groups = (uint32_t)round_groups(stage, within).count;
+    const uint32_t of_first = (ROUND_TURN_SLOTS + 1) / ROUND_TURNS;
+    const uint32_t each = turn_of(slot) == 0 ? of_first : ROUND_TURN_SLOTS - of_first;
+    const uint32_t place =
+        stage->turns == 0 ? slot
+                          : slot / ROUND_TURN_SLOTS * each + slot % ROUND_TURN_SLOTS / ROUND_TURNS;
+    return place % groups;
+}
+
 enum status round_bounds(struct round_bounds *out, const struct job *job, const struct stage *stage,
                          uint32_t within, uint64_t record_count, size_t expert_count,
                          struct why *why)

@@ -69,6 +69,17 @@ struct round_groups {
 /** Returns them. */
 struct round_groups round_groups(const struct stage *stage, uint32_t within);
 
+/* Where agents take turns (stage->turns) each looks at its records in one of two rounds; in the other its answer is public: no group
+ * has it. Of so many agents that follow one another it is the second round's turn for two. */
+enum { ROUND_TURNS = 2, ROUND_TURN_SLOTS = 5 };
+#define ROUND_FIRST_TURN 0.6 /* of the agents, about */
+
+/** Returns whether it is the turn of the agent in that slot, as its coordinator would have it; where nobody takes turns, true. */
+bool round_is_turn(const struct stage *stage, uint32_t within, uint32_t slot);
+
+/** Returns the group that the agent in that slot answers for. */
+uint32_t round_group(const struct stage *stage, uint32_t within, uint32_t slot);
+
 struct round_bounds {
     int64_t low; /* of every value of one agent's exact answer, grid units */
     int64_t high;

@@ -4,6 +4,7 @@
 #include "learn/rehearsal.h"
 
 #include "learn/dense.h"
+#include "learn/rehearsal_look.h"
 #include "learn/rehearsal_table.h"
 #include "learn/rival.h"
 
@@ -20,20 +21,6 @@ enum { ROWS_MOST = 2000, NUMBERS_MOST = 400000, CHANCES = 9 };
 #define OUTSIDE         0.05  /* what is beyond each end of a band */
 #define FREE_PENALTY    0.1   /* of the model without privacy, over the records */
 
-/* The noise on one number: Laplace numbers, or a normal one, of that deviation. */
-static double noise_of(const struct rehearsal *plan, double deviation, struct public_random *random)
-{
-    double sum = 0;
-    if (plan->noises == 0 || plan->noises > 16) { /* the sum of many is as good as normal */
-        return deviation * public_random_normal(random);
-    }
-    for (unsigned i = 0; i < plan->noises; i++) {
-        const double u = rehearsal_uniform(random, -1, 1);
-        sum += (u < 0 ? 1 : -1) * log(fmax(1 - fabs(u), 0x1p-53));
-    }
-    return deviation * sum / sqrt(2.0 * plan->noises);
-}
-
 static double norm_of(const double *u, size_t count, bool gaussian)
 {
     double sum = 0;
@@ -41,123 +28,6 @@ static double norm_of(const double *u, size_t count, bool gaussian)
         sum += gaussian ? u[j] * u[j] : fabs(u[j]);
     }
     return gaussian ? sqrt(sum) : sum;
-}
-
-static size_t groups_of(const struct rehearsal *plan)
-{
-    return plan->groups > 1 ? plan->groups : 1;
-}
-
-/* What the clip leaves of a record where a site looks at every groups-th column alone. */
-static double kept_of(const struct rehearsal *plan, const double *z, size_t group)
-{
-    const size_t d = plan->tune.feature_count;
-    const size_t groups = groups_of(plan);
-    double norm = 0;
-    double columns = 0;
-    for (size_t j = group; j < d; j += groups) {
-        norm += plan->tune.gaussian ? z[j] * z[j] : fabs(z[j]);
-        columns++;
-    }
-    norm = plan->tune.gaussian ? sqrt(norm) : norm;
-    return fmin(1, plan->reach * (columns / (double)d) / fmax(norm, 0x1p-60));
-}
-
-/* Adds to a class's sums and, behind those of both, to the sums of squares that tell how far chance moves them. */
-static void add_clipped(double *look, const struct rehearsal *plan, const double *z, size_t c,
-                        double weight)
-{
-    const size_t d = plan->tune.feature_count;
-    const size_t groups = groups_of(plan);
-    double *sum = look + 4 + c * d;
-    for (size_t g = 0; g < groups; g++) {
-        const double kept = kept_of(plan, z, g);
-        look[2 + c] += weight * kept / (double)groups;
-        for (size_t j = g; j < d; j += groups) {
-            sum[j] += weight * kept * z[j];
-            sum[2 * d + j] += weight * (kept * z[j]) * (kept * z[j]);
-        }
-    }
-}
-
-/* Adds `weight` records of class c (0 or 1) with the columns z to a look's sums. */
-static void add_records(double *look, const struct rehearsal *plan, const double *z, size_t c,
-                        double weight)
-{
-    const size_t d = plan->tune.feature_count;
-    const enum selftune_sight sight = plan->tune.sight;
-    double *next = look + 2;
-    look[c] += weight;
-    if (sight == SIGHT_SUMS) {
-        add_clipped(look, plan, z, c, weight);
-        return;
-    }
-    dense_axpy(next + (sight == SIGHT_PRODUCTS ? 0 : c * d), weight, z, d);
-    next += selftune_sum_count(&plan->tune);
-    for (size_t i = 0; i < d; i++) {
-        const size_t pairs = sight == SIGHT_PRODUCTS ? d - i : 1;
-        dense_axpy(next, weight * z[i], z + i, pairs);
-        next += pairs;
-    }
-}
-
-/* Where fewer sites tell of a column its noise is larger, and chance moves it farther. square: (2, d) of the sums that it follows; then
- * (2, d) to write in. */
-static void add_chance(struct selftune_look *seen, double *square, const struct rehearsal *plan,
-                       struct public_random *random)
-{
-    const size_t d = plan->tune.feature_count;
-    const double groups = (double)groups_of(plan);
-    double *sum = square - 2 * d;
-    double *factor = square + 2 * d;
-    for (size_t i = 0; groups > 1 && i < 2 * d; i++) {
-        sum[i] += sqrt((groups - 1) * square[i]) * public_random_normal(random);
-    }
-    for (size_t j = 0; j < d; j++) {
-        factor[j] = sqrt(groups);
-        factor[d + j] = 1 / groups;
-    }
-    seen->factor = factor;
-    seen->part = factor + d;
-}
-
-/* look: counts (2), of sums alone what is kept (2), sums, products or squares, behind one another, and behind sums alone 4 d more */
-static enum status play_look(double *state, double *look, const struct rehearsal *plan,
-                             const struct rehearsal_table *table, struct public_random *random)
-{
-    const bool clips = plan->tune.sight == SIGHT_SUMS;
-    double *kept = clips ? look + 2 : NULL;
-    double *sum = look + 2 + (clips ? 2 : 0);
-    double *product = sum + selftune_sum_count(&plan->tune);
-    const size_t count = (size_t)(product - look) + selftune_product_count(&plan->tune);
-    const double scale = plan->records / (double)table->rows;
-    memset(look, 0, (count + (clips ? 2 * plan->tune.feature_count : 0)) * sizeof *look);
-    for (size_t i = 0; i < table->rows; i++) {
-        const double *z = table->z + i * (table->d + 1);
-        add_records(look, plan, z, 0, scale * (1 - table->lean[i]) / 2);
-        add_records(look, plan, z, 1, scale * (1 + table->lean[i]) / 2);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const double deviation = i < 2            ? plan->look_count
-                                 : look + i < sum ? plan->look_kept
-                                 : look + i < product
-                                     ? plan->look_sum * sqrt((double)groups_of(plan))
-                                     : plan->look_product;
-        look[i] += noise_of(plan, deviation, random);
-    }
-    struct selftune_look seen = {.record_count = plan->records,
-                                 .count = look,
-                                 .kept = kept,
-                                 .sum = sum,
-                                 .product = product,
-                                 .count_deviation = plan->look_count,
-                                 .kept_deviation = plan->look_kept,
-                                 .sum_deviation = plan->look_sum,
-                                 .product_deviation = plan->look_product};
-    if (clips) {
-        add_chance(&seen, look + count, plan, random);
-    }
-    return selftune_take_look(state, &plan->tune, &seen);
 }
 
 /* sum: (d + 1) the gradient; behind it (d + 1) scratch */
@@ -180,7 +50,7 @@ static enum status play_step(double *state, double *sum, uint32_t step,
         dense_axpy(sum, scale * slope / norm, u, width);
     }
     for (size_t j = 0; j < width; j++) {
-        sum[j] += noise_of(plan, clip * plan->step, random);
+        sum[j] += rehearsal_noise(plan, clip * plan->step, random);
     }
     const struct selftune_release release = {.step = step,
                                              .record_count = plan->records,
@@ -199,7 +69,7 @@ static enum status play(double *w, const struct rehearsal *plan,
     enum status status =
         state == NULL || sum == NULL ? STATUS_NO_MEMORY : selftune_begin(state, &plan->tune);
     if (status == STATUS_OK) {
-        status = play_look(state, sum, plan, table, random);
+        status = rehearsal_look(state, sum, plan, table, random);
     }
     for (uint32_t i = 0; status == STATUS_OK && i < plan->tune.steps; i++) {
         status = play_step(state, sum, i, plan, table, random);

@@ -42,6 +42,9 @@ struct rehearsal {
     double look_product; /* records, of other looks */
     size_t
         groups; /* of a look at sums: groups of sites with a part of the columns each; 0, 1: all have all columns */
+    size_t
+        groups_second; /* as many of the sites that look second, which are 1 - part_first of all; 0: all look once */
+    double part_first;
     double step; /* of a gradient, over its clip */
     bool
         tries_products; /* the stage tries products of columns; not played, as the made-up labels are of linear models */

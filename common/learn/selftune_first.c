@@ -321,6 +321,23 @@ static void set_scale(struct selftune_parts *parts, size_t m)
     }
 }
 
+/* Before set_models: x and its variance are then in white columns. */
+static void tell_unsure(struct selftune_unsure *unsure, const struct first *first)
+{
+    unsure->contrast = 0;
+    for (size_t j = 0; j < first->d; j++) {
+        unsure->column[j] = 0;
+    }
+    for (size_t o = 0; o < first->m; o++) {
+        const struct contrast contrast = contrast_of(first, o);
+        const double w = first->parts->w[0]; /* of sums alone all columns have one */
+        unsure->contrast += contrast.noise / contrast.curvature * w * w;
+        for (size_t j = 0; j < first->d; j++) {
+            unsure->column[j] += first->variance[o * first->d + j];
+        }
+    }
+}
+
 enum status selftune_first_model(struct selftune_parts *parts, const struct selftune *stage,
                                  const struct selftune_classes *classes, const double *sum)
 {
@@ -358,6 +375,9 @@ enum status selftune_first_model(struct selftune_parts *parts, const struct self
         whiten(&first);
         shrink(first.x, first.variance, m * d);
         status = products ? discriminate(&first) : STATUS_OK;
+    }
+    if (status == STATUS_OK && classes->unsure != NULL) {
+        tell_unsure(classes->unsure, &first);
     }
     if (status == STATUS_OK) {
         if (!products && m == 1) {

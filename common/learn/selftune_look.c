@@ -111,21 +111,28 @@ static void set_shares(struct selftune_classes *classes, const struct selftune *
     }
 }
 
+double selftune_mean_kept(const struct selftune_look *look, size_t classes)
+{
+    const double n = look->record_count;
+    const double s = selftune_held(look->kept_deviation / n);
+    double mean = 0;
+    for (size_t c = 0; c < classes; c++) {
+        mean += selftune_held(look->kept[c] / n);
+    }
+    return selftune_between(drawn(mean, KEPT_LIKELY, KEPT_SPREAD, (double)classes * s * s),
+                            KEPT_LEAST, 1);
+}
+
 /* What the clip keeps of a record: on average, then of each class. */
 static void set_kept(struct selftune_classes *classes, const struct selftune_look *look)
 {
     const double n = look->record_count;
     const double s = selftune_held(look->kept_deviation / n);
     const double counted = selftune_held(look->count_deviation / n);
-    double mean = 0;
     for (size_t c = 0; c < classes->count; c++) {
         classes->kept[c] = 1;
-        mean += look->kept == NULL ? 0 : selftune_held(look->kept[c] / n);
     }
-    mean = look->kept == NULL ? 1
-                              : selftune_between(drawn(mean, KEPT_LIKELY, KEPT_SPREAD,
-                                                       (double)classes->count * s * s),
-                                                 KEPT_LEAST, 1);
+    const double mean = look->kept == NULL ? 1 : selftune_mean_kept(look, classes->count);
     classes->deviation = selftune_held(look->sum_deviation / n) / mean;
     for (size_t c = 0; look->kept != NULL && c < classes->count; c++) {
         const double share = classes->share[c];
@@ -185,7 +192,7 @@ static bool factors_are_good(const double *factor, const double *part, size_t d)
     return good;
 }
 
-static bool look_is_good(const struct selftune_look *look, const struct selftune *stage)
+bool selftune_look_is_good(const struct selftune_look *look, const struct selftune *stage)
 {
     const size_t classes = selftune_class_count(stage);
     return isfinite(look->record_count) && look->record_count >= 1 &&
@@ -203,14 +210,15 @@ static bool look_is_good(const struct selftune_look *look, const struct selftune
 
 /* fresh: the state, then (K, d) and the products over the records */
 static enum status take(double *fresh, const struct selftune *stage,
-                        const struct selftune_look *look)
+                        const struct selftune_look *look, struct selftune_unsure *unsure)
 {
     const size_t products = selftune_product_count(stage);
     struct selftune_parts parts = selftune_parts_of(fresh, stage);
     struct selftune_classes classes = {.count = selftune_class_count(stage),
                                        .factor = look->factor,
                                        .part = look->part,
-                                       .records = look->record_count};
+                                       .records = look->record_count,
+                                       .unsure = unsure};
     double *sum = fresh + selftune_state_count(stage);
     double *product = sum + selftune_sum_count(stage);
     const double n = look->record_count;
@@ -238,12 +246,13 @@ static enum status take(double *fresh, const struct selftune *stage,
     return status == STATUS_OK ? selftune_show_clip(&parts, stage) : status;
 }
 
-enum status selftune_take_look(double *state, const struct selftune *stage,
-                               const struct selftune_look *look)
+enum status selftune_take_look_unsure(double *state, const struct selftune *stage,
+                                      const struct selftune_look *look,
+                                      struct selftune_unsure *unsure)
 {
     const size_t count = selftune_state_count(stage);
     CHECK(stage->sight != SIGHT_NONE);
-    if (!look_is_good(look, stage)) {
+    if (!selftune_look_is_good(look, stage)) {
         return STATUS_INVALID;
     }
     double *fresh =
@@ -251,10 +260,16 @@ enum status selftune_take_look(double *state, const struct selftune *stage,
     if (fresh == NULL) {
         return STATUS_NO_MEMORY;
     }
-    const enum status status = take(fresh, stage, look);
+    const enum status status = take(fresh, stage, look, unsure);
     if (status == STATUS_OK) {
         memcpy(state, fresh, count * sizeof *state);
     }
     free(fresh);
     return status;
+}
+
+enum status selftune_take_look(double *state, const struct selftune *stage,
+                               const struct selftune_look *look)
+{
+    return selftune_take_look_unsure(state, stage, look, NULL);
 }

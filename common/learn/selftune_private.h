@@ -80,6 +80,12 @@ static inline double selftune_factor(const double *factor, size_t column)
 MUST_USE enum status selftune_whiten(double *w, const struct selftune *stage,
                                      const struct selftune_columns *columns);
 
+/* How unsure a look leaves a first model. */
+struct selftune_unsure {
+    double *column; /* (d) out: of each column's numbers the variance, together, in white columns */
+    double contrast; /* out: what a variance of the noise on a column's mean adds to that */
+};
+
 /* What a look says of the classes, over all records. */
 struct selftune_classes {
     size_t count; /* K */
@@ -89,6 +95,7 @@ struct selftune_classes {
     const double *factor;              /* as of a look */
     const double *part;
     double records;
+    struct selftune_unsure *unsure; /* NULL: nobody asks */
 };
 
 /**
@@ -101,6 +108,18 @@ MUST_USE enum status selftune_first_model(struct selftune_parts *parts,
                                           const struct selftune *stage,
                                           const struct selftune_classes *classes,
                                           const double *sum);
+
+/** Takes a look and tells how unsure it leaves the model. unsure: NULL where nobody asks. */
+MUST_USE enum status selftune_take_look_unsure(double *state, const struct selftune *stage,
+                                               const struct selftune_look *look,
+                                               struct selftune_unsure *unsure);
+
+/** Returns whether a look's numbers are in range. */
+bool selftune_look_is_good(const struct selftune_look *look, const struct selftune *stage);
+
+/** Returns the mean share of a record that the clip leaves, drawn to what is likely by its noise. Of look kept, its deviation and the
+ * records' number are read. */
+double selftune_mean_kept(const struct selftune_look *look, size_t classes);
 
 /** Draws columns' means mu (d), whose noise has that variance, to 0 by what noise makes of them, and holds them to -1 .. 1.
  * factor: as of a look. */

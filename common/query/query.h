@@ -90,7 +90,6 @@ struct query_public {
     double records;
     double variance; /* of the noise on a count's sum; unit: records^2 */
     bool is_gaussian;
-    double moves; /* how far a record moves all that is asked with it, before the plan; unit: records */
     unsigned grid_bits; /* of the set */
     bool in_parts; /* a correlate deals its records out to parts, as up to protocol version 6 */
     size_t

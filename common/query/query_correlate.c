@@ -51,11 +51,7 @@ static uint32_t weight_most(const struct query *query, unsigned grid_bits)
 
 void query_plan_correlate(struct query *query, const struct query_public *known)
 {
-    const struct correlate_public own = {.records = known->records,
-                                         .variance = known->variance,
-                                         .columns = query->variable_count,
-                                         .is_gaussian = known->is_gaussian,
-                                         .moves = known->moves};
+    const struct correlate_public own = {.records = known->records, .variance = known->variance};
     if (known->in_parts) {
         set_parts(query, query->parts_are_asked ? query->parts : correlate_plan_parts(&own));
         return;

@@ -47,7 +47,9 @@ enum status task_run(struct private_vector *out, const struct task_input *input,
         return status;
     }
     out->groups = round_groups(stage, input->within);
-    out->group = (uint32_t)(input->slot % out->groups.count);
+    out->group = round_group(stage, input->within, input->slot);
+    out->away = input->away;
+    CHECK(!out->away || (stage->turns > 0 && out->groups.count > 1));
     out->count = out->groups.count > 1
                      ? out->groups.own
                      : round_answer_count(input->job, stage, input->within, input->expert_count);
@@ -55,7 +57,7 @@ enum status task_run(struct private_vector *out, const struct task_input *input,
     out->high = bounds.high;
     out->sensitivity = bounds.sensitivity;
     out->value = calloc(out->count, sizeof *out->value);
-    return out->value == NULL ? STATUS_NO_MEMORY : compute(out, input, why);
+    return out->value == NULL ? STATUS_NO_MEMORY : out->away ? STATUS_OK : compute(out, input, why);
 }
 
 enum status task_check(const struct job *job, const struct stage *stage, size_t record_count,

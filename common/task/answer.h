@@ -21,6 +21,7 @@ struct private_vector {
     struct round_groups
         groups; /* and which of them: what the gate places the numbers by, after the noise */
     uint32_t group;
+    bool away;   /* it is the others' turn: nothing of it is looked at */
     int64_t low; /* public bounds of every value; the gate clips to them */
     int64_t high;
     uint64_t sensitivity; /* of job/round.h: replace-one, grid units, from public numbers alone */
@@ -31,6 +32,7 @@ struct task_input {
     const struct stage *stage;
     uint32_t within; /* the round's number inside its stage */
     uint32_t slot;   /* of this agent among those that are asked, as the coordinator says */
+    bool away;       /* it is the others' turn: no record is looked at, and the answer is public */
     const struct dataset *data;  /* (m, d) all records */
     const size_t *order;         /* (m) the job's public permutation of the rows */
     const struct random *random; /* for the coins of Poisson sampling */

@@ -41,9 +41,8 @@ static double draw(struct seeded_random *seeded, const struct query_noise *noise
 
 /* One site's answer, with its own noise, where the sum has it: as the agent's gate does. */
 static void place(struct learn_alone *alone, int64_t *own, size_t count, struct round_groups groups,
-                  size_t site, const struct query_noise *noise)
+                  size_t group, const struct query_noise *noise)
 {
-    const size_t group = site % groups.count;
     for (size_t i = 0; i < groups.own; i++) {
         own[i] += (int64_t)draw(&alone->seeded, noise);
     }
@@ -71,6 +70,9 @@ static void release(struct learn_alone *alone, uint32_t within, double *deviatio
     const struct round_groups groups = round_groups(stage, within);
     const struct query_noise one = round_noise(&alone->job, stage, &bounds, 1);
     for (size_t a = 0; a < alone->sites; a++) {
+        if (!round_is_turn(stage, within, (uint32_t)a)) {
+            continue; /* the gate's zeros */
+        }
         const struct task_input input = {.job = &alone->job,
                                          .stage = stage,
                                          .within = within,
@@ -82,7 +84,7 @@ static void release(struct learn_alone *alone, uint32_t within, double *deviatio
         memset(own, 0, *count * sizeof *own);
         CHECK(answer_learn(own, &input) == STATUS_OK);
         if (groups.count > 1) {
-            place(alone, own, *count, groups, a, &one);
+            place(alone, own, *count, groups, round_group(stage, within, (uint32_t)a), &one);
         }
         for (size_t i = 0; i < *count; i++) {
             alone->sum[i] += own[i];
@@ -93,19 +95,20 @@ static void release(struct learn_alone *alone, uint32_t within, double *deviatio
     }
 }
 
-static void look(struct learn_alone *alone)
+static void look(struct learn_alone *alone, uint32_t within)
 {
     const struct stage *stage = alone->job.stage;
     double deviation;
     size_t count;
-    release(alone, 0, &deviation, &count);
-    const struct learn_summed summed = {.sum = alone->sum,
+    release(alone, within, &deviation, &count);
+    const struct learn_summed summed = {.within = within,
+                                        .shown = alone->state,
+                                        .sum = alone->sum,
                                         .records = (double)(alone->sites * alone->site_rows),
                                         .sites = (double)alone->sites,
                                         .deviation = deviation};
-    struct selftune_look seen;
-    learn_read_look(&seen, alone->value, stage, &summed);
-    CHECK(selftune_take_look(alone->state, &learn_stage(stage)->tune, &seen) == STATUS_OK);
+    double *told = alone->state + selftune_state_count(&learn_stage(stage)->tune);
+    CHECK(learn_take_look(alone->state, told, alone->value, stage, &summed) == STATUS_OK);
 }
 
 static void step(struct learn_alone *alone, uint32_t within)
@@ -184,7 +187,7 @@ void learn_alone_run(double *accuracy, double *auc, struct learn_alone *alone, u
     CHECK(selftune_begin(alone->state, &learn_stage(stage)->tune) == STATUS_OK);
     for (uint32_t within = 0; within < stage->rounds; within++) {
         if (learn_is_look(stage, within)) {
-            look(alone);
+            look(alone, within);
         } else {
             step(alone, within);
         }

@@ -9,6 +9,7 @@
 #include "dp/encode.h"
 #include "learn/dense.h"
 #include "learn/gradient.h"
+#include "learn/selftune_second.h"
 #include "task/learn/stage.h"
 
 #include <math.h>
@@ -58,10 +59,9 @@ static void add_counts(int64_t *value, const struct learn_stage *own, size_t cla
 }
 
 /* The sums of the record's own class, where each has its own: of the others it adds 0. */
-static void add_sums(int64_t *value, const struct stage *stage, const double *z, size_t d, double y,
-                     double kept)
+static void add_sums(int64_t *value, const struct learn_stage *own, const struct stage *stage,
+                     const double *z, size_t d, double y, double kept)
 {
-    const struct learn_stage *own = learn_stage(stage);
     const size_t blocks = learn_sum_count(stage) / learn_column_count(stage);
     const size_t wide = own->groups > 1 ? learn_own_columns(own) : d;
     for (size_t c = 0; c < blocks; c++) {
@@ -74,9 +74,9 @@ static void add_sums(int64_t *value, const struct stage *stage, const double *z,
 }
 
 /* z: (d) the columns that this site looks at */
-static void add_look(int64_t *value, const struct stage *stage, const double *z, size_t d, double y)
+static void add_look(int64_t *value, const struct learn_stage *own, const struct stage *stage,
+                     const double *z, size_t d, double y)
 {
-    const struct learn_stage *own = learn_stage(stage);
     const size_t classes = learn_class_count(stage);
     const bool clips = own->tune.sight == SIGHT_SUMS;
     const double kept = clips ? kept_of(own, z, d) : 1;
@@ -86,7 +86,7 @@ static void add_look(int64_t *value, const struct stage *stage, const double *z,
         add_counts(value, own, classes, y, own->weights.kept * kept);
         value += classes;
     }
-    add_sums(value, stage, z, d, y, kept);
+    add_sums(value, own, stage, z, d, y, kept);
     value += learn_sum_count(stage) / learn_column_count(stage) *
              (own->groups > 1 ? learn_own_columns(own) : d);
     for (size_t i = 0; !clips && i < d; i++) {
@@ -218,24 +218,56 @@ static enum status step(int64_t *value, const struct task_input *input,
 }
 
 /* Moves every groups-th column to the front: those of this site's group. Returns how many. */
-static size_t take_group(double *z, size_t columns, const struct learn_stage *own, uint32_t slot)
+static size_t take_group(double *z, size_t columns, const struct learn_stage *own, size_t group)
 {
-    const size_t group = slot % own->groups;
     if (own->groups <= 1) {
         return columns;
     }
-    const size_t mine = learn_group_columns(own, group);
+    const size_t mine = group < columns ? (columns - group - 1) / own->groups + 1 : 0;
     for (size_t i = 0; i < mine; i++) {
         z[i] = z[i * own->groups + group];
     }
     return mine;
 }
 
+/* The second look's columns, and where their middle is. */
+struct second {
+    double mu[SELFTUNE_FEATURES_MAX];
+    size_t column[SELFTUNE_FEATURES_MAX];
+    size_t count;
+};
+
+/* A state that no coordinator of ours sends chooses no columns. All of it is public. */
+static struct second second_of(const struct task_input *input)
+{
+    const struct selftune *tune = &learn_stage(input->stage)->tune;
+    struct second second = {.count = 0};
+    CHECK(input->experts != NULL);
+    if (selftune_check_shown(input->experts, tune) == STATUS_OK) {
+        const size_t d = tune->feature_count;
+        memcpy(second.mu, input->experts + selftune_shown_count(tune) - 2 * d,
+               d * sizeof *second.mu);
+        second.count = selftune_chosen(second.column, input->experts, tune);
+    }
+    return second;
+}
+
+/* Moves the chosen columns, less their middle, to the front. Returns how many there are. */
+static size_t take_chosen(double *z, const struct second *second)
+{
+    for (size_t i = 0; i < second->count; i++) {
+        z[i] = z[second->column[i]] - second->mu[second->column[i]];
+    }
+    return second->count;
+}
+
 enum status answer_learn(int64_t *value, const struct task_input *input)
 {
-    const struct learn_stage *own = learn_stage(input->stage);
+    struct learn_stage at = learn_at(learn_stage(input->stage), input->within);
+    const struct learn_stage *own = &at;
     const size_t d = own->tune.feature_count;
     const size_t columns = learn_column_count(input->stage);
+    const bool is_second = own->groups_second > 0 && input->within > 0;
     const struct round_rows rows =
         round_rows(input->stage, input->within, input->data->record_count);
     CHECK(rows.first + rows.count <= input->data->record_count &&
@@ -244,17 +276,24 @@ enum status answer_learn(int64_t *value, const struct task_input *input)
         CHECK(input->experts != NULL);
         return step(value, input, &rows);
     }
+    struct second second = {.count = 0};
+    if (is_second) {
+        second = second_of(input);
+        at.weights.sum = learn_second_sum(input->stage, second.count);
+    }
     double *z = malloc(columns * sizeof *z); /* a label that is a number is the first */
     if (z == NULL) {
         return STATUS_NO_MEMORY;
     }
+    const size_t group = round_group(input->stage, input->within, input->slot);
     for (uint64_t i = 0; i < rows.count; i++) {
         const size_t row = input->order[rows.first + i];
         z[0] = clamped(input->data->y[row]);
         take_columns(z + columns - d, input->data->x + row * input->data->feature_count, d,
                      schema_column_scale(&input->stage->schema));
-        const size_t mine = take_group(z, columns, own, input->slot);
-        add_look(value, input->stage, z, mine, input->data->y[row]);
+        const size_t seen = is_second ? take_chosen(z, &second) : columns;
+        const size_t mine = take_group(z, seen, own, group);
+        add_look(value, own, input->stage, z, mine, input->data->y[row]);
     }
     bytes_wipe(z, columns * sizeof *z);
     free(z);

@@ -26,6 +26,9 @@
  *
  * Where columns are dealt out to groups of sites, a site's answer has those of its group alone: d and B are of a group.
  *
+ * A second look is at columns less what the coordinator says, of which each is in [-2, 2], clipped alike: nothing changes. How many
+ * they are follows from the state. So does c1, and a site's columns together have what they have in the first look.
+ *
  * Sums of classes without squares: a record is shortened to the norm B (stage.h), and adds c3 times the share of it that is
  * left, at most c3, to its class. Records of two classes move the vector by at most 2 c0 + 2 c3 + 2 c1 B; in L2 by the root of
  * 2 c0^2 + 2 c3^2 + 2 c1^2 B^2. Records of one class by c3 + 2 c1 B at most; in L2 by the root of c3^2 + 4 c1^2 B^2.
@@ -46,7 +49,8 @@
 
 static struct round_groups groups_of(const struct stage *stage, uint32_t within)
 {
-    const struct learn_stage *own = learn_stage(stage);
+    const struct learn_stage at = learn_at(learn_stage(stage), within);
+    const struct learn_stage *own = &at;
     if (own->groups <= 1 || !learn_is_look(stage, within)) {
         return (struct round_groups){.count = 1};
     }
@@ -56,9 +60,9 @@ static struct round_groups groups_of(const struct stage *stage, uint32_t within)
 }
 
 /* Of one site's answer. */
-static size_t look_count(const struct stage *stage)
+static size_t look_count(const struct stage *stage, uint32_t within)
 {
-    const struct round_groups groups = groups_of(stage, 0);
+    const struct round_groups groups = groups_of(stage, within);
     return groups.count > 1 ? groups.own
                             : learn_class_count(stage) + learn_kept_count(stage) +
                                   learn_sum_count(stage) + learn_product_count(stage);
@@ -72,15 +76,15 @@ static size_t answer_count(const struct round_asked *asked)
         return groups.count * (groups.own + 2);
     }
     if (learn_is_look(stage, asked->within)) {
-        return look_count(stage);
+        return look_count(stage, asked->within);
     }
     return learn_gradient_count(stage) + learn_carried_count(stage);
 }
 
-static uint64_t look_sensitivity(const struct stage *stage)
+static uint64_t look_sensitivity(const struct stage *stage, uint32_t within)
 {
     const double whole = ldexp(1 + 0x1p-40, (int)learn_stage(stage)->look_bits);
-    const double count = (double)look_count(stage);
+    const double count = (double)look_count(stage, within);
     return (uint64_t)ceil(whole) +
            (uint64_t)ceil(learn_stage(stage)->tune.gaussian ? sqrt(count) : count);
 }
@@ -100,7 +104,8 @@ static uint64_t step_sensitivity(const struct stage *stage)
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
     const bool looks = learn_is_look(asked->stage, asked->within);
-    out->sensitivity = looks ? look_sensitivity(asked->stage) : step_sensitivity(asked->stage);
+    out->sensitivity =
+        looks ? look_sensitivity(asked->stage, asked->within) : step_sensitivity(asked->stage);
     /* Of one number, by one record: a weight is at most 1, and no gradient's number above its clip. */
     out->high = (int64_t)asked->stage->batch
                 << (looks ? learn_stage(asked->stage)->look_bits : LEARN_STEP_BITS);
@@ -232,11 +237,17 @@ static size_t look_lines(struct line *line, const struct stage *stage)
         (void)snprintf(line[count++].what, TERMS_TEXT_BYTES, "the sums of %zu columns", columns);
     } else {
         judge_sums(&line[count], stage);
-        line[count].groups = own->groups;
+        line[count].groups = own->groups_second > 0 ? own->groups / ROUND_FIRST_TURN : own->groups;
         const int used =
             snprintf(line[count].what, TERMS_TEXT_BYTES,
                      "the sums of %zu columns of each of %zu classes", columns, classes);
-        if (own->groups > 1) {
+        if (own->groups_second > 0) {
+            (void)snprintf(
+                line[count].what + used, TERMS_TEXT_BYTES - (size_t)used,
+                ", each column from one of %u groups of the first three in five sites; the other sites "
+                "look at the columns that these leave most unsure",
+                own->groups);
+        } else if (own->groups > 1) {
             (void)snprintf(line[count].what + used, TERMS_TEXT_BYTES - (size_t)used,
                            ", each column from one of %u groups of sites", own->groups);
         }
@@ -317,6 +328,8 @@ static enum status rehearse(struct rehearsal *out, const struct terms_setting *s
                               .noises = noise.is_gaussian ? 0 : noise.draws,
                               .step = ldexp(query_noise_deviation(&noise), -LEARN_STEP_BITS)};
     out->groups = own->groups;
+    out->groups_second = own->groups_second;
+    out->part_first = ROUND_FIRST_TURN;
     out->tune.bends = false; /* the made-up labels are of linear models */
     out->look_count = first / (look * own->weights.count);
     out->look_sum = first / (look * own->weights.sum);
@@ -336,7 +349,7 @@ static size_t state_count(const struct stage *stage)
 
 static enum round_input input_of(const struct stage *stage, uint32_t within)
 {
-    return learn_is_look(stage, within) ? INPUT_NONE : INPUT_STATE;
+    return learn_is_look(stage, within) && within == 0 ? INPUT_NONE : INPUT_STATE;
 }
 
 static size_t experts_changed(const struct stage *stage)

@@ -21,9 +21,15 @@ static size_t learner_count(const struct stage *stage)
                                          : selftune_state_count(&number.tune);
 }
 
+/* Then what the first of two looks has told, then what is expected. */
 size_t learn_state_count(const struct stage *stage)
 {
-    return learner_count(stage) + LEARN_EXPECTED_NUMBERS;
+    return learner_count(stage) + learn_told_count(stage) + LEARN_EXPECTED_NUMBERS;
+}
+
+static size_t expected_place(const struct stage *stage)
+{
+    return learn_state_count(stage) - LEARN_EXPECTED_NUMBERS;
 }
 
 static enum status start(struct outcome *outcome, const struct stage *stage)
@@ -36,7 +42,7 @@ static enum status start(struct outcome *outcome, const struct stage *stage)
                          : learn_stage(stage)->is_number ? selftune_number_begin(state, &number)
                                                          : selftune_begin(state, tune);
     if (status == STATUS_OK) {
-        learn_expect_nothing(state + learner_count(stage));
+        learn_expect_nothing(state + expected_place(stage));
         status = outcome_set_state(outcome, stage, state, count, selftune_shown_count(tune));
     }
     free(state);
@@ -48,13 +54,15 @@ static enum status close_look(double *state, double *value, const struct closing
                               double records, double deviation)
 {
     const struct learn_stage *own = learn_stage(closing->stage);
-    const struct learn_summed summed = {.sum = closing->sum,
+    const struct learn_summed summed = {.within = closing->within,
+                                        .shown = state,
+                                        .sum = closing->sum,
                                         .records = records,
                                         .sites = closing->record->as.round.agent_count,
                                         .deviation = deviation};
-    struct selftune_look look;
-    learn_read_look(&look, value, closing->stage, &summed);
     if (own->is_number) {
+        struct selftune_look look;
+        learn_read_look(&look, value, closing->stage, &summed);
         const struct selftune_number number = learn_number(closing->stage);
         const struct selftune_number_look seen = {.record_count = records,
                                                   .sum = look.sum,
@@ -63,7 +71,8 @@ static enum status close_look(double *state, double *value, const struct closing
                                                   .product_deviation = look.product_deviation};
         return selftune_number_take_look(state, &number, &seen);
     }
-    return selftune_take_look(state, &own->tune, &look);
+    return learn_take_look(state, state + learner_count(closing->stage), value, closing->stage,
+                           &summed);
 }
 
 /* A gradient of `clip` grid steps is one of length state[0], the clip that agents were told. */
@@ -115,7 +124,7 @@ static enum status close(struct closing *closing)
     }
     free(value);
     if (status == STATUS_OK && closing->within == 0) {
-        status = learn_expect(closing->rows + learner_count(stage), closing);
+        status = learn_expect(closing->rows + expected_place(stage), closing);
     }
     if (status != STATUS_OK) {
         return status;
@@ -195,7 +204,13 @@ static enum status add_models(struct outcome *outcome, const struct job *job,
 static bool is_state(const struct stage *stage, uint64_t bytes)
 {
     const size_t own = learner_count(stage);
-    return bytes == learn_state_count(stage) * sizeof(double) || bytes == own * sizeof(double) ||
+    if (bytes == learn_state_count(stage) * sizeof(double)) {
+        return true;
+    }
+    if (stage->turns > 0) { /* no such build made two looks */
+        return false;
+    }
+    return bytes == own * sizeof(double) ||
            (!learn_stage(stage)->is_number && bytes == (own - 1) * sizeof(double));
 }
 

@@ -5,6 +5,8 @@
 #include "base/bytes.h"
 #include "job/terms.h"
 #include "learn/rehearsal.h"
+#include "learn/selftune_second.h"
+#include "task/learn/look.h"
 #include "task/learn/said.h"
 #include "task/learn/stage.h"
 #include "task/task.h"
@@ -106,24 +108,51 @@ static enum status describe_expected(struct outcome_round *round, const struct o
                         PERCENT * expected[0], PERCENT * expected[1], PERCENT * expected[2]);
 }
 
-/* All rounds of a stage are charged alike. What Gaussian noise is charged by has no share of epsilon. */
+/* All rounds of a stage are charged alike, and of two looks a site has one. What Gaussian noise is charged by has no share of epsilon. */
 static enum status describe_share(struct outcome_round *round, const struct job *job,
                                   const struct stage *stage)
 {
-    const double part = PERCENT / stage->rounds;
+    const double part = PERCENT / (stage->turns > 0 ? 1 : stage->rounds);
     return learn_stage(stage)->tune.gaussian
                ? closing_note(round, " ", "with %.3g %% of the stage's zCDP", part)
                : closing_note(round, " ", "with %.3g %% of epsilon",
                               part * (double)stage->epsilon_micro / (double)job->epsilon_micro);
 }
 
-static enum status describe_look(struct outcome_round *round, const struct stage *stage)
+/* Of two looks: who looks, and how many columns the first one leaves to the second. */
+static enum status describe_turn(struct outcome_round *round, const struct outcome *outcome,
+                                 const struct stage *stage, uint32_t within)
+{
+    const struct learn_stage *own = learn_stage(stage);
+    const double *told = outcome->state + learn_state_count(stage) - LEARN_EXPECTED_NUMBERS -
+                         learn_told_count(stage);
+    if (within > 0) {
+        return closing_note(round, "; ",
+                            "the sites that had not looked did, at the %zu columns that were left "
+                            "most unsure, less their means",
+                            selftune_told_chosen(told));
+    }
+    const enum status status = closing_note(
+        round, " ",
+        "(three sites in five, each column at one of %u groups of them; no site looks twice)",
+        own->groups);
+    return status != STATUS_OK || outcome->state_is_old
+               ? status
+               : closing_note(round, ", ", "the other sites look next at %zu of the columns",
+                              selftune_told_chosen(told));
+}
+
+static enum status describe_look(struct outcome_round *round, const struct outcome *outcome,
+                                 const struct stage *stage, uint32_t within)
 {
     static const char *const seen[SIGHTS] = {[SIGHT_SUMS] = "each class's sums",
                                              [SIGHT_SQUARES] = "each class's sums and the squares",
                                              [SIGHT_PRODUCTS] =
                                                  "each class's sums and the products"};
     const struct learn_stage *own = learn_stage(stage);
+    if (within > 0) {
+        return describe_turn(round, outcome, stage, within);
+    }
     const bool one_sum = learn_sum_count(stage) == learn_column_count(stage);
     const char *what = own->is_number && own->tune.sight == SIGHT_SQUARES ? "means and squares"
                        : one_sum                                          ? "means and products"
@@ -131,6 +160,9 @@ static enum status describe_look(struct outcome_round *round, const struct stage
     const enum status status = closing_note(
         round, "; ", "looked at %s%s of %zu columns%s", own->is_number ? "" : "counts, ", what,
         own->tune.feature_count, own->is_number ? " and the label" : "");
+    if (status == STATUS_OK && stage->turns > 0) {
+        return describe_turn(round, outcome, stage, within);
+    }
     return status != STATUS_OK || own->groups <= 1
                ? status
                : closing_note(round, " ",
@@ -147,7 +179,7 @@ enum status learn_describe(struct outcome_round *round, const struct outcome *ou
     uint32_t within;
     (void)job_stage_of(job, record->as.round.round, &within);
     if (learn_is_look(stage, within)) {
-        status = describe_look(round, stage);
+        status = describe_look(round, outcome, stage, within);
     } else {
         status = closing_note(round, "; ", "step %u of %u%s",
                               within + (own->tune.sight != SIGHT_NONE ? 0 : 1), own->tune.steps,
@@ -157,7 +189,7 @@ enum status learn_describe(struct outcome_round *round, const struct outcome *ou
     if (status == STATUS_OK) {
         status = describe_share(round, job, stage);
     }
-    if (status == STATUS_OK && within == 0 && !last && learn_is_look(stage, within)) {
+    if (status == STATUS_OK && within == 0 && own->tune.steps > 0 && learn_is_look(stage, within)) {
         status = closing_note(round, ", ", "then %u step%s", own->tune.steps,
                               own->tune.steps == 1 ? "" : "s");
     }

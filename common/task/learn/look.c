@@ -1,8 +1,11 @@
 #include "task/learn/look.h"
 
+#include "learn/selftune_second.h"
+
 #include "job/round.h"
 
 #include <math.h>
+#include <string.h>
 
 #define DIFFERS_LEAST 3.0 /* times the noise's variance: less is chance, of few groups */
 #define SHARE_LITTLE  1e-3
@@ -17,6 +20,9 @@ size_t learn_look_numbers(const struct stage *stage)
 /* Where a look's numbers go. */
 struct reading {
     const struct stage *stage;
+    struct learn_stage own;               /* as it is in this look */
+    size_t column[SELFTUNE_FEATURES_MAX]; /* what it is at */
+    size_t columns;
     const struct learn_summed *summed;
     double unit;
     double *sum;
@@ -30,7 +36,7 @@ struct reading {
 /* All sites have looked at all columns. */
 static void read_all(const struct reading *to, const int64_t *from)
 {
-    const struct learn_weights *weights = &learn_stage(to->stage)->weights;
+    const struct learn_weights *weights = &to->own.weights;
     const size_t sums = learn_sum_count(to->stage);
     const size_t products = learn_product_count(to->stage);
     for (size_t i = 0; i < sums; i++) {
@@ -80,7 +86,7 @@ struct told {
 
 static double share_of(const struct reading *to, const struct group *group, size_t class)
 {
-    const double weight = learn_stage(to->stage)->weights.count;
+    const double weight = to->own.weights.count;
     return (double)group->own[class] * to->unit / weight / group->records;
 }
 
@@ -128,7 +134,7 @@ static double rescaled(double *unsure, const struct reading *to, const struct gr
 static double factor_of(const struct reading *to, const struct group *group, size_t column,
                         const struct told *told)
 {
-    const struct learn_stage *own = learn_stage(to->stage);
+    const struct learn_stage *own = &to->own;
     const double classes = (double)learn_class_count(to->stage);
     double mean = 0;
     for (size_t c = 0; c < learn_class_count(to->stage); c++) {
@@ -145,7 +151,7 @@ static void read_group(const struct reading *to, const struct group *group, size
                        const struct shares *shares)
 {
     struct told all = {.more = 0};
-    const struct learn_stage *own = learn_stage(to->stage);
+    const struct learn_stage *own = &to->own;
     const size_t d = own->tune.feature_count;
     const size_t mine = learn_own_columns(own);
     const size_t classes = learn_class_count(to->stage);
@@ -160,12 +166,14 @@ static void read_group(const struct reading *to, const struct group *group, size
         all.scaled += weight * ratio * ratio;
         all.weight += weight;
         all.unsure += unsure;
-        for (size_t i = 0, j = g; j < d; i++, j += own->groups) {
+        for (size_t i = 0, at = g; at < to->columns; i++, at += own->groups) {
+            const size_t j = to->column[at];
             to->sum[c * d + j] = scale * (double)from[c * mine + i] * to->unit / own->weights.sum;
         }
     }
     all.scaled /= all.weight;
-    for (size_t j = g; j < d; j += own->groups) {
+    for (size_t at = g; at < to->columns; at += own->groups) {
+        const size_t j = to->column[at];
         to->factor[j] = told ? factor_of(to, group, j, &all) : HUGE_VAL;
         to->part[j] = told ? group->records / to->summed->records : 0;
     }
@@ -173,6 +181,12 @@ static void read_group(const struct reading *to, const struct group *group, size
 
 static void read_groups(const struct reading *to, const struct round_groups *groups)
 {
+    const size_t d = to->own.tune.feature_count;
+    memset(to->sum, 0, learn_sum_count(to->stage) * sizeof *to->sum);
+    for (size_t j = 0; j < d; j++) {
+        to->factor[j] = HUGE_VAL; /* what the look is not at */
+        to->part[j] = 0;
+    }
     const size_t classes = learn_class_count(to->stage);
     struct shares shares = {.share = {0}};
     double records = 0;
@@ -200,28 +214,69 @@ static void read_groups(const struct reading *to, const struct round_groups *gro
     }
 }
 
-void learn_read_look(struct selftune_look *out, double *value, const struct stage *stage,
-                     const struct learn_summed *summed)
+/* Of two looks: who has looked in this one. */
+static struct learn_summed lookers_of(const struct stage *stage, const struct learn_summed *summed)
 {
+    const struct round_groups groups = round_groups(stage, summed->within);
+    struct learn_summed told = *summed;
+    if (stage->turns == 0) {
+        return told;
+    }
+    told.records = 0;
+    told.sites = 0;
+    const struct reading to = {.summed = summed};
+    for (size_t g = 0; g < groups.count; g++) {
+        const struct group group = group_of(&to, &groups, g);
+        told.records += group.records;
+        told.sites += group.sites;
+    }
+    told.records = fmin(fmax(told.records, 1), summed->records); /* nobody: no column is told of */
+    told.sites = fmin(fmax(told.sites, 1), summed->sites);
+    told.deviation *= sqrt(told.sites / summed->sites);
+    return told;
+}
+
+/* What the look is at: the second of two at the columns that the first one has chosen. */
+static void take_columns(struct reading *to)
+{
+    struct learn_stage *own = &to->own;
+    *own = learn_at(own, to->summed->within);
+    if (own->groups_second > 0 && to->summed->within > 0) {
+        to->columns = selftune_chosen(to->column, to->summed->shown, &own->tune);
+        own->weights.sum = learn_second_sum(to->stage, to->columns);
+        return;
+    }
+    to->columns = own->tune.feature_count;
+    for (size_t j = 0; j < to->columns; j++) {
+        to->column[j] = j;
+    }
+}
+
+void learn_read_look(struct selftune_look *out, double *value, const struct stage *stage,
+                     const struct learn_summed *whole_sum)
+{
+    const struct learn_summed lookers = lookers_of(stage, whole_sum);
+    const struct learn_summed *summed = &lookers;
     const struct learn_stage *own = learn_stage(stage);
-    const struct learn_weights *weights = &own->weights;
     const size_t classes = learn_class_count(stage);
     const size_t kept = learn_kept_count(stage);
     const double unit = ldexp(1, -(int)own->look_bits);
     const double noise = summed->deviation * unit;
     double *sum = value + classes + kept;
     double *product = sum + learn_sum_count(stage);
-    const struct reading to = {.stage = stage,
-                               .summed = summed,
-                               .unit = unit,
-                               .sum = sum,
-                               .product = product,
-                               .factor = product + learn_product_count(stage),
-                               .part =
-                                   product + learn_product_count(stage) + learn_column_count(stage),
-                               .sum_deviation = noise / weights->sum,
-                               .count_deviation = classes > 0 ? noise / weights->count : 0};
-    const struct round_groups groups = round_groups(stage, 0);
+    struct reading to = {.stage = stage,
+                         .own = *own,
+                         .summed = summed,
+                         .unit = unit,
+                         .sum = sum,
+                         .product = product,
+                         .factor = product + learn_product_count(stage),
+                         .part = product + learn_product_count(stage) + learn_column_count(stage),
+                         .count_deviation = classes > 0 ? noise / own->weights.count : 0};
+    take_columns(&to);
+    const struct learn_weights *weights = &to.own.weights;
+    to.sum_deviation = noise / weights->sum;
+    const struct round_groups groups = round_groups(stage, summed->within);
     for (size_t i = 0; i < classes + kept; i++) {
         double whole = 0;
         for (size_t g = 0; g < groups.count; g++) {
@@ -246,4 +301,43 @@ void learn_read_look(struct selftune_look *out, double *value, const struct stag
         .kept_deviation = kept > 0 ? noise / weights->kept : 0,
         .sum_deviation = noise / weights->sum,
         .product_deviation = learn_product_count(stage) > 0 ? noise / weights->product : 0};
+}
+
+size_t learn_told_count(const struct stage *stage)
+{
+    return stage->turns > 0 ? selftune_told_count(&learn_stage(stage)->tune) : 0;
+}
+
+/* What is known of the second look when the first one closes: those that have answered and not looked will look. */
+static struct selftune_second second_of(const struct stage *stage,
+                                        const struct learn_summed *summed,
+                                        const struct selftune_look *look)
+{
+    const struct learn_stage *own = learn_stage(stage);
+    const struct learn_summed lookers = lookers_of(stage, summed);
+    const double records = fmax(summed->records - look->record_count, 1);
+    const double sites = fmax(summed->sites - lookers.sites, 1);
+    const double groups = fmin(own->groups_second, sites);
+    const double one = summed->deviation * ldexp(1, -(int)own->look_bits) / sqrt(summed->sites);
+    return (struct selftune_second){.records = records + look->record_count,
+                                    .part = records / (records + look->record_count),
+                                    .groups = groups,
+                                    .deviation = one * sqrt(sites * groups) / records /
+                                                 learn_second_sum(stage, 1)};
+}
+
+enum status learn_take_look(double *state, double *told, double *value, const struct stage *stage,
+                            const struct learn_summed *summed)
+{
+    const struct selftune *tune = &learn_stage(stage)->tune;
+    struct selftune_look look;
+    learn_read_look(&look, value, stage, summed);
+    if (stage->turns == 0) {
+        return selftune_take_look(state, tune, &look);
+    }
+    if (summed->within > 0) {
+        return selftune_take_second(state, told, tune, &look);
+    }
+    const struct selftune_second second = second_of(stage, summed, &look);
+    return selftune_take_first(state, told, tune, &look, &second);
 }

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "job/job.h"
+#include "job/round.h"
 #include "learn/selftune.h"
 #include "learn/selftune_number.h"
 #include "learn/selftune_slope.h"
@@ -45,6 +46,8 @@ struct learn_stage {
     bool is_number;     /* the label */
     uint32_t
         groups; /* that a look's columns are dealt out to, each to the sites of one; 1: all sites look at all columns */
+    uint32_t
+        groups_second; /* as many of the sites that look second, at some of the columns; 0: nobody looks second */
     bool judged;        /* a later stage judges its experts, so it makes several */
     double noise;       /* of a number: struct selftune_number */
     const char *unbent; /* of classes: why products of columns are not tried; NULL: they are */
@@ -97,17 +100,18 @@ static inline size_t learn_class_count(const struct stage *stage)
     return own->is_number ? 0 : selftune_class_count(&own->tune);
 }
 
+/** Returns the stage as it is in one of two looks. */
+static inline struct learn_stage learn_at(const struct learn_stage *own, uint32_t within)
+{
+    struct learn_stage at = *own;
+    at.groups = own->groups_second > 0 && within > 0 ? own->groups_second : own->groups;
+    return at;
+}
+
 /** Returns how many columns one site looks at: those of its group, and of the last groups one that is always 0. */
 static inline size_t learn_own_columns(const struct learn_stage *own)
 {
     return own->groups > 1 ? (own->tune.feature_count + own->groups - 1) / own->groups
-                           : own->tune.feature_count;
-}
-
-/** Returns how many of these there are in a group. */
-static inline size_t learn_group_columns(const struct learn_stage *own, size_t group)
-{
-    return own->groups > 1 ? (own->tune.feature_count - group + own->groups - 1) / own->groups
                            : own->tune.feature_count;
 }
 
@@ -151,7 +155,19 @@ static inline size_t learn_gradient_count(const struct stage *stage)
 
 static inline bool learn_is_look(const struct stage *stage, uint32_t within)
 {
-    return learn_stage(stage)->tune.sight != SIGHT_NONE && within == 0;
+    const struct learn_stage *own = learn_stage(stage);
+    return own->tune.sight != SIGHT_NONE && within < (own->groups_second > 0 ? ROUND_TURNS : 1);
+}
+
+/** Returns the weight of a column's sums in the second look, at so many columns: as in the first, a record moves all of a site's
+ * columns by 1 at most, less what counts have. */
+static inline double learn_second_sum(const struct stage *stage, size_t columns)
+{
+    const struct learn_stage *own = learn_stage(stage);
+    const size_t groups = own->groups_second;
+    const size_t each = (columns + groups - 1) / groups;
+    return own->weights.sum * (learn_reach(own, learn_own_columns(own)) / learn_reach(own, 1)) /
+           fmax((double)each, 1);
 }
 
 /** Returns how many sums of columns a look has. */

@@ -5,6 +5,7 @@
  * the same plan from the same text. */
 
 #include "job/reach.h"
+#include "job/round.h"
 #include "job/trust.h"
 #include "task/learn/plan.h"
 #include "task/learn/stage.h"
@@ -148,6 +149,7 @@ static void plan_classes(struct learn_stage *own, const struct learn_prospect *p
     own->tune.quantile = 0.3;
     own->tune.steps = learn_steps(prospect, own);
     own->groups = learn_groups(prospect, own);
+    own->groups_second = learn_second(prospect, own);
 }
 
 /* Whether a later stage learns, too: it may go on from the model, as an `update` does from one of the map that it has itself. */
@@ -222,7 +224,9 @@ static enum status build(const struct drafting *drafting, size_t index)
         own->tune.bends = stage->schema.map.kind == MAP_PRODUCTS;
         own->unbent = own->tune.bends ? NULL : why_unbent(drafting, index, own, &prospect);
     }
-    stage->rounds = own->tune.steps + (own->tune.sight != SIGHT_NONE ? 1 : 0);
+    stage->turns = own->groups_second > 0 ? ROUND_TURNS : 0;
+    stage->rounds = own->tune.steps + stage->turns;
+    stage->rounds += stage->turns == 0 && own->tune.sight != SIGHT_NONE ? 1 : 0;
     if (own->tune.gaussian) {
         stage->epsilon_micro = 0;
         return stage_take_gaussian(drafting, index);

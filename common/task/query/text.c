@@ -139,7 +139,6 @@ static void plan_questions(const struct drafting *drafting, struct stage *stage,
                                 .records = (double)job->cohort_min * stage->batch,
                                 .variance = (gaussian ? 1 : 2) * draws * deviation * deviation,
                                 .is_gaussian = gaussian,
-                                .moves = ldexp(moves, -(int)stage->grid_bits),
                                 .grid_bits = stage->grid_bits,
                                 .in_parts = drafting->age != JOB_OF_NOW,
                                 .sites = by_site ? job->cohort_min : 0});

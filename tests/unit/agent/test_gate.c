@@ -441,3 +441,25 @@ Test(gate, a_part_of_a_shared_round_is_placed_behind_the_noise)
         cr_expect_eq(placed[i], wanted, "%zu", i);
     }
 }
+
+/* It has looked at nothing: neither its numbers nor its noise leave, and it is counted in no group. */
+Test(gate, of_an_agent_whose_turn_it_is_not_zeros_leave)
+{
+    enum { GROUPS = 3, WHOLE = GROUPS * (COUNT + 2) };
+    struct gate *gate = new_gate(1000000);
+    struct private_vector vector = vector_of(3);
+    struct gate_request request = request_of(0, 400000);
+    struct record record;
+    struct slice blob;
+    int64_t placed[WHOLE] = {0};
+    vector.groups = (struct round_groups){.count = GROUPS, .own = COUNT};
+    vector.group = 1;
+    vector.away = true;
+    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_OK);
+    cr_assert_eq(blob.size, 8 * (size_t)WHOLE);
+    decode_words_add(placed, blob.data, WHOLE, 8);
+    for (size_t i = 0; i < WHOLE; i++) {
+        cr_expect_eq(placed[i], 0, "%zu", i);
+    }
+    gate_free(gate);
+}

@@ -137,3 +137,64 @@ Test(close_learn, expects_the_same_of_the_same_text, .init = setup, .fini = tear
     cr_expect_lt(expected[2][0], expected[0][0]);
     cr_expect_neq(memcmp(expected[2], expected[3], sizeof expected[2]), 0);
 }
+
+enum { TURNS_COLUMNS = 40, TURNS_STATE = 1024 };
+
+/* A job whose sites look by turns. */
+static void begin_turns(char text[static 4096])
+{
+    size_t used = (size_t)snprintf(text, 4096,
+                                   "hedgerow: 1\njob: toy\ndata:\n"
+                                   "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+                                   "  features:\n");
+    for (int j = 0; j < TURNS_COLUMNS; j++) {
+        used += (size_t)snprintf(text + used, 4096 - used,
+                                 "    - {column: c%d, centre: 0, half_width: 1}\n", j);
+    }
+    (void)snprintf(text + used, 4096 - used,
+                   "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1}\n"
+                   "cohort: {minimum: 5, records: 90, join_deadline_s: 1, deadline_s: 1}\n"
+                   "stages:\n  - {task: learn}\n");
+    history_begin(&job, &outcome, text);
+}
+
+Test(close_learn, says_who_looks_when_sites_take_turns, .fini = teardown)
+{
+    static char text[4096];
+    static double state[TURNS_STATE];
+    begin_turns(text);
+    const size_t own = selftune_state_count(&learn_stage(&job.stage[0])->tune);
+    const size_t count = learn_state_count(&job.stage[0]);
+    cr_assert(job.stage[0].turns == 2 && count <= TURNS_STATE);
+    for (size_t i = 0; i < count; i++) {
+        state[i] = 0.5;
+    }
+    state[own + 1] = 9; /* columns that the first look has left to the second */
+    learn_expect_nothing(state + count - LEARN_EXPECTED_NUMBERS);
+    const char *first = said(state, 0);
+    cr_expect_not_null(strstr(first, "three sites in five"), "%s", first);
+    cr_expect_not_null(strstr(first, "the other sites look next at 9 of the columns"), "%s", first);
+    cr_expect_not_null(strstr(first, "with 100 % of epsilon"), "%s", first);
+    cr_expect_null(strstr(first, "then "), "%s", first);
+    const char *second = said(state, 1);
+    cr_expect_not_null(strstr(second, "did, at the 9 columns that were left most unsure"), "%s",
+                       second);
+    cr_expect_not_null(strstr(second, "with 100 % of epsilon"), "%s", second);
+}
+
+/* What the first look has told is in the state, and no other size is one. */
+Test(close_learn, a_state_between_two_looks_is_read_back, .fini = teardown)
+{
+    static char text[4096];
+    static double state[TURNS_STATE];
+    begin_turns(text);
+    const size_t own = selftune_state_count(&learn_stage(&job.stage[0])->tune);
+    const size_t count = learn_state_count(&job.stage[0]);
+    for (size_t i = 0; i < count; i++) {
+        state[i] = 0.5 + (double)i / TURNS_STATE;
+    }
+    cr_expect_eq(add(state, own), STATUS_CORRUPT);
+    cr_expect_eq(add(state, own + LEARN_EXPECTED_NUMBERS), STATUS_CORRUPT);
+    cr_assert_eq(add(state, count), STATUS_OK);
+    cr_expect_eq(memcmp(outcome.state, state, count * sizeof *state), 0);
+}

@@ -93,6 +93,7 @@ static void plan_other(struct rehearsal *out, struct job *job, const struct case
         out->step = 2 * sqrt(2.0 * out->noises) * (1.0 + wanted->other_steps) / wanted->epsilon;
     }
     out->tune.steps = wanted->other_steps;
+    out->groups_second = wanted->other_steps > 0 ? 0 : out->groups_second; /* then all look once */
 }
 
 static void compare(const struct case_of *wanted)

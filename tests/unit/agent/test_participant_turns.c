@@ -1,0 +1,175 @@
+/* Where sites take turns each looks once and pays once, whatever slot the coordinator gives it in the second round, and whatever
+ * became of the program in between. The policy allows just what the job costs. */
+
+#include "timed.h"
+
+#include "crypto/digest.h"
+#include "learn/selftune.h"
+#include "protocol/wire.h"
+#include "task/learn/stage.h"
+#include "tests/support/dictionary_of.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 40, ROWS = 60, EPSILON_MICRO = 100000, STATE_MOST = 1024, TABLE_BYTES = 16384 };
+
+static char table[TABLE_BYTES];
+static double state[STATE_MOST];
+static size_t state_count;
+
+static void write_text(char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(
+        text, size,
+        "hedgerow: 1\njob: t\ndata:\n  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+        "  features:\n");
+    for (int j = 0; j < COLUMNS; j++) {
+        used += (size_t)snprintf(text + used, size - used,
+                                 "  - {column: c%d, centre: 0, half_width: 1}\n", j);
+    }
+    used += (size_t)snprintf(text + used, size - used,
+                             "privacy: {unit: record, neighbours: replace_one, trust: local, "
+                             "epsilon: 0.1, delta: 0}\n"
+                             "cohort: {minimum: 5, records: %d, deadline_s: 10}\n"
+                             "stages: [{task: learn}]\n",
+                             ROWS);
+    cr_assert_lt(used, size);
+}
+
+static void write_table(void)
+{
+    size_t used = 0;
+    for (int i = -1; i < ROWS; i++) {
+        for (int j = 0; j < COLUMNS; j++) {
+            used += (size_t)snprintf(table + used, sizeof table - used, i < 0 ? "c%d," : "0.%d,",
+                                     i < 0 ? j : (i + j) % 10);
+        }
+        used += (size_t)snprintf(table + used, sizeof table - used, "%s\n",
+                                 i < 0        ? "y"
+                                 : i % 2 == 0 ? "0"
+                                              : "1");
+    }
+    cr_assert_lt(used + 1, sizeof table);
+}
+
+/* What the first look has made: some columns are left to the second. */
+static void write_state(const struct stage *stage)
+{
+    const struct selftune *tune = &learn_stage(stage)->tune;
+    state_count = selftune_shown_count(tune);
+    cr_assert(stage->turns == 2 && stage->rounds == 2 && state_count <= STATE_MOST);
+    memset(state, 0, sizeof state);
+    state[0] = 1;
+    for (size_t j = 0; j < COLUMNS; j += 4) {
+        state[state_count - COLUMNS + j] = 2;
+    }
+    cr_assert_eq(selftune_check_shown(state, tune), STATUS_OK);
+}
+
+static void join(struct timed *bench)
+{
+    struct message welcome = timed_welcome(&bench->job);
+    const struct message piece = {.kind = MESSAGE_PIECE, .as.piece.digest = bench->job.text_digest};
+    welcome.as.welcome.older = JOB_OF_6; /* what a coordinator says of a job by turns */
+    timed_give(bench, &welcome, (struct slice){0});
+    timed_give(bench, &piece, (struct slice){bench->text, bench->job.text_bytes});
+    timed_settle(bench);
+}
+
+static void begin(struct timed *bench)
+{
+    struct job job;
+    struct why why = {{0}};
+    timed_init(bench, 10);
+    timed_stop(bench);
+    write_text(bench->text, sizeof bench->text);
+    write_table();
+    const struct slice text = {bench->text, strlen(bench->text)};
+    cr_assert_eq(job_parse(&job, text, "t", &why), STATUS_OK, "%s", why.text);
+    write_state(job.stage);
+    job_free(&job);
+    free(bench->dictionary.column);
+    bench->dictionary = dictionary_of_text(text, 2);
+    bench->records = table;
+    bench->policy.epsilon_micro = EPSILON_MICRO;
+    bench->policy.cohort_min = 5;
+    bench->policy.task_allowed[TASK_LEARN] = true;
+    timed_name_job(&bench->job, text, 1);
+    timed_start(bench);
+    join(bench);
+}
+
+static void ask(struct timed *bench, uint32_t round, uint32_t slot)
+{
+    struct artifact input = {.bytes = state_count * sizeof *state};
+    const struct slice bytes = {state, input.bytes};
+    digest_sha256(&input.digest, &bytes, 1);
+    struct message invite = timed_invitation(bench, round, round > 0 ? &input : NULL);
+    const struct message piece = {.kind = MESSAGE_PIECE, .as.piece.digest = input.digest};
+    invite.as.invite.slot = slot;
+    bench->now_ms += 2 * SLOT_MS;
+    timed_tick(bench);
+    timed_give(bench, &invite, (struct slice){0});
+    if (round > 0) {
+        timed_give(bench, &piece, bytes);
+    }
+    for (int i = 0; i < 3; i++) {
+        timed_settle(bench);
+        bench->now_ms += SLOT_MS;
+        timed_tick(bench);
+    }
+}
+
+static struct charge charge_at(const struct timed *bench, size_t at)
+{
+    struct record record;
+    cr_assert_lt(at, bench->body_count, "it did not answer");
+    cr_assert_eq(wire_decode_record(&record, (struct slice){bench->body[at], bench->body_size[at]}),
+                 STATUS_OK);
+    cr_assert_eq(record.kind, RECORD_ANSWER);
+    cr_expect_eq(record.as.answer.charge.epsilon_micro, EPSILON_MICRO);
+    cr_expect_eq(record.as.answer.charge.row_count, ROWS, "what it tells the coordinator");
+    return record.as.answer.charge;
+}
+
+static bool has_looked(struct charge charge)
+{
+    return charge.row_first == ROWS;
+}
+
+/* Each way of a coordinator to give slots. */
+Test(participant_turns, a_site_looks_once_whatever_slots_it_is_given)
+{
+    for (uint32_t slots = 0; slots < 8; slots++) {
+        const uint32_t first = slots % 2;
+        struct timed bench;
+        begin(&bench);
+        ask(&bench, 0, first);
+        if (slots >= 4) { /* killed between the looks: only the journal is left */
+            timed_stop(&bench);
+            timed_start(&bench);
+            join(&bench);
+        }
+        ask(&bench, 1, slots / 2 % 2);
+        cr_assert_eq(bench.body_count, 3, "the job and two answers, %u: %s", slots, bench.told);
+        const struct charge one = charge_at(&bench, 1);
+        const struct charge two = charge_at(&bench, 2);
+        cr_expect_eq(has_looked(one), first == 0, "%u", slots);
+        cr_expect_eq(has_looked(two), first == 1, "%u", slots);
+        cr_expect(digest_equal(&one.pass, &two.pass), "one pass, paid once");
+        cr_expect_geq(two.row_first, one.row_first + one.row_count, "in the order of time");
+        timed_free(&bench);
+    }
+}
+
+Test(participant_turns, a_site_that_was_not_there_looks_second)
+{
+    struct timed bench;
+    begin(&bench);
+    ask(&bench, 1, 0);
+    cr_expect(has_looked(charge_at(&bench, 1)));
+    timed_free(&bench);
+}
