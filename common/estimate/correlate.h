@@ -10,13 +10,14 @@
  * r = c_ij / sqrt(c_ii c_jj), c the covariances. The noise enters by the gradient g of r in the first cells. What the sample does
  * is the sum of psi^2 over the records, psi = g' a record's cells: a polynomial of degree 4.
  *
- *   W > 0   that sum follows from the moments, with noise of a known deviation e. Half of e is added
+ *   W > 0   that sum follows from the moments, with noise of a known deviation e. 0.55 e^2/(e + v) is added, v the noise on r, and what few
+ *           records may make
  *   else    a bound that holds for every distribution on the ranges. With x, y the columns in standard deviations the
  *           variance of r is E psi^2 / n, psi = x y - r (x^2 + y^2)/2, and E psi^2 <= max |psi| E |psi| <= max |psi| (1 - r^2):
  *           psi is (1 - r^2)/2 times the difference of two squares of mean 1. Of two columns of two values it is known.
  *
- * The bound also serves with W > 0, where it is less. Why half of e: docs/STUDY.md, and test_correlate_fourth. Where W is at most the
- * deviation of a cell's noise, e is at most 1.24 times what the noise itself does to r, for columns of mean 0.
+ * The bound also serves with W > 0, where it is less. docs/STUDY.md says why so much is added. Where W is at most the deviation of a
+ * cell's noise, e is at most 1.24 v for columns of mean 0.
  *
  * An interval is the rho that are not rejected: the sampling error is taken to be proportional to 1 - rho^2 (its root, for the
  * bound), the noise as it is. Nothing is made positive definite before. */
@@ -113,12 +114,18 @@ struct correlate_public {
     double records;
     double
         variance; /* of the noise on a cell, in correlate_plan without fourth moments; unit: records^2 */
+
+    /* for correlate_plan alone */
+    size_t columns;
+    bool is_gaussian;
+    double
+        moves; /* how far a record moves all that is asked, without fourth moments; 0: this question alone */
 };
 
-/** Returns the weight of fourth moments: the largest power of 2 that is at most half of the deviation of a cell's noise, 1 at least. With
- * more, what they leave uncertain lengthens some intervals by more than 1.3 (docs/STUDY.md). 0, none: where the noise is so much larger
- * than the bound on the sampling error that the bound lengthens an interval by 1.08 at most, of values that spread by a sixth of the
- * range and correlate by a half. most: of the weight, a power of 2; 0: there is none. */
+/** Returns the weight of fourth moments: the largest power of 2 that is at most half of the deviation that a cell's noise then has, 1 at
+ * least. With more, what they leave uncertain lengthens some intervals by more than 1.3 (docs/STUDY.md). 0, none: where the noise is so
+ * much larger than the bound on the sampling error that the bound lengthens an interval by 1.08 at most, of values that spread by a
+ * sixth of the range and correlate by a half. most: of the weight, a power of 2; 0: there is none. */
 uint32_t correlate_plan(const struct correlate_public *known, uint32_t most);
 
 /** Returns how many parts records were dealt out to up to protocol version 6, whose sums are added up: 1, 8, 16 or 32. */

@@ -28,13 +28,27 @@ static bool does_bound(const struct correlate_public *known)
     return noise + bound <= bound_longer_most * bound_longer_most * (noise + left * left / n);
 }
 
+/* What noise a cell has with fourth moments of a weight, as a deviation. */
+static double deviation_with(const struct correlate_public *known, uint32_t fourth)
+{
+    const double d1 = (double)(known->columns + 1);
+    const double by = 1 / (double)fourth;
+    const double l1 = (double)correlate_fourth_moves(known->columns) / 4 * by;
+    const double l2 = sqrt((double)correlate_fourth_squared(known->columns)) / 4 * by;
+    const double alone = known->is_gaussian ? d1 : d1 * d1 / 2;
+    const double moves = known->moves > 0 ? known->moves : alone;
+    const double growth =
+        known->is_gaussian ? sqrt(moves * moves + l2 * l2) / moves : (moves + l1) / moves;
+    return sqrt(known->variance) * growth;
+}
+
 uint32_t correlate_plan(const struct correlate_public *known, uint32_t most)
 {
     uint32_t fourth = 1;
     if (most == 0 || does_bound(known)) {
         return 0;
     }
-    while (2 * fourth <= most && 2 * fourth <= weight_most * sqrt(known->variance)) {
+    while (2 * fourth <= most && 2 * fourth <= weight_most * deviation_with(known, 2 * fourth)) {
         fourth *= 2;
     }
     return fourth;

@@ -70,7 +70,7 @@ double correlate_doubt_added(double doubt, double noise)
     return doubt > 0 ? 0.55 * doubt * doubt / (doubt + noise) : 0;
 }
 
-/* Beyond this, of either sign, few records differ: of columns that are not of two values each. */
+/* Beyond this, of either sign, few records differ. */
 static const double close = 0.95;
 
 static double influence(double x, double y, double r)
@@ -177,11 +177,12 @@ static double bound_of(double *influence, const struct correlate *all,
            all->records;
 }
 
-/* Where few records differ, that sum is of few of them. Of n numbers of at most m the variance is m times their sum at most; and where
- * none is in the sample, some may be there. */
-static double doubt_of_few(double sampling, double most)
+/* Where a few records make most of the sampling error, the sum of their squares is in doubt: of n squares of at most m^2 the variance is m^2
+ * times their sum at most, and where no such record is in the sample, some may be there. Half of the deviation serves, and all
+ * of it where few records differ: less holds too seldom (docs/STUDY.md). */
+static double doubt_of_few(double sampling, double most, double r)
 {
-    return most * sqrt(sampling + most * most);
+    return (fabs(r) > close ? 1 : 0.5) * most * sqrt(sampling + most * most);
 }
 
 /* The inversion's variances are those at r; below, where r is beyond 1, at what is nearly 1. */
@@ -203,7 +204,7 @@ static struct inversion inversion_of(const struct correlate *all, const struct c
     if (all->moments->fourth > 0 && !are_two) {
         *sampling = correlate_sampling(&doubt, all, &gradient, pair);
         doubt = correlate_doubt_added(doubt, *noise);
-        doubt += fabs(pair->r) > close ? doubt_of_few(*sampling, influence / all->records) : 0;
+        doubt += doubt_of_few(*sampling, influence / all->records, pair->r);
     }
     if (all->moments->fourth == 0 || are_two || *sampling + doubt > bound) {
         *sampling = bound;

@@ -121,7 +121,8 @@ struct message {
             uint32_t version;
             struct job_name job;
             uint32_t rounds_closed;
-            uint32_t older; /* 0: a program of this version has begun the job; else job_parse_older's age, at most JOB_AGE_MOST */
+            uint32_t
+                older; /* 0: a program of this version has begun the job; else job_parse_older's age, at most JOB_AGE_MOST */
         } welcome;
         struct {
             struct digest job;

@@ -239,6 +239,11 @@ bool query_has_note(const struct query *query, struct why *note)
             at, query->text);
         return true;
     }
+    if (query->parts_asked > 0) {
+        why_set(note, "`in %zu parts` of \"%s\" has no effect since protocol version 7: remove it",
+                query->parts_asked, query->text);
+        return true;
+    }
     const bool is_picked = picks_its_own(query);
     if (is_picked) {
         why_set(

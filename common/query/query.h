@@ -90,6 +90,8 @@ struct query_public {
     double records;
     double variance; /* of the noise on a count's sum; unit: records^2 */
     bool is_gaussian;
+    double
+        moves; /* how far a record moves all that is asked with it, before the plan; unit: records */
     unsigned grid_bits; /* of the set */
     bool in_parts; /* a correlate deals its records out to parts, as up to protocol version 6 */
     size_t
@@ -135,7 +137,7 @@ struct query {
     size_t variable_count;
     uint32_t fourth; /* of a correlate: the weight of its fourth moments, a power of 2; 0: none */
     size_t parts;    /* of a correlate: 1 since protocol version 7 */
-    bool parts_are_asked;
+    size_t parts_asked; /* by the text, which no longer has an effect; 0: it says nothing */
     enum regress_family family;
     bool steps_are_asked;        /* by the text; else query_plan chooses them */
     struct query_public planned; /* what query_plan was told; records 0: it was not asked */
@@ -150,7 +152,6 @@ struct query_names {
     const struct query_score
         *score; /* (score_count) models to judge, kept by the questions that do */
     size_t score_count;
-    bool in_parts; /* a program of protocol version 6 or before has begun the job */
 };
 
 /**

@@ -12,7 +12,7 @@
 
 /* A question as it would be asked again. */
 struct advised {
-    struct query query; /* planned anew: more epsilon or records make more steps, levels or parts */
+    struct query query; /* planned anew: more epsilon or records make more steps or levels */
     double variance;    /* of the noise on a cell; unit: records^2 */
     double times;       /* how many times the records there would be */
 };

@@ -15,13 +15,14 @@ size_t correlate_answers(const struct query *query)
     return 1 + query->variable_count * (query->variable_count - 1);
 }
 
-static void say_how(struct query_answer *answer, const struct query *query)
+static void say_how(struct query_answer *answer, const struct query *query, bool are_two)
 {
     if (isnan(answer->value)) {
         return;
     }
     (void)snprintf(answer->note, sizeof answer->note, "%s",
-                   query->fourth > 0
+                   are_two ? "the interval follows from the table of the two columns"
+                   : query->fourth > 0
                        ? "the interval takes the sampling error from sums of fourth powers"
                        : "the interval allows any distribution on the public ranges");
 }
@@ -97,7 +98,7 @@ static void tell_pair(struct query_answer *answer, const struct answering *answe
         advice = advice_search(answering, does_pair, &refused);
     }
     table_tell_advised(&answer[0], answering, &figure, "correlation", &advice);
-    say_how(&answer[0], query);
+    say_how(&answer[0], query, all->moments->is_two[i] && all->moments->is_two[j]);
     (void)snprintf(part, sizeof part, "%s with %s", first, second);
     query_answer_name(&answer[0], query, part);
     table_tell_advised(&answer[1], answering, &test, "p-value", &advice);

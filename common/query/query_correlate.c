@@ -11,7 +11,7 @@
 enum {
     CELL_BITS = 24,   /* of a number in [-1, 1], whose products then have twice as many */
     FOURTH_BITS = 12, /* of one that is multiplied four times */
-    BITS_BELOW = 12   /* of a fourth moment of weight 1, that its weight leaves */
+    BITS_BELOW = 14   /* of a fourth moment of weight 1, that its weight leaves */
 };
 
 static void set_fourth(struct query *query, uint32_t fourth)
@@ -51,9 +51,13 @@ static uint32_t weight_most(const struct query *query, unsigned grid_bits)
 
 void query_plan_correlate(struct query *query, const struct query_public *known)
 {
-    const struct correlate_public own = {.records = known->records, .variance = known->variance};
+    const struct correlate_public own = {.records = known->records,
+                                         .variance = known->variance,
+                                         .columns = query->variable_count,
+                                         .is_gaussian = known->is_gaussian,
+                                         .moves = known->moves};
     if (known->in_parts) {
-        set_parts(query, query->parts_are_asked ? query->parts : correlate_plan_parts(&own));
+        set_parts(query, query->parts_asked > 0 ? query->parts_asked : correlate_plan_parts(&own));
         return;
     }
     set_fourth(query, correlate_plan(&own, weight_most(query, known->grid_bits)));
@@ -154,16 +158,12 @@ static enum status read_columns(struct reading *reading)
     return status;
 }
 
-/* 8 parts; of a job of before */
+/* 8 parts: texts of before may say so, and are read by whoever reads an old journal. */
 static enum status read_parts(struct reading *reading)
 {
     struct reader *reader = &reading->reader;
     const struct token token = reader->token;
     double parts = 0;
-    if (!reader->in_parts) {
-        return reader_refuse(reader, "correlations have no parts since protocol version 7: remove "
-                                     "`in N parts`");
-    }
     const enum status status = reader_number(reader, &parts, "a number of parts should stand here");
     if (status != STATUS_OK) {
         return status;
@@ -172,8 +172,7 @@ static enum status read_parts(struct reading *reading)
         reader->token = token;
         return reader_refuse(reader, "parts are 1, 8, 16 or 32");
     }
-    set_parts(reading->query, (size_t)parts);
-    reading->query->parts_are_asked = true;
+    reading->query->parts_asked = (size_t)parts;
     return reader_accept(reader, "parts")
                ? STATUS_OK
                : reader_refuse(reader, "the word parts should stand here");

@@ -297,7 +297,6 @@ enum status query_parse(struct query *query, struct slice text, const struct que
     reader_init(&reading.reader, text, names->schema, why);
     reading.reader.score = names->score;
     reading.reader.score_count = names->score_count;
-    reading.reader.in_parts = names->in_parts;
     if (text.size >= QUERY_TEXT_BYTES) {
         return why_refuse(why, "it is longer than %d characters: split it", QUERY_TEXT_BYTES - 1);
     }

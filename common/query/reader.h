@@ -37,7 +37,6 @@ struct reader {
     const struct schema *schema;
     const struct query_score *score; /* (score_count) models that questions name */
     size_t score_count;
-    bool in_parts; /* struct query_names */
     struct why *why; /* may be NULL */
 };
 

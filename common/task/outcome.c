@@ -307,8 +307,8 @@ enum status outcome_add(struct outcome *outcome, const struct job *job, const st
         outcome->begun = true;
         outcome->job_name = record->as.job.job;
         outcome->trees = record->as.job.trees;
-        outcome->age = job_age_of(record->as.job.trees, record->as.job.shares,
-                                  record->as.job.protocol);
+        outcome->age =
+            job_age_of(record->as.job.trees, record->as.job.shares, record->as.job.protocol);
         return start_stage(outcome, job);
     case RECORD_ROUND:
         return add_round(outcome, job, record, blob);

@@ -200,7 +200,7 @@ Test(query_sensitivity, of_fourth_moments_is_not_passed)
         "correlate: [age, sex, kappa, death]",
     };
     for (size_t i = 0; i < sizeof text / sizeof text[0]; i++) {
-        for (unsigned bits = 12; bits <= QUERY_BITS_MAX; bits += 3) {
+        for (unsigned bits = 15; bits <= QUERY_BITS_MAX; bits += 3) {
             for (double variance = 1; variance < 3000; variance *= 16) {
                 const struct query_public known = {
                     .records = 25000, .variance = variance, .grid_bits = bits};
@@ -208,7 +208,7 @@ Test(query_sensitivity, of_fourth_moments_is_not_passed)
                 struct apart charged = {0, 0};
                 cr_assert(query_parse(&query, slice_of(text[i]), &toy_names, NULL) == STATUS_OK);
                 query_plan(&query, &known);
-                cr_assert(query.fourth > 0 && query.fourth <= 1u << (bits - 12));
+                cr_assert(query.fourth > 0 && query.fourth <= 1u << (bits - 14));
                 const struct apart most = farthest_of(query_add, &query, bits, 0, &charged);
                 cr_expect(most.l1 <= charged.l1 && (double)most.l1 > 0.7 * (double)charged.l1,
                           "%s at %u bits, weight %u: %lu of %lu", text[i], bits,

@@ -139,6 +139,7 @@ static void plan_questions(const struct drafting *drafting, struct stage *stage,
                                 .records = (double)job->cohort_min * stage->batch,
                                 .variance = (gaussian ? 1 : 2) * draws * deviation * deviation,
                                 .is_gaussian = gaussian,
+                                .moves = ldexp(moves, -(int)stage->grid_bits),
                                 .grid_bits = stage->grid_bits,
                                 .in_parts = drafting->age != JOB_OF_NOW,
                                 .sites = by_site ? job->cohort_min : 0});
@@ -258,12 +259,12 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status != STATUS_OK) {
         return status;
     }
-    status = query_set_init(
-        &query_stage(stage)->queries, text,
-        own->query_count + query_stage(stage)->conjunction_count, draft->grid_bits,
-        &(struct query_names){&drafting->job->schema, query_stage(stage)->score,
-                              query_stage(stage)->score_count, drafting->age != JOB_OF_NOW},
-        &why);
+    status =
+        query_set_init(&query_stage(stage)->queries, text,
+                       own->query_count + query_stage(stage)->conjunction_count, draft->grid_bits,
+                       &(struct query_names){&drafting->job->schema, query_stage(stage)->score,
+                                             query_stage(stage)->score_count},
+                       &why);
     if (status == STATUS_INVALID) {
         return stage_refuse(drafting, index, "queries", why.text);
     }

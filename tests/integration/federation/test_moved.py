@@ -52,7 +52,7 @@ data:
 privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 400, delta: 0}
 cohort: {minimum: 3, records: 150, join_deadline_s: 120, deadline_s: 120, patience_s: 60}
 stages:
-  - {task: query, queries: ["correlate: [c0, c1]"], batch: 150, share: 1}
+  - {task: query, queries: ["correlate: [c0, c1]", "correlate: [c0, c2] in 8 parts"], batch: 150, share: 1}
 """ % ", ".join(f"{{column: {column}, centre: 0, half_width: 10}}" for column in COLUMNS)
 SLOT_MS = 300  # an answer waits for it, so that the programs can be killed in the middle
 LONG_SLOT_MS = 3000

@@ -73,7 +73,6 @@ static void join(struct timed *bench)
 {
     struct message welcome = timed_welcome(&bench->job);
     const struct message piece = {.kind = MESSAGE_PIECE, .as.piece.digest = bench->job.text_digest};
-    welcome.as.welcome.older = JOB_OF_6; /* what a coordinator says of a job by turns */
     timed_give(bench, &welcome, (struct slice){0});
     timed_give(bench, &piece, (struct slice){bench->text, bench->job.text_bytes});
     timed_settle(bench);

@@ -134,7 +134,7 @@ static const char *const good[] = {
     "evaluate: age for death == 1 by sex, cut at 74 in 16 levels where age >= 50",
     "evaluate: kappa for time age event death by sex, to 90 in 6 bins where age >= 50",
     "pca: [age, sex, kappa, death] where age >= 50",
-    "correlate: [age, sex, kappa, death] where age >= 50",
+    "correlate: [age, sex, kappa, death] in 8 parts where age >= 50",
 };
 
 Test(parser, survives_every_prefix)

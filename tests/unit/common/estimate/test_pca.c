@@ -116,7 +116,9 @@ Test(pca, expects_less_noise_of_more_records)
 {
     double few = 0;
     double many = 0;
-    const double wide = pca_expect(&many, &(struct correlate_public){1000, 500}, 4);
-    const double narrow = pca_expect(&few, &(struct correlate_public){25000, 5}, 4);
+    const double wide =
+        pca_expect(&many, &(struct correlate_public){.records = 1000, .variance = 500}, 4);
+    const double narrow =
+        pca_expect(&few, &(struct correlate_public){.records = 25000, .variance = 5}, 4);
     cr_expect(narrow < wide && few < many && narrow < 0.02, "%g %g", narrow, wide);
 }

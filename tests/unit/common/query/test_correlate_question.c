@@ -77,7 +77,7 @@ Test(correlate_question, adds_a_record_s_fourth_moments)
                       sum[CELLS + k], of[k] / 2 * (1 << FINE));
         }
     }
-    query_plan(&query, &(struct query_public){.records = 1000, .variance = 20, .grid_bits = 11});
+    query_plan(&query, &(struct query_public){.records = 1000, .variance = 20, .grid_bits = 13});
     cr_expect(query.fourth == 0 && query.cell_count == CELLS, "the grid is too coarse");
     struct query of_two = parsed("correlate: [sex, death]");
     query_plan(&of_two, &(struct query_public){.records = 1000, .variance = 20, .grid_bits = FINE});
@@ -87,12 +87,8 @@ Test(correlate_question, adds_a_record_s_fourth_moments)
 /* Which part a record is in follows from its place, and not from what is in it. A program of protocol version 6 or before asked so. */
 Test(correlate_question, deals_records_of_jobs_of_before_to_parts_by_their_place)
 {
-    struct query_names of_before = toy_names;
-    struct query query;
+    struct query query = parsed("correlate: [age, sex] in 8 parts");
     int64_t sum[8 * CELLS] = {0};
-    of_before.in_parts = true;
-    cr_assert(query_parse(&query, slice_of("correlate: [age, sex] in 8 parts"), &of_before, NULL) ==
-              STATUS_OK);
     query_plan(&query, &(struct query_public){
                            .records = 1000, .variance = 20, .grid_bits = 20, .in_parts = true});
     cr_assert(query.cell_count == 8 * CELLS && query.fourth == 0);
@@ -105,6 +101,17 @@ Test(correlate_question, deals_records_of_jobs_of_before_to_parts_by_their_place
         cr_expect(sum[part * CELLS] == records * ONE / 2, "part %zu", part);
         cr_expect(sum[part * CELLS + 1] == sign * records * ONE, "part %zu", part);
     }
+}
+
+/* A journal's text is read before its age is known. */
+Test(correlate_question, reads_that_parts_are_asked_for_and_says_that_it_has_no_effect)
+{
+    struct query query = parsed("correlate: [age, sex] in 8 parts");
+    struct why note = {{0}};
+    query_plan(&query, &(struct query_public){.records = 1000, .variance = 20, .grid_bits = 20});
+    cr_expect(query.parts == 1 && query.fourth == 2);
+    cr_expect(query_has_note(&query, &note));
+    cr_expect(strstr(note.text, "has no effect") != NULL, "%s", note.text);
 }
 
 /* How many parts version 6 planned: 1 where the noise exceeds the sampling error, else what made intervals shortest. */
@@ -130,7 +137,8 @@ Test(correlate_question, refuses_with_the_place_and_the_remedy)
     refuses("correlate: [age, 'home region']", "not of two");
     refuses("correlate: [age, sex, age]", "in the list already");
     refuses("correlate: [age, sex", "a comma and a column");
-    refuses("correlate: [age, sex] in 8 parts", "remove `in N parts`");
+    refuses("correlate: [age, sex] in 9 parts", "1, 8, 16 or 32");
+    refuses("correlate: [age, sex] in 8", "the word parts");
     refuses("correlate: [age, sex] by death", "should end here");
     refuses("pca: [age, sex] in 8 parts", "should end here");
     refuses("pca: [age]", "name two or more");
