@@ -208,6 +208,9 @@ uint32_t reach_passes(const struct job *job, const struct stage *stage, uint32_t
     return rounds / each + (rounds % each > 0);
 }
 
+/* No pass of one look has that bit: it is a round, below ROUNDS_MAX. */
+#define PASS_OF_TURNS (UINT32_C(1) << 31)
+
 struct charge reach_charge(const struct job *job, uint32_t round, uint64_t record_count,
                            uint32_t *pass)
 {
@@ -223,6 +226,10 @@ struct charge reach_charge(const struct job *job, uint32_t round, uint64_t recor
         charge.row_first += rows.count;
     }
     *pass = round - within + reach_pass(job, stage, within);
+    if (stage->turns >
+        0) { /* a coordinator may name the same job as an older one, whose look names other rows of the same number */
+        *pass |= PASS_OF_TURNS;
+    }
     return charge;
 }
 

@@ -250,8 +250,9 @@ static double within(double r)
     return fmin(fmax(r, -1), 1);
 }
 
-/* What intervals of 1.96 true standard deviations are, those of all studies' estimates, as far as they are between -1 and 1. */
-static void set_true(struct found *out)
+/* What intervals of 1.96 true standard deviations are, those of all studies' estimates, as far as they are between -1 and 1. Planted: those
+ * of no noise. */
+static void set_true(struct found *out, bool is_planted)
 {
     for (size_t pair = 0; pair < PAIRS; pair++) {
         const size_t count = out->width[pair].count;
@@ -268,7 +269,9 @@ static void set_true(struct found *out)
         for (size_t k = 0; k < count; k++) {
             widths += within(r[k] + bar) - within(r[k] - bar);
         }
-        out->width[pair].by_true = widths / (double)count;
+        out->width[pair].by_true =
+            is_planted ? out->width[pair].exact / (double)out->width[pair].exact_count
+                       : widths / (double)count;
     }
 }
 
@@ -330,7 +333,7 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
             status = ask(out, exact, pair == TWO_VALUES ? &of_two : &asking, pair);
         }
     }
-    set_true(out);
+    set_true(out, setting->planted < 1);
     intervals_noise_free(&asking.noise);
     intervals_noise_free(&of_two.noise);
     return status;

@@ -69,10 +69,11 @@ static void write_state(const struct stage *stage)
     cr_assert_eq(selftune_check_shown(state, tune), STATUS_OK);
 }
 
-static void join(struct timed *bench)
+static void join(struct timed *bench, enum job_age age)
 {
     struct message welcome = timed_welcome(&bench->job);
     const struct message piece = {.kind = MESSAGE_PIECE, .as.piece.digest = bench->job.text_digest};
+    welcome.as.welcome.older = age;
     timed_give(bench, &welcome, (struct slice){0});
     timed_give(bench, &piece, (struct slice){bench->text, bench->job.text_bytes});
     timed_settle(bench);
@@ -98,7 +99,7 @@ static void begin(struct timed *bench)
     bench->policy.task_allowed[TASK_LEARN] = true;
     timed_name_job(&bench->job, text, 1);
     timed_start(bench);
-    join(bench);
+    join(bench, JOB_OF_NOW);
 }
 
 static void ask(struct timed *bench, uint32_t round, uint32_t slot)
@@ -150,7 +151,7 @@ Test(participant_turns, a_site_looks_once_whatever_slots_it_is_given)
         if (slots >= 4) { /* killed between the looks: only the journal is left */
             timed_stop(&bench);
             timed_start(&bench);
-            join(&bench);
+            join(&bench, JOB_OF_NOW);
         }
         ask(&bench, 1, slots / 2 % 2);
         cr_assert_eq(bench.body_count, 3, "the job and two answers, %u: %s", slots, bench.told);
@@ -171,4 +172,25 @@ Test(participant_turns, a_site_that_was_not_there_looks_second)
     ask(&bench, 1, 0);
     cr_expect(has_looked(charge_at(&bench, 1)));
     timed_free(&bench);
+}
+
+/* A coordinator tells the same job as one that version 6 has begun, whose one look names other rows, and then as one of now: the
+ * second look is another pass, and there is nothing left to pay for it. */
+Test(participant_turns, a_job_that_is_told_as_two_ages_gets_no_second_look)
+{
+    for (int older_first = 0; older_first < 2; older_first++) {
+        struct timed bench;
+        begin(&bench);
+        timed_stop(&bench);
+        timed_start(&bench);
+        join(&bench, older_first == 1 ? JOB_OF_6 : JOB_OF_NOW);
+        ask(&bench, 0, 0);
+        cr_assert_eq(bench.body_count, 2, "the job and a look: %s", bench.told);
+        timed_stop(&bench);
+        timed_start(&bench);
+        join(&bench, older_first == 1 ? JOB_OF_NOW : JOB_OF_6);
+        ask(&bench, older_first == 1 ? 1 : 0, 1);
+        cr_expect_eq(bench.body_count, 2, "%d: %s", older_first, bench.told);
+        timed_free(&bench);
+    }
 }
