@@ -24,7 +24,7 @@ stages:
   - {task: query, share: 0.125, batch: 1254, grid_bits: 10, queries: ["crosstab: sex x death x flc.grp"]}
   - {task: query, share: 0.125, batch: 1254, grid_bits: 10, queries: ["crosstab: sex x death"]}
   - {task: query, share: 0.125, batch: 1254, grid_bits: 10, queries: ["evaluate: age for death by sex, cut at 74"]}
-  - {task: query, share: 0.125, batch: 1254, grid_bits: 10, queries: ["correlate: [age, kappa]"]}
+  - {task: query, share: 0.125, batch: 1254, grid_bits: 20, queries: ["correlate: [age, kappa]"]}
   - {task: query, share: 0.125, batch: 1254, grid_bits: 10, queries: ["regress: death ~ age + sex"]}
   - {task: query, share: 0.125, batch: 1254, grid_bits: 10, queries: ["quantile: 0.5 of age"]}
 YAML
