@@ -208,7 +208,8 @@ uint32_t reach_passes(const struct job *job, const struct stage *stage, uint32_t
     return rounds / each + (rounds % each > 0);
 }
 
-/* No pass of one look has that bit: it is a round, below ROUNDS_MAX. */
+/* A look by turns names other rows than a look of all. A coordinator may tell the same job as one of before, whose sites look once: in
+ * one pass such rows would be paid for together. No pass of one look has that bit: it is a round, below ROUNDS_MAX. */
 #define PASS_OF_TURNS (UINT32_C(1) << 31)
 
 struct charge reach_charge(const struct job *job, uint32_t round, uint64_t record_count,
@@ -222,12 +223,9 @@ struct charge reach_charge(const struct job *job, uint32_t round, uint64_t recor
     struct charge charge = stage->charge;
     charge.row_first = rows.first;
     charge.row_count = rows.count;
-    if (stage->turns > 0) { /* behind those of who is away before: reach_charge_away */
-        charge.row_first += rows.count;
-    }
     *pass = round - within + reach_pass(job, stage, within);
-    if (stage->turns >
-        0) { /* a coordinator may name the same job as an older one, whose look names other rows of the same number */
+    if (stage->turns > 0) {
+        charge.row_first += rows.count; /* behind those of who is away before: reach_charge_away */
         *pass |= PASS_OF_TURNS;
     }
     return charge;
