@@ -64,10 +64,10 @@ int64_t gate_last_round(const struct gate *gate, const struct digest *job);
 /**
  * Turns an exact vector into a private answer: checks that the round is new, clips to the vector's
  * public bounds, spends, adds the noise of the grant: discrete Laplace of scale sensitivity/epsilon,
- * or discrete Gaussian; or, with masks, this site's share of it and then the masks. Numbers of a round that agents share
- * out (vector->groups) are placed afterwards; then it is neither exact nor masked. What it made stays sealed until gate_committed. An exact request is spent
- * alike and gets no noise: its bytes go to the trusted coordinator alone, and neither they nor their
- * digest ever into a record.
+ * or discrete Gaussian; or, with masks, this site's share of it and then the masks. If agents share a round
+ * out (vector->groups), which is never exact or masked, the numbers are placed afterwards. The answer stays
+ * sealed until gate_committed. An exact request is spent in the same way and gets no noise: its bytes go only
+ * to the trusted coordinator, and neither they nor their digest ever into a record.
  *
  * vector  in   takes: wiped and freed, whatever happens. Its bounds, and its noise, fit into words of the request's size
  * record  out  the answer's record; *blob its bytes, borrowed until gate_committed or gate_free;

@@ -59,9 +59,7 @@ struct site {
 /** Reads the settings file alone. Like the readers below it refuses a file that others may write or replace. Fails
  * with STATUS_INVALID, STATUS_IO. */
 MUST_USE enum status site_read_settings(struct site *site, const char *path, struct why *why);
-/** Reads the policy. */
 MUST_USE enum status site_read_policy(struct site *site, struct why *why);
-/** Reads the data dictionary. */
 MUST_USE enum status site_read_dictionary(struct site *site, struct why *why);
 /** Answers for the records' file, whatever a job asks for: it can be read, and its header line names
  * every column of the dictionary once. Fails with STATUS_IO, STATUS_INVALID, STATUS_NO_MEMORY. */

@@ -48,7 +48,6 @@ static void show(void *self, uint64_t done, uint64_t all)
     }
 }
 
-/* Audits one subject. */
 static enum status audit_one(struct audit_finding *finding, const struct audit_subject *subject,
                              const struct audit_request *request, const struct random *random,
                              struct why *why)

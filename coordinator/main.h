@@ -60,7 +60,6 @@ MUST_USE enum status office_has_operators(const struct office *office, struct wh
 MUST_USE enum status office_read_key(struct office *office, struct why *why);
 /** Returns one with the same settings and queue, and no job. */
 struct office office_like(const struct office *office);
-/** Reads and parses the job. */
 MUST_USE enum status office_read_job(struct office *office, struct why *why);
 /** Parses the job whose text it has. */
 MUST_USE enum status office_parse_job(struct office *office, struct why *why);

@@ -28,7 +28,6 @@ void desk_child_join(struct desk_child *child, struct driver_options *driver);
 /** Does the same while no driver runs, where it is called again and again. */
 void desk_child_look(struct desk_child *child);
 
-/** Ends it. */
 void desk_child_end(struct desk_child *child);
 
 #endif

@@ -1,6 +1,6 @@
 /* Among all adaptive compositions of mechanisms that are epsilon_i-DP, the product of randomised
  * responses is the worst (Kairouz, Oh, Viswanath 2015; for unequal epsilons Murtagh and Vadhan
- * 2016). Equal epsilons are one group; one group alone is walked through exactly (response.h);
+ * 2016). Equal epsilons are one group; one group alone is walked through exactly (response.c);
  * several are laid out state by state, or on a grid (responses.h). The events' own deltas are
  * taken off first.
  *

@@ -10,8 +10,8 @@
  * Gaussian noise sampled_gaussian_moment() has every order itself.
  *
  * Replacing one record is another pair, (1 - q) mu_0 + q mu_1 against (1 - q) mu_0 + q mu_1', and not
- * dominated by the one above (loss.c; tests/property/common/account/test_closed.c has two runs of it
- * that cost more than two runs of the pair above). It is dominated by the pair whose hockey-stick curve
+ * dominated by the one above (lab/composition/pld_run.c; tests/property/common/account/test_closed.c
+ * has two runs of it that cost more than two runs of the pair above). It is dominated by the pair whose hockey-stick curve
  * is the one above, H_c, for c >= 1 in both orders, at the distance between mu_1 and mu_1', which is the
  * event's sensitivity. Any divergence is an integral over that curve:
  *

@@ -87,7 +87,6 @@ MUST_USE enum status jobs_text(struct jobs *jobs, char **text, size_t *size, uin
 MUST_USE enum status jobs_end(struct jobs *jobs, char **text, size_t *size, uint32_t number,
                               struct why *why);
 
-/* A submission. */
 struct jobs_new_job {
     const char *submitter;   /* who: with id the same for one submission alone */
     const struct digest *id; /* NULL: one is drawn */

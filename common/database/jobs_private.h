@@ -41,7 +41,6 @@ struct jobs_told {
     } of[JOBS_TOLD_MAX];
 };
 
-/** Takes names for a job. */
 void jobs_told_take(struct jobs_told *told, uint32_t number, const char *names);
 
 /** Returns the place of what is due to be written; JOBS_TOLD_MAX: nothing is. */

@@ -34,7 +34,6 @@ double survival_covariance(const struct survival_cells *cells, double inner, dou
 /** Writes behind cells the sums that are released with them. cell: (survival_released) */
 void survival_put_sums(double *cell, const struct survival_cells *cells);
 
-/** Fills it in for one group. */
 void survival_group_fill(struct survival_group *out, const struct survival_cells *cells,
                          size_t group);
 

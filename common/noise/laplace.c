@@ -2,13 +2,12 @@
  * the fastest kernel, and a second, careful walk through a block in which a kernel left something
  * open.
  *
- * What a trial is, and why the accepted ones have exactly the distribution, tells
- * laplace_kernel_plain.c; what is exact, and why it matters: Canonne, Kamath, Steinke, NeurIPS
- * 2020, and Mironov, CCS 2012; the distribution's role in privacy: Ghosh, Roughgarden,
- * Sundararajan, STOC 2009.
+ * laplace_kernel_plain.c says what a trial is, and why the accepted ones have exactly the
+ * distribution. What is exact, and why it matters: Canonne, Kamath, Steinke, NeurIPS 2020, and
+ * Mironov, CCS 2012; the distribution's role in privacy: Ghosh, Roughgarden, Sundararajan, STOC 2009.
  *
  * Deviation from CKS20: none in distribution. Their sampler loops as often as the value drawn is
- * large (reference.c); here every trial takes the same words and path. A kernel leaves a trial open
+ * large (tests/support/reference_laplace.h); here every trial takes the same words and path. A kernel leaves a trial open
  * with a probability below 2^-42: 2^-44 for either digit, 2^-45 for the acceptance. */
 
 #include "noise/laplace.h"

@@ -117,7 +117,7 @@ size_t query_run_answer_count(const struct query_set *set);
  * regress           the number of records in which nothing is missing, and of those with the event; of each coefficient its
  *                   value, what e to it is where that means something, and the p-value of the test that it is 0:
  *                   estimate/regress.h. What is not given as above.
- * quantile          the middle of what bisection leaves, bar as bisection.h, of the share rounded to
+ * quantile          the middle of what bisection leaves, bar as bisection_observe, of the share rounded to
  *                   the grid.
  * CHECKs that all rounds were observed.
  */

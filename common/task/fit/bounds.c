@@ -33,7 +33,7 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
     return status;
 }
 
-/* By Gram where there are more features than records: erm.c. */
+/* As erm_solve.c: by Gram where there are more features than records. */
 static enum status need(struct work_need *out, const struct work_view *view)
 {
     const struct stage *stage = view->stage;

@@ -7,7 +7,7 @@
  * by the first value's sign. Welch's t between the classes beyond 4.5 means that the clock tells
  * them apart (Goodwill et al., NIST workshop 2011; Reparaz, Balasch, Verbauwhede, DATE 2017). Every
  * kernel of laplace.h, and of Gaussian noise and shares, must stay below it; the textbook sampler
- * (reference.h) must exceed it by size, else the bench has no power here. Rule for outliers, fixed
+ * (reference_laplace.h) must exceed it by size, else the bench has no power here. Rule for outliers, fixed
  * in advance: of all times of a comparison, both classes together, those above the ninth decile are
  * left out. Random bits come from the seeded source, whose time does not vary, so that the sampler
  * alone is measured.
