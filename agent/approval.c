@@ -144,8 +144,8 @@ enum status approvals_parse(struct approvals *out, struct slice text, const char
             if (!parse_line(&approval, line, size) || approvals_set(out, &approval) != STATUS_OK) {
                 why_set(
                     why,
-                    "%s:%u: is no decision on a job: a digest of 64 digits, a space, and a number "
-                    "of runs; remedy: `hedgerow-agent approve` writes this file",
+                    "%s:%u: is not a decision on a job (a digest of 64 digits, a space, a number "
+                    "of runs); remedy: remove the line, and decide with `hedgerow-agent approve`",
                     name, number);
                 out->count = 0;
                 return STATUS_INVALID;

@@ -273,8 +273,10 @@ enum status gate_repeat(struct gate *gate, struct private_vector *vector,
     CHECK(request->exact && gate_can_repeat(gate, &request->job, request->round));
     if (!digest_equal(&view->invitation, &request->invitation) ||
         !digest_equal(&gate->latest_pass, &request->charge.pass) || word_bytes == 0) {
-        why_set(why, "it was answered before this program began anew, and question or records are "
-                     "no longer the same");
+        why_set(
+            why,
+            "it was answered before this program was restarted, and the question or the records "
+            "have changed since");
     } else {
         clip_box(vector->value, vector->count, vector->low, vector->high);
         status = gate_seal(&gate->latest, vector, word_bytes, (struct slice){0});

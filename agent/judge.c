@@ -41,13 +41,14 @@ enum status judge_memory(uint64_t memory_bytes, const struct job *job, uint64_t 
     if (bytes <= (double)memory_bytes) {
         return STATUS_OK;
     }
-    why_set(why,
-            "its stage %zu, %s, needs %.0f MB of memory for %llu records of %zu features, and "
-            "%.0f MB are left: raise memory_mb_max by %.0f where the machine has more, or ask for "
-            "fewer features or records",
-            stage + 1, task_name(job->stage[stage].task), bytes / megabyte,
-            (unsigned long long)record_count, schema_feature_count(&job->schema),
-            (double)memory_bytes / megabyte, (bytes - (double)memory_bytes) / megabyte + 1);
+    why_set(
+        why,
+        "its stage %zu, %s, needs %.0f MB of memory for %llu records of %zu features, and %.0f MB "
+        "are left: raise memory_mb_max by %.0f if the machine has that much, or ask for fewer "
+        "features or records",
+        stage + 1, task_name(job->stage[stage].task), bytes / megabyte,
+        (unsigned long long)record_count, schema_feature_count(&job->schema),
+        (double)memory_bytes / megabyte, (bytes - (double)memory_bytes) / megabyte + 1);
     return STATUS_REFUSED;
 }
 
@@ -76,9 +77,9 @@ enum status judge_slot(double speed, uint32_t slot_ms, const struct job *job, ui
     }
     why_set(
         why,
-        "its stage %zu, %s, takes up to %.2g operations a round, for which a slot of %llu ms would "
-        "do at the %.2g operations a second measured here: set answer_slot_ms to %llu or more in "
-        "the policy (it is %lu), or ask for fewer records, a larger lambda or a larger tolerance",
+        "its stage %zu, %s, takes up to %.2g operations a round, which need a slot of %llu ms at "
+        "the %.2g operations a second measured here: set answer_slot_ms to %llu or more in the "
+        "policy (it is %lu), or ask for fewer records, a larger lambda or a larger tolerance",
         stage + 1, task_name(job->stage[stage].task), flops, need_ms, speed, need_ms,
         (unsigned long)slot_ms);
     return STATUS_REFUSED;

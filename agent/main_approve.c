@@ -121,12 +121,12 @@ static enum status judge_yes(const struct desk *desk, const struct policy *polic
     }
     if (status == STATUS_OK && !desk_offers(desk, &waiting->digest) &&
         !is_rejected(desk, waiting)) {
-        status = why_refuse(why,
-                            "%.12s waits no more: the coordinator does not offer it. It failed, "
-                            "was cancelled or has ended, so a yes would be for a run that nobody "
-                            "has submitted yet; remedy: when it is submitted again it waits "
-                            "again: decide then",
-                            waiting->hex);
+        status = why_refuse(
+            why,
+            "%.12s no longer waits: the coordinator does not offer it, because it failed, was "
+            "cancelled or has ended. A yes would be for a run that nobody has submitted; remedy: "
+            "decide when it is submitted again, for it then waits again",
+            waiting->hex);
     }
     return status;
 }
@@ -149,10 +149,9 @@ enum status desk_reject(struct desk *desk, const struct digest *text, const char
 {
     struct approval decision = {.text = *text, .runs = 0};
     if (words[0] == '\0' || !approval_why_is_valid(words)) {
-        return why_refuse(why,
-                          "the words why take one line of 1 to %d bytes of UTF-8, without control "
-                          "letters",
-                          APPROVAL_WHY_BYTES - 1);
+        return why_refuse(
+            why, "the reason takes one line of 1 to %d bytes of UTF-8, without control characters",
+            APPROVAL_WHY_BYTES - 1);
     }
     (void)snprintf(decision.why, sizeof decision.why, "%s", words);
     return desk_decide(desk, &decision, why);
@@ -175,7 +174,8 @@ static enum status approve_of(struct desk *desk, const struct ledger *ledger,
             arguments->runs == 1 ? "submission" : "submissions", arguments->runs == 1 ? "s" : "");
     }
     if (!arguments->yes && isatty(STDIN_FILENO) == 0) {
-        return why_refuse(why, "this is no terminal: read the text above, then add --yes");
+        return why_refuse(why,
+                          "standard input is not a terminal: read the text above, then add --yes");
     }
     if (!arguments->yes && !says_yes()) {
         (void)puts("not approved: it goes on waiting; `" PROGRAM " reject` declines it");

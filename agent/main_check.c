@@ -71,14 +71,17 @@ static bool check_dictionary(struct site *site, size_t *warned)
     good = daemon_report("table", status, &why);
     if (good && data.record_count < admitted / 2) {
         (*warned)++;
-        daemon_warn("table",
-                    "the dictionary states %" PRIu64
-                    " rows and the table has %zu: the agent makes up the others of missing values, "
-                    "more than half of all. Every result would be about those. Lower `records`",
-                    admitted, data.record_count);
+        daemon_warn(
+            "table",
+            "the dictionary states %" PRIu64
+            " rows and the table has %zu: the agent adds rows of missing values, which are then "
+            "more than half. Every result would be about them. Lower `records`",
+            admitted, data.record_count);
     } else if (good && data.record_count < admitted) {
-        daemon_note("table", "the dictionary states more rows than the table has: the agent "
-                             "makes up the others of missing values; lower `records`");
+        daemon_note(
+            "table",
+            "the dictionary states more rows than the table has: the agent adds rows of missing "
+            "values; lower `records`");
     }
     if (good && data.record_count > admitted) {
         daemon_note("table", "the last %" PRIu64 " rows are not used",
@@ -227,8 +230,9 @@ static bool check_job_and_data(struct site *site, const char *job_path, double s
     bool good;
 
     if (status == STATUS_OK && site->job_text == NULL) {
-        daemon_note("job", "no job to hold the data against: set `job` in the settings, or give "
-                           "--job FILE");
+        daemon_note(
+            "job",
+            "no job to compare the data with: set `job` in the settings, or give --job FILE");
         return true;
     }
     if (status == STATUS_OK) {

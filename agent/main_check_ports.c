@@ -34,10 +34,11 @@ bool check_coordinator(const struct site *site, const struct arguments *argument
     char holder[LOCK_HOLDER_BYTES];
     struct why why = {{0}};
     if (find_running(holder, site)) {
-        daemon_note("coordinator",
-                    "not asked, for this site's agent runs (process %s); its log and its page say "
-                    "whether it is connected",
-                    holder);
+        daemon_note(
+            "coordinator",
+            "not asked, because this site's agent runs (process %s); its log and its page say "
+            "whether it is connected",
+            holder);
         return true;
     }
     return daemon_report("coordinator", reach(site, arguments, &why), &why);

@@ -67,8 +67,10 @@ int main_describe(const struct arguments *arguments)
     }
     if (counts.cut > 0) {
         (void)fprintf(stderr,
-                      PROGRAM ": %" PRIu64 " lines are longer than line_bytes, and what stands "
-                              "behind it is not used: raise line_bytes\n",
+                      PROGRAM
+                      ": %" PRIu64
+                      " lines are longer than line_bytes, and the rest of them is not used: raise "
+                      "line_bytes\n",
                       counts.cut);
     }
     if (counts.commas > 0) {

@@ -126,8 +126,7 @@ static enum status load_text(struct waiting_job *out, const char *path, struct w
         struct digest digest;
         digest_sha256(&digest, &(struct slice){out->text, out->size}, 1);
         if (!digest_equal(&digest, &out->digest)) {
-            status =
-                why_refuse(why, "%s: its text is not the one that its name is the digest of", path);
+            status = why_refuse(why, "%s: its text does not match the digest in its name", path);
         }
     }
     return status == STATUS_OK

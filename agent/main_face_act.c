@@ -137,7 +137,7 @@ char *site_face_decide(void *self, const char *const value[static HTTP_GIVEN_MAX
     const struct waiting_job *waiting = ready ? shown(face, &wish) : NULL;
     if (waiting == NULL) {
         return answer(code, 409, "why",
-                      "This text does not wait any more as it was shown: look at the page again.");
+                      "This text no longer waits as it was shown: load the page again.");
     }
     char hex[2 * DIGEST_BYTES + 1];
     memcpy(hex, waiting->hex, sizeof hex);

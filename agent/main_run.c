@@ -111,7 +111,7 @@ static bool keep_look(void *self, const struct look *look)
         return true;
     }
     log_event(&run->daemon.log, LOG_ERROR, "job-not-counted", NULL,
-              "the offered job is ignored, for it cannot be counted: %s", why.text);
+              "the offered job is ignored, because it cannot be counted: %s", why.text);
     return false;
 }
 

@@ -133,10 +133,11 @@ static void tell_version(const struct participant *p, struct slice control)
 {
     const uint32_t version = wire_version(control);
     if (version == 0) {
-        log_event(p->options.log, LOG_ERROR, "version-differs", p->coordinator.name,
-                  "the coordinator sent what version %u of the protocol, which this agent speaks, "
-                  "does not have; remedy: upgrade the older program",
-                  (unsigned)PROTOCOL_VERSION);
+        log_event(
+            p->options.log, LOG_ERROR, "version-differs", p->coordinator.name,
+            "the coordinator sent something that version %u of the protocol, which this agent "
+            "speaks, does not have; remedy: upgrade the older program",
+            (unsigned)PROTOCOL_VERSION);
         return;
     }
     log_event(p->options.log, LOG_ERROR, "version-differs", p->coordinator.name,

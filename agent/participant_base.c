@@ -135,7 +135,7 @@ enum status participant_fetch_anew(struct participant *p, int64_t now_ms, struct
 {
     const uint64_t bytes = p->fetch.bytes;
     log_event(p->options.log, LOG_WARN, "pieces-forged", p->coordinator.name,
-              "what was fetched does not match its digest: it is fetched once more");
+              "the fetched data do not match their digest: they are fetched once more");
     if (effects_add(effects, EFFECT_DOUBT) == NULL) {
         return STATUS_NO_MEMORY; /* never: it is the step's first effect */
     }

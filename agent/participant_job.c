@@ -171,8 +171,9 @@ enum status job_on_none(struct participant *p)
     }
     site_note_offer(p, NULL);
     if (!joined && p->job_phase != JOB_NONE && p->job_phase != JOB_OVER) {
-        log_event(p->options.log, LOG_INFO, "job-gone", p->coordinator.name,
-                  "the coordinator offers the job no more: it failed, was cancelled or has ended");
+        log_event(
+            p->options.log, LOG_INFO, "job-gone", p->coordinator.name,
+            "the coordinator no longer offers the job: it failed, was cancelled or has ended");
         job_leave(p);
     }
     return STATUS_OK;

@@ -146,8 +146,7 @@ static enum status begin_round(struct participant *p, const struct event *event,
     }
     if (!noise_can_cover(p, stage, within, &charge)) {
         return round_decline(p, "noise-out-of-range",
-                             "no noise there is covers an answer of this size at this price",
-                             effects);
+                             "no noise can cover an answer of this size at this price", effects);
     }
     /* What is on the way, a last model too, would take the place of the experts under the computation. */
     transfer_drop(&p->fetch);

@@ -35,7 +35,7 @@ static void load(const struct participant *p, struct work *work)
 
     if (longest_ms > READ_MS_MAX) {
         why_set(&work->why,
-                "to read the table may take more than a day by the dictionary's numbers: lower "
+                "reading the table may take more than a day, by the dictionary's numbers: lower "
                 "`records` or `line_bytes`");
         work->status = longest_ms == UINT64_MAX ? STATUS_NO_MEMORY : STATUS_INVALID;
         return;
@@ -94,7 +94,7 @@ static void tell_overrun(const struct participant *p)
     if (p->work.kind == WORK_LOAD) {
         log_event(p->options.log, LOG_WARN, "reading-overrun", NULL,
                   "reading the table took longer than its bound of %" PRId64
-                  " ms: is the disk slow, or has it lines far longer than line_bytes?",
+                  " ms: is the disk slow, or are lines far longer than line_bytes?",
                   hiding_ms(p));
         return;
     }

@@ -136,10 +136,11 @@ static enum exit_code enrol(struct at *at, const struct token *token, struct why
         }
     }
     if (code == EXIT_CODE_UNREACHABLE) {
-        why_set(why,
-                "not enrolled: %.300s (a token is good for one enrolment and until its end; for a "
-                "new one, there: hedgerow-coordinator operators add %s --token FILE)",
-                first.text, token->name);
+        why_set(
+            why,
+            "not enrolled: %.300s (a token is good for one enrolment, until it expires; for a new "
+            "one, at the coordinator: hedgerow-coordinator operators add %s --token FILE)",
+            first.text, token->name);
     }
     return code;
 }

@@ -85,10 +85,11 @@ static enum exit_code give_up(const struct at *at, struct why *why)
     if (trouble[0] != '\0') {
         why_set(why, "%s", trouble);
     } else {
-        why_set(why,
-                "%s does not answer; remedy: is the coordinator running, with `operators` in its "
-                "settings, and is this the address of its desk?",
-                at->address);
+        why_set(
+            why,
+            "%s does not answer; remedy: check that the coordinator runs with `operators` in its "
+            "settings, and that this is the address of its desk",
+            at->address);
     }
     return EXIT_CODE_UNREACHABLE;
 }

@@ -21,7 +21,7 @@ enum status children_program(char *path, size_t size, const char *name, struct w
     char self[4096];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0) {
-        why_set(why, "where this program is cannot be told: is /proc mounted?");
+        why_set(why, "the path of this program cannot be read; remedy: mount /proc");
         return STATUS_IO;
     }
     self[length] = '\0';

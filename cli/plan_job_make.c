@@ -114,10 +114,11 @@ static enum status choose_size(struct job_plan *plan, const struct job_source *s
     const bool says_none =
         needed < 2 || (job_has_shares(&plan->job) && plan->job.records_least <= 1);
     if (plan->size.records == 0 && says_none) {
-        return why_refuse(why,
-                          "%s: the job says no more than that an agent has a record: raise "
-                          "cohort.records, or say --records N",
-                          source->name);
+        return why_refuse(
+            why,
+            "%s: the job does not say how many records an agent has: write cohort.records, or give "
+            "--records N",
+            source->name);
     }
     plan->size.records = plan->size.records < needed ? needed : plan->size.records;
     return STATUS_OK;

@@ -174,8 +174,8 @@ static enum status read_streams(struct simulation_plan *plan, struct why *why)
     if (!schema_is_series(&plan->job.schema)) {
         return why_refuse(
             why,
-            "%s: --streams deals out columns of days, and this job is about no series: add "
-            "data.series, or leave --streams out",
+            "%s: --streams splits a table of series, and this job has none: add data.series, or "
+            "leave --streams out",
             plan->asked.job_path);
     }
     enum status status = table_open(&file, path, why);

@@ -63,10 +63,11 @@ void hearing_refuse(const struct log *log, const struct peer *peer, struct slice
         log_event(log, LOG_WARN, "frame-refused", peer->name,
                   "sent a frame that is not of this protocol: %s", status_text(status));
     } else if (version == 0) {
-        log_event(log, LOG_WARN, "version-differs", peer->name,
-                  "sent what version %u of the protocol, which this coordinator speaks, does not "
-                  "have; remedy: upgrade the older program",
-                  (unsigned)PROTOCOL_VERSION);
+        log_event(
+            log, LOG_WARN, "version-differs", peer->name,
+            "sent something that version %u of the protocol, which this coordinator speaks, does "
+            "not have; remedy: upgrade the older program",
+            (unsigned)PROTOCOL_VERSION);
     } else {
         log_event(log, LOG_WARN, "version-differs", peer->name,
                   "speaks version %" PRIu32 " of the protocol, this coordinator version %u; "

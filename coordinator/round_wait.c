@@ -190,13 +190,14 @@ bool coordinator_waits_for_people(struct coordinator *c, int64_t now_ms)
     }
     if (!c->late) {
         c->late = true;
-        log_event(c->options.log, LOG_WARN, "waiting-for-agents", NULL,
-                  "the join deadline is over: %zu agent%s %s ready, the job needs %" PRIu32
-                  ", and %zu %s connected and %s said neither yes nor no. As a rule a person there "
-                  "has to approve the job, so it waits %" PRId64 " s more (cohort.patience_s)",
-                  ready, text_plural_s(ready), text_plural_are(ready), c->options.job->cohort_min,
-                  undecided, text_plural_are(undecided), undecided == 1 ? "has" : "have",
-                  seconds(c->patient_ms - now_ms));
+        log_event(
+            c->options.log, LOG_WARN, "waiting-for-agents", NULL,
+            "the join deadline is over: %zu agent%s %s ready, the job needs %" PRIu32
+            ", and %zu %s connected and %s said neither yes nor no. Usually a person there has to "
+            "approve the job, so it waits %" PRId64 " s more (cohort.patience_s)",
+            ready, text_plural_s(ready), text_plural_are(ready), c->options.job->cohort_min,
+            undecided, text_plural_are(undecided), undecided == 1 ? "has" : "have",
+            seconds(c->patient_ms - now_ms));
     }
     /* Looked at again then, and not at each event: with 10,000 members a look takes its time. */
     c->deadline_ms = machine_earlier(now_ms + JOIN_NOTICE_MS, c->patient_ms);

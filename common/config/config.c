@@ -76,10 +76,11 @@ enum status config_open(struct config **out, struct slice text, const char *name
         status = check_version(config, why);
     }
     if (status == STATUS_INVALID && is_of_a_table(text)) {
-        why_set(why,
-                "%s:1:1: this line is that of a table of records, and a YAML text that begins with "
-                "`%s: %d` should stand here",
-                config->name, VERSION_KEY, CONFIG_VERSION);
+        why_set(
+            why,
+            "%s:1:1: this line is of a table of records; give a YAML text that begins with `%s: "
+            "%d`",
+            config->name, VERSION_KEY, CONFIG_VERSION);
     }
     if (status != STATUS_OK) {
         config_free(config);

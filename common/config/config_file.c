@@ -78,8 +78,7 @@ enum status config_load(char **out, size_t *size, const char *path, struct why *
     struct stat about;
     if (status == STATUS_INVALID && stat(path, &about) == 0 && S_ISREG(about.st_mode)) {
         why_set(why,
-                "%s: larger than %d bytes, and no text that a person writes is: is it a table of "
-                "records?",
+                "%s: larger than %d bytes, the most for such a text: is it a table of records?",
                 path, CONFIG_TEXT_BYTES_MAX);
     }
     return status == STATUS_NOT_FOUND ? STATUS_IO : status; /* whoever asks needs the file */

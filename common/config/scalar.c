@@ -117,7 +117,7 @@ static void store_whole(const struct config_key *key, void *member, uint64_t val
 static bool refuse_quoted(const char *text, char *problem)
 {
     char value[SHOWN_BYTES];
-    return problem_set(problem, "%s is a text, for it stands in quotes: remove the quotes",
+    return problem_set(problem, "%s is a text, because it is in quotes: remove the quotes",
                        shown(value, text));
 }
 

@@ -83,7 +83,7 @@ enum status jobs_cancel(struct jobs *jobs, uint32_t number, const char *line, st
                  " WHERE number = $1 AND ending IS NULL RETURNING number",
                  value, 2, why);
     if (status == STATUS_OK && database_rows(answer) != 1) {
-        status = why_refuse(why, "job %u is over, or not there: there is nothing to cancel",
+        status = why_refuse(why, "job %u is over or does not exist: there is nothing to cancel",
                             (unsigned)number);
     }
     database_answer_free(answer);

@@ -102,7 +102,7 @@ static enum status check_out(const char *out, struct why *why)
     if (folder != NULL && names <= 2) { /* itself, and the one above */
         return STATUS_OK;
     }
-    why_set(why, "%s is there and not an empty folder; remedy: another --out", out);
+    why_set(why, "%s exists and is not an empty folder; remedy: another --out", out);
     return STATUS_EXISTS;
 }
 
@@ -161,7 +161,7 @@ static enum status put_in_place(const char *out,
     if (status == STATUS_OK && rename(part, target) != 0) {
         const bool taken = errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR;
         if (taken) {
-            why_set(why, "%s is there and not an empty folder; remedy: another --out", target);
+            why_set(why, "%s exists and is not an empty folder; remedy: another --out", target);
         } else {
             why_file(why, target, "made", errno);
         }

@@ -117,7 +117,7 @@ struct http_verdict http_judge(const struct http_asked *asked)
                      : "Ask for 127.0.0.1, localhost or [::1]: other names are not answered.\n"};
     }
     if (asked->token != NULL && !says_token(asked)) {
-        return (struct http_verdict){401, "Say the token: it is the password, of any account.\n"};
+        return (struct http_verdict){401, "Give the token as the password, with any account.\n"};
     }
     if (acts ? !is_own_page(asked) : !is_person_or_own_page(asked)) {
         return (struct http_verdict){403,

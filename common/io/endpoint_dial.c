@@ -172,10 +172,11 @@ static void explain(struct endpoint *endpoint, int64_t now_ms, int event)
             set_trouble(endpoint, now_ms, "name-not-found", endpoint->dialing.name_trouble.text);
             break;
         }
-        (void)snprintf(text, sizeof text,
-                       "nothing answers at %s yet; remedy: is the coordinator running, is the "
-                       "address right, does a firewall stand between?",
-                       endpoint->address);
+        (void)snprintf(
+            text, sizeof text,
+            "nothing answers at %s yet; remedy: check that the coordinator runs, that the address "
+            "is right and that no firewall is in between",
+            endpoint->address);
         set_trouble(endpoint, now_ms, "unreachable", text);
         break;
     }

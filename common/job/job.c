@@ -216,8 +216,8 @@ static enum status check_most(const struct drafting *drafting)
         return STATUS_OK;
     }
     return config_refuse(drafting->config, drafting->why, "cohort.records_most",
-                         "is below the %" PRIu64 " records that the job needs of every agent: "
-                         "write so many or more",
+                         "is below the %" PRIu64
+                         " records that the job needs of every agent: write that many or more",
                          needed);
 }
 

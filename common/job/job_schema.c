@@ -77,7 +77,6 @@ static enum status build_number(const struct drafting *drafting, size_t index,
     return STATUS_OK;
 }
 
-/* Finds the index of text. */
 static bool find_text(size_t *index, char (*list)[SCHEMA_NAME_BYTES], size_t count,
                       const char *text)
 {
@@ -128,11 +127,12 @@ static enum status build_category(const struct drafting *drafting, size_t index,
     column->has_other = draft->other[0] != '\0';
     if (column->has_other &&
         !find_text(&column->other, draft->category, draft->category_count, draft->other)) {
-        return refuse(drafting, index, "other",
-                      listed_remedy(remedy, "categories", draft->other, draft->category,
-                                    draft->category_count,
-                                    ": name one, or leave it out, and a text that is none of them "
-                                    "is none of them"));
+        return refuse(
+            drafting, index, "other",
+            listed_remedy(
+                remedy, "categories", draft->other, draft->category, draft->category_count,
+                ": name one of them, or leave the key out: another text then makes the column's "
+                "features 0"));
     }
     return STATUS_OK;
 }

@@ -193,9 +193,10 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
     const bool gaussian = stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN;
     const bool has_share = stage_has(drafting, index, "share");
     if (status == STATUS_OK && gaussian && has_share) {
-        return stage_refuse(drafting, index, "share",
-                            "is not read with gaussian noise, which takes what the other stages "
-                            "leave of epsilon and delta: remove it");
+        return stage_refuse(
+            drafting, index, "share",
+            "is not read with gaussian noise, which gets the epsilon and delta that the other "
+            "stages leave: remove it");
     }
     if (status == STATUS_OK && !gaussian && !kind->takes_rest && !has_share) {
         return stage_refuse(drafting, index, "share",

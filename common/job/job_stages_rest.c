@@ -22,9 +22,10 @@ enum status job_stages_check_rest(const struct drafting *drafting)
             continue;
         }
         if (found) {
-            return stage_refuse(drafting, i, "share",
-                                "is missing in a second stage, and one takes all that is left: add "
-                                "it here or there, for example `share: 0.5`");
+            return stage_refuse(
+                drafting, i, "share",
+                "is missing in two stages, and only one can get what is left: add it here or "
+                "there, for example `share: 0.5`");
         }
         found = true;
         if (stage_share_nano(drafting, i) == 0) {
@@ -101,9 +102,10 @@ static enum status find_gaussian(struct stage **own, const struct drafting *draf
                                     "is left too: add a share, for example `share: 0.5`, or write "
                                     "noise: laplace there");
             }
-            return stage_refuse(drafting, i, "noise",
-                                "is gaussian in a second stage, and one takes all that is left: "
-                                "write laplace here or there");
+            return stage_refuse(
+                drafting, i, "noise",
+                "is gaussian in two stages, and only one can get what is left: write laplace here "
+                "or there");
         }
         found = &job->stage[i];
     }

@@ -211,9 +211,10 @@ enum status stage_build_fits(const struct drafting *drafting, size_t index)
         return status;
     }
     if (trust_of(drafting->job)->one_noise && !config_has(drafting->config, "cohort.records")) {
-        return config_refuse(drafting->config, drafting->why, "cohort.records",
-                             "is missing: where one noise is for all, that of a fit follows the "
-                             "least number of records that an agent has");
+        return config_refuse(
+            drafting->config, drafting->why, "cohort.records",
+            "is missing: under this trust the noise of a fit follows from the fewest records that "
+            "an agent has: add it, for example `records: 500`");
     }
     return STATUS_OK;
 }

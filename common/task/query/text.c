@@ -166,9 +166,10 @@ static enum status build_by_site(const struct drafting *drafting, size_t index)
                             "compares 256 sites at most: lower cohort.minimum, or leave it out");
     }
     if (set->round_count > 1) {
-        return stage_refuse(drafting, index, "by_site",
-                            "is not for quantiles, which ask in several rounds: move them to a "
-                            "stage of their own, or ask a table1, which tells medians by site");
+        return stage_refuse(
+            drafting, index, "by_site",
+            "is not for quantiles, which ask in several rounds: move them to a stage of their own, "
+            "or ask a table1, which gives medians by site");
     }
     if (query_stage(stage)->conjunction_count > 0) {
         return stage_refuse(drafting, index, "by_site",
@@ -180,7 +181,7 @@ static enum status build_by_site(const struct drafting *drafting, size_t index)
                                 ? "needs a question that is answered by site: a count, a mean "
                                   "without where, a crosstab of two columns of two categories, a "
                                   "survival, a regress or a table1"
-                                : "tells 64 effects at most: remove some questions or columns");
+                                : "has 64 effects at most: remove some questions or columns");
     }
     if (query_set_cells(set, 0) > QUERY_SITE_CELLS_MAX) {
         return stage_refuse(drafting, index, "by_site",
@@ -214,9 +215,9 @@ static enum status check_models(const struct drafting *drafting, size_t index)
             asked += own->queries.query[j].score == &own->score[i] ? 1 : 0;
         }
         if (asked == 0) {
-            return refuse_item(drafting, index, "models", i,
-                               "is asked about by no question: write `evaluate: NAME for EVENT`, "
-                               "or remove it");
+            return refuse_item(
+                drafting, index, "models", i,
+                "is used by no question: write `evaluate: NAME for EVENT`, or remove it");
         }
     }
     if (query_set_wants_model(&own->queries) && own->queries.round_count > 1) {

@@ -72,8 +72,7 @@ static enum status take_chosen(struct query_score *score, const struct drafting 
 {
     const struct label *label = &drafting->job->schema.label;
     if (draft->part_count > 0 || draft->half_width > 0) {
-        return refuse(drafting, index, model,
-                      "is chosen by the job: leave out what else is said of it");
+        return refuse(drafting, index, model, "is chosen by the job: remove its other keys");
     }
     if (job_experts_at(drafting->job, index, 1) == 0) {
         return refuse(drafting, index, model,

@@ -75,9 +75,10 @@ static enum status build_charge(const struct drafting *drafting, size_t index)
 
     if (own->sampling_nano < SAMPLING_NANO_ONE) {
         if (own->batches > 1) {
-            return stage_refuse(drafting, index, "sampling",
-                                "draws each round's records from all, and `batches` parts them: "
-                                "remove one of the two");
+            return stage_refuse(
+                drafting, index, "sampling",
+                "draws each round's records from all, and `batches` splits them: remove one of the "
+                "two");
         }
         /* Chance keeps one record out of a round, and not an agent, nor a day that several have. */
         if (drafting->job->unit != UNIT_RECORD || schema_is_series(&drafting->job->schema)) {

@@ -423,7 +423,7 @@ expect 3 "$hedgerow" plan job "$root/compose/hospitals/flchain.csv"
 says 'is it a table of records?'
 head -n 50 "$root/compose/hospitals/flchain.csv" >"$work/few.csv"
 expect 3 "$hedgerow" plan job "$work/few.csv"
-says 'this line is that of a table'
+says 'this line is of a table'
 printf 'hedgerow: 1\ndata_sets:\n  - records: 100\n    columns: [{name: age, kind: number}]\n' >"$work/data.yml"
 expect 3 "$hedgerow" plan job "$work/data.yml"
 says 'this is a data dictionary, not a job'

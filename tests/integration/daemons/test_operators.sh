@@ -301,7 +301,7 @@ expect 6 "$agent" check --config one/jobless.yml --timeout 1
 prints 'table        note    age                          1         2         1'
 prints 'table        note      unlisted first in line 7'
 prints 'table        note    sex                          0         1         0'
-prints 'no job to hold the data against'
+prints 'no job to compare the data with'
 says_not sixtythree
 says_not unsaid
 fits_80
@@ -428,7 +428,7 @@ PY
 cp "two/state/waiting/$digest.yml" waiting.kept
 sed -i 's/^job: .*/job: another/' "two/state/waiting/$digest.yml"
 expect 3 "$agent" approve --config two/agent.yml --yes "${digest:0:6}"
-says 'its text is not the one that its name is the digest of'
+says 'its text does not match the digest in its name'
 [ ! -e two/state/approvals ] || ! grep -q "$digest" two/state/approvals || fault 'a text was approved that nobody read'
 cp waiting.kept "two/state/waiting/$digest.yml"
 expect 3 "$agent" approve --config two/agent.yml --yes beef

@@ -47,8 +47,8 @@ ODD = {
     "long": (None, ["1 row has", "ill", "1         0         0"]),
 }
 ODD = {name: (row and HEADER + row + GOOD_LINES, told) for name, (row, told) in ODD.items()}
-ODD["header"] = (HEADER, ["WARNING", "makes up the others"])
-ODD["one"] = (HEADER + f"{CANARY},1,1\n", ["WARNING", "makes up the others"])
+ODD["header"] = (HEADER, ["WARNING", "adds rows of missing values"])
+ODD["one"] = (HEADER + f"{CANARY},1,1\n", ["WARNING", "adds rows of missing values"])
 ROWS = 13  # of every such site's dictionary, and of most tables
 LAWFUL = {
     "good": HEADER + GOOD_LINES,

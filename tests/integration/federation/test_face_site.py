@@ -161,7 +161,7 @@ def dead_jobs_are_over(make, programs):
     fed.wait_until(lambda: phases(place).get("waiting for a person") == 0, "the metrics say that it waits")
     same_as_the_commands(federation, shown)
     said = agent(federation, "approve", digest, "--yes", code=3)
-    expect("waits no more" in said and "approved" not in said, f"a late yes: {said}")
+    expect("no longer waits" in said and "approved" not in said, f"a late yes: {said}")
     agent(federation, "approve", "--yes", code=3)
     expect("no job waits" in agent(federation, "approve") and approvals(federation) == [], f"a late yes is kept: {approvals(federation)}")
     process.kill()

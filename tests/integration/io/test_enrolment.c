@@ -194,7 +194,7 @@ Test(probe, reach_says_what_is_wrong, .init = setup, .fini = teardown)
     cr_expect_eq(probe_reach(&options, PATIENCE_MS, &why), STATUS_OK, "%s", why.text);
     options.address = "tcp://127.0.0.1:1";
     cr_expect_eq(probe_reach(&options, 1000, &why), STATUS_AGAIN);
-    cr_expect_not_null(strstr(why.text, "is the coordinator running"), "%s", why.text);
+    cr_expect_not_null(strstr(why.text, "check that the coordinator runs"), "%s", why.text);
     options.address = "nonsense";
     cr_expect_eq(probe_reach(&options, 1000, &why), STATUS_INVALID);
 }

@@ -15,10 +15,11 @@ Test(round_people, a_site_that_is_there_and_undecided_is_waited_for_as_long_as_p
     cr_assert_not(waiting_said(&rig, "waiting-for-agents", "neither yes nor no"), "%s", rig.said);
     cr_assert_not(waiting_run(&rig, 1, 400000), "%s", rig.said);
     cr_assert(
-        waiting_said(&rig, "waiting-for-agents",
-                     "the join deadline is over: 1 agent is ready, the job needs 3, and 2 are "
-                     "connected and have said neither yes nor no. As a rule a person there has "
-                     "to approve the job, so it waits 600 s more"),
+        waiting_said(
+            &rig, "waiting-for-agents",
+            "the join deadline is over: 1 agent is ready, the job needs 3, and 2 are connected and "
+            "have said neither yes nor no. Usually a person there has to approve the job, so it "
+            "waits 600 s more"),
         "%s", rig.said);
     rig.agent[1].ready = true;
     cr_assert_not(waiting_run(&rig, 1, 100000), "one is still to decide: %s", rig.said);

@@ -27,9 +27,9 @@ static const struct refusal refusals[] = {
     {"count: 1.5\n", "x.yml:2:8: count: \"1.5\" is not a whole number: write it like 7"},
     {"count: seven\n", "x.yml:2:8: count: \"seven\" is not a whole number: write it like 7"},
     {"count: \"7\"\n",
-     "x.yml:2:8: count: \"7\" is a text, for it stands in quotes: remove the quotes"},
+     "x.yml:2:8: count: \"7\" is a text, because it is in quotes: remove the quotes"},
     {"count: 7\ninner: {rate: '0.5'}\n",
-     "x.yml:3:15: inner.rate: \"0.5\" is a text, for it stands in quotes: remove the quotes"},
+     "x.yml:3:15: inner.rate: \"0.5\" is a text, because it is in quotes: remove the quotes"},
     {"count: 0\n", "x.yml:2:8: count: \"0\" is out of range: write a number from 1 to 100"},
     {"count: -1\n", "x.yml:2:8: count: \"-1\" is out of range: write a number from 1 to 100"},
     {"count: 101\n", "x.yml:2:8: count: \"101\" is out of range: write a number from 1 to 100"},
@@ -81,7 +81,7 @@ static const struct refusal refusals[] = {
     {"count: 7\ninner: {on: yes}\n",
      "x.yml:3:13: inner.on: \"yes\" is neither true nor false: write one of the two"},
     {"count: 7\ninner: {on: \"true\"}\n",
-     "x.yml:3:13: inner.on: \"true\" is a text, for it stands in quotes: remove the quotes"},
+     "x.yml:3:13: inner.on: \"true\" is a text, because it is in quotes: remove the quotes"},
     {"count: 7\ninner: {rate: NaN}\n",
      "x.yml:3:15: inner.rate: \"NaN\" is not a number: write it like 0.5"},
     {"count: 7\ninner: {rate: 1,5}\n",
@@ -197,8 +197,8 @@ Test(config_refusals, refuses_a_text_without_its_version)
          "x.yml:1:1: the file is empty: write its keys; docs/JOBS.md and docs/REFERENCE.md "
          "have examples"},
         {"age,sex,died\n44,F,1\n", STATUS_INVALID,
-         "x.yml:1:1: this line is that of a table of records, and a YAML text that begins with `hedgerow: "
-         "1` should stand here"},
+         "x.yml:1:1: this line is of a table of records; give a YAML text that begins with "
+         "`hedgerow: 1`"},
         {"7\n", STATUS_INVALID, "x.yml:1:1: is not a table: begin with `hedgerow: 1`"},
         {"- 7\n", STATUS_INVALID, "x.yml:1:1: is not a table: begin with `hedgerow: 1`"},
         {"count: 7\n", STATUS_INVALID,

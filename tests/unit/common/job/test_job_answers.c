@@ -215,15 +215,17 @@ Test(job_answers, refusals_of_statistics_name_place_and_remedy)
     expect(local, "{task: statistics, lambdas: [1], batch: 5, noise: gaussian}",
            "job.yml:11:55: stages[0].noise: gaussian needs a privacy.delta above 0: add one, or "
            "write laplace");
-    expect(central, "{task: statistics, lambdas: [1], batch: 5, noise: gaussian, share: 1}",
-           "job.yml:11:72: stages[0].share: is not read with gaussian noise, which takes what the "
-           "other stages leave of epsilon and delta: remove it");
+    expect(
+        central, "{task: statistics, lambdas: [1], batch: 5, noise: gaussian, share: 1}",
+        "job.yml:11:72: stages[0].share: is not read with gaussian noise, which gets the epsilon "
+        "and delta that the other stages leave: remove it");
     expect(local, "{task: query, queries: [\"mean: age\"], batch: 5, noise: gaussian}",
            "job.yml:11:60: stages[0].noise: gaussian needs a privacy.delta above 0: add one, or "
            "write laplace");
-    expect(central, "{task: query, queries: [\"mean: age\"], batch: 5, noise: gaussian, share: 1}",
-           "job.yml:11:77: stages[0].share: is not read with gaussian noise, which takes what the "
-           "other stages leave of epsilon and delta: remove it");
+    expect(
+        central, "{task: query, queries: [\"mean: age\"], batch: 5, noise: gaussian, share: 1}",
+        "job.yml:11:77: stages[0].share: is not read with gaussian noise, which gets the epsilon "
+        "and delta that the other stages leave: remove it");
     expect(local, "{task: statistics, lambdas: [1], batch: 1000000000, share: 1, grid_bits: 40}",
            "job.yml:11:45: stages[0].batch: the sum over 1000000000 records may not fit into 64 "
            "bits: choose a coarser grid");

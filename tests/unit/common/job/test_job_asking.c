@@ -107,9 +107,10 @@ Test(job_asking, answers_by_site)
 {
     taken("local", QUERY "by_site: true, queries: [\"count: age >= 65\", \"histogram: sex\"]}");
     taken("central", QUERY "by_site: false, queries: [\"count: age >= 65\"]}");
-    refused(QUERY "by_site: true, queries: [\"quantile: 0.5 of age\", \"mean: age\"]}",
-            "job.yml:11:65: stages[0].by_site: is not for quantiles, which ask in several rounds: "
-            "move them to a stage of their own, or ask a table1, which tells medians by site");
+    refused(
+        QUERY "by_site: true, queries: [\"quantile: 0.5 of age\", \"mean: age\"]}",
+        "job.yml:11:65: stages[0].by_site: is not for quantiles, which ask in several rounds: move "
+        "them to a stage of their own, or ask a table1, which gives medians by site");
     refused(QUERY "by_site: true, queries: [\"histogram: sex\", \"mean: age where sex == F\"]}",
             "job.yml:11:65: stages[0].by_site: needs a question that is answered by site: a count, "
             "a mean without where, a crosstab of two columns of two categories, a survival, a "
@@ -148,8 +149,9 @@ Test(job_asking, answers_by_site_are_bounded)
         used += snprintf(stage + used, sizeof stage - (size_t)used, ", \"count: age >= %d\"", i);
     }
     (void)snprintf(stage + used, sizeof stage - (size_t)used, "]}");
-    refused(stage, "job.yml:11:65: stages[0].by_site: tells 64 effects at most: remove some "
-                   "questions or columns");
+    refused(stage,
+            "job.yml:11:65: stages[0].by_site: has 64 effects at most: remove some questions or "
+            "columns");
     used = snprintf(stage, sizeof stage, QUERY "by_site: true, queries: [\"mean: age\"");
     for (int i = 0; i < 43; i++) {
         used += snprintf(stage + used, sizeof stage - (size_t)used,
@@ -223,9 +225,10 @@ Test(job_asking, gradients)
     refused(UPDATE ", batches: 5}",
             "job.yml:11:96: stages[0].batches: makes parts that no round looks at: write as many "
             "as there are rounds, or fewer");
-    refused(UPDATE ", batches: 2, sampling: 0.5}",
-            "job.yml:11:109: stages[0].sampling: draws each round's records from all, and "
-            "`batches` parts them: remove one of the two");
+    refused(
+        UPDATE ", batches: 2, sampling: 0.5}",
+        "job.yml:11:109: stages[0].sampling: draws each round's records from all, and `batches` "
+        "splits them: remove one of the two");
     refused(UPDATE ", clip_all: 0.5}",
             "job.yml:11:97: stages[0].clip_all: clips an agent's whole vector, for unit round or "
             "agent: remove it");

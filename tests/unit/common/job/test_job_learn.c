@@ -230,7 +230,7 @@ Test(job_learn, takes_what_the_other_stages_leave)
 /* Where nothing is left, the message is about what takes it, and says a remedy that a learn stage can follow. */
 Test(job_learn, says_what_is_wrong_where_nothing_is_left_for_it)
 {
-    static const char TWO[] = "stages[1].share: is missing in a second stage";
+    static const char TWO[] = "stages[1].share: is missing in two stages";
     static const char NONE[] = "shares leave nothing of epsilon";
     static const struct {
         const char *stages;

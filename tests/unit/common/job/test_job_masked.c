@@ -80,7 +80,7 @@ Test(job_masked, what_cannot_work_is_refused_with_what_to_change)
          "needs trust local: otherwise only the noisy average is released"},
         {"distributed", "delta: 0", "minimum: 5, dishonest: 1",
          "task: fit, loss: logistic, lambdas: [0.5], share: 1, tolerance: 0.01, grid_bits: 10",
-         "cohort.records: is missing: where one noise is for all"},
+         "cohort.records: is missing: under this trust"},
         {"distributed", "delta: 0.000001", "minimum: 50, dishonest: 1",
          "task: query, queries: [\"count: a >= 0.5\"], batch: 4, noise: gaussian, grid_bits: 1",
          "is too little for 49 sites to share out, each needs a sigma of 2: choose a finer grid"},

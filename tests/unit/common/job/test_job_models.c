@@ -80,7 +80,7 @@ Test(job_models, are_refused_with_the_place_and_the_remedy)
         ASK("models: [{name: risk, columns: [{column: age, weights: [1]}]}, {name: two, columns: "
             "[{column: age, weights: [1]}]}]",
             ""),
-        "stages[0].models[1]: is asked about by no question");
+        "stages[0].models[1]: is used by no question");
     refuses(plain, ASK("models: [{name: other, columns: [{column: age, weights: [1]}]}]", ""),
             "character 11, \"risk\": no column of that name");
     refuses(plain, ASK("models: [{name: risk, columns: [{column: age, weights: [1e7]}]}]", ""),

@@ -385,7 +385,7 @@ Test(job_prices, what_has_no_price_is_refused)
           " noise: gaussian}\n"
           "  - {task: update, loss: hinge, rounds: 2, batch: 4, clip: 1, rate: 2,"
           " noise: gaussian}\n"},
-         "gaussian in a second stage"},
+         "gaussian in two stages"},
         {{SIGNS FEATURES, "record", "local", "0.00001", "",
           "  - {task: update, loss: hinge, rounds: 2, batch: 4, batches: 2, sampling: 0.5, clip: 1,"
           " rate: 1, noise: gaussian}\n"},

@@ -38,7 +38,8 @@ static const struct refusal refusals[] = {
     {"[F, M, X]", "[F, M, F]", STATUS_INVALID,
      "job.yml:7:33: data.features[1].categories: lists one category twice"},
     {"missing: X", "other: Y", STATUS_INVALID,
-     "job.yml:7:51: data.features[1].other: is none of the categories: name one, or leave it out, and a text that is none of them is none of them"},
+     "job.yml:7:51: data.features[1].other: is none of the categories: name one of them, or leave "
+     "the key out: another text then makes the column's features 0"},
     {"centre: 74,", "centre: 74, other: 3,", STATUS_INVALID,
      "job.yml:6:40: data.features[0].other: is for a column of categories: write missing, which a text that is no number becomes too"},
     {"missing: X", "missing: Y", STATUS_INVALID,

@@ -211,12 +211,12 @@ Test(job_shares, a_share_is_written_like_one)
     } wrong[] = {{"0 %", "\"0\" is out of range: write a number from 0.0000001 to 100"},
                  {"101 %", "\"101\" is out of range"},
                  {"-5 %", "\"-5\" is out of range"},
-                 {"\"%\"", "stands in quotes"},
+                 {"\"%\"", "is in quotes"},
                  {"ten %", "\"ten\" is not a number: write it like 20 %"},
                  {"0.2", "\"0.2\" is not a whole number: a share of the records is written 20 %"},
                  {"20 percent", "\"20 percent\" is not a whole number"},
                  {"0.00000001 %", "has more than 7 decimal places"},
-                 {"\"20 %\"", "\"20 %\" is a text, for it stands in quotes: remove the quotes"}};
+                 {"\"20 %\"", "\"20 %\" is a text, because it is in quotes: remove the quotes"}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char stage[256];
         (void)snprintf(stage, sizeof stage,
