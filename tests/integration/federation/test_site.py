@@ -193,7 +193,7 @@ def checks(make, programs):
 
         job = federation.office / "job.yml"
         code, said = check("site-1", "--job", job)
-        expect(code == 6 and "NOT READY" in said and "coordinator running" in said,
+        expect(code == 6 and "NOT READY" in said and "the coordinator runs" in said,
                f"without a coordinator check ended with {code}: {said}")
         code, said = federation.tool("hedgerow-coordinator", "check", "--config",
                                      federation.office / "coordinator.yml")
