@@ -267,11 +267,12 @@ static void print_enough(const struct job_expected *expected)
     }
     if (enough->records.least == 0 && enough->agents.least == 0 && enough->has_floor &&
         enough->floor > JOB_ENOUGH) {
-        text_wrap(stdout, 0, 0,
-                  "This learner itself loses about %.1f points on half of the tables, with next to "
-                  "no noise and %" PRIu64 " records of each agent: more records, agents or epsilon "
-                  "do not bring it to half a point.",
-                  PERCENT * enough->floor, enough->records.most);
+        text_wrap(
+            stdout, 0, 0,
+            "This learner itself loses about %.1f points on half of the tables, with hardly any noise and %" PRIu64
+            " records of each agent: more records, agents or epsilon "
+            "do not bring it to half a point.",
+            PERCENT * enough->floor, enough->records.most);
         return;
     }
     say_enough(records, &enough->records, "records of each agent");

@@ -68,7 +68,7 @@ static void print_slot(const struct job_plan *plan, size_t index)
     struct work_need need;
     if (!work_time_is_public(&plan->job.stage[index]) &&
         job_plan_need(&need, plan, index) == STATUS_OK) {
-        (void)printf("  answer_slot_ms %llu will do at 10^9 operations a second\n",
+        (void)printf("  answer_slot_ms %llu is long enough at 10^9 operations a second\n",
                      (unsigned long long)work_slot_ms(need.flops, plan_speed));
     }
 }

@@ -67,10 +67,11 @@ static enum status read_bulk(struct journal_sqlite *journal, uint8_t *memory, si
         return STATUS_OK;
     }
     if (status == STATUS_NOT_FOUND || status == STATUS_CORRUPT) {
-        why_set(&journal->trouble,
-                "%s/bulk-%llu, which has what record %llu of journal.db tells of, is missing or "
-                "damaged; remedy: put a good copy of the latest state folder back",
-                journal->folder, (unsigned long long)sequence, (unsigned long long)sequence);
+        why_set(
+            &journal->trouble,
+            "%s/bulk-%llu, which has the blob of record %llu of journal.db, is missing or damaged; "
+            "remedy: put a good copy of the latest state folder back",
+            journal->folder, (unsigned long long)sequence, (unsigned long long)sequence);
         return STATUS_CORRUPT;
     }
     *used = (size_t)bytes;

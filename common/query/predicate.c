@@ -85,7 +85,7 @@ static enum status read_verb(struct reader *reader, enum predicate_verb *verb)
             return STATUS_OK;
         }
     }
-    return reader_refuse(reader, "one of < <= > >= == != should stand here");
+    return reader_refuse(reader, "one of < <= > >= == != is expected here");
 }
 
 static bool is_text(const struct reader *reader, const char *text)
@@ -142,7 +142,7 @@ static enum status read_constant(struct yard *yard, const struct column *column,
     const struct label *label = &yard->reader->schema->label;
     const size_t at = yard->reader->token.at;
     const enum status status =
-        reader_number(yard->reader, constant, "a number should stand here, such as 65 or -0.5");
+        reader_number(yard->reader, constant, "a number is expected here, such as 65 or -0.5");
     if (status != STATUS_OK) {
         return status;
     }
@@ -237,8 +237,7 @@ enum status predicate_read(struct predicate *predicate, struct reader *reader)
         status = settle(&yard, WAITING_OR);
     }
     if (status == STATUS_OK && yard.waiting_count > 0) {
-        status =
-            reader_refuse(reader, "and, or, or the ) of an open parenthesis should stand here");
+        status = reader_refuse(reader, "and, or, or the ) of an open parenthesis is expected here");
     }
     return status;
 }
@@ -250,7 +249,7 @@ enum status predicate_parse(struct predicate *predicate, struct slice text,
     reader_init(&reader, text, schema, why);
     const enum status status = predicate_read(predicate, &reader);
     return status == STATUS_OK && reader.token.kind != TOKEN_END
-               ? reader_refuse(&reader, "and, or, or the end should stand here")
+               ? reader_refuse(&reader, "and, or, or the end is expected here")
                : status;
 }
 

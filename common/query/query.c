@@ -249,7 +249,7 @@ bool query_has_note(const struct query *query, struct why *note)
         why_set(
             note,
             "the where of \"%s\" picks a category of a column that the question itself is of: if "
-            "all records that are left are alike there, nothing can be told of it",
+            "all records that are left are alike there, the question has no answer",
             query->text);
     }
     return is_picked;

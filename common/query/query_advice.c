@@ -129,12 +129,14 @@ bool advice_text(char *text, size_t bytes, const struct advice *advice)
         return false;
     }
     if (epsilon == records) {
-        (void)snprintf(text, bytes, "%.3g times the epsilon, or the records, would do", epsilon);
+        (void)snprintf(text, bytes, "%.3g times the epsilon, or the records, would be enough",
+                       epsilon);
     } else if (isnan(epsilon) || isnan(records)) {
-        (void)snprintf(text, bytes, "%.3g times the %s would do",
+        (void)snprintf(text, bytes, "%.3g times the %s would be enough",
                        isnan(epsilon) ? records : epsilon, isnan(epsilon) ? "records" : "epsilon");
     } else {
-        (void)snprintf(text, bytes, "%.3g times the epsilon, or %.3g times the records, would do",
+        (void)snprintf(text, bytes,
+                       "%.3g times the epsilon, or %.3g times the records, would be enough",
                        epsilon, records);
     }
     return true;

@@ -37,12 +37,12 @@ static void say_doubtful(struct query_answer *answer, const struct correlate *al
         (void)snprintf(answer->note + used, sizeof answer->note - used,
                        ": no record was found in which nothing is missing");
     } else if (correlate_is_doubtful(all, first)) {
-        (void)snprintf(answer->note + used, sizeof answer->note - used,
-                       ": the standard deviation of %s is at most %.2g of its public range, as far "
-                       "as the noise lets it be told; a narrower range would help, if it varies at "
-                       "all",
-                       query->variable[first].column.name, correlate_deviation_most(all, first));
-    } else if (strstr(answer->note, "would do") == NULL) {
+        (void)snprintf(
+            answer->note + used, sizeof answer->note - used,
+            ": the standard deviation of %s is at most %.2g of its public range, as far as the "
+            "noise shows; a narrower range would help, if it varies at all",
+            query->variable[first].column.name, correlate_deviation_most(all, first));
+    } else if (strstr(answer->note, "would be enough") == NULL) {
         (void)snprintf(answer->note + used, sizeof answer->note - used,
                        ": its interval would be nearly all of -1 to 1; a narrower public range of "
                        "the columns would help");

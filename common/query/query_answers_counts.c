@@ -58,7 +58,8 @@ void query_tell_count(struct query_answer *answer, const struct answering *answe
         if (!advice_say(answer->note, sizeof answer->note, &advice)) {
             const size_t used = strlen(answer->note);
             (void)snprintf(answer->note + used, sizeof answer->note - used,
-                           "; by the noise, about %.0f records in all would do", ceil(bar));
+                           "; for the noise alone, about %.0f records in all would be enough",
+                           ceil(bar));
         }
     }
 }

@@ -162,7 +162,7 @@ static struct query_answer *set_fourfold(struct query_answer *answer, const stru
     crosstab_say_refused(&answer[1], table->answering, &table->cells, CROSSTAB_ODDS, 0);
     if (isnan(odds.value) && answer[1].note[0] == '\0') {
         (void)snprintf(answer[1].note, sizeof answer[1].note,
-                       "no ratio: a cell is empty, as far as the noise lets it be told");
+                       "no ratio: a cell is empty, as far as the noise shows");
     }
     crosstab_name_difference(answer[0].name, query);
     crosstab_name_odds(answer[1].name, query);
@@ -228,7 +228,7 @@ static void say_instead(char text[static INSTEAD_BYTES], const struct query *que
     text[0] = '\0';
     if (crosstab_has_shares(query)) {
         (void)snprintf(text, INSTEAD_BYTES,
-                       "; a regress of %s by %s tells each category's odds ratio to the first",
+                       "; a regress of %s by %s gives the odds ratio of each category to the first",
                        column, row);
     } else if (query->factor[0].column.category_count == 2) {
         (void)snprintf(text, INSTEAD_BYTES, "; write %s x %s for the shares of %s in each category",
@@ -246,15 +246,16 @@ static void say_kind(struct query_answer *answer, const struct query *query)
         return;
     }
     if (query->factor_count > 2) {
-        (void)snprintf(answer->note + used, sizeof answer->note - used,
-                       "%sof a table of more than two columns counts alone are told: no share, no "
-                       "odds ratio and no test",
-                       begin);
+        (void)snprintf(
+            answer->note + used, sizeof answer->note - used,
+            "%sa table of more than two columns has only counts: no share, no odds ratio and no "
+            "test",
+            begin);
         return;
     }
     say_instead(instead, query);
     (void)snprintf(answer->note + used, sizeof answer->note - used,
-                   "%sthe odds ratio and the difference of shares are of tables of 2 x 2 alone%s%s",
+                   "%sonly tables of 2 x 2 have the odds ratio and the difference of shares%s%s",
                    begin, crosstab_has_test(query) ? "" : ", and the test of smaller tables",
                    instead);
 }

@@ -221,10 +221,11 @@ static bool say_one_category(struct query_answer *answer, const struct query *qu
     if (hiddens->row_count != 1 && hiddens->column_count != 1) {
         return false;
     }
-    (void)snprintf(answer->note, sizeof answer->note,
-                   "not enough data for this question at this epsilon: %s has records in one "
-                   "category alone, as far as the noise lets it be told",
-                   query->factor[factor].column.name);
+    (void)snprintf(
+        answer->note, sizeof answer->note,
+        "not enough data for this question at this epsilon: %s has records in only one category, "
+        "as far as the noise shows",
+        query->factor[factor].column.name);
     return true;
 }
 
@@ -244,10 +245,11 @@ static bool say_no_row(struct query_answer *answer, const struct answering *answ
     if (at == end) {
         return false;
     }
-    (void)snprintf(answer->note, sizeof answer->note,
-                   "not enough data for this question at this epsilon: no record was found in %s "
-                   "%s, as far as the noise lets it be told",
-                   column->name, column->category[at]);
+    (void)snprintf(
+        answer->note, sizeof answer->note,
+        "not enough data for this question at this epsilon: no record was found in %s %s, as far "
+        "as the noise shows",
+        column->name, column->category[at]);
     query_say_enough(answer->note, sizeof answer->note, answering);
     return true;
 }
@@ -266,9 +268,10 @@ static void say_row(struct query_answer *answer, const struct answering *answeri
         refused->figure == CROSSTAB_TEST
             ? crosstab_row_of_test(cells->columns, cells->variance)
             : crosstab_expect(answer->records, 2, cells->m, cells->variance).row_of_odds;
-    (void)snprintf(answer->note + used, sizeof answer->note - used,
-                   "; by the noise, a row of about %.0f records would do if cells are alike",
-                   ceil(needed));
+    (void)snprintf(
+        answer->note + used, sizeof answer->note - used,
+        "; for the noise alone, a row of about %.0f records would be enough if cells are alike",
+        ceil(needed));
 }
 
 void crosstab_say_refused(struct query_answer *answer, const struct answering *answering,

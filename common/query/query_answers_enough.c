@@ -91,7 +91,8 @@ void query_say_enough(char *note, size_t bytes, const struct answering *answerin
     /* Where there are as many already, it is something else that is missing. */
     const bool has_them = is_of_all && records <= (double)answering->run->record_count;
     if (isfinite(records) && !has_them) {
-        (void)snprintf(note + used, bytes - used, "; by the noise, %s%.0f records would do%s",
+        (void)snprintf(note + used, bytes - used,
+                       "; for the noise alone, %s%.0f records would be enough%s",
                        is_of_all                ? ""
                        : kind == QUERY_CROSSTAB ? "a row of about "
                                                 : "a group of about ",

@@ -53,7 +53,8 @@ static void say_needed(struct query_answer *answer, const struct query *query, d
 {
     const bool has_event = query->family == REGRESS_LOGISTIC || query->family == REGRESS_HAZARD;
     if (isfinite(needed)) {
-        append(answer, "; by the noise, about %.0f records would do, if they are even%s",
+        append(answer,
+               "; for the noise alone, about %.0f records would be enough, if they are even%s",
                ceil(needed), has_event ? " and a fifth have the event" : "");
     }
 }
@@ -65,29 +66,31 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
     char text[ADVICE_BYTES];
     switch (lacking->why) {
     case REGRESS_LACKS_RECORDS:
-        append(answer, ": no record was found in this category, as far as the noise lets it be "
-                       "told; the other coefficients are told without it");
+        append(answer,
+               ": no record was found in this category, as far as the noise shows; the other "
+               "coefficients are given without it");
         return;
     case REGRESS_LACKS_FIRST:
         append(answer, ": no record was found in the category to which the others are compared");
         return;
     case REGRESS_LACKS_LEVELS:
-        append(answer, ": a column has records in one of its levels alone, as far as the noise "
-                       "lets it be told; the other columns are told without it");
+        append(answer,
+               ": a column has records in only one of its levels, as far as the noise shows; the "
+               "other columns are given without it");
         say_needed(answer, query, lacking->needed);
         return;
     case REGRESS_LACKS_RANGE:
-        append(answer,
-               ": the values of %s lie too close together to be told by levels of its "
-               "range, which is more than 8 times their standard deviation: a narrower "
-               "range would do, or the question without it",
-               lacking->number);
+        append(
+            answer,
+            ": the values of %s lie too close together for levels of its range, which is more than "
+            "8 times their standard deviation: give it a narrower range, or ask without it",
+            lacking->number);
         return;
     case REGRESS_LACKS_SMOOTH:
         append(
             answer,
             ": the released levels of %s are not those of a smooth column: it has few values, or "
-            "jumps, and its slope hangs on where they lie; ",
+            "jumps, and its slope depends on where they lie; ",
             lacking->number);
         if (lacking->function != NULL) {
             append(answer, "if they are whole numbers, ask for %s%s(%s)%s",
@@ -108,12 +111,13 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
         append(answer, ": too few events: at most %.0f, which the noise hides",
                ceil(replay->events_most));
         if (needed_share * lacking->needed > replay->events_most) {
-            append(answer, "; by the noise, about %.0f events would do",
+            append(answer, "; for the noise alone, about %.0f events would be enough",
                    ceil(needed_share * lacking->needed));
         }
     } else if (replay->has_all_events) {
-        append(answer, ": all records have the event, as far as the noise lets it be told, so that "
-                       "nothing tells them apart");
+        append(
+            answer,
+            ": all records have the event, as far as the noise shows, so nothing can be compared");
     } else if (lacking->factor <= 1 && (replay->is_even || replay->is_event_assumed)) {
         append(answer, ": the noise hides how many records, or events, there are");
         say_needed(answer, query, lacking->needed);
@@ -122,7 +126,8 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
     } else if (advice_text(text, sizeof text, &lacking->advice)) {
         say_factor(answer, query, lacking, text);
     } else {
-        append(answer, "; no number up to %.0f times the epsilon, or the records, was found to do",
+        append(answer,
+               "; no number up to %.0f times the epsilon, or the records, was found to be enough",
                ADVICE_FACTOR_MOST);
         say_needed(answer, query, lacking->needed);
     }

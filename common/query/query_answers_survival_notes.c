@@ -65,11 +65,9 @@ static bool say_alike(char *note, size_t bytes, const struct answering *answerin
         own[most] + own[cells->intervals + most] < nearly * records) {
         return false;
     }
-    (void)snprintf(
-        note + used, bytes - used,
-        ": nearly all times are in one interval, %.6g to %.6g, so that there is no curve "
-        "to tell",
-        most > 0 ? answering->query->edge[most - 1] : 0, answering->query->edge[most]);
+    (void)snprintf(note + used, bytes - used,
+                   ": nearly all times are in one interval, %.6g to %.6g, so there is no curve",
+                   most > 0 ? answering->query->edge[most - 1] : 0, answering->query->edge[most]);
     return true;
 }
 
@@ -90,10 +88,11 @@ static void say_lack(char *note, size_t bytes, const struct answering *answering
                            lack.is_at_end ? "in the last interval" : "in the middle of the time",
                            lack.needed);
         }
-        (void)snprintf(note + used, bytes - used,
-                       ": too few records are still under observation late in the time, for this "
-                       "noise%s; an earlier end would do",
-                       number);
+        (void)snprintf(
+            note + used, bytes - used,
+            ": too few records are still under observation late in the time, for this noise%s; an "
+            "earlier end would help",
+            number);
     }
 }
 
@@ -117,10 +116,11 @@ static size_t first_hidden(const struct survival_cells *cells, const bool *of)
 static void say_hidden(struct query_answer *answer, const struct answering *answering, size_t group)
 {
     const char *name = query_group_name(answering->query, group);
-    (void)snprintf(answer->note, sizeof answer->note,
-                   "not enough data for this question at this epsilon: no record was found%s%.*s, "
-                   "as far as the noise lets it be told",
-                   name[0] == '\0' ? "" : " in ", letters_within(name, SCHEMA_NAME_BYTES), name);
+    (void)snprintf(
+        answer->note, sizeof answer->note,
+        "not enough data for this question at this epsilon: no record was found%s%.*s, as far as "
+        "the noise shows",
+        name[0] == '\0' ? "" : " in ", letters_within(name, SCHEMA_NAME_BYTES), name);
     query_say_enough(answer->note, sizeof answer->note, answering);
 }
 
@@ -203,10 +203,11 @@ void survival_say_test(struct query_answer *answer, const struct answering *answ
         return;
     }
     if (survival->log_rank_is_biased) {
-        (void)snprintf(answer->note, sizeof answer->note,
-                       "not enough data for this question at this epsilon: many have the event and "
-                       "many are lost in one interval, and groups are not lost alike: the test "
-                       "would be biased; an earlier end would do");
+        (void)snprintf(
+            answer->note, sizeof answer->note,
+            "not enough data for this question at this epsilon: many have the event and many are "
+            "lost in one interval, and groups are not lost alike: the test would be biased; an "
+            "earlier end would help");
         return;
     }
     for (size_t g = 0; g < cells->groups; g++) {

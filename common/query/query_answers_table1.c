@@ -88,10 +88,11 @@ static void say_refused(struct query_answer *answer, const struct answering *ans
     const size_t room = sizeof answer->note - (sizeof text - 1);
     (void)snprintf(answer->note, sizeof answer->note, "%s", text);
     if (figure->needed > 0) {
-        (void)snprintf(end, room,
-                       ": no record was found there, as far as the noise lets it be told; more "
-                       "than %.0f would do",
-                       ceil(figure->needed));
+        (void)snprintf(
+            end, room,
+            ": no record was found there, as far as the noise shows; more than %.0f would be "
+            "enough",
+            ceil(figure->needed));
     } else if (!advice_say(answer->note, sizeof answer->note, advice)) {
         query_say_enough(answer->note, sizeof answer->note, answering);
     }
@@ -134,9 +135,10 @@ void table_say_empty(struct query_answer *answer, const struct answering *answer
     const double all = (double)answering->run->record_count;
     if (isnan(answer->value) && strcmp(answer->unit, "records") != 0 &&
         cells_is_hidden(size->estimate.value, noise * noise, all)) {
-        (void)snprintf(answer->note, sizeof answer->note,
-                       "not enough data for this question at this epsilon: no record was found in "
-                       "the group, as far as the noise lets it be told");
+        (void)snprintf(
+            answer->note, sizeof answer->note,
+            "not enough data for this question at this epsilon: no record was found in the group, "
+            "as far as the noise shows");
         query_say_enough(answer->note, sizeof answer->note, answering);
     }
 }

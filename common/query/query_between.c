@@ -70,9 +70,10 @@ static enum status join_sums(struct query_effect *effect, struct between_site *s
     (void)snprintf(effect->name, sizeof effect->name, "%s", query->text);
     (void)snprintf(effect->unit, sizeof effect->unit, "%s", is_mean ? query->column.name : "share");
     if (is_mean) {
-        (void)snprintf(effect->note, sizeof effect->note,
-                       "a mean does not tell how far values spread within a site, so that how far "
-                       "sites differ is not told; the widest spread is assumed");
+        (void)snprintf(
+            effect->note, sizeof effect->note,
+            "a mean does not show how far values spread within a site: the widest spread is "
+            "assumed, and how far sites differ is not given");
         widen_mean(effect, site, joining);
     }
     free(sum);
@@ -187,10 +188,11 @@ static void say_enough(char *more, size_t bytes, const struct query_effect *effe
     (void)advice_say(more, bytes, &(struct advice){effect->factor, NAN});
     if (isfinite(effect->needed) && has_few) {
         const size_t used = strlen(more);
-        (void)snprintf(more + used, bytes - used,
-                       "; by the noise, a site of about %.0f records in cells that are alike "
-                       "would do",
-                       ceil(effect->needed));
+        (void)snprintf(
+            more + used, bytes - used,
+            "; for the noise alone, a site of about %.0f records in cells that are alike would be "
+            "enough",
+            ceil(effect->needed));
     }
 }
 
@@ -211,9 +213,10 @@ static void note_missing(struct query_effect *effect, const struct joining *join
         (void)snprintf(note, bytes, "%s%zu of %zu sites have none%s", begin,
                        count - effect->all.sites, count, more);
     } else if (effect->all.sites >= BETWEEN_SITES_MIN) {
-        (void)snprintf(note, bytes,
-                       "%s%zu of %zu sites have not enough data at this epsilon and are left out%s",
-                       begin, count - effect->all.sites, count, more);
+        (void)snprintf(
+            note, bytes,
+            "%s%zu of %zu sites do not have enough data at this epsilon and are left out%s", begin,
+            count - effect->all.sites, count, more);
     } else {
         (void)snprintf(note, bytes,
                        "%s%zu of %zu sites have enough data for this question at this epsilon: "

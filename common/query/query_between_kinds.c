@@ -18,10 +18,10 @@ static void keep_apart(struct query_effect *effect, const struct between_site *s
 {
     between_apart(&effect->all, site, count);
     effect->is_apart = true;
-    (void)snprintf(effect->note, sizeof effect->note,
-                   "a median's interval ends at %s: it is no standard error, and sites are not "
-                   "joined%s",
-                   where, more);
+    (void)snprintf(
+        effect->note, sizeof effect->note,
+        "a median's interval ends at %s: it gives no standard error, so sites are not joined%s",
+        where, more);
 }
 
 static void name_hazard(char name[static QUERY_NAME_BYTES], const struct query *query, size_t group)

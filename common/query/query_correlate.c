@@ -144,13 +144,13 @@ static enum status read_columns(struct reading *reading)
     struct reader *reader = &reading->reader;
     enum status status = STATUS_OK;
     if (!reader_accept(reader, "[")) {
-        return reader_refuse(reader, "columns in brackets should stand here, such as [age, sex]");
+        return reader_refuse(reader, "columns in brackets is expected here, such as [age, sex]");
     }
     do {
         status = read_variable(reading);
     } while (status == STATUS_OK && reader_accept(reader, ","));
     if (status == STATUS_OK && !reader_accept(reader, "]")) {
-        status = reader_refuse(reader, "a comma and a column, or ], should stand here");
+        status = reader_refuse(reader, "a comma and a column, or ], is expected here");
     }
     if (status == STATUS_OK && query->variable_count < 2) {
         status = reader_refuse(reader, "one column has no correlation: name two or more");
@@ -164,7 +164,7 @@ static enum status read_parts(struct reading *reading)
     struct reader *reader = &reading->reader;
     const struct token token = reader->token;
     double parts = 0;
-    const enum status status = reader_number(reader, &parts, "a number of parts should stand here");
+    const enum status status = reader_number(reader, &parts, "a number of parts is expected here");
     if (status != STATUS_OK) {
         return status;
     }
@@ -175,7 +175,7 @@ static enum status read_parts(struct reading *reading)
     reading->query->parts_asked = (size_t)parts;
     return reader_accept(reader, "parts")
                ? STATUS_OK
-               : reader_refuse(reader, "the word parts should stand here");
+               : reader_refuse(reader, "the word parts is expected here");
 }
 
 /* [age, kappa, creatinine] where ...; without fourth moments before query_plan, and of a pca, as no interval asks for more. */

@@ -40,7 +40,7 @@ enum status query_read_crosstab(struct reading *reading)
         }
     } while (reader_accept(reader, "x"));
     if (query->factor_count < 2) {
-        return reader_refuse(reader, "x and another column should stand here");
+        return reader_refuse(reader, "x and another column is expected here");
     }
     query->cell_count = cells + 1;
     return query_read_where(reading);

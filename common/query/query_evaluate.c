@@ -77,12 +77,12 @@ static enum status read_cut(struct reading *reading)
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
     if (!reader_accept(reader, "at")) {
-        return reader_refuse(reader, "the word at and a number should stand here, such as at 0.5");
+        return reader_refuse(reader, "the word at and a number is expected here, such as at 0.5");
     }
     const struct token token = reader->token;
     double cut = 0;
     const enum status status =
-        reader_number(reader, &cut, "a number should stand here, such as 0.5");
+        reader_number(reader, &cut, "a number is expected here, such as 0.5");
     if (status != STATUS_OK) {
         return status;
     }
@@ -130,8 +130,8 @@ enum status query_read_evaluate(struct reading *reading)
     query->intervals = EVALUATE_LEVELS_MAX / 2; /* before query_plan */
     enum status status = read_score(reading);
     if (status == STATUS_OK && !reader_accept(reader, "for")) {
-        return reader_refuse(reader, "the word for and an event should stand here, such as for "
-                                     "death");
+        return reader_refuse(reader,
+                             "the word for and an event is expected here, such as for death");
     }
     if (status == STATUS_OK && accept_time(reader)) {
         return query_read_concordance(reading);
@@ -145,7 +145,7 @@ enum status query_read_evaluate(struct reading *reading)
     if (status == STATUS_OK && reader_accept(reader, ",")) {
         status = reader_accept(reader, "cut")
                      ? read_cut(reading)
-                     : reader_refuse(reader, "cut at and a number should stand here");
+                     : reader_refuse(reader, "cut at and a number is expected here");
     }
     if (status == STATUS_OK && reader_accept(reader, "in")) {
         static const struct query_number levels = {"levels", EVALUATE_BANDS, EVALUATE_LEVELS_MAX,

@@ -117,7 +117,7 @@ static enum status read_step(struct reading *reading)
     const struct token token = reading->reader.token;
     double step = 0;
     enum status status =
-        reader_number(&reading->reader, &step, "a width should stand here, such as 10");
+        reader_number(&reading->reader, &step, "a width is expected here, such as 10");
     if (status != STATUS_OK) {
         return status;
     }
@@ -151,7 +151,7 @@ static enum status read_edges(struct reading *reading)
             return too_many(reading);
         }
         const enum status status =
-            reader_number(reader, &edge, "an edge should stand here, such as 65");
+            reader_number(reader, &edge, "an edge is expected here, such as 65");
         if (status != STATUS_OK) {
             return status;
         }
@@ -184,7 +184,7 @@ enum status query_read_histogram(struct reading *reading)
     } else if (reader_accept(reader, "at")) {
         status = read_edges(reading);
     } else {
-        status = reader_refuse(reader, "by and a width, or at and edges, should stand here");
+        status = reader_refuse(reader, "by and a width, or at and edges, is expected here");
     }
     if (status == STATUS_OK && query->cell_count < 2) {
         status = reader_refuse(reader, "one cell would hold every record: choose a smaller width");
@@ -199,7 +199,7 @@ enum status query_read_number(size_t *out, struct reading *reading,
     const struct token token = reader->token;
     double number = 0;
     char remedy[96];
-    (void)snprintf(remedy, sizeof remedy, "a number of %s should stand here", asked->word);
+    (void)snprintf(remedy, sizeof remedy, "a number of %s is expected here", asked->word);
     const enum status status = reader_number(reader, &number, remedy);
     if (status != STATUS_OK) {
         return status;
@@ -211,7 +211,7 @@ enum status query_read_number(size_t *out, struct reading *reading,
         return reader_refuse(reader, asked->remedy != NULL ? asked->remedy : remedy);
     }
     *out = (size_t)number;
-    (void)snprintf(remedy, sizeof remedy, "the word %s should stand here", asked->word);
+    (void)snprintf(remedy, sizeof remedy, "the word %s is expected here", asked->word);
     return reader_accept(reader, asked->word) ? STATUS_OK : reader_refuse(reader, remedy);
 }
 
@@ -234,7 +234,7 @@ enum status query_read_quantile(struct reading *reading)
     struct reader *reader = &reading->reader;
     const struct token token = reader->token;
     enum status status =
-        reader_number(reader, &query->share, "a share should stand here, 0.5 for the median");
+        reader_number(reader, &query->share, "a share is expected here, 0.5 for the median");
     if (status != STATUS_OK) {
         return status;
     }
@@ -243,7 +243,7 @@ enum status query_read_quantile(struct reading *reading)
         return reader_refuse(reader, "a share lies between 0 and 1");
     }
     if (!reader_accept(reader, "of")) {
-        return reader_refuse(reader, "of and a column should stand here");
+        return reader_refuse(reader, "of and a column is expected here");
     }
     query->cell_count = 1;
     query->rounds = QUERY_ROUNDS_DEFAULT;
@@ -282,7 +282,7 @@ static enum status read_kind(struct reading *reading)
                     "evaluate:, correlate:, pca:, regress: comes first");
     }
     if (!reader_accept(reader, ":")) {
-        return reader_refuse(reader, "a colon should stand here");
+        return reader_refuse(reader, "a colon is expected here");
     }
     reading->query->kind = (enum query_kind)kind;
     reading->query->rounds = 1;

@@ -279,7 +279,7 @@ static enum status read_number_of(struct reading *reading)
     const struct reader at_number = *reader;
     double number = 0;
     const enum status status =
-        reader_number(reader, &number, "a number of levels or intervals should stand here");
+        reader_number(reader, &number, "a number of levels or intervals is expected here");
     if (status != STATUS_OK) {
         return status;
     }
@@ -300,8 +300,8 @@ static enum status read_number_of(struct reading *reading)
         return STATUS_OK;
     }
     return reader_refuse(reader, query->family == REGRESS_HAZARD
-                                     ? "the word levels or intervals should stand here"
-                                     : "the word levels should stand here");
+                                     ? "the word levels or intervals is expected here"
+                                     : "the word levels is expected here");
 }
 
 static enum status read_predictors(struct reading *reading)
@@ -357,8 +357,9 @@ enum status query_read_regress(struct reading *reading)
     struct reader *reader = &reading->reader;
     enum status status = read_outcome(reading);
     if (status == STATUS_OK && !reader_accept(reader, "~")) {
-        status = reader_refuse(reader, "~ between spaces, and what explains it, should stand here, "
-                                       "such as death ~ age + sex");
+        status = reader_refuse(
+            reader,
+            "~ between spaces, and what explains it, is expected here, such as death ~ age + sex");
     }
     const struct reader at_first = *reader;
     if (status == STATUS_OK) {

@@ -114,12 +114,12 @@ enum status query_read_end(struct reading *reading)
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
     if (!reader_accept(reader, ",") || !reader_accept(reader, "to")) {
-        return reader_refuse(reader, "a comma, to and the last time should stand here, such as "
-                                     "\", to 5000\"");
+        return reader_refuse(
+            reader, "a comma, to and the last time is expected here, such as \", to 5000\"");
     }
     const struct token token = reader->token;
     const enum status status =
-        reader_number(reader, &query->end, "the last time should stand here, such as 5000");
+        reader_number(reader, &query->end, "the last time is expected here, such as 5000");
     if (status == STATUS_OK && !(query->end > 0 && query->end <= query->high)) {
         reader->token = token;
         char remedy[64];
@@ -201,7 +201,7 @@ enum status query_read_word_event(struct reading *reading)
 {
     return reader_accept(&reading->reader, "event")
                ? query_read_event(reading)
-               : reader_refuse(&reading->reader, "the word event and a column should stand here");
+               : reader_refuse(&reading->reader, "the word event and a column is expected here");
 }
 
 enum status query_read_until_end(struct reading *reading)
@@ -221,10 +221,9 @@ enum status query_read_survival(struct reading *reading)
                                                   .each = 1};
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
-    enum status status =
-        reader_accept(reader, "time")
-            ? query_read_column(reading, true)
-            : reader_refuse(reader, "the word time and a column should stand here");
+    enum status status = reader_accept(reader, "time")
+                             ? query_read_column(reading, true)
+                             : reader_refuse(reader, "the word time and a column is expected here");
     if (status == STATUS_OK) {
         status = query_read_until_end(reading);
     }

@@ -152,13 +152,13 @@ enum status query_read_table1(struct reading *reading)
     struct reader *reader = &reading->reader;
     enum status status = STATUS_OK;
     if (!reader_accept(reader, "[")) {
-        return reader_refuse(reader, "variables in brackets should stand here, such as [age, sex]");
+        return reader_refuse(reader, "variables in brackets is expected here, such as [age, sex]");
     }
     do {
         status = read_variable(reading);
     } while (status == STATUS_OK && reader_accept(reader, ","));
     if (status == STATUS_OK && !reader_accept(reader, "]")) {
-        status = reader_refuse(reader, "a comma and a variable, or ], should stand here");
+        status = reader_refuse(reader, "a comma and a variable, or ], is expected here");
     }
     if (status == STATUS_OK && reader_accept(reader, "by")) {
         const struct reader at_group = *reader;

@@ -183,7 +183,7 @@ enum status reader_column(struct reader *reader, size_t *column)
 {
     const struct schema *schema = reader->schema;
     if (reader->token.kind != TOKEN_WORD) {
-        return reader_refuse(reader, "the name of a column should stand here");
+        return reader_refuse(reader, "the name of a column is expected here");
     }
     size_t found = 0;
     while (found < schema->column_count &&

@@ -75,8 +75,8 @@ const mayStayAbove = (effect) => (effect.note || "").includes("stays above one h
 /* What would give a site that is left out an answer: result_say_enough. */
 function enoughText(effect, site) {
   const records = known(effect.records_needed) && site.records < effect.records_needed;
-  return (known(effect.epsilon_factor) ? factorText(effect.epsilon_factor) + " times the \u03b5" + (records ? ", or " : " would do") : "")
-    + (records ? "about " + fixed(Math.ceil(effect.records_needed), 0) + " records would do"
+  return (known(effect.epsilon_factor) ? factorText(effect.epsilon_factor) + " times the \u03b5" + (records ? ", or " : " would be enough") : "")
+    + (records ? "about " + fixed(Math.ceil(effect.records_needed), 0) + " records would be enough"
       : !known(effect.epsilon_factor) && known(effect.records_needed)
         ? "it has the " + fixed(Math.ceil(effect.records_needed), 0) + " that do where cells hold alike numbers: some hold few"
           + (mayStayAbove(effect) ? ", or the curve stays above one half" : "") : "");

@@ -72,12 +72,12 @@ void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct resul
     if (isfinite(effect->factor)) {
         (void)snprintf(text, RESULT_ENOUGH_BYTES, "%s times the epsilon%s",
                        decimal_short(factor_up(effect->factor), 3).text,
-                       has_records ? ", or " : " would do");
+                       has_records ? ", or " : " would be enough");
     }
     if (has_records) {
         const size_t used = strlen(text);
-        (void)snprintf(text + used, RESULT_ENOUGH_BYTES - used, "about %.0f records would do",
-                       ceil(effect->needed));
+        (void)snprintf(text + used, RESULT_ENOUGH_BYTES - used,
+                       "about %.0f records would be enough", ceil(effect->needed));
     } else if (text[0] == '\0' && isfinite(effect->needed)) {
         (void)snprintf(text, RESULT_ENOUGH_BYTES,
                        "it has the %.0f that do where cells hold alike numbers: some hold few%s",

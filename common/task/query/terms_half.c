@@ -20,7 +20,8 @@ void query_say_needed(char text[static QUERY_NEEDED_BYTES], const char *who, dou
                       double has, bool is_given)
 {
     if (!isfinite(needed)) {
-        (void)snprintf(text, QUERY_NEEDED_BYTES, "no number of records would do: raise epsilon");
+        (void)snprintf(text, QUERY_NEEDED_BYTES,
+                       "no number of records would be enough: raise epsilon");
     } else if (!is_given && has > 0 && has < needed) {
         (void)snprintf(text, QUERY_NEEDED_BYTES,
                        "too few records: %s needs about %.0f records and has about %.0f", who,

@@ -123,7 +123,7 @@ if plan["trust"] != "local":
 line = one(lines, "what", table, "standard deviation of age" + small)
 answer = named(table + "age, standard deviation, flc.grp == 10")
 assert line["bar"] is None and answer["value"] is None, answer
-advice = re.search(r"([0-9.]+) times the epsilon, or (?:([0-9.]+) times )?the records, would do", answer["note"])
+advice = re.search(r"([0-9.]+) times the epsilon, or (?:([0-9.]+) times )?the records, would be enough", answer["note"])
 assert "too few records: a group needs about" in line["what"] and advice, (line, answer)
 needed = float(line["what"].split("needs about ")[1].split()[0])
 said = float(advice[2] or advice[1])

@@ -428,7 +428,8 @@ Test(plan_job, refuses_what_it_cannot_know)
     struct why why = {""};
     cr_assert(plan != NULL);
     cr_assert(job_plan_make(plan, &source, NULL, &why) == STATUS_INVALID);
-    cr_assert(strstr(why.text, "raise cohort.records, or say --records N") != NULL, "%s", why.text);
+    cr_assert(strstr(why.text, "write cohort.records, or give --records N") != NULL, "%s",
+              why.text);
     source.size.records = 500;
     cr_assert(job_plan_make(plan, &source, NULL, &why) == STATUS_OK);
     cr_assert_eq(plan->size.records, 500);

@@ -95,9 +95,10 @@ Test(job_asking, questions)
     refused(QUERY "conjunction: {positive: \"y == 1\", features: [\"age > 1\", \"age > 1\"]}}",
             "job.yml:11:112: stages[0].conjunction.features[1]: is there twice, and would be paid "
             "twice: remove one");
-    refused(QUERY "conjunction: {positive: \"y == 1\", features: [\"age > 1) or (age > 2\"]}}",
-            "job.yml:11:101: stages[0].conjunction.features[0]: character 8, \")\": and, or, or "
-            "the end should stand here");
+    refused(
+        QUERY "conjunction: {positive: \"y == 1\", features: [\"age > 1) or (age > 2\"]}}",
+        "job.yml:11:101: stages[0].conjunction.features[0]: character 8, \")\": and, or, or the "
+        "end is expected here");
     refused(QUERY "conjunction: {positive: \"y = 1\", features: [\"age > 1\"]}}",
             "job.yml:11:80: stages[0].conjunction.positive: character 3, \"=\": equality is "
             "written ==");

@@ -239,10 +239,10 @@ Test(advice, is_written_rounded_up)
         struct advice advice;
         const char *text;
     } told[] = {
-        {{12.31, 12.31}, "; 12.4 times the epsilon, or the records, would do"},
-        {{12.31, 3}, "; 12.4 times the epsilon, or 3 times the records, would do"},
-        {{NAN, 2.001}, "; 2.1 times the records would do"},
-        {{63.9, 64.1}, "; 63.9 times the epsilon would do"},
+        {{12.31, 12.31}, "; 12.4 times the epsilon, or the records, would be enough"},
+        {{12.31, 3}, "; 12.4 times the epsilon, or 3 times the records, would be enough"},
+        {{NAN, 2.001}, "; 2.1 times the records would be enough"},
+        {{63.9, 64.1}, "; 63.9 times the epsilon would be enough"},
         {{NAN, 1e9}, ""},
     };
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
@@ -259,9 +259,9 @@ Test(advice, of_a_count_has_an_end)
     static const double scale[] = {10, 400, 4};
     static const uint64_t records[] = {20, 20, 0};
     static const char *const note[] = {
-        "all records; 2.7 times the epsilon, or the records, would do",
-        "all records; by the noise, about 2144 records in all would do",
-        "all records; by the noise, about 22 records in all would do"};
+        "all records; 2.7 times the epsilon, or the records, would be enough",
+        "all records; for the noise alone, about 2144 records in all would be enough",
+        "all records; for the noise alone, about 22 records in all would be enough"};
     struct query_set set;
     cr_assert(query_set_init(&set, &text, 1, BITS, &names, NULL) == STATUS_OK);
     for (size_t i = 0; i < 3; i++) {

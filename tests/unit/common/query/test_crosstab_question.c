@@ -192,9 +192,10 @@ Test(crosstab_question, says_how_many_records_a_test_of_few_needs)
         const struct query_answer *test = &answer[ANSWERS - 1];
         const char *would = strstr(test->note, "; ");
         cr_expect(isnan(test->value) == (asked == 0), "%s", test->note);
-        cr_assert(asked == 1 || (would != NULL &&
-                                 sscanf(would, "; %lg times the records would do", &times) == 1 &&
-                                 strstr(would, "epsilon") == NULL),
+        cr_assert(asked == 1 ||
+                      (would != NULL &&
+                       sscanf(would, "; %lg times the records would be enough", &times) == 1 &&
+                       strstr(would, "epsilon") == NULL),
                   "%s", test->note);
         query_run_free(&run);
     }
@@ -258,7 +259,7 @@ Test(crosstab_question, leaves_empty_categories_out_of_the_test_and_says_so)
                        strstr(note, "left out") != NULL && strstr(note, ": home region 3")),
                   "%s", note);
         cr_expect(more == 1 || (strstr(note, "home region has records in one category") != NULL &&
-                                strstr(note, "would do") == NULL),
+                                strstr(note, "would be enough") == NULL),
                   "%s", note);
         query_run_free(&run);
         query_set_free(&set);
@@ -288,7 +289,8 @@ Test(crosstab_question, names_the_category_that_keeps_the_others_from_a_test)
             cr_expect(strstr(note, ": home region 3, death 1 is expected to hold about 3 records, "
                                    "and needs 5; ") != NULL,
                       "%s", note);
-            cr_assert(sscanf(would, "; %lg times the records would do", &times) == 1, "%s", note);
+            cr_assert(sscanf(would, "; %lg times the records would be enough", &times) == 1, "%s",
+                      note);
             cr_expect(strstr(note, "; or leave \"3\" out of the categories of home region: ") !=
                           NULL,
                       "%s", note);
@@ -345,14 +347,13 @@ Test(crosstab_question, says_which_figures_its_shape_does_not_have)
     } tables[] = {
         {"crosstab: sex x death", ""},
         {"crosstab: 'home region' x death",
-         "the odds ratio and the difference of shares are of tables of 2 x 2 alone; a regress of "
-         "death by home region tells each category's odds ratio to the first"},
+         "only tables of 2 x 2 have the odds ratio and the difference of shares; a regress of "
+         "death by home region gives the odds ratio of each category to the first"},
         {"crosstab: death x 'home region'",
-         "the odds ratio and the difference of shares are of tables of 2 x 2 alone; write home "
-         "region x death for the shares of death in each category"},
+         "only tables of 2 x 2 have the odds ratio and the difference of shares; write home region "
+         "x death for the shares of death in each category"},
         {"crosstab: sex x death x 'home region'",
-         "of a table of more than two columns counts alone are told: no share, no odds ratio and no "
-         "test"},
+         "a table of more than two columns has only counts: no share, no odds ratio and no test"},
     };
     static const int64_t sum[16] = {90 * ONE, 80 * ONE, 70 * ONE, 60 * ONE, 50 * ONE, 40 * ONE};
     static struct query_answer answer[32];

@@ -71,10 +71,11 @@ Test(query_between, effects_that_the_noise_drowns_are_refused_with_a_sentence)
 {
     join(30);
     cr_expect_eq(effect[1].all.sites, 0);
-    cr_expect_str_eq(effect[1].note,
-                     "0 of 4 sites have enough data for this question at this "
-                     "epsilon: fewer than 3 sites are not joined; 1.8 times the epsilon would do",
-                     "each has the 679 records that would do by the noise");
+    cr_expect_str_eq(
+        effect[1].note,
+        "0 of 4 sites have enough data for this question at this epsilon: fewer than 3 sites are "
+        "not joined; 1.8 times the epsilon would be enough",
+        "each has the 679 records that would be enough for the noise alone");
     cr_expect_float_eq(effect[1].needed, 679, 1);
     const double factor = effect[1].factor;
     cr_expect(isnan(effect[1].all.value) && isnan(site[1][0].value) && isnan(site[1][0].low));
@@ -219,14 +220,17 @@ Test(query_between, medians_are_told_of_each_site_and_not_joined)
         cr_expect(strstr(told[j].note, "sites are not joined") != NULL, "%s", told[j].note);
     }
     cr_expect(isfinite(told[2].all.value));
-    cr_expect(strstr(told[2].note, "1 of 4 sites have not enough data at this epsilon and are left "
-                                   "out; ") == told[2].note,
+    cr_expect(strstr(told[2].note,
+                     "1 of 4 sites do not have enough data at this epsilon and are left out; ") ==
+                  told[2].note,
               "%s", told[2].note);
     for (size_t j = 1; j < MEDIAN_EFFECTS; j++) {
-        cr_expect(strstr(told[j].note,
-                         "times the epsilon would do; by the noise, a site of about ") != NULL ||
-                      isnan(told[j].factor),
-                  "%s", told[j].note);
+        cr_expect(
+            strstr(told[j].note,
+                   "times the epsilon would be enough; for the noise alone, a site of about ") !=
+                    NULL ||
+                isnan(told[j].factor),
+            "%s", told[j].note);
         cr_expect(isfinite(told[j].needed) && told[j].needed > 20, "%zu: %g", j, told[j].needed);
     }
     cr_expect(strstr(told[1].note, "; 1 of 4 sites have none") != NULL, "%s", told[1].note);
@@ -392,7 +396,7 @@ Test(query_between, two_notes_are_joined_by_a_semicolon)
             .count = SITES,
             .noise = {.is_gaussian = is_gaussian != 0, .scale = ldexp(3, BITS), .draws = 1}};
         static const char left_out[] =
-            "1 of 4 sites have not enough data at this epsilon and are left out";
+            "1 of 4 sites do not have enough data at this epsilon and are left out";
         cr_assert_eq(query_between(effect, site[0], &sites), STATUS_OK);
         const char *note = effect[0].note;
         const char *left = strstr(note, left_out);

@@ -181,7 +181,7 @@ Test(regress_question, answers_from_its_cells)
         }
         if (noisy == 1) {
             cr_expect(isnan(answer[5].value) && isnan(answer[7].value));
-            expect_said(&answer[5], "would do");
+            expect_said(&answer[5], "would be enough");
         } else {
             const double error = sqrt(1 / 40.0 + 1 / 160.0 + 1 / 80.0 + 1 / 120.0);
             cr_expect(fabs(answer[8].value - log(0.25)) < 1e-6);
@@ -256,7 +256,7 @@ Test(regress_question, tells_the_rest_where_a_column_has_one_level)
     cr_expect(!isnan(answer[AGE].value) && answer[AGE].total_low > 0);
     for (size_t i = SEX; i <= INTERCEPT; i++) {
         cr_expect(i == INTERCEPT || isnan(answer[i].value));
-        cr_expect(strstr(answer[i].note, "would do") == NULL, "%s", answer[i].note);
+        cr_expect(strstr(answer[i].note, "would be enough") == NULL, "%s", answer[i].note);
     }
     expect_said(&answer[SEX], "one of its levels alone");
     cr_expect(!isnan(answer[INTERCEPT].value), "of the first category, which is there");
@@ -268,8 +268,10 @@ Test(regress_question, says_that_events_are_few_and_names_no_factor)
     static const double events[] = {40, -30, 20, -15, -10, 5}; /* of a few, behind noise */
     answer_points(answer, "regress: death ~ age + sex in 3 levels", records, events, 6, 30);
     cr_expect(isnan(answer[AGE].value));
-    expect_said(&answer[AGE], "too few events: at most 231, which the noise hides; by the "
-                              "noise, about 692 events would do");
+    expect_said(
+        &answer[AGE],
+        "too few events: at most 231, which the noise hides; for the noise alone, about 692 events "
+        "would be enough");
 }
 
 /* Of creatinine's kind: most records lie in two levels of five. No coefficient can be told, nor the intercept; the numbers of records
@@ -437,7 +439,7 @@ Test(regress_question, says_that_all_have_the_event)
     answer_points(answer, "regress: death ~ age + sex in 3 levels", records, events, 6, 30);
     cr_expect(isnan(answer[AGE].value));
     expect_said(&answer[AGE], "all records have the event");
-    cr_expect(strstr(answer[AGE].note, "would do") == NULL, "%s", answer[AGE].note);
+    cr_expect(strstr(answer[AGE].note, "would be enough") == NULL, "%s", answer[AGE].note);
     cr_expect(answer[1].value <= answer[0].value, "%g of %g", answer[1].value, answer[0].value);
 }
 

@@ -236,7 +236,8 @@ Test(table1_question, answers_with_intervals_and_refuses_with_what_would_do)
             cr_expect(fabs(share->total_high - 0.6420210) < 1e-6, "%.9g", share->total_high);
         } else {
             cr_expect(isnan(share->value) && isnan(share->total_low));
-            cr_expect(strstr(share->note, "times the epsilon, or the records, would do") != NULL,
+            cr_expect(strstr(share->note, "times the epsilon, or the records, would be enough") !=
+                          NULL,
                       "%s", share->note);
             cr_expect(isnan(count->value) && isnan(count->low) && isnan(missing->value));
             cr_expect(strstr(count->note, "the noise's bar is wider than all records") != NULL,

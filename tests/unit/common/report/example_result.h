@@ -157,7 +157,7 @@ static inline void example_table1(struct result *result)
     result->answer[5].value = NAN; /* the deviation of the dead */
     result->answer[5].total_low = result->answer[5].total_high = NAN;
     (void)snprintf(result->answer[5].note, sizeof result->answer[5].note,
-                   "not enough data for this question at this epsilon; 1.2 times would do");
+                   "not enough data for this question at this epsilon; 1.2 times would be enough");
 }
 
 static inline struct result example_result(void)

@@ -186,7 +186,7 @@ Test(result_text, tells_notes_and_gives_p_values_no_interval)
             (void)snprintf(answer->note, sizeof answer->note, "of <age> rounded to 5 levels");
         }
         if (isnan(answer->value)) {
-            (void)snprintf(answer->note, sizeof answer->note, "3 times would do");
+            (void)snprintf(answer->note, sizeof answer->note, "3 times would be enough");
         }
     }
     char *text = written(&result, RESULT_MARKDOWN);
@@ -197,8 +197,8 @@ Test(result_text, tells_notes_and_gives_p_values_no_interval)
         strstr(text, "\n\nage, mean, alive and 1 more: of &lt;age&gt; rounded to 5 levels\n") !=
             NULL,
         "%s", text);
-    cr_expect(strstr(text, "\n\nage, standard deviation, dead: 3 times would do\n") != NULL, "%s",
-              text);
+    cr_expect(strstr(text, "\n\nage, standard deviation, dead: 3 times would be enough\n") != NULL,
+              "%s", text);
     free(text);
     text = written(&result, RESULT_LATEX);
     cr_expect(strstr(text, "\\begin{tabular}{lrrr}\n") != NULL, "%s", text);
@@ -360,10 +360,10 @@ Test(result_text, tells_a_site_that_is_left_out_what_would_do)
     struct result_site site = {.records = 500};
     char text[RESULT_ENOUGH_BYTES];
     result_say_enough(text, &effect, &site);
-    cr_expect_str_eq(text, "2.3 times the epsilon, or about 897 records would do");
+    cr_expect_str_eq(text, "2.3 times the epsilon, or about 897 records would be enough");
     site.records = 1000;
     result_say_enough(text, &effect, &site);
-    cr_expect_str_eq(text, "2.3 times the epsilon would do", "it has these records");
+    cr_expect_str_eq(text, "2.3 times the epsilon would be enough", "it has these records");
     effect.factor = NAN;
     result_say_enough(text, &effect, &site);
     cr_expect_str_eq(text, "it has the 897 that do where cells hold alike numbers: some hold few");
@@ -373,5 +373,5 @@ Test(result_text, tells_a_site_that_is_left_out_what_would_do)
                            "or the curve stays above one half");
     site.records = 500;
     result_say_enough(text, &effect, &site);
-    cr_expect_str_eq(text, "about 897 records would do");
+    cr_expect_str_eq(text, "about 897 records would be enough");
 }
