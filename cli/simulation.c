@@ -149,8 +149,10 @@ enum exit_code simulation_run(struct result *result, const struct simulation_req
         status = simulation_load(plan, request, why);
     }
     if (status == STATUS_OK && plan->job.cohort_min > plan->agent_count) {
-        why_set(why, "%s wants at least %u agents (cohort.minimum), and there are %zu",
-                request->job_path, plan->job.cohort_min, plan->agent_count);
+        why_set(why,
+                "%s needs at least %u agents (cohort.minimum), and %zu are simulated; remedy: more "
+                "agents, or --set cohort.minimum=%zu",
+                request->job_path, plan->job.cohort_min, plan->agent_count, plan->agent_count);
         code = EXIT_CODE_JOB_FAILED;
         goto done;
     }

@@ -193,7 +193,7 @@ says '--set privacy.epsilon=2'
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --agents 50
 says 'fewer agents'
 expect 4 "$hedgerow" simulate "$job" --out "$work/d" --agents 2
-says 'cohort.minimum'
+says 'and 2 are simulated; remedy: more agents, or --set cohort.minimum=2'
 # Sites that decline are named, with their reasons: in a rehearsal all of them are one person's.
 expect 5 "$hedgerow" simulate "$job" --out "$work/declined" --set cohort.deadline_s=0.1
 says 'agents decline the job (cohort.minimum: 3); hospital-'
