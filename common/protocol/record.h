@@ -34,7 +34,8 @@ struct record {
                 trees; /* a coordinator names states and experts by their digest_tree; not in old journals: by their SHA-256 */
             bool shares; /* `learn` may share columns out; not in journals of version 4 or before */
             uint32_t
-                protocol; /* version of who has begun the job; 0: 6 or before, by the two above */
+                protocol; /* version of who has begun the job; 0: 6 or before, by the two above. At an agent:
+                           of the age that the job was told as (job_age_version); 0: an agent before wrote it */
         } job;
         struct {
             struct digest job;
