@@ -90,6 +90,16 @@ Test(wire_record, packs_as_protoc_does)
     check_known("round", &record);
     record.as.round.records = 5000;
     check_known("round-share", &record);
+    record = (struct record){.kind = RECORD_ROUND, .wall_ms = 1};
+    record.as.round.job = all(0x0a);
+    record.as.round.round = 2;
+    record.as.round.agent = agent;
+    record.as.round.agent_count = 2;
+    record.as.round.away = agent + 1;
+    record.as.round.away_count = 1;
+    record.as.round.blob_bytes = 8;
+    record.as.round.duration_ms = 1500;
+    check_known("round-turn", &record);
 
     record = (struct record){.kind = RECORD_ROSTER, .wall_ms = 1};
     record.as.roster.job = all(0x0a);

@@ -1,0 +1,61 @@
+/* Where sites look by turns: who has yet to look, by the record of the round before. */
+
+#include "base/text.h"
+#include "task/outcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void turn_forget(struct outcome *outcome)
+{
+    free(outcome->took);
+    free(outcome->away);
+    outcome->took = outcome->away = NULL;
+    outcome->took_count = outcome->away_count = 0;
+}
+
+static enum status copy_sorted(struct peer **to, size_t *count, const struct peer *from,
+                               size_t size)
+{
+    *to = malloc((size + 1) * sizeof **to);
+    if (*to == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    if (size > 0) {
+        memcpy(*to, from, size * sizeof **to);
+    }
+    qsort(*to, size, sizeof **to, text_order);
+    *count = size;
+    return STATUS_OK;
+}
+
+enum status turn_keep(struct outcome *outcome, const struct stage *stage, uint32_t within,
+                      const struct record *record)
+{
+    turn_forget(outcome);
+    if (record->as.round.failed || stage->turns == 0 || (within + 1) % stage->turns == 0) {
+        return STATUS_OK;
+    }
+    const enum status status = copy_sorted(&outcome->took, &outcome->took_count,
+                                           record->as.round.agent, record->as.round.agent_count);
+    return status == STATUS_OK ? copy_sorted(&outcome->away, &outcome->away_count,
+                                             record->as.round.away, record->as.round.away_count)
+                               : status;
+}
+
+static const struct peer *find_peer(const struct peer *list, size_t count, const struct peer *peer)
+{
+    return count == 0 ? NULL : bsearch(peer, list, count, sizeof *list, text_order);
+}
+
+enum outcome_turn outcome_turn_of(uint32_t *place, const struct outcome *outcome,
+                                  const struct peer *peer)
+{
+    const struct peer *away = find_peer(outcome->away, outcome->away_count, peer);
+    if (away != NULL) {
+        *place = (uint32_t)(away - outcome->away);
+        return OUTCOME_TURN_NOW;
+    }
+    return find_peer(outcome->took, outcome->took_count, peer) != NULL ? OUTCOME_TURN_OVER
+                                                                       : OUTCOME_TURN_NEW;
+}
