@@ -38,7 +38,7 @@ static uint32_t next_slot(struct coordinator *c, const struct member *member)
 {
     uint32_t place = 0;
     const enum outcome_turn turn = outcome_turn_of(&place, &c->outcome, &member->peer);
-    if (c->outcome.took == NULL) {
+    if (c->outcome.away_count == 0) { /* or an earlier build has not listed them */
         return c->cohort.slots++;
     }
     switch (turn) {

@@ -344,3 +344,28 @@ Test(round_turns, who_has_looked_is_known_by_the_answers)
     record_free(&copy);
     end();
 }
+
+/* A record of an earlier build lists nobody who was away. All are counted then, so that both groups of the second look have somebody. */
+Test(round_turns, without_a_list_of_who_was_away_all_are_counted)
+{
+    static const size_t here[] = {0, 1, 2, 3, 4};
+    begin();
+    come(here, 5);
+    answer_all(here, 5);
+    struct record record = last();
+    record.as.round.away_count = 0;
+    uint8_t *packed = NULL;
+    struct slice *body = &bench.body[bench.kept_count - 1];
+    free((void *)(uintptr_t)body->data);
+    cr_assert_eq(wire_encode_record(&packed, &body->size, &record), STATUS_OK);
+    body->data = packed;
+    record_free(&record);
+    restart();
+    come(here, 5);
+    unsigned groups = 0;
+    for (size_t i = 0; i < 5; i++) {
+        groups |= bench.site[i].looked ? 0 : 1U << group_of(&bench.site[i], 1);
+    }
+    cr_expect_eq(groups, 3, "groups %x", groups);
+    end();
+}
