@@ -148,6 +148,7 @@ static enum status job_refuse_age(struct participant *p, const struct message *m
                                   struct effects *effects)
 {
     const struct digest *job = &message->as.welcome.job.id;
+    const bool is_here = p->job_phase != JOB_NONE && digest_equal(job, &p->name.id);
     if (!digest_equal(&p->misdated, job)) { /* once, however often it is told */
         char hex[2 * DIGEST_BYTES + 1];
         hex_encode(hex, job->byte, DIGEST_BYTES);
@@ -155,11 +156,11 @@ static enum status job_refuse_age(struct participant *p, const struct message *m
         log_event(
             p->options.log, LOG_ERROR, "job-misdated", p->coordinator.name,
             "job %.12s is told as one that a program of version %" PRIu32
-            " of the protocol has begun, but it began here as another version's: every round will be "
-            "declined; remedy: submit the job anew",
-            hex, job_age_version((enum job_age)message->as.welcome.older));
+            " of the protocol has begun, but it began here as another version's: %s; remedy: submit "
+            "the job anew",
+            hex, job_age_version((enum job_age)message->as.welcome.older),
+            is_here ? "it goes on as that" : "every round will be declined");
     }
-    const bool is_here = p->job_phase != JOB_NONE && digest_equal(job, &p->name.id);
     return is_here ? STATUS_OK
                    : participant_decline_of(p, job, message->as.welcome.rounds_closed, effects);
 }

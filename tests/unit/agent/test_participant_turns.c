@@ -231,6 +231,10 @@ Test(participant_turns, a_job_keeps_the_age_that_it_was_first_answered_as)
         bench.logged[0] = 0;
         join(&bench, other);
         cr_expect(timed_says(&bench, "job-misdated"), "%d: %s", i, bench.logged);
+        cr_expect_not_null(strstr(bench.told, between == NOTHING
+                                                  ? ": it goes on as that;"
+                                                  : ": every round will be declined;"),
+                           "%d: %s", i, bench.told);
         cr_expect_eq(timed_count(&bench, MESSAGE_DECLINE), declined + (between != NOTHING), "%d",
                      i);
         bench.logged[0] = 0;
