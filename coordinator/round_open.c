@@ -30,22 +30,25 @@ bool coordinator_shares_out(const struct coordinator *c)
     return round_groups(stage, within).count > 1;
 }
 
-/* Slots count who is invited, as absent ones would leave gaps: of five that are here three look first. Where the open round is the
- * second look, those who were away in the first one share it out by their places among them, which the journal has: they keep
- * them after a restart. Before that a restart gives slots anew to those who have not answered, by their order then. The journal
- * could only keep them if it were written before each invitation. */
+/* Slots count who takes part, as absent ones would leave gaps: of five that are here three look first. A job's first round counts who
+ * is invited. A restart gives slots anew there to those who have not answered, by their order then: the journal could only keep
+ * them if it were written before each invitation. In later rounds those of the round before have their places in its record, and
+ * others come behind them. Where the open round is the second look, those who were away in the first one share it out so, by
+ * their places among them. (An earlier build has not listed them: then all have their places.) */
 static uint32_t next_slot(struct coordinator *c, const struct member *member)
 {
     uint32_t place = 0;
-    const enum outcome_turn turn = outcome_turn_of(&place, &c->outcome, &member->peer);
-    if (c->outcome.away_count == 0) { /* or an earlier build has not listed them */
-        return c->cohort.slots++;
+    const struct outcome *outcome = &c->outcome;
+    if (outcome->away_count == 0) {
+        return outcome_took(&place, outcome, &member->peer)
+                   ? place
+                   : (uint32_t)outcome->took_count + c->cohort.slots++;
     }
-    switch (turn) {
+    switch (outcome_turn_of(&place, outcome, &member->peer)) {
     case OUTCOME_TURN_NOW:
         return round_turn_slot(1, place);
     case OUTCOME_TURN_NEW:
-        return round_turn_slot(1, (uint32_t)c->outcome.away_count + c->cohort.slots++);
+        return round_turn_slot(1, (uint32_t)outcome->away_count + c->cohort.slots++);
     case OUTCOME_TURN_OVER:
         break;
     }

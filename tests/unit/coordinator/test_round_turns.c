@@ -12,14 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LISTED = 10, COLUMNS = 40, KEPT_MAX = 8, TEXT_BYTES = 4096, LOOKS = 2, DEADLINE_MS = 10000 };
+enum {
+    LISTED = 10,
+    COLUMNS = 40,
+    KEPT_MAX = 8,
+    TEXT_BYTES = 4096,
+    LOOKS = 2,
+    ROUNDS = 3,
+    DEADLINE_MS = 10000
+};
 enum { NO_SLOT = 1000000 };
 
 struct site {
     bool here;
     bool looked;
-    uint32_t slot[LOOKS]; /* as it was told last in each round, or NO_SLOT */
-    bool answered[LOOKS];
+    uint32_t slot[ROUNDS]; /* as it was told last in each round, or NO_SLOT */
+    bool answered[ROUNDS];
 };
 
 static struct {
@@ -115,7 +123,7 @@ static void start(void)
     step((struct event){.kind = EVENT_ROSTER, .as.roster = {roster, LISTED}});
 }
 
-static void begin(void)
+static void begin_stages(const char *stages)
 {
     struct why why = {{0}};
     memset(&bench, 0, sizeof bench);
@@ -130,7 +138,8 @@ static void begin(void)
     (void)snprintf(bench.text + used, TEXT_BYTES - used,
                    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1}\n"
                    "cohort: {minimum: 5, records: 90, join_deadline_s: 10, deadline_s: 10}\n"
-                   "stages: [{task: learn}]\n");
+                   "stages: [%s]\n",
+                   stages);
     cr_assert_eq(job_parse(&bench.job, (struct slice){bench.text, strlen(bench.text)}, "t", &why),
                  STATUS_OK, "%s", why.text);
     cr_assert_eq(bench.job.stage->turns, LOOKS);
@@ -141,6 +150,11 @@ static void begin(void)
         bench.site[i].slot[0] = bench.site[i].slot[1] = NO_SLOT;
     }
     start();
+}
+
+static void begin(void)
+{
+    begin_stages("{task: learn}");
 }
 
 static void restart(void)
@@ -367,5 +381,30 @@ Test(round_turns, without_a_list_of_who_was_away_all_are_counted)
         groups |= bench.site[i].looked ? 0 : 1U << group_of(&bench.site[i], 1);
     }
     cr_expect_eq(groups, 3, "groups %x", groups);
+    end();
+}
+
+/* The rounds before have a list of who took part. By it places are counted, so that nobody waits to be told them anew. */
+Test(round_turns, a_later_stages_first_look_keeps_its_slots_after_a_restart)
+{
+    static const size_t here[] = {1, 3, 4, 6, 7};
+    static const size_t back[] = {0, 7, 6, 4, 3, 1};
+    uint32_t before[LISTED];
+    begin_stages("{task: learn, share: 0.5}, {task: learn, share: 0.5}");
+    cr_assert_eq(bench.job.stage[1].turns, LOOKS);
+    come(here, 5);
+    answer_all(here, 5);
+    answer_all(here, 5);
+    cr_assert_eq(bench.coordinator->outcome.rounds_closed, 2);
+    for (size_t i = 0; i < LISTED; i++) {
+        before[i] = bench.site[i].slot[2];
+    }
+    restart();
+    come(back, 6);
+    for (size_t i = 0; i < 5; i++) {
+        cr_expect(before[here[i]] == i && bench.site[here[i]].slot[2] == i, "site %zu: %u, %u",
+                  here[i], before[here[i]], bench.site[here[i]].slot[2]);
+    }
+    cr_expect_eq(bench.site[0].slot[2], 5, "the new one is behind them");
     end();
 }
