@@ -43,12 +43,29 @@ static bool agents_are_valid(const struct peer *agent, size_t count)
     return names_differ(agent, count);
 }
 
-/* away: those of all whose turn it was not. */
+/* Whether each of some is one of all. Both lists are sorted where a coordinator wrote them: then one walk tells. */
+static bool names_hold(const struct peer *all, size_t count, const struct peer *some, size_t part)
+{
+    const bool rise = names_rise(all, count) && names_rise(some, part);
+    size_t i = 0;
+    for (size_t j = 0; j < part; j++) {
+        i = rise ? i : 0;
+        while (i < count && strcmp(all[i].name, some[j].name) != 0) {
+            i++;
+        }
+        if (i == count) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* away: those of all whose turn it was not. They are merged where collectors hand in parts, so nobody may be named by two. */
 static bool lists_are_valid(const struct peer *agent, size_t count, const struct peer *away,
                             size_t away_count)
 {
     return agents_are_valid(agent, count) && away_count <= count &&
-           agents_are_valid(away, away_count);
+           agents_are_valid(away, away_count) && names_hold(agent, count, away, away_count);
 }
 
 /* One line of printable characters, which ends; only a failed round has a cause. */

@@ -1,6 +1,8 @@
 /* Where sites look by turns and a collector gathers some of the answers: the round's record tells of all sites who has looked, of the
  * collector's too, and in the second look both give the slots of one list. */
 
+#define _GNU_SOURCE /* memmem */
+
 #include "coordinator/round_state.h"
 #include "crypto/digest.h"
 #include "job/round.h"
@@ -215,6 +217,24 @@ static void answer(size_t site)
     free(words);
 }
 
+/* A part that says of another's sites that they were away: of the one that leads, which has them in its own list, and of nobody's. */
+static void give_forged(struct slice body, struct slice blob)
+{
+    static const char *const other[] = {"site-1", "nobody"};
+    for (size_t i = 0; i < 2; i++) {
+        const uint8_t *at = memmem(body.data, body.size, "\x3a\x06site-", 7); /* away */
+        cr_assert_not_null(at);
+        const struct slice forged = copy_of(body);
+        memcpy((uint8_t *)(uintptr_t)forged.data + (at - (const uint8_t *)body.data) + 2, other[i],
+               6);
+        step(&side[LEAD],
+             (struct event){.kind = EVENT_PARTIAL,
+                            .as.partial = {.collector = names[0], .body = forged, .blob = blob}});
+        free((void *)(uintptr_t)forged.data);
+        cr_expect_eq(side[LEAD].coordinator->collecting.agent_count, 0, "forgery %zu counted", i);
+    }
+}
+
 /* The one that leads opens the round, the collector hears of it, all answer, and what was collected is handed in. */
 static void play_round(uint64_t open)
 {
@@ -227,6 +247,7 @@ static void play_round(uint64_t open)
     }
     const struct side *east = &side[EAST];
     cr_assert_eq(east->kept_count, open, "a part for each round");
+    give_forged(east->body[open - 1], east->blob[open - 1]);
     step(&side[LEAD], (struct event){.kind = EVENT_PARTIAL,
                                      .as.partial = {.collector = names[0],
                                                     .body = east->body[open - 1],
