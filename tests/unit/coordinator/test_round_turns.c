@@ -35,6 +35,7 @@ static struct {
     struct slice blob[KEPT_MAX];
     size_t kept_count;
     int64_t now_ms;
+    size_t collectors;
 } bench;
 
 static struct peer peer_of(size_t site)
@@ -92,12 +93,16 @@ static void step(struct event event)
     }
 }
 
+static const struct peer far_away[] = {{"far"}};
+
 static void start(void)
 {
     struct peer roster[LISTED];
     const struct coordinator_options options = {.job = &bench.job,
                                                 .text = {bench.text, strlen(bench.text)},
                                                 .random = &bench.random,
+                                                .collectors = far_away,
+                                                .collectors_count = bench.collectors,
                                                 .answer_bytes_max = 1 << 20,
                                                 .whole_bytes_max = WHOLE_BYTES_MAX,
                                                 .linger_ms = 1000};
@@ -115,10 +120,11 @@ static void start(void)
     step((struct event){.kind = EVENT_ROSTER, .as.roster = {roster, LISTED}});
 }
 
-static void begin(void)
+static void begin_with(size_t collectors)
 {
     struct why why = {{0}};
     memset(&bench, 0, sizeof bench);
+    bench.collectors = collectors;
     size_t used = (size_t)snprintf(
         bench.text, TEXT_BYTES,
         "hedgerow: 1\njob: t\ndata:\n  label: {column: y, positive: \"1\", negative: \"0\"}\n"
@@ -141,6 +147,11 @@ static void begin(void)
         bench.site[i].slot[0] = bench.site[i].slot[1] = NO_SLOT;
     }
     start();
+}
+
+static void begin(void)
+{
+    begin_with(0);
 }
 
 static void restart(void)
@@ -340,6 +351,60 @@ Test(round_turns, who_has_looked_is_known_by_the_answers)
         }
         cr_expect_eq(away, !bench.site[i].looked, "site %zu", i);
     }
+    struct record copy = record;
+    record_free(&copy);
+    end();
+}
+
+/* A collector's answers are added up, and it says who of its sites did not look. */
+static void bring(const char *looked, const char *away)
+{
+    const struct coordinator *c = bench.coordinator;
+    const struct round_groups groups = round_groups(bench.job.stage, 0);
+    const size_t count = c->aggregate.count;
+    int64_t *sum = calloc(count, sizeof *sum);
+    struct peer agent[2] = {{{0}}};
+    struct record part = {.kind = RECORD_PARTIAL};
+    uint8_t *body = NULL;
+    size_t size = 0;
+    cr_assert_not_null(sum);
+    sum[groups.count * groups.own] = 90;
+    sum[groups.count * groups.own + 1] = 1;
+    (void)snprintf(agent[0].name, sizeof agent[0].name, "%s", looked);
+    (void)snprintf(agent[1].name, sizeof agent[1].name, "%s", away);
+    part.as.partial.job = c->outcome.job_name.id;
+    (void)snprintf(part.as.partial.collector, sizeof part.as.partial.collector, "far");
+    part.as.partial.agent = agent;
+    part.as.partial.agent_count = 2;
+    part.as.partial.away = agent + 1;
+    part.as.partial.away_count = 1;
+    part.as.partial.records = 180;
+    part.as.partial.blob_bytes = count * sizeof *sum;
+    cr_assert_eq(wire_encode_record(&body, &size, &part), STATUS_OK);
+    step((struct event){.kind = EVENT_PARTIAL,
+                        .as.partial = {.collector = far_away[0],
+                                       .body = {body, size},
+                                       .blob = {sum, count * sizeof *sum}}});
+    free(body);
+    free(sum);
+}
+
+Test(round_turns, what_a_collector_brings_says_who_looked)
+{
+    static const size_t here[] = {5, 6, 7, 8, 9};
+    begin_with(1);
+    come(here, 5); /* 5, 7 and 9 look */
+    bring("far-1", "far-2");
+    answer_all(here, 5);
+    const struct record record = last();
+    static const char *const away[] = {"far-2", "site-6", "site-8"};
+    cr_assert(record.as.round.agent_count == 7 && record.as.round.away_count == 3, "%u of %u",
+              record.as.round.away_count, record.as.round.agent_count);
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect_str_eq(record.as.round.away[i].name, away[i]);
+    }
+    cr_expect_eq(bench.site[6].slot[1], round_turn_slot(1, 1), "behind the collector's");
+    cr_expect_eq(bench.site[8].slot[1], round_turn_slot(1, 2));
     struct record copy = record;
     record_free(&copy);
     end();
