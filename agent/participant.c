@@ -25,7 +25,7 @@ static enum status on_record(struct participant *p, const struct event *event)
     }
     switch (record.kind) {
     case RECORD_JOB:
-        status = job_remember(p, &record.as.job.job);
+        status = job_remember(p, &record);
         job_count_day(p, record.wall_ms);
         p->jobs_today++;
         if (event->as.record.blob.size > 0) {
@@ -76,7 +76,7 @@ static enum status on_committed(struct participant *p, const struct event *event
     memmove(p->commit_body, p->commit_body + 1, p->commit_count * sizeof p->commit_body[0]);
     if (record->kind == RECORD_JOB) {
         const struct job_name *name = &record->as.job.job;
-        status = job_remember(p, name);
+        status = job_remember(p, record);
         if (!texts_has(&p->texts, &name->text_digest)) { /* as when it was committed */
             texts_add(&p->texts, event->as.committed.sequence, &name->text_digest,
                       name->text_bytes);

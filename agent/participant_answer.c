@@ -65,6 +65,7 @@ static enum status commit_answer(struct participant *p, const struct event *even
         struct record job = {.kind = RECORD_JOB, .wall_ms = event->wall_ms};
         struct slice text = {p->text, p->name.text_bytes};
         job.as.job.job = p->name;
+        job.as.job.protocol = job_age_version(p->age);
         if (texts_has(&p->texts, &p->name.text_digest)) {
             text = (struct slice){0};
         }

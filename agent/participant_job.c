@@ -7,6 +7,7 @@
 #include "crypto/digest.h"
 #include "learn/permutation.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,24 +47,31 @@ static void job_leave(struct participant *p)
     p->age = JOB_OF_NOW;
 }
 
-bool job_is_recorded(const struct participant *p, const struct digest *job)
+static const struct seen_job *seen_of(const struct participant *p, const struct digest *job)
 {
     for (size_t i = 0; i < p->seen_count; i++) {
         if (digest_equal(&p->seen[i].id, job)) {
-            return true;
+            return &p->seen[i];
         }
     }
-    return false;
+    return NULL;
 }
 
-enum status job_remember(struct participant *p, const struct job_name *job)
+bool job_is_recorded(const struct participant *p, const struct digest *job)
 {
+    return seen_of(p, job) != NULL;
+}
+
+enum status job_remember(struct participant *p, const struct record *record)
+{
+    const struct job_name *job = &record->as.job.job;
     struct seen_job *grown = realloc(p->seen, (p->seen_count + 1) * sizeof *p->seen);
     if (grown == NULL) {
         return STATUS_NO_MEMORY;
     }
     p->seen = grown;
-    p->seen[p->seen_count++] = (struct seen_job){.id = job->id, .text = job->text_digest};
+    p->seen[p->seen_count++] = (struct seen_job){
+        .id = job->id, .text = job->text_digest, .version = record->as.job.protocol};
     return STATUS_OK;
 }
 
@@ -122,11 +130,49 @@ static enum status job_take_approved(struct participant *p, const struct event *
     return job_accept_text(p, event, effects);
 }
 
+/* A text is another job of each age: other rounds, which look at other records and name other rows in the ledger. What one age
+ * has paid for must not pay for a look of another, so a job keeps the age that it has here. Agents before version 7 wrote down no
+ * age, and knew none of now. */
+static bool is_of_its_age(const struct participant *p, const struct digest *job, enum job_age told)
+{
+    const struct seen_job *seen = seen_of(p, job);
+    if (p->job_phase != JOB_NONE && digest_equal(job, &p->name.id)) {
+        return told == p->age;
+    }
+    return seen == NULL ||
+           (seen->version > 0 ? seen->version == job_age_version(told) : told != JOB_OF_NOW);
+}
+
+/* The job that is here stays as it is. Another one is declined, so that nobody waits for this site. */
+static enum status job_refuse_age(struct participant *p, const struct message *message,
+                                  struct effects *effects)
+{
+    const struct digest *job = &message->as.welcome.job.id;
+    const bool is_here = p->job_phase != JOB_NONE && digest_equal(job, &p->name.id);
+    if (!digest_equal(&p->misdated, job)) { /* once, however often it is told */
+        char hex[2 * DIGEST_BYTES + 1];
+        hex_encode(hex, job->byte, DIGEST_BYTES);
+        p->misdated = *job;
+        log_event(
+            p->options.log, LOG_ERROR, "job-misdated", p->coordinator.name,
+            "job %.12s is told as one that a program of version %" PRIu32
+            " of the protocol has begun, but it began here as another version's: %s; remedy: submit "
+            "the job anew",
+            hex, job_age_version((enum job_age)message->as.welcome.older),
+            is_here ? "it goes on as that" : "every round will be declined");
+    }
+    return is_here ? STATUS_OK
+                   : participant_decline_of(p, job, message->as.welcome.rounds_closed, effects);
+}
+
 enum status job_on_welcome(struct participant *p, const struct event *event,
                            const struct message *message, struct effects *effects)
 {
     const struct job_name *name = &message->as.welcome.job;
 
+    if (!is_of_its_age(p, &name->id, (enum job_age)message->as.welcome.older)) {
+        return participant_is_deaf(p) ? STATUS_OK : job_refuse_age(p, message, effects);
+    }
     if (p->job_phase != JOB_NONE && digest_equal(&name->id, &p->name.id)) {
         if (!participant_is_computing(p)) {
             site_note_offer(p, p->job_phase == JOB_OVER ? NULL : name);

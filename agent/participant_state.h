@@ -61,6 +61,7 @@ struct held {
 struct seen_job {
     struct digest id;
     struct digest text;
+    uint32_t version; /* job_age_version of what it was told to be; 0: an agent before wrote it */
 };
 
 /* The latest keys for a masked round, until the round is answered or over. */
@@ -86,7 +87,9 @@ struct participant {
 
     enum job_phase job_phase;
     struct job_name name;
-    enum job_age age;      /* job_parse_older reads its text, unless it is of now */
+    enum job_age age; /* job_parse_older reads its text, unless it is of now */
+    struct digest
+        misdated; /* the job that was told as another age than its own, as it was logged last; none */
     struct job job;        /* valid from JOB_LOADING on */
     char *text;            /* (name.text_bytes) owned */
     struct seen_job *seen; /* (seen_count) owned */
@@ -240,7 +243,7 @@ MUST_USE enum status key_on_in_use(struct participant *p, struct effects *effect
 /** Frees what belongs to the job. */
 void job_drop(struct participant *p);
 bool job_is_recorded(const struct participant *p, const struct digest *job);
-MUST_USE enum status job_remember(struct participant *p, const struct job_name *job);
+MUST_USE enum status job_remember(struct participant *p, const struct record *record);
 MUST_USE enum status job_on_welcome(struct participant *p, const struct event *event,
                                     const struct message *message, struct effects *effects);
 /** The coordinator has no job for this site. */

@@ -173,6 +173,7 @@ void cohort_begin_round(struct cohort *cohort)
         member->standing = member->declines > 0 ? STANDING_DECLINED : STANDING_SILENT;
         member->invited = false;
         member->slot = 0;
+        member->looked = false;
         member->untold[TELL_INVITE] = false;
         member->handed = false;
         member->part = 0;

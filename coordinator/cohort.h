@@ -57,7 +57,9 @@ struct member {
     unsigned
         doubled;  /* so often in a row that part was refused, as another coordinator had its name */
     bool invited; /* to the open round, with its input if that is small */
-    uint32_t slot; /* of these, where agents share the round out: by its place in the list */
+    uint32_t slot; /* of these, where agents share the round out */
+    bool
+        looked; /* where agents look by turns: its answer is one of those that look in this round */
     enum standing standing; /* cohort_set_standing alone changes it */
     struct digest answer;   /* from STANDING_OFFERED on */
     uint64_t answer_bytes;
@@ -73,7 +75,7 @@ struct member {
 struct cohort {
     struct member *member; /* (count) sorted by name, owned */
     size_t count;
-    uint32_t slots; /* the first of this round */
+    uint32_t slots; /* the next of this round */
     size_t standing
         [STANDING_COUNT]; /* members that have it; of those not admitted all have answered */
     size_t admitted;

@@ -25,17 +25,27 @@ enum status coordinator_release(struct coordinator *c, struct member *member,
     return coordinator_send(effects, &member->peer, &release, (struct slice){0});
 }
 
-enum status coordinator_list_agents(struct record *record, const struct cohort *cohort)
+enum status coordinator_list_agents(struct record *record, const struct coordinator *c)
 {
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+    const struct cohort *cohort = &c->cohort;
     size_t count = cohort_count(cohort, STANDING_ANSWERED);
     record->as.round.agent = calloc(count + 1, sizeof *record->as.round.agent);
-    if (record->as.round.agent == NULL) {
+    record->as.round.away =
+        stage->turns > 0 ? calloc(count + 1, sizeof *record->as.round.away) : NULL;
+    if (record->as.round.agent == NULL || (stage->turns > 0 && record->as.round.away == NULL)) {
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < cohort->count; i++) {
-        if (cohort->member[i].standing == STANDING_ANSWERED && !cohort->member[i].handed) {
-            record->as.round.agent[record->as.round.agent_count++] = cohort->member[i].peer;
-            record->as.round.records += cohort->member[i].records;
+        const struct member *member = &cohort->member[i];
+        if (member->standing != STANDING_ANSWERED || member->handed) {
+            continue;
+        }
+        record->as.round.agent[record->as.round.agent_count++] = member->peer;
+        record->as.round.records += member->records;
+        if (stage->turns > 0 && !member->looked) {
+            record->as.round.away[record->as.round.away_count++] = member->peer;
         }
     }
     return STATUS_OK;
@@ -43,7 +53,7 @@ enum status coordinator_list_agents(struct record *record, const struct cohort *
 
 static enum status list_all(struct coordinator *c)
 {
-    const enum status status = coordinator_list_agents(&c->committing, &c->cohort);
+    const enum status status = coordinator_list_agents(&c->committing, c);
     return status == STATUS_OK ? collecting_list(&c->committing, c) : status;
 }
 

@@ -40,14 +40,16 @@ void collecting_free(struct collecting *collecting)
 {
     free(collecting->of);
     free(collecting->agent);
+    free(collecting->away);
     *collecting = (struct collecting){0};
 }
 
 void collecting_begin_round(struct collecting *collecting)
 {
     free(collecting->agent);
-    collecting->agent = NULL;
-    collecting->agent_count = 0;
+    free(collecting->away);
+    collecting->agent = collecting->away = NULL;
+    collecting->agent_count = collecting->away_count = 0;
     collecting->records = 0;
     collecting->handed = 0;
     collecting->parts = 0;
@@ -220,20 +222,31 @@ static const char *why_not(const struct coordinator *c, const struct record *rec
     return NULL;
 }
 
-static enum status add_agents(struct collecting *collecting, const struct record *record)
+/* list: (*count) by name, owned. */
+static enum status merge(struct peer **list, size_t *count, const struct peer *more, size_t extra)
 {
-    const size_t count = record->as.partial.agent_count;
-    struct peer *grown =
-        realloc(collecting->agent, (collecting->agent_count + count) * sizeof *grown);
+    if (extra == 0) {
+        return STATUS_OK;
+    }
+    struct peer *grown = realloc(*list, (*count + extra) * sizeof *grown);
     if (grown == NULL) {
         return STATUS_NO_MEMORY;
     }
-    memcpy(grown + collecting->agent_count, record->as.partial.agent, count * sizeof *grown);
-    collecting->agent = grown;
-    collecting->agent_count += count;
-    collecting->records += record->as.partial.records;
-    qsort(grown, collecting->agent_count, sizeof *grown, text_order);
+    memcpy(grown + *count, more, extra * sizeof *grown);
+    *list = grown;
+    *count += extra;
+    qsort(grown, *count, sizeof *grown, text_order);
     return STATUS_OK;
+}
+
+static enum status add_agents(struct collecting *collecting, const struct record *record)
+{
+    const enum status status = merge(&collecting->agent, &collecting->agent_count,
+                                     record->as.partial.agent, record->as.partial.agent_count);
+    collecting->records += record->as.partial.records;
+    return status == STATUS_OK ? merge(&collecting->away, &collecting->away_count,
+                                       record->as.partial.away, record->as.partial.away_count)
+                               : status;
 }
 
 static enum status add_partial(struct coordinator *c, struct collected *of,
@@ -299,19 +312,15 @@ enum status coordinator_on_partial(struct coordinator *c, const struct event *ev
 
 enum status collecting_list(struct record *record, const struct coordinator *c)
 {
-    const size_t more = c->collecting.agent_count;
-    const size_t count = record->as.round.agent_count;
-    if (more == 0) {
-        return STATUS_OK;
+    const struct collecting *more = &c->collecting;
+    size_t count = record->as.round.agent_count;
+    size_t away = record->as.round.away_count;
+    enum status status = merge(&record->as.round.agent, &count, more->agent, more->agent_count);
+    if (status == STATUS_OK) {
+        status = merge(&record->as.round.away, &away, more->away, more->away_count);
     }
-    struct peer *grown = realloc(record->as.round.agent, (count + more) * sizeof *grown);
-    if (grown == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    memcpy(grown + count, c->collecting.agent, more * sizeof *grown);
-    qsort(grown, count + more, sizeof *grown, text_order);
-    record->as.round.agent = grown;
-    record->as.round.agent_count = (uint32_t)(count + more);
-    record->as.round.records += c->collecting.records;
-    return STATUS_OK;
+    record->as.round.agent_count = (uint32_t)count;
+    record->as.round.away_count = (uint32_t)away;
+    record->as.round.records += more->records;
+    return status;
 }

@@ -39,7 +39,7 @@ static enum status hand_in(struct coordinator *c, const struct event *event,
     uint8_t *sum = NULL;
     size_t bytes = 0;
     struct record listed = {.kind = RECORD_ROUND};
-    enum status status = coordinator_list_agents(&listed, &c->cohort);
+    enum status status = coordinator_list_agents(&listed, c);
     if (status == STATUS_OK) {
         status = aggregate_pack(&c->aggregate, &sum, &bytes);
     }
@@ -55,6 +55,8 @@ static enum status hand_in(struct coordinator *c, const struct event *event,
                                                    .round = c->outcome.rounds_closed,
                                                    .agent = listed.as.round.agent,
                                                    .agent_count = listed.as.round.agent_count,
+                                                   .away = listed.as.round.away,
+                                                   .away_count = listed.as.round.away_count,
                                                    .records = listed.as.round.records,
                                                    .blob_bytes = bytes}};
     memcpy(c->committing.as.partial.collector, c->options.collector,

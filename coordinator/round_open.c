@@ -22,12 +22,37 @@ struct artifact coordinator_input_of(const struct coordinator *c)
     return (struct artifact){0};
 }
 
-/* Each agent needs a slot then. After a restart slots are given anew: an answer says itself which part of the round it is. */
+/* Each agent needs a slot then. An answer says itself which part of the round it is. */
 bool coordinator_shares_out(const struct coordinator *c)
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
     return round_groups(stage, within).count > 1;
+}
+
+/* Slots count who takes part, as absent ones would leave gaps: of five that are here three look first. A job's first round counts who
+ * is invited. A restart gives slots anew there to those who have not answered, by their order then: the journal could only keep
+ * them if it were written before each invitation. In later rounds those of the round before have their places in its record, and
+ * others come behind them. Where the open round is the second look, those who were away in the first one share it out so, by
+ * their places among them. (An earlier build has not listed them: then all have their places.) */
+static uint32_t next_slot(struct coordinator *c, const struct member *member)
+{
+    uint32_t place = 0;
+    const struct outcome *outcome = &c->outcome;
+    if (outcome->away_count == 0) {
+        return outcome_took(&place, outcome, &member->peer)
+                   ? place
+                   : (uint32_t)outcome->took_count + c->cohort.slots++;
+    }
+    switch (outcome_turn_of(&place, outcome, &member->peer)) {
+    case OUTCOME_TURN_NOW:
+        return round_turn_slot(1, place);
+    case OUTCOME_TURN_NEW:
+        return round_turn_slot(1, (uint32_t)outcome->away_count + c->cohort.slots++);
+    case OUTCOME_TURN_OVER:
+        break;
+    }
+    return round_turn_slot(0, 0);
 }
 
 enum status coordinator_invite(struct coordinator *c, struct member *member, int64_t now_ms,
@@ -43,7 +68,7 @@ enum status coordinator_invite(struct coordinator *c, struct member *member, int
     const size_t whole = message_whole_bytes(&message);
     const bool again = member->invited; /* it has the input, or fetches it */
     if (!again && coordinator_shares_out(c)) {
-        member->slot = c->cohort.slots + (uint32_t)(member - c->cohort.member);
+        member->slot = next_slot(c, member);
     }
     member->invited = true;
     message.as.invite.slot = member->slot;

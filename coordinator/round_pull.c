@@ -91,6 +91,19 @@ static bool is_clipped(const struct coordinator *c, const struct stage *stage, u
             aggregate_is_within(&c->aggregate, answer, bounds.low, bounds.high));
 }
 
+/* Where agents look by turns: how many of those in the sum have looked, by what their answers say without noise. Whoever lies may say
+ * any number, so it is counted modulo 2^64. */
+static uint64_t looks_in_sum(const struct coordinator *c, const struct stage *stage,
+                             uint32_t within)
+{
+    const struct round_groups groups = round_groups(stage, within);
+    uint64_t looks = 0;
+    for (size_t g = 0; stage->turns > 0 && g < groups.count; g++) {
+        looks += (uint64_t)aggregate_value(&c->aggregate, groups.count * groups.own + 2 * g + 1);
+    }
+    return looks;
+}
+
 /* The answer is whole: into the sum, if it is what was offered. */
 static enum status count_answer(struct coordinator *c, struct member *member, struct slice answer)
 {
@@ -116,6 +129,7 @@ static enum status count_answer(struct coordinator *c, struct member *member, st
             return STATUS_NO_MEMORY;
         }
     }
+    const uint64_t looks = looks_in_sum(c, stage, within);
     const enum status status = aggregate_add(&c->aggregate, answer, &member->answer, member->own);
     if (status == STATUS_NO_MEMORY) {
         return status;
@@ -127,6 +141,7 @@ static enum status count_answer(struct coordinator *c, struct member *member, st
         return STATUS_OK;
     }
     cohort_set_standing(&c->cohort, member, STANDING_ANSWERED);
+    member->looked = (int64_t)(looks_in_sum(c, stage, within) - looks) > 0;
     member->missed = 0;
     log_event(c->options.log, LOG_DEBUG, "answer-counted", member->peer.name,
               "is in the sum of round %" PRIu32, c->outcome.rounds_closed + 1);

@@ -101,6 +101,9 @@ struct collecting {
     struct peer *
         agent; /* (agent_count) whose answers are in the open round's sum by parts, sorted by name, owned */
     size_t agent_count;
+    struct peer
+        *away; /* (away_count) of these: who did not look, where agents look by turns; owned */
+    size_t away_count;
     uint64_t records; /* that these look at, where the job says a share */
 
     /* At a collector. */
@@ -361,8 +364,8 @@ int64_t coordinator_settles_ms(const struct coordinator *c);
 int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct staging *staging);
 
 /* round_close.c */
-/** Fills a round's record with those who have answered here, and their records. Fails with STATUS_NO_MEMORY. */
-MUST_USE enum status coordinator_list_agents(struct record *record, const struct cohort *cohort);
+/** Fills a round's record with those who have answered here, their records, and who of them did not look. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status coordinator_list_agents(struct record *record, const struct coordinator *c);
 MUST_USE enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,
                                               struct effects *effects);
 /** Says why the job failed, in these words. */

@@ -382,7 +382,28 @@ enum status job_parse_older(struct job *job, struct slice text, enum job_age age
 
 enum job_age job_age_of(bool trees, bool shares, uint32_t protocol)
 {
-    return protocol > 0 ? JOB_OF_NOW : !trees ? JOB_UP_TO_4 : shares ? JOB_OF_6 : JOB_OF_5;
+    if (protocol > 0) {
+        return protocol >= 7   ? JOB_OF_NOW
+               : protocol == 6 ? JOB_OF_6
+               : protocol == 5 ? JOB_OF_5
+                               : JOB_UP_TO_4;
+    }
+    return !trees ? JOB_UP_TO_4 : shares ? JOB_OF_6 : JOB_OF_5;
+}
+
+uint32_t job_age_version(enum job_age age)
+{
+    switch (age) {
+    case JOB_UP_TO_4:
+        return 4;
+    case JOB_OF_5:
+        return 5;
+    case JOB_OF_6:
+        return 6;
+    case JOB_OF_NOW:
+        break;
+    }
+    return 7;
 }
 
 bool job_differs_older(const struct job *job)

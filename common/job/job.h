@@ -149,8 +149,11 @@ MUST_USE enum status job_parse(struct job *job, struct slice text, const char *n
  * `learn` looks at columns once. */
 enum job_age { JOB_OF_NOW = 0, JOB_UP_TO_4 = 1, JOB_OF_5 = 2, JOB_OF_6 = 3 };
 
-/** Returns a job's age by what its journal's first record says. */
+/** Returns a job's age by what its record in a journal says; protocol 0: by the other two. */
 enum job_age job_age_of(bool trees, bool shares, uint32_t protocol);
+
+/** Returns the latest protocol version of which job_age_of makes that age, which later programs read as well. */
+uint32_t job_age_version(enum job_age age);
 
 /** Reads the text of a job as the programs did that have begun it. As job_parse. */
 MUST_USE enum status job_parse_older(struct job *job, struct slice text, enum job_age age,

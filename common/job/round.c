@@ -96,11 +96,23 @@ bool round_is_turn(const struct stage *stage, uint32_t within, uint32_t slot)
     return stage->turns == 0 || within % stage->turns == turn_of(slot);
 }
 
+/* How many of five slots it is the turn of. */
+static uint32_t slots_of(uint32_t turn)
+{
+    const uint32_t of_first = (ROUND_TURN_SLOTS + 1) / ROUND_TURNS;
+    return turn == 0 ? of_first : ROUND_TURN_SLOTS - of_first;
+}
+
+uint32_t round_turn_slot(uint32_t turn, uint32_t place)
+{
+    const uint32_t each = slots_of(turn);
+    return place / each * ROUND_TURN_SLOTS + place % each * ROUND_TURNS + turn;
+}
+
 uint32_t round_group(const struct stage *stage, uint32_t within, uint32_t slot)
 {
     const uint32_t groups = (uint32_t)round_groups(stage, within).count;
-    const uint32_t of_first = (ROUND_TURN_SLOTS + 1) / ROUND_TURNS;
-    const uint32_t each = turn_of(slot) == 0 ? of_first : ROUND_TURN_SLOTS - of_first;
+    const uint32_t each = slots_of(turn_of(slot));
     const uint32_t place =
         stage->turns == 0 ? slot
                           : slot / ROUND_TURN_SLOTS * each + slot % ROUND_TURN_SLOTS / ROUND_TURNS;

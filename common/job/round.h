@@ -77,6 +77,9 @@ enum { ROUND_TURNS = 2, ROUND_TURN_SLOTS = 5 };
 /** Returns whether it is the turn of the agent in that slot, as its coordinator would have it; where nobody takes turns, true. */
 bool round_is_turn(const struct stage *stage, uint32_t within, uint32_t slot);
 
+/** Returns the slot of the agent in that place among those of one turn (0: the first look, 1: the second). */
+uint32_t round_turn_slot(uint32_t turn, uint32_t place);
+
 /** Returns the group that the agent in that slot answers for. */
 uint32_t round_group(const struct stage *stage, uint32_t within, uint32_t slot);
 

@@ -43,6 +43,31 @@ static bool agents_are_valid(const struct peer *agent, size_t count)
     return names_differ(agent, count);
 }
 
+/* Whether each of some is one of all. Both lists are sorted where a coordinator wrote them: then one walk tells. */
+static bool names_hold(const struct peer *all, size_t count, const struct peer *some, size_t part)
+{
+    const bool rise = names_rise(all, count) && names_rise(some, part);
+    size_t i = 0;
+    for (size_t j = 0; j < part; j++) {
+        i = rise ? i : 0;
+        while (i < count && strcmp(all[i].name, some[j].name) != 0) {
+            i++;
+        }
+        if (i == count) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* away: those of all whose turn it was not. They are merged where collectors hand in parts, so nobody may be named by two. */
+static bool lists_are_valid(const struct peer *agent, size_t count, const struct peer *away,
+                            size_t away_count)
+{
+    return agents_are_valid(agent, count) && away_count <= count &&
+           agents_are_valid(away, away_count) && names_hold(agent, count, away, away_count);
+}
+
 /* One line of printable characters, which ends; only a failed round has a cause. */
 static bool cause_is_valid(const char *cause, bool failed)
 {
@@ -79,7 +104,8 @@ bool record_is_valid(const struct record *record)
                    (uint64_t)record->as.round.agent_count * OFFER_RECORDS_MAX &&
                cause_is_valid(record->as.round.cause, record->as.round.failed) &&
                (record->as.round.failed || !record->as.round.cancelled) &&
-               agents_are_valid(record->as.round.agent, record->as.round.agent_count);
+               lists_are_valid(record->as.round.agent, record->as.round.agent_count,
+                               record->as.round.away, record->as.round.away_count);
     case RECORD_ROSTER:
         return is_there(&record->as.roster.job) && record->as.roster.round < ROUNDS_MAX &&
                record->as.roster.bytes >= 1 && record->as.roster.bytes <= RECORD_MASKS_BYTES_MAX &&
@@ -100,7 +126,8 @@ bool record_is_valid(const struct record *record)
                    (uint64_t)record->as.partial.agent_count * OFFER_RECORDS_MAX &&
                record->as.partial.blob_bytes >= 8 &&
                record->as.partial.blob_bytes <= TRANSFER_BYTES_MAX &&
-               agents_are_valid(record->as.partial.agent, record->as.partial.agent_count);
+               lists_are_valid(record->as.partial.agent, record->as.partial.agent_count,
+                               record->as.partial.away, record->as.partial.away_count);
     case RECORD_KIND_COUNT:
         break;
     }
@@ -124,10 +151,12 @@ void record_free(struct record *record)
         break;
     case RECORD_ROUND:
         free(record->as.round.agent);
+        free(record->as.round.away);
         free(record->as.round.sum);
         break;
     case RECORD_PARTIAL:
         free(record->as.partial.agent);
+        free(record->as.partial.away);
         break;
     }
     memset(record, 0, sizeof *record);

@@ -34,7 +34,8 @@ struct record {
                 trees; /* a coordinator names states and experts by their digest_tree; not in old journals: by their SHA-256 */
             bool shares; /* `learn` may share columns out; not in journals of version 4 or before */
             uint32_t
-                protocol; /* version of who has begun the job; 0: 6 or before, by the two above */
+                protocol; /* version of who has begun the job; 0: 6 or before, by the two above. At an agent:
+                           of the age that the job was told as (job_age_version); 0: an agent before wrote it */
         } job;
         struct {
             struct digest job;
@@ -58,6 +59,9 @@ struct record {
             uint32_t chosen;    /* row of the experts that the round's model is */
             struct peer *agent; /* (agent_count) whose answers are in, owned */
             uint32_t agent_count;
+            struct peer *
+                away; /* (away_count) of these, by name: who did not look, where sites do so by turns; owned */
+            uint32_t away_count;
             uint64_t records; /* that their answers look at, where the job says a share; else 0 */
             int64_t *sum;     /* (sum_count) released sums that the outcome is read from, owned */
             uint32_t sum_count;
@@ -88,6 +92,8 @@ struct record {
             char collector[PEER_NAME_BYTES];
             struct peer *agent; /* (agent_count) whose answers are in, by name, owned */
             uint32_t agent_count;
+            struct peer *away; /* (away_count) as a round's, owned */
+            uint32_t away_count;
             uint64_t records;    /* as a round's */
             uint64_t blob_bytes; /* of the sum: 8 for each value */
         } partial;

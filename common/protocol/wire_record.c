@@ -118,6 +118,7 @@ struct packing {
         Journal__Partial partial;
     } body;
     char **name; /* (of a round or a part of one, its agents) owned */
+    char **away; /* (of these, who did not look) owned */
 };
 
 /* Returns a copy; NULL where bytes is 0, or without memory. */
@@ -164,14 +165,29 @@ static enum status take_names(struct peer **agent, uint32_t *count, char *const 
 /* Names and sums. */
 static enum status take_round(struct record *record, const Journal__Round *round)
 {
-    const enum status status = take_names(&record->as.round.agent, &record->as.round.agent_count,
-                                          round->agent, round->n_agent);
+    enum status status = take_names(&record->as.round.agent, &record->as.round.agent_count,
+                                    round->agent, round->n_agent);
+    if (status == STATUS_OK) {
+        status = take_names(&record->as.round.away, &record->as.round.away_count, round->away,
+                            round->n_away);
+    }
     if (status != STATUS_OK || round->n_sum > RECORD_SUM_MAX) {
         return status != STATUS_OK ? status : STATUS_CORRUPT;
     }
     record->as.round.sum_count = (uint32_t)round->n_sum;
     record->as.round.sum = copy_of(round->sum, round->n_sum * sizeof *round->sum);
     return round->n_sum > 0 && record->as.round.sum == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static enum status take_partial(struct record *record, const Journal__Partial *partial)
+{
+    const enum status status =
+        take_names(&record->as.partial.agent, &record->as.partial.agent_count, partial->agent,
+                   partial->n_agent);
+    return status == STATUS_OK
+               ? take_names(&record->as.partial.away, &record->as.partial.away_count, partial->away,
+                            partial->n_away)
+               : status;
 }
 
 /* Returns pointers to names, owned; NULL without memory. */
@@ -206,12 +222,18 @@ static enum status put(struct packing *packing)
         packing->body.round.sum = copy->as.round.sum;
         packing->name = names_of(copy->as.round.agent, copy->as.round.agent_count);
         packing->body.round.agent = packing->name;
-        return packing->name == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+        packing->body.round.n_away = copy->as.round.away_count;
+        packing->away = names_of(copy->as.round.away, copy->as.round.away_count);
+        packing->body.round.away = packing->away;
+        return packing->name == NULL || packing->away == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     } else if (copy->kind == RECORD_PARTIAL) {
         packing->body.partial.n_agent = copy->as.partial.agent_count;
         packing->name = names_of(copy->as.partial.agent, copy->as.partial.agent_count);
         packing->body.partial.agent = packing->name;
-        return packing->name == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+        packing->body.partial.n_away = copy->as.partial.away_count;
+        packing->away = names_of(copy->as.partial.away, copy->as.partial.away_count);
+        packing->body.partial.away = packing->away;
+        return packing->name == NULL || packing->away == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     }
     return STATUS_OK;
 }
@@ -231,6 +253,7 @@ enum status wire_encode_record(uint8_t **out, size_t *size, const struct record 
         *size = journal__record__pack(&packing.record, *out);
     }
     free(packing.name);
+    free(packing.away);
     return status;
 }
 
@@ -247,13 +270,10 @@ static enum status take(struct record *record, const Journal__Record *packed)
     if (record->kind == RECORD_ANSWER) {
         record->as.answer.charge.sampling_nano = packed->answer->sampling_nano;
     }
-    if (record->kind == RECORD_PARTIAL) {
-        return take_names(&record->as.partial.agent, &record->as.partial.agent_count,
-                          packed->partial->agent, packed->partial->n_agent);
-    }
-    return record->kind == RECORD_JOB     ? take_job(record, packed->job)
-           : record->kind == RECORD_ROUND ? take_round(record, packed->round)
-                                          : STATUS_OK;
+    return record->kind == RECORD_JOB       ? take_job(record, packed->job)
+           : record->kind == RECORD_ROUND   ? take_round(record, packed->round)
+           : record->kind == RECORD_PARTIAL ? take_partial(record, packed->partial)
+                                            : STATUS_OK;
 }
 
 static enum status check_canonical(const struct record *record, struct slice body)

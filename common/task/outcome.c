@@ -56,6 +56,7 @@ void outcome_free(struct outcome *outcome)
     }
     free(outcome->round);
     free(outcome->agent);
+    turn_forget(outcome);
     free(outcome->weights);
     free(outcome->expert);
     memset(outcome, 0, sizeof *outcome);
@@ -287,7 +288,8 @@ static enum status add_round(struct outcome *outcome, const struct job *job,
     outcome->failed = record->as.round.failed;
     outcome->cancelled = record->as.round.cancelled;
     outcome->finished = outcome->failed || outcome->rounds_closed == job_round_count(job);
-    if (outcome->history != OUTCOME_FORGETS) {
+    status = turn_keep(outcome, job, stage, within, record);
+    if (status == STATUS_OK && outcome->history != OUTCOME_FORGETS) {
         status = history_add_round(outcome, job, stage, record);
     }
     if (status == STATUS_OK && outcome->history == OUTCOME_KEEPS) {

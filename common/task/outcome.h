@@ -112,7 +112,13 @@ struct outcome {
     double *state; /* what its next round starts from; owned */
     uint8_t *
         shown; /* of that what agents see, where it is another thing than its beginning: in 4 bytes a number; owned */
-    double **offered;  /* during outcome_add_own: the record's rows, which it may keep */
+    double **offered; /* during outcome_add_own: the record's rows, which it may keep */
+    struct peer *
+        took; /* (took_count) by name: whose answers the last round's sum had, where sites share the next one out; owned */
+    size_t took_count;
+    struct peer *
+        away; /* (away_count) of these: who has yet to look, where the next one is the second look; owned */
+    size_t away_count;
     bool state_is_old; /* a later round's was dropped from the journal: read on to the latest */
     struct artifact state_artifact; /* of what agents see of it, its beginning */
     struct query_run queries;
@@ -139,6 +145,18 @@ struct outcome {
 
 /** Starts empty. The job is borrowed by each call, not kept. */
 void outcome_init(struct outcome *outcome, const struct job *job, enum outcome_history history);
+
+/** Returns whether the last round's sum has an answer of that name, where sites share the next round out. *place: among these, by name. */
+bool outcome_took(uint32_t *place, const struct outcome *outcome, const struct peer *peer);
+
+/* Where sites look by turns, in the round after the first look. */
+enum outcome_turn {
+    OUTCOME_TURN_NOW,  /* it was away: *place is its own among these, by name */
+    OUTCOME_TURN_OVER, /* it has looked */
+    OUTCOME_TURN_NEW   /* it was not there */
+};
+enum outcome_turn outcome_turn_of(uint32_t *place, const struct outcome *outcome,
+                                  const struct peer *peer);
 
 /**
  * Adds the next journal record: the job's, then its rounds in order.
@@ -188,5 +206,12 @@ MUST_USE enum status history_add_round(struct outcome *outcome, const struct job
 MUST_USE enum status history_add_agents(struct outcome *outcome, const struct job *job,
                                         const struct stage *stage, uint32_t within,
                                         const struct record *record);
+
+/** Keeps who took part and has yet to look, for a next round that sites share out, by the record of one that outcome has counted; forgets
+ * it. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status turn_keep(struct outcome *outcome, const struct job *job,
+                               const struct stage *stage, uint32_t within,
+                               const struct record *record);
+void turn_forget(struct outcome *outcome);
 
 #endif

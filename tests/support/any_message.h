@@ -196,6 +196,15 @@ static inline void any_round_record(struct dice *dice, struct record *record)
         size_t length = strlen(record->as.round.agent[i].name);
         hex_encode(record->as.round.agent[i].name + length, &(uint8_t){(uint8_t)i}, 1);
     }
+    record->as.round.away = calloc(ANY_AGENTS_MAX, sizeof *record->as.round.away);
+    if (record->as.round.away == NULL) {
+        abort();
+    }
+    for (uint32_t i = 0; i < record->as.round.agent_count; i++) {
+        if (dice_one_in(dice, 3)) {
+            record->as.round.away[record->as.round.away_count++] = record->as.round.agent[i];
+        }
+    }
     for (size_t i = 0; record->as.round.failed && i < dice_below(dice, RECORD_CAUSE_BYTES); i++) {
         record->as.round.cause[i] = (char)any_number(dice, 0x20, 0x7e);
     }
@@ -257,7 +266,9 @@ static inline void any_record(struct dice *dice, enum record_kind kind, struct r
         any_name(dice, record->as.partial.collector, sizeof record->as.partial.collector);
         record->as.partial.agent = round.as.round.agent;
         record->as.partial.agent_count = round.as.round.agent_count;
-        round.as.round.agent = NULL;
+        record->as.partial.away = round.as.round.away;
+        record->as.partial.away_count = round.as.round.away_count;
+        round.as.round.agent = round.as.round.away = NULL;
         record_free(&round);
         if (record->as.partial.agent_count == 0) {
             free(record->as.partial.agent);

@@ -81,6 +81,8 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     record round-share "wall_ms: 1 round { job: \"$A\" round: 2 chosen: 1 agent: \"hospital-1\"
         agent: \"hospital-2\" sum: -1 sum: 4611686018427387904 blob_bytes: 0 duration_ms: 1500
         records: 5000 }"
+    record round-turn "wall_ms: 1 round { job: \"$A\" round: 2 agent: \"hospital-1\"
+        agent: \"hospital-2\" blob_bytes: 8 duration_ms: 1500 away: \"hospital-2\" }"
     record roster-kept "wall_ms: 1 roster { job: \"$A\" round: 2 bytes: 300 width: 32 }"
     record survivors-kept "wall_ms: 1 survivors { job: \"$A\" round: 2 set: \"$D\" }"
     record keys-kept "wall_ms: 1 keys { job: \"$A\" round: 2 invitation: \"$B\" bytes: 300 }"

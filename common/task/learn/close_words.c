@@ -11,6 +11,7 @@
 #include "task/learn/stage.h"
 #include "task/task.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -119,23 +120,26 @@ static enum status describe_share(struct outcome_round *round, const struct job 
                               part * (double)stage->epsilon_micro / (double)job->epsilon_micro);
 }
 
-/* Of two looks: who looks, and how many columns the first one leaves to the second. */
+/* Of two looks: who has looked, and how many columns the first one leaves to the second. */
 static enum status describe_turn(struct outcome_round *round, const struct outcome *outcome,
-                                 const struct stage *stage, uint32_t within)
+                                 const struct stage *stage, uint32_t within,
+                                 const struct record *record)
 {
+    const uint32_t sites = record->as.round.agent_count;
+    const uint32_t looked = sites - record->as.round.away_count;
     const struct learn_stage *own = learn_stage(stage);
     const double *told = outcome->state + learn_state_count(stage) - LEARN_EXPECTED_NUMBERS -
                          learn_told_count(stage);
     if (within > 0) {
         return closing_note(round, "; ",
-                            "the sites that had not looked did, at the %zu columns that were left "
+                            "%" PRIu32 " of %" PRIu32
+                            " sites looked at the %zu columns that were left "
                             "most unsure, less their means",
-                            selftune_told_chosen(told));
+                            looked, sites, selftune_told_chosen(told));
     }
     const enum status status = closing_note(
-        round, " ",
-        "(three sites in five, each column at one of %u groups of them; no site looks twice)",
-        own->groups);
+        round, " ", "(%" PRIu32 " of %" PRIu32 " sites, which share the columns out to %u groups)",
+        looked, sites, own->groups);
     return status != STATUS_OK || outcome->state_is_old
                ? status
                : closing_note(round, ", ", "the other sites look next at %zu of the columns",
@@ -143,7 +147,8 @@ static enum status describe_turn(struct outcome_round *round, const struct outco
 }
 
 static enum status describe_look(struct outcome_round *round, const struct outcome *outcome,
-                                 const struct stage *stage, uint32_t within)
+                                 const struct stage *stage, uint32_t within,
+                                 const struct record *record)
 {
     static const char *const seen[SIGHTS] = {[SIGHT_SUMS] = "each class's sums",
                                              [SIGHT_SQUARES] = "each class's sums and the squares",
@@ -151,7 +156,7 @@ static enum status describe_look(struct outcome_round *round, const struct outco
                                                  "each class's sums and the products"};
     const struct learn_stage *own = learn_stage(stage);
     if (within > 0) {
-        return describe_turn(round, outcome, stage, within);
+        return describe_turn(round, outcome, stage, within, record);
     }
     const bool one_sum = learn_sum_count(stage) == learn_column_count(stage);
     const char *what = own->is_number && own->tune.sight == SIGHT_SQUARES ? "means and squares"
@@ -161,7 +166,7 @@ static enum status describe_look(struct outcome_round *round, const struct outco
         round, "; ", "looked at %s%s of %zu columns%s", own->is_number ? "" : "counts, ", what,
         own->tune.feature_count, own->is_number ? " and the label" : "");
     if (status == STATUS_OK && stage->turns > 0) {
-        return describe_turn(round, outcome, stage, within);
+        return describe_turn(round, outcome, stage, within, record);
     }
     return status != STATUS_OK || own->groups <= 1
                ? status
@@ -179,7 +184,7 @@ enum status learn_describe(struct outcome_round *round, const struct outcome *ou
     uint32_t within;
     (void)job_stage_of(job, record->as.round.round, &within);
     if (learn_is_look(stage, within)) {
-        status = describe_look(round, outcome, stage, within);
+        status = describe_look(round, outcome, stage, within, record);
     } else {
         status = closing_note(round, "; ", "step %u of %u%s",
                               within + (own->tune.sight != SIGHT_NONE ? 0 : 1), own->tune.steps,

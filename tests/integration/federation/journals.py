@@ -65,10 +65,10 @@ def record(body):
         if number not in kinds:
             continue
         kind, names = kinds[number]
-        out = {"kind": kind, "round": 0, "agents": [], "wall_ms": wall_ms}
+        out = {"kind": kind, "round": 0, "agents": [], "away": [], "wall_ms": wall_ms}
         for inner, content in fields(value):
-            if kind == "round" and inner == 5:
-                out["agents"].append(content.decode())
+            if kind == "round" and inner in (5, 12):
+                out["agents" if inner == 5 else "away"].append(content.decode())
             else:
                 out[names[inner]] = content
         packed = out.get("sum", b"")

@@ -77,9 +77,11 @@ static void join(struct timed *bench, enum job_age age)
     timed_give(bench, &welcome, (struct slice){0});
     timed_give(bench, &piece, (struct slice){bench->text, bench->job.text_bytes});
     timed_settle(bench);
+    bench->now_ms += SLOT_MS; /* the records are read by then */
+    timed_tick(bench);
 }
 
-static void begin(struct timed *bench)
+static void begin(struct timed *bench, enum job_age age)
 {
     struct job job;
     struct why why = {{0}};
@@ -99,7 +101,7 @@ static void begin(struct timed *bench)
     bench->policy.task_allowed[TASK_LEARN] = true;
     timed_name_job(&bench->job, text, 1);
     timed_start(bench);
-    join(bench, JOB_OF_NOW);
+    join(bench, age);
 }
 
 static void ask(struct timed *bench, uint32_t round, uint32_t slot)
@@ -146,7 +148,7 @@ Test(participant_turns, a_site_looks_once_whatever_slots_it_is_given)
     for (uint32_t slots = 0; slots < 8; slots++) {
         const uint32_t first = slots % 2;
         struct timed bench;
-        begin(&bench);
+        begin(&bench, JOB_OF_NOW);
         ask(&bench, 0, first);
         if (slots >= 4) { /* killed between the looks: only the journal is left */
             timed_stop(&bench);
@@ -168,29 +170,115 @@ Test(participant_turns, a_site_looks_once_whatever_slots_it_is_given)
 Test(participant_turns, a_site_that_was_not_there_looks_second)
 {
     struct timed bench;
-    begin(&bench);
+    begin(&bench, JOB_OF_NOW);
     ask(&bench, 1, 0);
     cr_expect(has_looked(charge_at(&bench, 1)));
     timed_free(&bench);
 }
 
-/* A coordinator tells the same job as one that version 6 has begun, whose one look names other rows, and then as one of now: the
- * second look is another pass, and there is nothing left to pay for it. */
-Test(participant_turns, a_job_that_is_told_as_two_ages_gets_no_second_look)
+/* A coordinator tells the same job as one that version 6 has begun, whose one look names other rows, and then as one of now. */
+Test(participant_turns, the_other_ages_look_would_be_another_pass)
 {
-    for (int older_first = 0; older_first < 2; older_first++) {
+    for (int age = 0; age < 2; age++) { /* two sites, which each know of one age alone */
         struct timed bench;
-        begin(&bench);
-        timed_stop(&bench);
-        timed_start(&bench);
-        join(&bench, older_first == 1 ? JOB_OF_6 : JOB_OF_NOW);
+        static struct digest pass[2];
+        begin(&bench, age == 0 ? JOB_OF_NOW : JOB_OF_6);
         ask(&bench, 0, 0);
-        cr_assert_eq(bench.body_count, 2, "the job and a look: %s", bench.told);
-        timed_stop(&bench);
-        timed_start(&bench);
-        join(&bench, older_first == 1 ? JOB_OF_NOW : JOB_OF_6);
-        ask(&bench, older_first == 1 ? 1 : 0, 1);
-        cr_expect_eq(bench.body_count, 2, "%d: %s", older_first, bench.told);
+        pass[age] = charge_at(&bench, 1).pass;
+        cr_expect(age == 0 || !digest_equal(&pass[0], &pass[1]));
+        timed_free(&bench);
+    }
+}
+
+/* The text of another job, of another nonce: its WELCOME alone takes the place of the one that is here. */
+static void join_other(struct timed *bench)
+{
+    const struct job_name own = bench->job;
+    timed_name_job(&bench->job, (struct slice){bench->text, strlen(bench->text)}, 2);
+    join(bench, JOB_OF_NOW);
+    bench->job = own;
+}
+
+static void restart(struct timed *bench)
+{
+    timed_stop(bench);
+    timed_start(bench);
+}
+
+enum between { NOTHING, RESTART, OTHER_JOB, OTHER_JOB_AND_RESTART, BETWEEN_COUNT };
+
+/* The policy has room for what the other age asks as well, so that nothing but the age stands in its way. */
+Test(participant_turns, a_job_keeps_the_age_that_it_was_first_answered_as)
+{
+    for (int i = 0; i < 2 * BETWEEN_COUNT; i++) {
+        const enum job_age first = i % 2 == 0 ? JOB_OF_NOW : JOB_OF_6;
+        const enum job_age other = i % 2 == 0 ? JOB_OF_6 : JOB_OF_NOW;
+        const enum between between = (enum between)(i / 2);
+        struct timed bench;
+        begin(&bench, first);
+        bench.policy.epsilon_micro = 4 * EPSILON_MICRO;
+        restart(&bench);
+        join(&bench, first);
+        ask(&bench, 0, 1);
+        cr_assert_eq(bench.body_count, 2, "%d: the job and an answer: %s", i, bench.told);
+        if (between == OTHER_JOB || between == OTHER_JOB_AND_RESTART) {
+            join_other(&bench);
+        }
+        if (between == RESTART || between == OTHER_JOB_AND_RESTART) {
+            restart(&bench);
+        }
+        const size_t declined = timed_count(&bench, MESSAGE_DECLINE);
+        bench.logged[0] = 0;
+        join(&bench, other);
+        cr_expect(timed_says(&bench, "job-misdated"), "%d: %s", i, bench.logged);
+        cr_expect_not_null(strstr(bench.told, between == NOTHING
+                                                  ? ": it goes on as that;"
+                                                  : ": every round will be declined;"),
+                           "%d: %s", i, bench.told);
+        cr_expect_eq(timed_count(&bench, MESSAGE_DECLINE), declined + (between != NOTHING), "%d",
+                     i);
+        bench.logged[0] = 0;
+        join(&bench, other);
+        cr_expect(!timed_says(&bench, "job-misdated"), "%d: once is enough", i);
+        if (between != NOTHING) { /* else its own job is here, and goes on below */
+            ask(&bench, 1, 0);
+            cr_assert_eq(bench.body_count, 2, "%d: it is not answered as another age: %s", i,
+                         bench.told);
+        }
+        join(&bench, first);
+        if (first == JOB_OF_NOW) {
+            ask(&bench, 1, 0);
+            cr_assert_eq(bench.body_count, 3, "%d: as its own age it goes on: %s", i, bench.told);
+            const struct charge one = charge_at(&bench, 1);
+            const struct charge two = charge_at(&bench, 2);
+            cr_expect(digest_equal(&one.pass, &two.pass) && has_looked(two), "%d", i);
+        }
+        timed_free(&bench);
+    }
+}
+
+/* Agents before this one wrote down no age. They knew none of now, and whatever was before may go on. */
+Test(participant_turns, a_job_that_an_older_agent_has_answered_goes_on_as_an_older_job)
+{
+    for (int older = 0; older < 2; older++) {
+        struct record record;
+        struct timed bench;
+        begin(&bench, JOB_OF_6);
+        ask(&bench, 0, 1);
+        cr_assert_eq(bench.body_count, 2, "%s", bench.told);
+        cr_assert_eq(wire_decode_record(&record, (struct slice){bench.body[0], bench.body_size[0]}),
+                     STATUS_OK);
+        cr_expect_eq(record.as.job.protocol, 6);
+        record.as.job.protocol = 0;
+        uint8_t *packed = NULL;
+        cr_assert_eq(wire_encode_record(&packed, &bench.body_size[0], &record), STATUS_OK);
+        memcpy(bench.body[0], packed, bench.body_size[0]);
+        free(packed);
+        restart(&bench);
+        bench.logged[0] = 0;
+        join(&bench, older == 1 ? JOB_OF_6 : JOB_OF_NOW);
+        cr_expect_eq(timed_says(&bench, "job-misdated"), older == 0, "%s", bench.logged);
+        cr_expect_eq(timed_says(&bench, "job-joined"), older == 1, "%s", bench.logged);
         timed_free(&bench);
     }
 }

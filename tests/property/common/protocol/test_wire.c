@@ -140,6 +140,12 @@ Test(wire, random_bytes_never_crash)
     }
 }
 
+static bool peers_equal(const struct peer *a, uint32_t count, const struct peer *b,
+                        uint32_t other_count)
+{
+    return count == other_count && (count == 0 || memcmp(a, b, count * sizeof *a) == 0);
+}
+
 static bool records_equal(const struct record *a, const struct record *b)
 {
     struct record left = *a;
@@ -154,20 +160,23 @@ static bool records_equal(const struct record *a, const struct record *b)
                    : memcmp(a->as.job.text, b->as.job.text, a->as.job.job.text_bytes) == 0;
         left.as.job.text = right.as.job.text = NULL;
     } else if (a->kind == RECORD_ROUND) {
-        uint32_t agents = a->as.round.agent_count;
         uint32_t sums = a->as.round.sum_count;
-        same = agents == b->as.round.agent_count && sums == b->as.round.sum_count &&
-               (agents == 0 || memcmp(a->as.round.agent, b->as.round.agent,
-                                      agents * sizeof *a->as.round.agent) == 0) &&
+        same = sums == b->as.round.sum_count &&
+               peers_equal(a->as.round.agent, a->as.round.agent_count, b->as.round.agent,
+                           b->as.round.agent_count) &&
+               peers_equal(a->as.round.away, a->as.round.away_count, b->as.round.away,
+                           b->as.round.away_count) &&
                (sums == 0 || memcmp(a->as.round.sum, b->as.round.sum, sums * sizeof(int64_t)) == 0);
         left.as.round.agent = right.as.round.agent = NULL;
+        left.as.round.away = right.as.round.away = NULL;
         left.as.round.sum = right.as.round.sum = NULL;
     } else if (a->kind == RECORD_PARTIAL) {
-        uint32_t agents = a->as.partial.agent_count;
-        same = agents == b->as.partial.agent_count &&
-               memcmp(a->as.partial.agent, b->as.partial.agent,
-                      agents * sizeof *a->as.partial.agent) == 0;
+        same = peers_equal(a->as.partial.agent, a->as.partial.agent_count, b->as.partial.agent,
+                           b->as.partial.agent_count) &&
+               peers_equal(a->as.partial.away, a->as.partial.away_count, b->as.partial.away,
+                           b->as.partial.away_count);
         left.as.partial.agent = right.as.partial.agent = NULL;
+        left.as.partial.away = right.as.partial.away = NULL;
     }
     return same && memcmp((const void *)&left, (const void *)&right, sizeof left) == 0;
 }

@@ -73,18 +73,25 @@ Test(close_learn, reads_a_state_that_an_earlier_build_wrote, .init = setup, .fin
 }
 
 /* Added to a history of the whole job: what each round says. */
-static const char *said(double *state, uint32_t round)
+static const char *said_of(double *state, uint32_t round, struct peer *away, uint32_t away_count)
 {
     const size_t count = learn_state_count(&job.stage[0]);
     struct record record = history_round(round, agents, AGENTS);
     record.as.round.records = (uint64_t)AGENTS * job.stage[0].batch;
     record.as.round.blob_bytes = count * sizeof *state;
+    record.as.round.away = away;
+    record.as.round.away_count = away_count;
     if (round + 1 == job.stage[0].rounds) {
         record.as.round.chosen = 0;
     }
     cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){state, count * sizeof *state}),
                  STATUS_OK);
     return outcome.round[round].note;
+}
+
+static const char *said(double *state, uint32_t round)
+{
+    return said_of(state, round, NULL, 0);
 }
 
 Test(close_learn, says_its_shares_of_epsilon_and_what_noise_may_cost, .init = setup,
@@ -171,14 +178,19 @@ Test(close_learn, says_who_looks_when_sites_take_turns, .fini = teardown)
     }
     state[own + 1] = 9; /* columns that the first look has left to the second */
     learn_expect_nothing(state + count - LEARN_EXPECTED_NUMBERS);
-    const char *first = said(state, 0);
-    cr_expect_not_null(strstr(first, "three sites in five"), "%s", first);
+    char words[64];
+    const char *first = said_of(state, 0, agents, 1);
+    (void)snprintf(words, sizeof words, "(%d of %d sites, each column", AGENTS - 1, AGENTS);
+    cr_expect_not_null(strstr(first, words), "%s", first);
     cr_expect_not_null(strstr(first, "the other sites look next at 9 of the columns"), "%s", first);
     cr_expect_not_null(strstr(first, "with 100 % of epsilon"), "%s", first);
     cr_expect_null(strstr(first, "then "), "%s", first);
-    const char *second = said(state, 1);
-    cr_expect_not_null(strstr(second, "did, at the 9 columns that were left most unsure"), "%s",
-                       second);
+    cr_expect(outcome.away_count == 1 && outcome.took_count == AGENTS);
+    const char *second = said_of(state, 1, agents + 1, AGENTS - 1);
+    (void)snprintf(words, sizeof words, "1 of %d sites looked at the", AGENTS);
+    cr_expect_not_null(strstr(second, words), "%s", second);
+    cr_expect_not_null(strstr(second, "at the 9 columns that were left most unsure"), "%s", second);
+    cr_expect_null(outcome.took);
     cr_expect_not_null(strstr(second, "with 100 % of epsilon"), "%s", second);
 }
 

@@ -1,0 +1,32 @@
+/* learn_tables.h - the tables on which `learn` is tried: the shipped patients and tumours, with columns of noise beside their own or
+ * without, and 1,797 handwritten digits of 64 pixels. */
+
+#ifndef TESTS_STATISTICAL_LEARN_TABLES_H
+#define TESTS_STATISTICAL_LEARN_TABLES_H
+
+#include "tests/support/learn_alone.h"
+
+#define LEARN_COMPOSE TEST_VECTORS "/../../compose/"
+
+/* A table, its job and its sites. */
+#define PATIENTS LEARN_COMPOSE "hospitals/learn.yml", LEARN_COMPOSE "hospitals/flchain.csv", 5
+#define TUMOURS  LEARN_COMPOSE "tumours/learn.yml", LEARN_COMPOSE "tumours/wdbc.csv", 5
+#define DIGITS   NULL, TEST_VECTORS "/digits.csv.gz", 10
+
+/* One table under one trust and epsilon. */
+struct learn_table {
+    const char *job; /* NULL: the digits */
+    const char *table;
+    size_t sites;
+    const char *trust;
+    const char *epsilon;
+    const char *delta;
+    int more; /* columns of uniform noise beside the table's own */
+    double
+        wide; /* the public range of every second column is that many times as wide; 0: as it is */
+};
+
+/** Reads it: learn_alone_free. Fails the test. */
+void learn_table_open(struct learn_alone *alone, const struct learn_table *of);
+
+#endif
