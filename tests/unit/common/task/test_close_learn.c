@@ -180,7 +180,7 @@ Test(close_learn, says_who_looks_when_sites_take_turns, .fini = teardown)
     learn_expect_nothing(state + count - LEARN_EXPECTED_NUMBERS);
     char words[64];
     const char *first = said_of(state, 0, agents, 1);
-    (void)snprintf(words, sizeof words, "(%d of %d sites, each column", AGENTS - 1, AGENTS);
+    (void)snprintf(words, sizeof words, "(%d of %d sites, which share", AGENTS - 1, AGENTS);
     cr_expect_not_null(strstr(first, words), "%s", first);
     cr_expect_not_null(strstr(first, "the other sites look next at 9 of the columns"), "%s", first);
     cr_expect_not_null(strstr(first, "with 100 % of epsilon"), "%s", first);
