@@ -258,8 +258,9 @@ Test(crosstab_question, leaves_empty_categories_out_of_the_test_and_says_so)
                       (strstr(note, "with 1 degree of freedom") != NULL &&
                        strstr(note, "left out") != NULL && strstr(note, ": home region 3")),
                   "%s", note);
-        cr_expect(more == 1 || (strstr(note, "home region has records in one category") != NULL &&
-                                strstr(note, "would be enough") == NULL),
+        cr_expect(more == 1 ||
+                      (strstr(note, "home region has records in only one category") != NULL &&
+                       strstr(note, "would be enough") == NULL),
                   "%s", note);
         query_run_free(&run);
         query_set_free(&set);

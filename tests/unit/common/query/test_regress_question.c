@@ -258,7 +258,7 @@ Test(regress_question, tells_the_rest_where_a_column_has_one_level)
         cr_expect(i == INTERCEPT || isnan(answer[i].value));
         cr_expect(strstr(answer[i].note, "would be enough") == NULL, "%s", answer[i].note);
     }
-    expect_said(&answer[SEX], "one of its levels alone");
+    expect_said(&answer[SEX], "only one of its levels");
     cr_expect(!isnan(answer[INTERCEPT].value), "of the first category, which is there");
 }
 
@@ -286,7 +286,7 @@ Test(regress_question, refuses_where_values_lie_too_close_together)
     for (size_t i = AGE; i < ROWS; i++) {
         cr_expect(isnan(answer[i].value), "%s", answer[i].name);
     }
-    expect_said(&answer[AGE], "the values of age lie too close together to be told by "
+    expect_said(&answer[AGE], "the values of age lie too close together for "
                               "levels of its range");
     cr_expect_str_eq(answer[AGE].note, answer[ROWS - 1].note);
 }
