@@ -31,6 +31,13 @@ static enum status draw(const struct asked *asked, struct why *why)
         status = asked->format == NULL ? html_report(&drawn, &result)
                                        : result_to_text(&drawn, &result, asked->as);
     }
+    if (status == STATUS_OK && drawn[0] == '\0') {
+        why_set(why,
+                "%s: has no answers and no curves to print; remedy: draw the page, with --out "
+                "report.html and without --format",
+                asked->path);
+        status = STATUS_INVALID;
+    }
     if (status == STATUS_OK && asked->out != NULL) {
         status = file_write(asked->out, (struct slice){drawn, strlen(drawn)}, 0644, why);
     } else if (status == STATUS_OK) {

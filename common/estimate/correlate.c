@@ -157,8 +157,9 @@ static double p_of(const struct correlate *all, const struct correlate_two *pair
     const struct correlate_gradient gradient = correlate_by_pair(all, pair, 0);
     const double heavier = ESTIMATE_Z_NOISE / ESTIMATE_Z;
     const double noise = correlate_noise_by(all, &gradient);
-    double sampling = 1 / all->records; /* of independent columns */
-    if (all->moments->fourth > 0) {
+    const bool *is_two = all->moments->is_two;
+    double sampling = 1 / all->records; /* of independent columns: of two values if r is 0 */
+    if (all->moments->fourth > 0 && !(is_two[pair->i] && is_two[pair->j])) {
         double doubt = 0;
         sampling = correlate_sampling(&doubt, all, &gradient, pair);
         sampling += correlate_doubt_added(doubt, noise);

@@ -20,7 +20,8 @@
  * cell's noise, e is at most 1.24 v for columns of mean 0.
  *
  * An interval is the rho that are not rejected: the sampling error is taken to be proportional to 1 - rho^2 (its root, for the
- * bound), the noise as it is. Nothing is made positive definite before. */
+ * bound; of two columns of two values it is that of the table with this rho), the noise as it is. Nothing is made positive definite
+ * before. */
 
 #ifndef ESTIMATE_CORRELATE_H
 #define ESTIMATE_CORRELATE_H

@@ -98,23 +98,28 @@ static double largest_influence(const double *x, const double *y, double r)
     return most;
 }
 
-/* Of two columns of two values: the cells of their table follow from the moments. Half a record is in each: what few records differ in
- * may be found in none. */
-static double influence_of_two(const struct correlate *all, const struct correlate_two *pair,
-                               const double *x, const double *y, double r)
+/* Two columns of two values, whose cells follow from the moments and from what their correlation is. */
+struct table_of_two {
+    double mean[2];
+    double spread; /* the product of their deviations */
+    double records;
+    double range[2][2]; /* in their deviations */
+};
+
+/* The mean of psi^2 in the table that has the correlation `at`. Half a record is in each cell at the least: what few records differ in may
+ * be found in none. */
+static double influence_of_two(const struct table_of_two *table, double at)
 {
-    const double m_i = all->mean[pair->i];
-    const double m_j = all->mean[pair->j];
-    const double product = all->covariance[pair->i][pair->j] + m_i * m_j;
+    const double product = at * table->spread + table->mean[0] * table->mean[1];
     double sum = 0;
     double whole = 0;
     for (size_t a = 0; a < 2; a++) {
         for (size_t b = 0; b < 2; b++) {
             const double u = a == 0 ? -1 : 1;
             const double v = b == 0 ? -1 : 1;
-            const double share =
-                fmax((1 + u * m_i + v * m_j + u * v * product) / 4, 0.5 / all->records);
-            const double psi = influence(x[a], y[b], r);
+            const double own = (1 + u * table->mean[0] + v * table->mean[1] + u * v * product) / 4;
+            const double share = fmax(own, 0.5 / table->records);
+            const double psi = influence(table->range[0][a], table->range[1][b], at);
             sum += share * psi * psi;
             whole += share;
         }
@@ -128,14 +133,26 @@ struct inversion {
     double sampling; /* variances, each with the square of its point of the distribution */
     double noise;
     bool is_bound; /* sampling: of 1 - rho^2, not of its square */
+    const struct table_of_two
+        *two; /* NULL, or the table that tells the sampling error at each place */
 };
+
+/* Of two values the sampling error at rho is that of the table with this correlation. That at r says too little where few records have
+ * both of two rare values: where none was found, it says that hardly any can be. */
+static double sampling_at(const struct inversion *inversion, double rho)
+{
+    const double left = 1 - rho * rho;
+    if (inversion->two != NULL) {
+        return ESTIMATE_Z * ESTIMATE_Z * influence_of_two(inversion->two, rho) /
+               inversion->two->records;
+    }
+    return inversion->sampling * (inversion->is_bound ? left : left * left);
+}
 
 static bool is_kept(const struct inversion *inversion, double rho)
 {
     const double gap = inversion->r - rho;
-    const double left = 1 - rho * rho;
-    return gap * gap <=
-           inversion->sampling * (inversion->is_bound ? left : left * left) + inversion->noise;
+    return gap * gap <= sampling_at(inversion, rho) + inversion->noise;
 }
 
 /* The outermost rho that is kept, from an end inwards; the end's value where there is none. */
@@ -158,36 +175,44 @@ static double last_kept(const struct inversion *inversion, double end)
     return in;
 }
 
-/* What holds for every distribution on the ranges; of two values what is so. influence: the largest |psi| */
-static double bound_of(double *influence, const struct correlate *all,
-                       const struct correlate_two *pair, double near)
+static struct table_of_two table_of(const struct correlate *all, const struct correlate_two *pair)
 {
     const struct correlate_shown variance[] = {pair->first, pair->second};
     const size_t index[] = {pair->i, pair->j};
-    double range[2][2];
+    struct table_of_two out = {.spread = sqrt(pair->first.variance * pair->second.variance),
+                               .records = all->records};
     for (size_t k = 0; k < 2; k++) {
         const double deviation = sqrt(variance[k].variance);
-        range[k][0] = (-1 - all->mean[index[k]]) / deviation;
-        range[k][1] = (1 - all->mean[index[k]]) / deviation;
+        out.mean[k] = all->mean[index[k]];
+        out.range[k][0] = (-1 - out.mean[k]) / deviation;
+        out.range[k][1] = (1 - out.mean[k]) / deviation;
     }
-    *influence = largest_influence(range[0], range[1], near);
-    return (all->moments->is_two[pair->i] && all->moments->is_two[pair->j]
-                ? influence_of_two(all, pair, range[0], range[1], near)
-                : (1 - near * near) * *influence) /
-           all->records;
+    return out;
+}
+
+/* What holds for every distribution on the ranges; of two values what is so. influence: the largest |psi| */
+static double bound_of(double *influence, const struct table_of_two *table, bool are_two,
+                       double near)
+{
+    *influence = largest_influence(table->range[0], table->range[1], near);
+    return (are_two ? influence_of_two(table, near) : (1 - near * near) * *influence) /
+           table->records;
 }
 
 /* Where a few records make most of the sampling error, the sum of their squares is in doubt: of n squares of at most m^2 the variance is m^2
  * times their sum at most, and where no such record is in the sample, some may be there. Half of the deviation serves, and all
- * of it where few records differ: less holds too seldom (docs/STUDY.md). */
+ * of it where few records differ, and where less was found than half of one such record makes: less holds too seldom (docs/STUDY.md). */
 static double doubt_of_few(double sampling, double most, double r)
 {
-    return (fabs(r) > close ? 1 : 0.5) * most * sqrt(sampling + most * most);
+    const double found = sampling / (most * most); /* such records */
+    const double share = fmin(fmax(1.5 - found, 0.5), 1);
+    return (fabs(r) > close ? 1 : share) * most * sqrt(sampling + most * most);
 }
 
 /* The inversion's variances are those at r; below, where r is beyond 1, at what is nearly 1. */
 static struct inversion inversion_of(const struct correlate *all, const struct correlate_two *pair,
-                                     double *noise, double *sampling)
+                                     const struct table_of_two *table, double *noise,
+                                     double *sampling)
 {
     const double near = fmin(fmax(pair->r, -0.999), 0.999);
     const struct correlate_gradient gradient = correlate_by_pair(all, pair, near);
@@ -198,7 +223,7 @@ static struct inversion inversion_of(const struct correlate *all, const struct c
     double influence = 0;
     double doubt = 0;
     *noise = correlate_noise_by(all, &left_over);
-    const double bound = bound_of(&influence, all, pair, near);
+    const double bound = bound_of(&influence, table, are_two, near);
     out.noise = ESTIMATE_Z_NOISE * ESTIMATE_Z_NOISE * *noise;
     *sampling = bound;
     if (all->moments->fourth > 0 && !are_two) {
@@ -209,6 +234,7 @@ static struct inversion inversion_of(const struct correlate *all, const struct c
     if (all->moments->fourth == 0 || are_two || *sampling + doubt > bound) {
         *sampling = bound;
         out.is_bound = true;
+        out.two = are_two ? table : NULL;
         out.sampling = ESTIMATE_Z * ESTIMATE_Z * bound / left;
         return out;
     }
@@ -223,7 +249,8 @@ struct correlate_ends correlate_ends_of(const struct correlate *all,
 {
     double noise = 0;
     double sampling = 0;
-    const struct inversion inversion = inversion_of(all, pair, &noise, &sampling);
+    const struct table_of_two table = table_of(all, pair);
+    const struct inversion inversion = inversion_of(all, pair, &table, &noise, &sampling);
     const double value = fmin(fmax(pair->r, -1), 1);
     const double bar = ESTIMATE_Z_NOISE * sqrt(noise);
     const double noise_low = fmax(value - bar, -1);

@@ -321,6 +321,11 @@ Test(laplace, one_coordinate_is_exactly_private_through_ledger_and_mechanism)
     cr_assert(holds(paid, (struct noise_scale){1, 4}, 1, true));
 }
 
+Test(laplace, two_coordinates_are_exactly_private_through_ledger_and_mechanism)
+{
+    cr_assert(holds(paid, (struct noise_scale){1, 4}, 2, false));
+}
+
 Test(laplace, two_digits_are_exactly_private)
 {
     cr_assert(holds(right, (struct noise_scale){1, 1}, 1, false));

@@ -95,6 +95,8 @@ expect 3 "$hedgerow" predict --model "$model" --data "$held" --out "$work/no/suc
 # report: the same page as the simulator's; anything else is refused and leaves no file.
 expect 0 "$hedgerow" report "$work/sim/result.json" --out "$work/report.html"
 cmp -s "$work/report.html" "$work/sim/report.html" || fault 'the report differs from the simulator'"'"'s'
+expect 3 "$hedgerow" report "$work/sim/result.json" --format csv --out "$work/other.html"
+says 'has no answers and no curves to print; remedy: draw the page'
 expect 3 "$hedgerow" report "$model" --out "$work/other.html"
 expect 3 "$hedgerow" report "$work/nowhere.json" --out "$work/other.html"
 expect 3 "$hedgerow" report "$work/empty.csv" --out "$work/other.html"
