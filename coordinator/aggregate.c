@@ -155,11 +155,45 @@ enum status aggregate_pull(struct aggregate *aggregate, struct staging **out,
             *out = staging;
             staging->peer = *peer;
             staging->stalls = 0;
+            staging->half_ms = 0;
             staging->began_ms = now_ms;
             return transfer_begin(&staging->transfer, bytes, CHUNK_BYTES_MAX, now_ms);
         }
     }
     return STATUS_AGAIN;
+}
+
+/* Answers of narrower words are no longer than what the round's end needs beside its sum. */
+static bool is_widest(const struct aggregate *aggregate, const struct staging *staging)
+{
+    return transfer_is_active(&staging->transfer) &&
+           staging->transfer.bytes > STAGING_BYTES_SMALL &&
+           staging->transfer.bytes == sizeof(int64_t) * aggregate->count;
+}
+
+void aggregate_note_piece(const struct aggregate *aggregate, struct staging *staging,
+                          int64_t now_ms)
+{
+    staging->stalls = 0;
+    if (staging->half_ms == 0 && is_widest(aggregate, staging) &&
+        staging->transfer.received >= staging->transfer.bytes / 2) {
+        staging->half_ms = now_ms;
+    }
+}
+
+int64_t aggregate_holds_until_ms(const struct aggregate *aggregate, const struct staging *staging)
+{
+    for (size_t i = 0; i < aggregate->staging_count; i++) {
+        const struct staging *other = &aggregate->staging[i];
+        const uint64_t ahead = other->transfer.received;
+        if (other != staging && staging->half_ms != 0 && other->half_ms != 0 &&
+            transfer_is_active(&other->transfer) &&
+            (ahead > staging->transfer.received ||
+             (ahead == staging->transfer.received && other < staging))) {
+            return staging->half_ms + STAGING_HELD_MS;
+        }
+    }
+    return INT64_MIN;
 }
 
 struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *peer)

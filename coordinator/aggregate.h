@@ -15,7 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STAGING_MAX = 4, STAGING_LARGE = 2, STAGING_BYTES_SMALL = 1024 * 1024 };
+enum {
+    STAGING_MAX = 4,
+    STAGING_LARGE = 2,
+    STAGING_BYTES_SMALL = 1024 * 1024,
+    STAGING_HELD_MS = 500 /* the longest that an answer waits for one that is ahead of it */
+};
 
 struct staging {
     struct peer peer;
@@ -23,6 +28,7 @@ struct staging {
     unsigned stalls;  /* retries since the last piece */
     int64_t began_ms; /* when the peer got this place */
     unsigned lost;    /* how often its peer had lost one to somebody who waited */
+    int64_t half_ms;  /* when half of a large answer of the widest words was there; 0: it is not */
 };
 
 /* A round is open where one of both sums is there. Where both are, the round's is what they add up to. */
@@ -66,6 +72,15 @@ MUST_USE enum status aggregate_pull(struct aggregate *aggregate, struct staging 
 
 /** Returns the staging of that peer, or NULL. */
 struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *peer);
+
+/** Notes that a piece has come. */
+void aggregate_note_piece(const struct aggregate *aggregate, struct staging *staging,
+                          int64_t now_ms);
+
+/** Returns until when an answer is asked for no more pieces; INT64_MIN: it is asked. Two large answers of the widest words that come at
+ * the same rate would both be whole beside the sum. So the second half of one waits for the other, which has both ends' time
+ * meanwhile; but not for long, whatever the other sends. */
+int64_t aggregate_holds_until_ms(const struct aggregate *aggregate, const struct staging *staging);
 
 /** Returns how many steps a step of words of this size is, as a power of 2: whoever offers an answer says it too. */
 unsigned aggregate_shift(const struct aggregate *aggregate, unsigned word_bytes);

@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static enum status ask(struct coordinator *c, struct staging *staging, struct effects *effects)
+static enum status ask(struct coordinator *c, const struct event *event, struct staging *staging,
+                       struct effects *effects)
 {
     struct message pull = {.kind = MESSAGE_PULL};
     enum status status = STATUS_OK;
@@ -16,8 +17,23 @@ static enum status ask(struct coordinator *c, struct staging *staging, struct ef
     pull.as.pull.job = c->outcome.job_name.id;
     pull.as.pull.round = c->outcome.rounds_closed;
     while (status == STATUS_OK &&
+           event->now_ms >= aggregate_holds_until_ms(&c->aggregate, staging) &&
            transfer_ask(&staging->transfer, &pull.as.pull.offset, &pull.as.pull.length)) {
         status = coordinator_send(effects, &staging->peer, &pull, (struct slice){0});
+    }
+    return status;
+}
+
+/* Goes on with those that have waited for another. */
+static enum status ask_held(struct coordinator *c, const struct event *event,
+                            struct effects *effects)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < c->aggregate.staging_count && status == STATUS_OK; i++) {
+        struct staging *staging = &c->aggregate.staging[i];
+        if (staging->half_ms != 0 && transfer_is_active(&staging->transfer)) {
+            status = ask(c, event, staging, effects);
+        }
     }
     return status;
 }
@@ -27,6 +43,12 @@ enum status coordinator_pull_next(struct coordinator *c, const struct event *eve
                                   struct effects *effects)
 {
     struct member *member;
+    if (c->phase == PHASE_OPEN) {
+        const enum status status = ask_held(c, event, effects);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
     while (c->phase == PHASE_OPEN && aggregate_has_room(&c->aggregate) &&
            (member = cohort_next_offer(&c->cohort)) != NULL) {
         struct staging *staging = NULL;
@@ -38,7 +60,7 @@ enum status coordinator_pull_next(struct coordinator *c, const struct event *eve
         if (status == STATUS_OK) {
             staging->lost = member->lost;
             cohort_set_standing(&c->cohort, member, STANDING_PULLING);
-            status = ask(c, staging, effects);
+            status = ask(c, event, staging, effects);
         }
         if (status != STATUS_OK) {
             return status;
@@ -236,9 +258,9 @@ enum status coordinator_on_chunk(struct coordinator *c, const struct event *even
                          event->now_ms)) {
         return STATUS_OK;
     }
-    staging->stalls = 0;
+    aggregate_note_piece(&c->aggregate, staging, event->now_ms);
     if (!transfer_is_whole(&staging->transfer)) {
-        return ask(c, staging, effects);
+        return ask(c, event, staging, effects);
     }
     const struct slice answer = {staging->transfer.data, (size_t)staging->transfer.bytes};
     const enum status status = count_answer(c, member, answer);
@@ -289,7 +311,7 @@ static enum status check_one(struct coordinator *c, const struct event *event,
         put_back(c, event, staging, member, lost);
     } else if (silent) {
         transfer_retry(&staging->transfer, event->now_ms);
-        status = status == STATUS_OK ? ask(c, staging, effects) : status;
+        status = status == STATUS_OK ? ask(c, event, staging, effects) : status;
     }
     return status;
 }
@@ -320,6 +342,10 @@ int64_t coordinator_stalls_ms(const struct coordinator *c)
             continue;
         }
         int64_t due = staging->transfer.progress_ms + PULL_RETRY_MS;
+        const int64_t held_ms = aggregate_holds_until_ms(&c->aggregate, staging);
+        if (held_ms != INT64_MIN && staging->transfer.asked == staging->transfer.received) {
+            due = machine_earlier(due, held_ms);
+        }
         if (somebody_waits && coordinator_turn_ends_ms(c, staging) < due) {
             due = coordinator_turn_ends_ms(c, staging);
         }

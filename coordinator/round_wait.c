@@ -345,5 +345,6 @@ int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct stagi
     double allowed = turn * share; /* whoever has sent less by now would not be done in time */
 
     allowed = allowed > PULL_RETRY_MS ? allowed : PULL_RETRY_MS;
-    return staging->began_ms + 1 + (int64_t)(allowed < turn ? allowed : turn);
+    const int64_t held_ms = staging->half_ms != 0 ? STAGING_HELD_MS : 0;
+    return staging->began_ms + 1 + held_ms + (int64_t)(allowed < turn ? allowed : turn);
 }

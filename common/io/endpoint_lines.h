@@ -54,6 +54,7 @@ struct own_line {
     bool heard;       /* the coordinator has said something */
     int64_t want_ms;  /* when to ask next */
     unsigned wants;   /* since it was open for a while */
+    unsigned brought; /* messages, by the present line */
     bool alone;       /* nothing is to be sealed for others, too, as long as this agent runs */
 };
 

@@ -4,6 +4,7 @@
 #include "io/endpoint_lines.h"
 
 #include "io/clock.h"
+#include "protocol/transfer.h"
 #include "protocol/wire.h"
 
 #include <errno.h>
@@ -14,7 +15,34 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { WANT_MS_MIN = 1000, WANT_MS_MAX = 60000, STEADY_MS = 30000 };
+enum {
+    WANT_MS_MIN = 1000,
+    WANT_MS_MAX = 60000,
+    STEADY_MS = 30000,
+    BROUGHT =
+        TRANSFER_WINDOW_SMALL + 1, /* more than is asked for at once: something went both ways */
+    WANTS_VAIN = 4                 /* 16 s, and twice as long the next time */
+};
+
+static int64_t want_after_ms(const struct own_line *own)
+{
+    return own->wants < 6 ? (int64_t)WANT_MS_MIN << own->wants : WANT_MS_MAX;
+}
+
+/* Something on the way may let lines open and end each with its first large message. What is asked for again after two seconds
+ * must not meet another such line, or no transfer would come to its end: meanwhile all goes over CURVE. */
+static void judge_ended(struct own_line *own, int64_t now_ms)
+{
+    if (own->state != LINE_OPEN) {
+        return;
+    }
+    if (own->brought < BROUGHT) {
+        own->wants = own->wants < WANTS_VAIN ? WANTS_VAIN : own->wants;
+        own->want_ms = now_ms + want_after_ms(own);
+    } else if (now_ms - own->since_ms > STEADY_MS) {
+        own->wants = 0;
+    }
+}
 
 void endpoint_lines_drop_own(struct endpoint *endpoint, int64_t now_ms, const char *text)
 {
@@ -30,7 +58,7 @@ void endpoint_lines_drop_own(struct endpoint *endpoint, int64_t now_ms, const ch
         "over the other connection, more slowly",
         (unsigned)own->port, text);
     log_rate_event(&endpoint->rate, now_ms, LOG_INFO, "line-ended", "coordinator", whole);
-    own->wants = own->state == LINE_OPEN && now_ms - own->since_ms > STEADY_MS ? 0 : own->wants;
+    judge_ended(own, now_ms);
     endpoint_lines_end(endpoint->lines, own->line);
     own->line = NULL;
     own->state = LINE_NONE;
@@ -78,8 +106,7 @@ void endpoint_lines_ask(struct endpoint *endpoint, int64_t now_ms)
         now_ms < own->want_ms) {
         return;
     }
-    const int64_t wait_ms = own->wants < 6 ? (int64_t)WANT_MS_MIN << own->wants : WANT_MS_MAX;
-    own->want_ms = now_ms + wait_ms;
+    own->want_ms = now_ms + want_after_ms(own);
     want.as.want.shared = !own->alone;
     own->wants++;
     (void)!endpoint_send_frames(endpoint, (struct slice){control, wire_encode(control, &want)},
@@ -140,6 +167,7 @@ void endpoint_lines_take(struct endpoint *endpoint, const struct message *given)
     own->state = LINE_DIALS;
     own->since_ms = now_ms;
     own->came = 0;
+    own->brought = 0;
 }
 
 /* Returns whether the connection stands and the name was shown. */
@@ -198,6 +226,7 @@ enum status endpoint_lines_hear_own(struct endpoint *endpoint, struct endpoint_m
         good = line_flush(own->line) == STATUS_OK;
         status = good ? endpoint_lines_take_one(endpoint, own->line, out, "coordinator") : status;
         good = good && status != STATUS_NOT_FOUND;
+        own->brought += status == STATUS_OK && own->brought < BROUGHT;
     }
     if (!good) {
         endpoint_lines_drop_own(endpoint, now_ms, "it could not be opened, or was ended");

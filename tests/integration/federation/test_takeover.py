@@ -50,11 +50,11 @@ def ask(url, command):
 class Team:
     """A federation whose coordinators, 0, 1 and 2, share a key, an allow-list, a job and a journal."""
 
-    def __init__(self, make, programs, schema):
+    def __init__(self, make, programs, schema, **changes):
         schema = f"{schema}_{time.monotonic_ns()}"  # a case that came too late is tried again in an empty one
         self.url = f"{os.environ['DATABASE_URL']}&options={urllib.parse.quote('-csearch_path=' + schema)}"
         ask(self.url, f"CREATE SCHEMA IF NOT EXISTS {schema}; SELECT 1")
-        self.federation = make(programs, job=JOB, policy=POLICY, linger_s=2, lines=True)
+        self.federation = make(programs, **{"job": JOB, "policy": POLICY, "linger_s": 2, "lines": True, **changes})
         self.running = {}
         base = self.federation.address
         host, port = base.rsplit(":", 1)

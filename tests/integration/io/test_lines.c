@@ -390,16 +390,41 @@ Test(lines, what_asks_for_pieces_takes_it, .init = start_two, .fini = teardown)
     endpoint_free(endpoint);
 }
 
+static void cut_line(struct endpoint *endpoint)
+{
+    cr_assert_eq(shutdown(line_descriptor(endpoint->lines->own.line), SHUT_RDWR), 0);
+    until_line(endpoint, LINE_NONE);
+}
+
 Test(lines, one_that_was_cut_is_asked_for_again, .init = start_two, .fini = teardown)
 {
     struct endpoint *endpoint = dial_with_lines(0);
     until_line(endpoint, LINE_OPEN);
-    const struct line *before = endpoint->lines->own.line;
-    cr_assert_eq(shutdown(line_descriptor(before), SHUT_RDWR), 0);
-    until_line(endpoint, LINE_NONE);
+    for (int i = 0; i < 8; i++) {
+        large_round_trip(endpoint);
+    }
+    cut_line(endpoint);
     large_round_trip(endpoint);
     until_line(endpoint, LINE_OPEN);
     large_round_trip(endpoint);
+    endpoint_free(endpoint);
+}
+
+/* Something on the way ends each line with its first large message. What is asked for again, after two seconds and more, must
+ * find none. */
+Test(lines, one_that_brought_nothing_is_not_asked_for_soon, .init = start_two, .fini = teardown)
+{
+    enum { ASKED_AGAIN_MS = 3000 };
+    struct endpoint *endpoint = dial_with_lines(0);
+    const struct own_line *own = &endpoint->lines->own;
+    until_line(endpoint, LINE_OPEN);
+    cut_line(endpoint);
+    cr_expect_gt(own->want_ms - clock_now_ms(), 4 * ASKED_AGAIN_MS);
+    const int64_t until_ms = clock_now_ms() + ASKED_AGAIN_MS;
+    while (clock_now_ms() < until_ms) {
+        large_round_trip(endpoint);
+        cr_assert_eq(own->state, LINE_NONE);
+    }
     endpoint_free(endpoint);
 }
 

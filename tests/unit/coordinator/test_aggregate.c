@@ -144,6 +144,65 @@ Test(aggregate, staging_is_bounded_and_two_for_large_vectors)
     aggregate_free(&aggregate);
 }
 
+static void take_until(const struct aggregate *aggregate, struct staging *staging,
+                       uint64_t received, int64_t now_ms)
+{
+    static const uint8_t zeros[CHUNK_BYTES_MAX];
+    uint64_t offset;
+    uint32_t length;
+    while (staging->transfer.received < received) {
+        cr_assert(transfer_ask(&staging->transfer, &offset, &length));
+        cr_assert(transfer_accept(&staging->transfer, offset, (struct slice){zeros, length}, 1));
+        aggregate_note_piece(aggregate, staging, now_ms);
+    }
+}
+
+/* Two of them and the sum are three accumulators, before anything else that a coordinator has. */
+Test(aggregate, the_second_half_of_a_large_answer_waits_for_another_for_a_moment)
+{
+    const size_t count = 2 * STAGING_BYTES_SMALL / 8;
+    const struct peer peer[] = {{"a"}, {"b"}};
+    struct aggregate aggregate = {0};
+    struct staging *first;
+    struct staging *second;
+
+    cr_assert_eq(aggregate_begin(&aggregate, count, &wide), STATUS_OK);
+    cr_assert_eq(aggregate_pull(&aggregate, &first, &peer[0], 8 * count, 1), STATUS_OK);
+    cr_assert_eq(aggregate_pull(&aggregate, &second, &peer[1], 8 * count, 1), STATUS_OK);
+    take_until(&aggregate, first, 4 * count - 1, 5000);
+    take_until(&aggregate, second, 2 * count, 5010);
+    cr_expect_eq(aggregate_holds_until_ms(&aggregate, first), INT64_MIN);
+    cr_expect_eq(aggregate_holds_until_ms(&aggregate, second), INT64_MIN, "its first half");
+    take_until(&aggregate, second, 4 * count, 5020);
+    take_until(&aggregate, first, 6 * count, 5030);
+    cr_expect_eq(aggregate_holds_until_ms(&aggregate, first), INT64_MIN, "it is ahead");
+    cr_expect_eq(aggregate_holds_until_ms(&aggregate, second), 5020 + STAGING_HELD_MS,
+                 "no longer, whatever the other sends");
+    aggregate_drop(first);
+    cr_expect_eq(aggregate_holds_until_ms(&aggregate, second), INT64_MIN);
+    cr_assert_eq(aggregate_pull(&aggregate, &first, &peer[0], 8 * count, 6000), STATUS_OK);
+    cr_expect_eq(aggregate_holds_until_ms(&aggregate, second), INT64_MIN, "it is new");
+    aggregate_free(&aggregate);
+}
+
+Test(aggregate, large_answers_of_narrower_words_do_not_wait)
+{
+    const size_t count = STAGING_BYTES_SMALL;
+    const struct peer peer[] = {{"a"}, {"b"}};
+    struct aggregate aggregate = {0};
+    struct staging *first;
+    struct staging *second;
+
+    cr_assert_eq(aggregate_begin(&aggregate, count, &short_words), STATUS_OK);
+    cr_assert_eq(aggregate_pull(&aggregate, &first, &peer[0], 2 * count, 1), STATUS_OK);
+    cr_assert_eq(aggregate_pull(&aggregate, &second, &peer[1], 2 * count, 1), STATUS_OK);
+    take_until(&aggregate, first, 3 * count / 2, 5000);
+    take_until(&aggregate, second, 3 * count / 2, 5000);
+    cr_expect_eq(aggregate_holds_until_ms(&aggregate, first), INT64_MIN);
+    cr_expect_eq(aggregate_holds_until_ms(&aggregate, second), INT64_MIN);
+    aggregate_free(&aggregate);
+}
+
 /* Half an answer never touches the sum: only what comes next in order is taken. */
 Test(aggregate, pieces_out_of_order_doubled_or_of_another_size_are_not_taken)
 {
