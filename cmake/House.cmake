@@ -40,10 +40,10 @@ target_compile_options(house_flags INTERFACE
   -fstack-protector-strong -fno-omit-frame-pointer
   $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
 target_link_options(house_flags INTERFACE -Wl,-z,relro,-z,now)
-# 300 test programs are linked in a fifth of the time. What is installed is linked by the compiler's own linker.
+# 300 test programs are linked in a fifth of the time. What is installed is linked by the compiler's own linker, in every build.
 find_program(HOUSE_LLD ld.lld)
-if(HOUSE_LLD AND NOT CMAKE_BUILD_TYPE STREQUAL "Release")
-  target_link_options(house_flags INTERFACE -fuse-ld=lld)
+if(HOUSE_LLD)
+  target_link_options(house_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:HOUSE_INSTALLED>>>:-fuse-ld=lld>)
 endif()
 target_include_directories(house_flags INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/common")
 if(HOUSE_SANITIZE)
@@ -79,6 +79,8 @@ function(house_foreign target)
   foreach(package IN LISTS ARGN)
     string(MAKE_C_IDENTIFIER "pkg_${package}" id)
     if(NOT TARGET PkgConfig::${id})
+      # From its cache CMake 3.25 takes -isystem for a flag, and everything that includes ZeroMQ was compiled again.
+      unset(__pkg_config_checked_${id} CACHE)
       pkg_check_modules(${id} REQUIRED IMPORTED_TARGET GLOBAL ${package})
     endif()
     target_link_libraries(${target} PRIVATE PkgConfig::${id})
@@ -104,6 +106,7 @@ function(house_program name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE house_flags ${arg_DEPENDS})
   house_foreign(${name} ${arg_FOREIGN})
+  set_target_properties(${name} PROPERTIES HOUSE_INSTALLED ON)
   string(REGEX REPLACE "^hedgerow-?" "" component "${name}") # a package of packaging/CMakeLists.txt
   if(NOT component)
     set(component tools)
