@@ -29,9 +29,6 @@ SEED = 23
 AGENTS = 4
 ENOUGH = 3
 ROUNDS = 3
-# Of steps that are all killed at one side is enough: before those with odd numbers, and after the others. A kind of record comes
-# once a round of three, so each kind is cut off before one of its commits and after another, and so is each computation.
-ODD_BEFORE = ("commit", "work", "forget")
 SOME = {"commit": 100, "work": 100, "forget": 100, "send": 8, "event": 6}
 MASKS = "  dishonest: 1\n  honest: 2\n  records: 30\n"
 
@@ -56,11 +53,6 @@ def make_federation(make, programs, keys, job=None):
                       policy=policy)
     introduce(federation)
     return federation
-
-
-def is_killed_at(place):
-    kind, side, number = place.replace(":", "-").split("-")
-    return kind not in ODD_BEFORE or (side == "before") == (int(number) % 2 == 1)
 
 
 def check_agent(federation, name):
@@ -205,7 +197,7 @@ def main():
         common["reference"] = eval((folder / "reference").read_text())  # pylint: disable=eval-used
         at = {name: test_kill.some_places(folder / f"{name}.steps", dice, SOME) for name in ("coordinator", "site-1")}
         cases = [(f"{name} {line}", case, {**common, "kills": {name: [line]}}) for name in at
-                 for line in at[name][::options.every] if options.sides == 2 or is_killed_at(line)]
+                 for line in at[name][::options.every] if options.sides == 2 or test_kill.is_its_turn(line)]
         for i in range(options.cases):
             names = (["coordinator"], ["site-1"], ["coordinator", "site-1"])[i % 3]
             kills = {name: dice.sample(at[name], 2 if i % 2 else 1) for name in names}
