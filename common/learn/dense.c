@@ -4,9 +4,9 @@
 #include "learn/dense.h"
 
 #include "base/check.h"
+#include "learn/lapack.h"
 
 #include <cblas.h>
-#include <lapacke.h>
 #include <limits.h>
 #include <math.h>
 
@@ -53,7 +53,10 @@ void dense_axpy(double *y, double factor, const double *x, size_t count)
 bool cholesky_factor(double *a, size_t n)
 {
     CHECK(n <= INT_MAX);
-    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n) == 0;
+    const int order = (int)n;
+    int info = 0;
+    dpotrf_("U", &order, a, &order, &info, 1);
+    return info == 0;
 }
 
 void cholesky_solve(const double *a, double *b, size_t n)

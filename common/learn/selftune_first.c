@@ -10,10 +10,10 @@
 
 #include "base/check.h"
 #include "learn/dense.h"
+#include "learn/eigen.h"
 #include "learn/selftune_private.h"
 #include "learn/shrink.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,11 +83,7 @@ static enum status find_basis(struct first *first)
 {
     const size_t d = first->d;
     memcpy(first->basis, first->parts->w, d * d * sizeof *first->basis);
-    const lapack_int info = LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)d, first->basis,
-                                           (lapack_int)d, first->basis + d * d);
-    return info == 0                          ? STATUS_OK
-           : info == LAPACK_WORK_MEMORY_ERROR ? STATUS_NO_MEMORY
-                                              : STATUS_INVALID;
+    return eigen_symmetric(first->basis, first->basis + d * d, d);
 }
 
 /* What a column's covariance with a label has of chance, as fewer records tell of it than of the others: a variance, white. */

@@ -6,11 +6,11 @@
 
 #include "base/check.h"
 #include "learn/dense.h"
+#include "learn/eigen.h"
 #include "learn/features_normal.h"
 #include "learn/standin_private.h"
 
 #include <cblas.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,17 +46,14 @@ static void draw(double *x, size_t count, size_t d)
 enum status standin_root(double *root, const double *matrix, size_t n, double floor, double added)
 {
     double *vector = calloc(2 * n * n + n, sizeof *vector); /* (n, n) one behind the other */
-    enum status status = STATUS_NO_MEMORY;
     if (vector == NULL) {
-        return status;
+        return STATUS_NO_MEMORY;
     }
     double *scaled = vector + n * n;
     double *value = scaled + n * n;
     memcpy(vector, matrix, n * n * sizeof *matrix);
-    const lapack_int info =
-        LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)n, vector, (lapack_int)n, value);
-    if (info != 0) {
-        status = info == LAPACK_WORK_MEMORY_ERROR ? STATUS_NO_MEMORY : STATUS_INVALID;
+    const enum status status = eigen_symmetric(vector, value, n);
+    if (status != STATUS_OK) {
         goto done;
     }
     for (size_t i = 0; i < n; i++) {
@@ -67,7 +64,6 @@ enum status standin_root(double *root, const double *matrix, size_t n, double fl
     }
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n, (int)n, (int)n, 1, scaled, (int)n,
                 vector, (int)n, 0, root, (int)n);
-    status = STATUS_OK;
 done:
     free(vector);
     return status;

@@ -59,7 +59,7 @@ fi
 libraries=$(find "$build/common" -name 'lib*.a' | grep -vE '/lib(job|task_answer|task_close|io|report)\.a$')
 # shellcheck disable=SC2046,SC2086 # lists of words
 "$cc" "${flags[@]}" -o toys "$root/tests/docs/toys/toys.c" objects/*.o -Wl,--start-group $libraries -Wl,--end-group \
-    $(pkg-config --libs yaml-0.1 libcrypto jansson lapacke openblas zlib mpfr gmp libprotobuf-c) -lm
+    $(pkg-config --libs yaml-0.1 libcrypto jansson openblas zlib mpfr gmp libprotobuf-c) -lm
 ./toys || fail 'what was built does not work'
 
 # Planted: tables by task and by loss elsewhere, which the toys are missing from.

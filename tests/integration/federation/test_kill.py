@@ -313,6 +313,13 @@ def some_places(path, dice, most):
             for place in dice.sample(lines, min(len(lines), most.get(kind, 0)))]
 
 
+def is_its_turn(place):
+    """Of steps that are all killed at one side can be enough: before those with odd numbers, and after the others. A kind of
+    record comes once a round of three, so each kind is cut off before one of its commits and after another."""
+    kind, side, number = place.replace(":", "-").split("-")
+    return kind not in ("commit", "work", "forget") or (side == "before") == (int(number) % 2 == 1)
+
+
 def main():
     options = fed.options(at_once=(6, "federations at a time"), doubles=(10, "cases with two deaths"))
     with fed.temporary_folder() as folder:

@@ -186,7 +186,8 @@ def revoked(make, programs, keys):
 
 
 def main():
-    options = fed.options(at_once=(6, "federations at a time"), cases=(12, "cases with two deaths or more"))
+    options = fed.options(at_once=(6, "federations at a time"), cases=(12, "cases with two deaths or more"),
+                          sides=(1, "of a step that is killed at: 1, by turns, or 2"))
     dice = random.Random(SEED)
     with fed.temporary_folder() as folder:
         keys = fed.make_keys(options.programs, folder / "keys", AGENTS + 1)
@@ -196,7 +197,7 @@ def main():
         common["reference"] = eval((folder / "reference").read_text())  # pylint: disable=eval-used
         at = {name: test_kill.some_places(folder / f"{name}.steps", dice, SOME) for name in ("coordinator", "site-1")}
         cases = [(f"{name} {line}", case, {**common, "kills": {name: [line]}}) for name in at
-                 for line in at[name][::options.every]]
+                 for line in at[name][::options.every] if options.sides == 2 or test_kill.is_its_turn(line)]
         for i in range(options.cases):
             names = (["coordinator"], ["site-1"], ["coordinator", "site-1"])[i % 3]
             kills = {name: dice.sample(at[name], 2 if i % 2 else 1) for name in names}
