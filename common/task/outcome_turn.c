@@ -1,6 +1,7 @@
-/* Where sites look by turns: who has yet to look, by the record of the round before. */
+/* Where sites share the next round out: who took part in the one before, and who of them has yet to look. */
 
 #include "base/text.h"
+#include "job/round.h"
 #include "task/outcome.h"
 
 #include <stdlib.h>
@@ -29,11 +30,15 @@ static enum status copy_sorted(struct peer **to, size_t *count, const struct pee
     return STATUS_OK;
 }
 
-enum status turn_keep(struct outcome *outcome, const struct stage *stage, uint32_t within,
-                      const struct record *record)
+enum status turn_keep(struct outcome *outcome, const struct job *job, const struct record *record)
 {
+    uint32_t within;
     turn_forget(outcome);
-    if (record->as.round.failed || stage->turns == 0 || (within + 1) % stage->turns == 0) {
+    if (outcome->finished) {
+        return STATUS_OK;
+    }
+    const struct stage *next = job_stage_of(job, outcome->rounds_closed, &within);
+    if (round_groups(next, within).count <= 1) {
         return STATUS_OK;
     }
     const enum status status = copy_sorted(&outcome->took, &outcome->took_count,
@@ -52,10 +57,14 @@ enum outcome_turn outcome_turn_of(uint32_t *place, const struct outcome *outcome
                                   const struct peer *peer)
 {
     const struct peer *away = find_peer(outcome->away, outcome->away_count, peer);
+    const struct peer *took = find_peer(outcome->took, outcome->took_count, peer);
     if (away != NULL) {
         *place = (uint32_t)(away - outcome->away);
         return OUTCOME_TURN_NOW;
     }
-    return find_peer(outcome->took, outcome->took_count, peer) != NULL ? OUTCOME_TURN_OVER
-                                                                       : OUTCOME_TURN_NEW;
+    if (took != NULL) {
+        *place = (uint32_t)(took - outcome->took);
+        return OUTCOME_TURN_OVER;
+    }
+    return OUTCOME_TURN_NEW;
 }

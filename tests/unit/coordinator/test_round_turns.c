@@ -197,6 +197,13 @@ static uint32_t group_of(const struct site *site, uint32_t round)
     return round_group(bench.job.stage, round, site->slot[round]);
 }
 
+/* So long the first round waits for those who are not here. */
+static void gather(void)
+{
+    bench.now_ms += GATHER_MS;
+    step((struct event){.kind = EVENT_TICK});
+}
+
 /* As an agent does: in the first round by its slot, in the second if it has not looked. The rest of an answer is zeros. */
 static void answer(size_t at)
 {
@@ -242,6 +249,7 @@ static void come(const size_t *who, size_t count)
     for (size_t i = 0; i < count; i++) {
         greet(who[i]);
     }
+    gather();
 }
 
 /* The round waits for those who are not here, until its deadline. */
@@ -325,6 +333,38 @@ Test(round_turns, a_site_of_the_second_look_keeps_its_group_after_a_restart)
         }
         end();
     }
+}
+
+/* A round opens when enough are ready. One that is shared out waits a moment longer for the others, so that slots do not depend on who was
+ * first: before a restart and after it they are the same. */
+Test(round_turns, sites_get_the_same_slots_in_any_order_of_coming)
+{
+    static const size_t orders[][7] = {
+        {1, 2, 3, 4, 6, 8, 9}, {9, 8, 6, 4, 3, 2, 1}, {6, 1, 9, 3, 2, 8, 4}};
+    uint32_t slots[LISTED];
+    begin();
+    for (size_t k = 0; k < 3; k++) {
+        come(orders[k], 7);
+        for (size_t i = 0; i < LISTED; i++) {
+            cr_expect(k == 0 || bench.site[i].slot[0] == slots[i], "%zu, site %zu", k, i);
+            slots[i] = bench.site[i].slot[0];
+        }
+        answer(orders[k][k]); /* the others have not, when the coordinator dies */
+        restart();
+    }
+    end();
+}
+
+Test(round_turns, a_round_waits_no_longer_where_all_are_here)
+{
+    begin();
+    for (size_t i = 0; i < LISTED; i++) {
+        cr_expect_eq(bench.coordinator->phase, PHASE_JOINING, "%zu", i);
+        cr_expect_gt(bench.machine.wake_ms(bench.machine.self), bench.now_ms);
+        greet(i);
+    }
+    cr_expect_eq(bench.coordinator->phase, PHASE_OPEN);
+    end();
 }
 
 /* What its answer says counts, and not the slot that it was given: after a restart in the first look that may be another one. */
