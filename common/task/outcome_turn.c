@@ -43,9 +43,10 @@ enum status turn_keep(struct outcome *outcome, const struct job *job, const stru
     }
     const enum status status = copy_sorted(&outcome->took, &outcome->took_count,
                                            record->as.round.agent, record->as.round.agent_count);
-    return status == STATUS_OK ? copy_sorted(&outcome->away, &outcome->away_count,
-                                             record->as.round.away, record->as.round.away_count)
-                               : status;
+    return status == STATUS_OK && next->turns > 0 && within > 0
+               ? copy_sorted(&outcome->away, &outcome->away_count, record->as.round.away,
+                             record->as.round.away_count)
+               : status;
 }
 
 static const struct peer *find_peer(const struct peer *list, size_t count, const struct peer *peer)
