@@ -139,6 +139,22 @@ static enum status finish_if_due(struct coordinator *c, const struct event *even
     return STATUS_OK;
 }
 
+static enum status join(struct coordinator *c, const struct event *event, struct effects *effects)
+{
+    if (coordinator_count_ready(c) >= c->options.job->cohort_min) {
+        return coordinator_gathers(c, event->now_ms)
+                   ? STATUS_OK
+                   : coordinator_open(c, event->now_ms, c->options.job->deadline_ms, effects);
+    }
+    c->gather_until_ms = INT64_MAX;
+    if (coordinator_is_refused(c, event->now_ms) ||
+        (event->now_ms >= c->deadline_ms && !coordinator_waits_for_people(c, event->now_ms))) {
+        return coordinator_fail(c, event, effects);
+    }
+    coordinator_tell_joining(c, event->now_ms);
+    return STATUS_OK;
+}
+
 /* What may have become due by this event or by the passing of time. */
 static enum status advance(struct coordinator *c, const struct event *event,
                            struct effects *effects)
@@ -146,15 +162,7 @@ static enum status advance(struct coordinator *c, const struct event *event,
     enum status status = coordinator_cancel_if_due(c, event, effects);
 
     if (status == STATUS_OK && c->phase == PHASE_JOINING) {
-        if (coordinator_count_ready(c) >= c->options.job->cohort_min) {
-            status = coordinator_open(c, event->now_ms, c->options.job->deadline_ms, effects);
-        } else if (coordinator_is_refused(c, event->now_ms) ||
-                   (event->now_ms >= c->deadline_ms &&
-                    !coordinator_waits_for_people(c, event->now_ms))) {
-            status = coordinator_fail(c, event, effects);
-        } else {
-            coordinator_tell_joining(c, event->now_ms);
-        }
+        status = join(c, event, effects);
     }
     if (status == STATUS_OK && c->phase == PHASE_KEYING) {
         status = coordinator_list_if_due(c, event, effects);
@@ -257,6 +265,9 @@ static int64_t coordinator_wake_ms(const void *self)
         return machine_earlier(wake, coordinator_settles_ms(c));
     }
     if (c->phase == PHASE_JOINING) {
+        if (c->gather_until_ms != INT64_MAX) { /* enough are ready, whatever its deadline was */
+            return machine_earlier(c->gather_until_ms, coordinator_tells_ms(c));
+        }
         return machine_earlier(machine_earlier(wake, c->refused_until_ms),
                                c->stepped_ms + JOIN_NOTICE_MS);
     }
@@ -287,6 +298,7 @@ enum status coordinator_new(struct coordinator **out, const struct coordinator_o
         return STATUS_NO_MEMORY;
     }
     c->refused_until_ms = INT64_MAX;
+    c->gather_until_ms = INT64_MAX;
     c->options = *options;
     enum status status = curator_new(&c->curator, options->job, options->random);
     if (status != STATUS_OK) {

@@ -30,29 +30,34 @@ bool coordinator_shares_out(const struct coordinator *c)
     return round_groups(stage, within).count > 1;
 }
 
-/* Slots count who takes part, as absent ones would leave gaps: of five that are here three look first. A job's first round counts who
- * is invited. A restart gives slots anew there to those who have not answered, by their order then: the journal could only keep
- * them if it were written before each invitation. In later rounds those of the round before have their places in its record, and
- * others come behind them. Where the open round is the second look, those who were away in the first one share it out so, by
- * their places among them. (An earlier build has not listed them: then all have their places.) */
+/* Slots count who takes part, as absent ones would leave gaps: of five that are here three look first. In the second look those who
+ * were away in the first one come by their places among them, and in another round those who took part in the one before by theirs:
+ * so says the journal, and a restart changes nothing. Others come behind them, in the order of their invitations. In a job's first
+ * round that is the order of names of all who came while it gathered (coordinator_gathers). */
 static uint32_t next_slot(struct coordinator *c, const struct member *member)
 {
+    uint32_t within;
     uint32_t place = 0;
-    const struct outcome *outcome = &c->outcome;
-    if (outcome->away_count == 0) {
-        return outcome_took(&place, outcome, &member->peer)
-                   ? place
-                   : (uint32_t)outcome->took_count + c->cohort.slots++;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+    const enum outcome_turn turn = outcome_turn_of(&place, &c->outcome, &member->peer);
+    const bool second = stage->turns > 0 && within > 0;
+    const size_t known = second ? c->outcome.away_count : c->outcome.took_count;
+    if (turn == OUTCOME_TURN_NEW) {
+        place = (uint32_t)known + c->cohort.slots++;
     }
-    switch (outcome_turn_of(&place, outcome, &member->peer)) {
-    case OUTCOME_TURN_NOW:
-        return round_turn_slot(1, place);
-    case OUTCOME_TURN_NEW:
-        return round_turn_slot(1, (uint32_t)outcome->away_count + c->cohort.slots++);
-    case OUTCOME_TURN_OVER:
-        break;
+    if (!second) {
+        return place;
     }
-    return round_turn_slot(0, 0);
+    return turn == OUTCOME_TURN_OVER ? round_turn_slot(0, 0) : round_turn_slot(1, place);
+}
+
+bool coordinator_gathers(struct coordinator *c, int64_t now_ms)
+{
+    const bool all = c->cohort.ready + c->cohort.refusing >= c->cohort.admitted;
+    if (c->gather_until_ms == INT64_MAX) {
+        c->gather_until_ms = now_ms + GATHER_MS;
+    }
+    return coordinator_shares_out(c) && !all && now_ms < c->gather_until_ms;
 }
 
 enum status coordinator_invite(struct coordinator *c, struct member *member, int64_t now_ms,

@@ -21,6 +21,7 @@ enum {
     PULL_STALLS_MAX = 3, /* vain tries, when nobody waits */
     SILENT_MS = 10000,   /* without a frame, an agent is called silent */
     JOIN_NOTICE_MS = 10000,
+    GATHER_MS = 4000,    /* two HELLOs of an agent, as they are by default */
     MISSING_BYTES = 640, /* names of who is missing, for a line of the log */
     CANCELLED_BY_BYTES = 128
 };
@@ -139,8 +140,9 @@ struct coordinator {
     uint8_t open[MASKS_OPEN_BYTES_MAX]; /* what a step sends */
     struct digest invitation;           /* of the open round */
     int64_t opened_ms;
-    int64_t deadline_ms;   /* of PHASE_JOINING, PHASE_OPEN and PHASE_OVER */
-    int64_t patient_ms;    /* of PHASE_JOINING: how long it waits for people at sites */
+    int64_t deadline_ms;     /* of PHASE_JOINING, PHASE_OPEN and PHASE_OVER */
+    int64_t patient_ms;      /* of PHASE_JOINING: how long it waits for people at sites */
+    int64_t gather_until_ms; /* of coordinator_gathers; INT64_MAX: too few are ready */
     bool late;             /* the open round, or PHASE_JOINING, is past its deadline and goes on */
     int64_t stepped_ms;    /* the time of the latest event */
     int64_t begun_wall_ms; /* when the journal says that the job began; and the latest time in it */
@@ -198,6 +200,9 @@ MUST_USE enum status coordinator_on_start(struct coordinator *c, const struct ev
 struct artifact coordinator_input_of(const struct coordinator *c);
 /** Returns whether agents share the open round out: round_groups. */
 bool coordinator_shares_out(const struct coordinator *c);
+/** While enough are ready for the job's first round: returns whether it waits a moment longer, for all who are about to come. It does
+ * where the round is shared out: then they get the slots that they would have in any order of coming, as after a restart. */
+bool coordinator_gathers(struct coordinator *c, int64_t now_ms);
 /** Opens the next round, which has so much time, and invites those who are ready. */
 /** Sets room aside for the round's sum, in the width that its answers have. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status coordinator_begin_sum(struct coordinator *c);

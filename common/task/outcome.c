@@ -288,7 +288,7 @@ static enum status add_round(struct outcome *outcome, const struct job *job,
     outcome->failed = record->as.round.failed;
     outcome->cancelled = record->as.round.cancelled;
     outcome->finished = outcome->failed || outcome->rounds_closed == job_round_count(job);
-    status = turn_keep(outcome, job, stage, within, record);
+    status = turn_keep(outcome, job, record);
     if (status == STATUS_OK && outcome->history != OUTCOME_FORGETS) {
         status = history_add_round(outcome, job, stage, record);
     }

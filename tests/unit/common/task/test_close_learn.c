@@ -148,7 +148,7 @@ Test(close_learn, expects_the_same_of_the_same_text, .init = setup, .fini = tear
 enum { TURNS_COLUMNS = 40, TURNS_STATE = 1024 };
 
 /* A job whose sites look by turns. */
-static void begin_turns(char text[static 4096])
+static void begin_turns(char text[static 4096], const char *stages)
 {
     size_t used = (size_t)snprintf(text, 4096,
                                    "hedgerow: 1\njob: toy\ndata:\n"
@@ -161,7 +161,8 @@ static void begin_turns(char text[static 4096])
     (void)snprintf(text + used, 4096 - used,
                    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1}\n"
                    "cohort: {minimum: 5, records: 90, join_deadline_s: 1, deadline_s: 1}\n"
-                   "stages:\n  - {task: learn}\n");
+                   "stages: [%s]\n",
+                   stages);
     history_begin(&job, &outcome, text);
 }
 
@@ -169,7 +170,7 @@ Test(close_learn, says_who_looks_when_sites_take_turns, .fini = teardown)
 {
     static char text[4096];
     static double state[TURNS_STATE];
-    begin_turns(text);
+    begin_turns(text, "{task: learn}");
     const size_t own = selftune_state_count(&learn_stage(&job.stage[0])->tune);
     const size_t count = learn_state_count(&job.stage[0]);
     cr_assert(job.stage[0].turns == 2 && count <= TURNS_STATE);
@@ -194,12 +195,35 @@ Test(close_learn, says_who_looks_when_sites_take_turns, .fini = teardown)
     cr_expect_not_null(strstr(second, "with 100 % of epsilon"), "%s", second);
 }
 
+/* Another stage deals its columns out anew, among all who took part. */
+Test(close_learn, a_second_stage_begins_with_all_sites, .fini = teardown)
+{
+    static char text[4096];
+    static double state[TURNS_STATE];
+    uint32_t place = 0;
+    begin_turns(text, "{task: learn, share: 0.5}, {task: learn}");
+    const size_t count = learn_state_count(&job.stage[0]);
+    cr_assert(job.stage[0].turns == 2 && job.stage[1].turns == 2 && count <= TURNS_STATE);
+    for (size_t i = 0; i < count; i++) {
+        state[i] = 0.5;
+    }
+    (void)said_of(state, 0, agents, 1);
+    cr_expect_eq(outcome_turn_of(&place, &outcome, &agents[0]), OUTCOME_TURN_NOW);
+    cr_expect_eq(outcome_turn_of(&place, &outcome, &agents[AGENTS - 1]), OUTCOME_TURN_OVER);
+    (void)said_of(state, 1, agents + 1, AGENTS - 1);
+    for (uint32_t i = 0; i < AGENTS; i++) {
+        cr_expect_eq(outcome_turn_of(&place, &outcome, &agents[i]), OUTCOME_TURN_OVER);
+        cr_expect_eq(place, i);
+    }
+    cr_expect_eq(outcome_turn_of(&place, &outcome, &(struct peer){"z"}), OUTCOME_TURN_NEW);
+}
+
 /* What the first look has told is in the state, and no other size is one. */
 Test(close_learn, a_state_between_two_looks_is_read_back, .fini = teardown)
 {
     static char text[4096];
     static double state[TURNS_STATE];
-    begin_turns(text);
+    begin_turns(text, "{task: learn}");
     const size_t own = selftune_state_count(&learn_stage(&job.stage[0])->tune);
     const size_t count = learn_state_count(&job.stage[0]);
     for (size_t i = 0; i < count; i++) {
