@@ -108,10 +108,12 @@ void facts_add(struct facts *facts, size_t row, double value, const char *const 
     fact->value = value;
     fact->text = NULL;
     const size_t count = label_count(&facts->family[row]);
+    CHECK(count == 0 || label != NULL);
     for (size_t i = 0; i < count; i++) {
         copy_label(fact->label[i], sizeof fact->label[i], label[i]);
     }
-    if (facts->family[row].kind == FACT_LIST && strlen(label[count - 1]) >= FACT_LABEL_BYTES) {
+    if (count > 0 && facts->family[row].kind == FACT_LIST &&
+        strlen(label[count - 1]) >= FACT_LABEL_BYTES) {
         fact->text = malloc(FACT_TEXT_BYTES);
         if (fact->text == NULL) {
             facts->failed = true;
