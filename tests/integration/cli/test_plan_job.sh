@@ -29,6 +29,7 @@ for shipped in "$root"/compose/*/*.yml; do
     says_not WARNING
     says_not DROWNED
     says_not 'NO LEDGER'
+    [ -z "${VECTORS:-}" ] || continue # with sanitizers the jobs below are enough for JSON
     expect 0 "$hedgerow" plan job "$shipped" --agents "$agents" --json
     python3 -m json.tool "$work/out" >"$work/tool" || fault "not JSON: $shipped"
 done

