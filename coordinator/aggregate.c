@@ -145,6 +145,18 @@ bool aggregate_has_room(const struct aggregate *aggregate)
     return used < aggregate->staging_count;
 }
 
+static enum status begin_transfer(struct staging *staging, uint64_t bytes, int64_t now_ms)
+{
+    uint8_t *room = staging->spare;
+    staging->spare = NULL;
+    if (room != NULL && staging->spare_bytes == bytes) {
+        transfer_begin_in(&staging->transfer, room, bytes, CHUNK_BYTES_MAX, now_ms);
+        return STATUS_OK;
+    }
+    free(room);
+    return transfer_begin(&staging->transfer, bytes, CHUNK_BYTES_MAX, now_ms);
+}
+
 enum status aggregate_pull(struct aggregate *aggregate, struct staging **out,
                            const struct peer *peer, uint64_t bytes, int64_t now_ms)
 {
@@ -157,7 +169,7 @@ enum status aggregate_pull(struct aggregate *aggregate, struct staging **out,
             staging->stalls = 0;
             staging->half_ms = 0;
             staging->began_ms = now_ms;
-            return transfer_begin(&staging->transfer, bytes, CHUNK_BYTES_MAX, now_ms);
+            return begin_transfer(staging, bytes, now_ms);
         }
     }
     return STATUS_AGAIN;
@@ -272,5 +284,23 @@ bool aggregate_is_within(const struct aggregate *aggregate, struct slice answer,
 void aggregate_drop(struct staging *staging)
 {
     transfer_drop(&staging->transfer);
+    free(staging->spare);
+    staging->spare = NULL;
     memset(&staging->peer, 0, sizeof staging->peer);
+}
+
+void aggregate_clear(const struct aggregate *aggregate, struct staging *staging)
+{
+    const uint64_t bytes = staging->transfer.bytes;
+    const bool keeps = staging->spare == NULL && transfer_is_whole(&staging->transfer) &&
+                       bytes > STAGING_BYTES_SMALL && !is_widest(aggregate, staging);
+    uint8_t *room = keeps ? transfer_take(&staging->transfer) : NULL;
+    if (room == NULL) {
+        aggregate_drop(staging);
+        return;
+    }
+    bytes_wipe(room, (size_t)bytes);
+    aggregate_drop(staging);
+    staging->spare = room;
+    staging->spare_bytes = bytes;
 }

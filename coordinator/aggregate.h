@@ -28,7 +28,9 @@ struct staging {
     unsigned stalls;  /* retries since the last piece */
     int64_t began_ms; /* when the peer got this place */
     unsigned lost;    /* how often its peer had lost one to somebody who waited */
-    int64_t half_ms;  /* when half of a large answer of the widest words was there; 0: it is not */
+    uint8_t *spare;   /* (spare_bytes) owned: room of the answer before; NULL: there is none */
+    uint64_t spare_bytes;
+    int64_t half_ms; /* when half of a large answer of the widest words was there; 0: it is not */
 };
 
 /* A round is open where one of both sums is there. Where both are, the round's is what they add up to. */
@@ -98,5 +100,10 @@ bool aggregate_is_within(const struct aggregate *aggregate, struct slice answer,
 
 /** Throws a staging vector's bytes away. */
 void aggregate_drop(struct staging *staging);
+
+/** The same behind an answer that was looked at: others of its size may follow. Its room, wiped, stays for the next one until the
+ * round ends, as fresh pages cost more than a twentieth of a large round. Room of the widest words goes: three accumulators would
+ * never be less than full. */
+void aggregate_clear(const struct aggregate *aggregate, struct staging *staging);
 
 #endif

@@ -264,7 +264,7 @@ enum status coordinator_on_chunk(struct coordinator *c, const struct event *even
     }
     const struct slice answer = {staging->transfer.data, (size_t)staging->transfer.bytes};
     const enum status status = count_answer(c, member, answer);
-    aggregate_drop(staging);
+    aggregate_clear(&c->aggregate, staging);
     return status;
 }
 

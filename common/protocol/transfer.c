@@ -26,12 +26,20 @@ enum status transfer_begin(struct transfer *transfer, uint64_t bytes, uint32_t p
     if (data == NULL) {
         return STATUS_NO_MEMORY;
     }
+    transfer_begin_in(transfer, data, bytes, piece_bytes, now_ms);
+    return STATUS_OK;
+}
+
+void transfer_begin_in(struct transfer *transfer, uint8_t *data, uint64_t bytes,
+                       uint32_t piece_bytes, int64_t now_ms)
+{
+    CHECK(transfer->data == NULL && data != NULL && bytes > 0);
+    CHECK(piece_bytes >= CHUNK_BYTES_SMALL && piece_bytes <= CHUNK_BYTES_MAX);
     *transfer = (struct transfer){.data = data,
                                   .bytes = bytes,
                                   .piece_bytes = piece_bytes,
                                   .began_ms = now_ms,
                                   .progress_ms = now_ms};
-    return STATUS_OK;
 }
 
 bool transfer_ask(struct transfer *transfer, uint64_t *offset, uint32_t *length)

@@ -44,6 +44,10 @@ struct transfer {
 MUST_USE enum status transfer_begin(struct transfer *transfer, uint64_t bytes, uint32_t piece_bytes,
                                     int64_t now_ms);
 
+/** The same with room that there is already: data (bytes), which the transfer owns from then on. */
+void transfer_begin_in(struct transfer *transfer, uint8_t *data, uint64_t bytes,
+                       uint32_t piece_bytes, int64_t now_ms);
+
 /** Returns whether there is a piece to ask for now (the window is open), and which; it then counts
  * as asked. */
 bool transfer_ask(struct transfer *transfer, uint64_t *offset, uint32_t *length);

@@ -203,6 +203,40 @@ Test(aggregate, large_answers_of_narrower_words_do_not_wait)
     aggregate_free(&aggregate);
 }
 
+/* Planted: room that is not wiped would hold an exact answer, and room of another size would be overrun. */
+Test(aggregate, the_room_of_an_answer_serves_the_next_and_holds_nothing_of_it)
+{
+    const size_t count = STAGING_BYTES_SMALL;
+    const struct peer peer = {"a"};
+    struct aggregate aggregate = {0};
+    struct staging *staging;
+
+    cr_assert_eq(aggregate_begin(&aggregate, count, &short_words), STATUS_OK);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 2 * count, 1), STATUS_OK);
+    take_until(&aggregate, staging, 2 * count, 1);
+    const uint8_t *room = staging->transfer.data;
+    memset(staging->transfer.data, 7, 2 * count);
+    aggregate_clear(&aggregate, staging);
+    cr_assert_eq(staging->spare, room);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 2 * count, 1), STATUS_OK);
+    cr_expect_eq(staging->transfer.data, room);
+    cr_expect_null(staging->spare);
+    for (size_t i = 0; i < 2 * count; i++) {
+        cr_assert_eq(room[i], 0);
+    }
+    take_until(&aggregate, staging, 2 * count, 1);
+    aggregate_clear(&aggregate, staging);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 4 * count, 1), STATUS_OK);
+    cr_expect_null(staging->spare, "it is for another size");
+    take_until(&aggregate, staging, 4 * count, 1);
+    aggregate_clear(&aggregate, staging);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * count, 1), STATUS_OK);
+    take_until(&aggregate, staging, 8 * count, 1);
+    aggregate_clear(&aggregate, staging);
+    cr_expect_null(staging->spare, "of the widest words nothing stays");
+    aggregate_free(&aggregate);
+}
+
 /* Half an answer never touches the sum: only what comes next in order is taken. */
 Test(aggregate, pieces_out_of_order_doubled_or_of_another_size_are_not_taken)
 {
