@@ -16,8 +16,7 @@ static enum status ask(struct coordinator *c, const struct event *event, struct 
 
     pull.as.pull.job = c->outcome.job_name.id;
     pull.as.pull.round = c->outcome.rounds_closed;
-    while (status == STATUS_OK &&
-           event->now_ms >= aggregate_holds_until_ms(&c->aggregate, staging) &&
+    while (status == STATUS_OK && event->now_ms >= coordinator_holds_until_ms(c, staging) &&
            transfer_ask(&staging->transfer, &pull.as.pull.offset, &pull.as.pull.length)) {
         status = coordinator_send(effects, &staging->peer, &pull, (struct slice){0});
     }
@@ -342,7 +341,7 @@ int64_t coordinator_stalls_ms(const struct coordinator *c)
             continue;
         }
         int64_t due = staging->transfer.progress_ms + PULL_RETRY_MS;
-        const int64_t held_ms = aggregate_holds_until_ms(&c->aggregate, staging);
+        const int64_t held_ms = coordinator_holds_until_ms(c, staging);
         if (held_ms != INT64_MIN && staging->transfer.asked == staging->transfer.received) {
             due = machine_earlier(due, held_ms);
         }

@@ -367,6 +367,9 @@ bool coordinator_is_refused(struct coordinator *c, int64_t now_ms);
 int64_t coordinator_settles_ms(const struct coordinator *c);
 /** Returns when a transfer gives way to whoever waits, if nothing more comes of it. */
 int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct staging *staging);
+/** Returns until when an answer is asked for no more pieces, as another one comes: aggregate_holds_until_ms, and never beyond the half
+ * of its turn, so that waiting costs nobody its place. INT64_MIN: it is asked. */
+int64_t coordinator_holds_until_ms(const struct coordinator *c, const struct staging *staging);
 
 /* round_close.c */
 /** Fills a round's record with those who have answered here, their records, and who of them did not look. Fails with STATUS_NO_MEMORY. */

@@ -331,7 +331,7 @@ int64_t coordinator_settles_ms(const struct coordinator *c)
  * long, so that an agent that is merely slow gets through once the queue is short; but none is longer than
  * a quarter of the deadline. Only places that were lost to somebody who waited count: otherwise a peer could
  * lengthen its turns while nobody is there, and hold all others up later. */
-int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct staging *staging)
+static double turn_ms(const struct coordinator *c, const struct staging *staging)
 {
     enum { DOUBLINGS_MAX = 16, TURN_LEAST_MS = 500 };
     size_t ready = cohort_count_ready(&c->cohort);
@@ -340,11 +340,22 @@ int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct stagi
     double turn = (double)c->options.job->deadline_ms * (double)c->aggregate.staging_count /
                   (2.0 * (double)(ready > 0 ? ready : 1)) * (double)(1u << doublings);
     turn = turn > TURN_LEAST_MS ? turn : TURN_LEAST_MS; /* of thousands: a round trip at least */
-    turn = turn < turn_max ? turn : turn_max;
+    return turn < turn_max ? turn : turn_max;
+}
+
+int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct staging *staging)
+{
+    const double turn = turn_ms(c, staging);
     double share = (double)staging->transfer.received / (double)staging->transfer.bytes;
     double allowed = turn * share; /* whoever has sent less by now would not be done in time */
 
     allowed = allowed > PULL_RETRY_MS ? allowed : PULL_RETRY_MS;
-    const int64_t held_ms = staging->half_ms != 0 ? STAGING_HELD_MS : 0;
-    return staging->began_ms + 1 + held_ms + (int64_t)(allowed < turn ? allowed : turn);
+    return staging->began_ms + 1 + (int64_t)(allowed < turn ? allowed : turn);
+}
+
+/* An answer whose first half took no more than half of its turn has the other half left for its second one. */
+int64_t coordinator_holds_until_ms(const struct coordinator *c, const struct staging *staging)
+{
+    const int64_t until_ms = aggregate_holds_until_ms(&c->aggregate, staging);
+    return machine_earlier(until_ms, staging->began_ms + (int64_t)(turn_ms(c, staging) / 2));
 }
