@@ -220,8 +220,8 @@ def forged(make, programs, reference, deeds, wanted, way="own", doubts=1, dies=F
     expect(("line-forged" in seen) == (wanted[0] in ("flip", "drop", "double", "swap")), f"site-1 has seen {set(seen)}")
     for name in ("site-2", "site-3"):
         expect(not {"pieces-forged", "line-forged"} & {entry["event"] for entry in federation.events(name)}, f"{name} was disturbed")
-    expect(wanted != ["cut"] or forger.lines <= 2, f"{forger.lines} lines: site-1 has to do without, where none carries anything")
-    expect(came < RELEASES + doubts + 0.5, f"{came:.2f} releases came to site-1: a forgery costs one")
+    fed.in_time(wanted != ["cut"] or forger.lines <= 2, f"{forger.lines} lines: site-1 has to do without, where none carries anything")
+    fed.in_time(came < RELEASES + doubts + 0.5, f"{came:.2f} releases came to site-1: a forgery costs one")
 
 
 def planted(make, programs, reference):
