@@ -307,7 +307,10 @@ size_t planned_close(double *value, const struct planned *bench, int64_t *sum, u
                               .count = count,
                               .record = &record};
     memcpy(closing.sum, sum, count * sizeof *sum);
-    cr_assert_eq(kind->close(&closing), STATUS_OK);
+    if (bench->stage->task !=
+        TASK_LEARN) { /* whose numbers are read from the sum: a close rehearses for long */
+        cr_assert_eq(kind->close(&closing), STATUS_OK);
+    }
     const size_t values = read_release(value, bench, &closing, sum, &outcome);
     free(record.as.round.sum);
     closing_free(&closing);
