@@ -142,16 +142,20 @@ def undisturbed(make, programs, trust, out):
     out.write_text(repr((got, rounds)))
 
 
+def over(team, number):
+    """Whether a round is over: another one is open, or agents have heard of the end."""
+    return opened(team, number + 1) or any(one.code() is not None for one in team.agents.values())
+
+
 def strike(team, number, which, part, moved):
     """kill -9 of the leader when so much of a round's release (0) or answers (1) has passed; it comes back and stands by."""
     fed.wait_until(lambda: opened(team, number), f"round {number} opens")
     before = team.passed()[which]
     old, term = fed.wait_until(team.leader, "somebody leads")[0], fed.wait_until(team.term, "the lease has a term")
     wanted = part * moved[number - 1][which]
-    fed.wait_until(lambda: team.passed()[which] - before >= wanted or opened(team, number + 1),
-                   f"{wanted} bytes of round {number} have passed")
+    fed.wait_until(lambda: team.passed()[which] - before >= wanted or over(team, number), f"{wanted} bytes of round {number} have passed")
     team.running[old].kill()
-    fed.in_time(not opened(team, number + 1), f"round {number} was over before it was disturbed")
+    fed.in_time(not over(team, number), f"round {number} was over")
     test_takeover.wait_successor(team, term)
     team.start(old)
 
