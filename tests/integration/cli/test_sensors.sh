@@ -98,7 +98,7 @@ printf 'stream,unit\n../South,1\n' >"$work/wrong.csv"
 expect 3 "$hedgerow" simulate "$work/job.yml" --out "$work/none" --data "$work/wide.csv" --streams "$work/wrong.csv"
 says 'letters, digits'
 expect 3 "$hedgerow" simulate "$job" --out "$work/none" --streams "$work/streams.csv"
-says 'this job is about no series'
+says 'splits a table of series, and this job has none'
 [ ! -e "$work/none" ] || fault 'a refused simulation has made its folder'
 
 # What is shipped, with fewer rounds: twenty stations, each charged what the job says.

@@ -298,10 +298,10 @@ static void does_needed(const struct asked *asked, int studies, int told)
         struct query_answer answer;
         const uint64_t seed = 1000 * (uint64_t)(i + 1);
         ask(&answer, asked, asked->epsilon, asked->records, seed);
-        const char *by = strstr(answer.note, "by the noise, about ");
+        const char *by = strstr(answer.note, "for the noise alone, about ");
         refused += isnan(answer.value);
         if (by != NULL) {
-            const double records = strtod(by + strlen("by the noise, about "), NULL);
+            const double records = strtod(by + strlen("for the noise alone, about "), NULL);
             most = fmax(most, records);
             named++;
             ask(&answer, asked, asked->epsilon, records, seed + 1);
