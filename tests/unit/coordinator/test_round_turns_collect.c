@@ -8,6 +8,7 @@
 #include "job/round.h"
 #include "protocol/wire.h"
 #include "tests/support/seeded_random.h"
+#include "turns.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -36,23 +37,6 @@ static struct random source;
 static bool looked[SITES];
 static uint32_t slot[SITES]; /* as it was told last */
 
-static struct peer peer_of(size_t site)
-{
-    struct peer peer = {{0}};
-    (void)snprintf(peer.name, sizeof peer.name, "site-%zu", site);
-    return peer;
-}
-
-static struct slice copy_of(struct slice from)
-{
-    uint8_t *copy = malloc(from.size + 1);
-    cr_assert_not_null(copy);
-    if (from.size > 0) {
-        memcpy(copy, from.data, from.size);
-    }
-    return (struct slice){copy, from.size};
-}
-
 static void hear(const struct effect *effect)
 {
     struct message message;
@@ -73,8 +57,8 @@ static void step(struct side *one, struct event event)
         const struct effect *effect = &one->effects.item[i];
         if (effect->kind == EFFECT_COMMIT) {
             cr_assert_lt(one->kept_count, KEPT_MAX);
-            one->body[one->kept_count] = copy_of(effect->as.commit.body);
-            one->blob[one->kept_count++] = copy_of(effect->as.commit.blob);
+            one->body[one->kept_count] = turns_copy(effect->as.commit.body);
+            one->blob[one->kept_count++] = turns_copy(effect->as.commit.blob);
             durable = one->kept_count;
         } else if (effect->kind == EFFECT_SEND) {
             hear(effect);
@@ -126,7 +110,7 @@ static void start(size_t which)
     }
     step(one, (struct event){.kind = EVENT_START});
     for (size_t i = 0; i < OWN; i++) {
-        roster[i] = peer_of(OWN * which + i);
+        roster[i] = turns_peer(OWN * which + i);
     }
     step(one, (struct event){.kind = EVENT_ROSTER, .as.roster = {roster, OWN}});
 }
@@ -172,7 +156,7 @@ static void say(size_t site, const struct message *message, struct slice payload
 {
     uint8_t control[CONTROL_BYTES_MAX];
     struct event event = {.kind = EVENT_MESSAGE};
-    event.as.message.peer = peer_of(site);
+    event.as.message.peer = turns_peer(site);
     event.as.message.payload = payload;
     event.as.message.control = (struct slice){control, wire_encode(control, message)};
     step(&side[site / OWN], event);
@@ -224,7 +208,7 @@ static void give_forged(struct slice body, struct slice blob)
     for (size_t i = 0; i < 2; i++) {
         const uint8_t *at = memmem(body.data, body.size, "\x3a\x06site-", 7); /* away */
         cr_assert_not_null(at);
-        const struct slice forged = copy_of(body);
+        const struct slice forged = turns_copy(body);
         memcpy((uint8_t *)(uintptr_t)forged.data + (at - (const uint8_t *)body.data) + 2, other[i],
                6);
         step(&side[LEAD],
@@ -266,7 +250,7 @@ static struct record decoded(struct slice body)
 static bool lists(const struct peer *list, size_t count, size_t site)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(list[i].name, peer_of(site).name) == 0) {
+        if (strcmp(list[i].name, turns_peer(site).name) == 0) {
             return true;
         }
     }

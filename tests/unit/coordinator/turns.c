@@ -20,7 +20,7 @@ struct peer turns_peer(size_t site)
     return peer;
 }
 
-static struct slice copy_of(struct slice from)
+struct slice turns_copy(struct slice from)
 {
     uint8_t *copy = malloc(from.size + 1);
     cr_assert_not_null(copy);
@@ -52,8 +52,8 @@ void turns_step(struct event event)
         const struct effect *effect = &turns.effects.item[i];
         if (effect->kind == EFFECT_COMMIT) {
             cr_assert_lt(turns.kept_count, TURNS_KEPT_MAX);
-            turns.body[turns.kept_count] = copy_of(effect->as.commit.body);
-            turns.blob[turns.kept_count++] = copy_of(effect->as.commit.blob);
+            turns.body[turns.kept_count] = turns_copy(effect->as.commit.body);
+            turns.blob[turns.kept_count++] = turns_copy(effect->as.commit.blob);
             durable = turns.kept_count;
         } else if (effect->kind == EFFECT_SEND) {
             hear(effect);

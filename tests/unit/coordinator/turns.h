@@ -40,6 +40,8 @@ void turns_restart(void);
 void turns_end(void);
 void turns_step(struct event event);
 struct peer turns_peer(size_t site);
+/** Returns a copy, owned by the caller. */
+struct slice turns_copy(struct slice from);
 
 /** A site says that it is ready; so many do, and the first round has waited for the others. */
 void turns_greet(size_t site);
