@@ -10,8 +10,8 @@
 #include "job/terms.h"
 #include "learn/dense.h"
 #include "learn/rival.h"
+#include "learn_tables.h"
 #include "task/learn/stage.h"
-#include "tests/support/learn_alone.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -19,39 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_BYTES = 8192, SPLITS = 40, INSIDE_LEAST = 32, SITES = 5, WIDTH_MAX = 64 };
+enum { SPLITS = 40, INSIDE_LEAST = 32, SITES = 5, WIDTH_MAX = 64 };
 
-#define HOSPITALS TEST_VECTORS "/../../compose/hospitals/"
-#define SEED      31
+#define SEED 31
 
 struct plan {
     const char *trust;
     const char *epsilon;
     const char *delta;
 };
-
-/* Replaces the line behind `key`, which begins it. */
-static void set_line(char text[static TEXT_BYTES], const char *key, const char *value)
-{
-    char rest[TEXT_BYTES];
-    char *line = strstr(text, key);
-    cr_assert_not_null(line, "%s", key);
-    (void)snprintf(rest, sizeof rest, "%s", line + strcspn(line, "\n"));
-    (void)snprintf(line, TEXT_BYTES - (size_t)(line - text), "%s%s%s", key, value, rest);
-}
-
-static void write_job(char text[static TEXT_BYTES], const struct plan *plan)
-{
-    FILE *file = fopen(HOSPITALS "learn.yml", "r");
-    cr_assert_not_null(file);
-    const size_t size = fread(text, 1, TEXT_BYTES - 64, file);
-    cr_assert(size > 0 && feof(file));
-    text[size] = '\0';
-    (void)fclose(file);
-    set_line(text, "  trust: ", plan->trust);
-    set_line(text, "  epsilon: ", plan->epsilon);
-    set_line(text, "  delta: ", plan->delta);
-}
 
 /* The accuracy of the model without privacy on the split that was learned from last. */
 static double free_accuracy(struct learn_alone *alone)
@@ -92,13 +68,12 @@ static bool is_inside(const struct rehearsal_figure *figure, double x)
 
 static struct inside count_inside(const struct plan *plan)
 {
-    static char text[TEXT_BYTES];
     struct learn_alone alone;
     struct rehearsal rehearsal;
     struct rehearsal_answer expected;
     struct inside inside = {0};
-    write_job(text, plan);
-    learn_alone_init(&alone, text, HOSPITALS "flchain.csv", SITES);
+    learn_table_open(
+        &alone, &(struct learn_table){PATIENTS, plan->trust, plan->epsilon, plan->delta, 0, 0});
     const struct terms_size size = {.agents = SITES, .records = 1200};
     cr_assert(terms_rehearse(&rehearsal, &alone.job, 0, size, NULL) == STATUS_OK);
     cr_assert(rehearsal.tries_products && !rehearsal.tune.bends);
