@@ -157,6 +157,18 @@ static void learn(struct selftune_parts *parts, size_t output, double curvature,
     }
 }
 
+/* The first step's gradient says how steep the loss is along the first model, which white columns would have made the best one: along
+ * it their curvature, and what the gradient is off (g) over the model's length. A ridge by as much more makes the step as short as
+ * it has to be where columns go with one another and the label with something else. Where the gradient lengthens the model,
+ * nothing is said. */
+static void learn_steepness(struct selftune_parts *parts, const double *g, double curvature)
+{
+    const double square = dense_dot(parts->v, parts->v, parts->e);
+    const double back = fmax(dense_dot(g, parts->v, parts->e), 0);
+    const double steep = 1 + back / (curvature * fmax(square, LEAST));
+    *parts->steep = selftune_between(steep, *parts->steep, (double)parts->d + 1);
+}
+
 /* How much steeper than in white columns the loss is taken to be. */
 static double steepness(const struct selftune_parts *parts, const struct selftune *stage)
 {
@@ -196,6 +208,9 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
                                            .noise = s2,
                                            .curvature = h};
         status = selftune_bend(parts, stage, g, &news);
+    }
+    if (m == 1 && release->step == 0 && selftune_window(stage) == 1) {
+        learn_steepness(parts, g, h[0]);
     }
     for (size_t i = 0; i < width; i++) {
         const double curvature = h[i / row];

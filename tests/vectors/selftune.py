@@ -173,7 +173,7 @@ def whitening(n, d, mean, tri, deviation):
     return mu, (e / np.sqrt(w)) @ e.T
 
 
-def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True):
+def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True, first=False):
     n, width = s_in.shape
     p, nu = sig(s_in @ v0), norms(s_in, gaussian)
     h = (p * (1 - p)).mean()
@@ -182,6 +182,9 @@ def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True):
     g = rel - (gm if expected else 0)
     wt = ((1 - p) * np.minimum(1, c / np.maximum((1 - p) * nu, 1e-300))
           + p * np.minimum(1, c / np.maximum(p * nu, 1e-300)))
+    if first:  # how steep the loss is along the first model
+        square, back = v0[:-1] @ v0[:-1], g[:-1] @ v0[:-1]
+        steep = min(max(steep, 1 + max(back, 0) / (h * max(square, 1e-9))), width)
     l2, tries = s * s / (h * pv_prior) + 1e-4 + (steep - 1) * h, 0
     while True:
         v, target, tries = v0.copy(), s_in.T @ (wt * p) / n - g, tries + 1
@@ -198,7 +201,7 @@ def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True):
         l2 *= 3
     d, model = width - 1, scale * v[:-1]
     drift = np.append(0.1 + 0.9 * model ** 2 * d / (model @ model), 1)
-    return v, 1 / (1 / pv_prior + (h * np.append(scale, 1) / s) ** 2) + 0.3 / d * drift, tries
+    return v, 1 / (1 / pv_prior + (h * np.append(scale, 1) / s) ** 2) + 0.3 / d * drift, tries, steep
 
 
 def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noise=None, alike=False):
@@ -238,8 +241,9 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
         rel = u.T @ r * factor + rng.normal(0, noise, d + 1)
         out["gradients"].append(list(rel))
         args = (s_in, v, c, rel / n, noise / n, prior, scale, steep, gaussian)
-        planted = step(*args[:3], rel / n, *args[4:], expected=False)[0]
-        v, prior, tries = step(*args)
+        first = t == 0 and k < 3
+        planted = step(*args, expected=False, first=first)[0]
+        v, prior, tries, steep = step(*args, first=first)
         out["tries"].append(tries)
         iterates.append(v.copy())
         out["after"].append(seen())
