@@ -10,7 +10,7 @@
  * has no such test says so; all figures are in docs/study-hospitals.md.
  *
  * Under rho the noise of all steps together hardly grows with their number: three steps in place of eight after products lose
- * 0.2 points, and one in place of four after 57 columns' sums 16. */
+ * 0.2 points, and one in place of four after 57 columns' sums 5. */
 enum { STEPS_MAX_PRODUCTS = 8, STEPS_GAUSSIAN = 4, STEPS_GAUSSIAN_MANY = 8, STEPS_MAX = 16 };
 
 /* Shares of a look's noise: what each part of it gets of epsilon, or of rho. Counts with a share of 45 % lose 3 points of
@@ -34,8 +34,8 @@ static const double share_counts_most = 0.2;
 #define MEANS_NOISE_GAUSSIAN 0.3
 
 /* Noise of a step, at most, where steps are worth it after sums. Of two classes it is multiplied by the root of the columns: a step
- * has noise on each of them, and the sums' model on those that matter. With 8 columns and 615 records no step loses 4.6 points, and
- * with 57 columns and 3,680 records a step loses 1.7. In between made-up tables and real ones disagree, and the real ones were
+ * has noise on each of them, and the sums' model on those that matter. With 8 columns and 615 records no step loses 1.7 points, and
+ * with 57 columns and 3,680 records a step loses 1.8. In between made-up tables and real ones disagree, and the real ones were
  * followed. Of several classes two steps lose 16 points of digits above the bound (C 4), and no step loses 2 below
  * it (L 100); just above it two steps gain 2 (C 20). With Gaussian noise no step loses 1.2 points of wdbc below the
  * bound. No test: above that four steps lose 1.0 of AUC on wdbc (0.2), and nothing on digits (1). */
@@ -85,7 +85,7 @@ double learn_deviation(const struct learn_prospect *prospect, double l1, double 
 }
 
 /* A look at products is worth its price where the noise on their matrix, by its spectral norm, is small beside columns'
- * variances. With 7 columns and 6,300 records squares lose 1.7 points at epsilon 4, and at 0.3 products lose 0.9. One at squares where the noise on means is small beside columns' deviations. Else records are clipped. */
+ * variances. With 7 columns and 6,300 records squares lose 0.9 points at epsilon 4, and at 0.3 products lose 0.9. One at squares where the noise on means is small beside columns' deviations. Else records are clipped. */
 enum selftune_sight learn_sight(const struct learn_prospect *prospect)
 {
     const double d = prospect->d;
