@@ -212,7 +212,8 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
     if alike:  # all columns go with one number, and so does the label
         cause = rng.normal(size=n)
         z = np.clip(0.45 * np.outer(cause, rng.choice([-1, 1], d)) + 0.15 * rng.normal(size=(n, d)), -1, 1)
-        y = (rng.random(n) < sig(4 * cause - 0.5)).astype(float)
+        own = z[:, 0] - z[:, 1] * np.sign(z[:, 0] @ z[:, 1])
+        y = (rng.random(n) < sig(4 * cause - 0.5 if alike != "but not the label" else 6 * own + cause)).astype(float)
     moments_noise = noise if moments_noise is None else moments_noise
     out = dict(name=name, features=d, sight=sight, gaussian=gaussian, steps=k, quantile=q, records=n,
                deviation=noise, count_deviation=4.0, moments_deviation=moments_noise)
@@ -266,6 +267,7 @@ CASES = [
     case("columns that are alike", 10, "sums", False, 2, 0.3, 2000, 20.0, 14, alike=True),
     case("columns that are alike, squares, L2", 12, "squares", True, 1, 0.3, 1500, 10.0, 15, alike=True),
     case("columns that are alike, three steps", 7, "sums", False, 3, 0.3, 1500, 20.0, 16, alike=True),
+    case("columns that are alike, but not the label", 10, "sums", False, 1, 0.3, 4000, 20.0, 17, alike="but not the label"),
     case("one column", 1, "products", False, 1, 0.3, 500, 5.0, 5),
     case("a large gradient", 3, "products", False, 2, 0.3, 2000, 1.0, 6, 40.0),
     case("a huge gradient", 3, "products", True, 4, 0.3, 2000, 1.0, 7, 1e9),
