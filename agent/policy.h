@@ -28,14 +28,14 @@ struct policy {
     uint64_t job_epsilon_micro;       /* the most one job may cost; 0: no limit but the total */
     uint64_t job_delta_atto;          /* of job_epsilon */
     uint32_t allowance_days;          /* a rolling window; 0: none */
-    uint64_t allowance_epsilon_micro; /* the most that any so many days may cost */
+    uint64_t allowance_epsilon_micro; /* the most that any window of that many days may cost */
     uint64_t allowance_delta_atto;
     uint64_t least_epsilon_micro; /* what each answer must use of the total at least; 0: no limit */
     uint32_t cohort_min;          /* the smallest minimum cohort a job may ask for */
     bool task_allowed[TASK_COUNT];   /* by enum task */
     bool trust_allowed[TRUST_COUNT]; /* by enum job_trust */
     char peers[POLICY_PATH_BYTES];   /* the list of institutions in masked sums; "": none */
-    uint32_t dishonest_min;          /* masked sums: so many sites count as dishonest at least */
+    uint32_t dishonest_min;          /* masked sums: at least this many sites count as dishonest */
     uint64_t message_bytes_max;      /* the largest answer or artifact */
     enum approval_mode approval;
     uint32_t jobs_per_day; /* new jobs that are looked at in a day (UTC) */

@@ -95,7 +95,7 @@ enum exit_code run_at_desk(const struct command *command, int count, char **argu
     static const struct {
         const char *name;
         desk_command *run;
-        size_t options; /* the first so many below */
+        size_t options; /* the first of those below */
     } rows[] = {{"jobs", desk_jobs, 2},   {"agents", desk_agents, 2}, {"status", desk_status, 3},
                 {"watch", desk_watch, 3}, {"cancel", desk_cancel, 3}, {"result", desk_result, 4}};
     struct asked asked = {.at = NULL};

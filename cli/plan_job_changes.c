@@ -182,7 +182,7 @@ static bool fewer_lambdas(struct job_changes *changes, char words[static PLAN_AD
     return true;
 }
 
-/* The whole table of experts anew, with the first so many shifts: without own models there is no weight of
+/* The whole table of experts anew, with the first that many shifts: without own models there is no weight of
  * theirs either. */
 static void change_experts(struct job_changes *changes, const struct job_plan *plan, size_t index,
                            size_t shifts)

@@ -67,7 +67,7 @@ bool aggregate_fits(const struct aggregate *aggregate, uint64_t part_bytes);
 /** Returns whether a staging vector is free. */
 bool aggregate_has_room(const struct aggregate *aggregate);
 
-/** Starts to pull an answer of so many bytes, which encode_word_bytes_of knows; STATUS_AGAIN when all staging vectors are
+/** Starts to pull an answer of that many bytes, which encode_word_bytes_of knows; STATUS_AGAIN when all staging vectors are
  * in use, STATUS_NO_MEMORY. */
 MUST_USE enum status aggregate_pull(struct aggregate *aggregate, struct staging **out,
                                     const struct peer *peer, uint64_t bytes, int64_t now_ms);

@@ -26,7 +26,7 @@ enum standing {
     STANDING_COUNT
 };
 
-/* What all are told at once; a step has no room for so many messages, so it is noted who has not been told yet. */
+/* What all are told at once; a step has no room for a message to each, so it is noted who has not been told yet. */
 enum telling {
     TELL_RELEASE, /* of the latest round */
     TELL_INVITE,  /* to the open one */
@@ -42,7 +42,7 @@ struct member {
     bool foreign;  /* said it last in another version of the protocol */
     bool ready;
     bool was_ready;         /* once since this program started */
-    uint8_t declines;       /* the job: for so many HELLOs that say it no more */
+    uint8_t declines;       /* the job: for this many HELLOs that say it no more */
     int64_t first_ms;       /* its first HELLO */
     int64_t heard_ms;       /* its latest frame */
     uint32_t rounds_closed; /* as it last said */
@@ -136,7 +136,7 @@ size_t cohort_count_ready(const struct cohort *cohort);
 /** Returns whether nobody is left to wait for. False for an empty roster. */
 bool cohort_is_complete(struct cohort *cohort, int64_t now_ms, uint32_t settle_ms);
 
-/** Returns whether every admitted member has said that it knows so many closed rounds. False for an empty roster. */
+/** Returns whether every admitted member has said that it knows that many closed rounds. False for an empty roster. */
 bool cohort_all_know(struct cohort *cohort, uint32_t rounds_closed);
 
 /** Returns how many members are in the sum or may still come in. 0 only for an empty roster or when all have

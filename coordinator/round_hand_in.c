@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An agent is asked no longer once its name has cost so many parts. */
+/* An agent is asked no longer once its name has cost this many parts. */
 enum { DOUBLED_MAX = 2 };
 
 void coordinator_mark_handed(struct coordinator *c)

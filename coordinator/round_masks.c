@@ -16,7 +16,7 @@ bool coordinator_is_masked(const struct coordinator *c)
     return trust_of(c->options.job)->masked;
 }
 
-/* That the sum of so many sites needs. */
+/* What the sum of that many sites needs. */
 static enum masks_width width_for(const struct coordinator *c, size_t sites)
 {
     const struct job *job = c->options.job;

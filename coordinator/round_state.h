@@ -127,7 +127,7 @@ struct work {
 struct coordinator {
     struct coordinator_options options;
     struct digest text_digest;
-    size_t answers_max; /* of a round: its sums have room for so many */
+    size_t answers_max; /* of a round: its sums have room for this many */
 
     enum phase phase;
     struct outcome outcome;
@@ -203,7 +203,7 @@ bool coordinator_shares_out(const struct coordinator *c);
 /** While enough are ready for the job's first round: returns whether it waits a moment longer, for all who are about to come. It does
  * where the round is shared out: then they get the slots that they would have in any order of coming, as after a restart. */
 bool coordinator_gathers(struct coordinator *c, int64_t now_ms);
-/** Opens the next round, which has so much time, and invites those who are ready. */
+/** Opens the next round, with `time` left, and invites those who are ready. */
 /** Sets room aside for the round's sum, in the width that its answers have. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status coordinator_begin_sum(struct coordinator *c);
 MUST_USE enum status coordinator_open(struct coordinator *c, int64_t now_ms, int64_t left_ms,

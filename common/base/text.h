@@ -27,7 +27,7 @@ int text_order(const void *a, const void *b);
 
 enum { WRAP_COLUMNS = 79, WRAP_BYTES = 2048 /* of one text */ };
 
-/** As text_wrap, in so many columns. */
+/** As text_wrap, in that many columns. */
 void text_wrap_in(FILE *out, int columns, int used, int indent, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 

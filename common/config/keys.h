@@ -29,7 +29,7 @@
     KEY_IN(name_, member_, FIXED, .places = places_, KEY_FROM(min_, max_), __VA_ARGS__)
 #define KEY_EXACT(name_, member_, places_, min_, max_, ...) \
     KEY_FIXED(name_, member_, places_, min_, max_, .exact = true, __VA_ARGS__)
-/* Lists: of at most so many elements. */
+/* Lists: of at most this many elements. */
 #define KEY_SET(name_, member_, most_, choice_, ...) \
     KEY_IN(name_, member_, SET, .items_max = most_, .choice = choice_, __VA_ARGS__)
 #define KEY_TEXTS(name_, member_, count_, most_, ...)  KEY_LIST(name_, member_, count_, most_, TEXT, __VA_ARGS__)

@@ -18,7 +18,7 @@ struct grant;
 enum allowance {
     ALLOWANCE_TOTAL, /* all that these records may ever lose */
     ALLOWANCE_JOB,   /* what each job may cost */
-    ALLOWANCE_WINDOW /* what any so many days may cost: a yearly allowance */
+    ALLOWANCE_WINDOW /* what any window of that many days may cost: a yearly allowance */
 };
 
 enum { ALLOWANCE_COUNT = ALLOWANCE_WINDOW + 1 };

@@ -7,7 +7,7 @@
 struct advice_asked {
     double found;
     double deviation;       /* of its noise */
-    double times;           /* how much larger it would be: so many times the records */
+    double times;           /* how much larger it would be: how many times the records */
     double deviation_again; /* of the noise and of chance then */
 };
 

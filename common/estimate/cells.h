@@ -38,7 +38,7 @@ double normal_mean_above(double a);
  * = over; not below -2. */
 double normal_shown(double over);
 
-/** Returns by how many deviations chance may have made a figure larger that is shown where it is above a limit, and was found so many
+/** Returns by how many deviations chance may have made a figure larger that is shown where it is above a limit, and was found that many
  * deviations above it: 2.665, the mean of the upper hundredth, at the limit, as one study in a hundred may show it; less above one
  * deviation from it, and nothing from three on. */
 double normal_shown_most(double above);

@@ -208,7 +208,7 @@ struct table1_figure concordance_events(const struct concordance_cells *cells, s
     return counted_rows(cells, group, cells->bins);
 }
 
-/* Those with the event, less by so many, evenly over their cells. */
+/* Those with the event, less this many, evenly over their cells. */
 static void take_off(struct pooled *out, const struct pooled *pooled, double events)
 {
     const size_t cells = pooled->bins * pooled->bins;
@@ -328,7 +328,7 @@ struct table1_figure concordance_index(const struct concordance_cells *cells, si
     return index_of(&pooled);
 }
 
-/* Groups as they are planned for: one, or so many together. */
+/* Groups as they are planned for: one, or that many together. */
 static void plan_groups(struct pooled *out, const struct table1_public *known, size_t bins,
                         size_t groups)
 {

@@ -16,7 +16,7 @@
  *           variance of r is E psi^2 / n, psi = x y - r (x^2 + y^2)/2, and E psi^2 <= max |psi| E |psi| <= max |psi| (1 - r^2):
  *           psi is (1 - r^2)/2 times the difference of two squares of mean 1. Of two columns of two values it is known.
  *
- * The bound also serves with W > 0, where it is less. docs/STUDY.md says why so much is added. Where W is at most the deviation of a
+ * The bound also serves with W > 0, where it is less. docs/STUDY.md says why this is added. Where W is at most the deviation of a
  * cell's noise, e is at most 1.24 v for columns of mean 0.
  *
  * An interval is the rho that are not rejected: the sampling error is taken to be proportional to 1 - rho^2 (its root, for the
@@ -124,8 +124,7 @@ struct correlate_public {
 };
 
 /** Returns the weight of fourth moments: the largest power of 2 that is at most half of the deviation that a cell's noise then has, 1 at
- * least. With more, what they leave uncertain lengthens some intervals by more than 1.3 (docs/STUDY.md). 0, none: where the noise is so
- * much larger than the bound on the sampling error that the bound lengthens an interval by 1.08 at most, of values that spread by a
+ * least. With more, what they leave uncertain lengthens some intervals by more than 1.3 (docs/STUDY.md). 0, none: where the noise exceeds the bound on the sampling error by so much that the bound lengthens an interval by 1.08 at most, of values that spread by a
  * sixth of the range and correlate by a half. most: of the weight, a power of 2; 0: there is none. */
 uint32_t correlate_plan(const struct correlate_public *known, uint32_t most);
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* What the gradient's cells are sums of: z_i^a z_j^b, so many times. */
+/* What the gradient's cells are sums of: z_i^a z_j^b, that many times. */
 static const struct {
     unsigned power[2];
     double times;

@@ -50,7 +50,7 @@ struct crosstab_expected crosstab_expect(double records, size_t rows, size_t m, 
 struct crosstab_expected crosstab_expect_small(double records, double share,
                                                const struct crosstab_cells *shape);
 
-/** Returns half of the interval of a sum of so many cells, by the noise alone. */
+/** Returns half of the interval of a sum of that many cells, by the noise alone. */
 double crosstab_expect_count(size_t summed, size_t m, double variance);
 
 /** Returns the fewest records of a row of R x C cells that are alike with which they are tested. */

@@ -92,7 +92,7 @@ static double covariance(const struct margins *margins, const struct crosstab_ce
     return sampling + noise_covariance(gradient[0], gradient[1], cells);
 }
 
-/* What a sum of so many cells must be above. A smaller one expects too few records in some cell, whatever the others hold. */
+/* What a sum of that many cells must be above. A smaller one expects too few records in some cell, whatever the others hold. */
 static double least_of(size_t count, const struct crosstab_cells *cells)
 {
     const double k = (double)count;

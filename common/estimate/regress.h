@@ -217,7 +217,7 @@ struct regress_replay {
     bool has_no_records;   /* none is found in which nothing is missing */
     bool has_few_events;   /* fewer than a fifth, and not above their noise: nothing is found */
     bool has_all_events;   /* fewer than a fifth have none, and not above their noise */
-    double events_most;    /* at most so many events, 97.5 %; of a regression on events */
+    double events_most;    /* at most this many events, 97.5 %; of a regression on events */
 };
 
 /** Finds it of each sum of weight (count, REGRESS_TERMS_MAX) and b, by solving the design again on cells like those released. A

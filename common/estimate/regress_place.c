@@ -25,7 +25,7 @@ static const double noise_most = 0.15; /* of a level's records, over an even lev
 static const double noise_most_of_categories = 0.25;
 static const double deviation_least = 0.24; /* of a number's values; its range is 2 */
 static const double jump_deviations = 5;    /* of a level from the density that fits best */
-static const double jump_times = 1.5;       /* and so many times more, or less */
+static const double jump_times = 1.5;       /* and this many times more, or less */
 static const double hole_times = 4;
 
 static double tilt(const struct regress_told *told, const struct regress_columns *columns,

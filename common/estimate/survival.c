@@ -306,7 +306,7 @@ static bool has_half(const struct survival_group *group, size_t k)
     return 2 * shown >= k;
 }
 
-/* How many records the group has is told by so many cells that its noise is small beside it. A rule on the curve alone would
+/* How many records the group has is told by many cells, so its noise is small beside it. A rule on the curve alone would
  * let through those of the too small groups whose noise happens to be kind, and their intervals miss. */
 bool survival_is_large(const struct survival_cells *cells, size_t group)
 {

@@ -111,7 +111,7 @@ void survival_estimate(struct survival *out, const struct survival_cells *cells)
 /** Returns the records of a group, noise included. */
 double survival_records(const struct survival_cells *cells, size_t group);
 
-/* How many of a group were found at risk, and how many the noise asks for; NAN: so many were found. */
+/* How many of a group were found at risk, and how many the noise asks for; NAN: enough were found. */
 struct survival_lack {
     bool is_at_end; /* else in the middle of the time, up to which a curve needs them */
     double found;

@@ -71,7 +71,7 @@ static void cut(double *out, const struct survival_cells *next, const double *ce
     out[next->groups * (2 * n + 1)] = cell[cells->groups * (2 * k + 1)];
 }
 
-/* So many times the records, others. */
+/* How many times the records, others. */
 static void draw_records(double *cell, size_t count, double times, struct normals *normals)
 {
     for (size_t i = 0; i < count; i++) {
@@ -79,7 +79,7 @@ static void draw_records(double *cell, size_t count, double times, struct normal
     }
 }
 
-/* So many records do not suffice, and so many do: what is between is looked at, as more suffice if fewer do. */
+/* Numbers of records that do not suffice, and that do: what is between is looked at, as more suffice if fewer do. */
 struct known_sizes {
     double few;
     double enough;

@@ -66,7 +66,7 @@ void table1_column_of(struct table1_column *out, const struct table1_block *bloc
                       const struct table1_sizes *sizes, size_t group);
 
 /** Writes the cells of a column that is asked again: how many its classes have at the least (advice_least), evenly over their levels. A
- * class is one of so many equal parts of the levels. Returns false where there may be nobody in one.
+ * class is one of that many equal parts of the levels. Returns false where there may be nobody in one.
  *
  * out    in/out  its cells are written
  * found  in      as it was
@@ -137,7 +137,7 @@ struct table1_half {
     double group; /* the fewest records of a group that has one */
 };
 
-/** Returns what a figure of an expected group of so many records says of its interval. */
+/** Returns what a figure of an expected group of that many records says of its interval. */
 struct table1_half table1_half_of(struct table1_figure figure, double records);
 
 struct table1_expected {

@@ -52,7 +52,7 @@ void facts_add(struct facts *facts, size_t row, double value, const char *const 
 void facts_set(struct facts *facts, size_t row, double value);
 void facts_set_of(struct facts *facts, size_t row, double value, const char *label);
 
-/** Adds 1 for the present one of so many names, and 0 for each of the others. */
+/** Adds 1 for the present one of `count` names, and 0 for each of the others. */
 void facts_set_state(struct facts *facts, size_t row, const char *const *name, size_t count,
                      const char *present);
 

@@ -22,7 +22,7 @@ struct daemon {
     struct log unlimited; /* straight to the sink */
     struct log_limit limit;
     struct log
-        limited; /* every level: so many lines of an event, so that nobody fills a site's disk */
+        limited; /* every level: this many lines of an event, so that nobody fills a site's disk */
     struct log_rate rate;
     struct log log; /* warnings and errors besides: one line per event and peer in some seconds */
     struct random_source *source;

@@ -22,7 +22,7 @@ enum {
     GIVEN_MS_MAX = 60000, /* what seems to wait longer is given again, whatever the counts say, */
     MOVED_BYTES =
         8 *
-        1024, /* unless so much is taken in each such time: the link is slow. Other messages are less */
+        1024, /* unless this much is taken in each such time: the link is slow. Other messages are less */
     TOLD_MS = 1000 /* who asks what waits hears what was so at most this long ago */
 };
 

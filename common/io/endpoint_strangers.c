@@ -18,7 +18,7 @@ enum {
     SHARE_PARTS = 8,                        /* a network's share is an eighth of the places, */
     SHARE_MIN = 16,                         /* and not less than this */
     LOOKS_MAX = 64,
-    ROOM_PARTS = 8 /* so much is made free at once, that it is not done for each one */
+    ROOM_PARTS = 8 /* this much is made free at once, so that it is not done for each one */
 };
 
 struct stranger {

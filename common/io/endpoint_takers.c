@@ -11,7 +11,7 @@
 #include "io/endpoint_owed.h"
 
 enum {
-    TAKEN_BYTES = 64 * 1024, /* so much in a span is enough, whatever others take */
+    TAKEN_BYTES = 64 * 1024, /* this much in a span is enough, whatever others take */
     PART = 4,
     BEHIND_MAX = 2,
     MISSED_MAX = 8,

@@ -25,7 +25,7 @@ enum {
     LINE_ID_BYTES = LINE_NAME_BYTES, /* whoever connects shows which line this is to be, */
     LINE_PROOF_BYTES = 16,           /* and that it has the keys; the other end shows that, too */
     LINE_HAIL_BYTES = LINE_ID_BYTES + LINE_PROOF_BYTES,
-    LINE_WAITING_RECORDS = 3 /* as much as so many of the largest messages may wait to be sent */
+    LINE_WAITING_RECORDS = 3 /* as much as this many of the largest messages may wait to be sent */
 };
 
 /* Sealed bytes that may wait in many lines at once, all on one thread. They go with the last that holds them. */

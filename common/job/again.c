@@ -102,7 +102,7 @@ static void put_again(struct job_agains *out, const struct job_again *again)
     out->count++;
 }
 
-/* Whether sums of so many cells have less noise without the question than its answer has: on sums it is of variances. */
+/* Whether sums of that many cells have less noise without the question than its answer has: on sums it is of variances. */
 static bool is_better_without(const struct stage *stage, const struct query *query, size_t summed)
 {
     const struct query_set *set = round_queries(stage);

@@ -23,7 +23,7 @@ struct job_again {
     struct job_question earlier; /* which asks the same: the first that does */
     bool if_there;               /* but of records with a missing or unlisted cell */
     size_t
-        summed; /* 0; else `earlier`, of the same stage, need not be earlier: so many of its cells sum to one of these, at most */
+        summed; /* 0; else `earlier`, of the same stage, need not be earlier: at most this many of its cells sum to one of these */
 };
 
 struct job_agains {

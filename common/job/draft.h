@@ -130,7 +130,7 @@ MUST_USE enum status job_row_read(double *value, const struct drafting *drafting
  * STATUS_INVALID. */
 MUST_USE enum status job_sums_check(const struct job *job, size_t *stage, struct why *why);
 
-/** Makes shares the batches of an agent of so many records. */
+/** Makes shares the batches of an agent of that many records. */
 void job_take_shares(struct job *job, uint64_t records);
 
 #endif

@@ -52,7 +52,7 @@ static uint64_t covered(const struct runs *runs, uint64_t first, uint64_t window
     return sum;
 }
 
-/* The most of the runs in so many neighbouring positions: a window that holds the most can be moved
+/* The most of the runs in that many neighbouring positions: a window that holds the most can be moved
  * until it begins or ends where a run does. */
 static uint64_t most_within(const struct runs *runs, uint64_t window)
 {
@@ -67,7 +67,7 @@ static uint64_t most_within(const struct runs *runs, uint64_t window)
     return most;
 }
 
-/* Rounds of so many records that positions [x, x + rows.count) can be in, where x - rows.first is any
+/* Rounds of that many records that positions [x, x + rows.count) can be in, where x - rows.first is any
  * multiple of step, which divides the batch: the worst begin as late in their round as they can. */
 static uint64_t rounds_met(struct round_rows rows, uint64_t batch, uint64_t step)
 {

@@ -29,7 +29,7 @@ struct csv; /* one pass over one file */
 MUST_USE enum status csv_new(struct csv **csv, FILE *file, const char *name, char separator);
 
 /**
- * Cuts the lines from here on at so many bytes; 0: at CSV_RECORD_BYTES_MAX, as before the call.
+ * Cuts the lines from here on at that many bytes; 0: at CSV_RECORD_BYTES_MAX, as before the call.
  *
  * line_bytes  in  at most CSV_RECORD_BYTES_MAX, CHECKed
  */

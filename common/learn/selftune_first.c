@@ -23,7 +23,7 @@
 #define LONGEST_MANY    3.0  /* of several classes a model's length, which hardly matters */
 #define LONGEST_WHITE   5.0  /* of a discriminant after products */
 #define PRIOR           3.0 /* squared length of what is to be learned where no class was summed, over d */
-#define UNEXPLAINED     0.05 /* of a direction's variance: classes leave so much at least */
+#define UNEXPLAINED     0.05 /* of a direction's variance: classes leave at least this much */
 #define VARIANCE_LITTLE 1e-24
 
 static const double middle_plain =

@@ -65,7 +65,7 @@ enum status noise_trial_careful(const struct noise_geometric *noise, const struc
     return STATUS_OK;
 }
 
-/* How many trials to make next for so many values: a sixteenth more and a few, so that one block
+/* How many trials to make next for that many values: a sixteenth more and a few, so that one block
  * mostly suffices. Depends on counts alone. */
 static size_t trials_for(size_t count)
 {

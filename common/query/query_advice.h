@@ -34,7 +34,7 @@ struct advice {
  * ADVICE_FACTOR_MOST. */
 struct advice advice_search(const struct answering *answering, advice_does *does, const void *of);
 
-/** Returns what would do where so many times less noise would, or as many times the records. factor: NAN: none is known */
+/** Returns what would do where that many times less noise would, or as many times the records. factor: NAN: none is known */
 struct advice advice_of_noise(const struct answering *answering, double factor);
 
 enum { ADVICE_BYTES = 80 }; /* that its text needs */

@@ -21,7 +21,7 @@ struct refused {
     size_t group; /* the number of groups: of all */
 };
 
-/* So many of the rows of deaths, of censorings, or of those still there, as may be found again; 0: there may be nothing. */
+/* How many of the rows of deaths, of censorings, or of those still there, as may be found again; 0: there may be nothing. */
 static double found_again(const struct refused *refused, const struct advised *advised, size_t from,
                           size_t rows)
 {

@@ -64,7 +64,7 @@ static double sum_of_column(const struct crosstab_cells *cells, size_t column)
     return sum;
 }
 
-/* sum: of so many cells */
+/* sum: of how many cells */
 static struct hidden hidden_of(double sum, size_t summed, const struct crosstab_cells *cells,
                                double all)
 {

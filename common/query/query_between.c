@@ -242,7 +242,7 @@ static enum status find_hidden(bool *is_hidden, const struct between_site *site,
     return status;
 }
 
-/* How many times less noise a sum of cells would have, with so many times the epsilon: the question is planned anew, and more steps,
+/* How many times less noise a sum of cells would have, with that many times the epsilon: the question is planned anew, and more steps,
  * levels or intervals have more noise together. */
 static double quieter(const struct joining *joining, double epsilon)
 {

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A sum of so many cells that is no more than its noise may be that of none: 2.5 % of those are larger. */
+/* A sum of that many cells that is no more than its noise may be that of none: 2.5 % of those are larger. */
 static bool is_drowned(double sum, size_t cells, double variance)
 {
     return sum <= ESTIMATE_Z * sqrt((double)cells * variance);

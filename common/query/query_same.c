@@ -20,7 +20,7 @@ enum {
     WORK_OF_TRIAL = 1024 /* beside its rows */
 };
 
-/* Of so many rows, where a row adds to so many cells. */
+/* Of that many rows, where a row adds to that many cells. */
 static uint64_t work_of(uint64_t rows, size_t cells)
 {
     return rows * (cells + WORK_OF_ROW);

@@ -242,7 +242,7 @@ struct result {
 /** Starts a result: nothing known, nothing chosen, not private. */
 void result_init(struct result *result);
 
-/** Makes room for so many items of a list, by its key in result.json, each unknown; experts get models of feature_count
+/** Makes room for that many items of a list, by its key in result.json, each unknown; experts get models of feature_count
  * weights. To be called once for a list, after result_init. Fails with STATUS_NO_MEMORY or, over a limit above,
  * STATUS_INVALID. */
 MUST_USE enum status result_reserve(struct result *result, const char *list, size_t count);

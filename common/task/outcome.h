@@ -41,7 +41,8 @@ struct outcome_expert {
     double lambda;
     double weight;  /* before it is judged: 1, an agent's own model's as the job says */
     uint32_t round; /* that made it known, or before which the job that writes it did */
-    uint32_t draws; /* so many answers' noise is in its weights, as a mean; 0: otherwise, or none */
+    uint32_t
+        draws; /* how many answers' noise is in its weights, as a mean; 0: otherwise, or none */
     bool is_written; /* by the job itself: its weights hold no noise */
 };
 

@@ -373,7 +373,7 @@ static enum status init(struct pld_run *run, const struct pld_part *part, struct
         run->log_mass[i] = log(run->log_mass[i]);
     }
     if (missing > 4 * run->error + (double)run->count * DBL_EPSILON + 1e-12) {
-        run->infinite += missing; /* no rounding takes so much: never to be a bound too low */
+        run->infinite += missing; /* no rounding takes this much: never to be a bound too low */
     }
     run->error += part->slack;
     run->slip += 2.01 * part->slack;

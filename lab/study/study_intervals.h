@@ -20,7 +20,7 @@ struct intervals_setting {
     double epsilon;
     unsigned draws; /* local trust and distributed: 5; central: 1 */
     unsigned
-        shares; /* distributed: each draw is a share, so many of which are one whole noise; else 0 */
+        shares; /* distributed: each draw is a share; this many of them are one whole noise; else 0 */
     bool is_gaussian; /* with a delta of 1e-5; else Laplace */
     size_t variant;   /* which study of its kind */
     size_t sites;     /* of a study between sites; there site_records 0: of unequal size. 1: one of
@@ -109,11 +109,11 @@ void intervals_source_put(struct intervals_source *source, double chance, size_t
 MUST_USE enum status intervals_source_ready(struct intervals_source *source);
 void intervals_source_free(struct intervals_source *source);
 
-/** Adds so many records to the cells. */
+/** Adds that many records to the cells. */
 void intervals_source_draw(double *cell, const struct intervals_source *source, uint64_t records,
                            struct seeded_random *seeded);
 
-/** Adds what so many records are on average. */
+/** Adds what that many records are on average. */
 void intervals_source_expect(double *cell, const struct intervals_source *source, double records);
 
 /* A setting's studies: what their records are drawn from, and the noise on their cells. Not to be copied. */
@@ -226,11 +226,11 @@ void intervals_tell_width(struct intervals_told *told, const char *words,
                           const struct intervals_width *width);
 
 /** Returns what chance leaves possible of a chance that `yes` of `all` were seen of: its upper limit where is_upper, else its lower one.
- * Beyond it, so few or so many have a chance of less than 0.001. */
+ * Beyond it, that few or that many have a chance of less than 0.001. */
 double intervals_limit(uint64_t yes, uint64_t all, bool is_upper);
 
 /** Takes a share for a claim. Where less than a tenth of what was asked is shown, its limit counts; where less than a hundredth is, it is
- * only counted. Answers of one study are not independent: so many studies' worth of them make the limit. width: of the same
+ * only counted. Answers of one study are not independent: this many studies' worth of them make the limit. width: of the same
  * intervals, told beside; NULL: none. */
 void intervals_take(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
                     size_t asked, const struct intervals_width *width);

@@ -36,7 +36,7 @@ static double of_class(const struct learn_stage *own, double y, size_t class)
     return even_keep(mask_of(own_class == (double)class), 1);
 }
 
-/* What the look's clip leaves of a record: at even pace, and never so much that it is longer than the reach. */
+/* What the look's clip leaves of a record: at even pace, and never beyond the reach. */
 static double kept_of(const struct learn_stage *own, const double *z, size_t d)
 {
     double sizes = 0;

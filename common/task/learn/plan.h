@@ -10,7 +10,7 @@
 struct learn_prospect {
     bool gaussian;
     double d;
-    double units;  /* records over how many of them one unit moves: so many units at least */
+    double units;  /* records over how many of them one unit moves: at least this many units */
     double noises; /* agents that add noise of their own */
     double epsilon;
     double rho;

@@ -115,7 +115,7 @@ static inline size_t learn_own_columns(const struct learn_stage *own)
                            : own->tune.feature_count;
 }
 
-/** Returns the norm to which a look at sums clips a record's columns, so many of which its site looks at: of some six in ten
+/** Returns the norm to which a look at sums clips a record's columns, of which its site looks at that many: of some six in ten
  * records of typical tables, the longest. It grows with their number. */
 static inline double learn_reach(const struct learn_stage *own, size_t columns)
 {
@@ -159,7 +159,7 @@ static inline bool learn_is_look(const struct stage *stage, uint32_t within)
     return own->tune.sight != SIGHT_NONE && within < (own->groups_second > 0 ? ROUND_TURNS : 1);
 }
 
-/** Returns the weight of a column's sums in the second look, at so many columns: as in the first, a record moves all of a site's
+/** Returns the weight of a column's sums in the second look, at that many columns: as in the first, a record moves all of a site's
  * columns by 1 at most, less what counts have. */
 static inline double learn_second_sum(const struct stage *stage, size_t columns)
 {

@@ -54,7 +54,7 @@ struct query_group {
 /* Half of the interval of a number of records, by the noise alone. */
 struct query_counted {
     const char *of;  /* "the number of records of a group" */
-    const char *who; /* "a group": which says something from so many records on */
+    const char *who; /* "a group": which says something from this many records on */
     double half;
     const char *row; /* of the question's table */
     enum terms_of column;
