@@ -307,6 +307,6 @@ enum status round_on_experts(struct participant *p, const struct event *event, b
     }
     p->invited_ms =
         event
-            ->now_ms; /* a slot begins with the work, or who sends the experts chooses its length */
+            ->now_ms; /* a slot begins with the work; otherwise the sender of the experts would choose its length */
     return prepare(p, event, effects);
 }

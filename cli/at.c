@@ -113,7 +113,7 @@ enum exit_code run_at_desk(const struct command *command, int count, char **argu
     return run_submit(command, count, argument);
 }
 
-/* The answer to ENROL may be lost, and the token is then spent: enrolled is who is let in under the own key. Both keys are
+/* The answer to ENROL may be lost, and the token is then spent: a site is enrolled once it is let in under its own key. Both keys are
  * tried by turns. */
 static enum exit_code enrol(struct at *at, const struct token *token, struct why *why)
 {

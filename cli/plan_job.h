@@ -130,7 +130,7 @@ struct job_enough {
     bool
         has_floor; /* whether the least that the learner loses was looked for: where more is to be lost than enough */
     double
-        floor; /* of accuracy: with the most records that were tried and next to no noise, on half of the tables */
+        floor; /* of accuracy: with the most records that were tried and hardly any noise, on half of the tables */
     struct job_enough_of records;
     struct job_enough_of agents;
 };

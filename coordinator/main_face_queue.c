@@ -20,7 +20,7 @@ enum {
     PAUSE_FACTOR = 4, /* a server that is slow is asked less often */
     UNASKED_MS = 10000,
     UNTAKEN_MS =
-        2000, /* a file is kept so long for whoever asked for it, who asks at every turn of the port */
+        2000, /* a file is kept so long for the client that asked for it, which asks at every turn of the port */
     END_MS = 2000
 };
 

@@ -22,7 +22,7 @@ enum {
     SILENT_MS = 10000,   /* without a frame, an agent is called silent */
     JOIN_NOTICE_MS = 10000,
     GATHER_MS = 4000,    /* two HELLOs of an agent, as they are by default */
-    MISSING_BYTES = 640, /* names of who is missing, for a line of the log */
+    MISSING_BYTES = 640, /* names of those missing, for a line of the log */
     CANCELLED_BY_BYTES = 128
 };
 
@@ -334,7 +334,7 @@ MUST_USE enum status coordinator_follow(struct coordinator *c, const struct even
 size_t coordinator_rank_of(const struct coordinator *c, const struct member *member);
 /** Returns whether a member is in the roster; among the survivors, once they are named. */
 bool coordinator_is_listed(const struct coordinator *c, const struct member *member);
-/** A roster has been made or taken back: who is not in it is not waited for. */
+/** A roster has been made or taken back: an agent that is not in it is not waited for. */
 void coordinator_mark_unlisted(struct coordinator *c);
 /** The allow-list has changed. Before the survivors are named the round goes on without those who were revoked; a
  * survivor has to come back. */

@@ -35,8 +35,8 @@ enum { LEASE_VERSION = 4 };
     " version bigint NOT NULL, term bigint NOT NULL, holder text NOT NULL,"                        \
     " until timestamptz NOT NULL, guard bigint, " LEASE_GUARD ", least bigint, " LEASE_LEAST
 
-/* Of the row's columns `term` alone is a key. So who takes the lead waits for every statement that has begun with LEASE_HELD,
- * and the other way round; who renews the lease waits for none. A statement that is slow for one job holds up neither the
+/* Of the row's columns `term` alone is a key. So a coordinator that takes the lead waits for every statement that has begun with LEASE_HELD,
+ * and the other way round; one that renews the lease waits for none. A statement that is slow for one job holds up neither the
  * lease nor another job's statements. */
 #define LEASE_KEY                                                                                  \
     " IF to_regclass('hedgerow_lease_term') IS NULL THEN"                                          \

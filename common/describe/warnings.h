@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Who prints the sentences, and how many there were. */
+/* The function that prints the sentences, and how many there were. */
 struct warnings {
     void (*say)(const char *text);
     size_t count;
@@ -36,12 +36,12 @@ MUST_USE enum status warnings_of_label(struct warnings *warnings, FILE *file, co
                                        const struct label *label,
                                        const struct dataset_options *options, struct why *why);
 
-/** Warns of columns, and of a number as label, of which no cell has a meaning, or nine numbers in ten are beyond the job's
+/** Warns of columns, and of a number as label, where no cell has a meaning, or nine numbers in ten are beyond the job's
  * bounds. data: what dataset_read made of the table under this schema. */
 void warnings_of_columns(struct warnings *warnings, const struct dataset *data,
                          const struct schema *schema);
 
-/** Warns of a column of numbers of which a tenth of the cells or more are one number, or that has few different ones: what takes its values
+/** Warns of a column of numbers where a tenth of the cells or more are one number, or that has few different ones: what takes its values
  * to lie smoothly is about others. data: with its cells (schema's keeps_raw). Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status warnings_of_heap(struct warnings *warnings, const struct dataset *data,
                                       const struct schema *schema, size_t column);

@@ -207,7 +207,7 @@ static void tell_spread(struct between *out, const struct given *given, double v
     out->next_high = point_of(&possible, true);
 }
 
-/* Student's t counts k sites, of which noise may leave fewer. Then the interval of what tau^2 may be is the wider one. */
+/* Student's t counts k sites, and noise may leave fewer. Then the interval of what tau^2 may be is the wider one. */
 static void tell_mean(struct between *out, const struct given *given, double variance)
 {
     const struct weighed all = weigh(given, variance);

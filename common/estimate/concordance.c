@@ -14,7 +14,7 @@ static const double pairs_noise_most = 0.2; /* of the pairs */
 static const double pairs_most = 0.16;      /* the same squared, of the pairs that were found */
 static const double length_most = 0.9;      /* an interval that is longer says too little */
 static const double upper_hundredth = 2.3263479;
-/* A group of which a hundredth are shown is found further above the limit one time in twenty, and one time in a thousand. */
+/* A group that is shown one time in a hundred is found further above the limit one time in twenty, and one time in a thousand. */
 static const double near = 1;
 static const double far = 2;
 static const double planned_share = 0.2; /* of the records, with the event */

@@ -131,8 +131,8 @@ uint32_t correlate_plan(const struct correlate_public *known, uint32_t most);
 /** Returns how many parts records were dealt out to up to protocol version 6, whose sums are added up: 1, 8, 16 or 32. */
 size_t correlate_plan_parts(const struct correlate_public *known);
 
-/** Tells half of the length that correlate_pair's interval is expected to have, NAN: none; and the fewest records of which half of
- * such pairs have one. */
+/** Tells half of the length that correlate_pair's interval is expected to have, NAN: none; and the fewest records with which half
+ * of such pairs have one. */
 double correlate_expect(double *records, const struct correlate_public *known, uint32_t fourth);
 
 /** Returns half of the interval of the number of records in which no column is missing, by the noise alone. */

@@ -129,7 +129,7 @@ static double hazard_of(double q, double at_risk, double lost)
     return (low + high) / 2;
 }
 
-/* A tenth of each group or more: where few are left, noise and chance make shares of which nothing follows, and U has little. */
+/* A tenth of each group or more: where few are left, noise and chance make shares that say nothing, and U has little. */
 static bool has_many(const struct rank *rank, size_t interval)
 {
     bool has = true;

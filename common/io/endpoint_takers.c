@@ -1,4 +1,4 @@
-/* Who does not take what it has asked for, while somebody waits for its turn because of others. Time is cut into spans. An agent for which
+/* Peers that do not take what they have asked for, while another waits for its turn because of others. Time is cut into spans. An agent for which
  * something waited in a whole span is to take 64 KiB in it. It is cut where it takes less, and it is itself the cause:
  *
  * - its machine has closed its window, so that nothing can be sent to it;

@@ -30,7 +30,7 @@
  * a larger sum of squares, which is convex. Every round of the pass gets the noise of S. So the pass
  * loses at most sum of d_w epsilon/S <= epsilon with Laplace noise, also adaptively (basic
  * composition), and rho = sum of d_w^2/(2 S^2 sigma^2) <= 1/(2 sigma^2) with Gaussian noise, at every
- * Renyi order: what one charge pays for. A pass of which only some rounds are answered loses less. */
+ * Renyi order: what one charge pays for. A pass loses less if only some of its rounds are answered. */
 
 #ifndef JOB_REACH_H
 #define JOB_REACH_H

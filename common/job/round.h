@@ -120,7 +120,7 @@ enum { ROUND_LONG = 16384 };
  *
  * No value passes its word without noise, and with noise one with a probability below 2^-90: below 2^-40 for any number of a
  * job of 10^6 rounds with 256 answers of 2^20 numbers, and below 2^-36 with 10,000 answers. The same holds of a sum of 4
- * bytes. Long noisy answers whose words would be wider are rounded to 2 bytes where that adds next to nothing to
+ * bytes. Long noisy answers whose words would be wider are rounded to 2 bytes where that adds hardly anything to
  * the noise of any agent (encode_shift). Of masked answers it is 8 bytes, and round_masked_bytes says it.
  */
 struct encode_form round_form(const struct job *job, const struct stage *stage, uint32_t within,

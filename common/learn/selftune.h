@@ -69,7 +69,7 @@ struct selftune {
     uint32_t steps;  /* gradient releases; 1 .. SELFTUNE_STEPS_MAX; 0 after classes' sums */
     double quantile; /* of the clip: standin_clip(); above 0, at most 1 */
     const struct standin *
-        rows; /* borrowed: standin_init() of these numbers, for who steps often; NULL: made each time */
+        rows; /* borrowed: standin_init() of these numbers, for a caller that steps often; NULL: made each time */
     bool bends; /* beside products: a step tries products of white columns: selftune_bend.h */
 };
 

@@ -294,8 +294,8 @@ static double steepness_seen(const struct first *first)
                                              : sqrt(selftune_between(along / 2, 1, fmax(most, 1)));
 }
 
-/* Every column adds to a gradient's norm, so to the clip, and so to the noise on all. A column of which little is to be learned
- * is scaled down: by the root of its Pv over the largest. */
+/* Every column adds to a gradient's norm, so to the clip, and so to the noise on all. A column about which little is to be
+ * learned is scaled down: by the root of its Pv over the largest. */
 static void set_scale(struct selftune_parts *parts, size_t m)
 {
     const size_t row = parts->d + 1;

@@ -1,5 +1,5 @@
 /* selftune_second.h - a second look by other records. The first one tells of all columns. A part of the records has not answered
- * it: these look at the columns alone of which the first leaves most to be learned, less their means as it has told them. So
+ * it: these look only at the columns about which the first look leaves most to be learned, less their means as it has told them. So
  * fewer columns share what the second look may tell, and a class whose share among few records is another by chance does not move
  * the sums by the columns' means. Both looks together are one look, each column's sums weighted by their noise.
  *

@@ -53,7 +53,7 @@ void noise_exponential_floor(const struct noise_exponential *exponential, uint64
  *
  * Fails with STATUS_NO_RANDOM; *above is then false.
  * Cost: some microseconds and GMP's memory; time depends on everything. Call it only when
- * weight <= whole < weight + NOISE_EXPONENTIAL_SLACK and whole is random, which is next to never.
+ * weight <= whole < weight + NOISE_EXPONENTIAL_SLACK and whole is random, which is very rare.
  */
 MUST_USE enum status noise_exponential_above(const struct noise_exponential *exponential,
                                              const struct random *random, uint64_t distance,

@@ -102,7 +102,7 @@ enum status noise_trial_add(const struct noise_geometric *noise, const struct ra
     if (status != STATUS_OK) {
         memset(values, 0, count * sizeof *values); /* part of it may be without noise */
     }
-    bytes_wipe(word, TRIAL_WORDS * trials_largest * sizeof *word); /* who knows the noise knows */
+    bytes_wipe(word, TRIAL_WORDS * trials_largest * sizeof *word); /* the noise would tell */
     bytes_wipe(drawn, trials_largest * sizeof *drawn);             /* the answer */
     return status;
 }

@@ -213,7 +213,7 @@ static void say_least(char why[static LACK_BYTES], char leave[static LACK_BYTES]
     }
 }
 
-/* Of a column of which one category has all there is no test, and nothing that would do. */
+/* If one category of a column has all records there is no test, and nothing that would do. */
 static bool say_one_category(struct query_answer *answer, const struct query *query,
                              const struct hiddens *hiddens)
 {
@@ -229,7 +229,7 @@ static bool say_one_category(struct query_answer *answer, const struct query *qu
     return true;
 }
 
-/* A share, a difference or an odds ratio of rows of which one has nobody: no more epsilon would do. */
+/* A share, a difference or an odds ratio of rows, one of them with nobody: no more epsilon would do. */
 static bool say_no_row(struct query_answer *answer, const struct answering *answering,
                        const struct refused *refused)
 {

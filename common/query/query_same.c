@@ -26,7 +26,7 @@ static uint64_t work_of(uint64_t rows, size_t cells)
     return rows * (cells + WORK_OF_ROW);
 }
 
-/* Whether so much may still be done, and there is something to do. */
+/* Whether this much may still be done, and there is something to do. */
 static bool has_work(uint64_t work, uint64_t rows, size_t cells)
 {
     return rows > 0 && rows <= work / (cells + WORK_OF_ROW);

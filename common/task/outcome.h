@@ -24,7 +24,7 @@ enum { OUTCOME_NAME_BYTES = 128 };
 /* How much of what is past an outcome keeps. */
 enum outcome_history {
     OUTCOME_FORGETS, /* nothing */
-    OUTCOME_SHOWS, /* some rounds of all, evenly spread, and the latest: for who looks while a job runs. No agents, and of a
+    OUTCOME_SHOWS, /* some rounds of all, evenly spread, and the latest: for a reader while a job runs. No agents, and of a
                       round what a losses stage released, or nothing; and the first answers of the latest predict round */
     OUTCOME_KEEPS  /* all */
 };
@@ -194,7 +194,7 @@ MUST_USE enum status outcome_add_experts(struct outcome_expert **added, struct o
 /** Returns the epsilon spent by an agent that has answered the first `rounds` rounds of the job. */
 uint64_t outcome_epsilon_micro(const struct job *job, uint32_t rounds);
 
-/* What an outcome keeps of what is past: for who reads the result, or looks while a job runs. */
+/* What an outcome keeps of what is past: for readers of the result, also while a job runs. */
 
 /** Adds a closed round, which the outcome's other parts know of. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status history_add_round(struct outcome *outcome, const struct job *job,

@@ -190,7 +190,7 @@ MUST_USE enum status terms_noise(struct query_noise *noise, const struct terms_s
 MUST_USE enum status terms_deviation(double *steps, const struct terms_setting *setting,
                                      uint32_t within, struct why *why);
 
-/** Adds a line of which nothing is known yet. Returns NULL without memory. */
+/** Adds a line about which nothing is known yet. Returns NULL without memory. */
 struct terms_line *terms_add_line(struct terms *terms);
 
 /** Adds it, and tells the deviation of the noise as terms_deviation does. line: NULL on failure. Fails likewise, or with

@@ -323,7 +323,7 @@ static enum status allocate(struct pld_run *run, const struct pld_part *part)
     run->count = cells > 1 ? (size_t)cells + 1 : 2;
     if (run->grid.offset + (double)(run->count - 1) * run->grid.step < largest &&
         !pld_run_is_on_grid(part)) {
-        run->count++; /* a loss of next to nothing, above a grid point, is one nonetheless */
+        run->count++; /* a tiny loss above a grid point is a loss nonetheless */
     }
     run->log_mass = calloc(run->count, sizeof run->log_mass[0]);
     run->spread = calloc(run->count, sizeof run->spread[0]);

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#define SHORTENED_LEAST 1.05 /* of which it is worth to tell */
+#define SHORTENED_LEAST 1.05 /* that is worth telling */
 #define NOTHING         2.0  /* no accuracy differs by that much */
 #define TOO_LONG        3.0
 #define PERCENT         100.0

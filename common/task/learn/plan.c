@@ -59,8 +59,8 @@ static const double share_counts_most = 0.2;
  * another, and one whose classes have other shares than those of all is not alone. */
 #define SITES_OF_GROUP 2
 
-/* Two sets of sites look, the second at some of the columns, from this many columns on. The second look pays where most columns tell next
- * to nothing, and the more columns there are, the more likely that is. With 57, 60, 64 and 67 columns four real tables gain by it up
+/* Two sets of sites look, the second at some of the columns, from this many columns on. The second look pays where most columns tell
+ * hardly anything, and the more columns there are, the more likely that is. With 57, 60, 64 and 67 columns four real tables gain by it up
  * to four points; with 34 one loses four. Made-up tables have columns that all tell something.
  * On flchain with 60 columns of noise one look loses 3 points. No test: fewer columns. */
 #define SECOND_COLUMNS 40
