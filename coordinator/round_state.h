@@ -78,8 +78,8 @@ struct kept_masks {
     bool settled;
 };
 
-/* How fast large things go out to all: TELL_BYTES_MAX of them in TELL_MS, so that what the transport has to hold is not
- * all agents' at once. */
+/* How fast large things go out to all: TELL_BYTES_MAX of them in TELL_MS, so that the transport never holds the
+ * messages to all agents at once. */
 enum {
     TELL_MS = 100,
     TELL_BYTES_MAX = 32 << 20,
@@ -150,7 +150,7 @@ struct coordinator {
     int64_t told_ms; /* of coordinator_tell_joining: when, and what */
     size_t told_ready;
     bool told_greeting;
-    int64_t started_ms; /* when recovery was over: nobody was heard before */
+    int64_t started_ms; /* when recovery was over: no agent was heard before */
     size_t told_refusing;
     int64_t refused_until_ms; /* when a job that too many decline fails; INT64_MAX: it is none */
     int64_t told_until_ms;
@@ -200,12 +200,12 @@ MUST_USE enum status coordinator_on_start(struct coordinator *c, const struct ev
 struct artifact coordinator_input_of(const struct coordinator *c);
 /** Returns whether agents share the open round out: round_groups. */
 bool coordinator_shares_out(const struct coordinator *c);
-/** While enough are ready for the job's first round: returns whether it waits a moment longer, for all who are about to come. It does
+/** Once enough agents are ready for the job's first round: returns whether it waits a moment longer, for those that are about to come. It does
  * where the round is shared out: then they get the slots that they would have in any order of coming, as after a restart. */
 bool coordinator_gathers(struct coordinator *c, int64_t now_ms);
-/** Opens the next round, with `time` left, and invites those who are ready. */
 /** Sets room aside for the round's sum, in the width that its answers have. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status coordinator_begin_sum(struct coordinator *c);
+/** Opens the next round, which has left_ms, and invites those that are ready. */
 MUST_USE enum status coordinator_open(struct coordinator *c, int64_t now_ms, int64_t left_ms,
                                       struct effects *effects);
 
@@ -214,7 +214,7 @@ MUST_USE enum status coordinator_invite(struct coordinator *c, struct member *me
 
 /* round_tell.c */
 
-/** Marks those who are to be told: every present member of the latest round's release; who is ready, of the open round. */
+/** Marks those to be told: of the latest round's release every present member, of the open round those that are ready. */
 void coordinator_tell_all(struct coordinator *c, enum telling what);
 /** Invites one that has come back to the open round, or marks it where that is beyond the pace of invitations. */
 MUST_USE enum status coordinator_tell_again(struct coordinator *c, struct member *member,
