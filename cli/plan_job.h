@@ -195,7 +195,7 @@ enum { PLAN_LINK_MBIT = 100, PLAN_TRIP_MS = 50 };
  * round trip, and so fast a line at the coordinator, which all share: without what each site computes from its records. */
 double job_plan_round_s(const struct job_plan *plan, size_t stage, double link_mbit);
 
-/** Prints what is to be said below the table of trusts: how its times are reckoned, where plans differ, and who is trusted. */
+/** Prints what is to be said below the table of trusts: how its times are computed, where plans differ, and who is trusted. */
 void job_answer_print_trusted(const struct job_answer *answer);
 
 /** Returns about how much memory the coordinator takes, work_of_coordinator(), with no other agents connected. */

@@ -212,7 +212,7 @@ static void see(void *self)
     seen->led = seen->collect->led == NULL || seen->collect->led(seen->collect->led_self);
 }
 
-/* Whoever leads may have set the job aside: its agents are to be free for others. */
+/* The leader may have set the job aside: its agents are to be free for others. */
 static bool is_left(struct collect *collect, const struct seen *seen)
 {
     const int64_t now_ms = clock_now_ms();

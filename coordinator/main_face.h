@@ -121,7 +121,7 @@ struct coordinator_view face_look(const struct face_run *run);
  * where there is no queue. */
 struct face_run *face_running(struct face *face, uint32_t number);
 
-/** Returns the job that the page tells of to whoever has picked none: of those that run, the one with the newest record, and one
+/** Returns the job that the page shows to a reader who has picked none: of those that run, the one with the newest record, and one
  * that has released a round before one that waits for its first. It stays with a job for FACE_STAY_MS: two that run at the same
  * time do not take turns. NULL: none runs. */
 struct face_run *face_shown(struct face *face);

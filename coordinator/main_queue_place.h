@@ -38,7 +38,7 @@ void queue_part_beside(struct office *office);
 /** Whether another one leads by now, or may. */
 bool queue_is_lost(const struct office *office);
 
-/* Of a queue in a database, which alone has collectors (coordinator/main_collect.h). */
+/* For a queue in a database, which alone has collectors (coordinator/main_collect.h). */
 
 /** From now on queue_list and what is followed are a collector's: the jobs that the leader runs, and no others. */
 void queue_collect(const struct office *office);

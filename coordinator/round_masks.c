@@ -39,7 +39,7 @@ size_t coordinator_least(const struct coordinator *c)
     return opens_at > least ? opens_at : least;
 }
 
-/* Whoever is not admitted is written to no more. */
+/* Nothing more is sent to a site that is not admitted. */
 static enum status send_leg(const struct coordinator *c, const struct member *member,
                             enum message_kind kind, struct slice payload, struct effects *effects)
 {

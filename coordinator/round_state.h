@@ -67,7 +67,7 @@ enum {
 /* clang-format on */
 enum phase { PHASE_STATES(STATE_NAME) PHASE_COUNT };
 
-/* Of a masked round, as the journal has it. */
+/* For a masked round, as the journal has it. */
 struct kept_masks {
     uint8_t *roster; /* (size) packed, owned; NULL: there is none */
     size_t size;
@@ -365,7 +365,7 @@ bool coordinator_waits_for_people(struct coordinator *c, int64_t now_ms);
 bool coordinator_is_refused(struct coordinator *c, int64_t now_ms);
 /** Returns when one that is present without having been ready is waited for no longer; INT64_MAX. */
 int64_t coordinator_settles_ms(const struct coordinator *c);
-/** Returns when a transfer gives way to whoever waits, if nothing more comes of it. */
+/** Returns when a transfer gives way to an agent that waits, if nothing more comes of it. */
 int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct staging *staging);
 /** Returns until when an answer is asked for no more pieces, as another one comes: aggregate_holds_until_ms, and never beyond the half
  * of its turn, so that waiting costs nobody its place. INT64_MIN: it is asked. */
@@ -398,7 +398,7 @@ MUST_USE enum status coordinator_on_worked(struct coordinator *c, struct effects
 void coordinator_free_work(struct coordinator *c);
 MUST_USE enum status coordinator_on_committed(struct coordinator *c, const struct event *event,
                                               struct effects *effects);
-/** Of an update stage's states the journal needs the latest alone: notes the one before it as stale. holds:
+/** The journal needs only the latest of an update stage's states: notes the one before it as stale. holds:
  * whether the journal still holds this record's state. */
 MUST_USE enum status coordinator_keep_state(struct coordinator *c, uint64_t sequence, bool holds);
 MUST_USE enum status coordinator_release(struct coordinator *c, struct member *member,

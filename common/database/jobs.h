@@ -109,7 +109,7 @@ MUST_USE enum status jobs_find(struct jobs *jobs, uint32_t *number, size_t *open
 MUST_USE enum status jobs_cancel(struct jobs *jobs, uint32_t number, const char *line,
                                  struct why *why);
 
-/** Tell what changes with a job: two numbers for its row and its journal. Of a job that is not there both are 0. */
+/** Tell what changes with a job: two numbers for its row and its journal. For a job that is not there both are 0. */
 MUST_USE enum status jobs_stamp(struct jobs *jobs, int64_t stamp[static 2], uint32_t number,
                                 struct why *why);
 

@@ -1,4 +1,4 @@
-/* warnings.h - cells that a job can make nothing of, told to whoever holds them: a label in another
+/* warnings.h - cells that a job can make nothing of, told to their holder: a label in another
  * spelling, a column in another unit. For a screen alone: no log, frame or exit code says any of it. */
 
 #ifndef DESCRIBE_WARNINGS_H
@@ -29,7 +29,7 @@ struct warnings {
  * options   in      as dataset_read
  *
  * Fails with STATUS_INVALID (the header line lacks the label's column), STATUS_IO, STATUS_NO_MEMORY.
- * Privacy: counts over records. Of a cell it shows the line, and the text only where it is another spelling of
+ * Privacy: counts over records. For a cell it shows the line, and the text only where it is another spelling of
  * one of the label's own texts ("1.0" for "1", "Yes" for "yes").
  */
 MUST_USE enum status warnings_of_label(struct warnings *warnings, FILE *file, const char *name,

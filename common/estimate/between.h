@@ -97,7 +97,7 @@ void between_hazards(struct between_site *out, const struct survival_cells *site
  * coefficient is given by site with this much of the doubt that a regression alone is allowed, as if its slopes were 0: regress_choice. */
 #define BETWEEN_DOUBT_MOST 0.35
 
-/** Return half of one site's interval to expect, NAN: not given. Of the odds ratio's logarithm, of a table whose cells are alike, m
+/** Return half of one site's interval to expect, NAN: not given. For the odds ratio's logarithm, of a table whose cells are alike, m
  * cells with the one of the records that are in none; and of the hazard ratio's, where half of each group die. */
 double between_expect_odds(double records, size_t m, double variance);
 double between_expect_hazards(const struct survival_public *known, size_t intervals);

@@ -74,7 +74,7 @@ static uint64_t farthest(const struct apart *apart, uint64_t columns)
     return most;
 }
 
-/* The sizes are 4, 4, 2, 4 and 2 of a pair, 1 and 1 of a column. Of one that differs the first, or the second, and the third and
+/* The sizes are 4, 4, 2, 4 and 2 of a pair, 1 and 1 of a column. For one that differs the first, or the second, and the third and
  * fifth of the pair are odd; of both the first two. */
 uint64_t correlate_fourth_moves(size_t columns)
 {

@@ -14,7 +14,7 @@
  *           records may make
  *   else    a bound that holds for every distribution on the ranges. With x, y the columns in standard deviations the
  *           variance of r is E psi^2 / n, psi = x y - r (x^2 + y^2)/2, and E psi^2 <= max |psi| E |psi| <= max |psi| (1 - r^2):
- *           psi is (1 - r^2)/2 times the difference of two squares of mean 1. Of two columns of two values it is known.
+ *           psi is (1 - r^2)/2 times the difference of two squares of mean 1. For two columns of two values it is known.
  *
  * The bound also serves with W > 0, where it is less. docs/STUDY.md says why this is added. Where W is at most the deviation of a
  * cell's noise, e is at most 1.24 v for columns of mean 0.

@@ -113,7 +113,7 @@ void correlate_fill(double *cell, const struct correlate_like *like, uint32_t fo
     }
 }
 
-/* Of two normal variables the smaller one is that much below the mean, on average; unit: their deviations. */
+/* For two normal variables the smaller one is that much below the mean, on average; unit: their deviations. */
 static const double smaller_of_two = 0.5641895835477563;
 
 /* The pair of columns of a plan: what correlate_pair is expected to make of it, by sums as they are in the mean. Noise makes one

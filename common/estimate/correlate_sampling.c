@@ -137,7 +137,7 @@ struct inversion {
         *two; /* NULL, or the table that tells the sampling error at each place */
 };
 
-/* Of two values the sampling error at rho is that of the table with this correlation. That at r says too little where few records have
+/* For two values the sampling error at rho is that of the table with this correlation. That at r says too little where few records have
  * both of two rare values: where none was found, it says that hardly any can be. */
 static double sampling_at(const struct inversion *inversion, double rho)
 {

@@ -36,7 +36,7 @@ struct estimate crosstab_difference(const struct crosstab_cells *cells);
  * cell is not above 0. */
 struct estimate crosstab_odds_ratio(const struct crosstab_cells *cells);
 
-/* Of a table whose cells are alike: halves of intervals, NAN where not given, and the fewest records of a row that has them. */
+/* For a table whose cells are alike: halves of intervals, NAN where not given, and the fewest records of a row that has them. */
 struct crosstab_expected {
     double share;
     double row;

@@ -16,11 +16,11 @@
  * coefficients are then those of the best model with these weights. The second is exact, as the noise's variance is public.
  *
  * A coefficient is a quotient of two noisy sums. So its interval is wider by 1/sqrt(1 - z^2 r^2), r the noise's deviation of
- * (H^-1)_jj over it: Fieller's, but for the distance of its middle from the estimate. Of hazards and counts it is wider by the square
+ * (H^-1)_jj over it: Fieller's, but for the distance of its middle from the estimate. For hazards and counts it is wider by the square
  * of that, as what is shown near the limit is what noise made larger; r has the noise of the sum of counts, too.
  *
  * A number is known by its level alone, and counts by the mean of its values there, as regress_place.c tells it. What levels leave
- * open of that, and the noise of the covariances that it hangs on, are part of the interval. A coefficient is given where the noise
+ * open of that, and the noise of the covariances that it depends on, are part of the interval. A coefficient is given where the noise
  * of H leaves it meaning: its deviation of (H^-1)_jj is below 0.3 of it. Also where that of a level's records is below 0.15 of an
  * even level's, of a category's 0.25, and of the sum of counts 0.15; where events, and records without, are above 1.5 deviations of
  * their noise; where no number's values lie within less than 0.12 of its range (their deviation); and where a number's levels are those
@@ -169,7 +169,7 @@ struct regress_fit {
  *
  * Two things are left out, and their records count for nothing: a category whose records are not above 2 deviations of their noise,
  * where a third of an even one would be; and of a predictor of which one level alone has records above 3 deviations, the others.
- * Of hazards an interval is left out likewise whose events are not above 3 deviations, where a third of the largest's would be.
+ * For hazards an interval is left out likewise whose events are not above 3 deviations, where a third of the largest's would be.
  * The other coefficients are those of the other records.
  *
  * Keeps cells. Sources: McCullagh and Nelder 1989; Prentice and Gloeckler 1978 (grouped hazards). Deviation: as many leave
@@ -250,7 +250,7 @@ double regress_fewest(const struct regress_design *design, size_t predictor, dou
 double regress_fewest_of_sum(const struct regress_design *design, const double *weight,
                              double variance, double doubt);
 
-/** Sets a number's values: the middles of levels that are even over [-1, 1]. Of one that takes few values, levels become as many as these
+/** Sets a number's values: the middles of levels that are even over [-1, 1]. For one that takes few values, levels become as many as these
  * at most, have about as many each, and their values are these values' means. */
 void regress_set_even(struct regress_predictor *predictor);
 

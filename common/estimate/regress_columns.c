@@ -78,7 +78,7 @@ static void sum_columns(struct regress_columns *out, double *noise,
     }
 }
 
-/* Of values in place of levels' means, less what noise may have made of them. */
+/* For values in place of levels' means, less what noise may have made of them. */
 static void mend_columns(struct regress_columns *columns, const double *noise,
                          const struct regress_fit *fit, const struct regress_density *density)
 {

@@ -52,7 +52,7 @@ double regress_density_mean(double *variance, const struct regress_density *dens
 double regress_by_shape(const struct regress_fit *fit, const double *weight, const double *a,
                         double variance);
 
-/** Writes how far a figure w'b is moved by a record more at each point, as it moves the covariances that values hang on: by (points).
+/** Writes how far a figure w'b is moved by a record more at each point, as it moves the covariances that values depend on: by (points).
  * a: as above */
 void regress_by_covariance(double *by, const struct regress_fit *fit, const double *a);
 

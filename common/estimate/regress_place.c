@@ -95,7 +95,7 @@ static void set_noise(struct regress_shape *shape, const struct regress_predicto
     shape->is_hidden = predictor->is_number && !(shape->noise < 1);
 }
 
-/* Levels do not tell how far apart values are that lie so close together, and the other slopes hang on it. */
+/* Levels do not tell how far apart values are that lie so close together, and the other slopes depend on it. */
 static void leave_all_out(struct regress_fit *fit, size_t narrow)
 {
     fit->narrow = narrow;
@@ -154,7 +154,7 @@ static bool has_hole(const struct regress_levels *level, size_t levels)
     return has;
 }
 
-/* The others' slopes hardly hang on where this one's values lie: beside such a column they held in 0.92 or more (docs/STUDY.md). */
+/* The others' slopes hardly depend on where this one's values lie: beside such a column they held in 0.92 or more (docs/STUDY.md). */
 static void leave_jumping_out(struct regress_fit *fit, size_t predictor)
 {
     const struct regress_design *design = fit->cells->design;

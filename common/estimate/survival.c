@@ -16,7 +16,7 @@ static const double *cells_of(const struct survival_cells *cells, size_t group)
     return cells->cell + group * (2 * cells->intervals + 1);
 }
 
-/* Of a figure of one group's cells. */
+/* For a figure of one group's cells. */
 static double variance_of(const struct survival_cells *cells, const double *by)
 {
     const double weighed = survival_weigh(cells, by);

@@ -31,7 +31,7 @@ enum {
     SURVIVAL_RELEASED_MAX = SURVIVAL_CELLS_MAX + SURVIVAL_GROUPS_MAX * (SURVIVAL_INTERVALS_MAX + 1)
 };
 
-/* Of a point: more deaths so far, and more of their noise's deviations. */
+/* For a point: more deaths so far, and more of their noise's deviations. */
 #define SURVIVAL_DEATHS_LEAST             10.0
 #define SURVIVAL_DEATHS_OVER_NOISE        2.0
 
@@ -208,7 +208,7 @@ double survival_smallest_median(const struct survival_public *known, size_t inte
  * those of censored ones. */
 struct survival_expected survival_expect(const struct survival_public *known, size_t intervals);
 
-/* Of a group that is smaller than the others, as survival_expected has them; NAN: not given. */
+/* For a group that is smaller than the others, as survival_expected has them; NAN: not given. */
 struct survival_small {
     double survival;
     double band;

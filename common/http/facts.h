@@ -60,7 +60,7 @@ void facts_set_state(struct facts *facts, size_t row, const char *const *name, s
 char *facts_metrics(const struct facts *facts);
 
 /** Returns them as a JSON object, malloc'd: "facts" has a number for a family without labels and a list of rows for
- * one with labels (null: infinite), "help" the tables' sentences. Of a table with families `of_job`, "jobs" has the facts
+ * one with labels (null: infinite), "help" the tables' sentences. For a table with families `of_job`, "jobs" has the facts
  * of each job with a number, without its lists, and "shown" the number of the one that is in "facts", or null. NULL without
  * memory. */
 char *facts_json(const struct facts *facts);

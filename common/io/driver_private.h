@@ -115,7 +115,7 @@ MUST_USE enum status driver_write_now(const struct journal *journal, uint64_t *s
 /** Has one performed later, behind those of its lane that are to be. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status driver_write_later(struct lane *lane, const struct effect *effect);
 
-/** One was performed, status says how: tells whoever watches the journal, and logs a failure. Returns status. */
+/** One was performed, status says how: tells the journal's watcher, and logs a failure. Returns status. */
 MUST_USE enum status driver_note_written(struct driver *driver, struct lane *lane,
                                          const struct effect *effect, enum status status);
 

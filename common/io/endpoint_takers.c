@@ -4,7 +4,7 @@
  * - its machine has closed its window, so that nothing can be sent to it;
  * - or it took less than a quarter of what half of those took that had something waiting as long, in two spans in a row: on a
  *   crowded link one may get nothing for a while;
- * - or it took less than 64 KiB in eight spans in a row, whoever is the cause.
+ * - or it took less than 64 KiB in eight spans in a row, whatever the cause.
  *
  * Where the coordinator's own link is what is narrow, the windows are open, and all take little alike: nobody is cut. */
 

@@ -19,7 +19,7 @@ typedef enum status journal_visit(void *self, uint64_t sequence, struct slice bo
 struct journal {
     void *self;
 
-    /* A write waits for a server: whoever must not wait calls append, append_known, forget and wipe on a thread, one at a time,
+    /* A write waits for a server: a program that must not wait calls append, append_known, forget and wipe on a thread, one at a time,
      * and nothing else meanwhile. */
     bool waits;
 
@@ -51,7 +51,7 @@ struct journal {
      * nothing. Fails like append. */
     enum status (*forget)(void *self, uint64_t sequence);
 
-    /** Drops what was forgotten and waits for the next append. Whoever goes on calls it now and then, so that nothing waits long
+    /** Drops what was forgotten and waits for the next append. A program that goes on calls it now and then, so that nothing waits long
      * where no append follows. NULL: nothing ever waits. Fails like append. */
     enum status (*settle)(void *self);
 

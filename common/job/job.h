@@ -122,7 +122,7 @@ struct job {
     uint32_t patience_ms;      /* how much longer it stays open below cohort_min answers */
     uint32_t join_deadline_ms; /* of the first round: until cohort_min agents are ready */
     char (*agent)
-        [JOB_AGENT_BYTES]; /* (agent_count) whom the job asks, sorted, owned; none: whoever is admitted */
+        [JOB_AGENT_BYTES]; /* (agent_count) whom the job asks, sorted, owned; none: every admitted agent */
     size_t agent_count;
     struct stage *stage; /* (stage_count), owned */
     size_t stage_count;

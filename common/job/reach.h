@@ -74,7 +74,7 @@ uint32_t reach_passes(const struct job *job, const struct stage *stage, uint32_t
  * one pass name different rows.
  *
  * round  in   of the job
- * pass   out  the job's round that the pass begins with, of turns with the highest bit; whoever charges makes charge.pass, which is
+ * pass   out  the job's round that the pass begins with, of turns with the highest bit; the charging code makes charge.pass, which is
  *             none here, of it
  */
 struct charge reach_charge(const struct job *job, uint32_t round, uint64_t record_count,

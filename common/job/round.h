@@ -70,7 +70,7 @@ struct round_groups {
 struct round_groups round_groups(const struct stage *stage, uint32_t within);
 
 /* Where agents take turns (stage->turns) each looks at its records in one of two rounds; in the other its answer is public: no group
- * has it. Of that many agents that follow one another it is the second round's turn for two. */
+ * has it. Among that many agents that follow one another, two take the second round. */
 enum { ROUND_TURNS = 2, ROUND_TURN_SLOTS = 5 };
 #define ROUND_FIRST_TURN 0.6 /* of the agents, about */
 
@@ -121,7 +121,7 @@ enum { ROUND_LONG = 16384 };
  * No value passes its word without noise, and with noise one with a probability below 2^-90: below 2^-40 for any number of a
  * job of 10^6 rounds with 256 answers of 2^20 numbers, and below 2^-36 with 10,000 answers. The same holds of a sum of 4
  * bytes. Long noisy answers whose words would be wider are rounded to 2 bytes where that adds hardly anything to
- * the noise of any agent (encode_shift). Of masked answers it is 8 bytes, and round_masked_bytes says it.
+ * the noise of any agent (encode_shift). For masked answers it is 8 bytes, and round_masked_bytes says it.
  */
 struct encode_form round_form(const struct job *job, const struct stage *stage, uint32_t within,
                               size_t expert_count, size_t agents);

@@ -22,7 +22,7 @@ struct csv; /* one pass over one file */
  * file       in  keeps; open for reading, at its start; the caller closes it
  * name       in  keeps; how messages call the file
  * separator  in  what stands between two fields: ',' or ';' or '\t'; 0: what stands in the first line
- *                most often (csv_likely_separator), for whoever holds the table and says nothing
+ *                most often (csv_likely_separator), where the table's holder says nothing
  *
  * Fails with STATUS_NO_MEMORY.
  */

@@ -131,14 +131,14 @@ struct selftune_look {
     double kept_deviation;  /* the same for each of the others */
     double sum_deviation;
     double product_deviation;
-    /* Of classes, whose columns may be told of by some of the records alone, and are scaled to all; NULL: 1. */
+    /* For classes, whose columns may be told of by some of the records alone, and are scaled to all; NULL: 1. */
     const double *
         factor; /* (d) of how many times the deviation the noise on its sums is; HUGE_VAL: none has told of it */
     const double *part; /* (d) the share of the records that have */
 };
 
 /**
- * Takes the look: mu, W, V, Pv, the clip. Of two classes beside products V has but the intercept.
+ * Takes the look: mu, W, V, Pv, the clip. For two classes beside products V has but the intercept.
  *
  * state  in/out  (selftune_state_count) of finite numbers
  *

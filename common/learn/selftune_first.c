@@ -1,5 +1,5 @@
 /* selftune_first.c - the first model, from the sums of each class that a look releases: a linear discriminant of the columns
- * that the look has whitened, each of its numbers shrunken by its noise. Of two classes a look at products has none, as there
+ * that the look has whitened, each of its numbers shrunken by its noise. For two classes a look at products has none, as there
  * the first step is a better use of epsilon: their first model has but an intercept.
  *
  * After products of several classes it is that of normal classes with one covariance (Fisher 1936). W whitens the columns of all records, so
@@ -153,7 +153,7 @@ static enum status look_within(struct first *first)
     return status;
 }
 
-/* Of products: how much lower a class's intercept is for its mean's distance from that of all, twice: of two classes for both,
+/* For products: how much lower a class's intercept is for its mean's distance from that of all, twice: of two classes for both,
  * each with its sign. `before` is A (m, d). */
 static void lower(struct first *first, const double *before)
 {
@@ -258,7 +258,7 @@ static void set_models(struct first *first)
     }
 }
 
-/* Of two classes the logarithm of their ratio, else each class's, less their mean. Classes whose model is long start lower, as in a
+/* For two classes the logarithm of their ratio, else each class's, less their mean. Classes whose model is long start lower, as in a
  * discriminant of normal classes: of several, by half of what the models' squared lengths say where the columns' variances are not
  * known. */
 static void set_intercepts(struct first *first)

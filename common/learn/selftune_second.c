@@ -78,7 +78,7 @@ static int by_unsure(const void *a, const void *b)
     return x->unsure > y->unsure ? -1 : x->unsure < y->unsure ? 1 : x->number < y->number ? -1 : 1;
 }
 
-/* How many of the columns, the least sure ones first, a second look should have. Of a number that has yet the variance v a look with
+/* How many of the columns, the least sure ones first, a second look should have. For a number that has yet the variance v a look with
  * noise s^2 tells v^2/(v + s^2), in expectation. */
 static size_t best_count(const struct column *column, size_t d, size_t outputs, double contrast,
                          const struct selftune_second *second)

@@ -35,7 +35,7 @@ struct masks_terms {
     enum masks_width width;
 };
 
-/* Of one site for one round. */
+/* For one site for one round. */
 struct masks_keys {
     char name[MASKS_NAME_BYTES]; /* zeros behind its end */
     struct digest signing_key;

@@ -14,8 +14,7 @@
 
 enum { NOISE_EXPONENTIAL_BITS = 62, NOISE_EXPONENTIAL_SLACK = 8 };
 
-/* Prepared for one eta = numerator / denominator; public parameters only. Whoever fills it is
- * noise_exponential_init. */
+/* Prepared for one eta = numerator / denominator; public parameters only. noise_exponential_init fills it. */
 struct noise_exponential {
     uint64_t numerator;
     uint128 denominator;

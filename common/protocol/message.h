@@ -97,7 +97,7 @@ struct message {
             uint64_t bytes;
             uint32_t records; /* that it looks at, where the job says a share; else 0 */
             uint32_t
-                shift; /* its words count steps of 2^shift of the grid's: whoever reads other steps refuses it */
+                shift; /* its words count steps of 2^shift of the grid's: a reader that has other steps refuses it */
         } offer;
         struct {
             struct digest job;

@@ -104,7 +104,7 @@ static const double rounding = 1 + 1e-9;
 
 #define SINGULAR 0.01 /* below this many roots of the draws the formula below is not used */
 
-/* Of more draws than are summed term by term: Lugannani and Rice's saddlepoint formula (1980, Adv. Appl. Prob. 12), whose
+/* For more draws than are summed term by term: Lugannani and Rice's saddlepoint formula (1980, Adv. Appl. Prob. 12), whose
  * error is far below a part in n here (tests/unit/common/query/test_tail.c compares it with the sum); this much is added.
  * Where the formula is singular a half stands for it. */
 static double laplace_upper_of_many(uint32_t n, double x)

@@ -201,7 +201,7 @@ bool query_has_note(const struct query *query, struct why *note);
  *            where score, time or group is missing, the time is below 0, or the where leaves the record out.
  * correlate  laid out as estimate/correlate.h says: the number over its public range as the schema maps it to [-1, 1], clamped,
  *            rounded to 2^-24 and the products to the grid; of a column of two categories -1 and 1. Nothing where a column is
- *            missing or the where leaves the record out. Of a job that protocol version 6 has begun, in the part of the record's place.
+ *            missing or the where leaves the record out. For a job that protocol version 6 has begun, in the part of the record's place.
  * pca        as a correlate without fourth moments.
  * regress    2^b in the cells of one point (query_regress.c), laid out as estimate/regress.h says: in that of its event or
  *            interval; a number that is explained is clamped, and split as in a table1 between the two levels around it. A number behind

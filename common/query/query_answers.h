@@ -114,7 +114,7 @@ struct table1 {
 };
 void table1_set_blocks(struct table1 *table);
 
-/** Of answers in a table: how many columns it has, the groups and all of them together; an answer's place and name; and its
+/** For answers in a table: how many columns it has, the groups and all of them together; an answer's place and name; and its
  * figures, with what would do where it is not given. */
 size_t table_columns(const struct query *query);
 const char *table_group(const struct query *query, size_t group);

@@ -259,7 +259,7 @@ void regress_slope_of(struct regress_slope *out, const struct query *query,
     out->unit = outcome_unit(query) / half;
 }
 
-/* Of a coefficient that is given: which levels it is from, and which intervals of time tell nothing. */
+/* For a coefficient that is given: which levels it is from, and which intervals of time tell nothing. */
 static void say_what_it_is_of(struct query_answer *answer, size_t count,
                               const struct telling *telling, size_t index)
 {

@@ -25,7 +25,7 @@ static bool hides_in_table(const double cell[4], double variance)
     return out;
 }
 
-/* Of a mean and a median its group; of what a group has more, and of the hazard ratio, the first one too. */
+/* For a mean and a median its group; of what a group has more, and of the hazard ratio, the first one too. */
 static bool hides_in_curve(const struct survival_cells *curve, size_t effect)
 {
     const size_t groups = curve->groups;

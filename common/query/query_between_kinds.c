@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of each group the mean; of each but the first what it has more, and the hazards' ratio; of each the median. */
+/* For each group the mean; of each but the first what it has more, and the hazards' ratio; of each the median. */
 size_t survival_effects(const struct query *query)
 {
     return 4 * query_groups(query) - 2;

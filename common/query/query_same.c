@@ -47,7 +47,7 @@ static uint64_t print_of_edges(const struct query_variable *variable)
     return print;
 }
 
-/* Of a logistic regress `death` and `death == 1` may be the same: what decides is what records add. */
+/* For a logistic regress `death` and `death == 1` may be the same: what decides is what records add. */
 static uint64_t print_of_words(const struct query *query)
 {
     const bool has_column = query->kind != QUERY_REGRESS || query->family != REGRESS_LOGISTIC;
@@ -222,7 +222,7 @@ static enum status try_all(enum tried *out, const struct query *a, const struct 
     return status;
 }
 
-/* Of a question whose records are in one cell at most: returns which it is, of the first `cells`; else `cells`. */
+/* For a question whose records are in one cell at most: returns which it is, of the first `cells`; else `cells`. */
 static size_t place_of(const struct sums *sums, size_t cells)
 {
     size_t place = 0;

@@ -146,7 +146,7 @@ struct outcome {
 /** Starts empty. The job is borrowed by each call, not kept. */
 void outcome_init(struct outcome *outcome, const struct job *job, enum outcome_history history);
 
-/* Of a site in a round that sites share out, by the round before. */
+/* For a site in a round that sites share out, by the round before. */
 enum outcome_turn {
     OUTCOME_TURN_NOW,  /* it was away: *place is its own among these, by name */
     OUTCOME_TURN_OVER, /* it took part, and has looked where sites look by turns: *place is its own among all who took part */

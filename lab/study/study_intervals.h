@@ -249,7 +249,7 @@ struct intervals_width intervals_together(const struct intervals_width *width, s
 double intervals_over_exact(const struct intervals_width *width);
 double intervals_over_true(const struct intervals_width *width);
 
-/** Takes a setting's width over that of the true cells, if nine in ten of what was asked are shown. Of a short run it is the least that
+/** Takes a setting's width over that of the true cells, if nine in ten of what was asked are shown. For a short run it is the least that
  * chance leaves possible, four standard errors less. */
 void intervals_take_width(struct intervals_told *told, size_t claim,
                           const struct intervals_width *width, size_t asked);

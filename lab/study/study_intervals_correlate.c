@@ -373,7 +373,7 @@ static double half_of(const struct intervals_width *width)
     return width->released / (double)width->count / 2;
 }
 
-/* Of each of these pairs: 0.951, 0.949. */
+/* For each of these pairs: 0.951, 0.949. */
 static void tell_shares(struct intervals_told *told, size_t column, const char *words,
                         const struct intervals_rate *rate)
 {

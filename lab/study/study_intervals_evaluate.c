@@ -56,7 +56,7 @@ static double share_of_event(const struct design *design, bool event)
     return event ? design->event_share : 1 - design->event_share;
 }
 
-/* Of a record of the group and class to be in a level: what lies beyond the range is in its last. */
+/* For a record of the group and class to be in a level: what lies beyond the range is in its last. */
 static double chance(const struct design *design, size_t group, bool event, size_t level,
                      size_t levels)
 {
@@ -72,7 +72,7 @@ static double odds_of(size_t band)
     return (double)band / (double)(EVALUATE_BANDS - band);
 }
 
-/* Of a score that is clamped to 0 .. 1. */
+/* For a score that is clamped to 0 .. 1. */
 static double mean_score(const struct design *design, size_t group, bool event)
 {
     enum { FINE = 4000 };

@@ -256,7 +256,7 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     return status;
 }
 
-/* Of more than two groups. They take long: a short run has what noise each site has at one epsilon. */
+/* For more than two groups. They take long: a short run has what noise each site has at one epsilon. */
 static bool groups_at(struct intervals_setting *out, const struct study_request *request,
                       size_t *at)
 {

@@ -1,6 +1,6 @@
 /* What a learn stage says of itself. The expected loss is rehearsed once, as the first round closes: with the agents that have
- * answered, on the made-up tables of `plan job`. It stands in the journal behind the learner's state, so that whoever reads
- * the journal says the same, on any machine and without rehearsing again. */
+ * answered, on the made-up tables of `plan job`. It stands in the journal behind the learner's state, so that every reader
+ * of the journal says the same, on any machine and without rehearsing again. */
 
 #include "base/bytes.h"
 #include "job/terms.h"
@@ -120,7 +120,7 @@ static enum status describe_share(struct outcome_round *round, const struct job 
                               part * (double)stage->epsilon_micro / (double)job->epsilon_micro);
 }
 
-/* Of two looks: who has looked, and how many columns the first one leaves to the second. */
+/* For two looks: who has looked, and how many columns the first one leaves to the second. */
 static enum status describe_turn(struct outcome_round *round, const struct outcome *outcome,
                                  const struct stage *stage, uint32_t within,
                                  const struct record *record)

@@ -1,5 +1,5 @@
 /* The plan of a learn stage whose label is a number, in arithmetic that is rounded alike on every machine (no logarithm): what
- * it looks at and how many steps follow is what a typical table would lose least by, reckoned step by step as
+ * it looks at and how many steps follow is what a typical table would lose least by, computed step by step as
  * learn/selftune_number.c learns. */
 
 #include "task/learn/stage.h"

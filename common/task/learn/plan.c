@@ -33,10 +33,10 @@ static const double share_counts_most = 0.2;
 #define MEANS_NOISE          0.2
 #define MEANS_NOISE_GAUSSIAN 0.3
 
-/* Noise of a step, at most, where steps are worth it after sums. Of two classes it is multiplied by the root of the columns: a step
+/* Noise of a step, at most, where steps are worth it after sums. For two classes it is multiplied by the root of the columns: a step
  * has noise on each of them, and the sums' model on those that matter. With 8 columns and 615 records no step loses 4.6 points, and
  * with 57 columns and 3,680 records a step loses 1.7. In between made-up tables and real ones disagree, and the real ones were
- * followed. Of several classes two steps lose 16 points of digits above the bound (C 4), and no step loses 2 below
+ * followed. For several classes two steps lose 16 points of digits above the bound (C 4), and no step loses 2 below
  * it (L 100); just above it two steps gain 2 (C 20). With Gaussian noise no step loses 1.2 points of wdbc below the
  * bound. No test: above that four steps lose 1.0 of AUC on wdbc (0.2), and nothing on digits (1). */
 #define STEP_OF_TWO      8.0
@@ -49,7 +49,7 @@ static const double share_counts_most = 0.2;
 #define THREE_NOISE 0.15
 #define TWO_NOISE   0.1
 
-/* Of a column: what a clip leaves of a record, and how far its numbers lie apart. Any table has its own. On
+/* For a column: what a clip leaves of a record, and how far its numbers lie apart. Any table has its own. On
  * flchain with 60 columns of noise one group loses 6 points. No test: half the groups before steps. */
 #define KEPT_USUAL          0.65
 #define SPREAD_USUAL        0.5
@@ -166,7 +166,7 @@ static struct learn_weights weigh_squares(const struct learn_stage *own, double 
     return (struct learn_weights){.count = share_counts / 2, .sum = sum, .product = sum / 2};
 }
 
-/* Sums and products move together, by `cross` more than one by one. Of several classes each has its sums, which cost twice as much
+/* Sums and products move together, by `cross` more than one by one. For several classes each has its sums, which cost twice as much
  * whatever the products do. */
 static struct learn_weights weigh_products(const struct learn_stage *own, double d)
 {

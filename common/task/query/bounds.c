@@ -124,7 +124,7 @@ static enum status describe_counts(struct terms *terms, const struct query *quer
     if (!is_quantile) {
         return STATUS_OK;
     }
-    /* Of a round, either side: query_run_observe. */
+    /* For a round, either side: query_run_observe. */
     const double side = fmin(2 * TERMS_BAR_MISSES / query->rounds, 0.5);
     return describe_quantile(terms, query, step * query_noise_bar(noise, 0, side), records, needed);
 }
