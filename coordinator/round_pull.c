@@ -169,7 +169,7 @@ static enum status count_answer(struct coordinator *c, struct member *member, st
     return STATUS_OK;
 }
 
-/* Returns how many bytes each number of an answer has; 0: it is no answer to this round. Programs of before did not share rounds out:
+/* Returns how many bytes each number of an answer has; 0: it is no answer to this round. Earlier programs did not share rounds out:
  * such a round is in no other words than now, or a shorter answer of theirs in longer words could pass for one. */
 static unsigned word_bytes_of(const struct coordinator *c, uint64_t bytes)
 {

@@ -14,7 +14,7 @@
  * digest). Version 2 may have that digest as a place in the body, version 1 never. piece: the blob in rows of
  * JOURNAL_PIECE_BYTES; id = sequence << JOURNAL_PIECE_BITS | number. From version 3 a blob of JOURNAL_BULK_BYTES or more
  * has one row, numbered JOURNAL_BULK_NUMBER: the key of its file (journal_bulk.c). From version 4 a blob's digest is that of its
- * tree (crypto/digest.h); those of before are taken as they are. From version 5 an answer's words of 2 bytes may count steps (dp/encode.h). From
+ * tree (crypto/digest.h); earlier ones are taken as they are. From version 5 an answer's words of 2 bytes may count steps (dp/encode.h). From
  * version 6 a job says which protocol it was begun under. */
 enum {
     JOURNAL_PIECE_BITS = 20,

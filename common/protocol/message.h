@@ -24,7 +24,7 @@ enum {
     ROUNDS_MAX = 1000000,
     LINE_NAME_BYTES = 16,
     WORD_SHIFT_MAX = 62,           /* of a word's steps */
-    JOB_AGE_MOST = 3,              /* of a job, where programs of before have begun it */
+    JOB_AGE_MOST = 3,              /* of a job, where earlier programs have begun it */
     OFFER_RECORDS_MAX = 1000000000 /* of one agent */
 };
 #define TRANSFER_BYTES_MAX                                                                         \

@@ -43,7 +43,7 @@ struct field_shown {
 struct field {
     const char *key; /* NULL ends a table */
     enum field_kind kind;
-    bool is_later; /* files of before do not have it */
+    bool is_later; /* earlier files do not have it */
     size_t offset;
     size_t size;
     uint64_t max;
