@@ -71,7 +71,7 @@ static size_t plain_letter(const char *text)
     uint32_t letter = size == 1 ? first : first & (0x7fU >> size);
     for (size_t i = 1; i < size; i++) {
         const uint8_t byte = (uint8_t)text[i];
-        if ((byte & 0xc0) != 0x80) { /* the 0 behind the text, too */
+        if ((byte & 0xc0) != 0x80) { /* the 0 after the text, too */
             return 0;
         }
         letter = letter << 6 | (byte & 0x3fU);

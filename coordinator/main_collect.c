@@ -224,7 +224,7 @@ static bool is_left(struct collect *collect, const struct seen *seen)
     return now_ms >= collect->unled_ms + UNLED_MS && !seen->view.over;
 }
 
-/* How the others stand is read before the parts, and told behind them: a collector that has settled has handed everything in. It runs beside
+/* How the others stand is read before the parts, and told after them: a collector that has settled has handed everything in. It runs beside
  * the loop: a server that is slow for one job holds up no other. */
 static enum status look(void *self, driver_hear *hear, void *hear_self, struct why *why)
 {

@@ -104,7 +104,7 @@ char *face_tell_job(void *self, const char *behind);
 /** The status as JSON, malloc'd; NULL without memory. shown: the job that its facts tell of; NULL: none runs. */
 char *face_status(struct face *face, const struct face_run *shown);
 
-/** The names of a finished job's files, as the page offers them; behind the last one stands NULL. */
+/** The names of a finished job's files, as the page offers them; after the last one stands NULL. */
 extern const char *const face_results[];
 
 /** Returns whether a job stands there: it has a machine, or it keeps its place in the queue without one, while it starts again or

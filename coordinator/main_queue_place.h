@@ -80,7 +80,7 @@ void queue_results(char path[static QUEUE_PATH_BYTES], const struct office *offi
 MUST_USE enum status queue_result_size(int64_t *size, const struct office *office, uint32_t number,
                                        const char *name, struct why *why);
 
-/** Reads a piece of one from an offset on, `room` bytes or fewer; none behind its end. Fails with STATUS_NOT_FOUND, STATUS_IO. */
+/** Reads a piece of one from an offset on, `room` bytes or fewer; none after its end. Fails with STATUS_NOT_FOUND, STATUS_IO. */
 MUST_USE enum status queue_result_read(void *to, size_t *got, size_t room,
                                        const struct office *office, uint32_t number,
                                        const char *name, uint64_t offset, struct why *why);

@@ -2,7 +2,7 @@
  * and Meier's estimate, with what the records' number and the noise leave uncertain.
  *
  * K = intervals, G = groups, w = end / K. Cells, one group behind the other: deaths (K), censorings (K), those still
- * under observation at the end (1); and behind all groups one of the records that are in none of these.
+ * under observation at the end (1); and after all groups one of the records that are in none of these.
  *
  * Y_j = later cells + d_j + c_j / 2                at risk in interval j
  * L_J = sum over j <= J of log((Y_j - d_j) / Y_j)  log of the share that survives interval J
@@ -46,7 +46,7 @@ struct survival_cells {
     size_t block;    /* cells of a block whose sum was released, too; 0: none was */
 };
 
-/** Returns how many numbers are released: all cells, and behind them of each group the sums of blocks of its deaths, and of blocks of
+/** Returns how many numbers are released: all cells, and after them of each group the sums of blocks of its deaths, and of blocks of
  * its censorings and those still there. block: at least 2; 0: no sums. */
 size_t survival_released(size_t groups, size_t intervals, size_t block);
 

@@ -31,7 +31,7 @@ double survival_weigh(const struct survival_cells *cells, const double *a);
 double survival_covariance(const struct survival_cells *cells, double inner, double weighed_a,
                            double weighed_b);
 
-/** Writes behind cells the sums that are released with them. cell: (survival_released) */
+/** Writes after cells the sums that are released with them. cell: (survival_released) */
 void survival_put_sums(double *cell, const struct survival_cells *cells);
 
 void survival_group_fill(struct survival_group *out, const struct survival_cells *cells,

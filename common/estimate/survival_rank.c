@@ -87,7 +87,7 @@ static double hypergeometric(const struct rank *rank, size_t g, size_t h)
     return sum;
 }
 
-/* Writes dU_g / d cell. Groups' cells stand one behind the other; those of groups that are not tested, and that of the records in
+/* Writes dU_g / d cell. Groups' cells stand one after another; those of groups that are not tested, and that of the records in
  * none, have no part. */
 static void gradient(double *by, const struct rank *rank, size_t g)
 {

@@ -2,7 +2,7 @@
  * deviations, quantiles, by group, with what the records' number and the noise leave uncertain.
  *
  * L = levels of a variable: its categories, or the steps x_k of a number. Cells of a variable: each group's L levels and
- * one of missing values; behind all groups one of the records that are in none. A number counts in the two steps
+ * one of missing values; after all groups one of the records that are in none. A number counts in the two steps
  * around it, split so that the mean of the steps is the number:
  *   sum of x_k n_k        is the sum of the values, whatever they are
  *   sum of x_k^2 n_k      is above the sum of their squares, by 0 to 1/4 of the square of the steps' distance each
@@ -31,7 +31,7 @@ struct table1_block {
     double variance;    /* of the noise on a cell; unit: records^2 */
 };
 
-/* The groups, behind them the records in none. */
+/* The groups, after them the records in none. */
 struct table1_sizes {
     size_t groups;
     double size[SURVIVAL_GROUPS_MAX + 1];

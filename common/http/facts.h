@@ -24,7 +24,7 @@ struct fact_family {
     enum fact_kind kind;
     bool of_job;      /* of each job that runs; one with a number has the label job_number */
     const char *help; /* a sentence without its end */
-    const char *label[FACT_LABELS_MAX]; /* names; those behind the last one are NULL */
+    const char *label[FACT_LABELS_MAX]; /* names; those after the last one are NULL */
 };
 
 /* A table and the numbers of its rows from one list of FACT(row, name, kind, of_job, help, labels...). */

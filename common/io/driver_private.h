@@ -112,7 +112,7 @@ MUST_USE enum status driver_begin_work(struct driver *driver, struct lane *lane,
 MUST_USE enum status driver_write_now(const struct journal *journal, uint64_t *sequence,
                                       const struct effect *effect);
 
-/** Has one performed later, behind those of its lane that are to be. Fails with STATUS_NO_MEMORY. */
+/** Has one performed later, after those of its lane that are to be. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status driver_write_later(struct lane *lane, const struct effect *effect);
 
 /** One was performed, status says how: tells the journal's watcher, and logs a failure. Returns status. */

@@ -228,7 +228,7 @@ MUST_USE enum status endpoint_set_bytes(void *socket, int option, const void *va
 /** Sets what both ends' sockets need: limits, buffers, timeouts, the own key. */
 MUST_USE enum status endpoint_set_common(struct endpoint *endpoint, void *socket, struct why *why);
 
-/** Takes the address of a list that begins at *at, and moves *at to the next one; behind the last comes the first, at 0. */
+/** Takes the address of a list that begins at *at, and moves *at to the next one; after the last comes the first, at 0. */
 void endpoint_take_address(char out[static ADDRESS_BYTES], const char *list, size_t *at);
 
 /** Returns whether the address has a host's name, not its number. */

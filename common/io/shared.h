@@ -20,7 +20,7 @@ struct shared_piece {
     struct digest of; /* and where it begins; */
     uint64_t offset;
     struct line_shared sealed; /* held; its text is NULL: there is none here */
-    size_t takers;             /* agents that may still take it; behind the last one it goes */
+    size_t takers;             /* agents that may still take it; after the last one it goes */
     int64_t used_ms;
 };
 

@@ -170,7 +170,7 @@ enum status job_asks_again(struct job_agains *out, const struct job *job)
 
 enum { PLACE_BYTES = 192 };
 
-/* question 2 of stage 1, "count: sex == M"; a learner's behind those that are written: question 1 of the conjunction, */
+/* question 2 of stage 1, "count: sex == M"; a learner's after those that are written: question 1 of the conjunction, */
 static void name(char text[static PLACE_BYTES], const struct job *job, struct job_question place,
                  bool with_stage)
 {

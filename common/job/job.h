@@ -226,7 +226,7 @@ bool job_batch_fits(const struct job *job, const struct stage *stage, uint32_t b
  * squared of a number, the logistic of classes. */
 struct loss job_loss(const struct job *job);
 
-/** Return an enum's name as in a job's text, or NULL behind the last one; they serve parsing (as
+/** Return an enum's name as in a job's text, or NULL after the last one; they serve parsing (as
  * struct config_key.choice) and printing alike. */
 const char *task_name(unsigned task);
 const char *strategy_name(unsigned strategy);

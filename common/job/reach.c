@@ -226,7 +226,7 @@ struct charge reach_charge(const struct job *job, uint32_t round, uint64_t recor
     *pass = round - within + reach_pass(job, stage, within);
     if (stage->turns > 0) {
         charge.row_first +=
-            rows.count; /* behind those of agents that were away before: reach_charge_away */
+            rows.count; /* after those of agents that were away before: reach_charge_away */
         *pass |= PASS_OF_TURNS;
     }
     return charge;

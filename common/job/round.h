@@ -60,7 +60,7 @@ size_t round_answer_count(const struct job *job, const struct stage *stage, uint
                           size_t expert_count);
 
 /* How agents share a round out among them: each answers for one group, which its slot decides. In the sum the groups' numbers stand
- * behind one another, and behind them how many records and how many agents each group has: public numbers, without noise. */
+ * after one another, and after them how many records and how many agents each group has: public numbers, without noise. */
 struct round_groups {
     size_t count; /* 1: nothing is shared out */
     size_t own;   /* numbers of an answer, and of a group in the sum */

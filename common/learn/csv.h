@@ -67,7 +67,7 @@ struct slice csv_raw(const struct csv *csv);
 /** Answers whether a quote of the record never closes, or the record is too long. */
 bool csv_is_broken(const struct csv *csv);
 
-/** Returns what stands between two fields; valid behind the first record. */
+/** Returns what stands between two fields; valid after the first record. */
 char csv_separator(const struct csv *csv);
 
 /** Returns how often a separator stands in a line, outside of quotes. */

@@ -55,7 +55,7 @@ enum { DATASET_ALL_ROWS = 0 };
 struct dataset_options {
     enum dataset_use use;
     char separator;    /* as csv_new */
-    size_t line_bytes; /* where the lines behind the header line are cut: csv_limit_lines */
+    size_t line_bytes; /* where the lines after the header line are cut: csv_limit_lines */
     size_t
         row_count; /* how many rows are used, by public knowledge: what the site's data dictionary
                          admits. Rows beyond it are not read; rows that the file does not have are

@@ -46,7 +46,7 @@ struct first {
     double *variance; /* (m, d) */
     double *other;    /* (m, d) */
     double *
-        basis; /* (d, d) W's eigenvectors, one behind the other, and (d) its eigenvalues; after products */
+        basis; /* (d, d) W's eigenvectors, one after another, and (d) its eigenvalues; after products */
     double *within;                       /* (2, m, m) */
     double lowered[SELFTUNE_OUTPUTS_MAX]; /* twice what is taken off the intercepts */
 };

@@ -37,7 +37,7 @@ struct masks_terms {
 
 /* For one site for one round. */
 struct masks_keys {
-    char name[MASKS_NAME_BYTES]; /* zeros behind its end */
+    char name[MASKS_NAME_BYTES]; /* zeros after its end */
     struct digest signing_key;
     struct digest mask_key;   /* M: X25519 */
     struct digest commitment; /* to the seed of its own mask */

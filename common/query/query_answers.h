@@ -55,7 +55,7 @@ void query_agree(double *x, size_t count, double total);
 /** Tells a count that is given as another one, which agrees with others: within the interval, or its end. */
 void query_tell_agreed(struct query_answer *answer, double value);
 
-/** Appends to a test's note a category, or a group, that it is not of; behind the first that it is told of, to the list. column: its
+/** Appends to a test's note a category, or a group, that it is not of; after the first that it is told of, to the list. column: its
  * name; empty: none */
 void query_say_left_out(struct query_answer *answer, const char *column, const char *name);
 
@@ -131,7 +131,7 @@ void table_tell_advised(struct query_answer *answer, const struct answering *ans
 
 enum { TABLE_COLUMNS_MAX = SURVIVAL_GROUPS_MAX + 1 };
 
-/** Tells the sizes of all groups, and behind them of all, which agree. told: out, also where they are not given */
+/** Tells the sizes of all groups, and after them of all, which agree. told: out, also where they are not given */
 void table_tell_sizes(struct query_answer *answer, double told[static TABLE_COLUMNS_MAX],
                       const struct answering *answering, const struct table1_sizes *sizes);
 

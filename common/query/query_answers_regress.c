@@ -65,7 +65,7 @@ struct telling {
     struct regress_fit fit;
     struct query_regress regress_whole; /* the other reading of the same cells, if there is one */
     struct regress_fit fit_whole;
-    struct regress_replay replay;         /* of every term, and the intercept behind them */
+    struct regress_replay replay;         /* of every term, and the intercept after them */
     double needed[REGRESS_TERMS_MAX + 1]; /* records by the noise alone, likewise; NAN: not asked */
     double weight[REGRESS_TERMS_MAX];     /* of the figure that is told */
 };

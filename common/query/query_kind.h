@@ -24,7 +24,7 @@ struct query_asked {
 struct query_kind_row {
     const char *word; /* that the text begins with; of two kinds with one word the first reads */
 
-    /** Reads the text behind the colon. Fails with STATUS_INVALID. */
+    /** Reads the text after the colon. Fails with STATUS_INVALID. */
     enum status (*read)(struct reading *reading);
 
     /** As query_add; even. */
@@ -90,7 +90,7 @@ struct query_number {
     const char *remedy; /* NULL: a whole number from the least to the most */
 };
 
-/** Reads `8 intervals`, behind the word in. Fails with STATUS_INVALID. */
+/** Reads `8 intervals`, after the word in. Fails with STATUS_INVALID. */
 MUST_USE enum status query_read_number(size_t *out, struct reading *reading,
                                        const struct query_number *asked);
 
@@ -129,7 +129,7 @@ void query_set_whole_levels(struct query_variable *variable, size_t levels);
 /** Sets the values that a variable of whole numbers takes. */
 void query_set_atoms(struct regress_predictor *out, const struct query_variable *variable);
 
-/** How much of `part` a number leaves to each step (levels, rising), and to `missing` behind them: to the two around it, so that
+/** How much of `part` a number leaves to each step (levels, rising), and to `missing` after them: to the two around it, so that
  * their mean is the number. Even. */
 void query_split_number(uint64_t *out, const double *step, size_t levels, uint64_t part,
                         double cell);
@@ -140,7 +140,7 @@ void query_set_score_edge(struct query *query, size_t i, double edge);
 /** Returns the record's score, to be compared with these keys. Even. */
 double query_score_of(const struct query_asked *asked, size_t column_index);
 
-/** What stands behind `by`: a column of SURVIVAL_GROUPS_MAX categories at most, or a predicate. */
+/** What stands after `by`: a column of SURVIVAL_GROUPS_MAX categories at most, or a predicate. */
 enum status query_read_groups(struct reading *reading);
 
 /** The same of a question about an event, and its time where it has one: refused where the groups are made of these. */

@@ -93,7 +93,7 @@ struct result_answer {
     char group[RESULT_TEXT_BYTES];
 };
 
-/* A point of a curve that a question asks for. Points of a curve stand one behind the other. */
+/* A point of a curve that a question asks for. Points of a curve stand one after another. */
 struct result_point {
     uint32_t round;
     char question[RESULT_TEXT_BYTES];
@@ -137,7 +137,7 @@ struct result_effect {
     double factor; /* likewise, times the epsilon */
 };
 
-/* The same effect at one site: its own noisy answer. Sites of an effect stand one behind the other. */
+/* The same effect at one site: its own noisy answer. Sites of an effect stand one after another. */
 struct result_site {
     uint32_t round;
     char effect[RESULT_TEXT_BYTES];

@@ -34,7 +34,7 @@ struct task_text {
         sums_remedy; /* what to do where its noise or sums are too large for a grid that no key sets */
 
     /* The keys that it alone reads, and the struct that they fill; REQUIRED holds for its stages. A DOC
-     * is what the message about a missing key says behind "is missing: add ". NULL: none. */
+     * is what the message about a missing key says after "is missing: add ". NULL: none. */
     const struct config_key *own;
     size_t own_bytes;
 

@@ -50,7 +50,7 @@ size_t intervals_trust(const struct intervals_setting *setting);
 const char *intervals_trust_name(size_t trust);
 
 /** Writes one of the sizes, epsilons, trusts and kinds of noise, in this order from the slowest but for the noise: Laplace first. Returns
- * false behind the last that is asked for. */
+ * false after the last that is asked for. */
 bool intervals_setting_at(struct intervals_setting *out, const struct study_request *request,
                           size_t at);
 
@@ -119,7 +119,7 @@ void intervals_source_expect(double *cell, const struct intervals_source *source
 /* A setting's studies: what their records are drawn from, and the noise on their cells. Not to be copied. */
 struct intervals_studies {
     uint64_t records;
-    struct intervals_source source; /* the caller makes it, behind init */
+    struct intervals_source source; /* the caller makes it, after init */
     struct intervals_noise noise;
     struct seeded_random seeded;
     struct random random;
@@ -267,7 +267,7 @@ struct intervals_kind {
         runs_times; /* cheap ones are simulated more often: more settings are there to be the worst of */
     double planted; /* of the noise, in tests */
 
-    /** Writes a setting; moves *at to the next that is asked for. Returns false behind the last. NULL: intervals_setting_at */
+    /** Writes a setting; moves *at to the next that is asked for. Returns false after the last. NULL: intervals_setting_at */
     bool (*at)(struct intervals_setting *out, const struct study_request *request, size_t *at);
 
     /** Simulates a setting's studies; writes the row and takes the claims. Fails with STATUS_INVALID (no such noise),

@@ -274,7 +274,7 @@ static enum status simulate(struct found out[2], const struct intervals_setting 
     return status;
 }
 
-/* For each effect four, and behind them all two. Mean lives are not joined with an interval: each site's alone is judged. */
+/* For each effect four, and after them all two. Mean lives are not joined with an interval: each site's alone is judged. */
 enum { MEAN, ALONE, NEXT, REJECTED, CLAIMS, WIDTH = CLAIMS * (BETWEEN_EFFECTS - 1), LIVES };
 #define CLAIMS_OF(name)                                                                            \
     {"sites: intervals of the mean over sites, " name ", the worst of all settings",               \

@@ -109,7 +109,7 @@ static void compare_widths(struct found *out, const struct survival *told, const
     struct survival_cells cells = world_cells(lives, exact, 0);
     double own[WIDTHS];
     double clean[WIDTHS];
-    cells.block = 0; /* cells alone, without the sums behind them */
+    cells.block = 0; /* cells alone, without the sums after them */
     survival_estimate(&without, &cells);
     set_widths(own, told, out->intervals);
     set_widths(clean, &without, out->intervals);

@@ -126,7 +126,7 @@ enum status world_init(struct world_lives *out, const struct intervals_setting *
                                : status;
 }
 
-/* Writes the sums of blocks behind the cells. */
+/* Writes the sums of blocks after the cells. */
 static void put_sums(double *cell, size_t groups, size_t k, size_t block)
 {
     double *sum = cell + SURVIVAL_CELLS(groups, k);

@@ -4,7 +4,7 @@
  * together). Every class has sums of its own, but two of them beside products.
  *
  * Of a label that is a number there are no counts: the label is one more column of the look, the first, and every step carries
- * the sum of how far the model misses, min(|f - y|, 1), behind its gradient. It may do without a look. */
+ * the sum of how far the model misses, min(|f - y|, 1), after its gradient. It may do without a look. */
 
 #ifndef TASK_LEARN_STAGE_H
 #define TASK_LEARN_STAGE_H
@@ -183,7 +183,7 @@ static inline size_t learn_kept_count(const struct stage *stage)
     return learn_stage(stage)->tune.sight == SIGHT_SUMS ? learn_class_count(stage) : 0;
 }
 
-/** Returns how many numbers a step carries behind its gradient: a number's misses. */
+/** Returns how many numbers a step carries after its gradient: a number's misses. */
 static inline size_t learn_carried_count(const struct stage *stage)
 {
     return learn_stage(stage)->is_number ? 1 : 0;

@@ -42,7 +42,7 @@ struct terms_line *query_add_expected(struct terms *terms);
 MUST_USE enum status query_add_half(struct terms *terms, const struct query *query,
                                     const struct query_half *half);
 
-/* A group that a width is told of: its words behind a figure's, and whether the question's main figure is among its own. */
+/* A group that a width is told of: its words after a figure's, and whether the question's main figure is among its own. */
 struct query_group {
     const char *where; /* " in a group of a tenth of the records" */
     double has;        /* records */
