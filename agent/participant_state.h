@@ -208,7 +208,7 @@ bool participant_holds(const struct participant *p, const struct artifact *exper
  * its answer is durable. Notes that something was missed. The result of a computation is looked at -
  * paid for, noised, committed, offered - at the first public slot after its end, and everything that
  * others may notice happens then: an observer who asks all the time, or watches when the journal
- * keeps the program busy, learns the slot and no more.
+ * keeps the program busy, learns only the slot.
  */
 bool participant_is_deaf(struct participant *p);
 

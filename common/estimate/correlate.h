@@ -77,7 +77,7 @@ struct table1_figure correlate_size(const struct correlate *all);
  * and the noise of neither column's variance is above 15 % of it. No more records count than there are, and no column varies more
  * than values at both ends. factor: the records' or the epsilon's.
  *
- * Near the limit of a variance (within 2.5 deviations of its noise) the interval is the hull of two, and so are the bar of the noise
+ * Near the limit of a variance (within 1.75 deviations of its noise) the interval is the hull of two, and so are the bar of the noise
  * and the p-value: of what was found, and of what there would be if the column were one that a hundredth of all noises show. Not
  * given where the interval is longer than 1.8.
  */

@@ -19,7 +19,7 @@
  * of more calms them.
  *
  * Where classes have sums, the look also says which columns matter. Each number of the model has a variance of its own that is
- * still to be learned (Pv), and a column of which little is to be learned is scaled down in W: it adds less to a gradient's norm,
+ * still to be learned (Pv), and a column about which little is to be learned is scaled down in W: it adds less to a gradient's norm,
  * so to the clip, so to the noise on all columns.
  *
  * The coordinator replaces what else it would have to ask by made-up records u (learn/standin.h).
