@@ -157,8 +157,8 @@ static enum status mask(struct private_vector *vector, struct masks_site *site, 
 }
 
 /* Puts the numbers of a round that agents share out where the sum has them, once they have their noise. What stands elsewhere
- * follows from public numbers: 0 for other groups, and how many records and agents this one is of its own. For an agent whose turn it
- * is not all numbers are 0, and its noise stays here. */
+ * follows from public numbers: 0 for other groups, and how many records and agents this one is of its own. For an agent whose
+ * turn it is not all numbers are 0, and its noise stays here. */
 static enum status place(struct private_vector *vector, uint64_t records)
 {
     const struct round_groups groups = vector->groups;

@@ -120,7 +120,8 @@ MUST_USE enum status site_check_budget(const struct ledger *ledger, const struct
 /** Writes where the decisions on jobs are. */
 void site_approvals_path(const struct site *site, char path[static SETTINGS_PATH_BYTES + 96]);
 
-/** Keeps the text of a job that waits for a person, for `approve` to show. Returns whether it is kept: at most this many may wait. */
+/** Keeps the text of a job that waits for a person, for `approve` to show. Returns whether it is kept: at most this many may
+ * wait. */
 bool site_keep_waiting(const struct site *site, const struct digest *digest, struct slice text,
                        struct why *why);
 
@@ -133,8 +134,8 @@ bool site_keep_refusal(const struct site *site, const struct refusal *refusal, i
 /** Keeps which job the coordinator offers; NULL: none. Returns whether it is kept. */
 bool site_keep_offer(const struct site *site, const struct job_name *job, struct why *why);
 
-/** For `check`: print whether the coordinator admits this site, and whether the page can be served, if there is to be one. Neither is tried while
- * this site's agent runs. Return false where one fails. */
+/** For `check`: print whether the coordinator admits this site, and whether the page can be served, if there is to be one.
+ * Neither is tried while this site's agent runs. Return false where one fails. */
 bool check_coordinator(const struct site *site, const struct arguments *arguments);
 bool check_page(const struct site *site);
 

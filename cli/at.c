@@ -113,8 +113,8 @@ enum exit_code run_at_desk(const struct command *command, int count, char **argu
     return run_submit(command, count, argument);
 }
 
-/* The answer to ENROL may be lost, and the token is then spent: a site is enrolled once it is let in under its own key. Both keys are
- * tried by turns. */
+/* The answer to ENROL may be lost, and the token is then spent: a site is enrolled once it is let in under its own key. Both
+ * keys are tried by turns. */
 static enum exit_code enrol(struct at *at, const struct token *token, struct why *why)
 {
     const int64_t until_ms = clock_now_ms() + PATIENCE_S * 1000;

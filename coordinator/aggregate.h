@@ -79,9 +79,9 @@ struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *p
 void aggregate_note_piece(const struct aggregate *aggregate, struct staging *staging,
                           int64_t now_ms);
 
-/** Returns until when an answer is asked for no more pieces; INT64_MIN: it is asked. Two large answers of the widest words that come at
- * the same rate would both be whole beside the sum. So the second half of one waits for the other, which has both ends' time
- * meanwhile; but not for long, whatever the other sends. */
+/** Returns until when an answer is asked for no more pieces; INT64_MIN: it is asked. Two large answers of the widest words that
+ * come at the same rate would both be whole beside the sum. So the second half of one waits for the other, which has both ends'
+ * time meanwhile; but not for long, whatever the other sends. */
 int64_t aggregate_holds_until_ms(const struct aggregate *aggregate, const struct staging *staging);
 
 /** Returns how many grid steps one step of words of this size is, as a power of 2. An offer says it too. */

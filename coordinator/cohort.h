@@ -121,8 +121,8 @@ void cohort_forget_answers(struct cohort *cohort);
 MUST_USE enum status cohort_take_own_answers(struct closing_own **own, size_t *count,
                                              struct cohort *cohort);
 
-/** A new round: all standings back to silent, or to declined of those that decline the job; members that left are dropped, answers forgotten
- * and own answers freed. */
+/** A new round: all standings back to silent, or to declined of those that decline the job; members that left are dropped,
+ * answers forgotten and own answers freed. */
 void cohort_begin_round(struct cohort *cohort);
 
 /** Throws all answers away, to be asked for again: members that have answered, or were about to, are silent again, and members

@@ -126,7 +126,8 @@ struct face_run *face_running(struct face *face, uint32_t number);
  * time do not take turns. NULL: none runs. */
 struct face_run *face_shown(struct face *face);
 
-/** Writes what a job waits for, "for approval: 2 of 3 ready", with the names of those who declined it, or "" where it has the agents that it needs. */
+/** Writes what a job waits for, "for approval: 2 of 3 ready", with the names of those who declined it, or "" where it has the
+ * agents that it needs. */
 void face_waits(char text[static FACE_WAITS_BYTES], const struct face_run *run);
 
 /** Whether nothing runs, and that is right: a queue that waits for jobs. */

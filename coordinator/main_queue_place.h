@@ -8,8 +8,8 @@
 #include "database/journal_place.h"
 
 /** Answers for the queue's place: a folder, which is made when missing, or a database, whose tables are. queue_close ends it,
- * and gives the lead back. Fails with STATUS_INVALID (the settings name none; others may change it; it is another's), STATUS_IO, STATUS_AGAIN (the
- * database does not answer; each later question tries it again). */
+ * and gives the lead back. Fails with STATUS_INVALID (the settings name none; others may change it; it is another's),
+ * STATUS_IO, STATUS_AGAIN (the database does not answer; each later question tries it again). */
 MUST_USE enum status queue_open(struct office *office, struct why *why);
 void queue_close(struct office *office);
 

@@ -1,7 +1,8 @@
-/* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: phases,
- * time), round_start.c (how it begins), round_open.c (how a round does), round_message.c (what agents say), round_pull.c (how answers come in), round_wait.c (who is
- * waited for), round_tell.c (what all are told), round_masks.c (masked rounds), round_masks_kept.c (what the journal keeps of these), round_revoked.c (whom these lose), round_collect.c (jobs with collectors), round_hand_in.c (what a collector does) and round_close.c (from the last answer to the
- * release). Nothing else includes it. */
+/* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: phases, time), round_start.c (how it
+ * begins), round_open.c (how a round does), round_message.c (what agents say), round_pull.c (how answers come in), round_wait.c
+ * (who is waited for), round_tell.c (what all are told), round_masks.c (masked rounds), round_masks_kept.c (what the journal
+ * keeps of these), round_revoked.c (whom these lose), round_collect.c (jobs with collectors), round_hand_in.c (what a collector
+ * does) and round_close.c (from the last answer to the release). Nothing else includes it. */
 
 #ifndef COORDINATOR_ROUND_STATE_H
 #define COORDINATOR_ROUND_STATE_H
@@ -200,8 +201,9 @@ MUST_USE enum status coordinator_on_start(struct coordinator *c, const struct ev
 struct artifact coordinator_input_of(const struct coordinator *c);
 /** Returns whether agents share the open round out: round_groups. */
 bool coordinator_shares_out(const struct coordinator *c);
-/** Once enough agents are ready for the job's first round: returns whether it waits a moment longer, for those that are about to come. It does
- * where the round is shared out: then they get the slots that they would have in any order of coming, as after a restart. */
+/** Once enough agents are ready for the job's first round: returns whether it waits a moment longer, for those that are about
+ * to come. It does where the round is shared out: then they get the slots that they would have in any order of coming, as after
+ * a restart. */
 bool coordinator_gathers(struct coordinator *c, int64_t now_ms);
 /** Sets room aside for the round's sum, in the width that its answers have. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status coordinator_begin_sum(struct coordinator *c);
@@ -353,7 +355,8 @@ enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms);
 /** Writes who is missing, and why, into text (size). */
 void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char *text, size_t size);
 void coordinator_tell_joining(struct coordinator *c, int64_t now_ms);
-/** Returns how many are connected and have said neither yes nor no; at the one that leads those of its collectors are among them. */
+/** Returns how many are connected and have said neither yes nor no; at the one that leads those of its collectors are among
+ * them. */
 size_t coordinator_count_undecided(const struct coordinator *c, int64_t now_ms);
 
 /** The join deadline is over and too few are ready. Returns whether the job waits on, for its patience at most: with those that are
@@ -367,12 +370,13 @@ bool coordinator_is_refused(struct coordinator *c, int64_t now_ms);
 int64_t coordinator_settles_ms(const struct coordinator *c);
 /** Returns when a transfer gives way to an agent that waits, if nothing more comes of it. */
 int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct staging *staging);
-/** Returns until when an answer is asked for no more pieces, as another one comes: aggregate_holds_until_ms, and never beyond the half
- * of its turn, so that waiting costs nobody its place. INT64_MIN: it is asked. */
+/** Returns until when an answer is asked for no more pieces, as another one comes: aggregate_holds_until_ms, and never beyond
+ * the half of its turn, so that waiting costs nobody its place. INT64_MIN: it is asked. */
 int64_t coordinator_holds_until_ms(const struct coordinator *c, const struct staging *staging);
 
 /* round_close.c */
-/** Fills a round's record with those who have answered here, their records, and who of them did not look. Fails with STATUS_NO_MEMORY. */
+/** Fills a round's record with those who have answered here, their records, and who of them did not look. Fails with
+ * STATUS_NO_MEMORY. */
 MUST_USE enum status coordinator_list_agents(struct record *record, const struct coordinator *c);
 MUST_USE enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,
                                               struct effects *effects);

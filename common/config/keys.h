@@ -1,8 +1,7 @@
-/* keys.h - one line for each key of a table of keys (config.h). Define KEY_OF, the struct that a table fills, before the
- * table, and undefine it behind. Each row names the key, its member and its range, then says whether it must be there, with
- * a good value for messages: REQUIRED("10"),
- * REQUIRED_UNLESS("other", "10") where another key may stand in its place, OPTIONAL("10"), or DEFAULT("20", "10") with what a missing key means. Tables
- * that config_template writes add DOC("what it is for."). */
+/* keys.h - one line for each key of a table of keys (config.h). Define KEY_OF, the struct that a table fills, before the table,
+ * and undefine it behind. Each row names the key, its member and its range, then says whether it must be there, with a good
+ * value for messages: REQUIRED("10"), REQUIRED_UNLESS("other", "10") where another key may stand in its place, OPTIONAL("10"),
+ * or DEFAULT("20", "10") with what a missing key means. Tables that config_template writes add DOC("what it is for."). */
 
 #ifndef CONFIG_KEYS_H
 #define CONFIG_KEYS_H

@@ -13,10 +13,10 @@
 struct lease;
 
 /* How long a leader that falls silent keeps the others out; and how often it says that it is there. */
-/* Which coordinators may lead and collect beside each other; it stands in the row (`version`), and a new leader writes its
- * own. A program refuses a later one. 1: journals up to version 3, and protocol up to 4. 2: journal 4, and protocol 5. 3: journal 5, and
- * protocol 6: a `learn` stage may share columns out, which an earlier one does not know. 4: journal 6, and protocol 7: a `correlate` has
- * fourth moments. */
+/* Which coordinators may lead and collect beside each other; it stands in the row (`version`), and a new leader writes its own.
+ * A program refuses a later one. 1: journals up to version 3, and protocol up to 4. 2: journal 4, and protocol 5. 3: journal 5,
+ * and protocol 6: a `learn` stage may share columns out, which an earlier one does not know. 4: journal 6, and protocol 7: a
+ * `correlate` has fourth moments. */
 enum { LEASE_VERSION = 4 };
 #define LEASE_VERSION_TEXT "4"
 

@@ -41,8 +41,8 @@ MUST_USE enum status warnings_of_label(struct warnings *warnings, FILE *file, co
 void warnings_of_columns(struct warnings *warnings, const struct dataset *data,
                          const struct schema *schema);
 
-/** Warns of a column of numbers where a tenth of the cells or more are one number, or that has few different ones: what takes its values
- * to lie smoothly is about others. data: with its cells (schema's keeps_raw). Fails with STATUS_NO_MEMORY. */
+/** Warns of a column of numbers where a tenth of the cells or more are one number, or that has few different ones: what takes
+ * its values to lie smoothly is about others. data: with its cells (schema's keeps_raw). Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status warnings_of_heap(struct warnings *warnings, const struct dataset *data,
                                       const struct schema *schema, size_t column);
 

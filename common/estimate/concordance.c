@@ -225,8 +225,8 @@ static bool is_given_without(const struct pooled *pooled, double events)
     return factor_of(&fewer) < 1;
 }
 
-/* How many events are found above the fewest with which an index is given, in deviations of their noise; INFINITY: not near. Many cells
- * make this noise, so that it is nearly normal. */
+/* How many events are found above the fewest with which an index is given, in deviations of their noise; INFINITY: not near.
+ * Many cells make this noise, so that it is nearly normal. */
 static double events_over(const struct pooled *pooled, double deviation)
 {
     enum { HALVINGS = 8 };

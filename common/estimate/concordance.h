@@ -33,7 +33,8 @@ struct concordance_cells {
     double variance; /* of the noise on a cell, before balancing; unit: records^2 */
 };
 
-/** The records of a group that have a score and a time, and those of them with the event by the end: counts. group == groups: of all. */
+/** The records of a group that have a score and a time, and those of them with the event by the end: counts. group == groups:
+ * of all. */
 struct table1_figure concordance_size(const struct concordance_cells *cells, size_t group);
 struct table1_figure concordance_events(const struct concordance_cells *cells, size_t group);
 

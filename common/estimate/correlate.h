@@ -44,8 +44,8 @@ enum {
 size_t correlate_cells(size_t columns);
 size_t correlate_fourth_cells(size_t columns);
 
-/** Returns how far the fourth moments of weight 1 of two records are apart at most, or of a record and nothing: in quarters; the square of that
- * in the L2 norm in sixteenths. */
+/** Returns how far the fourth moments of weight 1 of two records are apart at most, or of a record and nothing: in quarters;
+ * the square of that in the L2 norm in sixteenths. */
 uint64_t correlate_fourth_moves(size_t columns);
 uint64_t correlate_fourth_squared(size_t columns);
 
@@ -90,8 +90,8 @@ struct correlate_again {
     uint32_t fourth;
 };
 
-/** Answers whether correlate_pair would give a pair that it has refused, where noise made the variances and the records larger than they
- * are, and makes them smaller then: by 1.2 deviations each. Never where a variance was found below 2. */
+/** Answers whether correlate_pair would give a pair that it has refused, where noise made the variances and the records larger
+ * than they are, and makes them smaller then: by 1.2 deviations each. Never where a variance was found below 2. */
 bool correlate_would_do(const struct correlate *all, size_t i, size_t j,
                         const struct correlate_again *again);
 
@@ -123,9 +123,10 @@ struct correlate_public {
         moves; /* how far a record moves all that is asked, without fourth moments; 0: this question alone */
 };
 
-/** Returns the weight of fourth moments: the largest power of 2 that is at most half of the deviation that a cell's noise then has, 1 at
- * least. With more, what they leave uncertain lengthens some intervals by more than 1.3 (docs/STUDY.md). 0, none: where the noise exceeds the bound on the sampling error by so much that the bound lengthens an interval by 1.08 at most, of values that spread by a
- * sixth of the range and correlate by a half. most: of the weight, a power of 2; 0: there is none. */
+/** Returns the weight of fourth moments: the largest power of 2 that is at most half of the deviation that a cell's noise then
+ * has, 1 at least. With more, what they leave uncertain lengthens some intervals by more than 1.3 (docs/STUDY.md). 0, none:
+ * where the noise exceeds the bound on the sampling error by so much that the bound lengthens an interval by 1.08 at most, of
+ * values that spread by a sixth of the range and correlate by a half. most: of the weight, a power of 2; 0: there is none. */
 uint32_t correlate_plan(const struct correlate_public *known, uint32_t most);
 
 /** Returns how many parts records were dealt out to up to protocol version 6, whose sums are added up: 1, 8, 16 or 32. */

@@ -56,8 +56,8 @@ double crosstab_expect_count(size_t summed, size_t m, double variance);
 /** Returns the fewest records of a row of R x C cells that are alike with which they are tested. */
 double crosstab_row_of_test(size_t columns, double variance);
 
-/** Returns Cohen's w, the root of the sum of (p - q)^2 / q over cells, q what margins make, that the test finds in four of five studies
- * at 5 %, where margins are alike; of 2 x 2 the difference of the shares. NAN: too few records are tested. */
+/** Returns Cohen's w, the root of the sum of (p - q)^2 / q over cells, q what margins make, that the test finds in four of five
+ * studies at 5 %, where margins are alike; of 2 x 2 the difference of the shares. NAN: too few records are tested. */
 double crosstab_expect_test(double records, size_t rows, size_t columns, double variance);
 
 /** Returns the noncentrality that a chi-squared test at 5 % finds in four of five studies. */

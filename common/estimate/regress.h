@@ -181,15 +181,17 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells);
 enum regress_lack regress_lacks(const struct regress_fit *fit, const double *weight);
 
 /** Returns the sum of weight (terms) and b: value, interval, deviations. With another reading the interval covers both. If the
- * released levels rule the other reading out, the interval is fit's own; if either reading is refused for another reason, nothing is given.
- * There is no interval of the noise alone: without noise the weights are others, and the coefficients a little, too. Not given where the fit is not solved, or by the rule above. */
+ * released levels rule the other reading out, the interval is fit's own; if either reading is refused for another reason,
+ * nothing is given. There is no interval of the noise alone: without noise the weights are others, and the coefficients a
+ * little, too. Not given where the fit is not solved, or by the rule above. */
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight);
 
 /** Answers whether a figure that is given is of both readings: there is another one that the released levels do not rule out. */
 bool regress_covers_both(const struct regress_fit *fit, const double *weight);
 
-/** What a sum would be given by if all slopes were 0, the records and their outcomes being what they are: a choice by it hardly looks
- * at the slopes. NAN: not given. The information, 1 / (w'H^-1 w), moves with the cells by sampling and noise, and so does the sum. */
+/** What a sum would be given by if all slopes were 0, the records and their outcomes being what they are: a choice by it hardly
+ * looks at the slopes. NAN: not given. The information, 1 / (w'H^-1 w), moves with the cells by sampling and noise, and so does
+ * the sum. */
 struct regress_choice {
     double factor;    /* as regress_figure's */
     double deviation; /* of the information's logarithm, and so of the factor's */
@@ -200,9 +202,9 @@ struct regress_choice regress_choice(const struct regress_fit *fit, const double
 /** Returns the p-value of the test that a figure of regress_figure is 0; NAN: not given. */
 double regress_test(const struct table1_figure *figure);
 
-/** Returns the p-value of the test that outcomes follow the model over a predictor's levels; NAN: none. It takes b as known, and
- * rejects less often than it says. With another reading: the larger of both. Source: a score test of one more term for each level, with the
- * sandwich's variance. */
+/** Returns the p-value of the test that outcomes follow the model over a predictor's levels; NAN: none. It takes b as known,
+ * and rejects less often than it says. With another reading: the larger of both. Source: a score test of one more term for each
+ * level, with the sandwich's variance. */
 double regress_misfit(const struct regress_fit *fit, size_t predictor);
 
 enum { REGRESS_REPLAY_MOST = 100 };
@@ -250,8 +252,8 @@ double regress_fewest(const struct regress_design *design, size_t predictor, dou
 double regress_fewest_of_sum(const struct regress_design *design, const double *weight,
                              double variance, double doubt);
 
-/** Sets a number's values: the middles of levels that are even over [-1, 1]. For one that takes few values, levels become as many as these
- * at most, have about as many each, and their values are these values' means. */
+/** Sets a number's values: the middles of levels that are even over [-1, 1]. For one that takes few values, levels become as
+ * many as these at most, have about as many each, and their values are these values' means. */
 void regress_set_even(struct regress_predictor *predictor);
 
 enum { REGRESS_PLAN_MOST = 8, REGRESS_PLAN_LEAST = 3 };

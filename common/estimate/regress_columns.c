@@ -128,8 +128,8 @@ static double noise_of(const struct regress_fit *fit, const double *noise,
     return has_number && of[0] != of[1] ? deviation : 0;
 }
 
-/* A share of a variance that is told by a correlation is noisy by twice the correlation's deviation at most: what noise makes of it is
- * not to tell nearly all. */
+/* A share of a variance that is told by a correlation is noisy by twice the correlation's deviation at most: what noise makes
+ * of it is not to tell nearly all. */
 static void set_most(struct regress_fit *fit, const double *noise,
                      const struct regress_density *density)
 {

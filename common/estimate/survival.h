@@ -46,8 +46,8 @@ struct survival_cells {
     size_t block;    /* cells of a block whose sum was released, too; 0: none was */
 };
 
-/** Returns how many numbers are released: all cells, and after them of each group the sums of blocks of its deaths, and of blocks of
- * its censorings and those still there. block: at least 2; 0: no sums. */
+/** Returns how many numbers are released: all cells, and after them of each group the sums of blocks of its deaths, and of
+ * blocks of its censorings and those still there. block: at least 2; 0: no sums. */
 size_t survival_released(size_t groups, size_t intervals, size_t block);
 
 /**
@@ -132,8 +132,8 @@ struct survival_again {
     double times;    /* how many times the records there are */
 };
 
-/** Answers whether they would be given, in seven of eight trials: from what was found, with the noise that it may have and what is drawn
- * then. */
+/** Answers whether they would be given, in seven of eight trials: from what was found, with the noise that it may have and what
+ * is drawn then. */
 bool survival_would_do(const struct survival_cells *cells, const bool *of,
                        const struct survival_again *again);
 
@@ -222,7 +222,8 @@ struct survival_small {
     bool is_tested;
 };
 
-/** Tells the widths to expect where the second group has this share of all records and the others are alike; of two groups or more. */
+/** Tells the widths to expect where the second group has this share of all records and the others are alike; of two groups or
+ * more. */
 struct survival_small survival_expect_small(const struct survival_public *known, size_t intervals,
                                             double share);
 

@@ -1,6 +1,7 @@
-/* survival_advice.c - whether curves and means that were refused would be given if they were asked again. What decides it is many
- * cells that noise moves together, so it is tried: the cells as the truth may be, as often as noise and chance would have them, with
- * the noise of the next release. The draws hide nothing, so a fixed seed serves: the same release always says the same. */
+/* survival_advice.c - whether curves and means that were refused would be given if they were asked again. What decides it is
+ * many cells that noise moves together, so it is tried: the cells as the truth may be, as often as noise and chance would have
+ * them, with the noise of the next release. The draws hide nothing, so a fixed seed serves: the same release always says the
+ * same. */
 
 #include "base/check.h"
 #include "estimate/cells.h"

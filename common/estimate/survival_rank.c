@@ -109,9 +109,10 @@ static void gradient(double *by, const struct rank *rank, size_t g)
     }
 }
 
-/* The hazard of an interval, times its length, if a group of that many at risk had the share q of all groups' deaths, and losses come
- * evenly over the interval. Of N at its begin, and E = 1 - e^-h, N E + lost h e^-h / E - lost die: of those who would be lost at some
- * time within it some die before. A loss is counted as half an interval at risk, which is right where few die. */
+/* The hazard of an interval, times its length, if a group of that many at risk had the share q of all groups' deaths, and
+ * losses come evenly over the interval. Of N at its begin, and E = 1 - e^-h, N E + lost h e^-h / E - lost die: of those who
+ * would be lost at some time within it some die before. A loss is counted as half an interval at risk, which is right where few
+ * die. */
 static double hazard_of(double q, double at_risk, double lost)
 {
     const double begin = at_risk + lost / 2;

@@ -44,8 +44,9 @@ void facts_of_job(struct facts *facts, uint32_t number);
 /** Says which job's facts the JSON has where a program's only one would have its. */
 void facts_show_job(struct facts *facts, uint32_t number);
 
-/** Adds a figure of the family number `row`; label: (as many as the family has) any text, copied, cut at
- * FACT_LABEL_BYTES - 1, the last one of a list at FACT_TEXT_BYTES - 1. Beyond FACTS_MAX, or without memory, nothing can be made of the facts any more. */
+/** Adds a figure of the family number `row`; label: (as many as the family has) any text, copied, cut at FACT_LABEL_BYTES - 1,
+ * the last one of a list at FACT_TEXT_BYTES - 1. Beyond FACTS_MAX, or without memory, nothing can be made of the facts any
+ * more. */
 void facts_add(struct facts *facts, size_t row, double value, const char *const *label);
 
 /** Adds a figure of a family without labels, or with one. */

@@ -1,6 +1,7 @@
-/* http.h - a few fixed pages for programs and people on this machine, or with TLS and a token on others, served on the program's
- * one thread. No path, cookie or query decides what is shown but the exact paths of the routes, and what a route of files opens, or one of names finds. What changes something is a route of its own kind, which says by
- * which headers; a body is never read. */
+/* http.h - a few fixed pages for programs and people on this machine, or with TLS and a token on others, served on the
+ * program's one thread. No path, cookie or query decides what is shown but the exact paths of the routes, and what a route of
+ * files opens, or one of names finds. What changes something is a route of its own kind, which says by which headers; a body is
+ * never read. */
 
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
@@ -57,8 +58,8 @@ struct http_route {
      * it is on its way; the request waits, at most HTTP_WAITS_MS, and this is called again at each turn of the port. */
     int (*open)(void *self, const char *behind, uint64_t *size, char name[static HTTP_NAME_BYTES]);
 
-    /** Not NULL: path ends with '/', and what stands behind it names what is shown. Returns it, malloc'd, or NULL where there is none
-     * of that very name, or without memory. */
+    /** Not NULL: path ends with '/', and what stands behind it names what is shown. Returns it, malloc'd, or NULL where there
+     * is none of that very name, or without memory. */
     char *(*find)(void *self, const char *behind);
 
     void *self; /* kept; of all these; NULL: that of the options */
@@ -90,8 +91,8 @@ struct http_options {
     bool on_grid;
 };
 
-/** Begins to listen. Fails with STATUS_INVALID (no loopback address, or a certificate and key that TLS cannot be spoken with), STATUS_BUSY (another program listens there), STATUS_IO,
- * STATUS_NO_MEMORY. */
+/** Begins to listen. Fails with STATUS_INVALID (no loopback address, or a certificate and key that TLS cannot be spoken with),
+ * STATUS_BUSY (another program listens there), STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status http_open(struct http **out, const struct http_options *options,
                                struct why *why);
 

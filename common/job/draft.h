@@ -110,7 +110,8 @@ MUST_USE enum status job_schema_build(const struct drafting *drafting);
 MUST_USE enum status job_maps_build(const struct drafting *drafting);
 MUST_USE enum status job_stages_build(const struct drafting *drafting);
 
-/** Parts of job_stages_build: at most one stage takes the rest of epsilon, and there is some; sigma, and what is planned by it. Fail likewise. */
+/** Parts of job_stages_build: at most one stage takes the rest of epsilon, and there is some; sigma, and what is planned by it.
+ * Fail likewise. */
 MUST_USE enum status job_stages_check_rest(const struct drafting *drafting);
 MUST_USE enum status job_stages_plan(const struct drafting *drafting);
 

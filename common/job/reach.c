@@ -208,8 +208,9 @@ uint32_t reach_passes(const struct job *job, const struct stage *stage, uint32_t
     return rounds / each + (rounds % each > 0);
 }
 
-/* A look by turns names other rows than a look of all. A coordinator may tell the same job as one of an earlier version, whose sites look once: in
- * one pass such rows would be paid for together. No pass of one look has that bit: it is a round, below ROUNDS_MAX. */
+/* A look by turns names other rows than a look of all. A coordinator may tell the same job as one of an earlier version, whose
+ * sites look once: in one pass such rows would be paid for together. No pass of one look has that bit: it is a round, below
+ * ROUNDS_MAX. */
 #define PASS_OF_TURNS (UINT32_C(1) << 31)
 
 struct charge reach_charge(const struct job *job, uint32_t round, uint64_t record_count,

@@ -1,6 +1,6 @@
 /* reach.h - how a unit meets the rounds of a stage: in how many rounds of one pass it is, how many of
  * their records it moves, how far the pass as a whole therefore moves, and what is charged for it.
- * Sensitivities, plans, prices, the agent and the curator all ask here; nobody decides it again.
+ * Sensitivities, plans, prices, the agent and the curator all ask here; no other code decides it.
  *
  * A pass is a range of positions, cut into rounds of `batch`; it is charged once. A row of the file is
  * the record at one position. In a series with lags l_1 < .. < l_k (and l_0 = 0) a row is in the record

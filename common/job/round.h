@@ -69,8 +69,8 @@ struct round_groups {
 /** Returns them. */
 struct round_groups round_groups(const struct stage *stage, uint32_t within);
 
-/* Where agents take turns (stage->turns) each looks at its records in one of two rounds; in the other its answer is public: no group
- * has it. Among that many agents that follow one another, two take the second round. */
+/* Where agents take turns (stage->turns) each looks at its records in one of two rounds; in the other its answer is public: no
+ * group has it. Among that many agents that follow one another, two take the second round. */
 enum { ROUND_TURNS = 2, ROUND_TURN_SLOTS = 5 };
 #define ROUND_FIRST_TURN 0.6 /* of the agents, about */
 

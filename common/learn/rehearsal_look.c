@@ -115,8 +115,8 @@ static void add_records(double *look, const struct rehearsal *plan, const struct
     }
 }
 
-/* Where fewer sites tell of a column its noise is larger, and chance moves it farther. square: (2, d) of the sums that it follows; then
- * (2, d) to write in. */
+/* Where fewer sites tell of a column its noise is larger, and chance moves it farther. square: (2, d) of the sums that it
+ * follows; then (2, d) to write in. */
 static void add_chance(struct selftune_look *seen, double *square, const struct rehearsal *plan,
                        const struct view *view, struct public_random *random)
 {

@@ -2,9 +2,10 @@
  * that the look has whitened, each of its numbers shrunken by its noise. For two classes a look at products has none, as there
  * the first step is a better use of epsilon: their first model has but an intercept.
  *
- * After products of several classes it is that of normal classes with one covariance (Fisher 1936). W whitens the columns of all records, so
- * B = A A', A_c = sqrt(p_c) (mean of class c - mean of all), is what the classes explain of it, and within classes the columns
- * have the inverse covariance (I - B)^-1. A is shrunken where its noise is not alike: along W's eigenvectors.
+ * After products of several classes it is that of normal classes with one covariance (Fisher 1936). W whitens the columns of
+ * all records, so B = A A', A_c = sqrt(p_c) (mean of class c - mean of all), is what the classes explain of it, and within
+ * classes the columns have the inverse covariance (I - B)^-1. A is shrunken where its noise is not alike: along W's
+ * eigenvectors.
  *
  * After sums and squares columns are scaled by themselves, and B says nothing. */
 
@@ -258,9 +259,9 @@ static void set_models(struct first *first)
     }
 }
 
-/* For two classes the logarithm of their ratio, else each class's, less their mean. Classes whose model is long start lower, as in a
- * discriminant of normal classes: of several, by half of what the models' squared lengths say where the columns' variances are not
- * known. */
+/* For two classes the logarithm of their ratio, else each class's, less their mean. Classes whose model is long start lower, as
+ * in a discriminant of normal classes: of several, by half of what the models' squared lengths say where the columns' variances
+ * are not known. */
 static void set_intercepts(struct first *first)
 {
     const size_t row = first->parts->e + 1;

@@ -33,7 +33,8 @@ MUST_USE enum status selftune_take_first(double *state, double *told, const stru
                                          const struct selftune_look *look,
                                          const struct selftune_second *second);
 
-/** Returns how many columns the second look has: those whose W is not 0. column: out (d), the first of these. shown: (shown_count) */
+/** Returns how many columns the second look has: those whose W is not 0. column: out (d), the first of these. shown:
+ * (shown_count) */
 size_t selftune_chosen(size_t *column, const double *shown, const struct selftune *stage);
 
 /** Returns how many columns the second look has, by what the first one has left. told: (selftune_told_count) */

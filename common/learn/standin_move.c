@@ -222,9 +222,9 @@ static double largest_least(const struct equation *equation)
     return most;
 }
 
-/* Tries larger ridges until the move is short. No eigenvalue of mean w J u u' is above 1/2 (one output:
- * 1/4), as the mean of u u' is I, or less where columns are scaled. So the move is at least |g|/(1/2 + ridge), and ridges for which that
- * is too far need not be tried. */
+/* Tries larger ridges until the move is short. No eigenvalue of mean w J u u' is above 1/2 (one output: 1/4), as the mean of u
+ * u' is I, or less where columns are scaled. So the move is at least |g|/(1/2 + ridge), and ridges for which that is too far
+ * need not be tried. */
 static void move(double *v, struct equation *equation, const double *g)
 {
     const size_t m = equation->standin->outputs;

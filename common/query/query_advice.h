@@ -58,8 +58,8 @@ struct advice_cells {
 typedef bool advice_given(const struct advice_cells *cells, const struct advised *advised,
                           const void *of);
 
-/** Answers whether it would be in five of six trials: of what was found, with the noise that it may have, and what is drawn then. The
- * draws hide nothing, so that a fixed seed serves: the same release always says the same. */
+/** Answers whether it would be in five of six trials: of what was found, with the noise that it may have, and what is drawn
+ * then. The draws hide nothing, so that a fixed seed serves: the same release always says the same. */
 bool advice_in_trials(const struct advice_cells *found, const struct advised *advised,
                       advice_given *given, const void *of);
 

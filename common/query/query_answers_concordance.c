@@ -88,7 +88,8 @@ static void tell_index(struct query_answer *answer, const struct answering *answ
     }
 }
 
-/* For each group, and of all: the sizes with the records in no group make all records, and of no group more have the event than it has. */
+/* For each group, and of all: the sizes with the records in no group make all records, and of no group more have the event than
+ * it has. */
 static void agree(struct query_answer *answer, const struct concordance_cells *cells, double all)
 {
     const size_t groups = cells->groups;

@@ -29,7 +29,8 @@ static bool is_given(enum crosstab_figure figure, const struct crosstab_cells *c
     return false;
 }
 
-/* A category that may have no record, as the noise alone may show as many; or one of so few that noise may be why the test is of it. */
+/* A category that may have no record, as the noise alone may show as many; or one of so few that noise may be why the test is
+ * of it. */
 struct hidden {
     bool is;
     bool is_near;
@@ -104,8 +105,8 @@ struct refused {
     struct hiddens hiddens;
 };
 
-/* In every other trial a hidden category has no record, in the others up to what it may have; one that is near has between the least and
- * what was found. at: in (0, 1) */
+/* In every other trial a hidden category has no record, in the others up to what it may have; one that is near has between the
+ * least and what was found. at: in (0, 1) */
 static double supposed(const struct hidden *hidden, size_t index, double at)
 {
     static const double golden = 0.6180339887498949; /* so that categories do not go together */

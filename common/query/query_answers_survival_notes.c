@@ -1,5 +1,5 @@
-/* query_answers_survival_notes.c - why a survival's figure is not given, and what would do. A group without records is told before all
- * else: nothing that the others lack would do. */
+/* query_answers_survival_notes.c - why a survival's figure is not given, and what would do. A group without records is told
+ * before all else: nothing that the others lack would do. */
 
 #include "base/bytes.h"
 #include "base/decimal.h"

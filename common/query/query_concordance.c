@@ -99,8 +99,8 @@ static void place_score(uint64_t *bin, const struct query_asked *asked)
     }
 }
 
-/* Every cell is gone through, whatever the record is. Its time is in one row at most, and its score in one bin: what is added to all
- * cells together is one. */
+/* Every cell is gone through, whatever the record is. Its time is in one row at most, and its score in one bin: what is added
+ * to all cells together is one. */
 void query_add_concordance(int64_t *sum, const struct query_asked *asked)
 {
     const struct query *query = asked->query;

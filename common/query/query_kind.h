@@ -94,8 +94,8 @@ struct query_number {
 MUST_USE enum status query_read_number(size_t *out, struct reading *reading,
                                        const struct query_number *asked);
 
-/** What is counted: a column of two categories or classes, of which the second or the positive one is meant; or a predicate. And behind
- * the word event. */
+/** What is counted: a column of two categories or classes, of which the second or the positive one is meant; or a predicate.
+ * And behind the word event. */
 enum status query_read_event(struct reading *reading);
 enum status query_read_word_event(struct reading *reading);
 
@@ -112,8 +112,8 @@ double query_even_edge(const struct column *column, size_t k, size_t levels);
 /** Returns how many whole numbers a column's public range has; 0: it has more than REGRESS_ATOMS_MAX, or no number. */
 size_t query_whole_numbers(const struct column *column);
 
-/** Answers whether a column may have whole numbers alone, and so few that it is not as good as smooth: its public range goes from one,
- * or a half, on, and has 2 to REGRESS_ATOMS_MAX of them. */
+/** Answers whether a column may have whole numbers alone, and so few that it is not as good as smooth: its public range goes
+ * from one, or a half, on, and has 2 to REGRESS_ATOMS_MAX of them. */
 bool query_may_be_whole(const struct column *column);
 
 /** Makes a term's column one of the whole numbers in its public range, as categories; or as the values of a number. Fails with
@@ -149,7 +149,8 @@ enum status query_read_groups_of_event(struct reading *reading, bool has_time);
 /** Any column, made from the label if it is that. Fails with STATUS_INVALID. */
 enum status query_read_any(struct column *column, size_t *index, struct reading *reading);
 
-/** Counts the variable that was read last, unless it was read before: then `again` is said of its place. Fails with STATUS_INVALID. */
+/** Counts the variable that was read last, unless it was read before: then `again` is said of its place. Fails with
+ * STATUS_INVALID. */
 MUST_USE enum status query_take_variable(struct query *query, const struct reader *at_column,
                                          const char *again);
 

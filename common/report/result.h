@@ -249,7 +249,8 @@ MUST_USE enum status result_reserve(struct result *result, const char *list, siz
 
 enum { RESULT_ENOUGH_BYTES = 160 };
 
-/** Writes what would give a site that is left out an answer: how many times the epsilon, or how many records; empty where neither is known. */
+/** Writes what would give a site that is left out an answer: how many times the epsilon, or how many records; empty where
+ * neither is known. */
 void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct result_effect *effect,
                        const struct result_site *site);
 

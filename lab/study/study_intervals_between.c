@@ -1,7 +1,7 @@
-/* Effects between sites: a share, and of tables of two columns the difference of two shares and the logarithm of the odds ratio. A
- * site's own effect is drawn about the mean of all with a deviation of tau. A mean is judged as the share of a column of two values,
- * which spread most. Planted: a site's interval is of a tenth of the noise alone; the others' are fixed effects; a width is
- * twice as large. */
+/* Effects between sites: a share, and of tables of two columns the difference of two shares and the logarithm of the odds
+ * ratio. A site's own effect is drawn about the mean of all with a deviation of tau. A mean is judged as the share of a column
+ * of two values, which spread most. Planted: a site's interval is of a tenth of the noise alone; the others' are fixed effects;
+ * a width is twice as large. */
 
 #include "lab/study/study_intervals_between.h"
 

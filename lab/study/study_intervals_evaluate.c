@@ -2,8 +2,8 @@
  * event is: by one standard deviation in the first group (AUC about 0.76), by a half in the second (0.64). It is rounded to
  * levels, and these are what is true: of each the probability follows from the normal distribution.
  *
- * The other design has 45 and 55 %, an event that a third have, and scores that spread more about a lower centre. It confirms: what is
- * shown of a net benefit was mended on the first. */
+ * The other design has 45 and 55 %, an event that a third have, and scores that spread more about a lower centre. It confirms:
+ * what is shown of a net benefit was mended on the first. */
 
 #include "estimate/cells.h"
 #include "estimate/evaluate.h"

@@ -1,6 +1,6 @@
-/* Medians of one of five sites alone, as answers by site tell them under trust local: what is released was planned for all five, and the
- * site has its own noise. Of a Table 1 those of two numbers, all groups together; of survival those of each group. Medians end at steps,
- * so that no width beside that of the true cells is claimed. */
+/* Medians of one of five sites alone, as answers by site tell them under trust local: what is released was planned for all
+ * five, and the site has its own noise. Of a Table 1 those of two numbers, all groups together; of survival those of each
+ * group. Medians end at steps, so that no width beside that of the true cells is claimed. */
 
 #include "estimate/between.h"
 #include "lab/study/study_intervals_survival.h"

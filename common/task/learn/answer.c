@@ -1,5 +1,6 @@
 /* A look: the sums that whitening and the start need. A step: the clipped gradients of the logistic loss, or of a number's
- * squared one, Huber's or pinball, in the columns that the coordinator's state says. Whatever the state holds, learn/gradient.h bounds what a record adds. */
+ * squared one, Huber's or pinball, in the columns that the coordinator's state says. Whatever the state holds, learn/gradient.h
+ * bounds what a record adds. */
 
 #include "task/answer.h"
 

@@ -109,7 +109,8 @@ static enum status describe_expected(struct outcome_round *round, const struct o
                         PERCENT * expected[0], PERCENT * expected[1], PERCENT * expected[2]);
 }
 
-/* All rounds of a stage are charged alike, and of two looks a site has one. What Gaussian noise is charged by has no share of epsilon. */
+/* All rounds of a stage are charged alike, and of two looks a site has one. What Gaussian noise is charged by has no share of
+ * epsilon. */
 static enum status describe_share(struct outcome_round *round, const struct job *job,
                                   const struct stage *stage)
 {

@@ -129,8 +129,8 @@ static double rescaled(double *unsure, const struct reading *to, const struct gr
     return share > SHARE_LITTLE ? fmin(fmax(ratio, 1 / RESCALED_MOST), RESCALED_MOST) : 1;
 }
 
-/* How much larger the noise on what tells classes apart is. Where a group's shares are not known well, a column's mean is taken for a
- * difference of classes: it counts as noise. */
+/* How much larger the noise on what tells classes apart is. Where a group's shares are not known well, a column's mean is taken
+ * for a difference of classes: it counts as noise. */
 static double factor_of(const struct reading *to, const struct group *group, size_t column,
                         const struct told *told)
 {

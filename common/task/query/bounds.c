@@ -63,7 +63,8 @@ static enum status describe_mean(struct terms *terms, const struct query *query,
     return STATUS_OK;
 }
 
-/* The interval that exact counts leave, whose noise may have been anything within the bar: of values that are even over the range. */
+/* The interval that exact counts leave, whose noise may have been anything within the bar: of values that are even over the
+ * range. */
 static enum status describe_quantile(struct terms *terms, const struct query *query, double bar,
                                      double records, double needed)
 {

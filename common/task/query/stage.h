@@ -67,7 +67,8 @@ MUST_USE enum status query_add_count(struct terms *terms, const struct query *qu
 
 enum { QUERY_NEEDED_BYTES = 128 };
 
-/** Writes how many records somebody ("a group") needs, for the end of a line; and, where the interval is not given, how many there are. */
+/** Writes how many records somebody ("a group") needs, for the end of a line; and, where the interval is not given, how many
+ * there are. */
 void query_say_needed(char text[static QUERY_NEEDED_BYTES], const char *who, double needed,
                       double has, bool is_given);
 
