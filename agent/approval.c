@@ -8,7 +8,7 @@ enum { HEX_DIGITS = 2 * DIGEST_BYTES, LINE_BYTES = 2 * HEX_DIGITS + 17 + APPROVA
 
 static const char HEAD[] =
     "# Written by `hedgerow-agent approve` and `reject`: a job's text by its SHA-256, and how many runs of it\n"
-    "# may be in the journal in all; 0: refused; with @ and a job's id: that job alone. Behind them a person's words.\n";
+    "# may be in the journal in all; 0: refused; with @ and a job's id: that job alone. After them a person's words.\n";
 
 static bool parse_runs(uint32_t *runs, const char *text, size_t size)
 {
