@@ -130,7 +130,7 @@ struct job_enough {
     bool
         has_floor; /* whether the least that the learner loses was looked for: where more is to be lost than enough */
     double
-        floor; /* of accuracy: with the most records that were tried and hardly any noise, on half of the tables */
+        floor; /* of accuracy: with the most records that were tried and next to no noise, on half of the tables */
     struct job_enough_of records;
     struct job_enough_of agents;
 };
@@ -195,7 +195,7 @@ enum { PLAN_LINK_MBIT = 100, PLAN_TRIP_MS = 50 };
  * round trip, and so fast a line at the coordinator, which all share: without what each site computes from its records. */
 double job_plan_round_s(const struct job_plan *plan, size_t stage, double link_mbit);
 
-/** Prints what is to be said below the table of trusts: how its times are computed, where plans differ, and who is trusted. */
+/** Prints what is to be said below the table of trusts: how its times are reckoned, where plans differ, and who is trusted. */
 void job_answer_print_trusted(const struct job_answer *answer);
 
 /** Returns about how much memory the coordinator takes, work_of_coordinator(), with no other agents connected. */
@@ -239,17 +239,17 @@ extern const size_t job_remedy_count;
 /** Returns x > 0 rounded up to two digits. */
 double job_change_rounded(double x);
 
-/** Writes that many records of each agent into the job; the most that count never are fewer. */
+/** Writes so many records of each agent into the job; the most that count never are fewer. */
 void job_change_records(struct job_changes *changes, const struct job *job, double records);
 
-/** Writes that many agents. */
+/** Writes so many agents. */
 void job_change_agents(struct job_changes *changes, double agents);
 
 /** Writes the change to another trust, with what it asks for, and in words what that is. */
 void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
                       const struct job_plan *plan, enum job_trust trust);
 
-/** Returns how many of that many sites count as dishonest where nobody has said it: a quarter, one at least. */
+/** Returns how many of so many sites count as dishonest where nobody has said it: a quarter, one at least. */
 uint64_t job_change_dishonest(uint64_t sites);
 
 #endif

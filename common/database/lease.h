@@ -13,10 +13,10 @@
 struct lease;
 
 /* How long a leader that falls silent keeps the others out; and how often it says that it is there. */
-/* Which coordinators may lead and collect beside each other; it stands in the row (`version`), and a new leader writes its own.
- * A program refuses a later one. 1: journals up to version 3, and protocol up to 4. 2: journal 4, and protocol 5. 3: journal 5,
- * and protocol 6: a `learn` stage may share columns out, which an earlier one does not know. 4: journal 6, and protocol 7: a
- * `correlate` has fourth moments. */
+/* Which coordinators may lead and collect beside each other; it stands in the row (`version`), and whoever takes the lead writes
+ * its own. A program refuses a later one. 1: journals up to version 3, and protocol up to 4. 2: journal 4, and protocol 5. 3: journal 5, and
+ * protocol 6: a `learn` stage may share columns out, which one of before does not know. 4: journal 6, and protocol 7: a `correlate` has
+ * fourth moments. */
 enum { LEASE_VERSION = 4 };
 #define LEASE_VERSION_TEXT "4"
 
@@ -35,8 +35,8 @@ enum { LEASE_VERSION = 4 };
     " version bigint NOT NULL, term bigint NOT NULL, holder text NOT NULL,"                        \
     " until timestamptz NOT NULL, guard bigint, " LEASE_GUARD ", least bigint, " LEASE_LEAST
 
-/* `term` is the row's only key. So a coordinator that takes the lead waits for every statement that has begun with LEASE_HELD,
- * and the other way round; one that renews the lease waits for none. A statement that is slow for one job holds up neither the
+/* Of the row's columns `term` alone is a key. So who takes the lead waits for every statement that has begun with LEASE_HELD,
+ * and the other way round; who renews the lease waits for none. A statement that is slow for one job holds up neither the
  * lease nor another job's statements. */
 #define LEASE_KEY                                                                                  \
     " IF to_regclass('hedgerow_lease_term') IS NULL THEN"                                          \
@@ -69,8 +69,8 @@ MUST_USE enum status lease_take(struct lease **out, int64_t *term, struct databa
 /** Whether somebody else leads by now, or may: the term has changed, or the lease could not be renewed in time. */
 bool lease_is_lost(struct lease *lease);
 
-/** Has lease_is_lost answer that it is, from now on: what a statement under its term has come to is not known. A new leader
- * then has a later term, and finds out. */
+/** Has lease_is_lost answer that it is, from now on: what a statement under its term has come to is not known. Whoever takes
+ * the lead then has a later term, and finds out. */
 void lease_doubt(struct lease *lease);
 
 /** Does nothing on NULL. */

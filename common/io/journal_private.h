@@ -10,18 +10,18 @@
 
 #include <sqlite3.h>
 
-/* record: one row a record. chain = SHA-256(chain before || sequence || sizes || body || blob's digest). Version 2 may have
- * that digest as a place in the body, version 1 never. piece: the blob in rows of JOURNAL_PIECE_BYTES; id = sequence <<
- * JOURNAL_PIECE_BITS | number. From version 3 a blob of JOURNAL_BULK_BYTES or more has one row, numbered JOURNAL_BULK_NUMBER:
- * the key of its file (journal_bulk.c). From version 4 a blob's digest is that of its tree (crypto/digest.h); earlier ones are
- * taken as they are. From version 5 an answer's words of 2 bytes may count steps (dp/encode.h). From version 6 a job says which
- * protocol it was begun under. */
+/* record: one row a record. chain = SHA-256(chain before || sequence || sizes || body || blob's
+ * digest). Version 2 may have that digest as a place in the body, version 1 never. piece: the blob in rows of
+ * JOURNAL_PIECE_BYTES; id = sequence << JOURNAL_PIECE_BITS | number. From version 3 a blob of JOURNAL_BULK_BYTES or more
+ * has one row, numbered JOURNAL_BULK_NUMBER: the key of its file (journal_bulk.c). From version 4 a blob's digest is that of its
+ * tree (crypto/digest.h); those of before are taken as they are. From version 5 an answer's words of 2 bytes may count steps (dp/encode.h). From
+ * version 6 a job says which protocol it was begun under. */
 enum {
     JOURNAL_PIECE_BITS = 20,
     JOURNAL_BULK_NUMBER = (1 << JOURNAL_PIECE_BITS) - 1,
     JOURNAL_BULK_BYTES = 256 * 1024,
-    JOURNAL_LATER_MAX = 16,     /* how many blobs may wait to be forgotten with the next record, */
-    JOURNAL_LATER_BYTES = 1024, /* each of this many bytes or more */
+    JOURNAL_LATER_MAX = 16,     /* so many blobs may wait to be forgotten with the next record, */
+    JOURNAL_LATER_BYTES = 1024, /* each of so many bytes or more */
     JOURNAL_VERSION = 6,
     JOURNAL_VERSION_LEAST = 1,
     JOURNAL_APPLICATION = 0x68647277
@@ -75,8 +75,8 @@ MUST_USE enum status journal_bulk_write(struct journal_sqlite *journal, struct d
 MUST_USE enum status journal_bulk_read(struct journal_sqlite *journal, uint8_t *out,
                                        uint64_t sequence, uint64_t bytes, const struct digest *key);
 
-/** Removes the files that no row has a key for, but for the spare one. Only after a commit that waited for the disk: a power
- * failure must not bring back a key whose file is gone. */
+/** Removes the files that no row has a key for, but for the spare one. Only after a commit that waited for the disk: a power failure must not
+ * bring back a key whose file is gone. */
 void journal_bulk_sweep(struct journal_sqlite *journal);
 /** Removes the spare one. */
 void journal_bulk_drop_spare(struct journal_sqlite *journal);

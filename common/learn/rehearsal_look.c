@@ -76,7 +76,7 @@ static double kept_of(const struct rehearsal *plan, const struct view *view, con
     return fmin(1, plan->reach * (columns / (double)d) / fmax(norm, 0x1p-60));
 }
 
-/* Adds to a class's sums and, after those of both, to the sums of squares that tell how far chance moves them. */
+/* Adds to a class's sums and, behind those of both, to the sums of squares that tell how far chance moves them. */
 static void add_clipped(double *look, const struct rehearsal *plan, const struct view *view,
                         const double *z, size_t c, double weight)
 {
@@ -115,8 +115,8 @@ static void add_records(double *look, const struct rehearsal *plan, const struct
     }
 }
 
-/* Where fewer sites tell of a column its noise is larger, and chance moves it farther. square: (2, d) of the sums that it
- * follows; then (2, d) to write in. */
+/* Where fewer sites tell of a column its noise is larger, and chance moves it farther. square: (2, d) of the sums that it follows; then
+ * (2, d) to write in. */
 static void add_chance(struct selftune_look *seen, double *square, const struct rehearsal *plan,
                        const struct view *view, struct public_random *random)
 {
@@ -139,7 +139,7 @@ static void add_chance(struct selftune_look *seen, double *square, const struct 
     seen->part = factor + d;
 }
 
-/* look: counts (2), of sums alone what is kept (2), sums, products or squares, after one another, and behind sums alone 4 d more */
+/* look: counts (2), of sums alone what is kept (2), sums, products or squares, behind one another, and behind sums alone 4 d more */
 static void play_look(struct selftune_look *out, double *look, const struct rehearsal *plan,
                       const struct view *view, const struct rehearsal_table *table,
                       struct public_random *random)

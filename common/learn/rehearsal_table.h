@@ -44,7 +44,7 @@ MUST_USE enum status rehearsal_table_draw(struct rehearsal_table *table,
 /** Returns the share of new records that the model w (d + 1) gets right: in expectation over their labels. */
 double rehearsal_table_accuracy(const double *w, const struct rehearsal_table *table);
 
-/** Returns the share of new records for which the models a and b (d + 1) say different classes. */
+/** Returns the share of new records of which the models a and b (d + 1) say different classes. */
 double rehearsal_table_differ(const double *a, const double *b,
                               const struct rehearsal_table *table);
 

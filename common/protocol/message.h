@@ -24,7 +24,7 @@ enum {
     ROUNDS_MAX = 1000000,
     LINE_NAME_BYTES = 16,
     WORD_SHIFT_MAX = 62,           /* of a word's steps */
-    JOB_AGE_MOST = 3,              /* of a job, where earlier programs have begun it */
+    JOB_AGE_MOST = 3,              /* of a job, where programs of before have begun it */
     OFFER_RECORDS_MAX = 1000000000 /* of one agent */
 };
 #define TRANSFER_BYTES_MAX                                                                         \
@@ -57,7 +57,7 @@ enum message_kind {
     MESSAGE_ROSTER,    /* the keys of all its sites */
     MESSAGE_SURVIVORS, /* whose answers are in the sum: sign that */
     MESSAGE_SIGNED,    /* agent: I do */
-    MESSAGE_OPEN,      /* how many have signed: reveal what opens the sum */
+    MESSAGE_OPEN,      /* so many have signed: reveal what opens the sum */
     MESSAGE_REVEAL,    /* agent: here it is */
     /* between the two transports: no machine sees these */
     MESSAGE_WANT, /* agent: may I have a line for large messages (io/line.h)? */
@@ -97,7 +97,7 @@ struct message {
             uint64_t bytes;
             uint32_t records; /* that it looks at, where the job says a share; else 0 */
             uint32_t
-                shift; /* its words count steps of 2^shift of the grid's: a reader that has other steps refuses it */
+                shift; /* its words count steps of 2^shift of the grid's: whoever reads other steps refuses it */
         } offer;
         struct {
             struct digest job;
@@ -181,7 +181,7 @@ struct message {
 };
 
 /**
- * Returns whether a message may be on the wire with a payload of that many bytes: what can be judged
+ * Returns whether a message may be on the wire with a payload of so many bytes: what can be judged
  * without knowing the job. Versions are PROTOCOL_VERSION, rounds below ROUNDS_MAX, a digest is there
  * unless it may be none, an artifact has bytes exactly when it has a digest, a name is printable and
  * ends, CHUNK, PIECE, DICTIONARY and the legs of a masked round have a payload, OFFER and INVITE none or the whole answer or
