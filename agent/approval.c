@@ -8,7 +8,7 @@ enum { HEX_DIGITS = 2 * DIGEST_BYTES, LINE_BYTES = 2 * HEX_DIGITS + 17 + APPROVA
 
 static const char HEAD[] =
     "# Written by `hedgerow-agent approve` and `reject`: a job's text by its SHA-256, and how many runs of it\n"
-    "# may be in the journal in all; 0: refused; with @ and a job's id: that job alone. Behind them a person's words.\n";
+    "# may be in the journal in all; 0: refused; with @ and a job's id: that job alone. After them a person's words.\n";
 
 static bool parse_runs(uint32_t *runs, const char *text, size_t size)
 {
@@ -71,7 +71,7 @@ static size_t plain_letter(const char *text)
     uint32_t letter = size == 1 ? first : first & (0x7fU >> size);
     for (size_t i = 1; i < size; i++) {
         const uint8_t byte = (uint8_t)text[i];
-        if ((byte & 0xc0) != 0x80) { /* the 0 behind the text, too */
+        if ((byte & 0xc0) != 0x80) { /* the 0 after the text, too */
             return 0;
         }
         letter = letter << 6 | (byte & 0x3fU);

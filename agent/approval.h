@@ -40,7 +40,7 @@ MUST_USE enum status approvals_parse(struct approvals *out, struct slice text, c
 /** Returns the decision on a text, or NULL. */
 const struct approval *approvals_find(const struct approvals *approvals, const struct digest *text);
 
-/** Returns whether a decision is a yes to a job of its text, of which the journal holds runs_before others. */
+/** Returns whether a decision is a yes to a job of its text, if the journal holds runs_before others of that text. */
 bool approval_allows(const struct approval *decision, const struct digest *job, size_t runs_before);
 
 /** Answers whether a person's words can stand in the list: one line of UTF-8 that can be seen, shorter than APPROVAL_WHY_BYTES. */

@@ -52,7 +52,8 @@ bool gate_covers(struct gate *gate, const struct charge *charge, const struct oc
 
 const struct ledger *gate_ledger(struct gate *gate, int64_t wall_ms)
 {
-    ledger_at(gate->ledger, &(struct occasion){.wall_ms = wall_ms}); /* whoever spends says anew */
+    ledger_at(gate->ledger,
+              &(struct occasion){.wall_ms = wall_ms}); /* the one that spends next says it anew */
     return gate->ledger;
 }
 
@@ -156,8 +157,8 @@ static enum status mask(struct private_vector *vector, struct masks_site *site, 
 }
 
 /* Puts the numbers of a round that agents share out where the sum has them, once they have their noise. What stands elsewhere
- * follows from public numbers: 0 for other groups, and how many records and agents this one is of its own. Of an agent whose turn it
- * is not all numbers are 0, and its noise stays here. */
+ * follows from public numbers: 0 for other groups, and how many records and agents this one is of its own. For an agent whose
+ * turn it is not all numbers are 0, and its noise stays here. */
 static enum status place(struct private_vector *vector, uint64_t records)
 {
     const struct round_groups groups = vector->groups;

@@ -49,7 +49,7 @@ MUST_USE enum status gate_restore(struct gate *gate, const struct record *answer
 bool gate_covers(struct gate *gate, const struct charge *charge, const struct occasion *occasion,
                  struct why *why);
 
-/** Returns the ledger as it stands at this time, for whoever shows it: borrowed, until the gate's next call. */
+/** Returns the ledger as it stands at this time, to be shown: borrowed, until the gate's next call. */
 const struct ledger *gate_ledger(struct gate *gate, int64_t wall_ms);
 
 /** Returns whether there is noise for an answer of this sensitivity at this price: what gate_answer
@@ -71,7 +71,7 @@ int64_t gate_last_round(const struct gate *gate, const struct digest *job);
  *
  * vector  in   takes: wiped and freed, whatever happens. Its bounds, and its noise, fit into words of the request's size
  * record  out  the answer's record; *blob its bytes, borrowed until gate_committed or gate_free;
- *              empty for an exact one; with what opens the masks behind them
+ *              empty for an exact one; followed by what opens the masks
  *
  * Fails with STATUS_EXHAUSTED or STATUS_INVALID, nothing spent; STATUS_NO_RANDOM, STATUS_NO_MEMORY:
  * restart from the journal (nothing was committed, so nothing was spent).

@@ -102,7 +102,7 @@ enum status gate_restore(struct gate *gate, const struct record *record, uint64_
     return STATUS_OK;
 }
 
-/* Little-endian words, the only form in which a vector crosses the wire; behind them what opens their masks. */
+/* Little-endian words, the only form in which a vector crosses the wire; after them what opens their masks. */
 static uint8_t *pack(const struct private_vector *vector, unsigned word_bytes, struct slice masks)
 {
     const size_t size = vector->count * word_bytes;

@@ -33,7 +33,7 @@ void gate_drop_bytes(struct answer *answer);
 /** Notes that a round of a job was answered: none up to it is answered anew. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status gate_advance(struct gate *gate, const struct digest *job, uint32_t round);
 
-/** Seals the bytes of an answer, and behind them what opens their masks; its digest goes into the record only when they are
+/** Seals the bytes of an answer, and after them what opens their masks; its digest goes into the record only when they are
  * private: that of an exact vector of few possible values would tell which it was. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status gate_seal(struct answer *answer, const struct private_vector *vector,
                                unsigned word_bytes, struct slice masks);

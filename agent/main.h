@@ -111,7 +111,7 @@ void site_price_text(char text[static SITE_PRICE_BYTES], struct price price);
  * have has room. */
 bool site_affords(const struct ledger *ledger, enum allowance allowance, const struct job *job);
 
-/** Decides whether the ledger can pay for so many runs of a job that the policy allows and that has not begun here: all of
+/** Decides whether the ledger can pay for `runs` runs of a job that the policy allows and that has not begun here: all of
  * them from the total, the first from what the window of days leaves. Fails with STATUS_REFUSED; why says what it costs, what
  * is left, and what to do. Privacy: reads charges alone. */
 MUST_USE enum status site_check_budget(const struct ledger *ledger, const struct policy *policy,
@@ -120,8 +120,8 @@ MUST_USE enum status site_check_budget(const struct ledger *ledger, const struct
 /** Writes where the decisions on jobs are. */
 void site_approvals_path(const struct site *site, char path[static SETTINGS_PATH_BYTES + 96]);
 
-/** Keeps the text of a job that waits for a person, for `approve` to show. Returns whether it is kept: at most so many
- * may wait. */
+/** Keeps the text of a job that waits for a person, for `approve` to show. Returns whether it is kept: at most this many may
+ * wait. */
 bool site_keep_waiting(const struct site *site, const struct digest *digest, struct slice text,
                        struct why *why);
 
@@ -134,8 +134,8 @@ bool site_keep_refusal(const struct site *site, const struct refusal *refusal, i
 /** Keeps which job the coordinator offers; NULL: none. Returns whether it is kept. */
 bool site_keep_offer(const struct site *site, const struct job_name *job, struct why *why);
 
-/** For `check`: print whether the coordinator admits this site, and whether the page can be served, if there is to be one. Neither is tried while
- * this site's agent runs. Return false where one fails. */
+/** For `check`: print whether the coordinator admits this site, and whether the page can be served, if there is to be one.
+ * Neither is tried while this site's agent runs. Return false where one fails. */
 bool check_coordinator(const struct site *site, const struct arguments *arguments);
 bool check_page(const struct site *site);
 

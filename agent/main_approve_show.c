@@ -114,7 +114,7 @@ void approve_check_questions(const struct job *job)
     tell_again(job, check_again, NULL);
 }
 
-/* Of a judged job: what it asks twice, and what it asks of columns beyond the dictionary. */
+/* For a judged job: what it asks twice, and what it asks of columns beyond the dictionary. */
 static void print_notes(const struct site *site, const struct job *job)
 {
     struct why note = {{0}};
@@ -234,7 +234,8 @@ enum status approve_show(const struct site *site, const struct waiting_job *wait
     (void)putchar('\n');
     text_wrap(stdout, 0, 0,
               "What it asks of this site, of %" PRIu64
-              " records or more, together with %u agents or more that have as many:",
+              " records or more. The figures are for the fewest agents that may answer (%u, this"
+              " one included), each with as many records:",
               size_of(site, job).records, (unsigned)job->cohort_min);
     for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
         status = print_stage(site, job, i, why);

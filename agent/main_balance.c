@@ -308,7 +308,7 @@ void balance_print(const struct ledger_found *found)
     struct balance window = ledger_balance(found->ledger, ALLOWANCE_WINDOW);
     double fixed = fixed_epsilon(found);
 
-    (void)printf("%zu answers\n", found->answer_count);
+    (void)printf("%zu answer%s\n", found->answer_count, found->answer_count == 1 ? "" : "s");
     print_limit(&total);
     print_odometer(&total);
     if (!isnan(fixed)) {

@@ -21,7 +21,7 @@ uint64_t site_epsilon_left(const struct balance *balance)
     return limit > spent ? limit - spent : 0;
 }
 
-/* Whether an allowance has room for so many runs. */
+/* Whether an allowance has room for that many runs. */
 static bool affords(const struct ledger *ledger, enum allowance allowance, const struct job *job,
                     uint32_t runs)
 {

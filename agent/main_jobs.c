@@ -165,7 +165,7 @@ static const char *state_of(const struct seen_text *text, const struct approval 
     return spent ? "over" : "approved"; /* it ended before it began here, or it may begin */
 }
 
-/* Of a yes to a job that has ended nothing is left. */
+/* Nothing is left of a yes to a job that has ended. */
 static uint32_t runs_approved(const struct seen_text *text, const struct approval *decision,
                               const struct desk *desk)
 {

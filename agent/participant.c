@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many times the silence that is borne, bytes alone are a sign of life: what carries them may have died and trickle. */
+/* How many times the silence that is borne, bytes alone count as a sign of life: what carries them may have died and trickle. */
 enum { LINK_PATIENCE = 32 };
 
 static enum status on_record(struct participant *p, const struct event *event)

@@ -103,9 +103,9 @@ static bool noise_can_cover(const struct participant *p, const struct stage *sta
            gate_has_noise(charge, round_is_exact(p), bounds.sensitivity, p->job.honest);
 }
 
-/* Where sites take turns this one looks once. Before the last round of the pass it goes by its slot, whatever that costs the result. In
- * the last it looks if the ledger still has its records to pay for: so the coordinator cannot make it look twice, and a site that
- * was not there before is of use. */
+/* Where sites take turns this one looks once. Before the last round of the pass it goes by its slot, whatever that costs the
+ * result. In the last it looks if the ledger still has its records to pay for: so the coordinator cannot make it look twice,
+ * and a site that was not there before is of use. */
 static void take_turn(struct participant *p, const struct occasion *occasion)
 {
     uint32_t within;
@@ -307,6 +307,6 @@ enum status round_on_experts(struct participant *p, const struct event *event, b
     }
     p->invited_ms =
         event
-            ->now_ms; /* a slot begins with the work, or who sends the experts chooses its length */
+            ->now_ms; /* a slot begins with the work; otherwise the sender of the experts would choose its length */
     return prepare(p, event, effects);
 }

@@ -117,7 +117,7 @@ enum status job_consider(struct participant *p, const struct event *event, struc
     enum status status = judge_all(p, &name, &lead, &why);
 
     p->declined = false;
-    transfer_drop(&p->fetch); /* a last model of before: the next HELLO brings its release again */
+    transfer_drop(&p->fetch); /* an earlier last model: the next HELLO brings its release again */
     p->fetch_final = false;
     if (status == STATUS_NO_MEMORY) {
         return status;

@@ -1,8 +1,8 @@
-/* participant_state.h - the inside of the participant, shared by its files: participant.c (the machine:
- * start, messages, time), participant_base.c (the states, and what all use), participant_work.c (what is
- * computed, and when it is looked at), participant_legs.c (masked rounds), participant_key.c (one agent a key), participant_job.c (which job),
- * participant_site.c (what the site's people say), participant_round.c (which round), participant_answer.c (its answer) and
- * participant_release.c (how both end). Nothing else includes it. */
+/* participant_state.h - the inside of the participant, shared by its files: participant.c (the machine: start, messages, time),
+ * participant_base.c (the states, and what all use), participant_work.c (what is computed, and when it is looked at),
+ * participant_legs.c (masked rounds), participant_key.c (one agent a key), participant_job.c (which job), participant_site.c
+ * (what the site's people say), participant_round.c (which round), participant_answer.c (its answer) and participant_release.c
+ * (how both end). Nothing else includes it. */
 
 #ifndef AGENT_PARTICIPANT_STATE_H
 #define AGENT_PARTICIPANT_STATE_H
@@ -17,7 +17,7 @@
 #include "protocol/transfer.h"
 #include "task/answer.h"
 
-/* A table that is gone is looked for so often, a public period. */
+/* How often a table that is gone is looked for: a public period. */
 enum { LOOK_AGAIN_MS = 30000 };
 
 /* A table that may take longer than a day to read is not read. */
@@ -28,9 +28,9 @@ enum {
         2000, /* doubled each time that it was in vain (transfer_wait_ms), and up to half more: agents that
                               began together do not ask again together */
     SHOW_MS = 1000,
-    PRESENT_MS = 1000, /* answers to challenges are no closer than that */
+    PRESENT_MS = 1000, /* answers to challenges are at least this far apart */
     COMMITS_MAX = 2,
-    KEEP_RETRY_MS = 2000, /* what a full disk did not take */
+    KEEP_RETRY_MS = 2000, /* to keep what a full disk did not take */
     KEEP_TRIES_MAX = 5,   /* then more rarely; a program that ends with its job ends */
     KEEP_RARE_MS = 60000
 };
@@ -61,7 +61,7 @@ struct held {
 struct seen_job {
     struct digest id;
     struct digest text;
-    uint32_t version; /* job_age_version of what it was told to be; 0: an agent before wrote it */
+    uint32_t version; /* job_age_version of what it was told to be; 0: an earlier agent wrote it */
 };
 
 /* The latest keys for a masked round, until the round is answered or over. */
@@ -87,9 +87,9 @@ struct participant {
 
     enum job_phase job_phase;
     struct job_name name;
-    enum job_age age; /* job_parse_older reads its text, unless it is of now */
+    enum job_age age; /* job_parse_older reads its text, unless the age is the present one */
     struct digest
-        misdated; /* the job that was told as another age than its own, as it was logged last; none */
+        misdated; /* the job that was told as another age than its own, and was logged last; none */
     struct job job;        /* valid from JOB_LOADING on */
     char *text;            /* (name.text_bytes) owned */
     struct seen_job *seen; /* (seen_count) owned */
@@ -97,7 +97,8 @@ struct participant {
     struct digest shown; /* of the dictionary's text; none where it is not shown */
     int64_t shown_ms;    /* when it was sent last, if ever: was_shown */
     struct texts texts;  /* of these jobs, as far as they are kept */
-    struct stale stale;  /* answers that the journal still holds and nobody may ask for again */
+    struct stale
+        stale; /* answers that the journal still holds, and that may not be asked for again */
     struct approvals approvals;
     struct approvals offered_approvals; /* in the making */
     int64_t jobs_day;                   /* of jobs_today, since 1970 */
@@ -112,8 +113,9 @@ struct participant {
 
     struct transfer fetch;
     struct digest fetching;
-    struct digest spoiled; /* what came of it was not that; it is fetched once more */
-    uint32_t fetch_later;  /* a part of what it waits more, in 65,536ths of it */
+    struct digest
+        spoiled; /* what came under this digest did not match it; it is fetched once more */
+    uint32_t fetch_later; /* how much longer it waits, in 65,536ths of the wait */
     uint32_t final_chosen;
     struct held experts;
 
@@ -148,7 +150,7 @@ struct participant {
     int64_t heard_ms; /* when the last valid frame came, or while it fetches bytes of one */
     int64_t whole_ms; /* when the last valid frame came */
     int64_t
-        patience_ms; /* the silence that is borne: twice silence_ms on a connection on which nothing came yet */
+        patience_ms; /* the silence that is tolerated: twice silence_ms on a connection on which nothing came yet */
     bool approvals_known; /* a person's decisions were told at least once */
     bool was_shown;
     bool was_present; /* a challenge was answered, or is to be */
@@ -161,7 +163,7 @@ struct participant {
     bool fetch_final;       /* what is fetched is the job's last model */
     bool model_owed;        /* the job's last model is to be kept before the job is over */
     bool text_owed;         /* so is the text of a job that waits for a person */
-    bool missed; /* something was said while nothing was heard: a HELLO asks for it afterwards */
+    bool missed; /* a message came while this agent was deaf: a HELLO asks for it afterwards */
     bool started;
     bool finished;
 };
@@ -181,7 +183,7 @@ MUST_USE enum status participant_send(struct participant *p, struct effects *eff
                                       const struct message *message, struct slice payload);
 MUST_USE enum status participant_hello(struct participant *p, int64_t now_ms,
                                        struct effects *effects);
-/** Says that it takes no part in a round, of its own job or of another, which it does not look at. */
+/** Declines a round: of its own job, or of another one, without looking at it. */
 MUST_USE enum status participant_decline_of(struct participant *p, const struct digest *job,
                                             uint32_t round, struct effects *effects);
 MUST_USE enum status participant_decline(struct participant *p, uint32_t round,
@@ -193,22 +195,22 @@ MUST_USE enum status participant_ask(struct participant *p, struct effects *effe
 /** Asks again for what has not come; returns when that is due next. */
 MUST_USE enum status participant_ask_again(struct participant *p, int64_t now_ms,
                                            struct effects *effects);
-/** What came is not what its digest says. Other agents have the keys of pieces that are sealed for all, and one of them may sit on
- * the wire. So it says nothing against the coordinator yet: it is fetched once more, and the transport lets nobody else have
- * those keys (EFFECT_DOUBT). */
+/** What came does not match its digest. Other agents have the keys of pieces that are sealed for all, and one of them may sit on
+ * the wire. So the coordinator is not blamed yet: it is fetched once more, under keys that no other agent has
+ * (EFFECT_DOUBT). */
 MUST_USE enum status participant_fetch_anew(struct participant *p, int64_t now_ms,
                                             struct effects *effects);
 int64_t participant_asks_again_ms(const struct participant *p);
 
-/** Returns whether these experts are here, whole: the size, which a peer says, must be theirs as well. */
+/** Returns whether these experts are here, whole: the size, which a peer says, must match as well. */
 bool participant_holds(const struct participant *p, const struct artifact *experts);
 
 /**
  * Returns whether new questions go unheard: from the beginning of a computation on the records until
  * its answer is durable. Notes that something was missed. The result of a computation is looked at -
  * paid for, noised, committed, offered - at the first public slot after its end, and everything that
- * others may notice happens then: whoever asks all the time, or watches when the journal keeps the
- * program busy, learns the slot and no more.
+ * others may notice happens then: an observer who asks all the time, or watches when the journal
+ * keeps the program busy, learns only the slot.
  */
 bool participant_is_deaf(struct participant *p);
 
@@ -218,7 +220,7 @@ bool participant_is_computing(const struct participant *p);
 /** Notes that the latest answer's bytes can go from the journal: a later answer takes its place, or has taken it. */
 MUST_USE enum status participant_outdate_answer(struct participant *p);
 
-/** What was not kept is tried again later, and more rarely after some tries: each fills a line of the log. */
+/** Tries later again to keep what was not kept, and more rarely after some tries: each try adds a line to the log. */
 void participant_keep_later(struct participant *p, int64_t now_ms);
 
 /* participant_work.c */
@@ -226,7 +228,7 @@ void participant_keep_later(struct participant *p, int64_t now_ms);
 /** Runs in a worker thread. */
 void work_run(void *self);
 MUST_USE enum status work_on_worked(struct participant *p, const struct event *event);
-/** The moment has come: what was computed is looked at, and whatever is said of it is said now. */
+/** At the public slot: looks at what was computed, and sends all that it says. */
 MUST_USE enum status work_take(struct participant *p, const struct event *event,
                                struct effects *effects);
 
@@ -253,8 +255,8 @@ MUST_USE enum status job_on_text(struct participant *p, const struct event *even
                                  struct effects *effects);
 MUST_USE enum status job_on_loaded(struct participant *p, const struct event *event,
                                    struct effects *effects);
-/** Looks for a table that was gone, when it is time. Whether it is there, and its header line, are public by the
- * site's own hand. */
+/** Looks for a table that was gone, when it is time. The site itself has made public whether the table is there,
+ * and its header line. */
 MUST_USE enum status job_look_again(struct participant *p, const struct event *event,
                                     struct effects *effects);
 

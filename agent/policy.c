@@ -33,7 +33,7 @@ static const struct config_key policy_keys[] = {
     KEY_FIXED("job_delta", job_delta_atto, DELTA_DECIMALS, 0, DELTA_ATTO_ONE / 10, OPTIONAL("0"),
         DOC("Of job_epsilon; as delta without it.")),
     KEY_WHOLE("allowance_days", allowance_days, 1, WINDOW_DAYS_MAX, OPTIONAL("365"),
-        DOC("With allowance_epsilon: what any so many days may cost.")),
+        DOC("With allowance_epsilon: the length of a window, in days.")),
     KEY_FIXED("allowance_epsilon", allowance_epsilon_micro, EPSILON_DECIMALS, 1, 1000000 * EPSILON_MICRO_ONE,
         OPTIONAL("3"),
         DOC("The most that any allowance_days days may cost.")),

@@ -28,14 +28,14 @@ struct policy {
     uint64_t job_epsilon_micro;       /* the most one job may cost; 0: no limit but the total */
     uint64_t job_delta_atto;          /* of job_epsilon */
     uint32_t allowance_days;          /* a rolling window; 0: none */
-    uint64_t allowance_epsilon_micro; /* the most that any so many days may cost */
+    uint64_t allowance_epsilon_micro; /* the most that any window of that many days may cost */
     uint64_t allowance_delta_atto;
     uint64_t least_epsilon_micro; /* what each answer must use of the total at least; 0: no limit */
     uint32_t cohort_min;          /* the smallest minimum cohort a job may ask for */
     bool task_allowed[TASK_COUNT];   /* by enum task */
     bool trust_allowed[TRUST_COUNT]; /* by enum job_trust */
     char peers[POLICY_PATH_BYTES];   /* the list of institutions in masked sums; "": none */
-    uint32_t dishonest_min;          /* masked sums: so many sites count as dishonest at least */
+    uint32_t dishonest_min;          /* masked sums: at least this many sites count as dishonest */
     uint64_t message_bytes_max;      /* the largest answer or artifact */
     enum approval_mode approval;
     uint32_t jobs_per_day; /* new jobs that are looked at in a day (UTC) */
@@ -44,10 +44,10 @@ struct policy {
         answer_slot_ms; /* answers whose time may tell of records leave at multiples of this after the invitation */
 };
 
-/** Reads a policy's YAML text; the same strictness as job_parse. Required is every key but
- * job_epsilon, job_delta (that of the total when left out), and allowance_days with
- * allowance_epsilon and, likewise, allowance_delta; least_epsilon, approval, jobs_per_day and share_dictionary. Fails with STATUS_INVALID, STATUS_UNSUPPORTED,
- * STATUS_NO_MEMORY; policy is then zeroed and allows nothing. */
+/** Reads a policy's YAML text; the same strictness as job_parse. Required is every key but job_epsilon, job_delta (that of the
+ * total when left out), and allowance_days with allowance_epsilon and, likewise, allowance_delta; least_epsilon, approval,
+ * jobs_per_day and share_dictionary. Fails with STATUS_INVALID, STATUS_UNSUPPORTED, STATUS_NO_MEMORY; policy is then zeroed and
+ * allows nothing. */
 MUST_USE enum status policy_parse(struct policy *policy, struct slice text, const char *name,
                                   struct why *why);
 
@@ -66,10 +66,9 @@ char *policy_template(void);
 /** Returns the policy's limits as a ledger takes them. */
 struct allowances policy_allowances(const struct policy *policy);
 
-/** Decides whether a job may be joined at all: trust, cohort, tasks, sizes (with cohort_min
- * agents), an answer slot, where one is needed, before the deadline, its whole price against each allowance while nothing
- * is spent, by the ledger's own filters, and the price of each answer against least_epsilon. Fails with STATUS_REFUSED and the reason for the site's own
- * operator. */
+/** Decides whether a job may be joined at all: trust, cohort, tasks, sizes (with cohort_min agents), an answer slot, where one
+ * is needed, before the deadline, its whole price against each allowance while nothing is spent, by the ledger's own filters,
+ * and the price of each answer against least_epsilon. Fails with STATUS_REFUSED and the reason for the site's own operator. */
 MUST_USE enum status policy_check_job(const struct policy *policy, const struct job *job,
                                       struct why *why);
 

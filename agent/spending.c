@@ -13,7 +13,7 @@ static bool is_same(const struct spending *spending, const struct spending_point
            a->wall_ms / spending->grain_ms == b->wall_ms / spending->grain_ms;
 }
 
-/* Of points that became one the last one stands. */
+/* Points that became one stand where the last one stood. */
 static void merge(struct spending *spending)
 {
     size_t kept = 0;

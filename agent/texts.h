@@ -1,5 +1,5 @@
 /* texts.h - which jobs' texts the journal still holds. Each text is kept once, and all of them together are bounded:
- * whoever offers jobs for next to nothing must not fill the site's disk. What is dropped leaves its digest. */
+ * a coordinator that offers jobs for nearly nothing must not fill the site's disk. What is dropped leaves its digest. */
 
 #ifndef AGENT_TEXTS_H
 #define AGENT_TEXTS_H

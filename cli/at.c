@@ -95,7 +95,7 @@ enum exit_code run_at_desk(const struct command *command, int count, char **argu
     static const struct {
         const char *name;
         desk_command *run;
-        size_t options; /* the first so many below */
+        size_t options; /* the first of those below */
     } rows[] = {{"jobs", desk_jobs, 2},   {"agents", desk_agents, 2}, {"status", desk_status, 3},
                 {"watch", desk_watch, 3}, {"cancel", desk_cancel, 3}, {"result", desk_result, 4}};
     struct asked asked = {.at = NULL};
@@ -113,8 +113,8 @@ enum exit_code run_at_desk(const struct command *command, int count, char **argu
     return run_submit(command, count, argument);
 }
 
-/* The answer to ENROL may be lost, and the token is then spent: enrolled is who is let in under the own key. Both keys are
- * tried by turns. */
+/* The answer to ENROL may be lost, and the token is then spent: a site is enrolled once it is let in under its own key. Both
+ * keys are tried by turns. */
 static enum exit_code enrol(struct at *at, const struct token *token, struct why *why)
 {
     const int64_t until_ms = clock_now_ms() + PATIENCE_S * 1000;

@@ -1,5 +1,5 @@
-/* The line to the desk: one question at a time, asked again until its answer comes. A key has one line. Whoever hears that another
- * command of this operator wants it hangs up for a moment, so that several take turns. */
+/* The line to the desk: one question at a time, asked again until its answer comes. A key has one line. A command that hears that
+ * another one of this operator wants it hangs up for a moment, so that several take turns. */
 
 #include "cli/at.h"
 

@@ -47,7 +47,7 @@ MUST_USE enum status children_output(char *text, size_t size, char *const *argum
  * them. */
 void children_signals(void);
 
-/** Waits until something happens or so many milliseconds have passed, and notes who has ended.
+/** Waits until something happens or that many milliseconds have passed, and notes who has ended.
  * Returns true when this process was asked to stop. */
 bool children_wait(struct children *children, int wait_ms);
 

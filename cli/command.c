@@ -89,7 +89,7 @@ enum exit_code command_fail(const struct command *command, enum exit_code code, 
     return code;
 }
 
-/* So many bytes of a text stand in a line of this width: up to a space, but at least a word. */
+/* How many bytes of a text stand in a line of this width: up to a space, but at least a word. */
 static size_t bytes_of_line(const char *text, size_t width)
 {
     size_t fit = 0;
@@ -203,7 +203,7 @@ static void help_of(const struct command *command, FILE *stream)
     (void)fputs("\nexit codes:\n" EXIT_CODE_HELP, stream);
 }
 
-/* Finds a row by its name behind so many bytes; NULL: hint has the nearest. */
+/* Finds a row by its name behind that many bytes; NULL: hint has the nearest. */
 static const struct command *find(const struct command *table, size_t skipped, const char *word,
                                   char hint[static NEAR_HINT_BYTES])
 {

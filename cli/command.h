@@ -39,7 +39,7 @@ enum exit_code command_fail(const struct command *command, enum exit_code code, 
 enum exit_code command_end(const struct command *command, enum status status,
                            const struct why *why);
 
-/** Prints what was released, in as many lines as it takes, and the noise on it behind the last one, or below where
+/** Prints what was released, in as many lines as it takes, and the noise on it after the last one, or below where
  * both do not fit 80 columns. */
 void command_beside(FILE *out, int indent, const char *what, const char *noise);
 

@@ -194,18 +194,20 @@ static void put_rest(FILE *out, const struct init_job *asked)
         "                # with fewer sites a round fails, and the job with it\n",
         asked->trust, asked->epsilon, asked->delta, asked->minimum);
     if (trust_is_masked(asked->trust)) {
-        (void)fprintf(
-            out,
-            "  dishonest: %-6" PRIu64 "              # so many sites may help the coordinator\n",
-            asked->dishonest > 0 ? asked->dishonest : job_change_dishonest(asked->minimum));
+        (void)fprintf(out,
+                      "  dishonest: %-6" PRIu64
+                      "              # at most this many sites may help the coordinator\n",
+                      asked->dishonest > 0 ? asked->dishonest
+                                           : job_change_dishonest(asked->minimum));
     }
-    (void)fprintf(out,
-                  "  records: %-10" PRIu64 "            # every site needs so many rows at least\n"
-                  "  join_deadline_s: 60            # so long the first round waits for the sites\n"
-                  "  deadline_s: 30                 # so long every round waits for their answers\n"
-                  "\nstages:\n"
-                  "  - {task: learn}              # needs no settings\n",
-                  records);
+    (void)fprintf(
+        out,
+        "  records: %-10" PRIu64 "            # every site needs at least this many rows\n"
+        "  join_deadline_s: 60            # how long the first round waits for the sites\n"
+        "  deadline_s: 30                 # how long every round waits for their answers\n"
+        "\nstages:\n"
+        "  - {task: learn}              # needs no settings\n",
+        records);
 }
 
 static enum status put_job(char **text, struct init_said *said, const struct init_job *asked,

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Every accountant's bound, null where there is none; then who is best, low and high. Takes `object`. */
+/* Every accountant's bound, null where there is none; then the best accountant, low and high. Takes `object`. */
 static json_t *add_account(json_t *object, const char *key, const struct account *account)
 {
     json_t *bounds = json_object();

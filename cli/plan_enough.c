@@ -1,6 +1,6 @@
 /* How many records or agents would do: numbers four times as large, time after time, are rehearsed together, each as a plan
  * of its own. What they lose on half of the tables is made to fall, and between two of them is taken to be a straight line
- * in the number's logarithm. One plan more has the most records and next to no noise: what it loses is the learner's own. */
+ * in the number's logarithm. One more plan has the most records and hardly any noise: what it loses is the learner's own. */
 
 #include "cli/plan_job.h"
 
@@ -11,9 +11,8 @@
 enum { TRIAL_TABLES = 16, TRIALS = 5 };
 
 #define FACTOR       4.0
-#define RECORDS_MOST 1e9 /* that a job's text may ask for */
-#define NO_NOISE                                                                                   \
-    "privacy.epsilon=1000" /* next to none: the largest that a job's text may ask for */
+#define RECORDS_MOST 1e9                    /* that a job's text may ask for */
+#define NO_NOISE     "privacy.epsilon=1000" /* hardly any: the largest that a job's text may ask for */
 
 /* The numbers of one kind, their plans kept while they are played: a rehearsal borrows from its job. */
 struct series {

@@ -240,7 +240,7 @@ static enum status read_root(struct plan_events *out, struct reader *reader, con
     return status;
 }
 
-/* Answers whether a tree of this text can have no more values than so many events need. */
+/* Answers whether a tree of this text can have no more values than that many events need. */
 static bool is_bounded(struct slice text)
 {
     const char *byte = text.data;

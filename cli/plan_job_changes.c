@@ -167,7 +167,7 @@ static bool fewer_lambdas(struct job_changes *changes, char words[static PLAN_AD
         return false;
     }
     for (size_t i = 0; i < (size_t)count; i++) {
-        /* Of lists that do not rise too, the largest is kept. */
+        /* Also where a list does not rise, its largest is kept. */
         const size_t end = (i + 1) * stage->lambda_count / (size_t)count;
         lambda = 0;
         for (size_t j = i * stage->lambda_count / (size_t)count; j < end; j++) {
@@ -182,7 +182,7 @@ static bool fewer_lambdas(struct job_changes *changes, char words[static PLAN_AD
     return true;
 }
 
-/* The whole table of experts anew, with the first so many shifts: without own models there is no weight of
+/* The whole table of experts anew, with the first that many shifts: without own models there is no weight of
  * theirs either. */
 static void change_experts(struct job_changes *changes, const struct job_plan *plan, size_t index,
                            size_t shifts)

@@ -64,9 +64,9 @@ enum exit_code run_plan_masks(const struct command *command, int count, char **a
     }
     const double most = sites / (double)quorum.honest;
     const struct plan_line line[] = {
-        {"honest", (double)quorum.honest, "sites", "so many shares are one whole noise"},
+        {"honest", (double)quorum.honest, "sites", "this many shares are one whole noise"},
         {"least_survivors", (double)quorum.least, "sites",
-         "H + C: so many survivors have H honest ones among them"},
+         "H + C: among this many survivors H are honest"},
         {"signatures", (double)quorum.signatures, "sites",
          "floor((N + C)/2) + 1: two lists of survivors never both get them"},
         {"opens_at", (double)quorum.opens_at, "sites", "the larger of the two: cohort.minimum"},

@@ -228,7 +228,7 @@ static int64_t value_at(struct slice words, size_t i, unsigned word_bytes, unsig
 }
 
 /* Words as wide as the text says, or less, go into a narrow sum. Wider ones may hold more than it has room for, and count the
- * grid's steps: a wide sum stands beside it from then on. Whoever sends one so slows down nobody else's. */
+ * grid's steps: a wide sum stands beside it from then on. An agent that sends one so slows down no other agent's. */
 static enum status add_words(struct aggregate *aggregate, struct slice words, unsigned word_bytes)
 {
     if (aggregate->narrow != NULL && word_bytes <= aggregate->form.word_bytes) {

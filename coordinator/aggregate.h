@@ -33,7 +33,7 @@ struct staging {
     int64_t half_ms; /* when half of a large answer of the widest words was there; 0: it is not */
 };
 
-/* A round is open where one of both sums is there. Where both are, the round's is what they add up to. */
+/* A round is open if one of the two sums is there. If both are, the round's is what they add up to. */
 struct aggregate {
     int64_t *sum;    /* (count) owned, in grid steps */
     int32_t *narrow; /* (count) owned, in steps of 2^shift of the grid's: where sums have 4 bytes */
@@ -55,8 +55,8 @@ int64_t aggregate_value(const struct aggregate *aggregate, size_t i);
 /** Ends the round: *sum (count) is the caller's, in grid steps. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status aggregate_take(struct aggregate *aggregate, int64_t **sum);
 
-/** Packs the sum of a part of the round for whoever leads it, in words of 8 bytes of the grid's steps, which need no rule about
- * their width that two versions of the program could have differently; and begins a further part at zero. *out is the caller's.
+/** Packs the sum of a part of the round for the coordinator that leads it, in words of 8 bytes of the grid's steps, so that two
+ * versions of the program cannot differ about their width; and begins a further part at zero. *out is the caller's.
  * Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status aggregate_pack(struct aggregate *aggregate, uint8_t **out, size_t *size);
 
@@ -67,7 +67,7 @@ bool aggregate_fits(const struct aggregate *aggregate, uint64_t part_bytes);
 /** Returns whether a staging vector is free. */
 bool aggregate_has_room(const struct aggregate *aggregate);
 
-/** Starts to pull an answer of so many bytes, which encode_word_bytes_of knows; STATUS_AGAIN when all staging vectors are
+/** Starts to pull an answer of that many bytes, which encode_word_bytes_of knows; STATUS_AGAIN when all staging vectors are
  * in use, STATUS_NO_MEMORY. */
 MUST_USE enum status aggregate_pull(struct aggregate *aggregate, struct staging **out,
                                     const struct peer *peer, uint64_t bytes, int64_t now_ms);
@@ -79,17 +79,17 @@ struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *p
 void aggregate_note_piece(const struct aggregate *aggregate, struct staging *staging,
                           int64_t now_ms);
 
-/** Returns until when an answer is asked for no more pieces; INT64_MIN: it is asked. Two large answers of the widest words that come at
- * the same rate would both be whole beside the sum. So the second half of one waits for the other, which has both ends' time
- * meanwhile; but not for long, whatever the other sends. */
+/** Returns until when an answer is asked for no more pieces; INT64_MIN: it is asked. Two large answers of the widest words that
+ * come at the same rate would both be whole beside the sum. So the second half of one waits for the other, which has both ends'
+ * time meanwhile; but not for long, whatever the other sends. */
 int64_t aggregate_holds_until_ms(const struct aggregate *aggregate, const struct staging *staging);
 
-/** Returns how many steps a step of words of this size is, as a power of 2: whoever offers an answer says it too. */
+/** Returns how many grid steps one step of words of this size is, as a power of 2. An offer says it too. */
 unsigned aggregate_shift(const struct aggregate *aggregate, unsigned word_bytes);
 
 /** Adds a whole answer, whose size encode_word_bytes_of knows, to the sum when it matches the digest;
- * values (count) receives it in grid steps where wanted (may be NULL). An answer of wider words than the job's text gives it, which
- * a program of before has made, counts grid steps.
+ * values (count) receives it in grid steps where wanted (may be NULL). An answer of wider words than the job's text gives it, made
+ * by an earlier program, counts grid steps.
  * Fails with STATUS_CORRUPT, STATUS_NO_MEMORY, the sum unchanged. */
 MUST_USE enum status aggregate_add(struct aggregate *aggregate, struct slice answer,
                                    const struct digest *digest, int64_t *values);
@@ -101,7 +101,7 @@ bool aggregate_is_within(const struct aggregate *aggregate, struct slice answer,
 /** Throws a staging vector's bytes away. */
 void aggregate_drop(struct staging *staging);
 
-/** The same behind an answer that was looked at: others of its size may follow. Its room, wiped, stays for the next one until the
+/** The same after an answer that was looked at: others of its size may follow. Its room, wiped, stays for the next one until the
  * round ends, as fresh pages cost more than a twentieth of a large round. Room of the widest words goes: three accumulators would
  * never be less than full. */
 void aggregate_clear(const struct aggregate *aggregate, struct staging *staging);

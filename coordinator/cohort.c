@@ -256,7 +256,7 @@ bool cohort_all_know(struct cohort *cohort, uint32_t rounds_closed)
     return cohort->count > 0;
 }
 
-/* Whoever is not admitted has answered. */
+/* A member that is not admitted has answered. */
 size_t cohort_count_possible(const struct cohort *cohort)
 {
     size_t count = cohort->standing[STANDING_KEYED];

@@ -26,7 +26,7 @@ enum standing {
     STANDING_COUNT
 };
 
-/* What all are told at once; a step has no room for so many messages, so it is noted who has not been told yet. */
+/* What all are told at once; a step has no room for a message to each, so it is noted who has not been told yet. */
 enum telling {
     TELL_RELEASE, /* of the latest round */
     TELL_INVITE,  /* to the open one */
@@ -42,7 +42,7 @@ struct member {
     bool foreign;  /* said it last in another version of the protocol */
     bool ready;
     bool was_ready;         /* once since this program started */
-    uint8_t declines;       /* the job: for so many HELLOs that say it no more */
+    uint8_t declines;       /* it declines the job; that many HELLOs without a DECLINE end this */
     int64_t first_ms;       /* its first HELLO */
     int64_t heard_ms;       /* its latest frame */
     uint32_t rounds_closed; /* as it last said */
@@ -55,8 +55,8 @@ struct member {
     bool handed;   /* at a collector: its answer is in a part that is durable, */
     uint32_t part; /* of this number since the round was opened; 0: of an earlier one */
     unsigned
-        doubled;  /* so often in a row that part was refused, as another coordinator had its name */
-    bool invited; /* to the open round, with its input if that is small */
+        doubled; /* how often in a row a part was refused because another coordinator had its name */
+    bool invited;  /* to the open round, with its input if that is small */
     uint32_t slot; /* of these, where agents share the round out */
     bool
         looked; /* where agents look by turns: its answer is one of those that look in this round */
@@ -89,7 +89,7 @@ struct cohort {
     size_t behind;                  /* likewise, of those that do not know all closed rounds */
 };
 
-/** Takes a new roster: those of it whom the job asks. Members keep what they have done. Fails with STATUS_NO_MEMORY,
+/** Takes a new roster: those agents of it that the job asks. Members keep what they have done. Fails with STATUS_NO_MEMORY,
  * unchanged. */
 MUST_USE enum status cohort_set_roster(struct cohort *cohort, const struct job *job,
                                        const struct peer *peer, size_t count);
@@ -112,8 +112,8 @@ struct member *cohort_find(struct cohort *cohort, const struct peer *peer);
 bool cohort_has_answered(const struct cohort *cohort, const struct peer *peer);
 bool cohort_admits(const struct cohort *cohort, const char *name);
 
-/** Wipes the digests of what was offered, for when the round is over: that of an exact answer of few
- * possible values tells which it was. */
+/** Wipes the digests of what was offered once the round is over: that of an exact answer with few
+ * possible values would tell the answer. */
 void cohort_forget_answers(struct cohort *cohort);
 
 /** Takes the own answers of those who have answered out of the cohort, in its order. own: out, (count), closing_own_free.
@@ -121,12 +121,12 @@ void cohort_forget_answers(struct cohort *cohort);
 MUST_USE enum status cohort_take_own_answers(struct closing_own **own, size_t *count,
                                              struct cohort *cohort);
 
-/** A new round: all standings back to silent, or to declined of those that decline the job; members who left dropped, answers forgotten and own
- * answers freed. */
+/** A new round: all standings back to silent, or to declined of those that decline the job; members that left are dropped,
+ * answers forgotten and own answers freed. */
 void cohort_begin_round(struct cohort *cohort);
 
-/** What was answered is thrown away, and asked for again: whoever has answered, or was about to, is silent again, and of those
- * who left nobody stays. */
+/** Throws all answers away, to be asked for again: members that have answered, or were about to, are silent again, and members
+ * that left are dropped. */
 void cohort_gather_anew(struct cohort *cohort);
 
 /** Returns how many members have that standing (admitted or not). */
@@ -136,7 +136,7 @@ size_t cohort_count_ready(const struct cohort *cohort);
 /** Returns whether nobody is left to wait for. False for an empty roster. */
 bool cohort_is_complete(struct cohort *cohort, int64_t now_ms, uint32_t settle_ms);
 
-/** Returns whether every admitted member has said that it knows so many closed rounds. False for an empty roster. */
+/** Returns whether every admitted member has said that it knows that many closed rounds. False for an empty roster. */
 bool cohort_all_know(struct cohort *cohort, uint32_t rounds_closed);
 
 /** Returns how many members are in the sum or may still come in. 0 only for an empty roster or when all have
@@ -148,14 +148,14 @@ void cohort_note_missed(struct cohort *cohort, int64_t opened_ms, int64_t now_ms
                         uint32_t settle_ms);
 
 /** Notes an answer to an earlier round, or that it declined one: it is slow, not absent, and rounds wait
- * for it again. Not so one that only offers, and does not deliver. */
+ * for it again. An agent that only offers, and does not deliver, does not count. */
 void cohort_note_life(struct member *member);
 
 /** Notes that a member which is not ready declines the rounds of the job: it stays so while it says it again with its HELLOs,
  * and is not ready. Returns whether it is new. */
 bool cohort_note_refusal(struct cohort *cohort, struct member *member);
 
-/** Notes a HELLO; returns whether by it a member is back that rounds no longer waited for. */
+/** Notes a HELLO; returns whether it brings a member back that rounds no longer waited for. */
 bool cohort_note_hello(struct cohort *cohort, struct member *member, bool ready, int64_t opened_ms,
                        int64_t now_ms);
 

@@ -150,7 +150,7 @@ static enum status answer_jobs(json_t **out, const struct acts *acts, uint64_t f
     return status;
 }
 
-/* The rounds of a job behind those that were seen, a page of them. */
+/* The rounds of a job after those that were seen, a page of them. */
 struct rounds {
     const struct job *job;
     uint64_t from;

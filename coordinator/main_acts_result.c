@@ -103,7 +103,7 @@ static json_t *text_or_null(const char *text)
 
 enum { WAITS_BYTES = 512 };
 
-/* What a job that runs waits for, as far as its folder tells: who is connected it does not. */
+/* What a job that runs waits for, as far as its folder tells: it does not tell which agents are connected. */
 static const char *waits(char text[static WAITS_BYTES], const struct queue_job *job,
                          const char *declined)
 {
@@ -138,7 +138,7 @@ static json_t *real_unless(bool unknown, double value)
     return unknown ? json_null() : json_real(value);
 }
 
-/* The folder is told to who may read it: not through the desk. */
+/* The folder is told to a caller that may read it: not through the desk. */
 json_t *acts_job_json(const struct acts *acts, const struct queue_job *job)
 {
     char folder[QUEUE_PATH_BYTES] = "";

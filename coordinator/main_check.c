@@ -142,7 +142,7 @@ static enum status try_address(const struct office *office, const char *address,
     return status;
 }
 
-/* Who runs by these settings, as far as a lock says: "process 123", or "". */
+/* The process that runs by these settings, as far as a lock says: "process 123", or "". */
 static void find_running(char by[static QUEUE_BY_BYTES], const struct office *office)
 {
     char path[JOURNAL_PATH_BYTES];

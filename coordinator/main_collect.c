@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* The database is asked LOOK_MS apart while something happens, and RESTING_MS apart after QUIET_MS without. A collector gives a job of
- * a queue up that nobody has led for UNLED_MS: who takes the lead begins with the jobs at once. */
+/* The database is asked LOOK_MS apart while something happens, and RESTING_MS apart after QUIET_MS without. A collector gives a
+ * job of a queue up that nobody has led for UNLED_MS: the one that takes the lead begins with the jobs at once. */
 enum {
     LOOK_MS = 20,
     RESTING_MS = 200,
@@ -212,7 +212,7 @@ static void see(void *self)
     seen->led = seen->collect->led == NULL || seen->collect->led(seen->collect->led_self);
 }
 
-/* Whoever leads may have set the job aside: its agents are to be free for others. */
+/* The leader may have set the job aside: its agents are to be free for others. */
 static bool is_left(struct collect *collect, const struct seen *seen)
 {
     const int64_t now_ms = clock_now_ms();
@@ -224,8 +224,8 @@ static bool is_left(struct collect *collect, const struct seen *seen)
     return now_ms >= collect->unled_ms + UNLED_MS && !seen->view.over;
 }
 
-/* How the others stand is read before the parts, and told behind them: who has settled has handed everything in. It runs beside
- * the loop: a server that is slow for one job holds up no other. */
+/* How the others stand is read before the parts, and told after them: a collector that has settled has handed everything in. It
+ * runs beside the loop: a server that is slow for one job holds up no other. */
 static enum status look(void *self, driver_hear *hear, void *hear_self, struct why *why)
 {
     struct collect *collect = self;

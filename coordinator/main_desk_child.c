@@ -48,7 +48,8 @@ static void start(struct desk_child *child)
     }
 }
 
-/* Who stops this coordinator may tell all of its processes, as systemd does: the desk is then gone before this one hears of it. */
+/* What stops this coordinator may signal all of its processes, as systemd does: the desk is then gone before this one hears of
+ * it. */
 static void tell_end(const struct desk_child *child, int how)
 {
     if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_CODE_OK) {

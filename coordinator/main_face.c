@@ -258,7 +258,7 @@ static enum watch_health health(void *self)
                                                                  : WATCH_STARTS;
 }
 
-/* Of a queue each job that runs has a journal of its own. */
+/* For a queue each job that runs has a journal of its own. */
 static uint64_t own_journal_bytes(const struct face *face)
 {
     return face->office->settings.jobs[0] != '\0' || journal_is_shared(face->office->settings.state)

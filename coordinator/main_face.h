@@ -104,7 +104,7 @@ char *face_tell_job(void *self, const char *behind);
 /** The status as JSON, malloc'd; NULL without memory. shown: the job that its facts tell of; NULL: none runs. */
 char *face_status(struct face *face, const struct face_run *shown);
 
-/** The names of a finished job's files, as the page offers them; behind the last one stands NULL. */
+/** The names of a finished job's files, as the page offers them; after the last one stands NULL. */
 extern const char *const face_results[];
 
 /** Returns whether a job stands there: it has a machine, or it keeps its place in the queue without one, while it starts again or
@@ -121,12 +121,13 @@ struct coordinator_view face_look(const struct face_run *run);
  * where there is no queue. */
 struct face_run *face_running(struct face *face, uint32_t number);
 
-/** Returns the job that the page tells of to whoever has picked none: of those that run, the one with the newest record, and one
+/** Returns the job that the page shows to a reader who has picked none: of those that run, the one with the newest record, and one
  * that has released a round before one that waits for its first. It stays with a job for FACE_STAY_MS: two that run at the same
  * time do not take turns. NULL: none runs. */
 struct face_run *face_shown(struct face *face);
 
-/** Writes what a job waits for, "for approval: 2 of 3 ready", with the names of those who declined it, or "" where it has the agents that it needs. */
+/** Writes what a job waits for, "for approval: 2 of 3 ready", with the names of those who declined it, or "" where it has the
+ * agents that it needs. */
 void face_waits(char text[static FACE_WAITS_BYTES], const struct face_run *run);
 
 /** Whether nothing runs, and that is right: a queue that waits for jobs. */

@@ -20,7 +20,7 @@ enum {
     PAUSE_FACTOR = 4, /* a server that is slow is asked less often */
     UNASKED_MS = 10000,
     UNTAKEN_MS =
-        2000, /* a file is kept so long for whoever asked for it, who asks at every turn of the port */
+        2000, /* a file is kept so long for the client that asked for it, which asks at every turn of the port */
     END_MS = 2000
 };
 
@@ -165,7 +165,7 @@ static void forget_wanted(struct face_reader *reader)
     reader->wanted = (struct wanted){.state = WANTED_NONE};
 }
 
-/* Under the lock. Returns whether it is read, and whoever asked for it has left. */
+/* Under the lock. Returns whether it is read, and the client that asked for it has left. */
 static bool is_untaken(const struct face_reader *reader, int64_t now_ms)
 {
     return reader->wanted.state == WANTED_READ && now_ms - reader->wanted.read_ms >= UNTAKEN_MS;
@@ -193,7 +193,7 @@ static void read_wanted(struct face_reader *reader)
     unlock(reader);
 }
 
-/* When the queue is to be read again. Whoever comes after a while finds what is not much older than UNASKED_MS. */
+/* When the queue is to be read again. A client that comes after a while finds what is not much older than UNASKED_MS. */
 static int64_t due_ms(const struct face_reader *reader, int64_t now_ms, int64_t since_ms,
                       int64_t pause_ms)
 {

@@ -191,7 +191,7 @@ static void leave(void *self)
 
 /* A job is over, or cannot go on, or the queue has changed. A journal that is damaged or gone, and results that cannot be
  * written, stop their own job alone. A journal in a folder that another process has open puts its job off. Where the queue is in a
- * database that is away, or another coordinator's, all stop. Of such a queue it runs on a thread of the lane's. */
+ * database that is away, or another coordinator's, all stop. For such a queue it runs on a thread of the lane's. */
 static enum status next(void *self, enum status ended, bool *more, struct why *why)
 {
     struct lane *lane = self;

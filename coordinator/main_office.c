@@ -118,7 +118,7 @@ static enum status visit_first(void *self, UNUSED uint64_t sequence, struct slic
     return STATUS_EXISTS; /* enough was read */
 }
 
-/* read: what reading has come to. What is damaged or gone is told by whoever reads on; a database that is away may be back by
+/* read: what reading has come to. What is damaged or gone is told by the code that reads on; a database that is away may be back by
  * then, so nothing is taken to be known of it. */
 static enum status parse_older(struct job *out, const struct office *office, enum status read,
                                enum job_age age, struct why *why)

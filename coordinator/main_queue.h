@@ -26,7 +26,7 @@
 enum { QUEUE_PATH_BYTES = SETTINGS_PATH_BYTES + 64, QUEUE_BY_BYTES = 128, QUEUE_NAME_BYTES = 128 };
 enum { QUEUE_ASIDE_BYTES = RECORD_CAUSE_BYTES };
 
-/* Of a job that is over: above QUEUE_RUNNING. Aside: it has begun, and cannot go on unless a person mends it. */
+/* For a job that is over: above QUEUE_RUNNING. Aside: it has begun, and cannot go on unless a person mends it. */
 enum queue_state {
     QUEUE_WAITING,
     QUEUE_ASIDE,
@@ -82,7 +82,8 @@ struct queue_kept {
     bool journal;                   /* it has one */
     char submitted[QUEUE_BY_BYTES]; /* who and when; "" where that cannot be read */
     char cancel[QUEUE_BY_BYTES];    /* likewise; "": nobody has */
-    char aside[QUEUE_ASIDE_BYTES];  /* why whoever leads has set it aside; "": nobody has */
+    char aside
+        [QUEUE_ASIDE_BYTES]; /* why the coordinator that leads has set it aside; "": nobody has */
 };
 
 /** Looks at the queue; what is no job is passed over. Fails with STATUS_IO, STATUS_NO_MEMORY. */

@@ -203,7 +203,7 @@ static enum status put_declined(const struct office *office, uint32_t number, co
     return STATUS_OK;
 }
 
-/* Who cannot be told who declines is told of nobody, as while nobody does. */
+/* If the decliners cannot be read, none is told, as while none declines. */
 static void declined(char names[static QUEUE_BY_BYTES], const struct office *office,
                      uint32_t number)
 {

@@ -114,7 +114,7 @@ static enum status put_aside(const struct office *office, uint32_t number, const
     return file_write(path, (struct slice){text, strlen(text)}, 0400, why);
 }
 
-/* Whoever takes the lead tries every job again. A line that cannot be removed says so of a job that may run: no more. */
+/* A coordinator that takes the lead tries every job again. A line that cannot be removed says so of a job that may run: no more. */
 static void forget_aside(const struct office *office)
 {
     struct queue_list list = {.count = 0};

@@ -125,7 +125,7 @@ void queue_tell(struct queue_job *job, const struct office *office, uint32_t num
     tell_end(job, office, end);
 }
 
-/* Who has cancelled it has decided that it never goes on, whatever is mended. */
+/* Its canceller has decided that it never goes on, whatever is mended. */
 static void tell_stuck(struct queue_job *job, bool begun, bool unknown, const char *because)
 {
     const bool cancelled = job->cancel[0] != '\0';

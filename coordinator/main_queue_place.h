@@ -8,8 +8,8 @@
 #include "database/journal_place.h"
 
 /** Answers for the queue's place: a folder, which is made when missing, or a database, whose tables are. queue_close ends it,
- * and gives the lead back. Fails with STATUS_INVALID (the settings name none; others may change it; it is another's), STATUS_IO, STATUS_AGAIN (the
- * database does not answer; each later question tries it again). */
+ * and gives the lead back. Fails with STATUS_INVALID (the settings name none; others may change it; it is another's),
+ * STATUS_IO, STATUS_AGAIN (the database does not answer; each later question tries it again). */
 MUST_USE enum status queue_open(struct office *office, struct why *why);
 void queue_close(struct office *office);
 
@@ -38,7 +38,7 @@ void queue_part_beside(struct office *office);
 /** Whether another one leads by now, or may. */
 bool queue_is_lost(const struct office *office);
 
-/* Of a queue in a database, which alone has collectors (coordinator/main_collect.h). */
+/* For a queue in a database, which alone has collectors (coordinator/main_collect.h). */
 
 /** From now on queue_list and what is followed are a collector's: the jobs that the leader runs, and no others. */
 void queue_collect(const struct office *office);
@@ -80,7 +80,7 @@ void queue_results(char path[static QUEUE_PATH_BYTES], const struct office *offi
 MUST_USE enum status queue_result_size(int64_t *size, const struct office *office, uint32_t number,
                                        const char *name, struct why *why);
 
-/** Reads a piece of one from an offset on, `room` bytes or fewer; none behind its end. Fails with STATUS_NOT_FOUND, STATUS_IO. */
+/** Reads a piece of one from an offset on, `room` bytes or fewer; none after its end. Fails with STATUS_NOT_FOUND, STATUS_IO. */
 MUST_USE enum status queue_result_read(void *to, size_t *got, size_t room,
                                        const struct office *office, uint32_t number,
                                        const char *name, uint64_t offset, struct why *why);

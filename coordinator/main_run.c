@@ -83,7 +83,7 @@ static enum status open_led(void *self, struct why *why)
     return journal_open(&run->led, &options, why);
 }
 
-/* Who takes the lead of a queue sees first what it has come to. */
+/* A coordinator that takes the lead of a queue sees first what it has come to. */
 static enum status lead_queue(void *self, struct why *why)
 {
     struct run *run = self;
@@ -219,7 +219,7 @@ static enum status find_job(struct run *run, const struct arguments *arguments, 
     if ((status == STATUS_OK || status == STATUS_AGAIN) && collect_is_collector(&run->office)) {
         queue_collect(&run->office);
     }
-    if (is_shared(run)) { /* one that is away is tried again, and whoever leads chooses */
+    if (is_shared(run)) { /* one that is away is tried again, and the leader chooses */
         return status == STATUS_AGAIN ? STATUS_OK : status;
     }
     if (status == STATUS_OK) { /* before it says a word of a job, or listens */
@@ -228,7 +228,7 @@ static enum status find_job(struct run *run, const struct arguments *arguments, 
     return status == STATUS_OK ? lane_choose(run, why) : status;
 }
 
-/* After a signal: jobs whose end is in their journals; one that was put off may have none yet. Whoever leads next files what
+/* After a signal: jobs whose end is in their journals; one that was put off may have none yet. The next leader files what
  * cannot be filed here. */
 static enum status file_all(struct run *run, struct why *why)
 {

@@ -180,7 +180,7 @@ static enum status consider(struct stay *stay, struct waiting *waiting, uint32_t
                : take(stay, waiting, &job, why);
 }
 
-/* Who cancels a job that is set aside has decided that it never goes on: it is filed, and not tried again. */
+/* To cancel a job that is set aside decides that it never goes on: it is filed, and not tried again. */
 static enum status consider_aside(struct stay *stay, uint32_t number, struct why *why)
 {
     struct queue_job job;

@@ -68,7 +68,7 @@ void stay_leave(struct stay *stay, struct stay_job *job, bool through);
  * STATUS_BUSY in the place of STATUS_IO. */
 MUST_USE enum status stay_file(struct stay *stay, struct stay_job *job, struct why *why);
 
-/** Does the same behind the driver's stop: a thread that was in the middle of it may have filed the job, and could neither tell so
+/** Does the same after the driver's stop: a thread that was in the middle of it may have filed the job, and could neither tell so
  * nor give up its place any more. */
 MUST_USE enum status stay_file_behind(struct stay *stay, struct stay_job *job, struct why *why);
 

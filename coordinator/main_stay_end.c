@@ -1,4 +1,4 @@
-/* What becomes of a job that has run: it is published and filed, or set aside. Of a queue in a database all of it runs beside the
+/* What becomes of a job that has run: it is published and filed, or set aside. For a queue in a database all of it runs beside the
  * loop, on a thread of the job's lane (io/driver.h): what others see of the jobs that run is changed on the loop's thread. */
 
 #include "coordinator/main_stay_private.h"

@@ -45,7 +45,7 @@ struct outlook {
 };
 
 /**
- * Forecasts by the models that are there. Of a job that is no series there is nothing to show. Other columns of the day are at the middle of
+ * Forecasts by the models that are there. For a job that is no series there is nothing to show. Other columns of the day are at the middle of
  * their public range, and categories at the first.
  *
  * outcome  in  with a history, of OUTCOME_SHOWS or more

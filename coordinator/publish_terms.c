@@ -151,7 +151,7 @@ static size_t fewest_agents(const struct outcome *outcome, const struct job *job
     return fewest > 0 ? fewest : job->cohort_min;
 }
 
-/* Of a batch that is a share: the records of an agent whose batch is the mean of those that answered the
+/* For a batch that is a share: the records of an agent whose batch is the mean of those that answered the
  * stage's smallest round; else 0, the fewest that the job allows. */
 static uint64_t mean_records(const struct outcome *outcome, const struct job *job, size_t index)
 {

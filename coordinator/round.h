@@ -51,7 +51,7 @@ struct machine coordinator_machine(struct coordinator *coordinator);
 struct coordinator_view {
     const char *phase; /* "open" */
     struct digest id;  /* of the job; none before it has begun */
-    const char *stage; /* the task of the round that is under way or next; "" behind the last one */
+    const char *stage; /* the task of the round that is under way or next; "" after the last one */
     uint32_t closed;   /* rounds */
     uint32_t planned;  /* rounds */
     bool failed;       /* the job */
@@ -83,7 +83,7 @@ const struct outcome *coordinator_look_outcome(const struct coordinator *coordin
 /** Looks at a machine between two steps. */
 struct coordinator_view coordinator_look(const struct coordinator *coordinator);
 
-/** Writes the names of its own agents that have declined the job into text (size), ", ..." behind those for which there is room;
+/** Writes the names of its own agents that have declined the job into text (size), ", ..." after those for which there is room;
  * "" where none has. */
 void coordinator_look_refusing(const struct coordinator *coordinator, char *text, size_t size);
 

@@ -147,7 +147,7 @@ enum status coordinator_fail(struct coordinator *c, const struct event *event,
                    least,
                    settled ? "all whose sum was to be opened"
                    : least > c->options.job->cohort_min
-                       ? "signatures, of so many sites with cohort.dishonest among them"
+                       ? "signatures: above half of the sites plus cohort.dishonest"
                        : "cohort.minimum",
                    missing[0] != '\0' ? missing : "nobody on the list");
     if (joining) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An agent is asked no longer once its name has cost so many parts. */
+/* An agent is asked no longer once its name has cost this many parts. */
 enum { DOUBLED_MAX = 2 };
 
 void coordinator_mark_handed(struct coordinator *c)
@@ -173,7 +173,7 @@ static void note_absent(struct coordinator *c, struct member *member)
 }
 
 /* A part counts whole or not at all. If a round has some of its names and others not, then not the part counted: those names
- * are of answers that others have handed in. If it counted, nobody has its names twice. Of an agent that was not asked here
+ * are of answers that others have handed in. If it counted, nobody has its names twice. For an agent that was not asked here
  * for that reason, a round has the name as long as another coordinator counts it. */
 static void judge_doubled(struct coordinator *c, const struct record *record, bool *refused)
 {

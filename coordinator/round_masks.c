@@ -16,7 +16,7 @@ bool coordinator_is_masked(const struct coordinator *c)
     return trust_of(c->options.job)->masked;
 }
 
-/* That the sum of so many sites needs. */
+/* What the sum of that many sites needs. */
 static enum masks_width width_for(const struct coordinator *c, size_t sites)
 {
     const struct job *job = c->options.job;
@@ -39,7 +39,7 @@ size_t coordinator_least(const struct coordinator *c)
     return opens_at > least ? opens_at : least;
 }
 
-/* Whoever is not admitted is written to no more. */
+/* Nothing more is sent to a site that is not admitted. */
 static enum status send_leg(const struct coordinator *c, const struct member *member,
                             enum message_kind kind, struct slice payload, struct effects *effects)
 {

@@ -32,7 +32,7 @@ bool coordinator_shares_out(const struct coordinator *c)
 
 /* Slots count who takes part, as absent ones would leave gaps: of five that are here three look first. In the second look those who
  * were away in the first one come by their places among them, and in another round those who took part in the one before by theirs:
- * so says the journal, and a restart changes nothing. Others come behind them, in the order of their invitations. In a job's first
+ * so says the journal, and a restart changes nothing. Others come after them, in the order of their invitations. In a job's first
  * round that is the order of names of all who came while it gathered (coordinator_gathers). */
 static uint32_t next_slot(struct coordinator *c, const struct member *member)
 {

@@ -112,8 +112,8 @@ static bool is_clipped(const struct coordinator *c, const struct stage *stage, u
             aggregate_is_within(&c->aggregate, answer, bounds.low, bounds.high));
 }
 
-/* Where agents look by turns: how many of those in the sum have looked, by what their answers say without noise. Whoever lies may say
- * any number, so it is counted modulo 2^64. */
+/* Where agents look by turns: how many of those in the sum have looked, by what their answers say without noise. An agent that lies
+ * may say any number, so it is counted modulo 2^64. */
 static uint64_t looks_in_sum(const struct coordinator *c, const struct stage *stage,
                              uint32_t within)
 {
@@ -169,7 +169,7 @@ static enum status count_answer(struct coordinator *c, struct member *member, st
     return STATUS_OK;
 }
 
-/* Returns how many bytes each number of an answer has; 0: it is no answer to this round. Programs of before did not share rounds out:
+/* Returns how many bytes each number of an answer has; 0: it is no answer to this round. Earlier programs did not share rounds out:
  * such a round is in no other words than now, or a shorter answer of theirs in longer words could pass for one. */
 static unsigned word_bytes_of(const struct coordinator *c, uint64_t bytes)
 {
@@ -267,7 +267,7 @@ enum status coordinator_on_chunk(struct coordinator *c, const struct event *even
     return status;
 }
 
-/* The place goes to whoever waits; its peer begins anew, behind those who lost a place less often. */
+/* The place goes to an agent that waits; its peer begins anew, behind those who lost a place less often. */
 static void put_back(struct coordinator *c, const struct event *event, struct staging *staging,
                      struct member *member, bool lost)
 {

@@ -24,7 +24,7 @@ bool coordinator_is_listed(const struct coordinator *c, const struct member *mem
     return counts(c, coordinator_rank_of(c, member));
 }
 
-/* Whoever is revoked before there is a roster takes no part. */
+/* A site that is revoked before there is a roster takes no part. */
 static void drop_keys(struct coordinator *c)
 {
     const struct masks_roster *roster = masks_host_roster(c->masks);

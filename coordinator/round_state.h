@@ -1,7 +1,8 @@
-/* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: phases,
- * time), round_start.c (how it begins), round_open.c (how a round does), round_message.c (what agents say), round_pull.c (how answers come in), round_wait.c (who is
- * waited for), round_tell.c (what all are told), round_masks.c (masked rounds), round_masks_kept.c (what the journal keeps of these), round_revoked.c (whom these lose), round_collect.c (jobs with collectors), round_hand_in.c (what a collector does) and round_close.c (from the last answer to the
- * release). Nothing else includes it. */
+/* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: phases, time), round_start.c (how it
+ * begins), round_open.c (how a round does), round_message.c (what agents say), round_pull.c (how answers come in), round_wait.c
+ * (who is waited for), round_tell.c (what all are told), round_masks.c (masked rounds), round_masks_kept.c (what the journal
+ * keeps of these), round_revoked.c (whom these lose), round_collect.c (jobs with collectors), round_hand_in.c (what a collector
+ * does) and round_close.c (from the last answer to the release). Nothing else includes it. */
 
 #ifndef COORDINATOR_ROUND_STATE_H
 #define COORDINATOR_ROUND_STATE_H
@@ -22,7 +23,7 @@ enum {
     SILENT_MS = 10000,   /* without a frame, an agent is called silent */
     JOIN_NOTICE_MS = 10000,
     GATHER_MS = 4000,    /* two HELLOs of an agent, as they are by default */
-    MISSING_BYTES = 640, /* names of who is missing, for a line of the log */
+    MISSING_BYTES = 640, /* names of those missing, for a line of the log */
     CANCELLED_BY_BYTES = 128
 };
 
@@ -67,7 +68,7 @@ enum {
 /* clang-format on */
 enum phase { PHASE_STATES(STATE_NAME) PHASE_COUNT };
 
-/* Of a masked round, as the journal has it. */
+/* For a masked round, as the journal has it. */
 struct kept_masks {
     uint8_t *roster; /* (size) packed, owned; NULL: there is none */
     size_t size;
@@ -78,8 +79,8 @@ struct kept_masks {
     bool settled;
 };
 
-/* How fast large things go out to all: TELL_BYTES_MAX of them in TELL_MS, so that what the transport has to hold is not
- * all agents' at once. */
+/* How fast large things go out to all: TELL_BYTES_MAX of them in TELL_MS, so that the transport never holds the
+ * messages to all agents at once. */
 enum {
     TELL_MS = 100,
     TELL_BYTES_MAX = 32 << 20,
@@ -127,7 +128,7 @@ struct work {
 struct coordinator {
     struct coordinator_options options;
     struct digest text_digest;
-    size_t answers_max; /* of a round: its sums have room for so many */
+    size_t answers_max; /* of a round: its sums have room for this many */
 
     enum phase phase;
     struct outcome outcome;
@@ -150,7 +151,7 @@ struct coordinator {
     int64_t told_ms; /* of coordinator_tell_joining: when, and what */
     size_t told_ready;
     bool told_greeting;
-    int64_t started_ms; /* when recovery was over: nobody was heard before */
+    int64_t started_ms; /* when recovery was over: no agent was heard before */
     size_t told_refusing;
     int64_t refused_until_ms; /* when a job that too many decline fails; INT64_MAX: it is none */
     int64_t told_until_ms;
@@ -200,12 +201,13 @@ MUST_USE enum status coordinator_on_start(struct coordinator *c, const struct ev
 struct artifact coordinator_input_of(const struct coordinator *c);
 /** Returns whether agents share the open round out: round_groups. */
 bool coordinator_shares_out(const struct coordinator *c);
-/** While enough are ready for the job's first round: returns whether it waits a moment longer, for all who are about to come. It does
- * where the round is shared out: then they get the slots that they would have in any order of coming, as after a restart. */
+/** Once enough agents are ready for the job's first round: returns whether it waits a moment longer, for those that are about
+ * to come. It does where the round is shared out: then they get the slots that they would have in any order of coming, as after
+ * a restart. */
 bool coordinator_gathers(struct coordinator *c, int64_t now_ms);
-/** Opens the next round, which has so much time, and invites those who are ready. */
 /** Sets room aside for the round's sum, in the width that its answers have. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status coordinator_begin_sum(struct coordinator *c);
+/** Opens the next round, which has left_ms, and invites those that are ready. */
 MUST_USE enum status coordinator_open(struct coordinator *c, int64_t now_ms, int64_t left_ms,
                                       struct effects *effects);
 
@@ -214,7 +216,7 @@ MUST_USE enum status coordinator_invite(struct coordinator *c, struct member *me
 
 /* round_tell.c */
 
-/** Marks those who are to be told: every present member of the latest round's release; who is ready, of the open round. */
+/** Marks those to be told: of the latest round's release every present member, of the open round those that are ready. */
 void coordinator_tell_all(struct coordinator *c, enum telling what);
 /** Invites one that has come back to the open round, or marks it where that is beyond the pace of invitations. */
 MUST_USE enum status coordinator_tell_again(struct coordinator *c, struct member *member,
@@ -334,7 +336,7 @@ MUST_USE enum status coordinator_follow(struct coordinator *c, const struct even
 size_t coordinator_rank_of(const struct coordinator *c, const struct member *member);
 /** Returns whether a member is in the roster; among the survivors, once they are named. */
 bool coordinator_is_listed(const struct coordinator *c, const struct member *member);
-/** A roster has been made or taken back: who is not in it is not waited for. */
+/** A roster has been made or taken back: an agent that is not in it is not waited for. */
 void coordinator_mark_unlisted(struct coordinator *c);
 /** The allow-list has changed. Before the survivors are named the round goes on without those who were revoked; a
  * survivor has to come back. */
@@ -353,7 +355,8 @@ enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms);
 /** Writes who is missing, and why, into text (size). */
 void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char *text, size_t size);
 void coordinator_tell_joining(struct coordinator *c, int64_t now_ms);
-/** Returns how many are connected and have said neither yes nor no; at the one that leads those of its collectors are among them. */
+/** Returns how many are connected and have said neither yes nor no; at the one that leads those of its collectors are among
+ * them. */
 size_t coordinator_count_undecided(const struct coordinator *c, int64_t now_ms);
 
 /** The join deadline is over and too few are ready. Returns whether the job waits on, for its patience at most: with those that are
@@ -365,14 +368,15 @@ bool coordinator_waits_for_people(struct coordinator *c, int64_t now_ms);
 bool coordinator_is_refused(struct coordinator *c, int64_t now_ms);
 /** Returns when one that is present without having been ready is waited for no longer; INT64_MAX. */
 int64_t coordinator_settles_ms(const struct coordinator *c);
-/** Returns when a transfer gives way to whoever waits, if nothing more comes of it. */
+/** Returns when a transfer gives way to an agent that waits, if nothing more comes of it. */
 int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct staging *staging);
-/** Returns until when an answer is asked for no more pieces, as another one comes: aggregate_holds_until_ms, and never beyond the half
- * of its turn, so that waiting costs nobody its place. INT64_MIN: it is asked. */
+/** Returns until when an answer is asked for no more pieces, as another one comes: aggregate_holds_until_ms, and never beyond
+ * the half of its turn, so that waiting costs nobody its place. INT64_MIN: it is asked. */
 int64_t coordinator_holds_until_ms(const struct coordinator *c, const struct staging *staging);
 
 /* round_close.c */
-/** Fills a round's record with those who have answered here, their records, and who of them did not look. Fails with STATUS_NO_MEMORY. */
+/** Fills a round's record with those who have answered here, their records, and who of them did not look. Fails with
+ * STATUS_NO_MEMORY. */
 MUST_USE enum status coordinator_list_agents(struct record *record, const struct coordinator *c);
 MUST_USE enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,
                                               struct effects *effects);
@@ -398,7 +402,7 @@ MUST_USE enum status coordinator_on_worked(struct coordinator *c, struct effects
 void coordinator_free_work(struct coordinator *c);
 MUST_USE enum status coordinator_on_committed(struct coordinator *c, const struct event *event,
                                               struct effects *effects);
-/** Of an update stage's states the journal needs the latest alone: notes the one before it as stale. holds:
+/** The journal needs only the latest of an update stage's states: notes the one before it as stale. holds:
  * whether the journal still holds this record's state. */
 MUST_USE enum status coordinator_keep_state(struct coordinator *c, uint64_t sequence, bool holds);
 MUST_USE enum status coordinator_release(struct coordinator *c, struct member *member,

@@ -1,5 +1,5 @@
 /* What all agents are told at once: a round's release, and the invitation to the next. A step has room for some hundred
- * messages, and there may be 10,000 agents. Whoever is not told in this step is told in the next, which comes as soon as
+ * messages, and there may be 10,000 agents. An agent that is not told in this step is told in the next, which comes as soon as
  * the loop has heard others; a large input goes out at a limited pace. What an agent says meanwhile may be answered
  * first: then it is told already. */
 

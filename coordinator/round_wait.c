@@ -347,7 +347,8 @@ int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct stagi
 {
     const double turn = turn_ms(c, staging);
     double share = (double)staging->transfer.received / (double)staging->transfer.bytes;
-    double allowed = turn * share; /* whoever has sent less by now would not be done in time */
+    double allowed =
+        turn * share; /* an agent that has sent less by now would not be done in time */
 
     allowed = allowed > PULL_RETRY_MS ? allowed : PULL_RETRY_MS;
     return staging->began_ms + 1 + (int64_t)(allowed < turn ? allowed : turn);

@@ -62,7 +62,7 @@ static bool is_covered(const struct privacy_event *events, size_t count)
     return true;
 }
 
-/* Of a draw zCDP knows more than its epsilon, which here is all that is known. */
+/* zCDP knows more of a draw than its epsilon, which is all that is known here. */
 static bool is_ranged(const struct privacy_event *events, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

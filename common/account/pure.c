@@ -68,7 +68,7 @@ static bool add_exactly(double *sum, double times, double epsilon)
     double before = *sum;
     *sum = before + product;
     double added = *sum - before;
-    /* Of a tiny product the error itself may vanish. */
+    /* For a tiny product the error itself may vanish. */
     bool whole = times <= 1 || (product > 0x1p-960 && fma(times, epsilon, -product) == 0);
     return whole && before - (*sum - added) == 0 && product - added == 0;
 }

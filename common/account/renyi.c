@@ -146,7 +146,7 @@ static double list_to_epsilon(double alpha, const void *context)
     return renyi_to_epsilon(alpha, composed(list, alpha), list->at);
 }
 
-/* Of a list without any divergence. */
+/* For a list without any divergence. */
 static double none_to_epsilon(double alpha, const void *context)
 {
     const struct list *list = context;

@@ -208,7 +208,7 @@ struct interval response_delta(const struct response *response, double epsilon)
 /* Chooses how to lay out the law of the total loss. */
 
 #define STATES_MAX ((size_t)1 << 18)
-/* Beyond so many groups even the coarsest grid takes seconds. */
+/* Beyond this many groups even the coarsest grid takes seconds. */
 #define GROUPS_MAX ((size_t)100000)
 
 /* Product of (count + 1), or 0 above STATES_MAX. */

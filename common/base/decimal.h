@@ -46,8 +46,8 @@ struct decimal_short {
     char text[32];
 };
 
-/** Returns it with so many significant digits, 1 to DECIMAL_SHORT_MOST: as printf's %g, but from 1,000 (of three digits) to 10^15 its whole digits and no
- * exponent: 1234 and not 1.23e+03. */
+/** Returns it with that many significant digits, 1 to DECIMAL_SHORT_MOST: as printf's %g, but from 1,000 (of three digits) to
+ * 10^15 its whole digits and no exponent: 1234 and not 1.23e+03. */
 struct decimal_short decimal_short(double value, int digits);
 
 #endif

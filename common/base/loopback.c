@@ -6,7 +6,7 @@
 
 enum { PORT_MAX = 65535, PORT_DIGITS_MAX = 5 };
 
-/* Reads up to three digits of an octet; returns what is behind them, NULL if there are none. "01" is refused: some programs
+/* Reads up to three digits of an octet; returns what is after them, NULL if there are none. "01" is refused: some programs
  * take it for octal. */
 static const char *read_octet(uint8_t *out, const char *text)
 {

@@ -8,7 +8,7 @@
 /**
  * Writes out what standard output still holds. Call it last: a full disk or a closed pipe shows there.
  *
- * program  in  who complains, on standard error
+ * program  in  the name that the message begins with, on standard error
  * code     in  what the command came to
  *
  * Returns code, and EXIT_CODE_INTERNAL in place of EXIT_CODE_OK where something was lost.

@@ -68,7 +68,7 @@ enum status owned_open(int *file, const char *path, int flags, struct why *why)
     return status;
 }
 
-/* Who may write a folder may put another file in the place of one in it, unless the folder is sticky: then only who
+/* Somebody who may write a folder may put another file in the place of one in it, unless the folder is sticky: then only who
  * owns file or folder may. */
 static enum status judge_place_of(const char *path, struct why *why)
 {

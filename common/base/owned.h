@@ -44,7 +44,7 @@ MUST_USE enum status owned_folder(struct stat *about, const char *path, struct w
 /**
  * Judges a file that tells a program what to do - settings, policy, key, job, list - and the folders in which its name
  * and the file itself stand, as ssh does with its own. In a folder with the sticky bit, as /tmp, others cannot replace
- * it. A file that is not there is not judged: whoever reads it says so.
+ * it. A file that is not there is not judged: the reader of it says so.
  *
  * Fails with STATUS_INVALID (what owned_judge refuses, of file or folder), STATUS_IO, STATUS_NO_MEMORY.
  */

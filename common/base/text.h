@@ -16,8 +16,8 @@ void text_add(char *text, size_t bytes, const char *format, ...)
 void text_add_list(char *text, size_t bytes, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 
-/** Closes the stream that open_memstream gave for a text. Fails with STATUS_NO_MEMORY if the text could not be held; then it is freed and
- * NULL. */
+/** Closes the stream that open_memstream gave for a text. Fails with STATUS_NO_MEMORY if the text could not be held; then it is
+ * freed and NULL. */
 MUST_USE enum status text_close(char **text, FILE *stream);
 
 /** Compares the texts that two items begin with: for qsort and bsearch. */
@@ -27,7 +27,7 @@ int text_order(const void *a, const void *b);
 
 enum { WRAP_COLUMNS = 79, WRAP_BYTES = 2048 /* of one text */ };
 
-/** As text_wrap, in so many columns. */
+/** As text_wrap, in that many columns. */
 void text_wrap_in(FILE *out, int columns, int used, int indent, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 

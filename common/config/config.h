@@ -57,7 +57,7 @@ struct config_key {
     size_t count_offset;  /* CONFIG_LIST_IN */
     uint64_t min, max;    /* INTEGER, FIXED: in the member's unit */
     double low, high;     /* DECIMAL */
-    size_t items_max;     /* list: at most so many, and at least one */
+    size_t items_max;     /* list: at most this many, and at least one */
     const char *fallback; /* the value of a missing scalar, as one would write it; NULL: zero */
     const char *example;  /* a good value, for messages */
     const char *doc;      /* what it is for, in a line, for config_template */

@@ -1,8 +1,7 @@
-/* keys.h - one line for each key of a table of keys (config.h). Define KEY_OF, the struct that a table fills, before the
- * table, and undefine it behind. Each row names the key, its member and its range, then says whether it must be there, with
- * a good value for messages: REQUIRED("10"),
- * REQUIRED_UNLESS("other", "10") where another key may stand in its place, OPTIONAL("10"), or DEFAULT("20", "10") with what a missing key means. Tables
- * that config_template writes add DOC("what it is for."). */
+/* keys.h - one line for each key of a table of keys (config.h). Define KEY_OF, the struct that a table fills, before the table,
+ * and undefine it behind. Each row names the key, its member and its range, then says whether it must be there, with a good
+ * value for messages: REQUIRED("10"), REQUIRED_UNLESS("other", "10") where another key may stand in its place, OPTIONAL("10"),
+ * or DEFAULT("20", "10") with what a missing key means. Tables that config_template writes add DOC("what it is for."). */
 
 #ifndef CONFIG_KEYS_H
 #define CONFIG_KEYS_H
@@ -29,7 +28,7 @@
     KEY_IN(name_, member_, FIXED, .places = places_, KEY_FROM(min_, max_), __VA_ARGS__)
 #define KEY_EXACT(name_, member_, places_, min_, max_, ...) \
     KEY_FIXED(name_, member_, places_, min_, max_, .exact = true, __VA_ARGS__)
-/* Lists: of at most so many elements. */
+/* Lists: of at most this many elements. */
 #define KEY_SET(name_, member_, most_, choice_, ...) \
     KEY_IN(name_, member_, SET, .items_max = most_, .choice = choice_, __VA_ARGS__)
 #define KEY_TEXTS(name_, member_, count_, most_, ...)  KEY_LIST(name_, member_, count_, most_, TEXT, __VA_ARGS__)

@@ -11,7 +11,7 @@
 
 enum { INFO_BYTES_MAX = 256, BLOCK_BYTES = 16, PART_BYTES = 1 << 20 };
 
-/* Of a derivation that failed: whether the key is at fault. The queue has nothing older. */
+/* For a derivation that failed: whether the key is at fault. The queue has nothing older. */
 static enum status why_none(void)
 {
     return ERR_GET_REASON(ERR_peek_error()) == ERR_R_MALLOC_FAILURE ? STATUS_NO_MEMORY

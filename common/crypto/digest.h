@@ -18,7 +18,7 @@ enum { DIGEST_LEAF_BYTES = 64 * 1024 };
 
 /**
  * The digest of an answer, of a state, of a large blob: a tree, of which two leaves are made at once where the processor can.
- * Of at most one leaf it is the SHA-256. Of more it is the first 32 bytes of the SHA-384 of: their number (8, little-endian),
+ * For at most one leaf it is the SHA-256. For more it is the first 32 bytes of the SHA-384 of: their number (8, little-endian),
  * the SHA-256 of each leaf of DIGEST_LEAF_BYTES, the last of which may be shorter.
  *
  * Ensures that two texts of one digest are a collision of SHA-256, or of these 32 bytes of SHA-384: a leaf and a root are not

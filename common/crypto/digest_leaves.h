@@ -12,7 +12,7 @@
 /** Returns whether this processor can. Asking takes microseconds on a virtual machine. */
 bool digest_leaves_fast(void);
 
-/** The SHA-256 of each of two leaves of DIGEST_LEAF_BYTES, one behind the other, where digest_leaves_fast. */
+/** The SHA-256 of each of two leaves of DIGEST_LEAF_BYTES, one after another, where digest_leaves_fast. */
 void digest_leaves_two(struct digest out[static 2], const uint8_t *leaves);
 
 #endif

@@ -22,7 +22,7 @@ struct seal *seal_new(const struct digest *key);
 void seal_free(struct seal *seal);
 
 /**
- * Seals the direction's next message: the parts (count), one behind the other.
+ * Seals the direction's next message: the parts (count), one after another.
  *
  * out    out  as many bytes as the parts have together, and the tag
  * beside      (beside_bytes) travels in the clear; it has to be the same where the message is opened

@@ -50,7 +50,7 @@ static const char schema[] =
     " ALTER TABLE hedgerow_partial ADD CONSTRAINT \"" COLLECTOR_OLDER "\""
     " CHECK (version >= " LEASE_VERSION_TEXT ") NOT VALID;" /* likewise */
     " END IF;"
-    /* Of a collector that does not tell it, nobody is undecided. */
+    /* For a collector that does not tell it, nobody is undecided. */
     " IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'hedgerow_standing'::regclass"
     " AND attname = 'undecided') THEN"
     " ALTER TABLE hedgerow_standing ADD undecided bigint NOT NULL DEFAULT 0;"

@@ -109,7 +109,7 @@ MUST_USE enum status jobs_find(struct jobs *jobs, uint32_t *number, size_t *open
 MUST_USE enum status jobs_cancel(struct jobs *jobs, uint32_t number, const char *line,
                                  struct why *why);
 
-/** Tell what changes with a job: two numbers for its row and its journal. Of a job that is not there both are 0. */
+/** Tell what changes with a job: two numbers for its row and its journal. For a job that is not there both are 0. */
 MUST_USE enum status jobs_stamp(struct jobs *jobs, int64_t stamp[static 2], uint32_t number,
                                 struct why *why);
 
@@ -133,7 +133,7 @@ MUST_USE enum status jobs_put_end(struct jobs *jobs, uint32_t number, struct sli
 MUST_USE enum status jobs_result_size(struct jobs *jobs, int64_t *size, uint32_t number,
                                       const char *name, struct why *why);
 
-/** Reads a piece of one from an offset on, `room` bytes or fewer; none behind its end. */
+/** Reads a piece of one from an offset on, `room` bytes or fewer; none after its end. */
 MUST_USE enum status jobs_read_result(struct jobs *jobs, void *to, size_t *got, size_t room,
                                       uint32_t number, const char *name, uint64_t offset,
                                       struct why *why);
@@ -143,7 +143,7 @@ MUST_USE enum status jobs_read_result(struct jobs *jobs, void *to, size_t *got, 
  * term, and what one that died has told is soon forgotten. What cannot be written is tried again. */
 void jobs_tell_declined(struct jobs *jobs, uint32_t number, const char *names);
 
-/** Reads who declines a job at any of its coordinators: each name once, "..." behind those for which there is room. */
+/** Reads who declines a job at any of its coordinators: each name once, "..." after those for which there is room. */
 MUST_USE enum status jobs_declined(struct jobs *jobs, char names[static JOBS_LINE_BYTES],
                                    uint32_t number, struct why *why);
 

@@ -72,7 +72,7 @@ void jobs_told_note(struct jobs_told *told, const struct jobs_told *copy, size_t
     }
 }
 
-/* "..." sorts before every name, and belongs behind them. */
+/* "..." sorts before every name, and belongs after them. */
 enum status jobs_declined(struct jobs *jobs, char names[static JOBS_LINE_BYTES], uint32_t number,
                           struct why *why)
 {

@@ -34,15 +34,15 @@ bool journal_is_shared(const char *place);
  * Opens, or makes, a place's journal. That of a database may be written by the one coordinator alone that leads; the header
  * comment of journal_shared.c says how that is made sure.
  *
- * Fails as journal_sqlite_open does. Of a database: with STATUS_BUSY (why names the coordinator that leads), STATUS_AGAIN
+ * Fails as journal_sqlite_open does. For a database: with STATUS_BUSY (why names the coordinator that leads), STATUS_AGAIN
  * (it does not answer now), STATUS_NOT_FOUND (read_only, and no journal), STATUS_INVALID (no URL; a server that does not
  * wait for its disk; another program's journal), STATUS_UNSUPPORTED (of another version), STATUS_NO_MEMORY.
  */
 MUST_USE enum status journal_open(struct journal *out, const struct journal_options *options,
                                   struct why *why);
 
-/** Whether another coordinator leads by now, or may: of what journal_open made for a database, as it was then. Whoever holds it
- * then closes it, and tells agents nothing more: they are to find the one that leads. */
+/** Whether another coordinator leads by now, or may: of what journal_open made for a database, as it was then. Its holder then
+ * closes it, and tells agents nothing more: they are to find the one that leads. */
 bool journal_is_lost(const struct journal *journal);
 
 /** Returns the term under which it leads: of what journal_open made for a database, to write. What is written beside the journal

@@ -11,7 +11,7 @@
  *
  * The journals of a queue's jobs (jobs.h) have the queue's lease in common: hedgerow_lease is the queue's, and record and blob
  * are in a schema of the job's, which stands first in the search path of the journal's connection. Opening one of them does
- * not raise the term. So a commit whose outcome is unknown makes the lease doubtful (lease_doubt): whoever led has to take the
+ * not raise the term. So a commit whose outcome is unknown makes the lease doubtful (lease_doubt): the leader has to take the
  * lead anew, which raises it. */
 
 #include "database/journal_shared_private.h"
@@ -284,7 +284,7 @@ static enum status open_all(struct journal_shared *journal, const struct journal
     if (status == STATUS_OK) {
         status = find_end(journal, why);
     }
-    /* While a journal is opened nothing is written, and whoever opens tries again. What the server refuses about one job of a
+    /* While a journal is opened nothing is written, and the opener tries again. What the server refuses about one job of a
      * queue, the others do not wait for. */
     const bool is_refused = status == STATUS_IO && part->job > 0;
     return (status == STATUS_IO && !is_refused) || status == STATUS_UNKNOWN_OUTCOME ? STATUS_AGAIN

@@ -9,7 +9,7 @@
 MUST_USE enum status journal_shared_open(struct journal *out, const struct journal_options *options,
                                          struct why *why);
 
-/** Reads the records behind the last one that the journal's `each` or this has shown; of one that was opened to read. Fails as
+/** Reads the records after the last one that the journal's `each` or this has shown; of one that was opened to read. Fails as
  * `each`. */
 MUST_USE enum status journal_shared_follow(const struct journal *journal, journal_visit *visit,
                                            void *visit_self, struct why *why);

@@ -35,7 +35,7 @@ enum status journal_shared_led_by_another(struct journal_shared *journal);
 MUST_USE enum status journal_shared_each(void *self, journal_visit *visit, void *visit_self,
                                          struct why *why);
 
-/** Shows the records behind `at`, and moves it behind the last one shown. Fails as `each`. */
+/** Shows the records after `at`, and moves it after the last one shown. Fails as `each`. */
 MUST_USE enum status journal_shared_read_on(struct journal_shared *journal, struct journal_mark *at,
                                             journal_visit *visit, void *visit_self,
                                             struct why *why);

@@ -73,7 +73,8 @@ static enum status visit_row(struct journal_shared *journal, struct journal_mark
     return status;
 }
 
-/* Who was stopped between opening and reading finds what another leader has added: no damage, and no journal of its own. */
+/* A coordinator that was stopped between opening and reading finds what another leader has added: no damage, and no journal of
+ * its own. */
 static enum status check_end(struct journal_shared *journal, const struct journal_mark *at)
 {
     if (at->sequence > journal->last.sequence) {

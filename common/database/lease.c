@@ -98,7 +98,7 @@ static enum status say_so(struct lease *lease, bool goes_on)
     return status;
 }
 
-/* A server that is away is asked again; meanwhile the lease runs out, and whoever reaches the server leads. */
+/* A server that is away is asked again; meanwhile the lease runs out, and a coordinator that reaches the server leads. */
 static void take_turn(void *self, bool goes_on)
 {
     struct lease *lease = self;

@@ -310,10 +310,10 @@ void warnings_of_dictionary(struct warnings *warnings, const struct dataset *dat
     }
 }
 
-/* Numbers of which one value holds a large share of the cells, where a question takes them to lie smoothly. */
+/* Columns of numbers where one value has a large share of the cells, and a question takes them to lie smoothly. */
 
 static const double share_most = 0.1; /* of the cells, that are one number */
-enum { VALUES_MOST = 20 };            /* so many different ones are few */
+enum { VALUES_MOST = 20 };            /* this many different ones are few */
 
 static int compare(const void *left, const void *right)
 {

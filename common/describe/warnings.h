@@ -1,4 +1,4 @@
-/* warnings.h - cells that a job can make nothing of, told to whoever holds them: a label in another
+/* warnings.h - cells that a job can make nothing of, told to their holder: a label in another
  * spelling, a column in another unit. For a screen alone: no log, frame or exit code says any of it. */
 
 #ifndef DESCRIBE_WARNINGS_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Who prints the sentences, and how many there were. */
+/* The function that prints the sentences, and how many there were. */
 struct warnings {
     void (*say)(const char *text);
     size_t count;
@@ -29,20 +29,20 @@ struct warnings {
  * options   in      as dataset_read
  *
  * Fails with STATUS_INVALID (the header line lacks the label's column), STATUS_IO, STATUS_NO_MEMORY.
- * Privacy: counts over records. Of a cell it shows the line, and the text only where it is another spelling of
+ * Privacy: counts over records. For a cell it shows the line, and the text only where it is another spelling of
  * one of the label's own texts ("1.0" for "1", "Yes" for "yes").
  */
 MUST_USE enum status warnings_of_label(struct warnings *warnings, FILE *file, const char *name,
                                        const struct label *label,
                                        const struct dataset_options *options, struct why *why);
 
-/** Warns of columns, and of a number as label, of which no cell has a meaning, or nine numbers in ten are beyond the job's
+/** Warns of columns, and of a number as label, where no cell has a meaning, or nine numbers in ten are beyond the job's
  * bounds. data: what dataset_read made of the table under this schema. */
 void warnings_of_columns(struct warnings *warnings, const struct dataset *data,
                          const struct schema *schema);
 
-/** Warns of a column of numbers of which a tenth of the cells or more are one number, or that has few different ones: what takes its values
- * to lie smoothly is about others. data: with its cells (schema's keeps_raw). Fails with STATUS_NO_MEMORY. */
+/** Warns of a column of numbers where a tenth of the cells or more are one number, or that has few different ones: what takes
+ * its values to lie smoothly is about others. data: with its cells (schema's keeps_raw). Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status warnings_of_heap(struct warnings *warnings, const struct dataset *data,
                                       const struct schema *schema, size_t column);
 

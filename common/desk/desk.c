@@ -134,7 +134,7 @@ enum exit_code desk_submit(const struct desk_port *port, const struct desk_reque
     } else if (code == EXIT_CODE_OK && !follows) {
         code = desk_print(job, false);
     }
-    /* Once the number is told, and not before: whoever dies earlier asks under the same id again. */
+    /* Once the number is told, and not before: a command that dies earlier asks under the same id again. */
     const bool told_late = request->json && follows;
     if (code == EXIT_CODE_OK && !told_late) {
         forget(port, (struct slice){text, size});

@@ -149,7 +149,8 @@ enum exit_code desk_follow(const struct desk_port *port, uint32_t number, bool a
     struct absence absence = {.answered = answered};
     struct following following = {.rounds = rounds, .seen = rounds ? 0 : ASK_FROM_MAX};
     for (unsigned looks = 1;; looks++) {
-        /* Who shows no rounds asks for the end alone; now and then for the whole job, which tells that it cannot go on. */
+        /* A command that shows no rounds asks for the end alone; now and then for the whole job, which tells that it cannot go
+         * on. */
         const bool whole = !rounds && looks % WHOLE_LOOKS == 0;
         const struct ask ask = {
             .verb = ASK_WATCH, .job = number, .from = following.seen - (whole ? 1 : 0)};

@@ -48,7 +48,7 @@ static void print_exact(char text[static DECIMAL_TEXT_BYTES], double value, unsi
     decimal_format(text, DECIMAL_TEXT_BYTES, whole, places);
 }
 
-/* Of a job whose journal cannot be read nobody here knows it: null. */
+/* For a job whose journal cannot be read nobody here knows it: null. */
 static bool is_unknown(const json_t *job, const char *key)
 {
     return json_is_null(json_object_get(job, key));

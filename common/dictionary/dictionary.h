@@ -52,10 +52,10 @@ struct dictionary {
     struct config *config; /* owns the columns; NULL: somebody else does */
 };
 
-/** Returns "number" or "category"; NULL behind the last. */
+/** Returns "number" or "category"; NULL after the last. */
 const char *dictionary_kind_name(unsigned kind);
 
-/** Returns how a separator may be written: "comma", "semicolon", "tab", ",", ";"; NULL behind the last; and
+/** Returns how a separator may be written: "comma", "semicolon", "tab", ",", ";"; NULL after the last; and
  * the separator itself. */
 const char *dictionary_separator_name(unsigned index);
 char dictionary_separator(unsigned index);
@@ -100,7 +100,7 @@ MUST_USE enum status dictionary_judge(const struct dictionary *dictionary, const
  * classes that it lacks, numbers whose public range the job's bounds cut off. A person may want to know; nothing is
  * decided by it.
  *
- * column  in   of the schema; behind the last one its label
+ * column  in   of the schema; after the last one its label
  * note    out  the sentence, if there is one
  *
  * Returns whether there is one.

@@ -1,7 +1,7 @@
 /* charge.h - what one private answer costs, as an event in integers: which mechanism, with which
  * parameter, how often, on which share of which rows. Millionths of epsilon and sigma, 10^-18ths of
  * delta, 10^-9ths of a sampling rate. What people write is rounded down when it is read, and the
- * noise follows the integer that is charged: rounding never favours whoever spends. */
+ * noise follows the integer that is charged: rounding never favours the spender. */
 
 #ifndef DP_CHARGE_H
 #define DP_CHARGE_H
@@ -35,7 +35,7 @@ struct price {
  * them (parallel composition under replace-one neighbours, because which rows a range holds is
  * decided by index and never by content). Charges of different passes add up.
  *
- * A field of 0 is what journals hold that are older than the field: count 0 stands for 1, and
+ * Journals that are older than a field hold 0 in it: count 0 stands for 1, and
  * sampling_nano 0 for every record. A sampled charge states an epsilon or a sigma that holds for a
  * record replaced AND for a record left out, as that of a sum clipped to C and priced at 2C does.
  */
@@ -45,7 +45,7 @@ struct charge {
     uint64_t epsilon_micro; /* > 0: pure epsilon, or the bounded range of EXPONENTIAL; 0 for the
                                  Gaussians, whose noise is sigma_micro */
     uint64_t sigma_micro;   /* Gaussians: sigma / L2 sensitivity in millionths; 0 otherwise */
-    uint64_t delta_atto;    /* < DELTA_ATTO_ONE: each run may fail altogether so often */
+    uint64_t delta_atto;    /* < DELTA_ATTO_ONE: the probability that a run fails altogether */
     uint64_t count;         /* runs of the mechanism under this one charge; <= CHARGE_COUNT_MAX */
     uint64_t sampling_nano; /* each record takes part with this probability, rounded up */
     struct digest pass;     /* not none */

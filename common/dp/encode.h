@@ -82,7 +82,7 @@ uint64_t encode_reach(uint64_t bound, struct noise_scale scale);
  * is beyond.
  *
  * agents  in  of the sum
- * shares  in  >= 1: so many make one whole noise
+ * shares  in  >= 1: how many make one whole noise
  */
 uint64_t encode_sum_reach(uint64_t agents, uint64_t bound, uint64_t shares,
                           struct noise_scale scale);
@@ -119,7 +119,7 @@ bool encode_fits(uint64_t reach, unsigned word_bytes, unsigned shift);
  */
 void encode_round(int64_t *values, size_t count, unsigned shift);
 
-/** Returns the size of words of which `count` have so many bytes, or 0 where it is none of the three. */
+/** Returns the size of words of which `count` have that many bytes, or 0 where it is none of the three. */
 unsigned encode_word_bytes_of(uint64_t bytes, size_t count);
 
 /** Writes words (count * word_bytes) from values (count). What does not fit is reduced modulo 2^(8 word_bytes): of a noisy

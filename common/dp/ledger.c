@@ -289,7 +289,7 @@ static struct cost sums_after(const struct ledger *ledger, const struct change *
     return (struct cost){0};
 }
 
-/* Decides, and computes the change for whoever counts it. */
+/* Decides, and computes the change for the caller that counts it. */
 static enum status decide(struct change *change, const struct ledger *ledger,
                           const struct charge *charge, struct why *why)
 {

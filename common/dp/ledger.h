@@ -18,7 +18,7 @@ struct grant;
 enum allowance {
     ALLOWANCE_TOTAL, /* all that these records may ever lose */
     ALLOWANCE_JOB,   /* what each job may cost */
-    ALLOWANCE_WINDOW /* what any so many days may cost: a yearly allowance */
+    ALLOWANCE_WINDOW /* what any window of that many days may cost: a yearly allowance */
 };
 
 enum { ALLOWANCE_COUNT = ALLOWANCE_WINDOW + 1 };
@@ -30,7 +30,7 @@ struct allowances {
     uint32_t window_days; /* 0: no window; at most WINDOW_DAYS_MAX of dp/window.h */
 };
 
-/* Whose charge it is, and when. */
+/* The job that a charge belongs to, and its time. */
 struct occasion {
     struct digest job;
     int64_t wall_ms; /* since 1970; may be wrong, and may run backwards */
@@ -54,11 +54,10 @@ void ledger_free(struct ledger *ledger);
 void ledger_at(struct ledger *ledger, const struct occasion *occasion);
 
 /**
- * Counts a charge that the journal holds. Never refuses, also beyond the limit: what was spent was
- * spent. A charge that is not valid has no bound, so that nothing is spent after it; a pass in which
- * rows were paid for twice costs the sum of its charges in place of the largest. But for the window
- * the order is irrelevant; there it is the journal's, each charge after ledger_at with its record's
- * time.
+ * Counts a charge that the journal holds. Never refuses, also beyond the limit. A charge that is not
+ * valid has no bound, so that nothing is spent after it; a pass in which rows were paid for twice
+ * costs the sum of its charges in place of the largest. The order matters for the window alone: there
+ * it is the journal's, each charge after ledger_at with its record's time.
  *
  * Fails with STATUS_NO_MEMORY; nothing is counted then, and the program must not go on.
  * Cost: O(1) for a pass restored in the order of its rows; memory O(passes + gaps in their rows +
@@ -79,7 +78,7 @@ MUST_USE enum status ledger_restore(struct ledger *ledger, const struct charge *
  * Privacy: (epsilon, delta) of every allowance, for adaptively chosen charges (dp/filter.h);
  * parallel composition within a pass; replace-one neighbours. The statement of a job or of a period
  * is about its own charges, with whatever else was answered taken as known. Decision, sentence and
- * time depend on charges alone, of which only the pass's name is not public: it tells whether the
+ * time depend on charges alone. Only the pass's name in them is not public: it tells whether the
  * records are still those that the pass began with (docs/PROTOCOL.md, 7 I).
  * Deviation: a clock that is set forward ends a window's days early, and nothing here can tell: one
  * more allowance each time, then none until the true time has come as far. Total and job know no clock.
@@ -96,7 +95,7 @@ MUST_USE enum status ledger_check(const struct ledger *ledger, const struct char
  * one. */
 struct price ledger_would_cost(const struct ledger *ledger, const struct charge *charge);
 
-/** One allowance as it stands, which can be beyond its limit: for ALLOWANCE_JOB, that of the job of
+/** One allowance as it stands; it can be beyond its limit: for ALLOWANCE_JOB, that of the job of
  * the last ledger_at. */
 struct balance ledger_balance(const struct ledger *ledger, enum allowance allowance);
 

@@ -1,4 +1,4 @@
-/* ledger_balance.c - what a ledger tells: balances for whoever asks, and for the operator the
+/* ledger_balance.c - what a ledger tells: balances for callers, and for the operator the
  * sentence that goes with a refusal. */
 
 #include "base/check.h"

@@ -50,7 +50,7 @@ MUST_USE enum status mechanism_laplace(struct grant **grant, const struct random
  *
  * prepared  in/out  zeroed, or what an earlier call left: its table, of public numbers alone, serves again where it
  *                   fits. The caller frees it by noise_share_free and does not move it
- * shares    in      h: so many honest sites are in the sum that is opened
+ * shares    in      h: how many honest sites are in the sum that is opened
  *
  * Fails as mechanism_laplace does, and with STATUS_INVALID for a number of shares that noise_share_init refuses,
  * STATUS_NO_MEMORY; the spend stays.
@@ -114,7 +114,7 @@ enum { MECHANISM_SHARE_SIGMA = 2, MECHANISM_SHARES_MAX = 1000000 };
 
 /**
  * The charge's own delta of an answer of `count` numbers whose noise is a sum of `shares` Gaussian shares, in 10^-18ths,
- * rounded up: the sum is a discrete Gaussian but for so much. 0 for one share, which is one.
+ * rounded up: the sum is a discrete Gaussian but for this. 0 for one share, which is one.
  *
  * Privacy: let P be the distribution of the vector of sums and Q that of discrete Gaussians. By gaussian_sum_distance
  * P >= (1 - x) Q at every point, x = the distance times count. So P is a mixture: with probability 1 - x it is Q, and
@@ -127,7 +127,7 @@ uint64_t mechanism_sigma_delta(uint64_t shares, uint64_t count);
  * Adds this site's share of the noise that mechanism_gaussian would add: the sum of `shares` of them has the whole, but
  * for the delta that the charge pays.
  *
- * shares  in  h: so many honest sites are in the sum that is opened. More of them add noise of their own
+ * shares  in  h: how many honest sites are in the sum that is opened. More of them add noise of their own
  *
  * Fails as mechanism_gaussian does, and with STATUS_INVALID where mechanism_sigma_of_share does or where the charge's own
  * delta is below mechanism_sigma_delta(shares, count); the spend stays.

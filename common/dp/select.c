@@ -25,9 +25,9 @@
  * e^(2 D / scale) P(z) for every z. Which of equals wins enters as [j < i], which does not depend
  * on the data: that is why ties are harmless, and why they are not when the data break them.
  *
- * The order of reading, the number of random bytes and the control flow are those of count alone -
- * above 2^16 candidates, of which sixty-fourth of them is chosen, too, which the answer tells -;
- * what is rarer is marked "next to never" below. Masks take the place of branches. */
+ * The order of reading, the number of random bytes and the control flow depend on count alone. (Above
+ * 2^16 candidates they also depend on the block, a sixty-fourth of them, that is chosen. The answer
+ * tells the block anyway.) Exceptions are marked "very rare" below. Masks take the place of branches. */
 
 #include "dp/select.h"
 
@@ -191,7 +191,7 @@ enum status select_draw_exponential(const struct noise_exponential *decay,
         status = select_draw_below(random, sum + (uint128)count * SLACK, &point);
         size_t passed = prefixes_up_to(&parts, decay, scores, count, best, point);
         taken = passed < count;
-        if (status == STATUS_OK && !taken) { /* next to never */
+        if (status == STATUS_OK && !taken) { /* very rare */
             passed = (size_t)((point - sum) / SLACK);
             uint64_t distance = distance_of(scores[passed], best);
             uint64_t whole = 0;
@@ -214,7 +214,7 @@ struct leader {
     uint64_t index;
 };
 
-/* A coin that its integer does not decide, next to never. */
+/* A coin that its integer does not decide: very rare. */
 static enum status decide_coin(const struct noise_exponential *decay, const struct random *random,
                                uint64_t distance, uint64_t coin, uint64_t *success)
 {
@@ -224,7 +224,7 @@ static enum status decide_coin(const struct noise_exponential *decay, const stru
     return status;
 }
 
-/* A priority like the leader's, next to never: the newest of n equals takes over with probability
+/* A priority like the leader's, which is very rare: the newest of n equals takes over with probability
  * 1/n, so that each of them has 1/n in the end. */
 static enum status decide_tie(const struct random *random, struct leader *leader, uint64_t index)
 {
@@ -250,7 +250,7 @@ static enum status flip_block(const struct noise_exponential *decay, const struc
         const uint64_t coin = word[2 * i] >> COIN_SHIFT;
         const uint64_t priority = word[2 * i + 1];
         uint64_t success = mask_of(coin < weight[i]);
-        if (coin - weight[i] < SLACK) { /* next to never; wraps below the weight */
+        if (coin - weight[i] < SLACK) { /* very rare; wraps below the weight */
             status =
                 decide_coin(decay, random, distance_of(scores[first + i], best), coin, &success);
         }
@@ -259,7 +259,7 @@ static enum status flip_block(const struct noise_exponential *decay, const struc
         leader->priority = mask_choose(before, priority, leader->priority);
         leader->index = mask_choose(before, first + i, leader->index);
         leader->equals = mask_choose(before, 1, leader->equals);
-        if (equal != 0 && status == STATUS_OK) { /* next to never */
+        if (equal != 0 && status == STATUS_OK) { /* very rare */
             status = decide_tie(random, leader, first + i);
         }
     }

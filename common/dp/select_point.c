@@ -1,6 +1,6 @@
 /* Lemire, ACM Transactions on Modeling and Computer Simulation 2019: each result has as many words
  * as any other, once the lower parts below 2^192 mod end are redrawn. That remainder is asked for
- * when the lower part is below end < 2^127: next to never. */
+ * when the lower part is below end < 2^127, which is very rare. */
 
 #include "base/bytes.h"
 #include "base/check.h"

@@ -1,4 +1,4 @@
-/* window.h - what was charged in the last so many days: a ring of whole days. A charge of day d
+/* window.h - what was charged in the last days, as many as the policy says: a ring of whole days. A charge of day d
  * counts until d + days is over, so it counts for at least days times 24 hours. Today is the latest
  * day on which anything was counted, or that of the question when it is later: a clock that runs
  * backwards frees nothing, and a question leaves nothing behind, so that what is counted follows

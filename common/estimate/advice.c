@@ -26,7 +26,7 @@ double advice_least(const struct advice_asked *asked)
            ADVICE_MOVED * asked->deviation_again;
 }
 
-/* The cells of some of so many classes of a column, as bits. */
+/* The cells of some classes of a column, as bits. */
 static struct linear classes_of(const struct table1_column *column, size_t classes, unsigned which)
 {
     const size_t wide = column->levels / classes;
@@ -37,7 +37,7 @@ static struct linear classes_of(const struct table1_column *column, size_t class
     return present_of(column, of);
 }
 
-/* How many records may be found at the least where so many times as many are asked again: own was found, and next has the noise
+/* How many records may be found at the least where that many times as many are asked again: own was found, and next has the noise
  * of the next release (advice_least). */
 static double least_again(const struct linear *own, const struct linear *next, double times)
 {

@@ -177,8 +177,9 @@ static double typical(const struct given *given)
     return (k - 1) * alike.weights / (alike.weights * alike.weights - alike.squares);
 }
 
-/* The noise's tails are heavier than the normal distribution's, and so are Q's. A multiple of chi-squared has Q's mean and variance,
- * 2 (k - 1) + sum excess_i (1 - w_i / sum w)^2 (Box 1954); between whole degrees of freedom the chance is drawn straight. */
+/* The noise's tails are heavier than the normal distribution's, and so are Q's. A multiple of chi-squared has Q's mean and
+ * variance, 2 (k - 1) + sum excess_i (1 - w_i / sum w)^2 (Box 1954); between whole degrees of freedom the chance is drawn
+ * straight. */
 static double p_of(const struct given *given, double q)
 {
     const double mean = (double)(given->k - 1);
@@ -207,7 +208,7 @@ static void tell_spread(struct between *out, const struct given *given, double v
     out->next_high = point_of(&possible, true);
 }
 
-/* Student's t counts k sites, of which noise may leave fewer. Then the interval of what tau^2 may be is the wider one. */
+/* Student's t counts k sites, and noise may leave fewer. Then the interval of what tau^2 may be is the wider one. */
 static void tell_mean(struct between *out, const struct given *given, double variance)
 {
     const struct weighed all = weigh(given, variance);

@@ -52,9 +52,9 @@ struct between {
     double next_high;
 };
 
-/** Joins the sites' values as they are. What can not be is cut off after that, of the sites' values too: a mean of shares that noise
- * made negative and that were cut off before would be too large. site: in/out (count), count at most BETWEEN_SITES_MAX. is_bound: sampling is an upper bound, so that spread,
- * share, test and another site's are not told. */
+/** Joins the sites' values as they are. What can not be is cut off after that, of the sites' values too: a mean of shares that
+ * noise made negative and that were cut off before would be too large. site: in/out (count), count at most BETWEEN_SITES_MAX.
+ * is_bound: sampling is an upper bound, so that spread, share, test and another site's are not told. */
 void between_sites(struct between *out, struct between_site *site, size_t count, bool is_bound);
 
 /** Returns half of the mean's interval to expect of sites that are alike, half of whose own is given; NAN of fewer than
@@ -89,16 +89,18 @@ void between_means(struct between_site *out, const struct survival_cells *site, 
                    size_t group, bool is_difference);
 
 /** Logarithms of ratios of a group's hazard to the first group's, which is taken to be the same at all times. Not given where a
- * group has 10 deaths or fewer, or 4 deviations of their noise; or where the noise of the estimate's denominator is above 0.3 of it. */
+ * group has 10 deaths or fewer, or 4 deviations of their noise; or where the noise of the estimate's denominator is above 0.3
+ * of it. */
 void between_hazards(struct between_site *out, const struct survival_cells *site, size_t count,
                      size_t group);
 
-/* A site's variance is estimated, too. Where noise makes it doubtful, a site whose variance looks small would weigh too much. So a
- * coefficient is given by site with this much of the doubt that a regression alone is allowed, as if its slopes were 0: regress_choice. */
+/* A site's variance is estimated, too. Where noise makes it doubtful, a site whose variance looks small would weigh too much.
+ * So a coefficient is given by site with this much of the doubt that a regression alone is allowed, as if its slopes were 0:
+ * regress_choice. */
 #define BETWEEN_DOUBT_MOST 0.35
 
-/** Return half of one site's interval to expect, NAN: not given. Of the odds ratio's logarithm, of a table whose cells are alike, m
- * cells with the one of the records that are in none; and of the hazard ratio's, where half of each group die. */
+/** Return half of one site's interval to expect, NAN: not given. For the odds ratio's logarithm, of a table whose cells are
+ * alike, m cells with the one of the records that are in none; and of the hazard ratio's, where half of each group die. */
 double between_expect_odds(double records, size_t m, double variance);
 double between_expect_hazards(const struct survival_public *known, size_t intervals);
 
@@ -108,12 +110,12 @@ double between_need_difference(double variance);
 double between_need_odds(double variance);
 double between_need_hazards(const struct survival_public *known, size_t intervals);
 
-/** A site's coefficient: the sum of weight (terms) and b. Given where regress_choice's factor is below BETWEEN_DOUBT_MOST. Within three
- * deviations of that, the interval's end is further out by what the choice moves the coefficient. */
+/** A site's coefficient: the sum of weight (terms) and b. Given where regress_choice's factor is below BETWEEN_DOUBT_MOST.
+ * Within three deviations of that, the interval's end is further out by what the choice moves the coefficient. */
 void between_slope(struct between_site *out, const struct regress_fit *fit, const double *weight);
 
-/** A site's median of all groups together; or a group's median survival time. Its interval is the set that a test leaves, which ends at
- * steps: deviations are NAN, so that sites cannot be joined. Given as table1_quantile, or survival_estimate's. */
+/** A site's median of all groups together; or a group's median survival time. Its interval is the set that a test leaves, which
+ * ends at steps: deviations are NAN, so that sites cannot be joined. Given as table1_quantile, or survival_estimate's. */
 void between_quantiles(struct between_site *out, const struct table1_column *site, size_t count);
 void between_medians(struct between_site *out, const struct survival_cells *site, size_t count,
                      size_t group);

@@ -14,7 +14,7 @@ static const double pairs_noise_most = 0.2; /* of the pairs */
 static const double pairs_most = 0.16;      /* the same squared, of the pairs that were found */
 static const double length_most = 0.9;      /* an interval that is longer says too little */
 static const double upper_hundredth = 2.3263479;
-/* A group of which a hundredth are shown is found further above the limit one time in twenty, and one time in a thousand. */
+/* A group that is shown one time in a hundred is found further above the limit one time in twenty, and one time in a thousand. */
 static const double near = 1;
 static const double far = 2;
 static const double planned_share = 0.2; /* of the records, with the event */
@@ -208,7 +208,7 @@ struct table1_figure concordance_events(const struct concordance_cells *cells, s
     return counted_rows(cells, group, cells->bins);
 }
 
-/* Those with the event, less by so many, evenly over their cells. */
+/* Those with the event, less this many, evenly over their cells. */
 static void take_off(struct pooled *out, const struct pooled *pooled, double events)
 {
     const size_t cells = pooled->bins * pooled->bins;
@@ -225,8 +225,8 @@ static bool is_given_without(const struct pooled *pooled, double events)
     return factor_of(&fewer) < 1;
 }
 
-/* How many events are found above the fewest with which an index is given, in deviations of their noise; INFINITY: not near. Many cells
- * make this noise, so that it is nearly normal. */
+/* How many events are found above the fewest with which an index is given, in deviations of their noise; INFINITY: not near.
+ * Many cells make this noise, so that it is nearly normal. */
 static double events_over(const struct pooled *pooled, double deviation)
 {
     enum { HALVINGS = 8 };
@@ -328,7 +328,7 @@ struct table1_figure concordance_index(const struct concordance_cells *cells, si
     return index_of(&pooled);
 }
 
-/* Groups as they are planned for: one, or so many together. */
+/* Groups as they are planned for: one, or that many together. */
 static void plan_groups(struct pooled *out, const struct table1_public *known, size_t bins,
                         size_t groups)
 {

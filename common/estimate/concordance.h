@@ -2,7 +2,7 @@
  * behind noise, with what the records' number and the noise leave uncertain.
  *
  * N = bins, even ones over the score's public range and over the time 0 .. end. Cells of a group: N rows of deaths, N of those that
- * were last seen (censored), one of those still there at the end; a row is by the score's bin. Behind all groups one cell of the
+ * were last seen (censored), one of those still there at the end; a row is by the score's bin. After all groups one cell of the
  * records that are in none of these.
  *
  *   C = P(the higher score has the event first) + half of P(the scores are in the same bin), of pairs that can be compared:
@@ -33,7 +33,8 @@ struct concordance_cells {
     double variance; /* of the noise on a cell, before balancing; unit: records^2 */
 };
 
-/** The records of a group that have a score and a time, and those of them with the event by the end: counts. group == groups: of all. */
+/** The records of a group that have a score and a time, and those of them with the event by the end: counts. group == groups:
+ * of all. */
 struct table1_figure concordance_size(const struct concordance_cells *cells, size_t group);
 struct table1_figure concordance_events(const struct concordance_cells *cells, size_t group);
 

@@ -13,8 +13,8 @@
 static const double length_most = 1.8;
 static const double doubtful = 3; /* deviations of the noise of a variance */
 
-/* What a column's noise does to a covariance goes with what it does to the variance. That is so on average: large noise is one cell's,
- * and some cells move the covariance more, one not at all. */
+/* What a column's noise does to a covariance goes with what it does to the variance. That is so on average: large noise is one
+ * cell's, and some cells move the covariance more, one not at all. */
 static const double share_most = 1.75;
 static const double share_least = 0.5;
 
@@ -54,8 +54,8 @@ size_t correlate_fourth_place(double *times, const struct correlate_moments *mom
     return correlate_cells(d) + 2 * d + 5 * before + (a + b == 3 ? b - 1 : 1 + b);
 }
 
-/* By how many columns have different signs in the two records. A product that is odd in such columns is as far apart as the sum of its sizes, any
- * other one as the difference, which is one size at most. */
+/* By how many columns have different signs in the two records. A product that is odd in such columns is as far apart as the sum
+ * of its sizes, any other one as the difference, which is one size at most. */
 struct apart {
     uint64_t none, one, both; /* of a pair, by how many of its columns differ */
     uint64_t same, other;     /* of a column */
@@ -74,7 +74,7 @@ static uint64_t farthest(const struct apart *apart, uint64_t columns)
     return most;
 }
 
-/* The sizes are 4, 4, 2, 4 and 2 of a pair, 1 and 1 of a column. Of one that differs the first, or the second, and the third and
+/* The sizes are 4, 4, 2, 4 and 2 of a pair, 1 and 1 of a column. For one that differs the first, or the second, and the third and
  * fifth of the pair are odd; of both the first two. */
 uint64_t correlate_fourth_moves(size_t columns)
 {

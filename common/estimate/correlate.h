@@ -14,9 +14,9 @@
  *           records may make
  *   else    a bound that holds for every distribution on the ranges. With x, y the columns in standard deviations the
  *           variance of r is E psi^2 / n, psi = x y - r (x^2 + y^2)/2, and E psi^2 <= max |psi| E |psi| <= max |psi| (1 - r^2):
- *           psi is (1 - r^2)/2 times the difference of two squares of mean 1. Of two columns of two values it is known.
+ *           psi is (1 - r^2)/2 times the difference of two squares of mean 1. For two columns of two values it is known.
  *
- * The bound also serves with W > 0, where it is less. docs/STUDY.md says why so much is added. Where W is at most the deviation of a
+ * The bound also serves with W > 0, where it is less. docs/STUDY.md says why this is added. Where W is at most the deviation of a
  * cell's noise, e is at most 1.24 v for columns of mean 0.
  *
  * An interval is the rho that are not rejected: the sampling error is taken to be proportional to 1 - rho^2 (its root, for the
@@ -44,8 +44,8 @@ enum {
 size_t correlate_cells(size_t columns);
 size_t correlate_fourth_cells(size_t columns);
 
-/** Returns how far the fourth moments of weight 1 of two records are apart at most, or of a record and nothing: in quarters; the square of that
- * in the L2 norm in sixteenths. */
+/** Returns how far the fourth moments of weight 1 of two records are apart at most, or of a record and nothing: in quarters;
+ * the square of that in the L2 norm in sixteenths. */
 uint64_t correlate_fourth_moves(size_t columns);
 uint64_t correlate_fourth_squared(size_t columns);
 
@@ -77,7 +77,7 @@ struct table1_figure correlate_size(const struct correlate *all);
  * and the noise of neither column's variance is above 15 % of it. No more records count than there are, and no column varies more
  * than values at both ends. factor: the records' or the epsilon's.
  *
- * Near the limit of a variance (within 2.5 deviations of its noise) the interval is the hull of two, and so are the bar of the noise
+ * Near the limit of a variance (within 1.75 deviations of its noise) the interval is the hull of two, and so are the bar of the noise
  * and the p-value: of what was found, and of what there would be if the column were one that a hundredth of all noises show. Not
  * given where the interval is longer than 1.8.
  */
@@ -90,8 +90,8 @@ struct correlate_again {
     uint32_t fourth;
 };
 
-/** Answers whether correlate_pair would give a pair that it has refused, where noise made the variances and the records larger than they
- * are, and makes them smaller then: by 1.2 deviations each. Never where a variance was found below 2. */
+/** Answers whether correlate_pair would give a pair that it has refused, where noise made the variances and the records larger
+ * than they are, and makes them smaller then: by 1.2 deviations each. Never where a variance was found below 2. */
 bool correlate_would_do(const struct correlate *all, size_t i, size_t j,
                         const struct correlate_again *again);
 
@@ -123,17 +123,17 @@ struct correlate_public {
         moves; /* how far a record moves all that is asked, without fourth moments; 0: this question alone */
 };
 
-/** Returns the weight of fourth moments: the largest power of 2 that is at most half of the deviation that a cell's noise then has, 1 at
- * least. With more, what they leave uncertain lengthens some intervals by more than 1.3 (docs/STUDY.md). 0, none: where the noise is so
- * much larger than the bound on the sampling error that the bound lengthens an interval by 1.08 at most, of values that spread by a
- * sixth of the range and correlate by a half. most: of the weight, a power of 2; 0: there is none. */
+/** Returns the weight of fourth moments: the largest power of 2 that is at most half of the deviation that a cell's noise then
+ * has, 1 at least. With more, what they leave uncertain lengthens some intervals by more than 1.3 (docs/STUDY.md). 0, none:
+ * where the noise exceeds the bound on the sampling error by so much that the bound lengthens an interval by 1.08 at most, of
+ * values that spread by a sixth of the range and correlate by a half. most: of the weight, a power of 2; 0: there is none. */
 uint32_t correlate_plan(const struct correlate_public *known, uint32_t most);
 
 /** Returns how many parts records were dealt out to up to protocol version 6, whose sums are added up: 1, 8, 16 or 32. */
 size_t correlate_plan_parts(const struct correlate_public *known);
 
-/** Tells half of the length that correlate_pair's interval is expected to have, NAN: none; and the fewest records of which half of
- * such pairs have one. */
+/** Tells half of the length that correlate_pair's interval is expected to have, NAN: none; and the fewest records with which half
+ * of such pairs have one. */
 double correlate_expect(double *records, const struct correlate_public *known, uint32_t fourth);
 
 /** Returns half of the interval of the number of records in which no column is missing, by the noise alone. */

@@ -7,7 +7,7 @@
 
 enum { SHOWN_MOST = 2, SHOWN_SLOPE = 2 };
 
-/* Of a column that one Laplace variable's upper hundredth shows: how far it is below the least, in deviations of the noise. */
+/* For a column that one Laplace variable's upper hundredth shows: how far it is below the least, in deviations of the noise. */
 static const double hundredth = 2.766;
 
 /* What is found within `near` of the least may be such a column's. Such a column is found further above it one time in three, and
@@ -137,7 +137,7 @@ struct correlate_gradient correlate_by_pair(const struct correlate *all,
     return out;
 }
 
-/* Of a pinned variance no noise is left, and of the covariance none that goes with it. */
+/* A pinned variance has no noise left, and the covariance none that goes with it. */
 struct correlate_gradient correlate_by_pair_noise(const struct correlate *all,
                                                   const struct correlate_two *pair, double at)
 {

@@ -15,8 +15,8 @@ static const double bound_longer_most = 1.08;
 /* Of the deviation of a cell's noise. */
 static const double weight_most = 0.5;
 
-/* Answers whether the bound on the sampling error will do. By psi = x y - r (x^2 + y^2)/2 of normal columns, in standard deviations: its square is
- * (1 - r^2)^2 in the mean, and it is largest where the columns are at opposite ends of the range. */
+/* Answers whether the bound on the sampling error will do. By psi = x y - r (x^2 + y^2)/2 of normal columns, in standard
+ * deviations: its square is (1 - r^2)^2 in the mean, and it is largest where the columns are at opposite ends of the range. */
 static bool does_bound(const struct correlate_public *known)
 {
     const double n = known->records;
@@ -113,7 +113,7 @@ void correlate_fill(double *cell, const struct correlate_like *like, uint32_t fo
     }
 }
 
-/* Of two normal variables the smaller one is that much below the mean, on average; unit: their deviations. */
+/* For two normal variables the smaller one is that much below the mean, on average; unit: their deviations. */
 static const double smaller_of_two = 0.5641895835477563;
 
 /* The pair of columns of a plan: what correlate_pair is expected to make of it, by sums as they are in the mean. Noise makes one

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* What the gradient's cells are sums of: z_i^a z_j^b, so many times. */
+/* What the gradient's cells are sums of: z_i^a z_j^b, that many times. */
 static const struct {
     unsigned power[2];
     double times;
@@ -62,9 +62,9 @@ double correlate_sampling(double *doubt, const struct correlate *all,
     return fmax(sum, 0);
 }
 
-/* A variance that is as often too small as too large lets intervals miss more often than one that is known. The share of the doubt that mends
- * this, whatever the sampling error is, is 0.18 where the doubt is half of the noise, 0.28 where it is as large, 0.45 where it is four times
- * as large: docs/STUDY.md. */
+/* A variance that is as often too small as too large lets intervals miss more often than one that is known. The share of the
+ * doubt that mends this, whatever the sampling error is, is 0.18 where the doubt is half of the noise, 0.28 where it is as
+ * large, 0.45 where it is four times as large: docs/STUDY.md. */
 double correlate_doubt_added(double doubt, double noise)
 {
     return doubt > 0 ? 0.55 * doubt * doubt / (doubt + noise) : 0;
@@ -106,8 +106,8 @@ struct table_of_two {
     double range[2][2]; /* in their deviations */
 };
 
-/* The mean of psi^2 in the table that has the correlation `at`. Half a record is in each cell at the least: what few records differ in may
- * be found in none. */
+/* The mean of psi^2 in the table that has the correlation `at`. Half a record is in each cell at the least: what few records
+ * differ in may be found in none. */
 static double influence_of_two(const struct table_of_two *table, double at)
 {
     const double product = at * table->spread + table->mean[0] * table->mean[1];
@@ -137,8 +137,8 @@ struct inversion {
         *two; /* NULL, or the table that tells the sampling error at each place */
 };
 
-/* Of two values the sampling error at rho is that of the table with this correlation. That at r says too little where few records have
- * both of two rare values: where none was found, it says that hardly any can be. */
+/* For two values the sampling error at rho is that of the table with this correlation. That at r says too little where few
+ * records have both of two rare values: where none was found, it says that hardly any can be. */
 static double sampling_at(const struct inversion *inversion, double rho)
 {
     const double left = 1 - rho * rho;
@@ -199,9 +199,10 @@ static double bound_of(double *influence, const struct table_of_two *table, bool
            table->records;
 }
 
-/* Where a few records make most of the sampling error, the sum of their squares is in doubt: of n squares of at most m^2 the variance is m^2
- * times their sum at most, and where no such record is in the sample, some may be there. Half of the deviation serves, and all
- * of it where few records differ, and where less was found than half of one such record makes: less holds too seldom (docs/STUDY.md). */
+/* Where a few records make most of the sampling error, the sum of their squares is in doubt: of n squares of at most m^2 the
+ * variance is m^2 times their sum at most, and where no such record is in the sample, some may be there. Half of the deviation
+ * serves, and all of it where few records differ, and where less was found than half of one such record makes: less holds too
+ * seldom (docs/STUDY.md). */
 static double doubt_of_few(double sampling, double most, double r)
 {
     const double found = sampling / (most * most); /* such records */
@@ -255,7 +256,8 @@ struct correlate_ends correlate_ends_of(const struct correlate *all,
     const double bar = ESTIMATE_Z_NOISE * sqrt(noise);
     const double noise_low = fmax(value - bar, -1);
     const double noise_high = fmin(value + bar, 1);
-    /* Noise may bring r beyond what a correlation can be, and all that can be is rejected: what the noise admits of the end stays. */
+    /* Noise may bring r beyond what a correlation can be, and all that can be is rejected: what the noise admits of the end
+     * stays. */
     return (struct correlate_ends){
         .low = fmin(fmax(last_kept(&inversion, -1), -1), pair->r > 1 ? noise_low : value),
         .high = fmax(fmin(last_kept(&inversion, 1), 1), pair->r < -1 ? noise_high : value),

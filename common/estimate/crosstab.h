@@ -36,7 +36,7 @@ struct estimate crosstab_difference(const struct crosstab_cells *cells);
  * cell is not above 0. */
 struct estimate crosstab_odds_ratio(const struct crosstab_cells *cells);
 
-/* Of a table whose cells are alike: halves of intervals, NAN where not given, and the fewest records of a row that has them. */
+/* For a table whose cells are alike: halves of intervals, NAN where not given, and the fewest records of a row that has them. */
 struct crosstab_expected {
     double share;
     double row;
@@ -50,14 +50,14 @@ struct crosstab_expected crosstab_expect(double records, size_t rows, size_t m, 
 struct crosstab_expected crosstab_expect_small(double records, double share,
                                                const struct crosstab_cells *shape);
 
-/** Returns half of the interval of a sum of so many cells, by the noise alone. */
+/** Returns half of the interval of a sum of that many cells, by the noise alone. */
 double crosstab_expect_count(size_t summed, size_t m, double variance);
 
 /** Returns the fewest records of a row of R x C cells that are alike with which they are tested. */
 double crosstab_row_of_test(size_t columns, double variance);
 
-/** Returns Cohen's w, the root of the sum of (p - q)^2 / q over cells, q what margins make, that the test finds in four of five studies
- * at 5 %, where margins are alike; of 2 x 2 the difference of the shares. NAN: too few records are tested. */
+/** Returns Cohen's w, the root of the sum of (p - q)^2 / q over cells, q what margins make, that the test finds in four of five
+ * studies at 5 %, where margins are alike; of 2 x 2 the difference of the shares. NAN: too few records are tested. */
 double crosstab_expect_test(double records, size_t rows, size_t columns, double variance);
 
 /** Returns the noncentrality that a chi-squared test at 5 % finds in four of five studies. */

@@ -1,5 +1,5 @@
-/* crosstab_test.c - the chi-squared test of independence, with the noise in its reference distribution. Categories of which the
- * counts cannot say anything are left out, or an empty one would take the test from all others. */
+/* crosstab_test.c - the chi-squared test of independence, with the noise in its reference distribution. Categories about which
+ * the counts say nothing are left out. Otherwise an empty one would take the test from all others. */
 
 #include "estimate/crosstab.h"
 
@@ -92,7 +92,7 @@ static double covariance(const struct margins *margins, const struct crosstab_ce
     return sampling + noise_covariance(gradient[0], gradient[1], cells);
 }
 
-/* What a sum of so many cells must be above. A smaller one expects too few records in some cell, whatever the others hold. */
+/* What a sum of that many cells must be above. A smaller one expects too few records in some cell, whatever the others hold. */
 static double least_of(size_t count, const struct crosstab_cells *cells)
 {
     const double k = (double)count;
@@ -116,7 +116,7 @@ void crosstab_keep(struct crosstab_kept *out, const struct crosstab_cells *cells
     }
 }
 
-/* The least expected cell, of which the test is shown if it is large enough. Where it is near its limit, noise or chance made it so large,
+/* The least expected cell. The test is shown if it is large enough. Where it is near its limit, noise or chance made it so large,
  * and the noise moved D with it: noise is alike in all cells of a margin, and what is expected is not. */
 struct least {
     double value;

@@ -182,7 +182,7 @@ static void expect_benefits(struct evaluate_expected *out, const struct table1_c
     }
 }
 
-/* Of a group, or of all of them together: group as table1_column_of's. */
+/* For a group, or of all of them together: group as table1_column_of's. */
 static struct evaluate_expected expect_of(const struct table1_public *known,
                                           const struct evaluate_asked *asked, size_t group)
 {

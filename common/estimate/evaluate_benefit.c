@@ -65,8 +65,8 @@ static struct treated treated_from(const struct table1_column *column, size_t le
     return out;
 }
 
-/* How far the net benefit of all records was moved, on average, where just so many are treated that it is shown: these are more than
- * there are. Of noise, half is on either count; of chance, on each by its size. */
+/* How far the net benefit of all records was moved, on average, where hardly enough are treated for it to be shown: these are
+ * more than there are. Of noise, half is on either count; of chance, on each by its size. */
 static double moved_by(const struct treated *treated, double odds)
 {
     const double noise = treated->noise * treated->noise;

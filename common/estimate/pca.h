@@ -23,7 +23,7 @@ struct pca {
 };
 
 /**
- * Computes them. Of each component the largest loading is above 0.
+ * Computes them. For each component the largest loading is above 0.
  *
  * Shares are given where every correlation is (correlate.h), and 2 e / sqrt(d) is at most 0.1. Loadings of a component where
  * besides its eigenvalue is 4 sqrt(d) e or more away from all others: between two that are alike any direction is as good.

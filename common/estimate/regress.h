@@ -16,11 +16,11 @@
  * coefficients are then those of the best model with these weights. The second is exact, as the noise's variance is public.
  *
  * A coefficient is a quotient of two noisy sums. So its interval is wider by 1/sqrt(1 - z^2 r^2), r the noise's deviation of
- * (H^-1)_jj over it: Fieller's, but for the distance of its middle from the estimate. Of hazards and counts it is wider by the square
+ * (H^-1)_jj over it: Fieller's, but for the distance of its middle from the estimate. For hazards and counts it is wider by the square
  * of that, as what is shown near the limit is what noise made larger; r has the noise of the sum of counts, too.
  *
  * A number is known by its level alone, and counts by the mean of its values there, as regress_place.c tells it. What levels leave
- * open of that, and the noise of the covariances that it hangs on, are part of the interval. A coefficient is given where the noise
+ * open of that, and the noise of the covariances that it depends on, are part of the interval. A coefficient is given where the noise
  * of H leaves it meaning: its deviation of (H^-1)_jj is below 0.3 of it. Also where that of a level's records is below 0.15 of an
  * even level's, of a category's 0.25, and of the sum of counts 0.15; where events, and records without, are above 1.5 deviations of
  * their noise; where no number's values lie within less than 0.12 of its range (their deviation); and where a number's levels are those
@@ -169,7 +169,7 @@ struct regress_fit {
  *
  * Two things are left out, and their records count for nothing: a category whose records are not above 2 deviations of their noise,
  * where a third of an even one would be; and of a predictor of which one level alone has records above 3 deviations, the others.
- * Of hazards an interval is left out likewise whose events are not above 3 deviations, where a third of the largest's would be.
+ * For hazards an interval is left out likewise whose events are not above 3 deviations, where a third of the largest's would be.
  * The other coefficients are those of the other records.
  *
  * Keeps cells. Sources: McCullagh and Nelder 1989; Prentice and Gloeckler 1978 (grouped hazards). Deviation: as many leave
@@ -181,15 +181,17 @@ void regress_solve(struct regress_fit *out, const struct regress_cells *cells);
 enum regress_lack regress_lacks(const struct regress_fit *fit, const double *weight);
 
 /** Returns the sum of weight (terms) and b: value, interval, deviations. With another reading the interval covers both. If the
- * released levels rule the other reading out, the interval is fit's own; if either reading is refused for another reason, nothing is given.
- * There is no interval of the noise alone: without noise the weights are others, and the coefficients a little, too. Not given where the fit is not solved, or by the rule above. */
+ * released levels rule the other reading out, the interval is fit's own; if either reading is refused for another reason,
+ * nothing is given. There is no interval of the noise alone: without noise the weights are others, and the coefficients a
+ * little, too. Not given where the fit is not solved, or by the rule above. */
 struct table1_figure regress_figure(const struct regress_fit *fit, const double *weight);
 
 /** Answers whether a figure that is given is of both readings: there is another one that the released levels do not rule out. */
 bool regress_covers_both(const struct regress_fit *fit, const double *weight);
 
-/** What a sum would be given by if all slopes were 0, the records and their outcomes being what they are: a choice by it hardly looks
- * at the slopes. NAN: not given. The information, 1 / (w'H^-1 w), moves with the cells by sampling and noise, and so does the sum. */
+/** What a sum would be given by if all slopes were 0, the records and their outcomes being what they are: a choice by it hardly
+ * looks at the slopes. NAN: not given. The information, 1 / (w'H^-1 w), moves with the cells by sampling and noise, and so does
+ * the sum. */
 struct regress_choice {
     double factor;    /* as regress_figure's */
     double deviation; /* of the information's logarithm, and so of the factor's */
@@ -200,9 +202,9 @@ struct regress_choice regress_choice(const struct regress_fit *fit, const double
 /** Returns the p-value of the test that a figure of regress_figure is 0; NAN: not given. */
 double regress_test(const struct table1_figure *figure);
 
-/** Returns the p-value of the test that outcomes follow the model over a predictor's levels; NAN: none. It takes b as known, and
- * rejects less often than it says. With another reading: the larger of both. Source: a score test of one more term for each level, with the
- * sandwich's variance. */
+/** Returns the p-value of the test that outcomes follow the model over a predictor's levels; NAN: none. It takes b as known,
+ * and rejects less often than it says. With another reading: the larger of both. Source: a score test of one more term for each
+ * level, with the sandwich's variance. */
 double regress_misfit(const struct regress_fit *fit, size_t predictor);
 
 enum { REGRESS_REPLAY_MOST = 100 };
@@ -217,7 +219,7 @@ struct regress_replay {
     bool has_no_records;   /* none is found in which nothing is missing */
     bool has_few_events;   /* fewer than a fifth, and not above their noise: nothing is found */
     bool has_all_events;   /* fewer than a fifth have none, and not above their noise */
-    double events_most;    /* at most so many events, 97.5 %; of a regression on events */
+    double events_most;    /* at most this many events, 97.5 %; of a regression on events */
 };
 
 /** Finds it of each sum of weight (count, REGRESS_TERMS_MAX) and b, by solving the design again on cells like those released. A
@@ -250,8 +252,8 @@ double regress_fewest(const struct regress_design *design, size_t predictor, dou
 double regress_fewest_of_sum(const struct regress_design *design, const double *weight,
                              double variance, double doubt);
 
-/** Sets a number's values: the middles of levels that are even over [-1, 1]. Of one that takes few values, levels become as many as these
- * at most, have about as many each, and their values are these values' means. */
+/** Sets a number's values: the middles of levels that are even over [-1, 1]. For one that takes few values, levels become as
+ * many as these at most, have about as many each, and their values are these values' means. */
 void regress_set_even(struct regress_predictor *predictor);
 
 enum { REGRESS_PLAN_MOST = 8, REGRESS_PLAN_LEAST = 3 };

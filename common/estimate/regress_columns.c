@@ -78,7 +78,7 @@ static void sum_columns(struct regress_columns *out, double *noise,
     }
 }
 
-/* Of values in place of levels' means, less what noise may have made of them. */
+/* For values in place of levels' means, less what noise may have made of them. */
 static void mend_columns(struct regress_columns *columns, const double *noise,
                          const struct regress_fit *fit, const struct regress_density *density)
 {
@@ -128,8 +128,8 @@ static double noise_of(const struct regress_fit *fit, const double *noise,
     return has_number && of[0] != of[1] ? deviation : 0;
 }
 
-/* A share of a variance that is told by a correlation is noisy by twice the correlation's deviation at most: what noise makes of it is
- * not to tell nearly all. */
+/* A share of a variance that is told by a correlation is noisy by twice the correlation's deviation at most: what noise makes
+ * of it is not to tell nearly all. */
 static void set_most(struct regress_fit *fit, const double *noise,
                      const struct regress_density *density)
 {

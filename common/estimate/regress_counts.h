@@ -37,8 +37,8 @@ struct regress_counted {
     double too_high, too_low; /* by how much they may have moved the figure */
 };
 
-/** Returns it of a figure w'b. weight: (terms) w; moves: the sum of the figure's moves over cells; inverse: w'H^-1 w. Of other families
- * than counts all is 0. */
+/** Returns it of a figure w'b. weight: (terms) w; moves: the sum of the figure's moves over cells; inverse: w'H^-1 w. For other
+ * families than counts all is 0. */
 struct regress_counted regress_counted(const struct regress_fit *fit, const double *weight,
                                        const struct regress_counting *counting, double moves,
                                        double inverse);

@@ -29,7 +29,8 @@ struct regress_density {
     double kept; /* the variance of levels' means, over it */
 };
 
-/** Fits it to what is released of the levels, and sets the doubt of it in shape. No level is taken to have fewer records than its noise. */
+/** Fits it to what is released of the levels, and sets the doubt of it in shape. No level is taken to have fewer records than
+ * its noise. */
 void regress_density_fit(struct regress_density *out, struct regress_shape *shape,
                          const struct regress_levels *level,
                          const struct regress_predictor *predictor);
@@ -47,17 +48,17 @@ void regress_density_narrow(struct regress_density *density, double q);
 double regress_density_mean(double *variance, const struct regress_density *density, size_t level,
                             double t);
 
-/** Returns the variance of a figure w'b that the numbers' values have. Where values lie further apart, slopes are nearer to 0 by as much;
- * scores, whose mean is 0, move none in the mean. weight: (terms) w; a: (terms) H^-1 w; variance: the figure's own */
+/** Returns the variance of a figure w'b that the numbers' values have. Where values lie further apart, slopes are nearer to 0
+ * by as much; scores, whose mean is 0, move none in the mean. weight: (terms) w; a: (terms) H^-1 w; variance: the figure's own */
 double regress_by_shape(const struct regress_fit *fit, const double *weight, const double *a,
                         double variance);
 
-/** Writes how far a figure w'b is moved by a record more at each point, as it moves the covariances that values hang on: by (points).
- * a: as above */
+/** Writes how far a figure w'b is moved by a record more at each point, as it moves the covariances that values depend on: by
+ * (points). a: as above */
 void regress_by_covariance(double *by, const struct regress_fit *fit, const double *a);
 
-/** Returns how many times sampling's deviation of a category's coefficient is longer, as the few records of the category, or of the one
- * that it is compared to, tell that deviation themselves: by Student's t and n/(n - 1). 1 where none is a category's. */
+/** Returns how many times sampling's deviation of a category's coefficient is longer, as the few records of the category, or of
+ * the one that it is compared to, tell that deviation themselves: by Student's t and n/(n - 1). 1 where none is a category's. */
 double regress_by_few(const struct regress_fit *fit, const double *weight);
 
 /** Returns the largest noise of the predictors whose slopes have a weight: 1 is the most at which they are given. */

@@ -25,7 +25,7 @@ static const double noise_most = 0.15; /* of a level's records, over an even lev
 static const double noise_most_of_categories = 0.25;
 static const double deviation_least = 0.24; /* of a number's values; its range is 2 */
 static const double jump_deviations = 5;    /* of a level from the density that fits best */
-static const double jump_times = 1.5;       /* and so many times more, or less */
+static const double jump_times = 1.5;       /* and this many times more, or less */
 static const double hole_times = 4;
 
 static double tilt(const struct regress_told *told, const struct regress_columns *columns,
@@ -95,7 +95,7 @@ static void set_noise(struct regress_shape *shape, const struct regress_predicto
     shape->is_hidden = predictor->is_number && !(shape->noise < 1);
 }
 
-/* Levels do not tell how far apart values are that lie so close together, and the other slopes hang on it. */
+/* Levels do not tell how far apart values are that lie so close together, and the other slopes depend on it. */
 static void leave_all_out(struct regress_fit *fit, size_t narrow)
 {
     fit->narrow = narrow;
@@ -106,9 +106,9 @@ static void leave_all_out(struct regress_fit *fit, size_t narrow)
         fit->lack_of_first == REGRESS_LACKS_NOTHING ? REGRESS_LACKS_RANGE : fit->lack_of_first;
 }
 
-/* Where values are few, or jump, a level has many more records than the smooth density that fits best, or many fewer. Five deviations
- * are seen by chance in fewer than 1 of 10^6 levels. What is smooth, or in whole numbers of which each level has several, differs by
- * less than half. */
+/* Where values are few, or jump, a level has many more records than the smooth density that fits best, or many fewer. Five
+ * deviations are seen by chance in fewer than 1 of 10^6 levels. What is smooth, or in whole numbers of which each level has
+ * several, differs by less than half. */
 static bool jumps(const struct regress_density *density, const struct regress_levels *level)
 {
     double all = 0;
@@ -138,8 +138,8 @@ static double largest_of(const struct regress_levels *level, size_t first, size_
     return largest;
 }
 
-/* A density of degree 6 may also fit a level that is empty between two that are not, as few values leave it: one that has less than a
- * quarter of the largest on either side, by five deviations of that difference. */
+/* A density of degree 6 may also fit a level that is empty between two that are not, as few values leave it: one that has less
+ * than a quarter of the largest on either side, by five deviations of that difference. */
 static bool has_hole(const struct regress_levels *level, size_t levels)
 {
     const double noise = level->noise * level->noise;
@@ -154,7 +154,8 @@ static bool has_hole(const struct regress_levels *level, size_t levels)
     return has;
 }
 
-/* The others' slopes hardly hang on where this one's values lie: beside such a column they held in 0.92 or more (docs/STUDY.md). */
+/* The others' slopes hardly depend on where this one's values lie: beside such a column they held in 0.92 or more
+ * (docs/STUDY.md). */
 static void leave_jumping_out(struct regress_fit *fit, size_t predictor)
 {
     const struct regress_design *design = fit->cells->design;

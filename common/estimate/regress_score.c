@@ -77,7 +77,7 @@ static void poisson(struct regress_score *out, const struct regress_asked *asked
     out->curve[0] = mean;
 }
 
-/* Of an interval u = e^eta is the hazard, q the chance to leave it alive, at a time that is even over it. A record's chance to
+/* For an interval u = e^eta is the hazard, q the chance to leave it alive, at a time that is even over it. A record's chance to
  *
  *   pass it     (1 - q) e^-u
  *   leave in it q c, c = (1 - e^-u)/u

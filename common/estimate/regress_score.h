@@ -12,7 +12,7 @@ struct regress_point {
     const double *placed; /* (predictors) of numbers, or NULL: the middles of their levels */
 };
 
-/** Goes to the first point, and to the next. The next returns false behind the last. */
+/** Goes to the first point, and to the next. The next returns false after the last. */
 void regress_point_first(struct regress_point *point, const struct regress_design *design,
                          const double *placed);
 bool regress_point_next(struct regress_point *point, const struct regress_design *design);

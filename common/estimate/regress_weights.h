@@ -8,7 +8,7 @@
 /** Writes how many records have each outcome: sum (outcomes). */
 void regress_sum_outcomes(double *sum, const struct regress_cells *cells);
 
-/* Of a regression on events: how many there are, and how many records without. */
+/* For a regression on events: how many there are, and how many records without. */
 struct regress_events {
     double with, without; /* unit: records */
     double noise;         /* the deviation of each */

@@ -16,7 +16,7 @@ static const double *cells_of(const struct survival_cells *cells, size_t group)
     return cells->cell + group * (2 * cells->intervals + 1);
 }
 
-/* Of a figure of one group's cells. */
+/* For a figure of one group's cells. */
 static double variance_of(const struct survival_cells *cells, const double *by)
 {
     const double weighed = survival_weigh(cells, by);
@@ -306,7 +306,7 @@ static bool has_half(const struct survival_group *group, size_t k)
     return 2 * shown >= k;
 }
 
-/* How many records the group has is told by so many cells that its noise is small beside it. A rule on the curve alone would
+/* How many records the group has is told by many cells, so its noise is small beside it. A rule on the curve alone would
  * let through those of the too small groups whose noise happens to be kind, and their intervals miss. */
 bool survival_is_large(const struct survival_cells *cells, size_t group)
 {

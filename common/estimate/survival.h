@@ -2,7 +2,7 @@
  * and Meier's estimate, with what the records' number and the noise leave uncertain.
  *
  * K = intervals, G = groups, w = end / K. Cells, one group behind the other: deaths (K), censorings (K), those still
- * under observation at the end (1); and behind all groups one of the records that are in none of these.
+ * under observation at the end (1); and after all groups one of the records that are in none of these.
  *
  * Y_j = later cells + d_j + c_j / 2                at risk in interval j
  * L_J = sum over j <= J of log((Y_j - d_j) / Y_j)  log of the share that survives interval J
@@ -31,7 +31,7 @@ enum {
     SURVIVAL_RELEASED_MAX = SURVIVAL_CELLS_MAX + SURVIVAL_GROUPS_MAX * (SURVIVAL_INTERVALS_MAX + 1)
 };
 
-/* Of a point: more deaths so far, and more of their noise's deviations. */
+/* For a point: more deaths so far, and more of their noise's deviations. */
 #define SURVIVAL_DEATHS_LEAST             10.0
 #define SURVIVAL_DEATHS_OVER_NOISE        2.0
 
@@ -46,8 +46,8 @@ struct survival_cells {
     size_t block;    /* cells of a block whose sum was released, too; 0: none was */
 };
 
-/** Returns how many numbers are released: all cells, and behind them of each group the sums of blocks of its deaths, and of blocks of
- * its censorings and those still there. block: at least 2; 0: no sums. */
+/** Returns how many numbers are released: all cells, and after them of each group the sums of blocks of its deaths, and of
+ * blocks of its censorings and those still there. block: at least 2; 0: no sums. */
 size_t survival_released(size_t groups, size_t intervals, size_t block);
 
 /**
@@ -111,7 +111,7 @@ void survival_estimate(struct survival *out, const struct survival_cells *cells)
 /** Returns the records of a group, noise included. */
 double survival_records(const struct survival_cells *cells, size_t group);
 
-/* How many of a group were found at risk, and how many the noise asks for; NAN: so many were found. */
+/* How many of a group were found at risk, and how many the noise asks for; NAN: enough were found. */
 struct survival_lack {
     bool is_at_end; /* else in the middle of the time, up to which a curve needs them */
     double found;
@@ -132,8 +132,8 @@ struct survival_again {
     double times;    /* how many times the records there are */
 };
 
-/** Answers whether they would be given, in seven of eight trials: from what was found, with the noise that it may have and what is drawn
- * then. */
+/** Answers whether they would be given, in seven of eight trials: from what was found, with the noise that it may have and what
+ * is drawn then. */
 bool survival_would_do(const struct survival_cells *cells, const bool *of,
                        const struct survival_again *again);
 
@@ -208,7 +208,7 @@ double survival_smallest_median(const struct survival_public *known, size_t inte
  * those of censored ones. */
 struct survival_expected survival_expect(const struct survival_public *known, size_t intervals);
 
-/* Of a group that is smaller than the others, as survival_expected has them; NAN: not given. */
+/* For a group that is smaller than the others, as survival_expected has them; NAN: not given. */
 struct survival_small {
     double survival;
     double band;
@@ -222,7 +222,8 @@ struct survival_small {
     bool is_tested;
 };
 
-/** Tells the widths to expect where the second group has this share of all records and the others are alike; of two groups or more. */
+/** Tells the widths to expect where the second group has this share of all records and the others are alike; of two groups or
+ * more. */
 struct survival_small survival_expect_small(const struct survival_public *known, size_t intervals,
                                             double share);
 

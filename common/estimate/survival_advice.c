@@ -1,6 +1,7 @@
-/* survival_advice.c - whether curves and means that were refused would be given if they were asked again. What decides it is many
- * cells that noise moves together, so it is tried: the cells as the truth may be, as often as noise and chance would have them, with
- * the noise of the next release. The draws hide nothing, so a fixed seed serves: the same release always says the same. */
+/* survival_advice.c - whether curves and means that were refused would be given if they were asked again. What decides it is
+ * many cells that noise moves together, so it is tried: the cells as the truth may be, as often as noise and chance would have
+ * them, with the noise of the next release. The draws hide nothing, so a fixed seed serves: the same release always says the
+ * same. */
 
 #include "base/check.h"
 #include "estimate/cells.h"
@@ -71,7 +72,7 @@ static void cut(double *out, const struct survival_cells *next, const double *ce
     out[next->groups * (2 * n + 1)] = cell[cells->groups * (2 * k + 1)];
 }
 
-/* So many times the records, others. */
+/* How many times the records, others. */
 static void draw_records(double *cell, size_t count, double times, struct normals *normals)
 {
     for (size_t i = 0; i < count; i++) {
@@ -79,7 +80,7 @@ static void draw_records(double *cell, size_t count, double times, struct normal
     }
 }
 
-/* So many records do not suffice, and so many do: what is between is looked at, as more suffice if fewer do. */
+/* Numbers of records that do not suffice, and that do: what is between is looked at, as more suffice if fewer do. */
 struct known_sizes {
     double few;
     double enough;

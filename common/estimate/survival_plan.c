@@ -117,7 +117,7 @@ struct asked_of_group {
     size_t intervals;
 };
 
-/* As known, with groups of so many. */
+/* As known, with groups of that many. */
 static struct survival_public with_groups_of(double records, const struct survival_public *known)
 {
     struct survival_public with = *known;

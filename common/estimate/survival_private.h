@@ -24,14 +24,14 @@ struct survival_group {
     double size_deviation; /* by noise and sampling */
 };
 
-/** Returns what the noise's covariance of two figures of a group's own cells is made of, and what balancing takes off it: a, b: (2K + 1)
- * gradients in the group's cells; inner is summed over groups, as is what each figure weighs. */
+/** Returns what the noise's covariance of two figures of a group's own cells is made of, and what balancing takes off it: a, b:
+ * (2K + 1) gradients in the group's cells; inner is summed over groups, as is what each figure weighs. */
 double survival_inner(const struct survival_cells *cells, const double *a, const double *b);
 double survival_weigh(const struct survival_cells *cells, const double *a);
 double survival_covariance(const struct survival_cells *cells, double inner, double weighed_a,
                            double weighed_b);
 
-/** Writes behind cells the sums that are released with them. cell: (survival_released) */
+/** Writes after cells the sums that are released with them. cell: (survival_released) */
 void survival_put_sums(double *cell, const struct survival_cells *cells);
 
 void survival_group_fill(struct survival_group *out, const struct survival_cells *cells,
@@ -40,16 +40,16 @@ void survival_group_fill(struct survival_group *out, const struct survival_cells
 /** Returns the standard deviation of L_J by sampling and noise. */
 double survival_deviation(const struct survival_group *group, size_t interval);
 
-/** Returns how far the ends of a 95 % interval are from the middle; of deviations by noise and sampling. No interval of the noise alone
- * reaches further. */
+/** Returns how far the ends of a 95 % interval are from the middle; of deviations by noise and sampling. No interval of the
+ * noise alone reaches further. */
 double survival_reach(double noise, double sampling);
 
 /** Tells a group that is shown how far its records are above the limit. */
 void survival_set_size_over(struct survival_group *out, const struct survival_cells *cells,
                             size_t group);
 
-/* How far a figure was moved by what had to be large for it to be shown; all at least 0. An interval's lower end lies further down by what
- * is up, its upper end further up by what is down. */
+/* How far a figure was moved by what had to be large for it to be shown; all at least 0. An interval's lower end lies further
+ * down by what is up, its upper end further up by what is down. */
 struct survival_choice {
     double up; /* by noise and sampling */
     double down;
@@ -67,8 +67,8 @@ struct survival_choice survival_mean_moves(const double *weight, const struct su
 struct estimate survival_mean(double *gradient_sum, const struct survival_group *group,
                               const struct survival_cells *cells);
 
-/** The restricted mean of a group as survival_estimate gives it; and what one group's is above another's, by the noise's covariance of
- * the two. */
+/** The restricted mean of a group as survival_estimate gives it; and what one group's is above another's, by the noise's
+ * covariance of the two. */
 struct estimate survival_alone(double *gradient_sum, const struct survival_cells *cells,
                                size_t group);
 struct estimate survival_difference(const struct estimate *a, const struct estimate *b,
@@ -80,7 +80,7 @@ bool survival_is_large(const struct survival_cells *cells, size_t group);
 /** Answers whether half of the points of a group's curve are given, and its mean. */
 bool survival_has_whole(const struct survival_cells *cells, size_t group);
 
-/** Answers whether they are for the expected cells of a group of so many records, of which half die by the end and half of the
+/** Answers whether they are for the expected cells of a group of that many records, of which half die by the end and half of the
  * others are censored. */
 bool survival_suffices(double records, const struct survival_public *known, size_t intervals);
 

@@ -87,7 +87,7 @@ static double hypergeometric(const struct rank *rank, size_t g, size_t h)
     return sum;
 }
 
-/* Writes dU_g / d cell. Groups' cells stand one behind the other; those of groups that are not tested, and that of the records in
+/* Writes dU_g / d cell. Groups' cells stand one after another; those of groups that are not tested, and that of the records in
  * none, have no part. */
 static void gradient(double *by, const struct rank *rank, size_t g)
 {
@@ -109,9 +109,10 @@ static void gradient(double *by, const struct rank *rank, size_t g)
     }
 }
 
-/* The hazard of an interval, times its length, if a group of so many at risk had the share q of all groups' deaths, and losses come
- * evenly over the interval. Of N at its begin, and E = 1 - e^-h, N E + lost h e^-h / E - lost die: of those who would be lost at some
- * time within it some die before. A loss is counted as half an interval at risk, which is right where few die. */
+/* The hazard of an interval, times its length, if a group of that many at risk had the share q of all groups' deaths, and
+ * losses come evenly over the interval. Of N at its begin, and E = 1 - e^-h, N E + lost h e^-h / E - lost die: of those who
+ * would be lost at some time within it some die before. A loss is counted as half an interval at risk, which is right where few
+ * die. */
 static double hazard_of(double q, double at_risk, double lost)
 {
     const double begin = at_risk + lost / 2;
@@ -129,7 +130,7 @@ static double hazard_of(double q, double at_risk, double lost)
     return (low + high) / 2;
 }
 
-/* A tenth of each group or more: where few are left, noise and chance make shares of which nothing follows, and U has little. */
+/* A tenth of each group or more: where few are left, noise and chance make shares that say nothing, and U has little. */
 static bool has_many(const struct rank *rank, size_t interval)
 {
     bool has = true;

@@ -51,7 +51,7 @@ void table1_agree(struct table1_sizes *out, const struct table1_block *block, si
     }
 }
 
-/* Of one group or of all. */
+/* For one group or of all. */
 static double size_variance(const struct table1_sizes *sizes, size_t group)
 {
     double sum = 0;

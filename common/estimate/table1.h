@@ -2,7 +2,7 @@
  * deviations, quantiles, by group, with what the records' number and the noise leave uncertain.
  *
  * L = levels of a variable: its categories, or the steps x_k of a number. Cells of a variable: each group's L levels and
- * one of missing values; behind all groups one of the records that are in none. A number counts in the two steps
+ * one of missing values; after all groups one of the records that are in none. A number counts in the two steps
  * around it, split so that the mean of the steps is the number:
  *   sum of x_k n_k        is the sum of the values, whatever they are
  *   sum of x_k^2 n_k      is above the sum of their squares, by 0 to 1/4 of the square of the steps' distance each
@@ -31,7 +31,7 @@ struct table1_block {
     double variance;    /* of the noise on a cell; unit: records^2 */
 };
 
-/* The groups, behind them the records in none. */
+/* The groups, after them the records in none. */
 struct table1_sizes {
     size_t groups;
     double size[SURVIVAL_GROUPS_MAX + 1];
@@ -66,7 +66,7 @@ void table1_column_of(struct table1_column *out, const struct table1_block *bloc
                       const struct table1_sizes *sizes, size_t group);
 
 /** Writes the cells of a column that is asked again: how many its classes have at the least (advice_least), evenly over their levels. A
- * class is one of so many equal parts of the levels. Returns false where there may be nobody in one.
+ * class is one of that many equal parts of the levels. Returns false where there may be nobody in one.
  *
  * out    in/out  its cells are written
  * found  in      as it was
@@ -137,7 +137,7 @@ struct table1_half {
     double group; /* the fewest records of a group that has one */
 };
 
-/** Returns what a figure of an expected group of so many records says of its interval. */
+/** Returns what a figure of an expected group of that many records says of its interval. */
 struct table1_half table1_half_of(struct table1_figure figure, double records);
 
 struct table1_expected {

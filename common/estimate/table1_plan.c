@@ -43,7 +43,7 @@ struct table1_half table1_half_of(struct table1_figure figure, double records)
 
 static const struct table1_half not_asked = {NAN, NAN};
 
-/* Of a group, or of all of them together: group as table1_column_of's. */
+/* For a group, or of all of them together: group as table1_column_of's. */
 static struct table1_expected expect_of(const struct table1_public *known, bool is_number,
                                         size_t levels, size_t group)
 {

@@ -13,7 +13,7 @@ struct linear {
     double z; /* the 97.5 % point of the noise, in standard deviations */
 };
 
-/** a: (levels + 1). Of each group's noise, what is common to its cells is that of its size. */
+/** a: (levels + 1). For each group's noise, what is common to its cells is that of its size. */
 struct linear linear_of(const double *a, const struct table1_column *column);
 
 /** Returns how many times the epsilon or the records a figure needs that divides by this number; NAN: nobody is there. */

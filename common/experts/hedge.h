@@ -27,7 +27,7 @@ struct hedge_problem {
     uint64_t rounds; /* 1 .. 2^53 */
     double epsilon;  /* > 0, finite: of the whole stage, for one unit replaced */
     double delta;    /* 0 <= delta < 1; theorem: > 0 */
-    double records;  /* >= 1: a round's loss is the mean over so many records, of all agents,
+    double records;  /* >= 1: a round's loss is the mean over this many records, of all agents,
                                 and the unit is one record; 0: the unit is a whole round */
     uint32_t participations; /* rounds that a record takes part in, at most; 0: 1; above T: T */
     double rho_max; /* > 0: sum of range^2/8 over draws and coins is at most this, too, so that one
@@ -107,7 +107,7 @@ MUST_USE enum status hedge_high_probability(double *tight, double *textbook,
 
 /** Doubling, for epochs and for an unknown horizon: segment number s = 0, 1, .. is the rounds 2^s -
  * 1 .. 2^(s+1) - 2, counted from 0. Returns the segment of a round, whether it begins there, and
- * how many segments so many rounds have. */
+ * how many segments that many rounds have. */
 unsigned hedge_segment(uint64_t round);
 bool hedge_segment_begins(uint64_t round);
 size_t hedge_segment_count(uint64_t rounds);

@@ -120,7 +120,7 @@ enum status hedge_toss(const struct hedge_run *game, const struct random *random
     const uint64_t coin = word[1] >> COIN_SHIFT;
     noise_exponential_floor(&game->decay, &weight, &distance, 1);
     kept = coin < weight;
-    if (status == STATUS_OK && coin - weight < NOISE_EXPONENTIAL_SLACK) { /* next to never */
+    if (status == STATUS_OK && coin - weight < NOISE_EXPONENTIAL_SLACK) { /* very rare */
         status = noise_exponential_above(&game->decay, random, distance, coin, &kept);
     }
     *refresh = ((word[0] >> REFRESH_SHIFT < game->refresh) | !kept) != 0;

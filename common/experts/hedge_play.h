@@ -60,7 +60,7 @@ struct charge hedge_charge(const struct hedge_state *state, const struct hedge_r
  * Ensures exactly: START uniform; COIN refreshes with probability p, else keeps with probability
  * exp(-eta latest[expert]), else refreshes; DRAW P(i) ~ exp(-eta cumulative[i]); PICK the least
  * segment + discrete Laplace noise of scale 2 sensitivity/epsilon; LAST permute-and-flip or the
- * exponential mechanism on cumulative, sensitivity `moved`. Of the coin only keep-or-refresh is kept.
+ * exponential mechanism on cumulative, sensitivity `moved`. Only keep-or-refresh is kept of the coin.
  * Dartboard draws at most draws_max times, then stays.
  * Privacy: the grant's epsilon, for one unit replaced: a bounded range, for PICK and a pure LAST pure.
  * Cost: COIN 16 random bytes; DRAW, PICK and LAST as dp/select.h.

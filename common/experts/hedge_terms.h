@@ -20,7 +20,7 @@ struct hedge_terms {
     double rho_max; /* infinite where there is no limit */
 };
 
-/** Returns so many draws, or coins, of this bounded range. */
+/** Returns that many draws, or coins, of this bounded range. */
 struct privacy_event hedge_ranged(double range, uint64_t count);
 
 /** Whether the events are within epsilon, by the accountant, and within rho_max. */

@@ -24,7 +24,7 @@ struct fact_family {
     enum fact_kind kind;
     bool of_job;      /* of each job that runs; one with a number has the label job_number */
     const char *help; /* a sentence without its end */
-    const char *label[FACT_LABELS_MAX]; /* names; those behind the last one are NULL */
+    const char *label[FACT_LABELS_MAX]; /* names; those after the last one are NULL */
 };
 
 /* A table and the numbers of its rows from one list of FACT(row, name, kind, of_job, help, labels...). */
@@ -44,15 +44,16 @@ void facts_of_job(struct facts *facts, uint32_t number);
 /** Says which job's facts the JSON has where a program's only one would have its. */
 void facts_show_job(struct facts *facts, uint32_t number);
 
-/** Adds a figure of the family number `row`; label: (as many as the family has) any text, copied, cut at
- * FACT_LABEL_BYTES - 1, the last one of a list at FACT_TEXT_BYTES - 1. Beyond FACTS_MAX, or without memory, nothing can be made of the facts any more. */
+/** Adds a figure of the family number `row`; label: (as many as the family has) any text, copied, cut at FACT_LABEL_BYTES - 1,
+ * the last one of a list at FACT_TEXT_BYTES - 1. Beyond FACTS_MAX, or without memory, nothing can be made of the facts any
+ * more. */
 void facts_add(struct facts *facts, size_t row, double value, const char *const *label);
 
 /** Adds a figure of a family without labels, or with one. */
 void facts_set(struct facts *facts, size_t row, double value);
 void facts_set_of(struct facts *facts, size_t row, double value, const char *label);
 
-/** Adds 1 for the present one of so many names, and 0 for each of the others. */
+/** Adds 1 for the present one of `count` names, and 0 for each of the others. */
 void facts_set_state(struct facts *facts, size_t row, const char *const *name, size_t count,
                      const char *present);
 
@@ -60,7 +61,7 @@ void facts_set_state(struct facts *facts, size_t row, const char *const *name, s
 char *facts_metrics(const struct facts *facts);
 
 /** Returns them as a JSON object, malloc'd: "facts" has a number for a family without labels and a list of rows for
- * one with labels (null: infinite), "help" the tables' sentences. Of a table with families `of_job`, "jobs" has the facts
+ * one with labels (null: infinite), "help" the tables' sentences. For a table with families `of_job`, "jobs" has the facts
  * of each job with a number, without its lists, and "shown" the number of the one that is in "facts", or null. NULL without
  * memory. */
 char *facts_json(const struct facts *facts);

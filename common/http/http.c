@@ -111,7 +111,7 @@ int64_t http_due_ms(const struct http *http, int64_t now_ms)
     return due_ms;
 }
 
-/* Who waits for a file asks again: libmicrohttpd calls http_on_request. Returns whether somebody does. */
+/* A client that waits for a file asks again: libmicrohttpd calls http_on_request. Returns whether somebody does. */
 static bool resume_waiting(struct http *http)
 {
     bool resumed = false;

@@ -1,6 +1,7 @@
-/* http.h - a few fixed pages for programs and people on this machine, or with TLS and a token on others, served on the program's
- * one thread. No path, cookie or query decides what is shown but the exact paths of the routes, and what a route of files opens, or one of names finds. What changes something is a route of its own kind, which says by
- * which headers; a body is never read. */
+/* http.h - a few fixed pages for programs and people on this machine, or with TLS and a token on others, served on the
+ * program's one thread. No path, cookie or query decides what is shown but the exact paths of the routes, and what a route of
+ * files opens, or one of names finds. What changes something is a route of its own kind, which says by which headers; a body is
+ * never read. */
 
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
@@ -19,7 +20,7 @@ enum {
     HTTP_ROUTES_MAX = 14,
     HTTP_STREAMS_MAX =
         16, /* listeners and files on their way, of all connections; shared between their addresses */
-    HTTP_STALLED_MS = 5000,        /* of a stream: whoever has not read for so long is cut */
+    HTTP_STALLED_MS = 5000,        /* of a stream: a client that has not read for so long is cut */
     HTTP_NEWS_BYTES_MAX = 1 << 21, /* of one event; a longer one is not told */
     HTTP_CONNECTIONS_MAX = 64,     /* others wait in the system's queue */
     HTTP_REQUEST_MS = 5000, /* from a connection's beginning to its end, whatever happens on it */
@@ -35,7 +36,7 @@ struct http_route {
     const char *path;  /* matched byte for byte; "/metrics" */
     const char *type;  /* of the content; "text/plain; charset=utf-8" */
     struct slice text; /* kept; what is shown; empty: ask make */
-    bool anyone;       /* with `secure`: also whoever does not say the token */
+    bool anyone;       /* with `secure`: also a client that does not say the token */
 
     /** Returns what is shown now, malloc'd, or NULL without memory. code (in 200, out): of HTTP. */
     char *(*make)(void *self, unsigned *code);
@@ -47,7 +48,7 @@ struct http_route {
     const char *given[HTTP_GIVEN_MAX];
 
     /** Not NULL: the route is a stream of events (text/event-stream), and lasts. Returns what is told now, malloc'd, or NULL
-     * without memory: all of it, for whoever was behind hears the latest alone. */
+     * without memory: all of it, as a client that was behind hears the latest alone. */
     char *(*tell)(void *self);
     /** Of what tell would tell: while it stays the same, tell is called less often. */
     uint64_t (*version)(void *self);
@@ -57,8 +58,8 @@ struct http_route {
      * it is on its way; the request waits, at most HTTP_WAITS_MS, and this is called again at each turn of the port. */
     int (*open)(void *self, const char *behind, uint64_t *size, char name[static HTTP_NAME_BYTES]);
 
-    /** Not NULL: path ends with '/', and what stands behind it names what is shown. Returns it, malloc'd, or NULL where there is none
-     * of that very name, or without memory. */
+    /** Not NULL: path ends with '/', and what stands behind it names what is shown. Returns it, malloc'd, or NULL where there
+     * is none of that very name, or without memory. */
     char *(*find)(void *self, const char *behind);
 
     void *self; /* kept; of all these; NULL: that of the options */
@@ -68,7 +69,7 @@ struct http_route {
 struct http_secure {
     const char *certificate; /* PEM, with those that vouch for it behind it */
     const char *key;         /* PEM, without a passphrase */
-    const char *token;       /* whoever says it may look; below HTTP_TOKEN_BYTES */
+    const char *token;       /* a client that says it may look; below HTTP_TOKEN_BYTES */
     const char *
         names; /* that Host may say, with a blank between: "coordinator.example"; below HTTP_NAMES_BYTES */
 };
@@ -90,8 +91,8 @@ struct http_options {
     bool on_grid;
 };
 
-/** Begins to listen. Fails with STATUS_INVALID (no loopback address, or a certificate and key that TLS cannot be spoken with), STATUS_BUSY (another program listens there), STATUS_IO,
- * STATUS_NO_MEMORY. */
+/** Begins to listen. Fails with STATUS_INVALID (no loopback address, or a certificate and key that TLS cannot be spoken with),
+ * STATUS_BUSY (another program listens there), STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status http_open(struct http **out, const struct http_options *options,
                                struct why *why);
 

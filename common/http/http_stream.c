@@ -334,7 +334,7 @@ static bool has_left(const struct stream *stream)
     return poll(&end, 1, 0) > 0 && (end.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
-/* Returns whether libmicrohttpd has something to do now, of which its descriptor says nothing. */
+/* Returns whether libmicrohttpd has something to do now that its descriptor does not tell. */
 static bool run_one(struct stream *stream)
 {
     const struct http_streams *streams = stream->streams;

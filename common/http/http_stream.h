@@ -1,6 +1,6 @@
-/* http_stream.h - answers that last: events to whoever listens, and files on their way. For http.c alone. There are few of them,
- * each holds one text or one block of a file, and whoever does not read is cut. Where all are taken, somebody else's newcomer
- * takes the place of the oldest stream of the address that has the most. */
+/* http_stream.h - answers that last: events to clients that listen, and files on their way. For http.c alone. There are few of
+ * them, each holds one text or one block of a file, and a client that does not read is cut. Where all are taken, somebody
+ * else's newcomer takes the place of the oldest stream of the address that has the most. */
 
 #ifndef HTTP_HTTP_STREAM_H
 #define HTTP_HTTP_STREAM_H

@@ -138,7 +138,7 @@ function waitingCard(job, site) {
     + (job.not_enough === null ? "." : `. Not enough: ${job.not_enough}.`));
   price.className = "price";
   const part = bar(job.epsilon, Math.max(budget.left, 1e-9), `Price of ${job.name}, of what is left`);
-  const asks = element("p", `It asks of this site, of ${job.records} records or more, together with ${plural(job.agents, "institution")} or more that have as many:`);
+  const asks = element("p", `It asks of this site, of ${job.records} records or more. The figures are for the fewest institutions that may answer (${job.agents}, this one included), each with as many records:`);
   const stages = element("ol");
   stages.append(...job.stages.map(stageText));
   const text = element("details");

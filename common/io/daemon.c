@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { REPORT_INDENT = 21 };      /* of a sentence of `check`, behind the question and the answer */
+enum { REPORT_INDENT = 21 };      /* of a sentence of `check`, after the question and the answer */
 enum { REPEAT_PERIOD_MS = 9000 }; /* less than the endpoint's own, whose counts must pass */
 
 static void write_limited(void *self, const struct log_entry *entry)
@@ -167,7 +167,7 @@ static bool prints_help(const struct daemon_program *program, int count, char *c
     return false;
 }
 
-/* With the nearest word: behind the first of two that stand together it is the second that was mistyped. */
+/* With the nearest word: after the first of two that stand together it is the second that was mistyped. */
 static int refuse_command(const struct daemon_program *program, int count, char *const *argument)
 {
     char hint[NEAR_HINT_BYTES];

@@ -22,7 +22,7 @@ struct daemon {
     struct log unlimited; /* straight to the sink */
     struct log_limit limit;
     struct log
-        limited; /* every level: so many lines of an event, so that nobody fills a site's disk */
+        limited; /* every level: this many lines of an event, so that nobody fills a site's disk */
     struct log_rate rate;
     struct log log; /* warnings and errors besides: one line per event and peer in some seconds */
     struct random_source *source;
@@ -42,7 +42,7 @@ MUST_USE enum status daemon_start(struct daemon *daemon, const struct log_settin
                                   uint64_t memory_bytes_max, struct why *why);
 void daemon_stop(struct daemon *daemon);
 
-/** Behind the loop that heard of signals, before results are made and written: from now on a first SIGTERM or SIGINT is answered
+/** After the loop that heard of signals, before results are made and written: from now on a first SIGTERM or SIGINT is answered
  * in the log, and one that comes STOP_AGAIN_MS later or more ends the program at once, as a crash would. Where no thread is to be
  * had, signals stay held back. */
 void daemon_let_hurry(const struct daemon *daemon);
@@ -68,7 +68,7 @@ struct daemon_command {
     const char *name;
     const char *action; /* the second word, where it takes one; else NULL */
     int (*run)(const struct arguments *arguments);
-    struct option option[6]; /* those behind the last one are zeroed */
+    struct option option[6]; /* those after the last one are zeroed */
 };
 
 struct daemon_program {

@@ -191,7 +191,7 @@ static void fail_all(struct driver *driver, enum status status)
     }
 }
 
-/* Of a lane whose machine takes no events any more settle hears of it. */
+/* settle hears of a lane whose machine takes no events any more. */
 static void take_work(struct driver *driver)
 {
     for (size_t i = 0; i < driver->lane_count; i++) {

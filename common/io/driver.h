@@ -1,10 +1,9 @@
-/* driver.h - performs machines' effects for real: messages through the endpoint, commits through
- * the journal, work on a thread of its lane, and so what a journal that waits for a server writes; time and signals come in as
- * events.
+/* driver.h - performs machines' effects for real: messages through the endpoint, commits through the journal, work on a thread
+ * of its lane, which also does the writes of a journal that waits for a server. Time and signals come in as events.
  *
- * Machines stand on lanes. Each lane has a journal of its own, and is thrown away and recovered alone. Lanes share the
- * endpoint, the allow-list and the loop: a turn hears 64 messages at most, of whichever peers have sent, and wakes every
- * lane that is due. An agent has one lane; a coordinator one for each job that runs, and lane 0 for those whom none asks. */
+ * Each machine has a lane. A lane has a journal of its own, and is thrown away and recovered alone. Lanes share the endpoint,
+ * the allow-list and the loop: a turn hears 64 messages at most, of whichever peers have sent, and wakes every lane that is
+ * due. An agent has one lane; a coordinator has one for each job that runs, and lane 0 for the agents that no job asks. */
 
 #ifndef IO_DRIVER_H
 #define IO_DRIVER_H
@@ -21,18 +20,18 @@
 enum { DRIVER_LANES_MAX = 17, DRIVER_FILES_MAX = DRIVER_LANES_MAX + 1 };
 
 /* Makes and unmakes a machine with the journal it recovers from. The driver does so again whenever
- * a commit's outcome is unknown or a step fails: recovery is the only way on. */
+ * a commit's outcome is unknown or a step fails: recovery is the only way to go on. */
 struct driver_factory {
     /* make and next wait for a server: each is called on a thread of its lane, while the loop and the other lanes go on. The
-     * journal is read there too. What they touch of others is touched on the loop's thread (worker_on_owner), and where that
-     * refuses, as the driver stops, they fail with STATUS_BUSY. */
+     * journal is read there too. What is not the lane's own they touch on the loop's thread (worker_on_owner). If that
+     * refuses, because the driver stops, they fail with STATUS_BUSY. */
     bool waits;
     void *self; /* what lane_of gets; and the others, where lane is NULL */
     void *const *
         lane; /* (lane_count) kept; what the others get of each lane; NULL: there is lane 0 alone */
     size_t lane_count;
 
-    /** Opens the journal and makes a fresh machine. What follows from a failure is next's to say. */
+    /** Opens the journal and makes a fresh machine. next decides what follows from a failure. */
     enum status (*make)(void *self, struct machine *machine, struct journal *journal,
                         struct why *why);
 
@@ -40,12 +39,12 @@ struct driver_factory {
     void (*unmake)(void *self, struct machine *machine, struct journal *journal);
 
     /** A machine has finished and was unmade: does what takes long before next is called, on a thread of its own, while the
-     * other lanes go on. It touches what is the lane's alone. A stop waits for it, where it has begun; but work of another lane
+     * other lanes go on. It touches only what is the lane's. A stop waits for it, once it has begun; but work of another lane
      * that outlasts the grace may end the program in the middle of it. May be NULL. */
     void (*wind_up)(void *self);
 
     /** A machine was unmade, or could not be made. ended: STATUS_OK, it has finished; else why it cannot go on, which why
-     * tells. Writes whether make is to be called for the one that takes its place, with connections kept; else the lane is
+     * tells. Writes whether make is to be called for its successor, with connections kept; else the lane is
      * empty. NULL: driver_run ends with ended. Not called after a signal. A failure ends driver_run with that status. */
     enum status (*next)(void *self, enum status ended, bool *more, struct why *why);
 
@@ -83,16 +82,16 @@ struct driver_guest {
     void (*run)(void *self, int64_t now_ms);
 };
 
-/* Where else a machine's events come from: others who serve the same job. Asked only while the lane's machine runs, and its
- * journal writes nothing. */
+/* Another source of a machine's events: the other coordinators that serve the same job. Asked only while the lane's machine
+ * runs, and its journal writes nothing. */
 typedef enum status driver_hear(void *self, const struct event *event);
 
 struct driver_source {
     void *self;
 
-    /** Gives the machine what has come. Returns what hear returned where that failed. Fails with what the machine is to be
-     * thrown away for; why tells. It may wait for a database: it is called on a thread of its lane, and the machine hears on the
-     * loop's. What else is the loop's it asks for by worker_on_owner. */
+    /** Gives the machine what has come. Returns what hear returned if that failed. A failure means that the machine is to be
+     * thrown away; why tells the cause. It may wait for a database: it is called on a thread of its lane, and the machine hears
+     * on the loop's. It asks for everything else of the loop by worker_on_owner. */
     enum status (*look)(void *self, driver_hear *hear, void *hear_self, struct why *why);
     uint32_t every_ms; /* read after every look */
     size_t lane;       /* whose machine is told */
@@ -148,8 +147,7 @@ struct driver_options {
  * Fails with what the factory's make returned, STATUS_CORRUPT (the journal cannot be replayed),
  * STATUS_FOREIGN (it is another job's), or the cause when restarting a lane did not help
  * DRIVER_RESTARTS_MAX times in a row. Logged; why repeats it. When a stop finds work that outlasts
- * the grace, the process ends there with that exit code: a program may stop at any moment anyway. So it does
- * when a second signal comes while it waits, also for what winds a machine up and for what is written.
+ * the grace, the process ends there with that exit code: a program may stop at any moment anyway. The process also ends when a second signal comes while it waits, for work, for wind_up or for a write.
  */
 MUST_USE enum status driver_run(const struct driver_options *options,
                                 const struct driver_factory *factory, int *exit_code,
@@ -157,8 +155,8 @@ MUST_USE enum status driver_run(const struct driver_options *options,
 
 enum { DRIVER_RESTARTS_MAX = 5 };
 
-/* A stop that is asked for twice comes at once. Two signals closer than this are one: a terminal and the program's parent may
- * both send it. */
+/* A second request to stop ends the program at once. Two signals closer than this count as one: a terminal and the program's
+ * parent may both send it. */
 enum { STOP_AGAIN_MS = 1000 };
 
 #endif

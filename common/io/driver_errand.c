@@ -93,7 +93,7 @@ void driver_begin_make(struct driver *driver, struct lane *lane)
     }
 }
 
-/* What why says of the machine that is gone is for whoever decides. */
+/* What why says of the machine that is gone is for the deciding code. */
 void driver_begin_next(struct driver *driver, struct lane *lane, enum status ended)
 {
     lane->errand = (struct errand){.ended = ended, .why = driver->why};
@@ -148,7 +148,7 @@ enum status driver_take_errands(struct driver *driver)
     return status;
 }
 
-/* Of an errand that has begun the machine, if it made one, is unmade then. */
+/* The machine that an errand has made, if it made one, is unmade then. */
 static void end_errand(struct lane *lane)
 {
     if (lane->errand.run == make && lane->errand.begun) {

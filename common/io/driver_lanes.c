@@ -53,7 +53,7 @@ enum status driver_begin_work(struct driver *driver, struct lane *lane, void (*w
     return STATUS_OK;
 }
 
-/* Whoever has waited longest is next. Where no thread is to be had it goes on waiting. */
+/* The lane that has waited longest is next. Where no thread is to be had it goes on waiting. */
 static void begin_waiting(struct driver *driver)
 {
     struct lane *next = NULL;
@@ -94,7 +94,7 @@ static void stop_short(const struct driver *driver, const char *because)
     _exit(driver->exit_code);
 }
 
-/* The first signal stops the loop. A second one says that whoever sent it does not want to wait. */
+/* The first signal stops the loop. A second one says that its sender does not want to wait. */
 void driver_take_signal_while_waiting(struct driver *driver, int64_t *until_ms)
 {
     const int64_t asked_ms = *until_ms - (grace_ends_ms(driver) - clock_now_ms());

@@ -1,6 +1,7 @@
-/* driver_private.h - what the driver's files share: driver.c (the loop), driver_wait.c (what it waits for), driver_lanes.c (how machines come and go),
- * driver_effects.c (the performing of effects), driver_write.c (what is written beside the loop), driver_errand.c (what else waits for a server), driver_sources.c (what others
- * say who serve the same jobs) and driver_files.c (followed files). */
+/* driver_private.h - what the driver's files share: driver.c (the loop), driver_wait.c (what it waits for), driver_lanes.c (how
+ * machines come and go), driver_effects.c (the performing of effects), driver_write.c (what is written beside the loop),
+ * driver_errand.c (what else waits for a server), driver_sources.c (what the other programs that serve the same jobs say) and
+ * driver_files.c (followed files). */
 
 #ifndef IO_DRIVER_PRIVATE_H
 #define IO_DRIVER_PRIVATE_H
@@ -112,10 +113,10 @@ MUST_USE enum status driver_begin_work(struct driver *driver, struct lane *lane,
 MUST_USE enum status driver_write_now(const struct journal *journal, uint64_t *sequence,
                                       const struct effect *effect);
 
-/** Has one performed later, behind those of its lane that are to be. Fails with STATUS_NO_MEMORY. */
+/** Has one performed later, after those of its lane that are to be. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status driver_write_later(struct lane *lane, const struct effect *effect);
 
-/** One was performed, status says how: tells whoever watches the journal, and logs a failure. Returns status. */
+/** One was performed, status says how: tells the journal's watcher, and logs a failure. Returns status. */
 MUST_USE enum status driver_note_written(struct driver *driver, struct lane *lane,
                                          const struct effect *effect, enum status status);
 

@@ -106,7 +106,7 @@ MUST_USE enum status endpoint_receive(struct endpoint *endpoint, struct endpoint
 MUST_USE enum status endpoint_next_cut(struct endpoint *endpoint, struct peer *out);
 
 /** Coordinator: tells of entry number index of the allow-list, by name: several keys may have one name. name: out, "token:NAME"
- * of a one-time token, borrowed until the next endpoint_admit. Returns false behind the last one. */
+ * of a one-time token, borrowed until the next endpoint_admit. Returns false after the last one. */
 bool endpoint_look(const struct endpoint *endpoint, size_t index, const char **name,
                    bool *connected);
 

@@ -1,7 +1,7 @@
 /* The coordinator's connections, kept by descriptor. libzmq bounds a frame and a queue of whole
  * messages, but not the parts of one message, nor what a key may do; so every connection is watched
- * from outside: its received bytes are compared with the messages that came out, and who breaks a
- * limit is cut by shutdown(), which libzmq takes for the peer's own leaving. */
+ * from outside: its received bytes are compared with the messages that came out, and a peer that
+ * breaks a limit is cut by shutdown(), which libzmq takes for the peer's own leaving. */
 
 #include "io/endpoint_private.h"
 

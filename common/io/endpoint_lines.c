@@ -192,7 +192,7 @@ static enum status hear(struct endpoint *endpoint, const struct epoll_event *eve
     return STATUS_AGAIN;
 }
 
-/* The kernel gives one event a time, of whoever has waited longest: all have their turn. */
+/* The kernel gives one event a time, of the connection that has waited longest: all have their turn. */
 enum status endpoint_lines_receive(struct endpoint *endpoint, struct endpoint_message *out)
 {
     struct epoll_event event;

@@ -173,7 +173,7 @@ static void turn_away(struct lines *lines, struct caller *caller)
     *caller = (struct caller){.descriptor = -1};
 }
 
-/* Whoever has waited longest makes room. */
+/* The connection that has waited longest makes room. */
 static size_t place_for_caller(struct lines *lines)
 {
     size_t oldest = 0;

@@ -22,8 +22,8 @@ enum {
     GIVEN_MS_MAX = 60000, /* what seems to wait longer is given again, whatever the counts say, */
     MOVED_BYTES =
         8 *
-        1024, /* unless so much is taken in each such time: the link is slow. Other messages are less */
-    TOLD_MS = 1000 /* who asks what waits hears what was so at most this long ago */
+        1024, /* unless this much is taken in each such time: the link is slow. Other messages are less */
+    TOLD_MS = 1000 /* the answer about what waits is at most this old */
 };
 
 uint64_t endpoint_owed_by(const struct admitted *admitted)
@@ -234,7 +234,7 @@ void endpoint_fetches(struct endpoint *endpoint, struct endpoint_fetches *out)
     const struct fetches *fetches = &endpoint->listening.fetches;
     const int64_t now_ms = clock_now_ms();
     if (fetches->count == 0 && now_ms - fetches->looked_ms >= TOLD_MS &&
-        look_at_all(endpoint, now_ms)) { /* judges nobody: who asks for figures cuts no agent */
+        look_at_all(endpoint, now_ms)) { /* judges nobody: a request for figures cuts no agent */
         endpoint->listening.fetches.looked_ms = now_ms;
     }
     *out = (struct endpoint_fetches){.waiting_bytes = fetches->waiting_bytes,

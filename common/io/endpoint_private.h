@@ -21,7 +21,7 @@ enum {
     HANDSHAKE_MS_MAX =
         30000,          /* and else: of 10,000 agents that come back at once some wait so long */
     SAMPLE_MS = 50,     /* how often received bytes are looked at, */
-    SAMPLES_MAX = 2048, /* of so many connections: of 10,000 each five times a second */
+    SAMPLES_MAX = 2048, /* at most this many connections: of 10,000 each five times a second */
     KERNEL_BUFFER = 1 << 20, /* receive buffer asked for; the kernel doubles it */
     TAKEN_PER_CALL = 64,     /* frames, handshakes or events taken before others have their turn */
     WAITING_MAX =
@@ -31,7 +31,7 @@ enum {
     DESCRIPTORS_MAX = 16384,
     DESCRIPTORS_SPARE =
         512, /* or an eighth: no connection takes the last ones. Journals, files and lines need them */
-    DESCRIPTORS_OPEN = 64 /* and so many are open before the first connection comes, at most */
+    DESCRIPTORS_OPEN = 64 /* and this many are open before the first connection comes, at most */
 };
 
 /* A newer connection under a key that has one already, as long as it waits. */
@@ -56,14 +56,14 @@ struct owed {
     uint64_t sent;                /* by both */
     uint64_t taken;               /* of these, when last looked */
     int64_t since_ms;             /* from then on something was always waiting */
-    uint64_t moved;               /* so much was taken when that was last seen to go on, */
+    uint64_t moved;               /* bytes taken when that was last seen to go on, */
     int64_t moved_ms;             /* and when that was */
-    uint64_t taken_before;  /* so much was taken when a time for it began (endpoint_takers.c) */
-    unsigned missed;        /* in so many of these in a row it took too little, */
-    uint64_t missed_before; /* and so much was taken before them; */
-    unsigned behind;        /* in so many far less than others */
-    bool queued;            /* it is in the queue */
-    bool held_up;           /* it waits for others, not for its own share alone */
+    uint64_t taken_before;        /* bytes taken when a time for it began (endpoint_takers.c) */
+    unsigned missed;              /* in how many of these in a row it took too little, */
+    uint64_t missed_before;       /* and the bytes taken before them; */
+    unsigned behind;              /* in how many far less than others */
+    bool queued;                  /* it is in the queue */
+    bool held_up;                 /* it waits for others, not for its own share alone */
     size_t held_count;
     struct fetched {
         struct digest digest;
@@ -71,11 +71,11 @@ struct owed {
         uint32_t length;
     } held[FETCHES_HELD];
     struct digest of; /* what the latest pieces are of that it was given */
-    size_t pieces;    /* so many so far; the latest stand below, in a ring */
+    size_t pieces;    /* how many so far; the latest stand below, in a ring */
     struct piece_given {
         uint64_t offset;
         uint32_t length;
-        uint64_t sent;   /* so much was sent with it */
+        uint64_t sent;   /* bytes sent with it */
         int64_t sent_ms; /* then */
         int64_t seen_ms; /* when it was last seen to wait */
     } piece[PIECES_GIVEN];
@@ -175,9 +175,9 @@ struct dialing_side {
     bool handshaking;    /* connected, but not yet let in */
     bool is_up;          /* let in, */
     bool is_new;         /* and endpoint_next_link has not told so; */
-    uint64_t link_bytes; /* it has told of so many, */
+    uint64_t link_bytes; /* how many it has told of, */
     int64_t linked_ms;   /* when it looked last */
-    unsigned waiting;    /* or so many messages wait for that */
+    unsigned waiting;    /* or how many messages wait for that */
     struct way way[WAYS];
     bool refused; /* by the coordinator, since the last success */
     uint64_t bytes_before;
@@ -228,7 +228,7 @@ MUST_USE enum status endpoint_set_bytes(void *socket, int option, const void *va
 /** Sets what both ends' sockets need: limits, buffers, timeouts, the own key. */
 MUST_USE enum status endpoint_set_common(struct endpoint *endpoint, void *socket, struct why *why);
 
-/** Takes the address of a list that begins at *at, and moves *at to the next one; behind the last comes the first, at 0. */
+/** Takes the address of a list that begins at *at, and moves *at to the next one; after the last comes the first, at 0. */
 void endpoint_take_address(char out[static ADDRESS_BYTES], const char *list, size_t *at);
 
 /** Returns whether the address has a host's name, not its number. */

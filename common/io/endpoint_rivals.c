@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An agent that waits repeats its HELLO; whoever says far more is no agent. */
+/* An agent that waits repeats its HELLO; a peer that says far more is no agent. */
 enum { UNHEARD_MAX = 1000 };
 
 /* A rival that is away for longer has given up. An agent comes back within 5 s. */

@@ -4,7 +4,7 @@
  * The order is one of fairness first: networks that hold more than their share lose what is above it. Within a
  * network, and when no network is above its share, those go first that have said least, and of these the oldest.
  * An agent's first bytes come with its connection, so silent connections never push it out, however many there are
- * and wherever they come from; and who speaks the protocol in order to push others out does so in his own network. */
+ * and wherever they come from; and a stranger who speaks the protocol in order to push others out does so in his own network. */
 
 #include "io/endpoint_private.h"
 
@@ -18,7 +18,7 @@ enum {
     SHARE_PARTS = 8,                        /* a network's share is an eighth of the places, */
     SHARE_MIN = 16,                         /* and not less than this */
     LOOKS_MAX = 64,
-    ROOM_PARTS = 8 /* so much is made free at once, that it is not done for each one */
+    ROOM_PARTS = 8 /* this much is made free at once, so that it is not done for each one */
 };
 
 struct stranger {
@@ -61,7 +61,7 @@ static int by_network(const void *left, const void *right)
                                 : compare(b->accepted_ms, a->accepted_ms);
 }
 
-/* Who goes first comes first. */
+/* The one to go first comes first. */
 static int by_turn(const void *left, const void *right)
 {
     const struct stranger *a = left;

@@ -1,17 +1,17 @@
-/* Who does not take what it has asked for, while somebody waits for its turn because of others. Time is cut into spans. An agent for which
+/* Peers that do not take what they have asked for, while another waits for its turn because of others. Time is cut into spans. An agent for which
  * something waited in a whole span is to take 64 KiB in it. It is cut where it takes less, and it is itself the cause:
  *
  * - its machine has closed its window, so that nothing can be sent to it;
  * - or it took less than a quarter of what half of those took that had something waiting as long, in two spans in a row: on a
  *   crowded link one may get nothing for a while;
- * - or it took less than 64 KiB in eight spans in a row, whoever is the cause.
+ * - or it took less than 64 KiB in eight spans in a row, whatever the cause.
  *
  * Where the coordinator's own link is what is narrow, the windows are open, and all take little alike: nobody is cut. */
 
 #include "io/endpoint_owed.h"
 
 enum {
-    TAKEN_BYTES = 64 * 1024, /* so much in a span is enough, whatever others take */
+    TAKEN_BYTES = 64 * 1024, /* this much in a span is enough, whatever others take */
     PART = 4,
     BEHIND_MAX = 2,
     MISSED_MAX = 8,

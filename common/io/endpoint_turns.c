@@ -3,8 +3,8 @@
  * is repeated meanwhile adds nothing.
  *
  * Half of what may wait is for agents that have nothing waiting: one that does not take its pieces costs the others one share,
- * and where somebody waits for others it has to take some of it in time, or it is cut (endpoint_takers.c). Who has asked for
- * more than its share waits for itself: that is nobody else's fault. */
+ * and where somebody waits for others it has to take some of it in time, or it is cut (endpoint_takers.c). A peer that has
+ * asked for more than its share waits for itself: that is nobody else's fault. */
 
 #include "io/endpoint_owed.h"
 
@@ -136,8 +136,8 @@ static void put_back(struct fetches *fetches, struct admitted *admitted)
     fetches->count++;
 }
 
-/* Returns the agent whose turn it is, taken from the queue; NULL: nobody's. Who has to take its own pieces first does not
- * hold up those behind it; who waits for others stays the first. */
+/* Returns the agent whose turn it is, taken from the queue; NULL: nobody's. A peer that has to take its own pieces first
+ * does not hold up those behind it; one that waits for others stays the first. */
 static struct admitted *next_in_turn(struct endpoint *endpoint)
 {
     struct fetches *fetches = &endpoint->listening.fetches;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Is told one record, oldest first. blob has size 0 when there is none or it was forgotten. Any
+/* Gets one record, oldest first. blob has size 0 when there is none or it was forgotten. Any
  * status but STATUS_OK ends the reading. */
 typedef enum status journal_visit(void *self, uint64_t sequence, struct slice body,
                                   struct slice blob);
@@ -19,8 +19,8 @@ typedef enum status journal_visit(void *self, uint64_t sequence, struct slice bo
 struct journal {
     void *self;
 
-    /* A write waits for a server: whoever must not wait calls append, append_known, forget and wipe on a thread, one at a time,
-     * and nothing else meanwhile. */
+    /* A write waits for a server: a program that must not wait calls append, append_known, forget and wipe on a thread, one at
+     * a time, and nothing else meanwhile. */
     bool waits;
 
     /**
@@ -41,7 +41,7 @@ struct journal {
     enum status (*append_known)(void *self, uint64_t *sequence, struct slice body,
                                 struct slice blob, const struct digest *digest);
 
-    /** Is told what append has made durable, before anybody acts on it; on the thread of the journal's owner, not on one that
+    /** Is told what append has made durable, before anything follows from it; on the thread of the journal's owner, not on one that
      * writes. NULL: nobody watches. */
     void (*told)(void *self, struct slice body, struct slice blob);
 
@@ -51,13 +51,13 @@ struct journal {
      * nothing. Fails like append. */
     enum status (*forget)(void *self, uint64_t sequence);
 
-    /** Drops what was forgotten and waits for the next append. Whoever goes on calls it now and then, so that nothing waits long
-     * where no append follows. NULL: nothing ever waits. Fails like append. */
+    /** Drops what was forgotten and waits for the next append. A program that goes on calls it now and then, so that nothing
+     * waits long where no append follows. NULL: nothing ever waits. Fails like append. */
     enum status (*settle)(void *self);
 
-    /** Drops a blob that is a secret: its bytes, or the key of its sealed file, are overwritten in the journal's files, and
-     * the log that they may still be in is emptied. While another program reads the journal this waits for the next append. After a death it may be asked
-     * for again: the blob is gone then, and the log is emptied. Fails like append. */
+    /** Drops a blob that is a secret: its bytes, or the key of its sealed file, are overwritten in the journal's files, and the
+     * log that they may still be in is emptied. While another program reads the journal this waits for the next append. After a
+     * death it may be asked for again: the blob is gone then, and the log is emptied. Fails like append. */
     enum status (*wipe)(void *self, uint64_t sequence);
 
     /** Reads every record, checking each against its digest. Fails with STATUS_CORRUPT, STATUS_IO,

@@ -138,7 +138,7 @@ void journal_bulk_drop_spare(struct journal_sqlite *journal)
     journal->bulk_spare = 0;
 }
 
-/* Opens the spare file under another name. Whoever reads it still sees by its name that it is over (journal_bulk_read). One that
+/* Opens the spare file under another name. A reader still sees by its name that it is over (journal_bulk_read). One that
  * has a second name is a backup's too, and is not written to; it is judged under the new name, which nobody knows yet. */
 static bool open_spare(int *file, struct journal_sqlite *journal, const char *path)
 {

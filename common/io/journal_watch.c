@@ -17,7 +17,7 @@ static void note(void *self)
     noting->watch->note(noting->watch->self, &noting->record, noting->blob);
 }
 
-/* A journal that waits for a server is read beside the loop, and whoever is told is the loop's. */
+/* A journal that waits for a server is read beside the loop, and those that are told belong to the loop. */
 static void tell(const struct journal_watch *watch, struct slice body, struct slice blob)
 {
     struct noting noting = {.watch = watch, .blob = blob};

@@ -111,7 +111,7 @@ enum status line_check(struct line *line, const uint8_t proof[static LINE_PROOF_
     return seal_open(line->in, copy, 0, about(text, id));
 }
 
-/* So much of what waited has left. */
+/* How much of what waited has left. */
 static void note_gone(struct line *line, size_t gone)
 {
     while (line->first != NULL && gone >= line->first->text->size - line->first->from) {

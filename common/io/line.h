@@ -22,10 +22,10 @@
 #include <stddef.h>
 
 enum {
-    LINE_ID_BYTES = LINE_NAME_BYTES, /* whoever connects shows which line this is to be, */
+    LINE_ID_BYTES = LINE_NAME_BYTES, /* the end that connects shows which line this is to be, */
     LINE_PROOF_BYTES = 16,           /* and that it has the keys; the other end shows that, too */
     LINE_HAIL_BYTES = LINE_ID_BYTES + LINE_PROOF_BYTES,
-    LINE_WAITING_RECORDS = 3 /* as much as so many of the largest messages may wait to be sent */
+    LINE_WAITING_RECORDS = 3 /* as much as this many of the largest messages may wait to be sent */
 };
 
 /* Sealed bytes that may wait in many lines at once, all on one thread. They go with the last that holds them. */
@@ -46,7 +46,7 @@ struct line_keys {
 };
 
 /* A payload under a key of its own. Whoever has the key can make another one: the control frame says what it has to be, and
- * whoever takes the payload checks it. */
+ * the reader of the payload checks it. */
 struct line_shared {
     struct digest key;
     struct line_text *text; /* the payload, sealed, with its tag */

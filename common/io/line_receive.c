@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* Takes what is there of the next size bytes, of which `came` have come. */
+/* Takes what is there of the next size bytes; `came` of them have come. */
 static enum status pull(struct line *line, uint8_t *into, size_t *came, size_t size)
 {
     while (*came < size) {

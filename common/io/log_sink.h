@@ -64,8 +64,8 @@ enum {
     LOG_LIMIT_TELL_MS = 60000
 };
 
-/* Of each event, at every level, LOG_LIMIT_BURST lines at once and LOG_LIMIT_PER_S a second on average, whoever
- * causes them. What is left out is counted, and told once a minute. So nobody fills a disk through a log: an event
+/* Each event may have, at every level, LOG_LIMIT_BURST lines at once and LOG_LIMIT_PER_S a second on average,
+ * whatever causes them. What is left out is counted, and told once a minute. So nobody fills a disk through a log: an event
  * of 300 bytes a line writes 26 MB a day at most. */
 struct log_limit {
     const struct log *log; /* kept */

@@ -95,7 +95,7 @@ enum status probe_reach(const struct endpoint_options *options, int timeout_ms, 
     return status;
 }
 
-/* Whether or not an answer came: enrolled is who is let in under the own key. An answer may have
+/* Whether or not an answer came: a site is enrolled once it is let in under its own key. An answer may have
  * been lost, and the coordinator may not have read a new token yet, so both keys are tried by
  * turns. */
 enum status probe_enrol(const struct token *token, const struct key_pair *own,

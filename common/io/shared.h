@@ -12,7 +12,7 @@
 enum {
     SHARED_BYTES_LEAST = 16 * 1024,     /* smaller pieces are sealed for each agent */
     SHARED_BYTES_MAX = 1 * 1024 * 1024, /* of all that are kept, */
-    SHARED_PIECES_MAX = 64,             /* and so many pieces: the oldest makes room */
+    SHARED_PIECES_MAX = 64,             /* and the number of pieces: the oldest makes room */
     SHARED_MS = 2000                    /* what nobody has taken for so long goes */
 };
 
@@ -20,7 +20,7 @@ struct shared_piece {
     struct digest of; /* and where it begins; */
     uint64_t offset;
     struct line_shared sealed; /* held; its text is NULL: there is none here */
-    size_t takers;             /* agents that may still take it; behind the last one it goes */
+    size_t takers;             /* agents that may still take it; after the last one it goes */
     int64_t used_ms;
 };
 

@@ -28,7 +28,7 @@ int worker_descriptor(const struct worker *worker);
 bool worker_collect(struct worker *worker);
 
 /**
- * Called by work: runs what(self) on the thread that owns the worker, in its worker_serve, and waits for that. Of a caller that
+ * Called by work: runs what(self) on the thread that owns the worker, in its worker_serve, and waits for that. For a caller that
  * is not a worker's work, what(self) runs at once.
  *
  * Returns false where the owner refuses: nothing was run, and work is to end.

@@ -102,7 +102,7 @@ static void put_again(struct job_agains *out, const struct job_again *again)
     out->count++;
 }
 
-/* Whether sums of so many cells have less noise without the question than its answer has: on sums it is of variances. */
+/* Whether sums of that many cells have less noise without the question than its answer has: on sums it is of variances. */
 static bool is_better_without(const struct stage *stage, const struct query *query, size_t summed)
 {
     const struct query_set *set = round_queries(stage);
@@ -170,7 +170,7 @@ enum status job_asks_again(struct job_agains *out, const struct job *job)
 
 enum { PLACE_BYTES = 192 };
 
-/* question 2 of stage 1, "count: sex == M"; a learner's behind those that are written: question 1 of the conjunction, */
+/* question 2 of stage 1, "count: sex == M"; a learner's after those that are written: question 1 of the conjunction, */
 static void name(char text[static PLACE_BYTES], const struct job *job, struct job_question place,
                  bool with_stage)
 {

@@ -12,7 +12,7 @@
 
 enum { JOB_AGAIN_MAX = 64, JOB_AGAIN_TOLD = 4 };
 
-/* A question's place; both from 0. A conjunction's own questions come behind the written ones. */
+/* A question's place; both from 0. A conjunction's own questions come after the written ones. */
 struct job_question {
     size_t stage;
     size_t question;
@@ -23,7 +23,7 @@ struct job_again {
     struct job_question earlier; /* which asks the same: the first that does */
     bool if_there;               /* but of records with a missing or unlisted cell */
     size_t
-        summed; /* 0; else `earlier`, of the same stage, need not be earlier: so many of its cells sum to one of these, at most */
+        summed; /* 0; else `earlier`, of the same stage, need not be earlier: at most this many of its cells sum to one of these */
 };
 
 struct job_agains {
@@ -43,7 +43,7 @@ MUST_USE enum status job_asks_again(struct job_agains *out, const struct job *jo
 /** Says it of one: both places, what is paid, and the remedy. */
 void job_again_say(struct why *out, const struct job *job, const struct job_again *again);
 
-/** Tells the first JOB_AGAIN_TOLD of them, "stage 2: question 1, ...", and behind them how many more there are. */
+/** Tells the first JOB_AGAIN_TOLD of them, "stage 2: question 1, ...", and after them how many more there are. */
 void job_again_tell(const struct job_agains *agains, const struct job *job,
                     void (*tell)(void *self, const char *text), void *self);
 

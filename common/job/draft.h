@@ -110,7 +110,8 @@ MUST_USE enum status job_schema_build(const struct drafting *drafting);
 MUST_USE enum status job_maps_build(const struct drafting *drafting);
 MUST_USE enum status job_stages_build(const struct drafting *drafting);
 
-/** Parts of job_stages_build: at most one stage takes the rest of epsilon, and there is some; sigma, and what is planned by it. Fail likewise. */
+/** Parts of job_stages_build: at most one stage takes the rest of epsilon, and there is some; sigma, and what is planned by it.
+ * Fail likewise. */
 MUST_USE enum status job_stages_check_rest(const struct drafting *drafting);
 MUST_USE enum status job_stages_plan(const struct drafting *drafting);
 
@@ -130,7 +131,7 @@ MUST_USE enum status job_row_read(double *value, const struct drafting *drafting
  * STATUS_INVALID. */
 MUST_USE enum status job_sums_check(const struct job *job, size_t *stage, struct why *why);
 
-/** Makes shares the batches of an agent of so many records. */
+/** Makes shares the batches of an agent of that many records. */
 void job_take_shares(struct job *job, uint64_t records);
 
 #endif

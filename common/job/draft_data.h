@@ -67,7 +67,7 @@ struct draft_data {
 extern const struct config_key draft_row_keys[];
 extern const struct config_key draft_data_keys[];
 
-/* Of a map: the section's, or a stage's own. */
+/* For a map: the section's, or a stage's own. */
 extern const struct config_key draft_map_keys[];
 
 #endif

@@ -27,7 +27,7 @@ enum {
     JOB_POINTS_MAX = 4096,
     JOB_POINT_NAME_BYTES = 128,
     JOB_AGENT_BYTES = 33,  /* an agent's name, with the byte that ends it */
-    JOB_AGENTS_SURE = 256, /* every job's sums have room for so many answers, */
+    JOB_AGENTS_SURE = 256, /* every job's sums have room for this many answers, */
     JOB_AGENTS_MAX = 10000 /* and no job's for more; the protocol's PEERS_MAX */
 };
 
@@ -99,7 +99,7 @@ struct stage {
     double *shift; /* (shift_count) added to a model's f: experts with moved thresholds; owned */
     size_t shift_count;
 
-    uint64_t first; /* losses: so many records, at the beginning of the order, are not looked at */
+    uint64_t first; /* losses: how many records, at the beginning of the order, are not looked at */
     void *own;      /* what only its task has, in the task's stage.h; owned */
 };
 
@@ -117,12 +117,12 @@ struct job {
     uint64_t records_most;  /* that one agent's answer may speak for, of shares; 0: not said */
     uint32_t cohort_min;
     uint32_t dishonest; /* of a masked round's sites, that may help the coordinator; 0: no masks */
-    uint32_t honest;    /* so many shares of noise are one whole */
+    uint32_t honest;    /* how many shares of noise make one whole */
     uint32_t deadline_ms;      /* of a round, from its opening */
-    uint32_t patience_ms;      /* so much longer it stays open below cohort_min answers */
+    uint32_t patience_ms;      /* how much longer it stays open below cohort_min answers */
     uint32_t join_deadline_ms; /* of the first round: until cohort_min agents are ready */
     char (*agent)
-        [JOB_AGENT_BYTES]; /* (agent_count) whom the job asks, sorted, owned; none: whoever is admitted */
+        [JOB_AGENT_BYTES]; /* (agent_count) whom the job asks, sorted, owned; none: every admitted agent */
     size_t agent_count;
     struct stage *stage; /* (stage_count), owned */
     size_t stage_count;
@@ -201,7 +201,7 @@ uint64_t job_records_min(const struct job *job);
 bool job_has_shares(const struct job *job);
 
 /**
- * Makes batches that are shares those of an agent of so many records. job_parse has made them those of
+ * Makes batches that are shares those of an agent of that many records. job_parse has made them those of
  * an agent that holds job_records_min, for which plays under trust central are planned. Plans and
  * prices do not change: nothing that is charged depends on a share.
  *
@@ -218,7 +218,7 @@ MUST_USE enum status job_settle(struct job *job, uint64_t records, struct why *w
  * experts or by its name, it is the least. Cost: that of reading the job, a few times. */
 size_t job_agents_most(const struct job *job);
 
-/** Returns whether so many agents' answers about so many records each add up without overflow. */
+/** Returns whether that many agents' answers about that many records each add up without overflow. */
 bool job_batch_fits(const struct job *job, const struct stage *stage, uint32_t batch,
                     size_t agents);
 
@@ -226,7 +226,7 @@ bool job_batch_fits(const struct job *job, const struct stage *stage, uint32_t b
  * squared of a number, the logistic of classes. */
 struct loss job_loss(const struct job *job);
 
-/** Return an enum's name as in a job's text, or NULL behind the last one; they serve parsing (as
+/** Return an enum's name as in a job's text, or NULL after the last one; they serve parsing (as
  * struct config_key.choice) and printing alike. */
 const char *task_name(unsigned task);
 const char *strategy_name(unsigned strategy);

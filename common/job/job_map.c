@@ -1,6 +1,6 @@
 /* The feature maps of a draft: which keys a kind takes, landmarks as wide as a record, and apart. Every
  * stage that learns has its own map or the data section's; those that differ are blocks of features,
- * one behind the other, and forecasters add the block of the plain ones. */
+ * one after another, and forecasters add the block of the plain ones. */
 
 #include "base/check.h"
 #include "base/decimal.h"

@@ -62,7 +62,7 @@ static enum status check_shared(const struct drafting *drafting, size_t index, e
                 {"tolerance", SHARED_TOLERANCE, NULL, ""},
                 {"experts", SHARED_EXPERTS, NULL, ""},
                 {"rounds", SHARED_ROUNDS, NULL, " (others have as many as they need)"},
-                {"batch", SHARED_BATCH, "is for tasks that look at so many records: remove it", ""},
+                {"batch", SHARED_BATCH, "is for tasks that read one batch a round: remove it", ""},
                 {"map", SHARED_MAP, "is for a stage that learns: remove it", ""},
                 {"noise", SHARED_NOISE, NULL, ""}};
     for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {

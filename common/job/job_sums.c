@@ -150,7 +150,7 @@ static enum status check_stage(const struct job *job, const struct stage *stage,
     return status;
 }
 
-/* So many every job must have room for. */
+/* How many every job must have room for. */
 static size_t agents_sure(const struct job *job)
 {
     return job->cohort_min > JOB_AGENTS_SURE ? job->cohort_min : JOB_AGENTS_SURE;
@@ -164,7 +164,7 @@ bool job_batch_fits(const struct job *job, const struct stage *stage, uint32_t b
     return check_stage(job, &other, experts, agents, NULL) == STATUS_OK;
 }
 
-/* Whether so many agents' answers add up, each about as many records as an agent may speak for. */
+/* Whether that many agents' answers add up, each about as many records as an agent may speak for. */
 static bool fits(const struct job *job, size_t agents)
 {
     bool fits = true;

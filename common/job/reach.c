@@ -52,7 +52,7 @@ static uint64_t covered(const struct runs *runs, uint64_t first, uint64_t window
     return sum;
 }
 
-/* The most of the runs in so many neighbouring positions: a window that holds the most can be moved
+/* The most of the runs in that many neighbouring positions: a window that holds the most can be moved
  * until it begins or ends where a run does. */
 static uint64_t most_within(const struct runs *runs, uint64_t window)
 {
@@ -67,7 +67,7 @@ static uint64_t most_within(const struct runs *runs, uint64_t window)
     return most;
 }
 
-/* Rounds of so many records that positions [x, x + rows.count) can be in, where x - rows.first is any
+/* Rounds of that many records that positions [x, x + rows.count) can be in, where x - rows.first is any
  * multiple of step, which divides the batch: the worst begin as late in their round as they can. */
 static uint64_t rounds_met(struct round_rows rows, uint64_t batch, uint64_t step)
 {
@@ -208,8 +208,9 @@ uint32_t reach_passes(const struct job *job, const struct stage *stage, uint32_t
     return rounds / each + (rounds % each > 0);
 }
 
-/* A look by turns names other rows than a look of all. A coordinator may tell the same job as one of before, whose sites look once: in
- * one pass such rows would be paid for together. No pass of one look has that bit: it is a round, below ROUNDS_MAX. */
+/* A look by turns names other rows than a look of all. A coordinator may tell the same job as one of an earlier version, whose
+ * sites look once: in one pass such rows would be paid for together. No pass of one look has that bit: it is a round, below
+ * ROUNDS_MAX. */
 #define PASS_OF_TURNS (UINT32_C(1) << 31)
 
 struct charge reach_charge(const struct job *job, uint32_t round, uint64_t record_count,
@@ -225,7 +226,8 @@ struct charge reach_charge(const struct job *job, uint32_t round, uint64_t recor
     charge.row_count = rows.count;
     *pass = round - within + reach_pass(job, stage, within);
     if (stage->turns > 0) {
-        charge.row_first += rows.count; /* behind those of who is away before: reach_charge_away */
+        charge.row_first +=
+            rows.count; /* after those of agents that were away before: reach_charge_away */
         *pass |= PASS_OF_TURNS;
     }
     return charge;

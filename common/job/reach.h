@@ -1,6 +1,6 @@
 /* reach.h - how a unit meets the rounds of a stage: in how many rounds of one pass it is, how many of
  * their records it moves, how far the pass as a whole therefore moves, and what is charged for it.
- * Sensitivities, plans, prices, the agent and the curator all ask here; nobody decides it again.
+ * Sensitivities, plans, prices, the agent and the curator all ask here; no other code decides it.
  *
  * A pass is a range of positions, cut into rounds of `batch`; it is charged once. A row of the file is
  * the record at one position. In a series with lags l_1 < .. < l_k (and l_0 = 0) a row is in the record
@@ -30,7 +30,7 @@
  * a larger sum of squares, which is convex. Every round of the pass gets the noise of S. So the pass
  * loses at most sum of d_w epsilon/S <= epsilon with Laplace noise, also adaptively (basic
  * composition), and rho = sum of d_w^2/(2 S^2 sigma^2) <= 1/(2 sigma^2) with Gaussian noise, at every
- * Renyi order: what one charge pays for. A pass of which only some rounds are answered loses less. */
+ * Renyi order: what one charge pays for. A pass loses less if only some of its rounds are answered. */
 
 #ifndef JOB_REACH_H
 #define JOB_REACH_H
@@ -74,7 +74,7 @@ uint32_t reach_passes(const struct job *job, const struct stage *stage, uint32_t
  * one pass name different rows.
  *
  * round  in   of the job
- * pass   out  the job's round that the pass begins with, of turns with the highest bit; whoever charges makes charge.pass, which is
+ * pass   out  the job's round that the pass begins with, of turns with the highest bit; the charging code makes charge.pass, which is
  *             none here, of it
  */
 struct charge reach_charge(const struct job *job, uint32_t round, uint64_t record_count,

@@ -146,7 +146,7 @@ enum status round_bounds(struct round_bounds *out, const struct job *job, const 
     return STATUS_OK;
 }
 
-/* Of masked sums with more survivors than it takes, a part of a noise more, rounded up. */
+/* For masked sums with more survivors than it takes, a part of a noise more, rounded up. */
 static uint32_t noises_of(const struct job *job, size_t agents)
 {
     const uint64_t survivors = agents > job->honest ? agents : job->honest;

@@ -60,7 +60,7 @@ size_t round_answer_count(const struct job *job, const struct stage *stage, uint
                           size_t expert_count);
 
 /* How agents share a round out among them: each answers for one group, which its slot decides. In the sum the groups' numbers stand
- * behind one another, and behind them how many records and how many agents each group has: public numbers, without noise. */
+ * after one another, and after them how many records and how many agents each group has: public numbers, without noise. */
 struct round_groups {
     size_t count; /* 1: nothing is shared out */
     size_t own;   /* numbers of an answer, and of a group in the sum */
@@ -69,8 +69,8 @@ struct round_groups {
 /** Returns them. */
 struct round_groups round_groups(const struct stage *stage, uint32_t within);
 
-/* Where agents take turns (stage->turns) each looks at its records in one of two rounds; in the other its answer is public: no group
- * has it. Of so many agents that follow one another it is the second round's turn for two. */
+/* Where agents take turns (stage->turns) each looks at its records in one of two rounds; in the other its answer is public: no
+ * group has it. Among that many agents that follow one another, two take the second round. */
 enum { ROUND_TURNS = 2, ROUND_TURN_SLOTS = 5 };
 #define ROUND_FIRST_TURN 0.6 /* of the agents, about */
 
@@ -105,7 +105,7 @@ MUST_USE enum status round_bounds(struct round_bounds *out, const struct job *jo
                                   const struct stage *stage, uint32_t within, uint64_t record_count,
                                   size_t expert_count, struct why *why);
 
-/** Returns the noise on every number of a round's sum over so many agents (1 .. QUERY_DRAWS_MAX): each
+/** Returns the noise on every number of a round's sum over that many agents (1 .. QUERY_DRAWS_MAX): each
  * agent's own under local trust, else one for all. Where the stage draws, the Laplace noise that scores
  * of these bounds would carry for its epsilon. */
 struct query_noise round_noise(const struct job *job, const struct stage *stage,
@@ -120,14 +120,14 @@ enum { ROUND_LONG = 16384 };
  *
  * No value passes its word without noise, and with noise one with a probability below 2^-90: below 2^-40 for any number of a
  * job of 10^6 rounds with 256 answers of 2^20 numbers, and below 2^-36 with 10,000 answers. The same holds of a sum of 4
- * bytes. Long noisy answers whose words would be wider are rounded to 2 bytes where that adds next to nothing to
- * the noise of any agent (encode_shift). Of masked answers it is 8 bytes, and round_masked_bytes says it.
+ * bytes. Long noisy answers whose words would be wider are rounded to 2 bytes where that adds hardly anything to
+ * the noise of any agent (encode_shift). For masked answers it is 8 bytes, and round_masked_bytes says it.
  */
 struct encode_form round_form(const struct job *job, const struct stage *stage, uint32_t within,
                               size_t expert_count, size_t agents);
 
 /**
- * Returns the same of masked answers of so many sites, which are summed modulo 2^32 or 2^64: 4 where the sum wraps with a
+ * Returns the same of masked answers of that many sites, which are summed modulo 2^32 or 2^64: 4 where the sum wraps with a
  * probability below 2^-90, else 8.
  */
 unsigned round_masked_bytes(const struct job *job, const struct stage *stage, uint32_t within,
@@ -153,10 +153,10 @@ uint64_t round_records_least(const struct stage *stage);
  * down, and is of at most records_most. 0: all it has. */
 uint32_t round_batch(const struct stage *stage, uint64_t record_count);
 
-/** Returns the fewest records of which a share is a batch of so many. */
+/** Returns the fewest records of which a share is a batch of that many. */
 uint64_t round_records_of(const struct stage *stage, uint64_t batch);
 
-/** Returns the stage as an agent of so many records has it; it borrows all that the stage owns. */
+/** Returns the stage as an agent of that many records has it; it borrows all that the stage owns. */
 struct stage round_stage_at(const struct stage *stage, uint64_t record_count);
 
 /** Returns how many of the stage's first rounds may differ in bounds; the others are as the first. */

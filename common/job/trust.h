@@ -8,7 +8,7 @@
 
 struct trust {
     const char *name;    /* as in a job's text */
-    const char *promise; /* what leaves a site, for whoever approves a job */
+    const char *promise; /* what leaves a site, for the person who approves a job */
     const char *sent;    /* what the coordinator was sent, for a report's reader */
     const char *noise;   /* who adds the noise, and when: likewise */
 
@@ -27,9 +27,9 @@ struct trust {
     /* The coordinator sees what each agent releases: an agent's own model can become an expert. */
     bool own_answers;
 
-    const char *trusted; /* who is trusted with what, for whoever compares trusts */
+    const char *trusted; /* who is trusted with what, for a reader who compares trusts */
 
-    /* Of one round with one site, whose answer is one piece: what crosses the wire both ways, how often one side
+    /* For one round with one site, whose answer is one piece: what crosses the wire both ways, how often one side
      * waits for the other, and how often somebody waits for a disk. PROTOCOL, sections 4 and 9. */
     unsigned messages;
     unsigned round_trips;

@@ -70,7 +70,7 @@ double work_of_coordinator(const struct job *job, struct work_fleet fleet);
 MUST_USE enum status work_to_hide(double *flops, size_t *stage, const struct job *job,
                                   struct work_size size, struct why *why);
 
-/** Returns the milliseconds that so many operations need of a slot, at `speed` operations a second, at least 1. They
+/** Returns the milliseconds of a slot that `flops` operations need, at `speed` operations a second, at least 1. They
  * are given WORK_SLOT_FACTOR times as long, for the machine has other work, too. */
 uint64_t work_slot_ms(double flops, double speed);
 

@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-/** Appends value, which it takes. Without memory, a value or a list it frees *list, which then is NULL and stays it: who
- * adds to many lists looks once, at the end. json_put does the same with an object. */
+/** Appends value, which it takes. Without memory, a value or a list it frees *list, which then is NULL and remains NULL: a
+ * caller that adds to many lists looks once, at the end. json_put does the same with an object. */
 void json_add(json_t **list, json_t *value);
 void json_put(json_t **object, const char *key, json_t *value);
 

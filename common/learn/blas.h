@@ -16,7 +16,7 @@ enum { BLAS_BUFFER_BYTES = (128 << 20) + (1 << 20) }; /* of address space, on De
  * wanted. No limit (0): 0, which means any number. */
 size_t blas_threads(uint64_t memory_bytes_max, size_t wanted);
 
-/** Takes the buffers of so many threads, before the limit is set. */
+/** Takes the buffers of that many threads, before the limit is set. */
 void blas_reserve(size_t count);
 
 #endif

@@ -22,14 +22,14 @@ struct csv; /* one pass over one file */
  * file       in  keeps; open for reading, at its start; the caller closes it
  * name       in  keeps; how messages call the file
  * separator  in  what stands between two fields: ',' or ';' or '\t'; 0: what stands in the first line
- *                most often (csv_likely_separator), for whoever holds the table and says nothing
+ *                most often (csv_likely_separator), where the table's holder says nothing
  *
  * Fails with STATUS_NO_MEMORY.
  */
 MUST_USE enum status csv_new(struct csv **csv, FILE *file, const char *name, char separator);
 
 /**
- * Cuts the lines from here on at so many bytes; 0: at CSV_RECORD_BYTES_MAX, as before the call.
+ * Cuts the lines from here on at that many bytes; 0: at CSV_RECORD_BYTES_MAX, as before the call.
  *
  * line_bytes  in  at most CSV_RECORD_BYTES_MAX, CHECKed
  */
@@ -67,7 +67,7 @@ struct slice csv_raw(const struct csv *csv);
 /** Answers whether a quote of the record never closes, or the record is too long. */
 bool csv_is_broken(const struct csv *csv);
 
-/** Returns what stands between two fields; valid behind the first record. */
+/** Returns what stands between two fields; valid after the first record. */
 char csv_separator(const struct csv *csv);
 
 /** Returns how often a separator stands in a line, outside of quotes. */

@@ -55,7 +55,7 @@ enum { DATASET_ALL_ROWS = 0 };
 struct dataset_options {
     enum dataset_use use;
     char separator;    /* as csv_new */
-    size_t line_bytes; /* where the lines behind the header line are cut: csv_limit_lines */
+    size_t line_bytes; /* where the lines after the header line are cut: csv_limit_lines */
     size_t
         row_count; /* how many rows are used, by public knowledge: what the site's data dictionary
                          admits. Rows beyond it are not read; rows that the file does not have are
@@ -115,7 +115,7 @@ void dataset_free(struct dataset *dataset);
  * prefix   in  what every line begins with
  * name_of  in  what a column's counts are headed by, such as schema_name_of; self is handed on
  *
- * Privacy: exact counts over records. For the screen of whoever holds them, and for no log.
+ * Privacy: exact counts over records. For the screen of the records' holder, and for no log.
  */
 void cells_show(FILE *stream, const char *prefix, const struct dataset *data,
                 const char *(*name_of)(const void *self, size_t column), const void *self);

@@ -106,7 +106,7 @@ static enum status read_header(struct reader *reader, struct why *why)
     return status;
 }
 
-/* The next row: the file's, or behind its end one of missing cells. */
+/* The next row: the file's, or after its end one of missing cells. */
 static enum status next_row(struct reader *reader, bool *done, struct why *why)
 {
     const size_t row_count = reader->options->row_count;

@@ -56,7 +56,7 @@ double core_rounding(const struct core *core)
 }
 
 /* A bound on the rounding error of one answer sum c_i K(x_i, x), added up as by kernel_predict: sum
- * |c_i| may be 3 R (a certificate grants so much), and the fourth is slack. */
+ * |c_i| may be 3 R (a certificate allows this much), and the fourth is slack. */
 static double score_rounding(const struct core *core)
 {
     const double size = core_slope(core->loss) / (2 * core->lambda);

@@ -17,7 +17,7 @@
 
 struct online_problem {
     double theta;         /* 1/2 < theta < 1: how fast the steps shrink */
-    uint64_t t0;          /* t0^theta >= kappa^2 + 1: the stream starts as if so many were seen */
+    uint64_t t0;          /* t0^theta >= kappa^2 + 1: the stream starts as if this many were seen */
     double kappa;         /* features' largest Euclidean norm, 2^-20 .. 2^20 */
     double bound;         /* M: |y| is at most this, 2^-20 .. 2^20 */
     unsigned grid_bits;   /* releases stand on the grid of step g = 2^-grid_bits, at most 52 bits */

@@ -39,7 +39,7 @@ static void put_header(FILE *out, const struct schema *schema, char separator)
     (void)fputs("\"\"\n", out);
 }
 
-/* The schema's cells, as far as there is room, and behind them nothing but filler: separators or quotes. */
+/* The schema's cells, as far as there is room, and after them nothing but filler: separators or quotes. */
 static void put_line(FILE *out, const struct schema *schema, const struct reading *reading,
                      char filler)
 {

@@ -22,7 +22,7 @@ struct reading {
 /* Bytes a second that a disk gives and that gzip unpacks, at least. */
 #define READING_BYTES_PER_S 1e8
 
-/* The work is given so many times the processor's time that made-up lines took: the machine has other work, too. */
+/* The work is given this many times the processor's time that made-up lines took: the machine has other work, too. */
 enum { READING_FACTOR = 4 };
 
 /**

@@ -75,7 +75,7 @@ size_t rehearsal_prompt_tables(const struct rehearsal *plan);
 
 /**
  * Plays plans of one schema on the same made-up tables, which have as many rows as the plan with the most records, up to
- * 2000 rows and 400 000 numbers. Of more records each row stands for several, whose labels are drawn singly. So the model
+ * 2000 rows and 400 000 numbers. For more records each row stands for several, whose labels are drawn singly. So the model
  * without privacy learns no chance from 2000 labels that more records would not show it. What labels follow and columns hide
  * (a clamped tail, a category's latent number) is drawn once a row. The sums of a plan with fewer records are scaled.
  *

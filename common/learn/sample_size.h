@@ -39,7 +39,8 @@ struct sq_request {
     double tolerance; /* tau: no answer is further off; in (0, 1) */
     double beta;      /* probability that one is; in (0, 1) */
     double epsilon;   /* > 0, finite: of all J together */
-    double agents; /* local trust: so many add noise of their own, 1 .. 2^53; 0: noise added once */
+    double
+        agents; /* local trust: how many add noise of their own, 1 .. 2^53; 0: noise added once */
 };
 
 /**

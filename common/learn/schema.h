@@ -101,7 +101,7 @@ struct schema {
     bool keeps_raw; /* a dataset holds its cells too, for queries */
 };
 
-/** Returns "none", "fourier", "nystrom" or "products"; NULL behind the last. */
+/** Returns "none", "fourier", "nystrom" or "products"; NULL after the last. */
 const char *map_kind_name(enum map_kind kind);
 
 /** Returns d, the number of features of a record, the constant feature included, which is the last.
@@ -127,7 +127,7 @@ size_t schema_value_count(const struct schema *schema);
  * are then (outputs, d), row by row. */
 size_t schema_output_count(const struct schema *schema);
 
-/** Returns a column's name, and behind the last one the label's. schema: a struct schema. */
+/** Returns a column's name, and after the last one the label's. schema: a struct schema. */
 const char *schema_name_of(const void *schema, size_t column);
 
 /** Returns the index of the class that a text becomes which is none of the label's classes. */

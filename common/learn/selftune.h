@@ -19,7 +19,7 @@
  * of more calms them.
  *
  * Where classes have sums, the look also says which columns matter. Each number of the model has a variance of its own that is
- * still to be learned (Pv), and a column of which little is to be learned is scaled down in W: it adds less to a gradient's norm,
+ * still to be learned (Pv), and a column about which little is to be learned is scaled down in W: it adds less to a gradient's norm,
  * so to the clip, so to the noise on all columns.
  *
  * The coordinator replaces what else it would have to ask by made-up records u (learn/standin.h).
@@ -69,7 +69,7 @@ struct selftune {
     uint32_t steps;  /* gradient releases; 1 .. SELFTUNE_STEPS_MAX; 0 after classes' sums */
     double quantile; /* of the clip: standin_clip(); above 0, at most 1 */
     const struct standin *
-        rows; /* borrowed: standin_init() of these numbers, for who steps often; NULL: made each time */
+        rows; /* borrowed: standin_init() of these numbers, for a caller that steps often; NULL: made each time */
     bool bends; /* beside products: a step tries products of white columns: selftune_bend.h */
 };
 
@@ -131,14 +131,14 @@ struct selftune_look {
     double kept_deviation;  /* the same for each of the others */
     double sum_deviation;
     double product_deviation;
-    /* Of classes, whose columns may be told of by some of the records alone, and are scaled to all; NULL: 1. */
+    /* For classes, whose columns may be told of by some of the records alone, and are scaled to all; NULL: 1. */
     const double *
         factor; /* (d) of how many times the deviation the noise on its sums is; HUGE_VAL: none has told of it */
     const double *part; /* (d) the share of the records that have */
 };
 
 /**
- * Takes the look: mu, W, V, Pv, the clip. Of two classes beside products V has but the intercept.
+ * Takes the look: mu, W, V, Pv, the clip. For two classes beside products V has but the intercept.
  *
  * state  in/out  (selftune_state_count) of finite numbers
  *

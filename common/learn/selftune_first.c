@@ -1,10 +1,11 @@
 /* selftune_first.c - the first model, from the sums of each class that a look releases: a linear discriminant of the columns
- * that the look has whitened, each of its numbers shrunken by its noise. Of two classes a look at products has none, as there
+ * that the look has whitened, each of its numbers shrunken by its noise. For two classes a look at products has none, as there
  * the first step is a better use of epsilon: their first model has but an intercept.
  *
- * After products of several classes it is that of normal classes with one covariance (Fisher 1936). W whitens the columns of all records, so
- * B = A A', A_c = sqrt(p_c) (mean of class c - mean of all), is what the classes explain of it, and within classes the columns
- * have the inverse covariance (I - B)^-1. A is shrunken where its noise is not alike: along W's eigenvectors.
+ * After products of several classes it is that of normal classes with one covariance (Fisher 1936). W whitens the columns of
+ * all records, so B = A A', A_c = sqrt(p_c) (mean of class c - mean of all), is what the classes explain of it, and within
+ * classes the columns have the inverse covariance (I - B)^-1. A is shrunken where its noise is not alike: along W's
+ * eigenvectors.
  *
  * After sums and squares columns are scaled by themselves, and B says nothing. */
 
@@ -23,7 +24,7 @@
 #define LONGEST_MANY    3.0  /* of several classes a model's length, which hardly matters */
 #define LONGEST_WHITE   5.0  /* of a discriminant after products */
 #define PRIOR           3.0 /* squared length of what is to be learned where no class was summed, over d */
-#define UNEXPLAINED     0.05 /* of a direction's variance: classes leave so much at least */
+#define UNEXPLAINED     0.05 /* of a direction's variance: classes leave at least this much */
 #define VARIANCE_LITTLE 1e-24
 
 static const double middle_plain =
@@ -46,7 +47,7 @@ struct first {
     double *variance; /* (m, d) */
     double *other;    /* (m, d) */
     double *
-        basis; /* (d, d) W's eigenvectors, one behind the other, and (d) its eigenvalues; after products */
+        basis; /* (d, d) W's eigenvectors, one after another, and (d) its eigenvalues; after products */
     double *within;                       /* (2, m, m) */
     double lowered[SELFTUNE_OUTPUTS_MAX]; /* twice what is taken off the intercepts */
 };
@@ -153,7 +154,7 @@ static enum status look_within(struct first *first)
     return status;
 }
 
-/* Of products: how much lower a class's intercept is for its mean's distance from that of all, twice: of two classes for both,
+/* For products: how much lower a class's intercept is for its mean's distance from that of all, twice: of two classes for both,
  * each with its sign. `before` is A (m, d). */
 static void lower(struct first *first, const double *before)
 {
@@ -258,9 +259,9 @@ static void set_models(struct first *first)
     }
 }
 
-/* Of two classes the logarithm of their ratio, else each class's, less their mean. Classes whose model is long start lower, as in a
- * discriminant of normal classes: of several, by half of what the models' squared lengths say where the columns' variances are not
- * known. */
+/* For two classes the logarithm of their ratio, else each class's, less their mean. Classes whose model is long start lower, as
+ * in a discriminant of normal classes: of several, by half of what the models' squared lengths say where the columns' variances
+ * are not known. */
 static void set_intercepts(struct first *first)
 {
     const size_t row = first->parts->e + 1;
@@ -294,8 +295,8 @@ static double steepness_seen(const struct first *first)
                                              : sqrt(selftune_between(along / 2, 1, fmax(most, 1)));
 }
 
-/* Every column adds to a gradient's norm, so to the clip, and so to the noise on all. A column of which little is to be learned
- * is scaled down: by the root of its Pv over the largest. */
+/* Every column adds to a gradient's norm, so to the clip, and so to the noise on all. A column about which little is to be
+ * learned is scaled down: by the root of its Pv over the largest. */
 static void set_scale(struct selftune_parts *parts, size_t m)
 {
     const size_t row = parts->d + 1;

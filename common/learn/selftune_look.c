@@ -91,7 +91,7 @@ static double drawn(double x, double likely, double spread, double noise)
     return likely + (x - likely) * spread * spread / (spread * spread + noise);
 }
 
-/* Shares are drawn to those of equal classes. Of several, none is taken to be below its part of the noise: else rare classes
+/* Shares are drawn to those of equal classes. For several, none is taken to be below its part of the noise: else rare classes
  * would be lost to it. */
 static void set_shares(struct selftune_classes *classes, const struct selftune *stage,
                        const struct selftune_look *look)

@@ -78,8 +78,8 @@ static int by_unsure(const void *a, const void *b)
     return x->unsure > y->unsure ? -1 : x->unsure < y->unsure ? 1 : x->number < y->number ? -1 : 1;
 }
 
-/* How many of the columns, the least sure ones first, a second look should have. Of a number that has yet the variance v a look with
- * noise s^2 tells v^2/(v + s^2), in expectation. */
+/* How many of the columns, the least sure ones first, a second look should have. For a number that has yet the variance v a
+ * look with noise s^2 tells v^2/(v + s^2), in expectation. */
 static size_t best_count(const struct column *column, size_t d, size_t outputs, double contrast,
                          const struct selftune_second *second)
 {
@@ -167,8 +167,8 @@ struct both {
     size_t d;
 };
 
-/* Sites that look in one round may have other shares of a class than all of them. Then a sum of their records is scaled to the share
- * of all, as far as the shares differ by more than their noise lets them. */
+/* Sites that look in one round may have other shares of a class than all of them. Then a sum of their records is scaled to the
+ * share of all, as far as the shares differ by more than their noise lets them. */
 static double scale_of(double share, double count, double records, double deviation)
 {
     const double noise = (deviation / records) * (deviation / records);

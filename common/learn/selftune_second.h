@@ -1,5 +1,5 @@
 /* selftune_second.h - a second look by other records. The first one tells of all columns. A part of the records has not answered
- * it: these look at the columns alone of which the first leaves most to be learned, less their means as it has told them. So
+ * it: these look only at the columns about which the first look leaves most to be learned, less their means as it has told them. So
  * fewer columns share what the second look may tell, and a class whose share among few records is another by chance does not move
  * the sums by the columns' means. Both looks together are one look, each column's sums weighted by their noise.
  *
@@ -33,7 +33,8 @@ MUST_USE enum status selftune_take_first(double *state, double *told, const stru
                                          const struct selftune_look *look,
                                          const struct selftune_second *second);
 
-/** Returns how many columns the second look has: those whose W is not 0. column: out (d), the first so many. shown: (shown_count) */
+/** Returns how many columns the second look has: those whose W is not 0. column: out (d), the first of these. shown:
+ * (shown_count) */
 size_t selftune_chosen(size_t *column, const double *shown, const struct selftune *stage);
 
 /** Returns how many columns the second look has, by what the first one has left. told: (selftune_told_count) */

@@ -1,4 +1,4 @@
-/* selftune_slope.h - what the self-tuning learner of a number (learn/selftune_number.h) reckons with by its loss: how a
+/* selftune_slope.h - what the self-tuning learner of a number (learn/selftune_number.h) computes with for its loss: how a
  * clipped gradient answers to an error of the model, and where a median, a quantile or a mean lies. The loss is
  * squared, halved (slope f - y), Huber's (f - y, held to its parameter), or pinball (1 - tau above y, -tau below).
  *
@@ -39,7 +39,7 @@ struct selftune_slope selftune_slope_of(const struct standin *standin, const str
 double selftune_slope_size(const struct loss *loss, double sigma);
 
 /** Returns the chance that a label is below the model, by the constant's released mean gradient: held away from 0 and 1, and of
- * how far it is from that wanted the part `trust`. Of other losses than pinball 1/2. */
+ * how far it is from that wanted the part `trust`. For other losses than pinball 1/2. */
 double selftune_slope_chance(const struct selftune_slope *slope, const struct loss *loss,
                              double gradient, double trust);
 

@@ -45,7 +45,7 @@ static void draw(double *x, size_t count, size_t d)
 
 enum status standin_root(double *root, const double *matrix, size_t n, double floor, double added)
 {
-    double *vector = calloc(2 * n * n + n, sizeof *vector); /* (n, n) one behind the other */
+    double *vector = calloc(2 * n * n + n, sizeof *vector); /* (n, n) one after another */
     if (vector == NULL) {
         return STATUS_NO_MEMORY;
     }

@@ -63,7 +63,7 @@ size_t standin_count(size_t feature_count);
 MUST_USE enum status standin_init(struct standin *standin, size_t feature_count, size_t outputs,
                                   bool gaussian);
 
-/** Makes so many rows in place of standin_count(): more than feature_count (CHECKed). Fails likewise. */
+/** Makes that many rows in place of standin_count(): more than feature_count (CHECKed). Fails likewise. */
 MUST_USE enum status standin_init_rows(struct standin *standin, size_t count, size_t feature_count,
                                        size_t outputs, bool gaussian);
 

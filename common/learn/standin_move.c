@@ -222,9 +222,9 @@ static double largest_least(const struct equation *equation)
     return most;
 }
 
-/* Tries larger ridges until the move is short. No eigenvalue of mean w J u u' is above 1/2 (one output:
- * 1/4), as the mean of u u' is I, or less where columns are scaled. So the move is at least |g|/(1/2 + ridge), and ridges for which that
- * is too far need not be tried. */
+/* Tries larger ridges until the move is short. No eigenvalue of mean w J u u' is above 1/2 (one output: 1/4), as the mean of u
+ * u' is I, or less where columns are scaled. So the move is at least |g|/(1/2 + ridge), and ridges for which that is too far
+ * need not be tried. */
 static void move(double *v, struct equation *equation, const double *g)
 {
     const size_t m = equation->standin->outputs;
@@ -246,7 +246,7 @@ static void move(double *v, struct equation *equation, const double *g)
  * clip leaves under label y, a change e_y of their chances moves the mean gradient by
  *     sum e_y k_y (p - y) u,
  * of output o by -e_o (k_o (1 - p_o) + p_o k), if k is the mean of k_y over the other labels. That is exact for two labels.
- * Of more, w is the mean over o, each weighed by p_o (1 - p_o). */
+ * For more, w is the mean over o, each weighed by p_o (1 - p_o). */
 static double kept_of(const struct standin *standin, size_t row, double clip)
 {
     const size_t m = standin->outputs;

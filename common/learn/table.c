@@ -66,7 +66,7 @@ static bool refill(struct unpacking *unpacking)
     return stream->avail_in > 0;
 }
 
-/* Between two members, and behind the last, zeros may stand: tapes are padded. */
+/* Between two members, and after the last, zeros may stand: tapes are padded. */
 static bool find_member(struct unpacking *unpacking)
 {
     z_stream *stream = &unpacking->stream;

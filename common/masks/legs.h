@@ -35,9 +35,9 @@ struct masks_terms {
     enum masks_width width;
 };
 
-/* Of one site for one round. */
+/* For one site for one round. */
 struct masks_keys {
-    char name[MASKS_NAME_BYTES]; /* zeros behind its end */
+    char name[MASKS_NAME_BYTES]; /* zeros after its end */
     struct digest signing_key;
     struct digest mask_key;   /* M: X25519 */
     struct digest commitment; /* to the seed of its own mask */

@@ -18,9 +18,9 @@ enum {
     PEERS_TEXT_BYTES_MAX = 64 * 1024
 };
 
-/* Of an institution; one with a new key beside its old one has two lines. */
+/* For an institution; one with a new key beside its old one has two lines. */
 struct masks_peer {
-    char name[MASKS_NAME_BYTES]; /* zeros behind its end */
+    char name[MASKS_NAME_BYTES]; /* zeros after its end */
     struct digest signing_key;
 };
 

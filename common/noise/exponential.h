@@ -14,8 +14,7 @@
 
 enum { NOISE_EXPONENTIAL_BITS = 62, NOISE_EXPONENTIAL_SLACK = 8 };
 
-/* Prepared for one eta = numerator / denominator; public parameters only. Whoever fills it is
- * noise_exponential_init. */
+/* Prepared for one eta = numerator / denominator; public parameters only. noise_exponential_init fills it. */
 struct noise_exponential {
     uint64_t numerator;
     uint128 denominator;
@@ -53,7 +52,7 @@ void noise_exponential_floor(const struct noise_exponential *exponential, uint64
  *
  * Fails with STATUS_NO_RANDOM; *above is then false.
  * Cost: some microseconds and GMP's memory; time depends on everything. Call it only when
- * weight <= whole < weight + NOISE_EXPONENTIAL_SLACK and whole is random, which is next to never.
+ * weight <= whole < weight + NOISE_EXPONENTIAL_SLACK and whole is random, which is very rare.
  */
 MUST_USE enum status noise_exponential_above(const struct noise_exponential *exponential,
                                              const struct random *random, uint64_t distance,

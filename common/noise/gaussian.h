@@ -6,7 +6,7 @@
 #include "noise/scale.h"
 #include "noise/table.h"
 
-/* Prepared for one sigma; public parameters only. Whoever fills it is noise_gaussian_init; it is
+/* Prepared for one sigma; public parameters only. noise_gaussian_init fills it; it is
  * not to be copied or moved. */
 struct noise_gaussian {
     struct noise_scale sigma;

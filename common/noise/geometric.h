@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum {
-    NOISE_DIGITS = 2, /* a trial's upper part is drawn in so many digits of this base */
+    NOISE_DIGITS = 2, /* a trial's upper part is drawn in this many digits of this base */
     NOISE_BASE = 32,
     NOISE_LEFT = 32 /* "none of the digits": the exact path decides */
 };

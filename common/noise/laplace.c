@@ -65,7 +65,7 @@ enum status noise_trial_careful(const struct noise_geometric *noise, const struc
     return STATUS_OK;
 }
 
-/* How many trials to make next for so many values: a sixteenth more and a few, so that one block
+/* How many trials to make next for that many values: a sixteenth more and a few, so that one block
  * mostly suffices. Depends on counts alone. */
 static size_t trials_for(size_t count)
 {
@@ -102,7 +102,7 @@ enum status noise_trial_add(const struct noise_geometric *noise, const struct ra
     if (status != STATUS_OK) {
         memset(values, 0, count * sizeof *values); /* part of it may be without noise */
     }
-    bytes_wipe(word, TRIAL_WORDS * trials_largest * sizeof *word); /* who knows the noise knows */
+    bytes_wipe(word, TRIAL_WORDS * trials_largest * sizeof *word); /* the noise would tell */
     bytes_wipe(drawn, trials_largest * sizeof *drawn);             /* the answer */
     return status;
 }

@@ -5,7 +5,7 @@
 
 #include "noise/geometric.h"
 
-/* Prepared for one scale; holds public parameters only. Whoever fills it is noise_laplace_init. */
+/* Prepared for one scale; holds public parameters only. noise_laplace_init fills it. */
 struct noise_laplace {
     struct noise_geometric magnitude;
 };

@@ -5,7 +5,7 @@
  * GMP gives its memory back as it is, and so does MPFR with every temporary of an exponential. What
  * they compute here tells a draw, so all of it is wiped. Their allocator is one for the process:
  * this file alone sets it, before main, when no other thread can be about to allocate. It remains
- * malloc's memory, so that whoever allocated before, or uses GMP for something else, may free. */
+ * malloc's memory, so that code which allocated before, or uses GMP for something else, may free. */
 
 #include "noise/lazy.h"
 

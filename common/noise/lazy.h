@@ -36,7 +36,7 @@ void lazy_real_end(struct lazy_real *drawn);
  * Fails with STATUS_NO_RANDOM; *below is then false.
  * Ensures an end with probability 1: the bits that never decide are one point.
  * Cost: microseconds and GMP's memory, which is wiped before it is given back; what MPFR keeps on
- * the stack is wiped by lazy_real_end. Time depends on everything. Call it next to never.
+ * the stack is wiped by lazy_real_end. Time depends on everything. Call it only rarely: it is slow.
  */
 MUST_USE enum status lazy_real_is_below(struct lazy_real *drawn, const struct random *random,
                                         const struct real *given, bool *below);

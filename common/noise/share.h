@@ -10,8 +10,8 @@
 
 #define NOISE_SHARES_MAX UINT64_C(1000000)
 
-/* Prepared for one scale and number of shares; public parameters only. Whoever fills it is
- * noise_share_init; it is not to be copied or moved. */
+/* Prepared for one scale and number of shares; public parameters only. noise_share_init
+ * fills it; it is not to be copied or moved. */
 struct noise_share {
     struct noise_scale scale;
     uint64_t shares;

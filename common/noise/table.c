@@ -151,7 +151,7 @@ static enum status run(const struct noise_table *table, const struct random *ran
     return status;
 }
 
-/* Makes so many trials, block by block, until there are enough values.
+/* Makes that many trials, block by block, until there are enough values.
  *
  * value  scratch  (TABLE_TRIALS_MAX)
  * *done  in/out   how many of the (count) values there are */

@@ -20,7 +20,7 @@ enum {
     TABLE_UNIT_BITS = 62,   /* probabilities are in units of 2^-62 */
     TABLE_NARROW_BITS = 52, /* coefficients of 32 bits are in units of 2^-52 */
     TABLE_PRECISION = 128,  /* of what a shape expands */
-    TABLE_LONG = 1024       /* a call for so many values asks for more words at once */
+    TABLE_LONG = 1024       /* a call for this many values asks for more words at once */
 };
 
 /* A distribution: f(k) > 0, non-increasing, the same factor left out everywhere. */

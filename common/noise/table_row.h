@@ -30,7 +30,7 @@ struct noise_rest {
     uint32_t margin; /* a trial is open when its third word is as near to the polynomial as this */
 };
 
-/** Returns how many bytes the rows of so many bins have, with their rests behind them. */
+/** Returns how many bytes the rows of that many bins have, with their rests after them. */
 static inline size_t noise_rows_bytes(size_t bins)
 {
     return (bins + 2) * (sizeof(struct noise_row) + sizeof(struct noise_rest));

@@ -32,8 +32,8 @@ enum event_kind {
     EVENT_FILE,      /* a file that people edit has changed (or is told for the first time) */
     EVENT_COMMITTED, /* the oldest commit not yet answered is durable */
     EVENT_WORKED,    /* the work that EFFECT_WORK asked for is done */
-    EVENT_STANDINGS, /* coordinator: how those stand who serve a job together, where that has changed; a collector opens a
-                        round by it, and so has been shown its own parts of that round before */
+    EVENT_STANDINGS, /* coordinator: how far those are that serve a job together, when that has changed; a collector opens
+                        a round by it, and has been shown its own parts of that round before */
     EVENT_PARTIAL /* coordinator: what a collector has committed: to the one that leads, and at first to itself */
 };
 
@@ -46,7 +46,7 @@ enum followed {
     FOLLOWED_COUNT
 };
 
-/* How one of those stands who serve a job together: a collector, or the coordinator that leads. */
+/* How far one of the coordinators is that serve a job together: a collector, or the one that leads. */
 struct standing_of {
     struct peer peer;   /* a collector; "" the coordinator that leads */
     uint64_t ready;     /* its agents that are ready */
@@ -110,7 +110,7 @@ enum effect_kind {
     EFFECT_FORGET,    /* drop the blob of a record; its body stays */
     EFFECT_WORK,      /* run work() away from the loop; answered by EVENT_WORKED */
     EFFECT_RECONNECT, /* agent: build the connection anew */
-    EFFECT_DOUBT, /* agent: pieces came that others may have made: none is to be sealed for others, too */
+    EFFECT_DOUBT, /* agent: pieces came that others may have made: none that is sealed for others too is wanted any more */
     EFFECT_RESTART, /* throw the machine away and begin anew from the journal */
     EFFECT_FINISH   /* the program's task is over: leave the loop with this exit code */
 };

@@ -26,12 +26,12 @@ enum {
 struct transfer {
     uint8_t *data;        /* (bytes) owned; NULL when idle */
     uint64_t bytes;       /* > 0 when active */
-    uint64_t received;    /* so many from the start are here */
-    uint64_t asked;       /* so many from the start have been asked for */
+    uint64_t received;    /* how many from the start are here */
+    uint64_t asked;       /* how many from the start have been asked for */
     uint32_t piece_bytes; /* of a large piece */
     uint64_t large_from;  /* pieces from here on are large; 0: none is */
     bool slow;            /* pieces stay small */
-    uint64_t before;      /* so many had been asked for when the pieces got small, */
+    uint64_t before;      /* how many had been asked for when the pieces got small, */
     uint64_t before_from; /* large ones from here on: those that come count */
     uint32_t retries;     /* since the last piece */
     int64_t began_ms;

@@ -42,7 +42,7 @@ static double upper_inverse(const struct query_noise *noise, double probability)
     return high;
 }
 
-/* P(A + ratio B > t), at least so much: B in slices, each at its upper end. weight (SLICES + 1) are
+/* A lower bound on P(A + ratio B > t): B in slices, each at its upper end. weight (SLICES + 1) are
  * the slices' probabilities, the first one all below, and what lies above the last counts in full. */
 static double mixed_upper(const struct query_noise *noise, double ratio, double end, double t,
                           const double *weight)
@@ -102,10 +102,10 @@ enum { SUMMED_DRAWS_MAX = 256 };
 /* Rounding of at most some hundred positive terms. */
 static const double rounding = 1 + 1e-9;
 
-#define SINGULAR 0.01 /* below so many roots of the draws the formula below is not used */
+#define SINGULAR 0.01 /* below this many roots of the draws the formula below is not used */
 
-/* Of more draws than are summed term by term: Lugannani and Rice's saddlepoint formula (1980, Adv. Appl. Prob. 12), whose
- * error is far below a part in n here (tests/unit/common/query/test_tail.c compares it with the sum); so much is added.
+/* For more draws than are summed term by term: Lugannani and Rice's saddlepoint formula (1980, Adv. Appl. Prob. 12), whose
+ * error is far below a part in n here (tests/unit/common/query/test_tail.c compares it with the sum); this much is added.
  * Where the formula is singular a half stands for it. */
 static double laplace_upper_of_many(uint32_t n, double x)
 {
@@ -141,7 +141,7 @@ static double laplace_upper(uint32_t n, double x)
     return sum * rounding;
 }
 
-/* So many times too large laplace_upper may be. */
+/* How many times too large laplace_upper may be. */
 static double slack_of(uint32_t n)
 {
     const double most = 1 + 1.0 / n;

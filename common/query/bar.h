@@ -42,7 +42,7 @@ double query_noise_bar(const struct query_noise *noise, double ratio, double pro
  *
  * x  in  finite, of either sign
  *
- * Ensures the bound. Of more than 256 Laplace draws it is too large by a part in `draws`, and by at most 2 % close to 0.
+ * Ensures the bound. For more than 256 Laplace draws it is too large by a part in `draws`, and by at most 2 % close to 0.
  * Cost: 2 `draws` additions up to 256 draws, then none that grows.
  */
 double query_noise_tail(const struct query_noise *noise, double x);

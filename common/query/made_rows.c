@@ -178,7 +178,7 @@ static bool is_number(const struct made_rows *rows, size_t column)
                                   : rows->schema->column[column].kind == COLUMN_NUMBER;
 }
 
-/* Of numbers: between, at and beyond the edges, and missing. Of categories: each, unlisted and missing. Of a label of classes:
+/* For numbers: between, at and beyond the edges, and missing. For categories: each, unlisted and missing. For a label of classes:
  * each, as no label is without one. */
 static size_t count_classes(const struct made_rows *rows, const struct made_column *column)
 {

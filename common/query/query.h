@@ -164,8 +164,8 @@ struct query_names {
 MUST_USE enum status query_parse(struct query *query, struct slice text,
                                  const struct query_names *names, struct why *why);
 
-/** Answers whether a constant of the `where` lies outside its column's public range, where few cells
- * are expected, or it picks a category of a column that the question is of: allowed, but seldom meant. note (may be NULL) then says so. */
+/** Answers whether a constant of the `where` lies outside its column's public range, where few cells are expected, or it picks
+ * a category of a column that the question is of: allowed, but seldom meant. note (may be NULL) then says so. */
 bool query_has_note(const struct query *query, struct why *note);
 
 /**
@@ -201,7 +201,7 @@ bool query_has_note(const struct query *query, struct why *note);
  *            where score, time or group is missing, the time is below 0, or the where leaves the record out.
  * correlate  laid out as estimate/correlate.h says: the number over its public range as the schema maps it to [-1, 1], clamped,
  *            rounded to 2^-24 and the products to the grid; of a column of two categories -1 and 1. Nothing where a column is
- *            missing or the where leaves the record out. Of a job that protocol version 6 has begun, in the part of the record's place.
+ *            missing or the where leaves the record out. For a job that protocol version 6 has begun, in the part of the record's place.
  * pca        as a correlate without fourth moments.
  * regress    2^b in the cells of one point (query_regress.c), laid out as estimate/regress.h says: in that of its event or
  *            interval; a number that is explained is clamped, and split as in a table1 between the two levels around it. A number behind
@@ -245,11 +245,12 @@ bool query_takes_gaussian(const struct query *query);
  */
 double query_sensitivity_squared(const struct query *query, unsigned grid_bits);
 
-/** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals and blocks, a table1's steps and
- * weights, an evaluate's levels, a concordance's bins, a correlate's weight of fourth moments. */
+/** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals and blocks, a table1's
+ * steps and weights, an evaluate's levels, a concordance's bins, a correlate's weight of fourth moments. */
 void query_plan(struct query *query, const struct query_public *known);
 
-/** Answers whether a question takes a column's numbers to lie smoothly over its public range: as a term of a regress without factor() or whole(). */
+/** Answers whether a question takes a column's numbers to lie smoothly over its public range: as a term of a regress without
+ * factor() or whole(). */
 bool query_takes_smoothly(const struct query *query, size_t column_index);
 
 /** Answers whether an evaluate's score is a risk: its public range is one of probabilities. */
@@ -270,8 +271,8 @@ struct query_regress {
 };
 void query_regress_design(struct query_regress *out, const struct query *query);
 
-/** The same, where columns that may have whole numbers alone do, though the question does not say so. Returns false where there is none,
- * and the design is the same. */
+/** The same, where columns that may have whole numbers alone do, though the question does not say so. Returns false where there
+ * is none, and the design is the same. */
 bool query_regress_design_whole(struct query_regress *out, const struct query *query);
 
 /** Tells what -1 .. 1 stands for in a regress's number: its own unit, or that of its logarithm or transform. */

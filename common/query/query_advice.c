@@ -171,7 +171,7 @@ static void add_noise(double *cell, const struct advice_cells *cells, double dev
     }
 }
 
-/* So many times the records, others. Of sums of values chance is small beside noise. */
+/* How many times the records, others. For sums of values chance is small beside noise. */
 static void draw_records(double *cell, const struct advice_cells *cells, double times,
                          uint64_t *state)
 {

@@ -34,7 +34,7 @@ struct advice {
  * ADVICE_FACTOR_MOST. */
 struct advice advice_search(const struct answering *answering, advice_does *does, const void *of);
 
-/** Returns what would do where so many times less noise would, or as many times the records. factor: NAN: none is known */
+/** Returns what would do where that many times less noise would, or as many times the records. factor: NAN: none is known */
 struct advice advice_of_noise(const struct answering *answering, double factor);
 
 enum { ADVICE_BYTES = 80 }; /* that its text needs */
@@ -58,8 +58,8 @@ struct advice_cells {
 typedef bool advice_given(const struct advice_cells *cells, const struct advised *advised,
                           const void *of);
 
-/** Answers whether it would be in five of six trials: of what was found, with the noise that it may have, and what is drawn then. The
- * draws hide nothing, so that a fixed seed serves: the same release always says the same. */
+/** Answers whether it would be in five of six trials: of what was found, with the noise that it may have, and what is drawn
+ * then. The draws hide nothing, so that a fixed seed serves: the same release always says the same. */
 bool advice_in_trials(const struct advice_cells *found, const struct advised *advised,
                       advice_given *given, const void *of);
 

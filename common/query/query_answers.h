@@ -35,27 +35,28 @@ void query_answer_name(struct query_answer *answer, const struct query *query, c
 /** Returns the variance of the noise on a cell of the released sum; unit: records^2. */
 double query_cell_variance(const struct query_run *run);
 
-/** Returns how many records a group needs by the noise alone, or a cross table's row; where there are none, all. NAN: no number is known. */
+/** Returns how many records a group needs by the noise alone, or a cross table's row; where there are none, all. NAN: no number
+ * is known. */
 double query_records_needed(const struct answering *answering);
 
 /** Appends to a note how many records would do by the noise alone; nothing where that is not known. */
 void query_say_enough(char *note, size_t bytes, const struct answering *answering);
 
-/** Writes a count and the noise's bar, both within what records there can be; where the bar is wider than all records there is none.
- * answer: its records are set */
+/** Writes a count and the noise's bar, both within what records there can be; where the bar is wider than all records there is
+ * none. answer: its records are set */
 void query_tell_count(struct query_answer *answer, const struct answering *answering, double value,
                       double noise);
 
 enum { AGREE_MAX = CROSSTAB_CELLS_MAX + 1 };
 
-/** Moves x (count) to the nearest numbers, by least squares, of which none is below 0 and that sum to total, at least 0. The truth is of
- * such numbers, so that these are never farther from it. */
+/** Moves x (count) to the nearest numbers, by least squares, of which none is below 0 and that sum to total, at least 0. The
+ * truth is of such numbers, so that these are never farther from it. */
 void query_agree(double *x, size_t count, double total);
 
 /** Tells a count that is given as another one, which agrees with others: within the interval, or its end. */
 void query_tell_agreed(struct query_answer *answer, double value);
 
-/** Appends to a test's note a category, or a group, that it is not of; behind the first that it is told of, to the list. column: its
+/** Appends to a test's note a category, or a group, that it is not of; after the first that it is told of, to the list. column: its
  * name; empty: none */
 void query_say_left_out(struct query_answer *answer, const char *column, const char *name);
 
@@ -79,7 +80,8 @@ bool crosstab_has_test(
 void crosstab_name_difference(char name[static QUERY_NAME_BYTES], const struct query *query);
 void crosstab_name_odds(char name[static QUERY_NAME_BYTES], const struct query *query);
 
-/** A survival's cells in records; and the names of a group's median, of its mean, and of what it has more than the first group's. */
+/** A survival's cells in records; and the names of a group's median, of its mean, and of what it has more than the first
+ * group's. */
 struct survival_cells survival_cells_of(double *cell, const struct answering *answering);
 void survival_name_median(char name[static QUERY_NAME_BYTES], const struct query *query,
                           size_t group);
@@ -114,7 +116,7 @@ struct table1 {
 };
 void table1_set_blocks(struct table1 *table);
 
-/** Of answers in a table: how many columns it has, the groups and all of them together; an answer's place and name; and its
+/** For answers in a table: how many columns it has, the groups and all of them together; an answer's place and name; and its
  * figures, with what would do where it is not given. */
 size_t table_columns(const struct query *query);
 const char *table_group(const struct query *query, size_t group);
@@ -131,7 +133,7 @@ void table_tell_advised(struct query_answer *answer, const struct answering *ans
 
 enum { TABLE_COLUMNS_MAX = SURVIVAL_GROUPS_MAX + 1 };
 
-/** Tells the sizes of all groups, and behind them of all, which agree. told: out, also where they are not given */
+/** Tells the sizes of all groups, and after them of all, which agree. told: out, also where they are not given */
 void table_tell_sizes(struct query_answer *answer, double told[static TABLE_COLUMNS_MAX],
                       const struct answering *answering, const struct table1_sizes *sizes);
 

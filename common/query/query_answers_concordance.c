@@ -21,7 +21,7 @@ struct refused {
     size_t group; /* the number of groups: of all */
 };
 
-/* So many of the rows of deaths, of censorings, or of those still there, as may be found again; 0: there may be nothing. */
+/* How many of the rows of deaths, of censorings, or of those still there, as may be found again; 0: there may be nothing. */
 static double found_again(const struct refused *refused, const struct advised *advised, size_t from,
                           size_t rows)
 {
@@ -88,7 +88,8 @@ static void tell_index(struct query_answer *answer, const struct answering *answ
     }
 }
 
-/* Of each group, and of all: the sizes with the records in no group make all records, and of no group more have the event than it has. */
+/* For each group, and of all: the sizes with the records in no group make all records, and of no group more have the event than
+ * it has. */
 static void agree(struct query_answer *answer, const struct concordance_cells *cells, double all)
 {
     const size_t groups = cells->groups;

@@ -29,7 +29,8 @@ static bool is_given(enum crosstab_figure figure, const struct crosstab_cells *c
     return false;
 }
 
-/* A category that may have no record, as the noise alone may show as many; or one of so few that noise may be why the test is of it. */
+/* A category that may have no record, as the noise alone may show as many; or one of so few that noise may be why the test is
+ * of it. */
 struct hidden {
     bool is;
     bool is_near;
@@ -64,7 +65,7 @@ static double sum_of_column(const struct crosstab_cells *cells, size_t column)
     return sum;
 }
 
-/* sum: of so many cells */
+/* sum: of how many cells */
 static struct hidden hidden_of(double sum, size_t summed, const struct crosstab_cells *cells,
                                double all)
 {
@@ -104,8 +105,8 @@ struct refused {
     struct hiddens hiddens;
 };
 
-/* In every other trial a hidden category has no record, in the others up to what it may have; one that is near has between the least and
- * what was found. at: in (0, 1) */
+/* In every other trial a hidden category has no record, in the others up to what it may have; one that is near has between the
+ * least and what was found. at: in (0, 1) */
 static double supposed(const struct hidden *hidden, size_t index, double at)
 {
     static const double golden = 0.6180339887498949; /* so that categories do not go together */
@@ -213,7 +214,7 @@ static void say_least(char why[static LACK_BYTES], char leave[static LACK_BYTES]
     }
 }
 
-/* Of a column of which one category has all there is no test, and nothing that would do. */
+/* If one category of a column has all records there is no test, and nothing that would do. */
 static bool say_one_category(struct query_answer *answer, const struct query *query,
                              const struct hiddens *hiddens)
 {
@@ -229,7 +230,7 @@ static bool say_one_category(struct query_answer *answer, const struct query *qu
     return true;
 }
 
-/* A share, a difference or an odds ratio of rows of which one has nobody: no more epsilon would do. */
+/* A share, a difference or an odds ratio of rows, one of them with nobody: no more epsilon would do. */
 static bool say_no_row(struct query_answer *answer, const struct answering *answering,
                        const struct refused *refused)
 {

@@ -65,7 +65,7 @@ struct telling {
     struct regress_fit fit;
     struct query_regress regress_whole; /* the other reading of the same cells, if there is one */
     struct regress_fit fit_whole;
-    struct regress_replay replay;         /* of every term, and the intercept behind them */
+    struct regress_replay replay;         /* of every term, and the intercept after them */
     double needed[REGRESS_TERMS_MAX + 1]; /* records by the noise alone, likewise; NAN: not asked */
     double weight[REGRESS_TERMS_MAX];     /* of the figure that is told */
 };
@@ -259,7 +259,7 @@ void regress_slope_of(struct regress_slope *out, const struct query *query,
     out->unit = outcome_unit(query) / half;
 }
 
-/* Of a coefficient that is given: which levels it is from, and which intervals of time tell nothing. */
+/* For a coefficient that is given: which levels it is from, and which intervals of time tell nothing. */
 static void say_what_it_is_of(struct query_answer *answer, size_t count,
                               const struct telling *telling, size_t index)
 {

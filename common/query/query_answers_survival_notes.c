@@ -1,5 +1,5 @@
-/* query_answers_survival_notes.c - why a survival's figure is not given, and what would do. A group without records is told before all
- * else: nothing that the others lack would do. */
+/* query_answers_survival_notes.c - why a survival's figure is not given, and what would do. A group without records is told
+ * before all else: nothing that the others lack would do. */
 
 #include "base/bytes.h"
 #include "base/decimal.h"
@@ -47,7 +47,7 @@ static bool has_no_deaths(const struct survival_cells *cells, size_t group)
     return deaths < fmax(deviations * sqrt(cells->variance * (double)half), 1);
 }
 
-/* Whether nearly all of a group end in one interval, be it with an event or not: times that are alike have no curve. */
+/* Whether nearly all of a group end in one interval, with an event or without: times that are alike have no curve. */
 static bool say_alike(char *note, size_t bytes, const struct answering *answering,
                       const struct survival_cells *cells, size_t group)
 {
@@ -139,7 +139,7 @@ static size_t first_without(const struct survival_cells *cells, const bool *of)
     return last;
 }
 
-/* Groups of which one is refused. */
+/* Groups, one of which is refused. */
 struct refused {
     const struct survival_cells *cells;
     const bool *of;

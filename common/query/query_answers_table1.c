@@ -25,7 +25,7 @@ static struct table1_figure upper_of(const struct table1_column *column)
     return table1_quantile(column, 0.75);
 }
 
-/* Of a number, before the missing ones. */
+/* For a number, before the missing ones. */
 static const struct {
     const char *name;
     table1_figure_of *of;
@@ -105,7 +105,7 @@ void table_tell_advised(struct query_answer *answer, const struct answering *ans
     const double n = (double)answering->run->record_count;
     const bool is_count = strcmp(unit, "records") == 0;
     answer->records = n;
-    /* Of exact records, which a simulator asks, what least squares leave of a cell without any. */
+    /* For exact records, which a simulator asks, what least squares leave of a cell without any. */
     answer->value = fabs(figure->estimate.value) < 1e-9 ? 0 : figure->estimate.value;
     answer->error = figure->estimate.noise;
     answer->low = figure->noise_low;

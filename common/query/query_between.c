@@ -242,8 +242,8 @@ static enum status find_hidden(bool *is_hidden, const struct between_site *site,
     return status;
 }
 
-/* How many times less noise a sum of cells would have, with so many times the epsilon: the question is planned anew, and more steps,
- * levels or intervals have more noise together. */
+/* How many times less noise a sum of cells would have, with that many times the epsilon: the question is planned anew, and more
+ * steps, levels or intervals have more noise together. */
 static double quieter(const struct joining *joining, double epsilon)
 {
     const struct query *query = joining->query;
@@ -269,8 +269,9 @@ static double printed(double factor)
     return factor > ADVICE_FACTOR_MOST ? NAN : ceil(factor * unit - 1e-6) / unit;
 }
 
-/* With how much more epsilon the released cells would give all sites an effect: joined again, until they do. What is told is a bit more,
- * as the cells are themselves by chance what they are. Regressions and curves take long, so that they are tried for few sites. */
+/* With how much more epsilon the released cells would give all sites an effect: joined again, until they do. What is told is a
+ * bit more, as the cells are themselves by chance what they are. Regressions and curves take long, so that they are tried for
+ * few sites. */
 static enum status find_factors(struct query_effect *effect, size_t effects, const bool *is_hidden,
                                 const struct joining *joining)
 {

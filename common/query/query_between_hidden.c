@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A sum of so many cells that is no more than its noise may be that of none: 2.5 % of those are larger. */
+/* A sum of that many cells that is no more than its noise may be that of none: 2.5 % of those are larger. */
 static bool is_drowned(double sum, size_t cells, double variance)
 {
     return sum <= ESTIMATE_Z * sqrt((double)cells * variance);
@@ -25,7 +25,7 @@ static bool hides_in_table(const double cell[4], double variance)
     return out;
 }
 
-/* Of a mean and a median its group; of what a group has more, and of the hazard ratio, the first one too. */
+/* For a mean and a median its group; of what a group has more, and of the hazard ratio, the first one too. */
 static bool hides_in_curve(const struct survival_cells *curve, size_t effect)
 {
     const size_t groups = curve->groups;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of each group the mean; of each but the first what it has more, and the hazards' ratio; of each the median. */
+/* For each group the mean; of each but the first what it has more, and the hazards' ratio; of each the median. */
 size_t survival_effects(const struct query *query)
 {
     return 4 * query_groups(query) - 2;
@@ -32,7 +32,7 @@ static void name_hazard(char name[static QUERY_NAME_BYTES], const struct query *
     query_part_name(name, query, part);
 }
 
-/* Sites of whom many die have few left at the end, and are refused more often: those that are given are not like all. Where ten
+/* Sites where many die have few left at the end, and are refused more often: those that are given are not like all. Where ten
  * sites of 1,000 records differ, at epsilon 0.45, the interval of the mean over sites holds in 0.92 (docs/STUDY.md). */
 static void say_unjoined(struct query_effect *effect)
 {

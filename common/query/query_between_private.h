@@ -28,7 +28,7 @@ void joining_withhold(struct between *all);
 MUST_USE enum status joining_hides(bool *out, const struct joining *joining, size_t effect,
                                    size_t site);
 
-/* Of each kind: how many effects it has; and they, zeroed before, with `count` sites each in site. Fail with STATUS_NO_MEMORY. */
+/* For each kind: how many effects it has; and they, zeroed before, with `count` sites each in site. Fail with STATUS_NO_MEMORY. */
 size_t survival_effects(const struct query *query);
 enum status join_survival(struct query_effect *effect, struct between_site *site,
                           const struct joining *joining);

@@ -9,7 +9,7 @@ enum { BINS_DEFAULT = 8 }; /* before query_plan */
 static const struct query_number bins = {"bins", CONCORDANCE_BINS_MIN, CONCORDANCE_BINS_MAX, 2,
                                          "bins are 4, 6, 8, 10 or 12"};
 
-/* The edges of time, each a bin's end, and behind them those between the bins of the score. */
+/* The edges of time, each a bin's end, and after them those between the bins of the score. */
 static void set_bins(struct query *query, size_t count)
 {
     const struct column *score = &query->variable[0].column;
@@ -99,8 +99,8 @@ static void place_score(uint64_t *bin, const struct query_asked *asked)
     }
 }
 
-/* Every cell is gone through, whatever the record is. Its time is in one row at most, and its score in one bin: what is added to all
- * cells together is one. */
+/* Every cell is gone through, whatever the record is. Its time is in one row at most, and its score in one bin: what is added
+ * to all cells together is one. */
 void query_add_concordance(int64_t *sum, const struct query_asked *asked)
 {
     const struct query *query = asked->query;

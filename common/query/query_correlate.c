@@ -158,7 +158,7 @@ static enum status read_columns(struct reading *reading)
     return status;
 }
 
-/* 8 parts: texts of before may say so, and are read by whoever reads an old journal. */
+/* 8 parts: earlier texts may say so, and reading an old journal reads them. */
 static enum status read_parts(struct reading *reading)
 {
     struct reader *reader = &reading->reader;

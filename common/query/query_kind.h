@@ -24,7 +24,7 @@ struct query_asked {
 struct query_kind_row {
     const char *word; /* that the text begins with; of two kinds with one word the first reads */
 
-    /** Reads the text behind the colon. Fails with STATUS_INVALID. */
+    /** Reads the text after the colon. Fails with STATUS_INVALID. */
     enum status (*read)(struct reading *reading);
 
     /** As query_add; even. */
@@ -90,12 +90,12 @@ struct query_number {
     const char *remedy; /* NULL: a whole number from the least to the most */
 };
 
-/** Reads `8 intervals`, behind the word in. Fails with STATUS_INVALID. */
+/** Reads `8 intervals`, after the word in. Fails with STATUS_INVALID. */
 MUST_USE enum status query_read_number(size_t *out, struct reading *reading,
                                        const struct query_number *asked);
 
-/** What is counted: a column of two categories or classes, of which the second or the positive one is meant; or a predicate. And behind
- * the word event. */
+/** What is counted: a column of two categories or classes, of which the second or the positive one is meant; or a predicate.
+ * And behind the word event. */
 enum status query_read_event(struct reading *reading);
 enum status query_read_word_event(struct reading *reading);
 
@@ -112,8 +112,8 @@ double query_even_edge(const struct column *column, size_t k, size_t levels);
 /** Returns how many whole numbers a column's public range has; 0: it has more than REGRESS_ATOMS_MAX, or no number. */
 size_t query_whole_numbers(const struct column *column);
 
-/** Answers whether a column may have whole numbers alone, and so few that it is not as good as smooth: its public range goes from one,
- * or a half, on, and has 2 to REGRESS_ATOMS_MAX of them. */
+/** Answers whether a column may have whole numbers alone, and so few that it is not as good as smooth: its public range goes
+ * from one, or a half, on, and has 2 to REGRESS_ATOMS_MAX of them. */
 bool query_may_be_whole(const struct column *column);
 
 /** Makes a term's column one of the whole numbers in its public range, as categories; or as the values of a number. Fails with
@@ -129,7 +129,7 @@ void query_set_whole_levels(struct query_variable *variable, size_t levels);
 /** Sets the values that a variable of whole numbers takes. */
 void query_set_atoms(struct regress_predictor *out, const struct query_variable *variable);
 
-/** How much of `part` a number leaves to each step (levels, rising), and to `missing` behind them: to the two around it, so that
+/** How much of `part` a number leaves to each step (levels, rising), and to `missing` after them: to the two around it, so that
  * their mean is the number. Even. */
 void query_split_number(uint64_t *out, const double *step, size_t levels, uint64_t part,
                         double cell);
@@ -140,7 +140,7 @@ void query_set_score_edge(struct query *query, size_t i, double edge);
 /** Returns the record's score, to be compared with these keys. Even. */
 double query_score_of(const struct query_asked *asked, size_t column_index);
 
-/** What stands behind `by`: a column of SURVIVAL_GROUPS_MAX categories at most, or a predicate. */
+/** What stands after `by`: a column of SURVIVAL_GROUPS_MAX categories at most, or a predicate. */
 enum status query_read_groups(struct reading *reading);
 
 /** The same of a question about an event, and its time where it has one: refused where the groups are made of these. */
@@ -149,7 +149,8 @@ enum status query_read_groups_of_event(struct reading *reading, bool has_time);
 /** Any column, made from the label if it is that. Fails with STATUS_INVALID. */
 enum status query_read_any(struct column *column, size_t *index, struct reading *reading);
 
-/** Counts the variable that was read last, unless it was read before: then `again` is said of its place. Fails with STATUS_INVALID. */
+/** Counts the variable that was read last, unless it was read before: then `again` is said of its place. Fails with
+ * STATUS_INVALID. */
 MUST_USE enum status query_take_variable(struct query *query, const struct reader *at_column,
                                          const char *again);
 

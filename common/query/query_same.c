@@ -20,13 +20,13 @@ enum {
     WORK_OF_TRIAL = 1024 /* beside its rows */
 };
 
-/* Of so many rows, where a row adds to so many cells. */
+/* Of that many rows, where a row adds to that many cells. */
 static uint64_t work_of(uint64_t rows, size_t cells)
 {
     return rows * (cells + WORK_OF_ROW);
 }
 
-/* Whether so much may still be done, and there is something to do. */
+/* Whether this much may still be done, and there is something to do. */
 static bool has_work(uint64_t work, uint64_t rows, size_t cells)
 {
     return rows > 0 && rows <= work / (cells + WORK_OF_ROW);
@@ -47,7 +47,7 @@ static uint64_t print_of_edges(const struct query_variable *variable)
     return print;
 }
 
-/* Of a logistic regress `death` and `death == 1` may be the same: what decides is what records add. */
+/* For a logistic regress `death` and `death == 1` may be the same: what decides is what records add. */
 static uint64_t print_of_words(const struct query *query)
 {
     const bool has_column = query->kind != QUERY_REGRESS || query->family != REGRESS_LOGISTIC;
@@ -222,7 +222,7 @@ static enum status try_all(enum tried *out, const struct query *a, const struct 
     return status;
 }
 
-/* Of a question whose records are in one cell at most: returns which it is, of the first `cells`; else `cells`. */
+/* For a question whose records are in one cell at most: returns which it is, of the first `cells`; else `cells`. */
 static size_t place_of(const struct sums *sums, size_t cells)
 {
     size_t place = 0;

@@ -181,7 +181,7 @@ enum status query_read_table1(struct reading *reading)
     return query_read_where(reading);
 }
 
-/* How much of `part` a number leaves to each step, and to `missing` behind them. It passes every step below it with all of
+/* How much of `part` a number leaves to each step, and to `missing` after them. It passes every step below it with all of
  * the part, and the one above it with as much as its place between the two says. */
 void query_split_number(uint64_t *out, const double *step, size_t levels, uint64_t part,
                         double cell)

@@ -93,7 +93,7 @@ struct result_answer {
     char group[RESULT_TEXT_BYTES];
 };
 
-/* A point of a curve that a question asks for. Points of a curve stand one behind the other. */
+/* A point of a curve that a question asks for. Points of a curve stand one after another. */
 struct result_point {
     uint32_t round;
     char question[RESULT_TEXT_BYTES];
@@ -137,7 +137,7 @@ struct result_effect {
     double factor; /* likewise, times the epsilon */
 };
 
-/* The same effect at one site: its own noisy answer. Sites of an effect stand one behind the other. */
+/* The same effect at one site: its own noisy answer. Sites of an effect stand one after another. */
 struct result_site {
     uint32_t round;
     char effect[RESULT_TEXT_BYTES];
@@ -242,14 +242,15 @@ struct result {
 /** Starts a result: nothing known, nothing chosen, not private. */
 void result_init(struct result *result);
 
-/** Makes room for so many items of a list, by its key in result.json, each unknown; experts get models of feature_count
+/** Makes room for that many items of a list, by its key in result.json, each unknown; experts get models of feature_count
  * weights. To be called once for a list, after result_init. Fails with STATUS_NO_MEMORY or, over a limit above,
  * STATUS_INVALID. */
 MUST_USE enum status result_reserve(struct result *result, const char *list, size_t count);
 
 enum { RESULT_ENOUGH_BYTES = 160 };
 
-/** Writes what would give a site that is left out an answer: how many times the epsilon, or how many records; empty where neither is known. */
+/** Writes what would give a site that is left out an answer: how many times the epsilon, or how many records; empty where
+ * neither is known. */
 void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct result_effect *effect,
                        const struct result_site *site);
 

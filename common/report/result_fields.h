@@ -27,9 +27,9 @@ enum field_kind {
 enum field_format {
     FORMAT_TEXT,
     FORMAT_COUNT,      /* a whole number */
-    FORMAT_FIXED,      /* so many decimals */
-    FORMAT_PERCENT,    /* a share, in percent with so many decimals */
-    FORMAT_SIGNIFICANT /* so many significant digits */
+    FORMAT_FIXED,      /* with a number of decimals */
+    FORMAT_PERCENT,    /* a share, in percent with a number of decimals */
+    FORMAT_SIGNIFICANT /* with a number of significant digits */
 };
 
 /* How a place shows a figure; not there without a label. */
@@ -43,7 +43,7 @@ struct field_shown {
 struct field {
     const char *key; /* NULL ends a table */
     enum field_kind kind;
-    bool is_later; /* files of before do not have it */
+    bool is_later; /* earlier files do not have it */
     size_t offset;
     size_t size;
     uint64_t max;
@@ -67,7 +67,7 @@ extern const struct field result_forecast_fields[];
 extern const struct field result_agent_fields[];
 extern const struct field result_error_fields[];
 
-/** Makes room for so many items of a list, each unknown; frees the room that was there, which holds none.
+/** Makes room for that many items of a list, each unknown; frees the room that was there, which holds none.
  * Fails with STATUS_NO_MEMORY, or STATUS_INVALID over the list's limit. */
 MUST_USE enum status result_make_room(struct result *result, const struct field *list,
                                       size_t count);

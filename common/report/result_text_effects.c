@@ -24,7 +24,7 @@ static void put_row(FILE *out, const struct layout *layout, const char *const ce
     (void)fputs(layout->close, out);
 }
 
-/* So many significant digits. */
+/* With that many significant digits. */
 static void write_number(char text[static CELL_BYTES], int digits, double value)
 {
     text[0] = '\0';

@@ -21,7 +21,7 @@ struct private_vector {
     struct round_groups
         groups; /* and which of them: what the gate places the numbers by, after the noise */
     uint32_t group;
-    bool away;   /* it is the others' turn: nothing of it is looked at */
+    bool away;   /* it is the other sites' turn: no number of it is looked at */
     int64_t low; /* public bounds of every value; the gate clips to them */
     int64_t high;
     uint64_t sensitivity; /* of job/round.h: replace-one, grid units, from public numbers alone */

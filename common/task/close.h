@@ -91,7 +91,7 @@ const struct task_close *task_close(const struct job *job, const struct stage *s
 MUST_USE enum status closing_tell_plays(struct outcome_round *round, const struct outcome *outcome,
                                         const struct job *job, const struct record *record);
 
-/** Adds words to what the history says of a round, behind `between` where something stands already. Fails
+/** Adds words to what the history says of a round, after `between` where something stands already. Fails
  * with STATUS_NO_MEMORY. */
 MUST_USE enum status closing_note(struct outcome_round *round, const char *between,
                                   const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -21,10 +21,10 @@
 
 enum { OUTCOME_NAME_BYTES = 128 };
 
-/* How much of what is past an outcome keeps. */
+/* How much of the past an outcome keeps. */
 enum outcome_history {
     OUTCOME_FORGETS, /* nothing */
-    OUTCOME_SHOWS, /* some rounds of all, evenly spread, and the latest: for who looks while a job runs. No agents, and of a
+    OUTCOME_SHOWS, /* some rounds of all, evenly spread, and the latest: for a reader while a job runs. No agents, and of a
                       round what a losses stage released, or nothing; and the first answers of the latest predict round */
     OUTCOME_KEEPS  /* all */
 };
@@ -40,8 +40,9 @@ struct outcome_expert {
     char name[OUTCOME_NAME_BYTES]; /* "average, lambda 0.003, threshold +0.25" */
     double lambda;
     double weight;  /* before it is judged: 1, an agent's own model's as the job says */
-    uint32_t round; /* that made it known, or before which the job that writes it did */
-    uint32_t draws; /* so many answers' noise is in its weights, as a mean; 0: otherwise, or none */
+    uint32_t round; /* the round that made it, or before which one that the job writes joined */
+    uint32_t
+        draws; /* how many answers' noise is in its weights, as a mean; 0: otherwise, or none */
     bool is_written; /* by the job itself: its weights hold no noise */
 };
 
@@ -92,9 +93,8 @@ struct outcome_agent {
 struct outcome {
     enum outcome_history history;
     bool begun; /* the job's own record is there */
-    bool
-        trees; /* artifacts have the digests of their trees; else, in a job of before, their SHA-256 */
-    enum job_age age; /* of what has begun it */
+    bool trees; /* artifacts have digests of trees; else, in a job of an earlier version, SHA-256 */
+    enum job_age age; /* of the program that has begun it */
     struct job_name job_name;
     uint32_t rounds_closed;
     bool finished;
@@ -111,7 +111,7 @@ struct outcome {
     /* of the stage under way or just ended */
     double *state; /* what its next round starts from; owned */
     uint8_t *
-        shown; /* of that what agents see, where it is another thing than its beginning: in 4 bytes a number; owned */
+        shown; /* what agents see of it, in 4 bytes a number, where that is not its beginning; owned */
     double **offered; /* during outcome_add_own: the record's rows, which it may keep */
     struct peer *
         took; /* (took_count) by name: who took part in the last round, where sites share the next one out; owned */
@@ -130,13 +130,13 @@ struct outcome {
     struct rwm rwm; /* of the losses stage under way or just ended; count 0 without one */
     struct regret regret;
     uint64_t
-        segment_rounds;  /* since the play last started anew: all of the stage's, but where the job
-                                does not know how many there will be */
+        segment_rounds;  /* since the play last started anew; all of the stage's where their number
+                                is known beforehand */
     double variance_sum; /* of the noise on their mean losses, a term per round */
     struct regret_bound before; /* of the segments before, times their rounds */
 
     /* the history, as far as it is kept */
-    uint32_t stride;             /* of the rounds that are shown: each such one */
+    uint32_t stride;             /* every stride-th round is shown */
     struct outcome_round *round; /* (round_count), owned */
     size_t round_count;
     struct outcome_agent *agent; /* (agent_count) sorted by name, owned */
@@ -146,7 +146,7 @@ struct outcome {
 /** Starts empty. The job is borrowed by each call, not kept. */
 void outcome_init(struct outcome *outcome, const struct job *job, enum outcome_history history);
 
-/* Of a site in a round that sites share out, by the round before. */
+/* For a site in a round that sites share out, by the round before. */
 enum outcome_turn {
     OUTCOME_TURN_NOW,  /* it was away: *place is its own among these, by name */
     OUTCOME_TURN_OVER, /* it took part, and has looked where sites look by turns: *place is its own among all who took part */
@@ -174,26 +174,28 @@ void outcome_free(struct outcome *outcome);
 double outcome_regret_average(const struct outcome *outcome);
 struct regret_bound outcome_regret_bound(const struct outcome *outcome);
 
-/** For the strategies: sets the stage's state, which is not the one that it has, of which agents see the first `seen` numbers, in 4 bytes each where the
- * stage says so (fails with STATUS_NO_MEMORY); forgets the experts' weights of the stage before, or of the
- * segment before, whose regret bound is kept; appends experts (rows, w) of
- * prior weight 1 and returns the first one, for its name (fails with STATUS_CORRUPT where the blob is
- * not that long, STATUS_NO_MEMORY). */
+/* For the strategies. */
+
+/** Sets the stage's state: another array than the one that it has. Agents see the first `seen` numbers of it, in 4 bytes each
+ * where the stage says so. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status outcome_set_state(struct outcome *outcome, const struct stage *stage,
                                        const double *state, size_t count, size_t seen);
 /** Returns what agents see of it: the bytes of state_artifact. */
 struct slice outcome_shown(const struct outcome *outcome);
 /** The round is closed: nobody needs what agents see of the state any more, where it is another thing than the state. */
 void outcome_forget_shown(struct outcome *outcome);
+/** Forget the experts' weights of the stage before, or of the segment before, whose regret bound is kept. */
 void outcome_forget_stage(struct outcome *outcome);
 void outcome_end_segment(struct outcome *outcome);
+/** Appends experts (rows, w) of prior weight 1 and returns the first one, for its name. Fails with STATUS_CORRUPT where the blob
+ * is not that long, STATUS_NO_MEMORY. */
 MUST_USE enum status outcome_add_experts(struct outcome_expert **added, struct outcome *outcome,
                                          size_t rows, struct slice blob);
 
 /** Returns the epsilon spent by an agent that has answered the first `rounds` rounds of the job. */
 uint64_t outcome_epsilon_micro(const struct job *job, uint32_t rounds);
 
-/* What an outcome keeps of what is past: for who reads the result, or looks while a job runs. */
+/* What an outcome keeps of the past: for readers of the result, also while a job runs. */
 
 /** Adds a closed round, which the outcome's other parts know of. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status history_add_round(struct outcome *outcome, const struct job *job,

@@ -41,7 +41,7 @@ static void make_room_for_shown(struct outcome *outcome)
     }
 }
 
-/* Who looks sees the first answers of the latest round that has any: the ones before are let go. */
+/* A reader sees the first answers of the latest round that has any: the ones before are let go. */
 static void keep_latest_answers(struct outcome *outcome)
 {
     struct outcome_round *latest = &outcome->round[outcome->round_count - 1];

@@ -23,19 +23,18 @@ enum task_shared {
 };
 
 struct task_text {
-    unsigned
-        strategies;  /* bits by enum strategy; the lowest one is what a stage has that names none */
-    unsigned units;  /* bits by enum job_unit */
-    unsigned reads;  /* bits by enum task_shared: keys that several tasks read */
-    unsigned needs;  /* of these: it cannot do without */
-    bool keeps_raw;  /* it asks about columns as they stand in the table */
-    bool takes_rest; /* without a share it takes what the other stages' shares leave */
+    unsigned strategies; /* bits by enum strategy; the lowest one is the default */
+    unsigned units;      /* bits by enum job_unit */
+    unsigned reads;      /* bits by enum task_shared: keys that several tasks read */
+    unsigned needs;      /* of these, those that are required */
+    bool keeps_raw;      /* it asks about columns as they stand in the table */
+    bool takes_rest;     /* without a share it takes what the other stages' shares leave */
     uint64_t records_most_default; /* cohort.records_most where the job says none; 0: none */
-    const char
-        *sums_remedy; /* where its noise or sums are too large for a grid that nobody chooses */
+    const char *
+        sums_remedy; /* what to do where its noise or sums are too large for a grid that no key sets */
 
     /* The keys that it alone reads, and the struct that they fill; REQUIRED holds for its stages. A DOC
-     * is what the message about a missing key says behind "is missing: add ". NULL: none. */
+     * is what the message about a missing key says after "is missing: add ". NULL: none. */
     const struct config_key *own;
     size_t own_bytes;
 
@@ -43,7 +42,7 @@ struct task_text {
     size_t stage_bytes;
     void (*free_stage)(void *own); /* frees what it owns; NULL: nothing */
 
-    /** Returns the strategy that takes another's place where answers are exact, or are not; NULL: all do for both. */
+    /** Returns the strategy that replaces `strategy` where answers are exact, or are not; NULL: each serves for both. */
     enum strategy (*strategy_where)(enum strategy strategy, bool exact_answers);
 
     /** Returns the map of a stage whose text has none, before any stage is built; NULL: none. */
@@ -136,7 +135,7 @@ struct task_bounds {
     size_t (*experts)(const struct stage *stage, size_t agent_count);
     size_t (*experts_at_end)(const struct stage *stage);
 
-    /** How many of the stage's experts are another one of it changed, with the prior weight task_doubt; NULL: none. */
+    /** How many of the stage's experts are changed copies of another one, with the prior weight task_doubt; NULL: none. */
     size_t (*experts_changed)(const struct stage *stage);
 
     size_t (*answer_count)(const struct round_asked *asked);
@@ -172,8 +171,8 @@ const struct task_bounds *task_bounds(enum task task);
  * agents' own. */
 size_t task_experts_of_fit(const struct stage *stage, size_t agent_count);
 
-/** Returns the prior weight of an expert that is another one of the stage `maker` changed, 0 .. 1: by the noise on the losses
- * of the later stage that judges them (doubt.c). 1 where none does, or where one draws from exact losses. */
+/** Returns the prior weight, 0 .. 1, of an expert that is a changed copy of another one of the stage `maker`: by the noise on
+ * the losses of the later stage that judges them (doubt.c). 1 where none does, or where one draws from exact losses. */
 double task_doubt(const struct job *job, const struct stage *maker);
 
 /* As many as a batch may have. */
@@ -190,7 +189,7 @@ MUST_USE enum status terms_noise(struct query_noise *noise, const struct terms_s
 MUST_USE enum status terms_deviation(double *steps, const struct terms_setting *setting,
                                      uint32_t within, struct why *why);
 
-/** Adds a line of which nothing is known yet. Returns NULL without memory. */
+/** Adds a line about which nothing is known yet. Returns NULL without memory. */
 struct terms_line *terms_add_line(struct terms *terms);
 
 /** Adds it, and tells the deviation of the noise as terms_deviation does. line: NULL on failure. Fails likewise, or with
@@ -236,12 +235,12 @@ MUST_USE enum status stage_take_gaussian(const struct drafting *drafting, size_t
 #define STAGE_SHARE_TOO_SMALL                                                                      \
     "leaves an answer less than a millionth of epsilon: raise it, or list fewer lambdas"
 
-/* What closing a round may take of the coordinator, which does nothing else meanwhile: some ten
+/* The most that closing a round may take of the thread that does it: some ten
  * seconds. */
 enum { STAGE_FLOPS_MAX_LOG2 = 36 };
 
-/** Returns whether a stage that asks questions says something of sites: that it tells each one's own answer by its name, or that
- * the job's trust does not let it; in the note. */
+/** Returns whether a stage that asks questions has a note about sites, and writes it: that each site's own answer is told by its
+ * name, or that the job's trust does not allow it. */
 bool stage_has_site_note(const struct job *job, const struct stage *stage, struct why *note);
 
 /* draft.h's refusals, for one stage. */

@@ -1,6 +1,6 @@
 /* A lower bound on epsilon from samples. If a pair of neighbours is (epsilon, delta)-close, then
  * P(E|x) <= e^epsilon P(E|x') + delta for EVERY event E and both ways, so each event proves epsilon
- * >= ln((P(E|x) - delta) / P(E|x')). Of 2 * AUDIT_EVENTS probabilities each gets a one-sided bound
+ * >= ln((P(E|x) - delta) / P(E|x')). Each of the 2 * AUDIT_EVENTS probabilities gets a one-sided bound
  * that is wrong with probability miss / (2 * AUDIT_EVENTS); when all hold, so does the largest of
  * the events' bounds. The events come from samples that are independent of those that judge, hence
  * choosing them costs nothing of the confidence.

@@ -1,8 +1,8 @@
 /* The front of the accountants. Every one of them gives an upper bound that holds, so the least one
  * holds too. The lower bound needs a pair of neighbours that truly is that bad: where the accountant's
  * model of an event is a pair that the event allows, the accountant's own lower end serves; an event
- * of which that cannot be said is replaced by one that it can do no better than, or left out (who
- * sees less learns no more).
+ * for which that does not hold is replaced by one that dominates it, or left out (an
+ * observer who sees less learns no more).
  *
  * - A draw of bounded range epsilon can be randomised response with epsilon/2: its losses are
  *   +-epsilon/2, and the exponential mechanism between two outcomes whose scores trade places is
@@ -76,8 +76,8 @@ static bool certain(struct privacy_event *out, const struct privacy_event *event
     return true;
 }
 
-/* Whether randomised response is not only a bound on the event but the event: one of which nothing
- * but epsilon is known, and discrete Laplace noise under a shift by one. */
+/* Whether randomised response is not only a bound on the event but the event: one with nothing
+ * known but epsilon, and discrete Laplace noise under a shift by one. */
 static bool is_response(const struct privacy_event *event)
 {
     return event->count == 0 ||

@@ -20,7 +20,7 @@ enum accountant {
 enum { ACCOUNTANT_COUNT = ACCOUNTANT_PLD + 1 };
 
 /* Each accountant's upper bound (NAN where it does not cover some event, INFINITY where it has none),
- * the least of them, who gave it, and a lower bound on the truth: low <= truth <= high = bound[best];
+ * the least of them, the accountant that gave it, and a lower bound on the truth: low <= truth <= high = bound[best];
  * best says nothing where high is INFINITY. PLD is not asked about lists of 10^6 nats and more. */
 struct account {
     double bound[ACCOUNTANT_COUNT];

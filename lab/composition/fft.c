@@ -37,7 +37,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* A chunk has at most so many values: 128 KiB of them and a little of the table. */
+/* A chunk has at most this many values: 128 KiB of them and a little of the table. */
 enum { CHUNK = 1 << 13 };
 
 struct fft {

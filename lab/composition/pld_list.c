@@ -68,7 +68,7 @@ static struct pld_part part_of(const struct privacy_event *event)
     return part;
 }
 
-/* Losses that would overflow: what costs so much has no use for a tight bound. */
+/* Losses that would overflow: what costs that much has no use for a tight bound. */
 static bool is_extreme(const struct pld_part *part)
 {
     bool discrete =

@@ -20,7 +20,7 @@
 #define CHEAP         2 /* a fourth of the largest transform */
 #define HALVINGS_MAX  6
 #define COARSE_CELLS  256
-#define LATTICE_CELLS 0x1p17 /* a lattice of its own is worth so many */
+#define LATTICE_CELLS 0x1p17 /* a lattice of its own is worth this many */
 #define GOLDEN        0.61803398874989484820
 #define TILT_STEPS    26 /* of the golden section: ln tilt to within 2e-4 of the coarse optimum */
 #define SIGMAS        18 /* the width of a window, first guess */

@@ -323,7 +323,7 @@ static enum status allocate(struct pld_run *run, const struct pld_part *part)
     run->count = cells > 1 ? (size_t)cells + 1 : 2;
     if (run->grid.offset + (double)(run->count - 1) * run->grid.step < largest &&
         !pld_run_is_on_grid(part)) {
-        run->count++; /* a loss of next to nothing, above a grid point, is one nonetheless */
+        run->count++; /* a tiny loss above a grid point is a loss nonetheless */
     }
     run->log_mass = calloc(run->count, sizeof run->log_mass[0]);
     run->spread = calloc(run->count, sizeof run->spread[0]);
@@ -373,7 +373,7 @@ static enum status init(struct pld_run *run, const struct pld_part *part, struct
         run->log_mass[i] = log(run->log_mass[i]);
     }
     if (missing > 4 * run->error + (double)run->count * DBL_EPSILON + 1e-12) {
-        run->infinite += missing; /* no rounding takes so much: never to be a bound too low */
+        run->infinite += missing; /* no rounding takes this much: never to be a bound too low */
     }
     run->error += part->slack;
     run->slip += 2.01 * part->slack;

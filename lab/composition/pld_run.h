@@ -59,9 +59,9 @@ struct pld_run {
     double *log_mass; /* (count) */
     double *spread;   /* (count) the variance that the grid added, per mass */
     double infinite;  /* mass cut off, as if its loss were infinite */
-    double slip;     /* losses can be larger than the grid says by so much (rounding), or smaller */
-    double error;    /* masses are off by at most this factor */
-    double drift;    /* the mean that the grid added, at most */
+    double slip;  /* losses can be larger than the grid says by this much (rounding), or smaller */
+    double error; /* masses are off by at most this factor */
+    double drift; /* the mean that the grid added, at most */
     double variance; /* the mean square of what the grid added, at most */
     double reach;    /* the most that it can have added to a loss */
     double bend;     /* (e^step - 1)^2/2 */

@@ -1,7 +1,6 @@
-/* study.h - the studies that `hedgerow study` runs: each shows by seeded simulation, or by exact
- * figures, what the papers' theorems promise and what their corrections are good for. They stand
- * among the tests because they hold a seeded generator, take exact sums and draw without a gate:
- * nothing that is installed may. */
+/* study.h - the studies that `hedgerow study` runs. Each shows, by seeded simulation or by exact figures, what a theorem of
+ * the papers promises, or what a correction to the papers changes. They are a program of their own that is never installed,
+ * because they hold a seeded generator, take exact sums and draw without a gate. */
 
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
@@ -28,7 +27,7 @@ struct study_request {
 void study_progress(const struct study_request *request, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What each of them shows stands in docs/STUDY.md.
+/* docs/STUDY.md says what each of them shows.
  *
  * study  out  zeroed by the caller: gets title, claims, charts and table
  *

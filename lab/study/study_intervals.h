@@ -20,7 +20,7 @@ struct intervals_setting {
     double epsilon;
     unsigned draws; /* local trust and distributed: 5; central: 1 */
     unsigned
-        shares; /* distributed: each draw is a share, so many of which are one whole noise; else 0 */
+        shares; /* distributed: each draw is a share; this many of them are one whole noise; else 0 */
     bool is_gaussian; /* with a delta of 1e-5; else Laplace */
     size_t variant;   /* which study of its kind */
     size_t sites;     /* of a study between sites; there site_records 0: of unequal size. 1: one of
@@ -49,8 +49,8 @@ uint64_t intervals_records(const struct intervals_setting *setting);
 size_t intervals_trust(const struct intervals_setting *setting);
 const char *intervals_trust_name(size_t trust);
 
-/** Writes one of the sizes, epsilons, trusts and kinds of noise, in this order from the slowest but for the noise: Laplace first. Returns
- * false behind the last that is asked for. */
+/** Writes one of the sizes, epsilons, trusts and kinds of noise, in this order from the slowest but for the noise: Laplace
+ * first. Returns false after the last that is asked for. */
 bool intervals_setting_at(struct intervals_setting *out, const struct study_request *request,
                           size_t at);
 
@@ -109,17 +109,17 @@ void intervals_source_put(struct intervals_source *source, double chance, size_t
 MUST_USE enum status intervals_source_ready(struct intervals_source *source);
 void intervals_source_free(struct intervals_source *source);
 
-/** Adds so many records to the cells. */
+/** Adds that many records to the cells. */
 void intervals_source_draw(double *cell, const struct intervals_source *source, uint64_t records,
                            struct seeded_random *seeded);
 
-/** Adds what so many records are on average. */
+/** Adds what that many records are on average. */
 void intervals_source_expect(double *cell, const struct intervals_source *source, double records);
 
 /* A setting's studies: what their records are drawn from, and the noise on their cells. Not to be copied. */
 struct intervals_studies {
     uint64_t records;
-    struct intervals_source source; /* the caller makes it, behind init */
+    struct intervals_source source; /* the caller makes it, after init */
     struct intervals_noise noise;
     struct seeded_random seeded;
     struct random random;
@@ -211,9 +211,9 @@ struct intervals_told {
 /** Makes it one of which nothing is taken. */
 void intervals_told_clear(struct intervals_told *told);
 
-/* Each writes behind what a column has: any words; of the setting "local, Gaussian, 5 x 200, epsilon 1", in the first column; a share,
- * 0.951; of what was asked the part that is shown, 0.87; of tests, in their column, both; in theirs a width over that without noise and
- * over that of the true cells, 1.31, 1.02. */
+/* Each writes behind what a column has: any words; of the setting "local, Gaussian, 5 x 200, epsilon 1", in the first column; a
+ * share, 0.951; of what was asked the part that is shown, 0.87; of tests, in their column, both; in theirs a width over that
+ * without noise and over that of the true cells, 1.31, 1.02. */
 void intervals_tell(struct intervals_told *told, size_t column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void intervals_tell_setting(struct intervals_told *told, const char *kind);
@@ -225,13 +225,13 @@ void intervals_tell_tests(struct intervals_told *told, const struct intervals_ra
 void intervals_tell_width(struct intervals_told *told, const char *words,
                           const struct intervals_width *width);
 
-/** Returns what chance leaves possible of a chance that `yes` of `all` were seen of: its upper limit where is_upper, else its lower one.
- * Beyond it, so few or so many have a chance of less than 0.001. */
+/** Returns what chance leaves possible of a chance that `yes` of `all` were seen of: its upper limit where is_upper, else its
+ * lower one. Beyond it, that few or that many have a chance of less than 0.001. */
 double intervals_limit(uint64_t yes, uint64_t all, bool is_upper);
 
-/** Takes a share for a claim. Where less than a tenth of what was asked is shown, its limit counts; where less than a hundredth is, it is
- * only counted. Answers of one study are not independent: so many studies' worth of them make the limit. width: of the same
- * intervals, told beside; NULL: none. */
+/** Takes a share for a claim. Where less than a tenth of what was asked is shown, its limit counts; where less than a hundredth
+ * is, it is only counted. Answers of one study are not independent: this many studies' worth of them make the limit. width: of
+ * the same intervals, told beside; NULL: none. */
 void intervals_take(struct intervals_told *told, size_t claim, const struct intervals_rate *rate,
                     size_t asked, const struct intervals_width *width);
 
@@ -249,8 +249,8 @@ struct intervals_width intervals_together(const struct intervals_width *width, s
 double intervals_over_exact(const struct intervals_width *width);
 double intervals_over_true(const struct intervals_width *width);
 
-/** Takes a setting's width over that of the true cells, if nine in ten of what was asked are shown. Of a short run it is the least that
- * chance leaves possible, four standard errors less. */
+/** Takes a setting's width over that of the true cells, if nine in ten of what was asked are shown. For a short run it is the
+ * least that chance leaves possible, four standard errors less. */
 void intervals_take_width(struct intervals_told *told, size_t claim,
                           const struct intervals_width *width, size_t asked);
 
@@ -267,7 +267,7 @@ struct intervals_kind {
         runs_times; /* cheap ones are simulated more often: more settings are there to be the worst of */
     double planted; /* of the noise, in tests */
 
-    /** Writes a setting; moves *at to the next that is asked for. Returns false behind the last. NULL: intervals_setting_at */
+    /** Writes a setting; moves *at to the next that is asked for. Returns false after the last. NULL: intervals_setting_at */
     bool (*at)(struct intervals_setting *out, const struct study_request *request, size_t *at);
 
     /** Simulates a setting's studies; writes the row and takes the claims. Fails with STATUS_INVALID (no such noise),

@@ -1,7 +1,7 @@
-/* Effects between sites: a share, and of tables of two columns the difference of two shares and the logarithm of the odds ratio. A
- * site's own effect is drawn about the mean of all with a deviation of tau. A mean is judged as the share of a column of two values,
- * which spread most. Planted: a site's interval is of a tenth of the noise alone; the others' are fixed effects; a width is
- * twice as large. */
+/* Effects between sites: a share, and of tables of two columns the difference of two shares and the logarithm of the odds
+ * ratio. A site's own effect is drawn about the mean of all with a deviation of tau. A mean is judged as the share of a column
+ * of two values, which spread most. Planted: a site's interval is of a tenth of the noise alone; the others' are fixed effects;
+ * a width is twice as large. */
 
 #include "lab/study/study_intervals_between.h"
 
@@ -274,7 +274,7 @@ static enum status simulate(struct found out[2], const struct intervals_setting 
     return status;
 }
 
-/* Of each effect four, and behind them all two. Mean lives are not joined with an interval: each site's alone is judged. */
+/* For each effect four, and after them all two. Mean lives are not joined with an interval: each site's alone is judged. */
 enum { MEAN, ALONE, NEXT, REJECTED, CLAIMS, WIDTH = CLAIMS * (BETWEEN_EFFECTS - 1), LIVES };
 #define CLAIMS_OF(name)                                                                            \
     {"sites: intervals of the mean over sites, " name ", the worst of all settings",               \
@@ -305,7 +305,7 @@ static const struct intervals_claim claims[] = {
     {"sites: intervals of each site alone, mean lives", INTERVALS_HOLD},
 };
 
-/* Of an effect, and of the one beside it: 0.951, 0.949. */
+/* For an effect, and of the one beside it: 0.951, 0.949. */
 static void tell_rates(struct intervals_told *told, size_t column, const char *words,
                        const struct intervals_rate *own, const struct intervals_rate *other)
 {

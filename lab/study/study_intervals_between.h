@@ -17,7 +17,7 @@ enum effect {
     BETWEEN_SLOPE,
     BETWEEN_TABLE_MEAN,
     BETWEEN_NUMBERS, /* coefficients of a number on a fresh design, a family each */
-    BETWEEN_DRAWN = BETWEEN_NUMBERS + BETWEEN_FAMILIES, /* of which there are settings */
+    BETWEEN_DRAWN = BETWEEN_NUMBERS + BETWEEN_FAMILIES, /* kinds that have settings */
     BETWEEN_CATEGORIES = BETWEEN_DRAWN,                 /* of a category, beside each number's */
     BETWEEN_TABLE_SHARE = BETWEEN_CATEGORIES + BETWEEN_FAMILIES, /* of few records */
     BETWEEN_EFFECTS

@@ -250,8 +250,8 @@ static double within(double r)
     return fmin(fmax(r, -1), 1);
 }
 
-/* What intervals of 1.96 true standard deviations are, those of all studies' estimates, as far as they are between -1 and 1. Planted: those
- * of no noise. */
+/* What intervals of 1.96 true standard deviations are, those of all studies' estimates, as far as they are between -1 and 1.
+ * Planted: those of no noise. */
 static void set_true(struct found *out, bool is_planted)
 {
     for (size_t pair = 0; pair < PAIRS; pair++) {
@@ -373,7 +373,7 @@ static double half_of(const struct intervals_width *width)
     return width->released / (double)width->count / 2;
 }
 
-/* Of each of these pairs: 0.951, 0.949. */
+/* For each of these pairs: 0.951, 0.949. */
 static void tell_shares(struct intervals_told *told, size_t column, const char *words,
                         const struct intervals_rate *rate)
 {

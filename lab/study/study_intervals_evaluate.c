@@ -2,8 +2,8 @@
  * event is: by one standard deviation in the first group (AUC about 0.76), by a half in the second (0.64). It is rounded to
  * levels, and these are what is true: of each the probability follows from the normal distribution.
  *
- * The other design has 45 and 55 %, an event that a third have, and scores that spread more about a lower centre. It confirms: what is
- * shown of a net benefit was mended on the first. */
+ * The other design has 45 and 55 %, an event that a third have, and scores that spread more about a lower centre. It confirms:
+ * what is shown of a net benefit was mended on the first. */
 
 #include "estimate/cells.h"
 #include "estimate/evaluate.h"
@@ -56,7 +56,7 @@ static double share_of_event(const struct design *design, bool event)
     return event ? design->event_share : 1 - design->event_share;
 }
 
-/* Of a record of the group and class to be in a level: what lies beyond the range is in its last. */
+/* For a record of the group and class to be in a level: what lies beyond the range is in its last. */
 static double chance(const struct design *design, size_t group, bool event, size_t level,
                      size_t levels)
 {
@@ -72,7 +72,7 @@ static double odds_of(size_t band)
     return (double)band / (double)(EVALUATE_BANDS - band);
 }
 
-/* Of a score that is clamped to 0 .. 1. */
+/* For a score that is clamped to 0 .. 1. */
 static double mean_score(const struct design *design, size_t group, bool event)
 {
     enum { FINE = 4000 };

@@ -1,6 +1,6 @@
-/* Medians of one of five sites alone, as answers by site tell them under trust local: what is released was planned for all five, and the
- * site has its own noise. Of a Table 1 those of two numbers, all groups together; of survival those of each group. Medians end at steps,
- * so that no width beside that of the true cells is claimed. */
+/* Medians of one of five sites alone, as answers by site tell them under trust local: what is released was planned for all
+ * five, and the site has its own noise. Of a Table 1 those of two numbers, all groups together; of survival those of each
+ * group. Medians end at steps, so that no width beside that of the true cells is claimed. */
 
 #include "estimate/between.h"
 #include "lab/study/study_intervals_survival.h"
@@ -93,7 +93,7 @@ static enum status simulate_survival(struct found *out, const struct intervals_s
     enum status status = world_init(&lives, setting);
     const struct survival_cells cells = world_cells(&lives, cell, lives.studies.told);
     struct survival_cells clean = world_cells(&lives, exact, 0);
-    clean.block = 0; /* cells alone, without the sums behind them */
+    clean.block = 0; /* cells alone, without the sums after them */
     out->parts = lives.release.intervals;
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         status = world_draw(cell, exact, &lives);

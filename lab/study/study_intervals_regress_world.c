@@ -34,7 +34,7 @@ static double normal_below(double z)
     return erfc(-z / sqrt(2)) / 2;
 }
 
-/* The normal variable of which below it has this chance, in (-8, 8). */
+/* The value that a normal variable is below with this chance, in (-8, 8). */
 static double normal_at(double chance)
 {
     double low = -8;

@@ -109,7 +109,7 @@ static void compare_widths(struct found *out, const struct survival *told, const
     struct survival_cells cells = world_cells(lives, exact, 0);
     double own[WIDTHS];
     double clean[WIDTHS];
-    cells.block = 0; /* cells alone, without the sums behind them */
+    cells.block = 0; /* cells alone, without the sums after them */
     survival_estimate(&without, &cells);
     set_widths(own, told, out->intervals);
     set_widths(clean, &without, out->intervals);
@@ -256,7 +256,7 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     return status;
 }
 
-/* Of more than two groups. They take long: a short run has what noise each site has at one epsilon. */
+/* For more than two groups. They take long: a short run has what noise each site has at one epsilon. */
 static bool groups_at(struct intervals_setting *out, const struct study_request *request,
                       size_t *at)
 {

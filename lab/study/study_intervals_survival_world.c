@@ -1,6 +1,6 @@
-/* Survival of two groups, and of three and four. The first one's hazard is constant, the others' rise or fall (or are the first's: a true
- * null). Censoring is uniform from the beginning on. The rules were built on the first three designs, and the fourth confirms. On those of
- * more groups nothing was built. */
+/* Survival of two groups, and of three and four. The first one's hazard is constant, the others' rise or fall (or are the
+ * first's: a true null). Censoring is uniform from the beginning on. The rules were built on the first three designs, and the
+ * fourth confirms. On those of more groups nothing was built. */
 
 #include "lab/study/study_intervals_survival.h"
 
@@ -126,7 +126,7 @@ enum status world_init(struct world_lives *out, const struct intervals_setting *
                                : status;
 }
 
-/* Writes the sums of blocks behind the cells. */
+/* Writes the sums of blocks after the cells. */
 static void put_sums(double *cell, size_t groups, size_t k, size_t block)
 {
     double *sum = cell + SURVIVAL_CELLS(groups, k);

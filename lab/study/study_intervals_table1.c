@@ -190,7 +190,7 @@ static size_t claim_of(size_t figure)
     return of[figure];
 }
 
-/* Of a figure, all groups together. A quartile has its median's. */
+/* For a figure, all groups together. A quartile has its median's. */
 static struct intervals_width width_of(const struct found *found, size_t figure)
 {
     static const size_t of[] = {MEAN, DEVIATION, MEDIAN, MEDIAN, MEDIAN};

@@ -1,5 +1,5 @@
 /* A Table 1 of two groups, the first with 70 % of the records: an age in whole years, a level whose public range is of its
- * logarithm, and a category of 60, 35 and 5 %. Of each, 3 % are missing. The second group is four years older and a third
+ * logarithm, and a category of 60, 35 and 5 %. 3 % of each are missing. The second group is four years older and a third
  * higher. The age has steps between its years and years between its steps: intervals may not rest on how values lie. */
 
 #include "lab/study/study_intervals_table1.h"

@@ -40,7 +40,7 @@ struct figures {
     size_t lengths; /* that were played */
 };
 
-/* How many standard errors a mean over so many plays may be off, if chance is to exceed it `alarm`
+/* How many standard errors a mean over that many plays may be off, if chance is to exceed it `alarm`
  * often. Student's t with n = plays - 1 degrees: its tail is at most the integral of x/t times the
  * density, C n/((n - 1) t) (1 + t^2/n)^(-(n - 1)/2). Plays are taken for normal. */
 static double errors_allowed(uint64_t plays, double alarm)

@@ -1,5 +1,6 @@
 /* A look: the sums that whitening and the start need. A step: the clipped gradients of the logistic loss, or of a number's
- * squared one, Huber's or pinball, in the columns that the coordinator's state says. Whatever the state holds, learn/gradient.h bounds what a record adds. */
+ * squared one, Huber's or pinball, in the columns that the coordinator's state says. Whatever the state holds, learn/gradient.h
+ * bounds what a record adds. */
 
 #include "task/answer.h"
 
@@ -36,7 +37,7 @@ static double of_class(const struct learn_stage *own, double y, size_t class)
     return even_keep(mask_of(own_class == (double)class), 1);
 }
 
-/* What the look's clip leaves of a record: at even pace, and never so much that it is longer than the reach. */
+/* What the look's clip leaves of a record: at even pace, and never beyond the reach. */
 static double kept_of(const struct learn_stage *own, const double *z, size_t d)
 {
     double sizes = 0;

@@ -37,7 +37,7 @@
  *
  * A label that is a number is a column like the others, in [-1, 1] to the last bit: d counts it, and c0 = 0.
  *
- * A step: gradients are whole vectors of a bounded norm (learn/gradient.h), and move by twice that. Of a number a record adds
+ * A step: gradients are whole vectors of a bounded norm (learn/gradient.h), and move by twice that. For a number a record adds
  * from 0 to count_step whole grid steps to the sum of misses, which moves by count_step at most. */
 
 #include "task/learn/stage.h"
@@ -106,7 +106,7 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
     const bool looks = learn_is_look(asked->stage, asked->within);
     out->sensitivity =
         looks ? look_sensitivity(asked->stage, asked->within) : step_sensitivity(asked->stage);
-    /* Of one number, by one record: a weight is at most 1, and no gradient's number above its clip. */
+    /* For one number, by one record: a weight is at most 1, and no gradient's number above its clip. */
     out->high = (int64_t)asked->stage->batch
                 << (looks ? learn_stage(asked->stage)->look_bits : LEARN_STEP_BITS);
     out->low = -out->high;
@@ -178,7 +178,7 @@ static double usual_share(const struct learn_stage *own, double numbers, double 
 /* The classes' sums are the model where no step follows. The noise on a class's mean is that on its sum over its share of the
  * records, and over what the clip leaves of them.
  *
- * Of two classes, whose stages are rehearsed, it is held against a column's spread alone. Of several the noise of a score is held
+ * Of two classes, whose stages are rehearsed, it is held against a column's spread alone. For several the noise of a score is held
  * against what tells classes apart: their means are a deviation apart along what the columns share, of numbers where
  * these are half of the columns at least. On made-up tables of 3 to 6 classes, of what a model without privacy has above the
  * largest class a sixth was lost where this is 0.3, a third at 0.5, and all at 1.8. */

@@ -1,6 +1,6 @@
 /* What a learn stage says of itself. The expected loss is rehearsed once, as the first round closes: with the agents that have
- * answered, on the made-up tables of `plan job`. It stands in the journal behind the learner's state, so that whoever reads
- * the journal says the same, on any machine and without rehearsing again. */
+ * answered, on the made-up tables of `plan job`. It stands in the journal behind the learner's state, so that every reader
+ * of the journal says the same, on any machine and without rehearsing again. */
 
 #include "base/bytes.h"
 #include "job/terms.h"
@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#define SHORTENED_LEAST 1.05 /* of which it is worth to tell */
+#define SHORTENED_LEAST 1.05 /* that is worth telling */
 #define NOTHING         2.0  /* no accuracy differs by that much */
 #define TOO_LONG        3.0
 #define PERCENT         100.0
@@ -109,7 +109,8 @@ static enum status describe_expected(struct outcome_round *round, const struct o
                         PERCENT * expected[0], PERCENT * expected[1], PERCENT * expected[2]);
 }
 
-/* All rounds of a stage are charged alike, and of two looks a site has one. What Gaussian noise is charged by has no share of epsilon. */
+/* All rounds of a stage are charged alike, and of two looks a site has one. What Gaussian noise is charged by has no share of
+ * epsilon. */
 static enum status describe_share(struct outcome_round *round, const struct job *job,
                                   const struct stage *stage)
 {
@@ -120,7 +121,7 @@ static enum status describe_share(struct outcome_round *round, const struct job 
                               part * (double)stage->epsilon_micro / (double)job->epsilon_micro);
 }
 
-/* Of two looks: who has looked, and how many columns the first one leaves to the second. */
+/* For two looks: who has looked, and how many columns the first one leaves to the second. */
 static enum status describe_turn(struct outcome_round *round, const struct outcome *outcome,
                                  const struct stage *stage, uint32_t within,
                                  const struct record *record)

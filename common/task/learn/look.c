@@ -69,7 +69,7 @@ static struct group group_of(const struct reading *to, const struct round_groups
                           .sites = told ? sites : 0};
 }
 
-/* Of each class: its share of all records, and the variance of its shares of the groups'. */
+/* For each class: its share of all records, and the variance of its shares of the groups'. */
 struct shares {
     double share[SELFTUNE_OUTPUTS_MAX];
     double spread[SELFTUNE_OUTPUTS_MAX];
@@ -129,8 +129,8 @@ static double rescaled(double *unsure, const struct reading *to, const struct gr
     return share > SHARE_LITTLE ? fmin(fmax(ratio, 1 / RESCALED_MOST), RESCALED_MOST) : 1;
 }
 
-/* How much larger the noise on what tells classes apart is. Where a group's shares are not known well, a column's mean is taken for a
- * difference of classes: it counts as noise. */
+/* How much larger the noise on what tells classes apart is. Where a group's shares are not known well, a column's mean is taken
+ * for a difference of classes: it counts as noise. */
 static double factor_of(const struct reading *to, const struct group *group, size_t column,
                         const struct told *told)
 {
@@ -214,7 +214,7 @@ static void read_groups(const struct reading *to, const struct round_groups *gro
     }
 }
 
-/* Of two looks: who has looked in this one. */
+/* For two looks: who has looked in this one. */
 static struct learn_summed lookers_of(const struct stage *stage, const struct learn_summed *summed)
 {
     const struct round_groups groups = round_groups(stage, summed->within);

@@ -38,7 +38,7 @@ MUST_USE enum status learn_take_look(double *state, double *told, double *value,
                                      const struct stage *stage, const struct learn_summed *summed);
 
 /**
- * Reads a look at classes. Of two looks the records are those of the sites that have looked. A column of which fewer sites have told is scaled to all records, with its noise. Of one that no site has
+ * Reads a look at classes. Of two looks the records are those of the sites that have looked. A column that fewer sites have told is scaled to all records, with its noise. For one that no site has
  * told the noise is HUGE_VAL.
  *
  * out    out  borrows value

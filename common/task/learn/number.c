@@ -1,5 +1,5 @@
 /* The plan of a learn stage whose label is a number, in arithmetic that is rounded alike on every machine (no logarithm): what
- * it looks at and how many steps follow is what a typical table would lose least by, reckoned step by step as
+ * it looks at and how many steps follow is what a typical table would lose least by, computed step by step as
  * learn/selftune_number.c learns. */
 
 #include "task/learn/stage.h"
@@ -15,7 +15,8 @@ static const double label_variance = 0.1;
 static const double rest_variance = 0.03;
 static const double column_variance = 0.12;
 
-/* What of the expected squared error whitening leaves for the next steps: correlated columns, and those of which nothing is known. */
+/* What of the expected squared error whitening leaves for the next steps: correlated columns, and those of which nothing is
+ * known. */
 static const double unsure_products = 0.05;
 static const double unsure_squares = 0.8;
 static const double unsure_none = 1.1;

@@ -33,11 +33,11 @@ static const double share_counts_most = 0.2;
 #define MEANS_NOISE          0.2
 #define MEANS_NOISE_GAUSSIAN 0.3
 
-/* Noise of a step, at most, where steps are worth it after sums. Of two classes it is multiplied by the root of the columns: a step
- * has noise on each of them, and the sums' model on those that matter. With 8 columns and 615 records no step loses 1.7 points, and
- * with 57 columns and 3,680 records a step loses 1.8. In between made-up tables and real ones disagree, and the real ones were
- * followed. Of several classes two steps lose 16 points of digits above the bound (C 4), and no step loses 2 below
- * it (L 100); just above it two steps gain 2 (C 20). With Gaussian noise no step loses 1.2 points of wdbc below the
+/* Noise of a step, at most, where steps are worth it after sums. For two classes it is multiplied by the root of the columns: a
+ * step has noise on each of them, and the sums' model on those that matter. With 8 columns and 615 records no step loses 1.7
+ * points, and with 57 columns and 3,680 records a step loses 1.8. In between made-up tables and real ones disagree, and the
+ * real ones were followed. For several classes two steps lose 16 points of digits above the bound (C 4), and no step loses 2
+ * below it (L 100); just above it two steps gain 2 (C 20). With Gaussian noise no step loses 1.2 points of wdbc below the
  * bound. No test: above that four steps lose 1.0 of AUC on wdbc (0.2), and nothing on digits (1). */
 #define STEP_OF_TWO      8.0
 #define STEP_OF_MANY     0.9
@@ -49,7 +49,7 @@ static const double share_counts_most = 0.2;
 #define THREE_NOISE 0.15
 #define TWO_NOISE   0.1
 
-/* Of a column: what a clip leaves of a record, and how far its numbers lie apart. Any table has its own. On
+/* For a column: what a clip leaves of a record, and how far its numbers lie apart. Any table has its own. On
  * flchain with 60 columns of noise one group loses 6 points. No test: half the groups before steps. */
 #define KEPT_USUAL          0.65
 #define SPREAD_USUAL        0.5
@@ -59,10 +59,10 @@ static const double share_counts_most = 0.2;
  * another, and one whose classes have other shares than those of all is not alone. */
 #define SITES_OF_GROUP 2
 
-/* Two sets of sites look, the second at some of the columns, from so many columns on. The second look pays where most columns tell next
- * to nothing, and the more columns there are, the more likely that is. With 57, 60, 64 and 67 columns four real tables gain by it up
- * to four points; with 34 one loses four. Made-up tables have columns that all tell something.
- * On flchain with 60 columns of noise one look loses 3 points. No test: fewer columns. */
+/* Two sets of sites look, the second at some of the columns, from this many columns on. The second look pays where most columns
+ * tell hardly anything, and the more columns there are, the more likely that is. With 57, 60, 64 and 67 columns four real
+ * tables gain by it up to four points; with 34 one loses four. Made-up tables have columns that all tell something. On flchain
+ * with 60 columns of noise one look loses 3 points. No test: fewer columns. */
 #define SECOND_COLUMNS 40
 
 double learn_rho(double epsilon, uint64_t delta_atto)
@@ -85,7 +85,8 @@ double learn_deviation(const struct learn_prospect *prospect, double l1, double 
 }
 
 /* A look at products is worth its price where the noise on their matrix, by its spectral norm, is small beside columns'
- * variances. With 7 columns and 6,300 records squares lose 0.9 points at epsilon 4, and at 0.3 products lose 0.9. One at squares where the noise on means is small beside columns' deviations. Else records are clipped. */
+ * variances. With 7 columns and 6,300 records squares lose 0.9 points at epsilon 4, and at 0.3 products lose 0.9. One at
+ * squares where the noise on means is small beside columns' deviations. Else records are clipped. */
 enum selftune_sight learn_sight(const struct learn_prospect *prospect)
 {
     const double d = prospect->d;
@@ -166,7 +167,7 @@ static struct learn_weights weigh_squares(const struct learn_stage *own, double 
     return (struct learn_weights){.count = share_counts / 2, .sum = sum, .product = sum / 2};
 }
 
-/* Sums and products move together, by `cross` more than one by one. Of several classes each has its sums, which cost twice as much
+/* Sums and products move together, by `cross` more than one by one. For several classes each has its sums, which cost twice as much
  * whatever the products do. */
 static struct learn_weights weigh_products(const struct learn_stage *own, double d)
 {

@@ -10,7 +10,7 @@
 struct learn_prospect {
     bool gaussian;
     double d;
-    double units;  /* records over how many of them one unit moves: so many units at least */
+    double units;  /* records over how many of them one unit moves: at least this many units */
     double noises; /* agents that add noise of their own */
     double epsilon;
     double rho;
@@ -40,7 +40,8 @@ uint32_t learn_steps(const struct learn_prospect *prospect, const struct learn_s
 /** Returns how many groups of sites the columns of the look that own->tune has are dealt out to; 1: all sites look at all. */
 uint32_t learn_groups(const struct learn_prospect *prospect, const struct learn_stage *own);
 
-/** Returns as many groups of the sites that look second, where sites take turns; 0: all sites look once. own: its groups are set. */
+/** Returns as many groups of the sites that look second, where sites take turns; 0: all sites look once. own: its groups are
+ * set. */
 uint32_t learn_second(const struct learn_prospect *prospect, const struct learn_stage *own);
 
 /** Returns the weights of a look at classes, whose steps are set. */

@@ -4,7 +4,7 @@
  * together). Every class has sums of its own, but two of them beside products.
  *
  * Of a label that is a number there are no counts: the label is one more column of the look, the first, and every step carries
- * the sum of how far the model misses, min(|f - y|, 1), behind its gradient. It may do without a look. */
+ * the sum of how far the model misses, min(|f - y|, 1), after its gradient. It may do without a look. */
 
 #ifndef TASK_LEARN_STAGE_H
 #define TASK_LEARN_STAGE_H
@@ -115,7 +115,7 @@ static inline size_t learn_own_columns(const struct learn_stage *own)
                            : own->tune.feature_count;
 }
 
-/** Returns the norm to which a look at sums clips a record's columns, so many of which its site looks at: of some six in ten
+/** Returns the norm to which a look at sums clips a record's columns, of which its site looks at that many: of some six in ten
  * records of typical tables, the longest. It grows with their number. */
 static inline double learn_reach(const struct learn_stage *own, size_t columns)
 {
@@ -159,7 +159,7 @@ static inline bool learn_is_look(const struct stage *stage, uint32_t within)
     return own->tune.sight != SIGHT_NONE && within < (own->groups_second > 0 ? ROUND_TURNS : 1);
 }
 
-/** Returns the weight of a column's sums in the second look, at so many columns: as in the first, a record moves all of a site's
+/** Returns the weight of a column's sums in the second look, at that many columns: as in the first, a record moves all of a site's
  * columns by 1 at most, less what counts have. */
 static inline double learn_second_sum(const struct stage *stage, size_t columns)
 {
@@ -183,7 +183,7 @@ static inline size_t learn_kept_count(const struct stage *stage)
     return learn_stage(stage)->tune.sight == SIGHT_SUMS ? learn_class_count(stage) : 0;
 }
 
-/** Returns how many numbers a step carries behind its gradient: a number's misses. */
+/** Returns how many numbers a step carries after its gradient: a number's misses. */
 static inline size_t learn_carried_count(const struct stage *stage)
 {
     return learn_stage(stage)->is_number ? 1 : 0;

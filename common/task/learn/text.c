@@ -163,7 +163,7 @@ static bool is_learned_on(const struct drafting *drafting, size_t index)
     return false;
 }
 
-/* Products of columns are tried where the noise of a step, that of steps(), is small: so linear tables lose next to nothing. Only
+/* Products of columns are tried where the noise of a step, that of steps(), is small: so linear tables lose hardly anything. Only
  * for unit record, where a unit moves one record. Returns NULL if they are tried, else why not. */
 static const char *why_unbent(const struct drafting *drafting, size_t index,
                               const struct learn_stage *own, const struct learn_prospect *prospect)

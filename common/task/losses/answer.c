@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* One expert's loss on one record, from its scores. Of several classes the largest score alone must
+/* One expert's loss on one record, from its scores. For several classes the largest score alone must
  * be the record's own (zero_one), or every class against the rest costs an even part. All classes are
  * gone through, whichever is the record's. */
 static double loss_of(struct loss loss, const double *score, size_t outputs, double y)
@@ -65,7 +65,7 @@ static enum status add_rounds(int64_t *value, const struct task_input *input, ui
     return STATUS_OK;
 }
 
-/* Of units above the record a round counts as the mean over its batch, rounded down: all of a batch
+/* For units above the record a round counts as the mean over its batch, rounded down: all of a batch
  * replaced moves that by no more than one record moves a sum. */
 static void take_means(int64_t *value, const struct task_input *input)
 {

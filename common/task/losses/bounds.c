@@ -91,7 +91,7 @@ static double rounds_judged(const struct stage *stage)
 }
 
 /* By how much a model's losses begin lower than those of the same one changed, by the prior weights, where the last pick
- * looks at so many rounds. Unit: loss. */
+ * looks at that many rounds. Unit: loss. */
 static double start_of(const struct terms_setting *setting, double rounds)
 {
     double least = 1;

@@ -20,9 +20,9 @@ static struct hedge_state state_of(const int64_t *sum)
                                 .drawn = true};
 }
 
-/* The sums are those of the agents who answered; the game is for cohort_min of them, each with the fewest
+/* The sums are those of the agents that answered; the game is for cohort_min of them, each with the fewest
  * records. Scaled down they move no further than before: floor(a c) - floor(b c) <= ceil((a - b) c) for
- * c <= 1, and the coordinator counts no answer about fewer records. Of units above the record each agent
+ * c <= 1, and the coordinator counts no answer about fewer records. For units above the record each agent
  * sends a mean. */
 static void scale(const struct closing *closing)
 {

@@ -35,7 +35,7 @@ static struct round_plays *plays_of(const struct stage *stage)
     return &losses_stage(stage)->plays;
 }
 
-/* Of units above the record the mean loss of an agent's round is one record's. */
+/* For units above the record the mean loss of an agent's round is one record's. */
 static uint64_t records_of(const struct job *job, const struct stage *stage)
 {
     return job->unit == UNIT_RECORD ? (uint64_t)job->cohort_min * stage->batch : job->cohort_min;

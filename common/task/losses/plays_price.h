@@ -28,7 +28,7 @@ double plays_zcdp(double epsilon, uint64_t delta_atto);
 /**
  * Returns the one charge of an answer, which stands for draws, coins and the last pick of several games: the sum of a
  * game's epsilons where it is at most epsilon_micro, else that of the Gaussian which costs at least as much at every Renyi
- * order. Of several games it is the most, as a unit is in one of them.
+ * order. With several games it is the most, as a unit is in one of them.
  *
  * Source: rho = sum of range^2/8; Cesar and Rogers 2021.
  */

@@ -153,7 +153,7 @@ static enum status prepare_games(const struct drafting *drafting, size_t index)
     return losses_stage(stage)->plays.game == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-/* Whole batches that a pass over so many records has, as many as a stage may have rounds. */
+/* Whole batches that a pass over that many records has, as many as a stage may have rounds. */
 static uint32_t batches_in(uint64_t records, uint64_t batch)
 {
     return (uint32_t)(records / batch < ROUNDS_MOST ? records / batch : ROUNDS_MOST);

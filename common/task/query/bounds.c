@@ -63,7 +63,8 @@ static enum status describe_mean(struct terms *terms, const struct query *query,
     return STATUS_OK;
 }
 
-/* The interval that exact counts leave, whose noise may have been anything within the bar: of values that are even over the range. */
+/* The interval that exact counts leave, whose noise may have been anything within the bar: of values that are even over the
+ * range. */
 static enum status describe_quantile(struct terms *terms, const struct query *query, double bar,
                                      double records, double needed)
 {
@@ -124,7 +125,7 @@ static enum status describe_counts(struct terms *terms, const struct query *quer
     if (!is_quantile) {
         return STATUS_OK;
     }
-    /* Of a round, either side: query_run_observe. */
+    /* For a round, either side: query_run_observe. */
     const double side = fmin(2 * TERMS_BAR_MISSES / query->rounds, 0.5);
     return describe_quantile(terms, query, step * query_noise_bar(noise, 0, side), records, needed);
 }

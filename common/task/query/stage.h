@@ -42,7 +42,7 @@ struct terms_line *query_add_expected(struct terms *terms);
 MUST_USE enum status query_add_half(struct terms *terms, const struct query *query,
                                     const struct query_half *half);
 
-/* A group that a width is told of: its words behind a figure's, and whether the question's main figure is among its own. */
+/* A group that a width is told of: its words after a figure's, and whether the question's main figure is among its own. */
 struct query_group {
     const char *where; /* " in a group of a tenth of the records" */
     double has;        /* records */
@@ -54,7 +54,7 @@ struct query_group {
 /* Half of the interval of a number of records, by the noise alone. */
 struct query_counted {
     const char *of;  /* "the number of records of a group" */
-    const char *who; /* "a group": which says something from so many records on */
+    const char *who; /* "a group": which says something from this many records on */
     double half;
     const char *row; /* of the question's table */
     enum terms_of column;
@@ -67,7 +67,8 @@ MUST_USE enum status query_add_count(struct terms *terms, const struct query *qu
 
 enum { QUERY_NEEDED_BYTES = 128 };
 
-/** Writes how many records somebody ("a group") needs, for the end of a line; and, where the interval is not given, how many there are. */
+/** Writes how many records somebody ("a group") needs, for the end of a line; and, where the interval is not given, how many
+ * there are. */
 void query_say_needed(char text[static QUERY_NEEDED_BYTES], const char *who, double needed,
                       double has, bool is_given);
 

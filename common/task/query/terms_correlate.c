@@ -31,7 +31,7 @@ static enum status describe_sums(struct terms *terms, const struct query *query,
                                "records without a gap", TERMS_OF_ALL, records});
 }
 
-/* Of two columns as correlate_plan's. */
+/* For two columns as correlate_plan's. */
 enum status query_terms_correlate(struct terms *terms, const struct query *query,
                                   const struct query_noise *noise, double step, double records)
 {

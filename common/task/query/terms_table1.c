@@ -16,7 +16,7 @@ static double range_of(const struct query_variable *variable)
                : 1;
 }
 
-/* Of a number all figures, of categories the share; the first one with what is taken of the values. */
+/* For a number all figures, of categories the share; the first one with what is taken of the values. */
 static enum status describe_figures(struct terms *terms, const struct query *query,
                                     const struct query_variable *variable,
                                     const struct table1_expected *expected,

@@ -149,7 +149,7 @@ static void plan_questions(const struct drafting *drafting, struct stage *stage,
 }
 
 static_assert((int)JOB_AGENTS_SURE <= (int)BETWEEN_SITES_MAX,
-              "a round counts so many where sites are compared");
+              "a round counts this many where sites are compared");
 
 /* Each site's answer is kept by its name: what the coordinator holds of it is bounded here. */
 static enum status build_by_site(const struct drafting *drafting, size_t index)

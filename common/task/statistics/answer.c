@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The records of the round one behind the other, with the labels that the moments want. */
+/* The records of the round one after another, with the labels that the moments want. */
 struct batch {
     double *x; /* (count, d), owned */
     double *y; /* (count), owned */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Of several classes. With one class in common the blocks differ by x - x', as for a label of 1 on
+/* For several classes. With one class in common the blocks differ by x - x', as for a label of 1 on
  * both sides, which moments_sensitivity has. With two, by x and by x': at most 2 sqrt(d) in L1, and
  * the root of 2 in L2, whatever t = <x, x'>. The rest of the vector adds 1 + d sqrt((1 - t^2)/2), and
  * 2 - 2 t^2 to the square: the worst t is 0. In L2 that is 4, below the 4.5 of two classes. The grid:

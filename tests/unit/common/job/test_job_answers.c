@@ -259,7 +259,7 @@ Test(job_answers, refusals_of_predict_name_place_and_remedy)
     expect(local, PREDICT KERNEL ", points: [[70, X]]}",
            "job.yml:11:110: stages[0].points[0][1]: is none of this column's categories");
     expect(local, PREDICT KERNEL ", points: [[70, F]], batch: 5}",
-           "job.yml:11:122: stages[0].batch: is for tasks that look at so many records: remove it");
+           "job.yml:11:122: stages[0].batch: is for tasks that read one batch a round: remove it");
     expect(central, PREDICT KERNEL ", points: [[70, F]], experts: {own: true}}",
            "job.yml:11:130: stages[0].experts.own: needs trust local: otherwise only the noisy "
            "average is released");

@@ -269,7 +269,7 @@ Test(job_asking, streams_and_forecasters)
             "job.yml:11:60: stages[0].t0: t0 = 1 is too small, or above 2^52: t0^theta must be at "
             "least kappa^2 + 1, so take t0 = 3 or more");
     refused(ONLINE "t0: 50, batch: 5}",
-            "job.yml:11:71: stages[0].batch: is for tasks that look at so many records: remove it");
+            "job.yml:11:71: stages[0].batch: is for tasks that read one batch a round: remove it");
     refused("{task: online, rounds: 50, share: 1, grid_bits: 32, t0: 50}",
             "job.yml:11:28: stages[0].rounds: puts the last release behind 1000000000 records, as "
             "each waits for twice as many as the one before: lower it, or t0");

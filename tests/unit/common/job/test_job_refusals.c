@@ -165,7 +165,7 @@ static const struct refusal refusals[] = {
     {"grid_bits: 16", "grid_bits: 41", STATUS_INVALID,
      "job.yml:18:16: stages[0].grid_bits: \"41\" is out of range: write a number from 0 to 40"},
     {"grid_bits: 16", "batch: 5", STATUS_INVALID,
-     "job.yml:18:12: stages[0].batch: is for tasks that look at so many records: remove it"},
+     "job.yml:18:12: stages[0].batch: is for tasks that read one batch a round: remove it"},
     {"grid_bits: 16", "rounds: 5", STATUS_INVALID,
      "job.yml:18:13: stages[0].rounds: is for a losses, online or update stage (others have as many as they need): remove it"},
     {"grid_bits: 16", "grid_bits: 40", STATUS_INVALID,
