@@ -181,7 +181,7 @@ void selftune_weaken(double *w, const double *state, const struct selftune *stag
 /** Returns how many products of white columns have stayed, after the step that tries them all. */
 size_t selftune_bent_count(const double *state, const struct selftune *stage);
 
-/** Returns how many times shorter the steps are because the look says that columns are alike: 1 if it does not. */
+/** Returns how many times shorter the steps are because the look or the first step says that columns are alike: 1 if neither does. */
 double selftune_shortened(const double *state, const struct selftune *stage);
 
 /**

@@ -34,7 +34,7 @@ static enum status describe_products(struct outcome_round *round, const struct o
                : closing_note(round, "; ", "products of columns were not tried: %s", own->unbent);
 }
 
-/* Where products are tried a step looks back at the one before; else the look says how alike columns are. */
+/* Where products are tried a step looks back at the one before; else the look and the first step say how alike columns are. */
 static enum status describe_shortened(struct outcome_round *round, const struct outcome *outcome,
                                       const struct learn_stage *own)
 {
@@ -42,7 +42,7 @@ static enum status describe_shortened(struct outcome_round *round, const struct 
     const char *why = own->tune.bends
                           ? "what was released pointed back along the last step, so the "
                             "next ones were"
-                          : "columns that tell the classes apart are alike, so steps were";
+                          : "columns are alike, so steps were";
     return shortened <= SHORTENED_LEAST
                ? STATUS_OK
                : closing_note(round, "; ", "%s %.2g times shorter", why, shortened);
