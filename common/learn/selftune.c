@@ -202,15 +202,14 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
     const size_t row = parts->e + 1;
     CHECK(row > 1);
     enum status status = STATUS_OK;
+    const struct selftune_news news = {
+        .step = release->step, .record_count = release->record_count, .noise = s2, .curvature = h};
     if (stage->bends) {
-        const struct selftune_news news = {.step = release->step,
-                                           .record_count = release->record_count,
-                                           .noise = s2,
-                                           .curvature = h};
         status = selftune_bend(parts, stage, g, &news);
-    }
-    if (m == 1 && release->step == 0 && selftune_window(stage) == 1) {
+    } else if (m == 1 && selftune_window(stage) == 1 && release->step == 0) {
         learn_steepness(parts, g, h[0]);
+    } else if (m == 1 && selftune_window(stage) > 1 && release->step > 0) {
+        selftune_look_back(parts, m, g, &news);
     }
     for (size_t i = 0; i < width; i++) {
         const double curvature = h[i / row];

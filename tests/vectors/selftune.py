@@ -173,7 +173,7 @@ def whitening(n, d, mean, tri, deviation):
     return mu, (e / np.sqrt(w)) @ e.T
 
 
-def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True, first=False):
+def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True, first=False, way=None):
     n, width = s_in.shape
     p, nu = sig(s_in @ v0), norms(s_in, gaussian)
     h = (p * (1 - p)).mean()
@@ -185,6 +185,9 @@ def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True, f
     if first:  # how steep the loss is along the first model
         square, back = v0[:-1] @ v0[:-1], g[:-1] @ v0[:-1]
         steep = min(max(steep, 1 + max(back, 0) / (h * max(square, 1e-9))), width)
+    steep = min(steep, width)
+    if way is not None and g @ way > 2 * s * np.linalg.norm(way):  # it points back along the last step
+        steep = min(max(steep * (1 + g @ way / (h * way @ way)), 1), 8)
     l2, tries = s * s / (h * pv_prior) + 1e-4 + (steep - 1) * h, 0
     while True:
         v, target, tries = v0.copy(), s_in.T @ (wt * p) / n - g, tries + 1
@@ -243,8 +246,9 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
         out["gradients"].append(list(rel))
         args = (s_in, v, c, rel / n, noise / n, prior, scale, steep, gaussian)
         first = t == 0 and k < 3
-        planted = step(*args, expected=False, first=first)[0]
-        v, prior, tries, steep = step(*args, first=first)
+        way = v - iterates[-2] if t > 0 and k > 2 else None
+        planted = step(*args, expected=False, first=first, way=way)[0]
+        v, prior, tries, steep = step(*args, first=first, way=way)
         out["tries"].append(tries)
         iterates.append(v.copy())
         out["after"].append(seen())
@@ -268,6 +272,8 @@ CASES = [
     case("columns that are alike, squares, L2", 12, "squares", True, 1, 0.3, 1500, 10.0, 15, alike=True),
     case("columns that are alike, three steps", 7, "sums", False, 3, 0.3, 1500, 20.0, 16, alike=True),
     case("columns that are alike, but not the label", 10, "sums", False, 1, 0.3, 4000, 20.0, 17, alike="but not the label"),
+    case("columns that are alike, but not the label, four steps", 8, "squares", False, 4, 0.3, 4000, 4.0, 18,
+         alike="but not the label"),
     case("one column", 1, "products", False, 1, 0.3, 500, 5.0, 5),
     case("a large gradient", 3, "products", False, 2, 0.3, 2000, 1.0, 6, 40.0),
     case("a huge gradient", 3, "products", True, 4, 0.3, 2000, 1.0, 7, 1e9),

@@ -135,7 +135,7 @@ Test(selftune, does_what_numpy_does)
     {
         meet(row);
     }
-    cr_assert(i == 17);
+    cr_assert(i == 18);
     json_decref(rows);
 }
 
