@@ -21,6 +21,7 @@ static int with_acts(const struct arguments *arguments, bool queue, bool operato
     const struct desk_request request = {.path = arguments->job,
                                          .job = arguments->job,
                                          .out = arguments->out,
+                                         .id = arguments->id,
                                          .wait = arguments->wait,
                                          .stream = arguments->stream,
                                          .json = arguments->json};

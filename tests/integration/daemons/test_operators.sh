@@ -173,6 +173,23 @@ fits_80
 expect 0 "$coordinator" submit "$job" --config office/stays.yml
 expect "${good:-0}" "$coordinator" check --config office/stays.yml
 prints '1 job, of which 1 is not over'
+# A script that died submits again under its own id: no second job, and never another one.
+expect 0 "$coordinator" submit "$job" --id nightly --json --config office/stays.yml
+prints '"number": 2'
+expect 0 "$coordinator" submit "$job" --id nightly --json --config office/stays.yml
+prints '"number": 2'
+says 'in the queue already; submit it with another --id'
+(cat "$job" && echo '# changed') >office/changed.yml
+expect 3 "$coordinator" submit office/changed.yml --id nightly --config office/stays.yml
+says 'job 2 was submitted with this id and another text'
+expect 2 "$coordinator" submit "$job" --id '' --config office/stays.yml
+says '--id wants ID, not an empty text'
+expect 0 "$coordinator" jobs --json --config office/stays.yml
+[ "$(grep -c '"number"' "$work/out")" -eq 2 ] || fault 'the queue has not two jobs'
+expect 0 "$coordinator" cancel 2 --config office/stays.yml
+rm -rf office/queue/2
+expect "${good:-0}" "$coordinator" check --config office/stays.yml
+prints '1 job, of which 1 is not over'
 [ -n "$sanitized" ] || ! grep -q '^memory' "$work/out" || fault 'a warning where this job has memory'
 # `check` judges a limit as `run` does: with nothing else wrong it is the limit that fails.
 sed -i 's/^memory_mb_max: .*/memory_mb_max: 64/' office/stays.yml

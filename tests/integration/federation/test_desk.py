@@ -228,6 +228,12 @@ def walk(make, programs, keys):
     expect(office.ask("maria", "cancel", 2)["cancel"].startswith("operator maria at "), "who cancelled")
     fed.wait_until(lambda: office.ended(2), "the cancelled job is filed")
     office.remote("maria", "watch", 2, code=4)
+    for name, words, code in (("maria", (job, "--id", "nightly"), 0), ("maria", (job, "--id", "nightly"), 0), ("maria", (bad, "--id", "x"), 3)):
+        office.remote(name, "submit", *words, code=code)
+    expect(office.names() == ["walk", "waits", "walk"], f"one job of one id: {office.names()}")
+    said = office.remote("maria", "submit", office.job("other"), "--id", "nightly", code=3)
+    expect("job 3 was submitted with this id" in said and not list(office.own_key("maria").parent.glob("*.submits-*")), f"an id of another file: {said}")
+    office.remote("maria", "cancel", 3)
     log = [(entry["event"], entry.get("peer"), entry["text"]) for entry in office.federation.events("coordinator")]
     for event, text in (("submit", "submit job 1: done"), ("submit", "submit job 2: done"), ("cancel", "cancel job 2: done"),
                         ("result", "result job 1: done"), ("jobs", "jobs: done"), ("watch", "watch job 1: done")):
