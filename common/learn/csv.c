@@ -130,9 +130,7 @@ static enum status refill(struct csv *csv, struct why *why)
     csv->input_at = 0;
     csv->input_size = fread(csv->input, 1, sizeof csv->input, csv->file);
     if (csv->input_size == 0 && ferror(csv->file)) {
-        if (errno == EISDIR) {
-            why_set(why, "%s: is a folder, not a table", csv->name);
-        } else if (errno == EBADMSG) {
+        if (errno == EBADMSG) {
             why_set(why, "%s: the gzip data changed or were damaged while they were read",
                     csv->name);
         } else {

@@ -295,6 +295,16 @@ fits_80
 prints 'NOT READY'
 says_not sixtythree
 
+# A pipe in the table's place held `check`, `describe` and the agent for ever, for it waits for its writer.
+mkfifo one/pipe.csv
+sed 's/records.csv/pipe.csv/' one/agent.yml >one/pipe.yml
+expect 3 timeout 20 "$agent" check --config one/pipe.yml --timeout 1
+prints 'one/pipe.csv: is a pipe, and a table is read several times: write the records to a file'
+expect 3 timeout 20 "$agent" describe one/pipe.csv
+says 'one/pipe.csv: is a pipe'
+expect 3 timeout 20 "$agent" run --config one/pipe.yml
+says 'one/pipe.csv: is a pipe'
+
 # A label in another spelling makes every record the negative class, and a column in another unit tells nothing:
 # a warning in place of PASSED, on this screen, and the same exit code.
 sed -E '2,$s/^(([^,]*,){9})([01]),/\1\3.0,/; 2,$s/^([0-9.]+),/\11000,/' one/records.csv >one/odd.csv
