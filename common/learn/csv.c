@@ -56,10 +56,7 @@ static_assert(sizeof(struct csv) + 2 * (CSV_RECORD_BYTES_MAX + 1) +
 
 static void buffer_free(struct buffer *buffer)
 {
-    if (buffer->byte != NULL) {
-        bytes_wipe(buffer->byte, buffer->room);
-    }
-    free(buffer->byte);
+    bytes_free(buffer->byte, buffer->room);
     *buffer = (struct buffer){0};
 }
 
@@ -121,8 +118,7 @@ void csv_free(struct csv *csv)
     buffer_free(&csv->raw);
     buffer_free(&csv->text);
     free(csv->field);
-    bytes_wipe(csv, sizeof *csv);
-    free(csv);
+    bytes_free(csv, sizeof *csv);
 }
 
 static enum status refill(struct csv *csv, struct why *why)

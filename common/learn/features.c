@@ -235,16 +235,13 @@ void features_free(struct features *features)
     if (features == NULL) {
         return;
     }
-    if (features->plain != NULL) {
-        bytes_wipe(features->plain, features->plain_count * sizeof *features->plain);
-    }
+    bytes_free(features->plain, features->plain_count * sizeof *features->plain);
     for (size_t i = 0; i < features->map_count; i++) {
         free(features->map[i].frequency);
         free(features->map[i].landmark);
         free(features->map[i].root);
     }
     free(features->map);
-    free(features->plain);
     free(features);
 }
 

@@ -122,8 +122,7 @@ static int unpack_close(void *self)
     struct unpacking *unpacking = self;
     const int result = fclose(unpacking->packed);
     (void)inflateEnd(&unpacking->stream);
-    bytes_wipe(unpacking, sizeof *unpacking);
-    free(unpacking);
+    bytes_free(unpacking, sizeof *unpacking);
     return result;
 }
 

@@ -80,14 +80,6 @@ enum status task_check(const struct job *job, const struct stage *stage, size_t 
     return status;
 }
 
-static void wipe_numbers(double *numbers, size_t count)
-{
-    if (numbers != NULL) {
-        bytes_wipe(numbers, count * sizeof *numbers);
-        free(numbers);
-    }
-}
-
 enum status task_answer_outputs(int64_t *value, const struct task_input *input, size_t width,
                                 task_solve *solve)
 {
@@ -108,18 +100,15 @@ enum status task_answer_outputs(int64_t *value, const struct task_input *input, 
             encode_vector(value + output * width, out, width, input->stage->grid_bits);
         }
     }
-    wipe_numbers(out, width);
-    wipe_numbers(y, data->record_count);
+    bytes_free(out, width * sizeof *out);
+    bytes_free(y, data->record_count * sizeof *y);
     return status;
 }
 
 void private_vector_free(struct private_vector *vector)
 {
     if (vector != NULL) {
-        if (vector->value != NULL) {
-            bytes_wipe(vector->value, vector->count * sizeof *vector->value);
-            free(vector->value);
-        }
+        bytes_free(vector->value, vector->count * sizeof *vector->value);
         memset(vector, 0, sizeof *vector);
     }
 }

@@ -60,8 +60,7 @@ static enum status add_rounds(int64_t *value, const struct task_input *input, ui
                      data->feature_count);
         add_record(value, input, score, data->y[row]);
     }
-    bytes_wipe(score, k * sizeof *score);
-    free(score);
+    bytes_free(score, k * sizeof *score);
     return STATUS_OK;
 }
 
