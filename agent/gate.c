@@ -151,8 +151,7 @@ static enum status mask(struct private_vector *vector, struct masks_site *site, 
     for (size_t i = 0; i < vector->count; i++) {
         vector->value[i] = (int64_t)words[i];
     }
-    bytes_wipe(words, vector->count * sizeof *words);
-    free(words);
+    bytes_free(words, vector->count * sizeof *words);
     return status == STATUS_OK ? masks_site_pack(site, opening, size) : status;
 }
 
@@ -178,8 +177,7 @@ static enum status place(struct private_vector *vector, uint64_t records)
         tally[0] = (int64_t)records;
         tally[1] = 1;
     }
-    bytes_wipe(vector->value, vector->count * sizeof *vector->value);
-    free(vector->value);
+    bytes_free(vector->value, vector->count * sizeof *vector->value);
     vector->value = whole;
     vector->count = count;
     return STATUS_OK;
@@ -256,10 +254,7 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     gate->latest_pass = request->charge.pass;
     status = gate_advance(gate, &request->job, request->round);
 done:
-    if (opening != NULL) {
-        bytes_wipe(opening, opening_size);
-        free(opening);
-    }
+    bytes_free(opening, opening_size);
     private_vector_free(vector);
     return status;
 }

@@ -12,11 +12,8 @@
 
 void gate_drop_bytes(struct answer *answer)
 {
-    if (answer->data != NULL) {
-        /* An exact answer's are private, and so is what opens masks. */
-        bytes_wipe(answer->data, answer->view.bytes.size + answer->view.masks.size);
-        free(answer->data);
-    }
+    /* An exact answer's are private, and so is what opens masks. */
+    bytes_free(answer->data, answer->view.bytes.size + answer->view.masks.size);
     answer->data = NULL;
     answer->view.bytes = (struct slice){0};
     answer->view.masks = (struct slice){0};

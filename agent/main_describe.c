@@ -42,7 +42,7 @@ int main_describe(const struct arguments *arguments)
                 hint);
         return daemon_usage(PROGRAM, why.text);
     }
-    enum status status = table_open(&file, arguments->table, &why);
+    enum status status = table_open_once(&file, arguments->table, &why);
 
     if (status == STATUS_OK) {
         status = describe_table(&text, &counts, file, arguments->table, &options, &why);

@@ -84,6 +84,7 @@ static enum exit_code run_submit(const struct command *command, int count, char 
         AT,
         JSON,
         {.text = &asked.request.path, .required = true, .what = "JOB.yml"},
+        {.name = "--id", .text = &asked.request.id, .what = "ID"},
         {.name = "--wait", .flag = &asked.request.wait},
         {.name = "--stream", .flag = &asked.request.stream}};
     return read_and_run(command, option, sizeof option / sizeof option[0], &asked, count, argument,

@@ -100,7 +100,7 @@ static enum status data_load(struct dataset *data, const char *path, const struc
                              struct why *why)
 {
     FILE *file = NULL;
-    enum status status = table_open(&file, path, why);
+    enum status status = table_open_once(&file, path, why);
     if (status != STATUS_OK) {
         return status;
     }

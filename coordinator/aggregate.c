@@ -35,14 +35,8 @@ void aggregate_free(struct aggregate *aggregate)
     for (size_t i = 0; i < STAGING_MAX; i++) {
         aggregate_drop(&aggregate->staging[i]);
     }
-    if (aggregate->narrow != NULL) {
-        bytes_wipe(aggregate->narrow, aggregate->count * sizeof *aggregate->narrow);
-        free(aggregate->narrow);
-    }
-    if (aggregate->sum != NULL) {
-        bytes_wipe(aggregate->sum, aggregate->count * sizeof *aggregate->sum);
-        free(aggregate->sum);
-    }
+    bytes_free(aggregate->narrow, aggregate->count * sizeof *aggregate->narrow);
+    bytes_free(aggregate->sum, aggregate->count * sizeof *aggregate->sum);
     *aggregate = (struct aggregate){0};
 }
 
@@ -86,10 +80,7 @@ static void widen(struct aggregate *aggregate)
         const int64_t value = aggregate_value(aggregate, i);
         memcpy(bytes + 8 * i, &value, sizeof value);
     }
-    if (aggregate->sum != NULL) {
-        bytes_wipe(aggregate->sum, aggregate->count * sizeof *aggregate->sum);
-        free(aggregate->sum);
-    }
+    bytes_free(aggregate->sum, aggregate->count * sizeof *aggregate->sum);
     aggregate->sum = (int64_t *)(void *)bytes;
     aggregate->narrow = NULL;
 }

@@ -37,7 +37,7 @@ static const struct daemon_command COMMANDS[] = {
     {"enrol", NULL, main_enrol, {CONFIG}},
     {"columns", NULL, main_columns, {CONFIG, JSON}},
     {"submit", NULL, main_submit, {{.text = &asked.job, .required = true, .what = "JOB.yml"}, CONFIG, JSON,
-        {.name = "--wait", .flag = &asked.wait}, {.name = "--stream", .flag = &asked.stream}}},
+        {.name = "--id", .text = &asked.id, .what = "ID"}, {.name = "--wait", .flag = &asked.wait}, {.name = "--stream", .flag = &asked.stream}}},
     {"jobs", NULL, main_jobs, {CONFIG, JSON}},
     {"status", NULL, main_status, {NUMBER, CONFIG, JSON}},
     {"watch", NULL, main_watch, {NUMBER, CONFIG, JSON}},

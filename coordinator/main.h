@@ -26,6 +26,7 @@ struct arguments {
     const char *address; /* agents|operators add --address: where the other side will dial */
     const char *job;     /* submit: its file; status|watch|result|cancel: its number */
     const char *out;     /* result --out: a folder */
+    const char *id;      /* submit --id: what the caller calls this submission */
     bool wait;           /* submit: until the job is over */
     bool stream;         /* submit: the same, with a line a round */
     uint64_t valid_hours;

@@ -28,7 +28,7 @@ static enum status answer_job(json_t **out, const struct acts *acts, uint32_t nu
     return status;
 }
 
-/* An id that comes again is the same submission: the reply to the first one was lost. */
+/* An id that comes again is the same submission: the reply to the first one was lost, or its sender died. */
 static enum status answer_again(json_t **out, const struct acts *acts, uint32_t number,
                                 struct slice text, struct why *why)
 {
@@ -36,8 +36,10 @@ static enum status answer_again(json_t **out, const struct acts *acts, uint32_t 
     size_t size = 0;
     enum status status = queue_text(&there, &size, acts->office, number, why);
     if (status == STATUS_OK && (size != text.size || memcmp(there, text.data, size) != 0)) {
-        status =
-            why_refuse(why, "job %" PRIu32 " was submitted with this id and another text", number);
+        status = why_refuse(why,
+                            "job %" PRIu32 " was submitted with this id and another text; remedy: "
+                            "another id for another job",
+                            number);
     }
     free(there);
     if (status == STATUS_OK) {
@@ -75,15 +77,16 @@ static enum status answer_submit(json_t **out, const struct acts *acts, const st
                                  struct slice text, struct why *why)
 {
     const bool remote = acts->operator_name != NULL;
-    const struct queue_actor actor = {acts->operator_name, remote ? &ask->id : NULL,
+    const bool named = !digest_is_none(&ask->id); /* each of an operator is */
+    const struct queue_actor actor = {acts->operator_name, named ? &ask->id : NULL,
                                       remote ? ACTS_OPEN_MAX : 0};
     uint32_t number = 0;
     size_t open = 0;
-    enum status status = remote ? queue_find(&number, &open, acts->office, &actor, why) : STATUS_OK;
+    enum status status = named ? queue_find(&number, &open, acts->office, &actor, why) : STATUS_OK;
     if (status == STATUS_OK && number > 0) {
         return answer_again(out, acts, number, text, why);
     }
-    if (status == STATUS_OK && open >= ACTS_OPEN_MAX) {
+    if (status == STATUS_OK && remote && open >= ACTS_OPEN_MAX) {
         return tell_too_many(acts, why);
     }
     if (status == STATUS_OK) {
@@ -95,7 +98,7 @@ static enum status answer_submit(json_t **out, const struct acts *acts, const st
     if (status == STATUS_REFUSED && remote) { /* others came by other desks */
         return tell_too_many(acts, why);
     }
-    if (status == STATUS_EXISTS) { /* it came by another desk */
+    if (status == STATUS_EXISTS) { /* it came by another desk or command */
         return answer_again(out, acts, number, text, why);
     }
     return status == STATUS_OK ? answer_job(out, acts, number, why) : status;

@@ -21,6 +21,7 @@ static int with_acts(const struct arguments *arguments, bool queue, bool operato
     const struct desk_request request = {.path = arguments->job,
                                          .job = arguments->job,
                                          .out = arguments->out,
+                                         .id = arguments->id,
                                          .wait = arguments->wait,
                                          .stream = arguments->stream,
                                          .json = arguments->json};
@@ -49,42 +50,17 @@ static int with_acts(const struct arguments *arguments, bool queue, bool operato
     return code;
 }
 
-int main_submit(const struct arguments *arguments)
-{
-    return with_acts(arguments, true, false, desk_submit);
-}
+#define COMMAND(name, queue, operators, run)                                                       \
+    int name(const struct arguments *arguments)                                                    \
+    {                                                                                              \
+        return with_acts(arguments, queue, operators, run);                                        \
+    }
 
-int main_jobs(const struct arguments *arguments)
-{
-    return with_acts(arguments, true, false, desk_jobs);
-}
-
-int main_status(const struct arguments *arguments)
-{
-    return with_acts(arguments, true, false, desk_status);
-}
-
-int main_watch(const struct arguments *arguments)
-{
-    return with_acts(arguments, true, false, desk_watch);
-}
-
-int main_result(const struct arguments *arguments)
-{
-    return with_acts(arguments, true, false, desk_result);
-}
-
-int main_cancel(const struct arguments *arguments)
-{
-    return with_acts(arguments, true, false, desk_cancel);
-}
-
-int main_agents_list(const struct arguments *arguments)
-{
-    return with_acts(arguments, false, false, desk_agents);
-}
-
-int main_operators_list(const struct arguments *arguments)
-{
-    return with_acts(arguments, false, true, desk_agents);
-}
+COMMAND(main_submit, true, false, desk_submit)
+COMMAND(main_jobs, true, false, desk_jobs)
+COMMAND(main_status, true, false, desk_status)
+COMMAND(main_watch, true, false, desk_watch)
+COMMAND(main_result, true, false, desk_result)
+COMMAND(main_cancel, true, false, desk_cancel)
+COMMAND(main_agents_list, false, false, desk_agents)
+COMMAND(main_operators_list, false, true, desk_agents)

@@ -102,7 +102,7 @@ MUST_USE enum status queue_text(char **text, size_t *size, const struct office *
 /* Who acts: an operator whose key the desk has checked; else the account that runs the command. */
 struct queue_actor {
     const char *name;                /* an operator's; NULL: the account */
-    const struct digest *submission; /* of queue_add; NULL: it has none */
+    const struct digest *submission; /* of queue_add and queue_find; NULL: it has none */
     size_t open_most; /* of queue_add: how many of its jobs may be open with it; 0: any number */
 };
 
@@ -113,8 +113,8 @@ struct queue_actor {
 MUST_USE enum status queue_add(uint32_t *number, const struct office *office,
                                const struct queue_actor *actor, struct slice text, struct why *why);
 
-/** Looks for an operator's submission. number: out, 0 when the queue does not have it; open: out, how many jobs of this
- * operator are not over. Fails with STATUS_IO, STATUS_NO_MEMORY. */
+/** Looks for an actor's submission. number: out, 0 when the queue does not have it; open: out, how many jobs of this
+ * actor are not over. Fails with STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status queue_find(uint32_t *number, size_t *open, const struct office *office,
                                 const struct queue_actor *actor, struct why *why);
 

@@ -144,10 +144,9 @@ static enum status add(uint32_t *number, const struct office *office,
                                      .open_most = submission->actor->open_most};
     const enum status status = jobs_add(office->jobs, number, &job, &cause);
     if (status == STATUS_AGAIN) {
-        why_set(why,
-                "%s; whether the job is in the queue is not known; remedy: look with `jobs` before "
-                "you submit it again",
-                cause.text);
+        why_set(why, "%s; whether the job is in the queue is not known; remedy: %s", cause.text,
+                job.id != NULL ? "submit it again with the same id: it is in the queue once"
+                               : "look with `jobs` before you submit it again");
     } else if (status != STATUS_OK) {
         *why = cause;
     }

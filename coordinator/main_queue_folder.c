@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -222,7 +223,7 @@ static enum status commit_new(uint32_t *number, const struct office *office, con
     return STATUS_IO;
 }
 
-enum status folder_add(uint32_t *number, const struct office *office,
+static enum status add(uint32_t *number, const struct office *office,
                        const struct queue_submission *submission, struct why *why)
 {
     char folder[QUEUE_PATH_BYTES];
@@ -238,6 +239,45 @@ enum status folder_add(uint32_t *number, const struct office *office,
     if (status != STATUS_OK) {
         drop_new(folder); /* does nothing to one that has its number */
     }
+    return status;
+}
+
+/* Two commands may submit the same id at once: one of them looks and adds before the other looks. */
+static enum status lock_ids(int *lock, const struct office *office, struct why *why)
+{
+    char path[QUEUE_PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/.ids.lock", office->settings.jobs);
+    const enum status status = owned_open(lock, path, O_RDWR | O_CREAT, why);
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? STATUS_IO : status;
+    }
+    while (flock(*lock, LOCK_EX) != 0) {
+        if (errno != EINTR) {
+            why_file(why, path, "locked", errno);
+            (void)close(*lock);
+            return STATUS_IO;
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status folder_add(uint32_t *number, const struct office *office,
+                       const struct queue_submission *submission, struct why *why)
+{
+    int lock = -1;
+    size_t open_count = 0;
+    if (submission->actor->submission == NULL) {
+        return add(number, office, submission, why);
+    }
+    enum status status = lock_ids(&lock, office, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = folder_find(number, &open_count, office, submission->actor, submission->by, why);
+    if (status == STATUS_OK) {
+        status = *number > 0 ? STATUS_EXISTS : add(number, office, submission, why);
+    }
+    (void)close(lock); /* and with it the lock */
     return status;
 }
 

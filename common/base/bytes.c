@@ -1,5 +1,6 @@
 #include "base/bytes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool slice_is(struct slice slice, const char *text)
@@ -125,6 +126,14 @@ void bytes_wipe(void *data, size_t size)
 {
     if (size > 0) {
         explicit_bzero(data, size); /* at memset's speed: noise buffers are wiped on the hot path */
+    }
+}
+
+void bytes_free(void *data, size_t size)
+{
+    if (data != NULL) {
+        bytes_wipe(data, size);
+        free(data);
     }
 }
 

@@ -47,6 +47,9 @@ MUST_USE enum status hex_decode(void *data, size_t size, const char *text);
 /** Overwrites memory in a way the compiler keeps. */
 void bytes_wipe(void *data, size_t size);
 
+/** Overwrites malloc'd memory of that size, and frees it; does nothing on NULL. */
+void bytes_free(void *data, size_t size);
+
 /** Overwrites 16 KiB of the stack under its caller: what functions that have returned kept there,
  * other libraries' and saved registers among it. To be called after the last of them. */
 void stack_wipe(void);

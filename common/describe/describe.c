@@ -301,10 +301,7 @@ enum status describe_table(char **text, struct describe_counts *counts, FILE *fi
                                 csv_separator(csv), options->exact ? survey.counts.rows : admitted);
     }
     *counts = survey.counts;
-    if (survey.column != NULL) {
-        bytes_wipe(survey.column, survey.column_count * sizeof *survey.column);
-    }
-    free(survey.column);
+    bytes_free(survey.column, survey.column_count * sizeof *survey.column);
     csv_free(csv);
     return status;
 }

@@ -81,31 +81,46 @@ static enum status read_job(char **text, size_t *size, const char *path, struct 
     return status;
 }
 
-static enum exit_code submit(json_t **job, const struct desk_port *port, struct slice text,
-                             struct why *why)
+/* The caller's name of a submission becomes an id that the queue keeps, in the place of one that is drawn. */
+static enum status name_submission(struct digest *id, const struct desk_port *port,
+                                   const char *name, struct why *why)
+{
+    static const char use[] = "hedgerow submit --id ";
+    const struct slice part[] = {{use, sizeof use - 1}, {name, strlen(name)}};
+    if (part[1].size == 0 || part[1].size > DESK_ID_BYTES_MAX) {
+        return why_refuse(why, "`%s submit`: --id has 1 to %d bytes, not %zu", port->program,
+                          (int)DESK_ID_BYTES_MAX, part[1].size);
+    }
+    digest_sha256(id, part, 2);
+    return STATUS_OK;
+}
+
+static enum exit_code submit(json_t **job, const struct desk_port *port, const char *name,
+                             struct slice text, struct why *why)
 {
     struct ask ask = {.verb = ASK_SUBMIT};
     struct digest digest;
     enum status status = STATUS_OK;
-    digest_sha256(&digest, &text, 1);
-    if (port->remember != NULL) {
+    if (name != NULL) {
+        status = name_submission(&ask.id, port, name, why);
+    } else if (port->remember != NULL) {
+        digest_sha256(&digest, &text, 1);
         status = port->remember(port->self, &digest, &ask.id, why);
     }
     const enum exit_code code =
         status == STATUS_OK ? desk_ask(job, port, &ask, text, why) : exit_code_of(status);
     if (code == EXIT_CODE_OK && json_is_true(json_object_get(*job, "again"))) {
-        (void)fprintf(stderr,
-                      "%s: this submission was in the queue already; submit the file once more to "
-                      "run it anew\n",
-                      port->program);
+        (void)fprintf(stderr, "%s: this submission was in the queue already; %s to run it anew\n",
+                      port->program,
+                      name != NULL ? "submit it with another --id" : "submit the file once more");
     }
     return code;
 }
 
-static void forget(const struct desk_port *port, struct slice text)
+static void forget(const struct desk_port *port, const char *name, struct slice text)
 {
     struct digest digest;
-    if (fflush(stdout) == 0 && port->forget != NULL) {
+    if (fflush(stdout) == 0 && port->forget != NULL && name == NULL) {
         digest_sha256(&digest, &text, 1);
         port->forget(port->self, &digest);
     }
@@ -121,7 +136,7 @@ enum exit_code desk_submit(const struct desk_port *port, const struct desk_reque
     const bool follows = request->wait || request->stream;
     const enum status status = read_job(&text, &size, request->path, why);
     enum exit_code code = status == STATUS_OK
-                              ? submit(&answer, port, (struct slice){text, size}, why)
+                              ? submit(&answer, port, request->id, (struct slice){text, size}, why)
                               : exit_code_of(status);
     const json_t *job = json_object_get(answer, "job");
     const double number = view_number(job, "number");
@@ -137,13 +152,13 @@ enum exit_code desk_submit(const struct desk_port *port, const struct desk_reque
     /* Once the number is told, and not before: a command that dies earlier asks under the same id again. */
     const bool told_late = request->json && follows;
     if (code == EXIT_CODE_OK && !told_late) {
-        forget(port, (struct slice){text, size});
+        forget(port, request->id, (struct slice){text, size});
     }
     if (code == EXIT_CODE_OK && follows) {
         code = desk_follow(port, (uint32_t)number, true, request->stream, request->json, why);
     }
     if ((code == EXIT_CODE_OK || code == EXIT_CODE_JOB_FAILED) && told_late) {
-        forget(port, (struct slice){text, size});
+        forget(port, request->id, (struct slice){text, size});
     }
     json_decref(answer);
     free(text);

@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-enum { DESK_RESULT_BYTES_MAX = 1 << 30 };
+enum { DESK_RESULT_BYTES_MAX = 1 << 30, DESK_ID_BYTES_MAX = 200 };
 
 /* A JSON text, or READ's piece of a file: malloc'd, owned. */
 struct desk_answer {
@@ -45,12 +45,14 @@ struct desk_request {
     const char *path; /* submit: the job's file */
     const char *out;  /* result: a folder that is new or empty */
     const char *job;  /* status, watch, result, cancel: a number as it was typed */
+    const char *id;   /* submit: what the caller calls this submission; NULL: nothing */
     bool wait;        /* submit: until the job is over */
     bool stream;      /* submit: the same, with a line a round */
     bool json;
 };
 
-/* The commands. They print to standard output; why says what was refused or failed, or nothing. watch and submit that
+/* The commands. They print to standard output; why says what was refused or failed, or nothing. submit with an id that the
+ * queue has from the same submitter adds no job: it tells the number of the first, if the text is the same. watch and submit that
  * waits return EXIT_CODE_JOB_FAILED for a job that failed or was cancelled. Once a question of theirs was answered they wait
  * for later answers, and return EXIT_CODE_UNREACHABLE when none has come for 600 looks. */
 enum exit_code desk_submit(const struct desk_port *port, const struct desk_request *request,

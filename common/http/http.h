@@ -71,10 +71,10 @@ struct http_secure {
     const char *key;         /* PEM, without a passphrase */
     const char *token;       /* a client that says it may look; below HTTP_TOKEN_BYTES */
     const char *
-        names; /* that Host may say, with a blank between: "coordinator.example"; below HTTP_NAMES_BYTES */
+        names; /* that Host may say, with a blank between: "coordinator.example"; below 256 bytes */
 };
 
-enum { HTTP_TOKEN_BYTES = 256, HTTP_NAMES_BYTES = 256 };
+enum { HTTP_TOKEN_BYTES = 256 };
 
 struct http_options {
     const char *

@@ -78,8 +78,7 @@ void endpoint_free(struct endpoint *endpoint)
     free(endpoint->listening.stranger);
     free(endpoint->listening.unknown);
     free(endpoint->listening.fetches.key);
-    bytes_wipe(endpoint, sizeof *endpoint);
-    free(endpoint);
+    bytes_free(endpoint, sizeof *endpoint);
 }
 
 const char *endpoint_address(const struct endpoint *endpoint)

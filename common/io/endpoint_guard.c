@@ -172,11 +172,11 @@ static size_t less(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Every agent that is not connected may be on its way: when a coordinator begins anew, all are. They take no more memory
+/* How many strangers may be there. Every agent that is not connected may be on its way: when a coordinator begins anew, all are. They take no more memory
  * than they will when they are let in. An agent has one connection, whatever the number of its keys; a one-time token is
  * no agent yet. So strangers and agents together are never more than the agents of the list, or
  * the usual number of strangers beside those that are connected. */
-size_t endpoint_guard_strangers_max(const struct endpoint *endpoint)
+static size_t strangers_max_of(const struct endpoint *endpoint)
 {
     const struct listening_side *side = &endpoint->listening;
     const size_t known = side->live - side->unknown_count - side->going;
@@ -195,8 +195,7 @@ static int64_t silence_ms(const struct endpoint *endpoint, const struct connecti
     const size_t unknown = endpoint->listening.unknown_count;
     const int64_t longer = (int64_t)unknown * HANDSHAKE_WAIT_MS;
     const int64_t most = endpoint->limits.silence_ms;
-    const bool hurries =
-        !connection->passed && unknown > endpoint_guard_strangers_max(endpoint) / 2;
+    const bool hurries = !connection->passed && unknown > strangers_max_of(endpoint) / 2;
     return (hurries && most > HANDSHAKE_MS ? HANDSHAKE_MS : most) +
            (longer < HANDSHAKE_MS_MAX ? longer : HANDSHAKE_MS_MAX);
 }
@@ -257,7 +256,7 @@ static void remember_connection(struct endpoint *endpoint, int descriptor, int64
                        "there are as many connections as the limit of open files allows, and one "
                        "more was cut; remedy: a higher limit (ulimit -n, LimitNOFILE)");
         tcp_cut(descriptor, &peer);
-        endpoint_strangers_shed(endpoint, now_ms, endpoint_guard_strangers_max(endpoint) / 4);
+        endpoint_strangers_shed(endpoint, now_ms, strangers_max_of(endpoint) / 4);
         return;
     }
     forget_connection(endpoint, descriptor, now_ms); /* the number is used again */
@@ -287,10 +286,10 @@ void endpoint_guard_events(struct endpoint *endpoint, int64_t now_ms)
             log_rate_event(
                 &endpoint->rate, now_ms, LOG_ERROR, "accept-failed", NULL,
                 "a connection could not be accepted; remedy: a higher limit of open files");
-            endpoint_strangers_shed(endpoint, now_ms, endpoint_guard_strangers_max(endpoint) / 4);
+            endpoint_strangers_shed(endpoint, now_ms, strangers_max_of(endpoint) / 4);
         }
     }
-    const size_t strangers_max = endpoint_guard_strangers_max(endpoint);
+    const size_t strangers_max = strangers_max_of(endpoint);
     if (accepted && endpoint->listening.live > strangers_max) {
         endpoint_strangers_shed(endpoint, now_ms, strangers_max);
     }

@@ -70,8 +70,7 @@ void endpoint_lines_free(struct endpoint *endpoint)
     }
     random_source_free(lines->random);
     shared_clear(&lines->shared);
-    bytes_wipe(lines, sizeof *lines);
-    free(lines);
+    bytes_free(lines, sizeof *lines);
     endpoint->lines = NULL;
 }
 

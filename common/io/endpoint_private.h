@@ -300,8 +300,6 @@ struct admitted *endpoint_guard_admitted(struct endpoint *endpoint, const struct
 size_t endpoint_guard_named(const struct endpoint *endpoint, const char *name);
 /** Returns the key of that name that is connected; NULL: none. */
 struct admitted *endpoint_guard_connected(const struct endpoint *endpoint, const char *name);
-/** Returns how many strangers may be there: more where many agents may come back at once. */
-size_t endpoint_guard_strangers_max(const struct endpoint *endpoint);
 
 /* endpoint_strangers.c: whom of those without an admitted key to cut. */
 MUST_USE enum status endpoint_strangers_open(struct endpoint *endpoint);

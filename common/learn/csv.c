@@ -56,10 +56,7 @@ static_assert(sizeof(struct csv) + 2 * (CSV_RECORD_BYTES_MAX + 1) +
 
 static void buffer_free(struct buffer *buffer)
 {
-    if (buffer->byte != NULL) {
-        bytes_wipe(buffer->byte, buffer->room);
-    }
-    free(buffer->byte);
+    bytes_free(buffer->byte, buffer->room);
     *buffer = (struct buffer){0};
 }
 
@@ -121,8 +118,7 @@ void csv_free(struct csv *csv)
     buffer_free(&csv->raw);
     buffer_free(&csv->text);
     free(csv->field);
-    bytes_wipe(csv, sizeof *csv);
-    free(csv);
+    bytes_free(csv, sizeof *csv);
 }
 
 static enum status refill(struct csv *csv, struct why *why)
@@ -130,9 +126,7 @@ static enum status refill(struct csv *csv, struct why *why)
     csv->input_at = 0;
     csv->input_size = fread(csv->input, 1, sizeof csv->input, csv->file);
     if (csv->input_size == 0 && ferror(csv->file)) {
-        if (errno == EISDIR) {
-            why_set(why, "%s: is a folder, not a table", csv->name);
-        } else if (errno == EBADMSG) {
+        if (errno == EBADMSG) {
             why_set(why, "%s: the gzip data changed or were damaged while they were read",
                     csv->name);
         } else {

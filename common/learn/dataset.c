@@ -96,27 +96,11 @@ void dataset_free(struct dataset *dataset)
     if (dataset == NULL) {
         return;
     }
-    if (dataset->x != NULL) {
-        bytes_wipe(dataset->x, dataset->record_count * dataset->feature_count * sizeof *dataset->x);
-    }
-    if (dataset->y != NULL) {
-        bytes_wipe(dataset->y, dataset->record_count * sizeof *dataset->y);
-    }
-    if (dataset->raw != NULL) {
-        bytes_wipe(dataset->raw,
-                   dataset->record_count * dataset->column_count * sizeof *dataset->raw);
-    }
-    if (dataset->raw_label != NULL) {
-        bytes_wipe(dataset->raw_label, dataset->record_count * sizeof *dataset->raw_label);
-    }
-    free(dataset->raw_label);
-    free(dataset->x);
-    free(dataset->y);
-    free(dataset->raw);
-    if (dataset->counts != NULL) {
-        bytes_wipe(dataset->counts, (dataset->column_count + 1) * sizeof *dataset->counts);
-    }
-    free(dataset->counts);
+    bytes_free(dataset->x, dataset->record_count * dataset->feature_count * sizeof *dataset->x);
+    bytes_free(dataset->y, dataset->record_count * sizeof *dataset->y);
+    bytes_free(dataset->raw, dataset->record_count * dataset->column_count * sizeof *dataset->raw);
+    bytes_free(dataset->raw_label, dataset->record_count * sizeof *dataset->raw_label);
+    bytes_free(dataset->counts, (dataset->column_count + 1) * sizeof *dataset->counts);
     *dataset = (struct dataset){0};
 }
 

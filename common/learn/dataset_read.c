@@ -13,8 +13,7 @@ static double *grown(double *old, size_t old_count, size_t new_count)
     double *out = malloc(new_count * sizeof *out);
     if (out != NULL && old != NULL) {
         memcpy(out, old, old_count * sizeof *out);
-        bytes_wipe(old, old_count * sizeof *old);
-        free(old);
+        bytes_free(old, old_count * sizeof *old);
     }
     return out;
 }
@@ -163,17 +162,11 @@ static enum status reader_start(struct reader *reader, struct dataset *out, FILE
 
 static void reader_end(struct reader *reader)
 {
-    if (reader->value != NULL) {
-        bytes_wipe(reader->value, schema_value_count(reader->schema) * sizeof *reader->value);
-    }
-    if (reader->history != NULL) {
-        bytes_wipe(reader->history, reader->history_size * sizeof *reader->history);
-    }
+    bytes_free(reader->value, schema_value_count(reader->schema) * sizeof *reader->value);
+    bytes_free(reader->history, reader->history_size * sizeof *reader->history);
     csv_free(reader->csv);
     features_free(reader->features);
     free(reader->field_of);
-    free(reader->value);
-    free(reader->history);
     bytes_wipe(reader, sizeof *reader);
 }
 

@@ -65,3 +65,21 @@ void cholesky_solve(const double *a, double *b, size_t n)
     cblas_dtrsv(CblasColMajor, CblasUpper, CblasTrans, CblasNonUnit, (int)n, a, (int)n, b, 1);
     cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)n, a, (int)n, b, 1);
 }
+
+/* As many models at a time as keep their weights in the cache while all records pass by. */
+enum { SCORES_BLOCK = 64 };
+
+void dense_scores(double *f, const double *weight, size_t model_count, const double *x,
+                  size_t record_count, size_t feature_count)
+{
+    for (size_t block = 0; block < model_count; block += SCORES_BLOCK) {
+        const size_t left = model_count - block;
+        const size_t end = block + (left < SCORES_BLOCK ? left : SCORES_BLOCK);
+        for (size_t i = 0; i < record_count; i++) {
+            for (size_t model = block; model < end; model++) {
+                f[i * model_count + model] =
+                    dense_dot(weight + model * feature_count, x + i * feature_count, feature_count);
+            }
+        }
+    }
+}

@@ -40,4 +40,10 @@ bool cholesky_factor(double *a, size_t n);
 /** Solves A x = b in place, from cholesky_factor's result. b  in/out  (n) */
 void cholesky_solve(const double *a, double *b, size_t n);
 
+/** Writes the scores f (m, k) = <w_k, x_i> for weight (k, d) and x (m, d), all row by row: k =
+ * model_count, m = record_count, d = feature_count. A dense kernel: no allocation, cost O(m k d).
+ */
+void dense_scores(double *f, const double *weight, size_t model_count, const double *x,
+                  size_t record_count, size_t feature_count);
+
 #endif

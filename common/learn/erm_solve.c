@@ -38,10 +38,7 @@ double *core_numbers(size_t rows, size_t columns)
 
 void core_numbers_free(double *number, size_t count)
 {
-    if (number != NULL) {
-        bytes_wipe(number, count * sizeof *number);
-    }
-    free(number);
+    bytes_free(number, count * sizeof *number);
 }
 
 /* BLAS keeps at least four partial sums on every machine it has kernels for. */

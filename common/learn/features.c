@@ -65,17 +65,6 @@ static size_t category_of(const struct column *column, double value)
     return column->has_other ? column->other : column->category_count;
 }
 
-double features_cell(const struct column *column, double value)
-{
-    if (isnan(value) && !column->has_missing) {
-        return column->centre;
-    }
-    const double there = transformed(column, isnan(value) ? column->missing : value);
-    const double low = column->centre - column->half_width;
-    const double high = column->centre + column->half_width;
-    return fmin(fmax(there, low), high);
-}
-
 static double clamped(double scaled)
 {
     return fmin(fmax(scaled, -1), 1);
@@ -246,16 +235,13 @@ void features_free(struct features *features)
     if (features == NULL) {
         return;
     }
-    if (features->plain != NULL) {
-        bytes_wipe(features->plain, features->plain_count * sizeof *features->plain);
-    }
+    bytes_free(features->plain, features->plain_count * sizeof *features->plain);
     for (size_t i = 0; i < features->map_count; i++) {
         free(features->map[i].frequency);
         free(features->map[i].landmark);
         free(features->map[i].root);
     }
     free(features->map);
-    free(features->plain);
     free(features);
 }
 

@@ -34,10 +34,6 @@ void features_free(struct features *features);
  * does not reach; of a missing value what stands for it. */
 double features_scaled(const struct column *column, double value);
 
-/** Returns a number's cell: transform(value) clamped to centre +- half_width; of a missing value what
- * stands for it. */
-double features_cell(const struct column *column, double value);
-
 /** Returns the label's own scale of a number: clamp((value - centre)/half_width, -1, 1); 0, which is
  * the centre, of a missing value. */
 double features_label(const struct label *label, double value);

@@ -298,22 +298,10 @@ enum status gradient_sum(int64_t *sum, const struct gradient *gradient, const do
     flush(&work, sum);
     status = STATUS_OK;
 done:
-    if (work.slope != NULL) {
-        bytes_wipe(work.slope, gradient->output_count * sizeof *work.slope);
-    }
-    if (work.step != NULL) {
-        bytes_wipe(work.step, work.width * sizeof *work.step);
-    }
-    if (work.value != NULL) {
-        bytes_wipe(work.value, work.width * sizeof *work.value);
-    }
-    if (work.partial != NULL) {
-        bytes_wipe(work.partial, work.width * sizeof *work.partial);
-    }
-    free(work.slope);
-    free(work.step);
-    free(work.value);
-    free(work.partial);
+    bytes_free(work.slope, gradient->output_count * sizeof *work.slope);
+    bytes_free(work.step, work.width * sizeof *work.step);
+    bytes_free(work.value, work.width * sizeof *work.value);
+    bytes_free(work.partial, work.width * sizeof *work.partial);
     return status;
 }
 

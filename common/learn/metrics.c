@@ -80,8 +80,7 @@ enum status metrics_auc(double *auc, const double *f, const struct dataset *data
         positives += tied_positives;
     }
     *auc = positives > 0 && negatives > 0 ? pairs_right / (positives * negatives) : 0.5;
-    bytes_wipe(sorted, m * sizeof *sorted);
-    free(sorted);
+    bytes_free(sorted, m * sizeof *sorted);
     return STATUS_OK;
 }
 

@@ -137,8 +137,7 @@ enum status moments_sum(int64_t *sum, const struct moments *moments, const doubl
         }
     }
     flush(sum, partial, count);
-    bytes_wipe(partial, count * sizeof *partial);
-    free(partial);
+    bytes_free(partial, count * sizeof *partial);
     return STATUS_OK;
 }
 

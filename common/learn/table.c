@@ -6,10 +6,12 @@
 #include "base/bytes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -120,8 +122,7 @@ static int unpack_close(void *self)
     struct unpacking *unpacking = self;
     const int result = fclose(unpacking->packed);
     (void)inflateEnd(&unpacking->stream);
-    bytes_wipe(unpacking, sizeof *unpacking);
-    free(unpacking);
+    bytes_free(unpacking, sizeof *unpacking);
     return result;
 }
 
@@ -193,20 +194,74 @@ static bool is_packed(FILE *file)
            magic[0] == 0x1f && magic[1] == 0x8b;
 }
 
-enum status table_open(FILE **file, const char *path, struct why *why)
+/* Opening a named pipe waits for its writer, and opening some devices for a line: nothing waits here. */
+static FILE *open_now(const char *path)
 {
-    *file = fopen(path, "rbe");
+    const int number = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    FILE *file = number >= 0 ? fdopen(number, "rb") : NULL;
+    if (file == NULL && number >= 0) {
+        (void)close(number);
+    }
+    return file;
+}
+
+/* Returns what keeps this from being read as a table; NULL where nothing does. */
+static const char *what_is_wrong(mode_t mode, bool once)
+{
+    if (S_ISREG(mode) || (once && S_ISFIFO(mode))) {
+        return NULL;
+    }
+    return S_ISDIR(mode)    ? "is a folder, not a table"
+           : S_ISFIFO(mode) ? "is a pipe, and a table is read several times: write the records "
+                              "to a file, and name that file"
+                            : "is a device, not a file: write the records to a file, and name "
+                              "that file";
+}
+
+static enum status judge_kind(FILE *file, const char *path, bool once, struct why *why)
+{
+    struct stat about;
+    struct stat named;
+    /* A pipe with a name has no writer, or one that may never write: only one that was made for this program is read. */
+    const bool is_named = lstat(path, &named) == 0 && S_ISFIFO(named.st_mode);
+    if (fstat(fileno(file), &about) != 0 || fcntl(fileno(file), F_SETFL, 0) != 0) {
+        why_set(why, "%s: cannot be opened: %s", path, strerror(errno));
+        return STATUS_IO;
+    }
+    const char *wrong = what_is_wrong(about.st_mode, once && !is_named);
+    return wrong == NULL ? STATUS_OK : why_refuse(why, "%s: %s", path, wrong);
+}
+
+static enum status open_table(FILE **file, const char *path, bool once, struct why *why)
+{
+    *file = open_now(path);
     if (*file == NULL) {
         why_set(why, "%s: cannot be opened: %s", path, strerror(errno));
         return STATUS_IO;
     }
     (void)setvbuf(*file, NULL, _IONBF, 0);
+    const enum status status = judge_kind(*file, path, once, why);
+    if (status != STATUS_OK) {
+        (void)fclose(*file);
+        *file = NULL;
+        return status;
+    }
     return is_packed(*file) ? unpack_start(file, path, why) : STATUS_OK;
+}
+
+enum status table_open(FILE **file, const char *path, struct why *why)
+{
+    return open_table(file, path, false, why);
+}
+
+enum status table_open_once(FILE **file, const char *path, struct why *why)
+{
+    return open_table(file, path, true, why);
 }
 
 bool table_is_packed(const char *path)
 {
-    FILE *file = fopen(path, "rbe");
+    FILE *file = open_now(path);
     const bool packed = file != NULL && is_packed(file);
     if (file != NULL) {
         (void)fclose(file);

@@ -20,11 +20,14 @@ enum { TABLE_UNPACK_BYTES = 161 * 1024 }; /* what unpacking takes, whatever is p
  * file  out  open at the text's start, without a buffer, which would be freed unwiped: read large
  *            blocks; the caller closes it
  *
- * Fails with STATUS_IO (it cannot be opened or read), STATUS_INVALID (packed data that are damaged or cut
- * short), STATUS_NO_MEMORY. A file that changes while it is read ends with a read error, EBADMSG.
+ * Fails with STATUS_IO (it cannot be opened or read), STATUS_INVALID (not a regular file; packed data that are
+ * damaged or cut short), STATUS_NO_MEMORY; never waits for a pipe or a device. A file that changes while it is read ends with a read error, EBADMSG.
  * Ensures that reading takes at most TABLE_UNPACK_BYTES, which are wiped when the file is closed.
  */
 MUST_USE enum status table_open(FILE **file, const char *path, struct why *why);
+
+/** Opens a table that is read only once: as table_open, and a pipe without a name too, for example standard input. */
+MUST_USE enum status table_open_once(FILE **file, const char *path, struct why *why);
 
 /** Answers whether a file begins as gzip's do; not where it cannot be read, or is a pipe. */
 bool table_is_packed(const char *path);

@@ -34,10 +34,7 @@ enum status masks_host_new(struct masks_host **out, const struct masks_terms *te
 
 void masks_host_free(struct masks_host *host)
 {
-    if (host != NULL) {
-        bytes_wipe(host, sizeof *host);
-        free(host);
-    }
+    bytes_free(host, sizeof *host);
 }
 
 bool masks_host_is_listed(const struct masks_host *host)

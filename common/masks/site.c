@@ -94,10 +94,7 @@ enum status masks_site_new(struct masks_site **out, const struct masks_self *sel
 
 void masks_site_free(struct masks_site *site)
 {
-    if (site != NULL) {
-        bytes_wipe(site, sizeof *site);
-        free(site);
-    }
+    bytes_free(site, sizeof *site);
 }
 
 void masks_site_keys(const struct masks_site *site, uint8_t out[static MASKS_KEYS_BYTES])

@@ -28,8 +28,7 @@ static void *limbs_new(size_t bytes)
 
 static void limbs_free(void *limbs, size_t bytes)
 {
-    bytes_wipe(limbs, bytes);
-    free(limbs);
+    bytes_free(limbs, bytes);
 }
 
 static void *limbs_resize(void *limbs, size_t bytes, size_t bytes_wanted)

@@ -144,14 +144,8 @@ void http_files_follow(struct http_files *files, const struct http_settings *set
 
 void http_files_wipe(struct http_files *files)
 {
-    if (files->key != NULL) {
-        bytes_wipe(files->key, HTTP_FILE_BYTES_MAX);
-    }
-    if (files->token != NULL) {
-        bytes_wipe(files->token, HTTP_FILES_TOKEN_BYTES);
-    }
+    bytes_free(files->key, HTTP_FILE_BYTES_MAX);
+    bytes_free(files->token, HTTP_FILES_TOKEN_BYTES);
     free(files->certificate);
-    free(files->key);
-    free(files->token);
     bytes_wipe(files, sizeof *files);
 }

@@ -148,7 +148,6 @@ void transfer_drop(struct transfer *transfer)
     if (data != NULL) {
         /* Part of an exact answer, under central trust. No more than what came: a peer could make the transfer
          * begin anew all the time, and has to send what that costs. */
-        bytes_wipe(data, came);
-        free(data);
+        bytes_free(data, came);
     }
 }

@@ -6,7 +6,6 @@
 #include "protocol/wire.h"
 
 #include "base/check.h"
-#include "protocol/wire_arena.h"
 #include "protocol/wire_fields.h"
 
 #include <stdalign.h>

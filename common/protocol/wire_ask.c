@@ -3,7 +3,6 @@
 #include "protocol/ask.h"
 
 #include "base/check.h"
-#include "protocol/wire_arena.h"
 #include "protocol/wire_fields.h"
 
 #include <operator.pb-c.h>

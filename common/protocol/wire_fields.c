@@ -1,5 +1,7 @@
 #include "protocol/wire_fields.h"
+#include "base/status.h"
 
+#include <stdalign.h>
 #include <string.h>
 
 static bool take_digest(struct digest *out, const ProtobufCBinaryData *field)
@@ -99,4 +101,27 @@ void wire_put_fields(ProtobufCMessage *theirs, void *ours, const struct wire_bod
         const struct wire_field *field = &body->field[i];
         put_field((uint8_t *)theirs + field->theirs, (uint8_t *)ours + field->ours, field);
     }
+}
+
+static void *arena_alloc(void *self, size_t size)
+{
+    struct wire_arena *arena = self;
+    size_t unit = alignof(max_align_t);
+    size_t left = arena->size - arena->used;
+    if (size > left || left - size < unit) {
+        return NULL;
+    }
+    void *out = arena->room + arena->used;
+    arena->used += (size + unit - 1) / unit * unit;
+    return out;
+}
+
+static void arena_release(UNUSED void *self, UNUSED void *pointer)
+{
+}
+
+ProtobufCAllocator wire_arena_allocator(struct wire_arena *arena)
+{
+    return (ProtobufCAllocator){
+        .alloc = arena_alloc, .free = arena_release, .allocator_data = arena};
 }

@@ -9,6 +9,7 @@
 #include <protobuf-c/protobuf-c.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What a field is with us, which says what it is in protobuf-c's struct. */
 enum wire_form { WIRE_U32, WIRE_U64, WIRE_BOOL, WIRE_DIGEST, WIRE_TEXT, WIRE_BYTES };
@@ -55,5 +56,15 @@ bool wire_take_fields(void *ours, const ProtobufCMessage *theirs, const struct w
 
 /** The other way. theirs is begun anew, has the room that the descriptor says, and points into ours. */
 void wire_put_fields(ProtobufCMessage *theirs, void *ours, const struct wire_body *body);
+
+/* A parse may use one block of memory and no more: protobuf-c takes its NULL for the end. */
+struct wire_arena {
+    uint8_t *room; /* (size) aligned for any object; borrowed */
+    size_t size;
+    size_t used;
+};
+
+/** Returns an allocator that takes from the arena and gives nothing back. */
+ProtobufCAllocator wire_arena_allocator(struct wire_arena *arena);
 
 #endif

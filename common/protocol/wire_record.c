@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 #include "protocol/wire.h"
-#include "protocol/wire_arena.h"
 #include "protocol/wire_fields.h"
 
 #include <journal.pb-c.h>

@@ -3,6 +3,7 @@
 #include "task/answer.h"
 
 #include "base/bytes.h"
+#include "dp/encode.h"
 #include "learn/blocks.h"
 
 #include <stdlib.h>
@@ -79,13 +80,35 @@ enum status task_check(const struct job *job, const struct stage *stage, size_t 
     return status;
 }
 
+enum status task_answer_outputs(int64_t *value, const struct task_input *input, size_t width,
+                                task_solve *solve)
+{
+    const struct dataset *data = input->data;
+    const size_t outputs = schema_output_count(&input->job->schema);
+    struct dataset one = *data; /* with the labels of one class against the rest */
+    double *out = calloc(width, sizeof *out);
+    double *y = outputs > 1 ? malloc(data->record_count * sizeof *y) : NULL;
+    enum status status = out == NULL || (outputs > 1 && y == NULL) ? STATUS_NO_MEMORY : STATUS_OK;
+
+    for (size_t output = 0; output < outputs && status == STATUS_OK; output++) {
+        for (size_t i = 0; outputs > 1 && i < data->record_count; i++) {
+            y[i] = data->y[i] == (double)output ? 1 : -1;
+        }
+        one.y = outputs > 1 ? y : data->y;
+        status = solve(out, input, &one);
+        if (status == STATUS_OK) {
+            encode_vector(value + output * width, out, width, input->stage->grid_bits);
+        }
+    }
+    bytes_free(out, width * sizeof *out);
+    bytes_free(y, data->record_count * sizeof *y);
+    return status;
+}
+
 void private_vector_free(struct private_vector *vector)
 {
     if (vector != NULL) {
-        if (vector->value != NULL) {
-            bytes_wipe(vector->value, vector->count * sizeof *vector->value);
-            free(vector->value);
-        }
+        bytes_free(vector->value, vector->count * sizeof *vector->value);
         memset(vector, 0, sizeof *vector);
     }
 }

@@ -64,6 +64,18 @@ static inline struct row task_row(const struct task_input *input, uint64_t i)
 TASK_LIST(ANSWER_PART)
 #undef ANSWER_PART
 
+/* One model's part of an answer: out (width) is zero before the first model. */
+typedef enum status task_solve(double *out, const struct task_input *input,
+                               const struct dataset *data);
+
+/**
+ * For tasks: writes each output's part of an answer, width numbers, on the stage's grid. Of several classes each has a model
+ * against the rest: solve gets the labels 1 of the class and -1 of the others. Fails as solve does, and with STATUS_NO_MEMORY.
+ * Privacy: what is made on the way is wiped.
+ */
+MUST_USE enum status task_answer_outputs(int64_t *value, const struct task_input *input,
+                                         size_t width, task_solve *solve);
+
 /**
  * Computes a round's exact answer. The time it takes and whether it succeeds depend on sizes alone.
  *

@@ -94,10 +94,7 @@ enum status closing_note(struct outcome_round *round, const char *between, const
 
 void closing_free(struct closing *closing)
 {
-    if (closing->sum != NULL) {
-        bytes_wipe(closing->sum, closing->count * sizeof *closing->sum);
-    }
-    free(closing->sum);
+    bytes_free(closing->sum, closing->count * sizeof *closing->sum);
     free(closing->rows);
     closing->sum = NULL;
     closing->rows = NULL;

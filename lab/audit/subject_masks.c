@@ -195,8 +195,7 @@ static void masks_release(struct audit_harness *harness)
     if (harness->masks != NULL) {
         noise_share_free(&harness->masks->share);
         noise_gaussian_free(&harness->masks->gaussian);
-        bytes_wipe(harness->masks, sizeof *harness->masks);
-        free(harness->masks);
+        bytes_free(harness->masks, sizeof *harness->masks);
     }
 }
 

@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "base/even.h"
 #include "dp/encode.h"
-#include "experts/experts.h"
+#include "learn/dense.h"
 #include "learn/loss.h"
 
 #include <stdlib.h>
@@ -56,12 +56,11 @@ static enum status add_rounds(int64_t *value, const struct task_input *input, ui
     }
     for (uint64_t i = begin; i < begin + count * batch; i++) {
         size_t row = input->order[i];
-        experts_scores(score, input->experts, k, data->x + row * data->feature_count, 1,
-                       data->feature_count);
+        dense_scores(score, input->experts, k, data->x + row * data->feature_count, 1,
+                     data->feature_count);
         add_record(value, input, score, data->y[row]);
     }
-    bytes_wipe(score, k * sizeof *score);
-    free(score);
+    bytes_free(score, k * sizeof *score);
     return STATUS_OK;
 }
 

@@ -26,7 +26,6 @@ enum status answer_online(int64_t *value, const struct task_input *input)
         online_run(w, problem, data->x + row * d, data->y + row, i, 1);
     }
     encode_vector(value, w, d, input->stage->grid_bits);
-    bytes_wipe(w, d * sizeof *w);
-    free(w);
+    bytes_free(w, d * sizeof *w);
     return STATUS_OK;
 }

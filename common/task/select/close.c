@@ -63,10 +63,7 @@ static enum status close(struct closing *closing)
     } else if (status == STATUS_OK) {
         chosen = candidates_best(score, count);
     }
-    if (score != NULL) {
-        bytes_wipe(score, count * sizeof *score);
-        free(score);
-    }
+    bytes_free(score, count * sizeof *score);
     if (status == STATUS_OK) {
         bytes_wipe(closing->sum, closing->count * sizeof *closing->sum);
         closing->sum[0] = (int64_t)chosen;

@@ -41,14 +41,8 @@ static enum status batch_init(struct batch *batch, const struct task_input *inpu
 
 static void batch_free(struct batch *batch)
 {
-    if (batch->x != NULL) {
-        bytes_wipe(batch->x, batch->count * batch->feature_count * sizeof *batch->x);
-    }
-    if (batch->y != NULL) {
-        bytes_wipe(batch->y, batch->count * sizeof *batch->y);
-    }
-    free(batch->x);
-    free(batch->y);
+    bytes_free(batch->x, batch->count * batch->feature_count * sizeof *batch->x);
+    bytes_free(batch->y, batch->count * sizeof *batch->y);
 }
 
 /* Every class takes the same time: the sum of x y with y = 1 for its own records, 0 for others. */

@@ -40,9 +40,6 @@ enum status answer_update(int64_t *value, const struct task_input *input)
             clip_l1(value, width, update_stage(stage)->clip_sum);
         }
     }
-    if (coin != NULL) {
-        bytes_wipe(coin, rows.row_count * sizeof *coin);
-        free(coin);
-    }
+    bytes_free(coin, rows.row_count * sizeof *coin);
     return status;
 }

@@ -262,40 +262,6 @@ Test(queue_place, files_what_is_stuck_and_cancelled, .init = bench_begin, .fini 
     stay_free(&stay);
 }
 
-/* Of a submission that comes again: by whom, and with which id. */
-Test(queue_place, finds_an_operators_submission, .init = bench_begin, .fini = bench_end)
-{
-    const struct digest id[] = {{{1}}, {{2}}};
-    const struct queue_actor maria = {"maria", &id[0]};
-    const struct queue_actor again = {"maria", &id[1]};
-    const struct queue_actor jan = {"jan", &id[0]};
-    const struct queue_actor mar = {"mar", &id[0]};
-    uint32_t number = 9;
-    size_t open = 9;
-    cr_assert_eq(queue_find(&number, &open, &office, &maria, &why), STATUS_OK, "%s", why.text);
-    cr_expect(number == 0 && open == 0);
-    cr_assert_eq(bench_add(), 1, "of an account");
-    cr_assert_eq(
-        queue_add(&number, &office, &maria, (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
-        STATUS_OK, "%s", why.text);
-    cr_assert_eq(
-        queue_add(&number, &office, &jan, (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
-        STATUS_OK, "%s", why.text);
-    cr_expect_eq(number, 3, "the same id of another operator is another submission");
-    cr_assert_eq(queue_find(&number, &open, &office, &maria, &why), STATUS_OK);
-    cr_expect(number == 2 && open == 1);
-    cr_assert_eq(queue_find(&number, &open, &office, &again, &why), STATUS_OK);
-    cr_expect(number == 0 && open == 1);
-    cr_assert_eq(queue_find(&number, &open, &office, &mar, &why), STATUS_OK);
-    cr_expect(number == 0 && open == 0, "a name that begins another's");
-    struct queue_job job = bench_seen(2);
-    cr_expect_eq(strncmp(job.submitted, "operator maria at 20", 20), 0, "%s", job.submitted);
-    job.state = QUEUE_DONE;
-    cr_assert_eq(queue_file(&office, &job, &why), STATUS_OK);
-    cr_assert_eq(queue_find(&number, &open, &office, &maria, &why), STATUS_OK);
-    cr_expect(number == 2 && open == 0, "it is there, and over");
-}
-
 /* A database is read beside the loop: what is told changes a while later. */
 static void expect_followed(uint32_t number, const char *expected)
 {

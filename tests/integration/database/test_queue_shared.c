@@ -3,15 +3,12 @@
 #include "coordinator/main_queue_store.h"
 #include "queue_bench.h"
 #include "tests/support/journal_seen.h"
-#include "tests/support/quiet_fork.h"
 #include "tests/unit/coordinator/waiting_job.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -229,41 +226,6 @@ Test(queue_shared, a_commit_whose_outcome_is_unknown_costs_the_lead, .init = ben
     office_free(&own);
 }
 
-/* The same submission at several desks at once is one job. */
-Test(queue_shared, a_submission_that_comes_twice_at_once_is_there_once, .init = bench_begin_shared,
-     .fini = bench_end)
-{
-    enum { DESKS = 6 };
-    const struct digest id = {{7}};
-    const struct queue_actor maria = {"maria", &id};
-    struct queue_list list;
-    int added = 0;
-    for (int i = 0; i < DESKS; i++) {
-        const pid_t child = quiet_fork();
-        cr_assert_geq(child, 0);
-        if (child == 0) {
-            uint32_t number = 0;
-            office.jobs = NULL;
-            enum status status = queue_open(&office, &why);
-            if (status == STATUS_OK) {
-                status = queue_add(&number, &office, &maria,
-                                   (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why);
-            }
-            _exit(number == 0 ? 2 : status == STATUS_OK ? 1 : status == STATUS_EXISTS ? 0 : 2);
-        }
-    }
-    for (int i = 0; i < DESKS; i++) {
-        int result = 2;
-        cr_assert_gt(wait(&result), 0);
-        cr_assert(WIFEXITED(result) && WEXITSTATUS(result) < 2);
-        added += WEXITSTATUS(result);
-    }
-    cr_expect_eq(added, 1);
-    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK);
-    cr_expect_eq(list.count, 1);
-    queue_list_free(&list);
-}
-
 /* What is over cannot be cancelled any more, whoever was first. */
 Test(queue_shared, an_end_comes_before_a_late_cancellation, .init = bench_begin_shared,
      .fini = bench_end)
@@ -395,53 +357,6 @@ Test(queue_away, a_server_that_is_away_is_told)
     cr_expect_eq(queue_lead(&away, &why), STATUS_AGAIN);
     cr_expect(queue_is_lost(&away));
     queue_close(&away);
-}
-
-enum { DESKS = 4, EACH = 4, OPEN_MOST = 6 };
-
-static void *submit_some(void *self)
-{
-    const size_t desk = *(const size_t *)self;
-    struct office own = {.settings = office.settings};
-    struct why because = {""};
-    static size_t added[DESKS];
-    added[desk] = 0;
-    for (size_t i = 0; i < EACH && queue_open(&own, &because) == STATUS_OK; i++) {
-        struct digest id = {{(uint8_t)(desk + 1), (uint8_t)(i + 1)}};
-        const struct queue_actor actor = {"maria", &id, OPEN_MOST};
-        uint32_t number = 0;
-        const enum status status = queue_add(
-            &number, &own, &actor, (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &because);
-        added[desk] += status == STATUS_OK ? 1 : 0;
-        if (status != STATUS_OK && status != STATUS_REFUSED) {
-            added[desk] += 1000;
-        }
-    }
-    queue_close(&own);
-    return &added[desk];
-}
-
-/* Planted: each desk counted for itself before it added, and together they passed the limit. */
-Test(queue_shared, several_desks_pass_no_limit_together, .init = bench_begin_shared,
-     .fini = bench_end)
-{
-    pthread_t thread[DESKS];
-    size_t desk[DESKS];
-    size_t added = 0;
-    for (size_t i = 0; i < DESKS; i++) {
-        desk[i] = i;
-        cr_assert_eq(pthread_create(&thread[i], NULL, submit_some, &desk[i]), 0);
-    }
-    for (size_t i = 0; i < DESKS; i++) {
-        void *one = NULL;
-        (void)pthread_join(thread[i], &one);
-        added += *(const size_t *)one;
-    }
-    struct queue_list list;
-    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK, "%s", why.text);
-    cr_expect_eq(list.count, OPEN_MOST, "%zu are open", list.count);
-    cr_expect_eq(added, OPEN_MOST, "and whoever was refused was told: %zu", added);
-    queue_list_free(&list);
 }
 
 /* What a program of version 1 writes to take the lead, which does not look at the version again once it is connected. */

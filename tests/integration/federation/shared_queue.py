@@ -86,15 +86,16 @@ class Coordinators:
             expect(process.wait() == 0, f"coordinator {at} did not end well after SIGTERM")
 
 
-def run(cases, alone, case, every):
-    """cases: functions that are cases by themselves; alone: such that strike the server; every: the ways of a seed."""
+def run(cases, alone=(), case=None, every=()):
+    """cases: functions that are cases by themselves; alone: such that strike the server; every: the ways of a seed, of a case that
+    is disturbed."""
     options = fed.options(at_once=(2, "federations at a time"), seeds=(6, "disturbed queues"), first=(0, "the first seed"))
     if "DATABASE_URL" not in os.environ:
         print("no DATABASE_URL: run this under tests/support/postgres")
         return 77
     common = {"programs": options.programs}
     groups = [[(one.__name__, one, common) for one in cases], [(one.__name__, one, common) for one in alone]]
-    for seed in range(options.first, options.first + options.seeds):
+    for seed in range(options.first, options.first + options.seeds) if every else ():
         ways = every[seed % len(every)]
         groups[restart in ways or cut in ways].append(
             (f"seed {seed}: {' '.join(way.__name__ for way in ways)}", case, {**common, "seed": seed, "ways": ways}))

@@ -15,8 +15,8 @@ import sys
 import time
 
 import federation as fed
-import test_face_site
-import test_lanes
+import lanes
+import site_page
 from federation import expect, must_fail
 from test_face import port_of
 
@@ -211,10 +211,10 @@ def a_reader_picks_a_job(make, programs, browser_program):
     """Two jobs run, and the one of the lower number waits for an agent. The page lists both, draws the one that has rounds, and the
     other one to whoever picks it: by mouse, and by keys. The choice lasts until that job ends."""
     with fed.temporary_folder() as folder:
-        keys = fed.make_keys(programs, folder / "keys", test_lanes.AGENTS + 1)
-        office = test_lanes.make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n', slot_ms=2500)
-    office.submit("east", test_lanes.text_of("east").replace("minimum: 2", "minimum: 3").replace("site-4]", "site-4, nobody]"))
-    office.submit("west", test_lanes.text_of("west", 60).replace("rounds: 2", "rounds: 3"))
+        keys = fed.make_keys(programs, folder / "keys", lanes.AGENTS + 1)
+        office = lanes.make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n', slot_ms=2500)
+    office.submit("east", lanes.text_of("east").replace("minimum: 2", "minimum: 3").replace("site-4]", "site-4, nobody]"))
+    office.submit("west", lanes.text_of("west", 60).replace("rounds: 2", "rounds: 3"))
     office.start()
     for site in office.federation.names:
         office.federation.start_agent(site)
@@ -312,15 +312,15 @@ def accessible(make, programs, browser_program, axe_path):
     """Both pages by axe-core, light and dark, narrow and wide, with a job that waits and with the question open."""
     with open(axe_path, encoding="utf-8") as file:
         axe = file.read()
-    federation = test_face_site.with_queue(make, programs, http=test_face_site.APPROVE)
+    federation = site_page.with_queue(make, programs, http=site_page.APPROVE)
     federation.start_agent("site-1")
     place = port_of(federation, "site-1")
     for name in ("first", "second"):
-        test_face_site.submit(federation, name)
-        test_face_site.wait_state(place, name, "waiting")
+        site_page.submit(federation, name)
+        site_page.wait_state(place, name, "waiting")
         if name == "first":
-            test_face_site.agent(federation, "approve", "--yes")
-            test_face_site.wait_state(place, name, "done")
+            site_page.agent(federation, "approve", "--yes")
+            site_page.wait_state(place, name, "done")
     browser = Browser(browser_program, federation.folder)
     try:
         for name in ("coordinator", "site-1"):
@@ -328,7 +328,7 @@ def accessible(make, programs, browser_program, axe_path):
                 browser.show("http://%s:%d/" % port_of(federation, name), width, theme)
                 value(browser, "document.querySelectorAll('section[hidden]').forEach((one) => { one.hidden = false; })")  # the drawings' frame
                 axe_finds_nothing(browser, axe)
-        browser.call("Page.navigate", url="http://%s:%d/#%s" % (*place, test_face_site.ticket(federation, place)))
+        browser.call("Page.navigate", url="http://%s:%d/#%s" % (*place, site_page.ticket(federation, place)))
         click(browser, ".job button[aria-label='Reject second']")
         axe_finds_nothing(browser, axe)
         value(browser, "document.getElementById('ask').close(); document.documentElement.removeAttribute('lang')")
@@ -353,18 +353,18 @@ def click(browser, selector):
 
 def a_person_decides(make, programs, browser_program):
     """A link of `hedgerow-agent page`, an approval and a rejection by mouse, from submission to result."""
-    federation = test_face_site.with_queue(make, programs, http=test_face_site.APPROVE)
+    federation = site_page.with_queue(make, programs, http=site_page.APPROVE)
     federation.start_agent("site-1")
     place = port_of(federation, "site-1")
     browser = Browser(browser_program, federation.folder)
     try:
-        test_face_site.submit(federation, "first")
-        test_face_site.wait_state(place, "first", "waiting")
+        site_page.submit(federation, "first")
+        site_page.wait_state(place, "first", "waiting")
         address = "http://%s:%d/" % place
         seen = browser.show(address, 1280, "light")
         expect("run hedgerow-agent page" in seen["text"] and value(browser, "document.querySelectorAll('.job button').length") == 0,
                "decides without a ticket")
-        browser.call("Page.navigate", url=address + "#" + test_face_site.ticket(federation, place))
+        browser.call("Page.navigate", url=address + "#" + site_page.ticket(federation, place))
         fed.wait_until(lambda: value(browser, "document.querySelectorAll('.job button').length") == 2, "no buttons")
         expect(value(browser, "location.hash") == "" and value(browser, "document.cookie") == "", "the ticket stays in the address")
         click(browser, ".job button[aria-label='Approve first']")
@@ -374,15 +374,15 @@ def a_person_decides(make, programs, browser_program):
             browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
             fed.wait_until(lambda width=width: browser.look()["wide"] <= width, f"the question is too wide at {width}", 10)  # the drawing follows
         click(browser, "#ask-yes")
-        test_face_site.wait_state(place, "first", "done")
+        site_page.wait_state(place, "first", "done")
         fed.wait_until(lambda: "done" in browser.look()["text"] and not value(browser, "document.getElementById('ask').open"), "the page does not say so")
-        test_face_site.submit(federation, "second")
+        site_page.submit(federation, "second")
         click(browser, ".job button[aria-label='Reject second']")
         value(browser, "document.getElementById('ask-why').focus()")
         browser.call("Input.insertText", text="nicht für 5 €")
         click(browser, "#ask-yes")
-        test_face_site.wait_state(place, "second", "rejected")
-        expect(test_face_site.approvals(federation)[-1].endswith(" 0 nicht für 5 €"), f"{test_face_site.approvals(federation)}")
+        site_page.wait_state(place, "second", "rejected")
+        expect(site_page.approvals(federation)[-1].endswith(" 0 nicht für 5 €"), f"{site_page.approvals(federation)}")
         expect(not browser.complaints, f"the browser complains: {browser.complaints}")
     finally:
         browser.end()

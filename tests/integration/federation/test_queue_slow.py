@@ -21,7 +21,7 @@ import federation as fed
 import journals
 import test_face
 from federation import expect
-from test_queue_shared import SUSPICIOUS, Team, wait_successor
+from queue_team import SUSPICIOUS, Team, wait_successor
 from test_takeover import ask, psql
 
 HELD_S = 6  # longer than a lease lasts, and shorter than the 8 s that a statement may take

@@ -1,19 +1,13 @@
 /* What is forgotten goes with the next record, in one commit. The file of a large blob that another has replaced is written
  * over by the one after that, and by nothing else. */
 
-#include "io/journal.h"
+#include "blob_journal.h"
 
-#include "scratch.h"
-
-#include <criterion/criterion.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { LARGE = 1024 * 1024 + 5001, LARGER = LARGE + 700000, SMALL = 4000, BLOBS_MAX = 64 };
 
-static struct scratch scratch;
-static struct why why;
-static struct journal journal;
 static uint8_t bytes[LARGER + BLOBS_MAX];
 static bool strikes; /* the next read of a blob's file finds that it has been written over */
 static bool copies;  /* somebody gives the next file that is renamed a second name just before */
@@ -23,26 +17,11 @@ ssize_t __wrap_read(int file, void *into, size_t size);
 int __real_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to);
 
-static enum status open_journal(void)
-{
-    struct journal_sqlite_options options = {.folder = scratch.folder, .kind = "agent"};
-    journal_close(&journal);
-    return journal_sqlite_open(&journal, &options, &why);
-}
-
 static void setup(void)
 {
     scratch_make(&scratch);
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        bytes[i] = (uint8_t)(i * 7 + i / 251);
-    }
+    fill_bytes(bytes, sizeof bytes);
     cr_assert_eq(open_journal(), STATUS_OK, "%s", why.text);
-}
-
-static void teardown(void)
-{
-    journal_close(&journal);
-    scratch_remove(&scratch);
 }
 
 /* Each blob begins at another byte, so that one is never taken for another. */

@@ -1,12 +1,9 @@
 /* Blobs of all sizes take each other's place, so that files are written over and forgettings wait: each call that writes a file
  * or steps SQLite fails once, and the program is killed before each. */
 
-#include "io/journal.h"
-
-#include "scratch.h"
+#include "blob_journal.h"
 #include "tests/support/quiet_fork.h"
 
-#include <criterion/criterion.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -29,9 +26,6 @@ enum {
 static const size_t sizes[] = {LARGE, LARGER, LARGE, LARGER, LARGE, MIDDLE, LARGE, KEY, 0};
 enum { RECORDS = sizeof sizes / sizeof sizes[0] };
 
-static struct scratch scratch;
-static struct why why;
-static struct journal journal;
 static uint8_t bytes[LARGER + RECORDS + 1];
 
 enum fate { FATE_NONE, FATE_FAIL, FATE_KILL };
@@ -117,26 +111,11 @@ int __wrap_unlink(const char *path)
     MEET(-1, __real_unlink(path));
 }
 
-static enum status open_journal(void)
-{
-    struct journal_sqlite_options options = {.folder = scratch.folder, .kind = "agent"};
-    journal_close(&journal);
-    return journal_sqlite_open(&journal, &options, &why);
-}
-
 static void setup(void)
 {
     plan.fate = FATE_NONE;
     scratch_make(&scratch);
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        bytes[i] = (uint8_t)(i * 7 + i / 251);
-    }
-}
-
-static void teardown(void)
-{
-    journal_close(&journal);
-    scratch_remove(&scratch);
+    fill_bytes(bytes, sizeof bytes);
 }
 
 /* Each blob begins at another byte. */

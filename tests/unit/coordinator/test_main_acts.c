@@ -83,6 +83,27 @@ Test(main_acts, a_submission_that_comes_again_is_the_same_job)
     cr_expect_not_null(strstr(why.text, "another text"), "%s", why.text);
 }
 
+/* At the coordinator an id is the caller's wish: without one each submission is a job. */
+Test(main_acts, an_account_may_name_its_submission)
+{
+    char other[sizeof WAITING_JOB + 16];
+    struct ask ask = {.verb = ASK_SUBMIT};
+    (void)snprintf(other, sizeof other, "%s# more\n", WAITING_JOB);
+    json_decref(ask_of(NULL, ask, WAITING_JOB, STATUS_OK));
+    json_decref(ask_of(NULL, ask, WAITING_JOB, STATUS_OK));
+    cr_expect_eq(submit(NULL, 1, WAITING_JOB, false), 3);
+    cr_expect_eq(submit(NULL, 1, WAITING_JOB, true), 3);
+    cr_expect_eq(submit("maria", 1, WAITING_JOB, false), 4, "an operator's id is another");
+    ask.id.byte[0] = 1;
+    ask.id.byte[31] = 1;
+    cr_expect_null(ask_of(NULL, ask, other, STATUS_INVALID));
+    cr_expect_not_null(strstr(why.text, "job 3 was submitted with this id"), "%s", why.text);
+    for (int i = 0; i < ACTS_OPEN_MAX; i++) { /* the limit is an operator's */
+        ask.id.byte[0] = (uint8_t)(i + 2);
+        json_decref(ask_of(NULL, ask, WAITING_JOB, STATUS_OK));
+    }
+}
+
 /* A name that begins another's is another operator. */
 Test(main_acts, names_are_whole)
 {

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 Test(bytes, digits_are_read_back_and_nothing_else_is)
@@ -95,4 +96,44 @@ Test(bytes, a_wiped_secret_is_gone)
     for (size_t i = 0; i < sizeof secret; i++) {
         cr_expect_eq(secret[i], 0);
     }
+}
+
+/* What free is given: whether the block that is watched holds nothing any more. */
+static const char *watched;
+static int seen; /* 1: it was zeros, -1: it was not */
+
+void __real_free(void *data);
+void __wrap_free(void *data);
+
+void __wrap_free(void *data)
+{
+    static const char zeros[32];
+    if (data != NULL && data == watched) {
+        seen = memcmp(data, zeros, sizeof zeros) == 0 ? 1 : -1;
+    }
+    __real_free(data);
+}
+
+static int seen_of(bool planted)
+{
+    char *text = malloc(32);
+    cr_assert_not_null(text);
+    memset(text, 'x', 32);
+    watched = text;
+    seen = 0;
+    if (planted) {
+        free(text);
+    } else {
+        bytes_free(text, 32);
+    }
+    watched = NULL;
+    return seen;
+}
+
+Test(bytes, what_is_freed_is_wiped_before)
+{
+    cr_expect_eq(seen_of(false), 1);
+    cr_expect_eq(seen_of(true), -1);
+    bytes_free(NULL, 0);
+    bytes_free(NULL, 32);
 }

@@ -43,6 +43,8 @@ struct play {
     unsigned away;      /* and so many behind them are not; */
     const char *then;   /* what is said behind those; NULL: the same */
     bool refused;       /* whoever is away has refused the key */
+    struct digest id;   /* of the last SUBMIT */
+    unsigned remembered;
 };
 
 static bool was_refused(void *self)
@@ -58,6 +60,7 @@ static enum exit_code answer(void *self, const struct ask *ask, UNUSED struct sl
     const char *said = play->json;
     size_t size = strlen(said);
     play->questions++;
+    play->id = ask->verb == ASK_SUBMIT ? ask->id : play->id;
     if (ask->verb == ASK_WATCH && ask->from != ASK_FROM_MAX && play->whole != NULL) {
         said = play->whole;
         size = strlen(said);
@@ -305,21 +308,30 @@ Test(desk, who_watches_ends_when_nobody_reads_what_it_shows)
     cr_expect_eq(play.questions, 1);
 }
 
+static const char job[] = "hedgerow: 1\n"
+                          "job: toy\n"
+                          "data:\n"
+                          "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+                          "  features:\n"
+                          "    - {column: a, centre: 0, half_width: 1}\n"
+                          "privacy: {unit: record, neighbours: replace_one, trust: local, "
+                          "epsilon: 1}\n"
+                          "cohort: {minimum: 2, join_deadline_s: 1, deadline_s: 1}\n"
+                          "stages:\n"
+                          "  - {task: query, queries: [\"count: a >= 0\"], batch: 9, share: 1, "
+                          "grid_bits: 10}\n";
+
+static void put_job(char path[static 128])
+{
+    (void)snprintf(path, 128, "%s/job.yml", folder);
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    cr_assert(fputs(job, file) >= 0 && fclose(file) == 0);
+}
+
 /* Who waits asks for the end alone, which never comes; the whole job tells that it cannot. */
 Test(desk, nobody_waits_for_a_job_that_is_set_aside)
 {
-    static const char job[] = "hedgerow: 1\n"
-                              "job: toy\n"
-                              "data:\n"
-                              "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-                              "  features:\n"
-                              "    - {column: a, centre: 0, half_width: 1}\n"
-                              "privacy: {unit: record, neighbours: replace_one, trust: local, "
-                              "epsilon: 1}\n"
-                              "cohort: {minimum: 2, join_deadline_s: 1, deadline_s: 1}\n"
-                              "stages:\n"
-                              "  - {task: query, queries: [\"count: a >= 0\"], batch: 9, share: 1, "
-                              "grid_bits: 10}\n";
     char path[128];
     struct play play = {.json = "{\"job\": {\"number\": 3, \"job\": \"toy\", \"ended\": null}}",
                         .whole =
@@ -327,12 +339,59 @@ Test(desk, nobody_waits_for_a_job_that_is_set_aside)
                             "\"stuck\": true}}"};
     const struct desk_port port = port_of(&play);
     const struct desk_request request = {.path = path, .wait = true};
-    (void)snprintf(path, sizeof path, "%s/job.yml", folder);
-    FILE *file = fopen(path, "w");
-    cr_assert_not_null(file);
-    cr_assert(fputs(job, file) >= 0 && fclose(file) == 0);
+    put_job(path);
     cr_expect_eq(desk_submit(&port, &request, &why), EXIT_CODE_INPUT, "%s", why.text);
     cr_expect_lt(play.questions, 20);
+}
+
+static enum status remember(void *self, UNUSED const struct digest *text, struct digest *id,
+                            UNUSED struct why *because)
+{
+    struct play *play = self;
+    play->remembered++;
+    id->byte[0] = 77;
+    return STATUS_OK;
+}
+
+static void forget(void *self, UNUSED const struct digest *text)
+{
+    struct play *play = self;
+    play->remembered += 100;
+}
+
+/* Two names are two ids, the same name is the same id, and then none is drawn. */
+Test(desk, a_submission_that_is_named_has_the_id_of_its_name)
+{
+    char path[128];
+    char name[DESK_ID_BYTES_MAX + 2] = "";
+    struct digest id[3];
+    static const char *const names[] = {"nightly-7", "nightly-8", "nightly-7"};
+    struct play play = {.json = "{\"job\": {\"number\": 3, \"job\": \"toy\"}}"};
+    struct desk_port port = port_of(&play);
+    struct desk_request request = {.path = path, .json = true};
+    port.remember = remember;
+    port.forget = forget;
+    put_job(path);
+    for (size_t i = 0; i < 3; i++) {
+        request.id = names[i];
+        cr_expect_eq(desk_submit(&port, &request, &why), EXIT_CODE_OK, "%s", why.text);
+        id[i] = play.id;
+    }
+    cr_expect(digest_equal(&id[0], &id[2]) && !digest_equal(&id[0], &id[1]));
+    cr_expect_eq(play.remembered, 0);
+    request.id = NULL;
+    cr_expect_eq(desk_submit(&port, &request, &why), EXIT_CODE_OK, "%s", why.text);
+    cr_expect(play.id.byte[0] == 77 && play.remembered == 101);
+    play.questions = 0;
+    request.id = ""; /* a script whose variable is empty */
+    cr_expect_eq(desk_submit(&port, &request, &why), EXIT_CODE_INPUT);
+    memset(name, 'x', sizeof name - 1);
+    request.id = name;
+    cr_expect_eq(desk_submit(&port, &request, &why), EXIT_CODE_INPUT);
+    cr_expect_not_null(strstr(why.text, "1 to 200 bytes, not 201"), "%s", why.text);
+    cr_expect_eq(play.questions, 0);
+    name[DESK_ID_BYTES_MAX] = '\0';
+    cr_expect_eq(desk_submit(&port, &request, &why), EXIT_CODE_OK, "%s", why.text);
 }
 
 Test(desk, a_cancellation_says_whether_the_job_had_begun)

@@ -402,12 +402,12 @@ Test(features, landmarks_too_near_each_other_are_refused_by_number)
     cr_assert(schema_check(&schema, &why) == STATUS_OK, "%s", why.text);
 }
 
-Test(features, a_cell_is_the_transformed_value_within_its_bounds)
+Test(features, a_cell_is_the_transformed_value_on_the_scale_of_its_bounds)
 {
     struct column column = {.half_width = 2, .centre = 1};
-    cr_assert(features_cell(&column, 2.5) == 2.5 && features_cell(&column, 9) == 3 &&
-              features_cell(&column, -9) == -1);
+    cr_assert(features_scaled(&column, 2.5) == 0.75 && features_scaled(&column, 9) == 4 &&
+              features_scaled(&column, -9) == -5);
     column.transform = TRANSFORM_LOG1P;
-    cr_assert(features_cell(&column, 2.5) == log1p(2.5) && features_cell(&column, 1e9) == 3 &&
-              features_cell(&column, -1) == -1);
+    cr_assert(features_scaled(&column, 2.5) == (log1p(2.5) - 1) / 2 &&
+              features_scaled(&column, 1e9) > 1 && features_scaled(&column, -1) == -HUGE_VAL);
 }

@@ -3,12 +3,17 @@
 
 #include "learn/csv.h"
 #include "learn/table.h"
+#include "tests/support/quiet_fork.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -99,6 +104,74 @@ Test(table, reads_packed_records_of_one_member_of_several_and_padded_as_plain_on
     cr_expect_eq(records_of(file, &status), 4);
     cr_expect_eq(status, STATUS_OK);
     free(packed);
+}
+
+static void expect_refused(enum status status, FILE *file, const struct why *why, const char *words)
+{
+    cr_expect_eq(status, STATUS_INVALID, "%s", words);
+    cr_expect_null(file);
+    cr_expect_not_null(strstr(why->text, words), "%s", why->text);
+}
+
+/* A pipe whose writer never comes held the program for ever, at opening or at the first byte. */
+Test(table, what_is_no_file_is_refused_at_once, .timeout = 30)
+{
+    static const struct {
+        const char *path;
+        const char *words;
+    } item[] = {{"/dev/zero", "is a device, not a file"},
+                {"/dev/null", "is a device, not a file"},
+                {"/tmp", "is a folder, not a table"}};
+    char folder[] = "/tmp/hedgerow-table-XXXXXX";
+    char path[64];
+    char link[64];
+    struct why why = {{0}};
+    FILE *file = NULL;
+    for (size_t i = 0; i < sizeof item / sizeof item[0]; i++) {
+        expect_refused(table_open(&file, item[i].path, &why), file, &why, item[i].words);
+        expect_refused(table_open_once(&file, item[i].path, &why), file, &why, item[i].words);
+        cr_expect_not(table_is_packed(item[i].path));
+    }
+    cr_assert_not_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/pipe", folder);
+    (void)snprintf(link, sizeof link, "%s/link", folder);
+    cr_assert(mkfifo(path, 0600) == 0 && symlink(path, link) == 0);
+    expect_refused(table_open(&file, path, &why), file, &why, "is a pipe, and a table is read");
+    expect_refused(table_open(&file, link, &why), file, &why, "is a pipe, and a table is read");
+    expect_refused(table_open_once(&file, path, &why), file, &why, "write the records to a file");
+    cr_expect_not(table_is_packed(path));
+    const int writer = open(path, O_RDWR); /* and with a writer that says nothing */
+    cr_assert_geq(writer, 0);
+    expect_refused(table_open(&file, path, &why), file, &why, "is a pipe, and a table is read");
+    (void)close(writer);
+    (void)unlink(link);
+    (void)unlink(path);
+    (void)rmdir(folder);
+}
+
+/* What `describe <(head records.csv)` names: the reader waits for what the writer says later. */
+Test(table, a_pipe_without_a_name_is_read_once, .timeout = 30)
+{
+    char path[32];
+    char text[16] = "";
+    int end[2];
+    struct why why = {{0}};
+    FILE *file = NULL;
+    cr_assert_eq(pipe(end), 0);
+    (void)snprintf(path, sizeof path, "/dev/fd/%d", end[0]);
+    expect_refused(table_open(&file, path, &why), file, &why, "is a pipe, and a table is read");
+    const pid_t child = quiet_fork();
+    cr_assert_geq(child, 0);
+    if (child == 0) {
+        (void)poll(NULL, 0, 200);
+        _exit(write(end[1], "a,b\n1,2\n", 8) == 8 ? 0 : 1);
+    }
+    (void)close(end[1]);
+    cr_assert_eq(table_open_once(&file, path, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(fread(text, 1, sizeof text, file), 8);
+    cr_expect_str_eq(text, "a,b\n1,2\n");
+    (void)fclose(file);
+    (void)close(end[0]);
 }
 
 /* stdio frees a stream's buffer unwiped. The first stream, opened as usual, is the planted fault. */

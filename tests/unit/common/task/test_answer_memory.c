@@ -1,7 +1,7 @@
 /* What tasks give back to the heap: no score, no answer at a point, no weight of a stream's model, no
  * labels of a class against the rest, and no features of a stage's own map. */
 
-#include "experts/experts.h"
+#include "learn/dense.h"
 #include "learn/kernel_machine.h"
 #include "task/answer.h"
 #include "task/losses/stage.h"
@@ -174,7 +174,7 @@ Test(answer_memory, scores_of_a_record)
                           .batch = M,
                           .batches = 1};
     f.input.stage = &stage;
-    experts_scores(score, f.experts, K, f.x + (M - 1) * D, 1, D);
+    dense_scores(score, f.experts, K, f.x + (M - 1) * D, 1, D);
     expect_wiped(&f, score + 1, "losses");
     job_free(&f.job);
 }

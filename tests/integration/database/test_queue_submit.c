@@ -1,0 +1,151 @@
+/* Submissions to a queue, in a folder or in a database: by whom, under which id, several at once, and how many. */
+
+#include "coordinator/main_queue_place.h"
+#include "queue_bench.h"
+#include "tests/support/quiet_fork.h"
+#include "tests/unit/coordinator/waiting_job.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Of a submission that comes again: by whom, and with which id. */
+Test(queue_submit, finds_an_operators_submission, .init = bench_begin, .fini = bench_end)
+{
+    const struct digest id[] = {{{1}}, {{2}}};
+    const struct queue_actor maria = {"maria", &id[0]};
+    const struct queue_actor again = {"maria", &id[1]};
+    const struct queue_actor jan = {"jan", &id[0]};
+    const struct queue_actor mar = {"mar", &id[0]};
+    uint32_t number = 9;
+    size_t open = 9;
+    cr_assert_eq(queue_find(&number, &open, &office, &maria, &why), STATUS_OK, "%s", why.text);
+    cr_expect(number == 0 && open == 0);
+    cr_assert_eq(bench_add(), 1, "of an account");
+    cr_assert_eq(
+        queue_add(&number, &office, &maria, (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
+        STATUS_OK, "%s", why.text);
+    cr_assert_eq(
+        queue_add(&number, &office, &jan, (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
+        STATUS_OK, "%s", why.text);
+    cr_expect_eq(number, 3, "the same id of another operator is another submission");
+    cr_assert_eq(queue_find(&number, &open, &office, &maria, &why), STATUS_OK);
+    cr_expect(number == 2 && open == 1);
+    cr_assert_eq(queue_find(&number, &open, &office, &again, &why), STATUS_OK);
+    cr_expect(number == 0 && open == 1);
+    cr_assert_eq(queue_find(&number, &open, &office, &mar, &why), STATUS_OK);
+    cr_expect(number == 0 && open == 0, "a name that begins another's");
+    struct queue_job job = bench_seen(2);
+    cr_expect_eq(strncmp(job.submitted, "operator maria at 20", 20), 0, "%s", job.submitted);
+    job.state = QUEUE_DONE;
+    cr_assert_eq(queue_file(&office, &job, &why), STATUS_OK);
+    cr_assert_eq(queue_find(&number, &open, &office, &maria, &why), STATUS_OK);
+    cr_expect(number == 2 && open == 0, "it is there, and over");
+}
+
+/* An account's command may name its submission too, and no operator has that id. */
+Test(queue_submit, finds_an_accounts_submission, .init = bench_begin, .fini = bench_end)
+{
+    const struct digest id = {{3}};
+    const struct queue_actor named = {.submission = &id};
+    const struct queue_actor maria = {"maria", &id, 0};
+    const struct slice text = {WAITING_JOB, strlen(WAITING_JOB)};
+    uint32_t number = 9;
+    size_t open = 9;
+    cr_assert_eq(bench_add(), 1, "without an id");
+    cr_assert_eq(queue_add(&number, &office, &named, text, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(number, 2);
+    cr_expect_eq(queue_add(&number, &office, &named, text, &why), STATUS_EXISTS);
+    cr_expect_eq(number, 2, "the first one's");
+    cr_assert_eq(queue_find(&number, &open, &office, &named, &why), STATUS_OK, "%s", why.text);
+    cr_expect(number == 2 && open == 2);
+    cr_assert_eq(queue_find(&number, &open, &office, &maria, &why), STATUS_OK, "%s", why.text);
+    cr_expect(number == 0 && open == 0);
+    bench_remove(2);
+    cr_assert_eq(queue_find(&number, &open, &office, &named, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(number, 0, "an id goes with its job");
+}
+
+/* The same submission by several desks or commands at once is one job. Planted: without the lock of a folder there were
+ * several. */
+Test(queue_submit, a_submission_that_comes_twice_at_once_is_there_once, .init = bench_begin,
+     .fini = bench_end)
+{
+    enum { DESKS = 6 };
+    const struct digest id = {{7}};
+    const struct queue_actor maria = {"maria", &id, 0};
+    struct queue_list list;
+    int added = 0;
+    for (int i = 0; i < DESKS; i++) {
+        const pid_t child = quiet_fork();
+        cr_assert_geq(child, 0);
+        if (child == 0) {
+            uint32_t number = 0;
+            office.jobs = NULL;
+            enum status status = queue_open(&office, &why);
+            if (status == STATUS_OK) {
+                status = queue_add(&number, &office, &maria,
+                                   (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why);
+            }
+            _exit(number == 0 ? 2 : status == STATUS_OK ? 1 : status == STATUS_EXISTS ? 0 : 2);
+        }
+    }
+    for (int i = 0; i < DESKS; i++) {
+        int result = 2;
+        cr_assert_gt(wait(&result), 0);
+        cr_assert(WIFEXITED(result) && WEXITSTATUS(result) < 2);
+        added += WEXITSTATUS(result);
+    }
+    cr_expect_eq(added, 1);
+    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK);
+    cr_expect_eq(list.count, 1);
+    queue_list_free(&list);
+}
+
+enum { DESKS = 4, EACH = 4, OPEN_MOST = 6 };
+
+static void *submit_some(void *self)
+{
+    const size_t desk = *(const size_t *)self;
+    struct office own = {.settings = office.settings};
+    struct why because = {""};
+    static size_t added[DESKS];
+    added[desk] = 0;
+    for (size_t i = 0; i < EACH && queue_open(&own, &because) == STATUS_OK; i++) {
+        struct digest id = {{(uint8_t)(desk + 1), (uint8_t)(i + 1)}};
+        const struct queue_actor actor = {"maria", &id, OPEN_MOST};
+        uint32_t number = 0;
+        const enum status status = queue_add(
+            &number, &own, &actor, (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &because);
+        added[desk] += status == STATUS_OK ? 1 : 0;
+        if (status != STATUS_OK && status != STATUS_REFUSED) {
+            added[desk] += 1000;
+        }
+    }
+    queue_close(&own);
+    return &added[desk];
+}
+
+/* Planted: each desk counted for itself before it added, and together they passed the limit. */
+Test(queue_submit, several_desks_pass_no_limit_together, .init = bench_begin_shared,
+     .fini = bench_end)
+{
+    pthread_t thread[DESKS];
+    size_t desk[DESKS];
+    size_t added = 0;
+    for (size_t i = 0; i < DESKS; i++) {
+        desk[i] = i;
+        cr_assert_eq(pthread_create(&thread[i], NULL, submit_some, &desk[i]), 0);
+    }
+    for (size_t i = 0; i < DESKS; i++) {
+        void *one = NULL;
+        (void)pthread_join(thread[i], &one);
+        added += *(const size_t *)one;
+    }
+    struct queue_list list;
+    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(list.count, OPEN_MOST, "%zu are open", list.count);
+    cr_expect_eq(added, OPEN_MOST, "and whoever was refused was told: %zu", added);
+    queue_list_free(&list);
+}
