@@ -308,7 +308,7 @@ void job_expected_print(const struct job_expected *expected)
         const struct job_expected_row *row = &expected->row[i];
         (void)printf("  %-8.6g  %-8s", (double)row->epsilon_micro / 1e6, row->trust);
         print_figure(&row->answer.lost, FIGURE_WIDTH);
-        print_figure(&row->answer.accuracy, row->is_own || row->tries_products ? FIGURE_WIDTH : 0);
+        print_figure(&row->answer.reached, row->is_own || row->tries_products ? FIGURE_WIDTH : 0);
         (void)printf("%s%s\n", row->tries_products ? "*" : "",
                      !row->is_own          ? ""
                      : row->tries_products ? " <- this job"
@@ -350,7 +350,7 @@ json_t *job_expected_json(const struct job_expected *expected)
         json_add(&rows,
                  json_pack("{s:f, s:s, s:b, s:o, s:o}", "epsilon", (double)row->epsilon_micro / 1e6,
                            "trust", row->trust, "tries_products", (int)row->tries_products,
-                           "accuracy", figure_json(&row->answer.accuracy), "lost",
+                           "accuracy", figure_json(&row->answer.reached), "lost",
                            figure_json(&row->answer.lost)));
     }
     const struct job_enough *enough = &expected->enough;

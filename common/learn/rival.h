@@ -19,6 +19,8 @@ struct rival_problem {
     enum label_kind kind; /* sign: logistic loss; classes: softmax; number: squared error */
     size_t outputs;       /* of classes their number, else 1 */
     const struct dataset *data;
+    const double *share; /* (m, outputs) of classes, for rival_fit() alone: a record's labels are of several, of each that share;
+                            NULL: y says its class */
 };
 
 /**

@@ -84,15 +84,15 @@ static struct inside count_inside(const struct plan *plan)
         double auc;
         learn_alone_run(&accuracy, &auc, &alone, split, split);
         const double lost = free_accuracy(&alone) - accuracy;
-        inside.accuracy += is_inside(&expected.accuracy, accuracy) ? 1 : 0;
+        inside.accuracy += is_inside(&expected.reached, accuracy) ? 1 : 0;
         inside.lost += is_inside(&expected.lost, lost) ? 1 : 0;
         inside.planted += is_inside(&expected.lost, lost + width) ? 1 : 0;
     }
     (void)printf("%s %s, delta %s: lost %.4f (%.4f to %.4f): %d inside; accuracy %.4f (%.4f to "
                  "%.4f): %d inside\n",
                  plan->trust, plan->epsilon, plan->delta, expected.lost.mean, expected.lost.low,
-                 expected.lost.high, inside.lost, expected.accuracy.mean, expected.accuracy.low,
-                 expected.accuracy.high, inside.accuracy);
+                 expected.lost.high, inside.lost, expected.reached.mean, expected.reached.low,
+                 expected.reached.high, inside.accuracy);
     learn_alone_free(&alone);
     return inside;
 }

@@ -48,7 +48,7 @@ static bool same_figure(const struct rehearsal_figure *a, const struct rehearsal
 
 static bool same(const struct rehearsal_answer *a, const struct rehearsal_answer *b)
 {
-    return same_figure(&a->accuracy, &b->accuracy) && same_figure(&a->lost, &b->lost) &&
+    return same_figure(&a->reached, &b->reached) && same_figure(&a->lost, &b->lost) &&
            same_figure(&a->free, &b->free) && a->tables == b->tables;
 }
 
@@ -63,7 +63,7 @@ Test(rehearsal, repeats_itself_by_its_seed_alone)
     const struct rehearsal_answer again = played(&plan, 1);
     const struct rehearsal_answer other = played(&plan, 2);
     cr_assert(same(&once, &again));
-    cr_assert(ne(dbl, once.accuracy.mean, other.accuracy.mean));
+    cr_assert(ne(dbl, once.reached.mean, other.reached.mean));
 }
 
 /* After products nothing is lost, in the mean over tables of all kinds. After sums, columns that go together are learned
@@ -82,8 +82,8 @@ Test(rehearsal, loses_little_without_noise)
         cr_assert(gt(dbl, answer.free.mean, 0.7));
         cr_assert(lt(dbl, answer.free.low, 0.78));
         cr_assert(gt(dbl, answer.free.high, 0.9));
-        cr_assert(le(dbl, answer.accuracy.low, answer.accuracy.mean));
-        cr_assert(le(dbl, answer.accuracy.mean, answer.accuracy.high));
+        cr_assert(le(dbl, answer.reached.low, answer.reached.mean));
+        cr_assert(le(dbl, answer.reached.mean, answer.reached.high));
     }
 }
 
