@@ -12,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_MOST = 2000, NUMBERS_MOST = 400000, CHANCES = 9 };
+enum { ROWS_MOST = 2000, ROWS_MOST_MANY = 1500, NUMBERS_MOST = 400000, CHANCES = 9 };
 
 #define OPERATIONS      0.3e9 /* of one call, about */
 #define OPERATIONS_SOON 0.3e9 /* half a second and less */
 #define OPERATIONS_MOST 14e9  /* beyond it, a person would wait too long */
 #define HELD_OUT        0.25  /* records to test on, over those that are learned from */
 #define OUTSIDE         0.05  /* what is beyond each end of a band */
+#define OUTSIDE_MANY    0.02 /* of several classes, whose prior is the least sure: bands are wider */
 
 /* Plays the plan: w (outputs, d + 1) out, its model. */
 static enum status play(double *w, const struct rehearsal *plan,
@@ -30,8 +31,7 @@ static enum status play(double *w, const struct rehearsal *plan,
         is_number ? selftune_number_state_count(&number) : selftune_state_count(&plan->tune);
     const size_t width = table->d + 1;
     double *state = calloc(states, sizeof *state);
-    double *sum =
-        calloc(rehearsal_look_numbers(plan) + (table->outputs + 2) * width, sizeof *sum);
+    double *sum = calloc(rehearsal_look_numbers(plan) + (table->outputs + 2) * width, sizeof *sum);
     enum status status = state == NULL || sum == NULL ? STATUS_NO_MEMORY
                          : is_number                  ? selftune_number_begin(state, &number)
                                                       : selftune_begin(state, &plan->tune);
@@ -57,9 +57,10 @@ static double quantile_of(const double *sorted, size_t count, double q)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-/* The figure of all tables, of what so many held-out records of one show. x: (CHANCES count) scratch */
+/* The figure of all tables, of what so many held-out records of one show. outside: of the band, at each end. x: (CHANCES count)
+ * scratch */
 static struct rehearsal_figure figure_of(double *x, const struct rehearsal_shown *shown,
-                                         size_t count, double held_out)
+                                         size_t count, double held_out, double outside)
 {
     /* What a normal number is between with probability 1/9 each: their medians. */
     static const double chance[CHANCES] = {-1.593, -0.967, -0.589, -0.282, 0,
@@ -88,7 +89,7 @@ static struct rehearsal_figure figure_of(double *x, const struct rehearsal_shown
     qsort(x, CHANCES * count, sizeof *x, rehearsal_by_size);
     /* One more table lies below the k-th smallest of n with chance k/(n + 1), and (k - 1/2)/n of their own mass does. */
     const double n = (double)count;
-    const double edge = fmax(OUTSIDE * (n + 1) - 0.5, 0) / n;
+    const double edge = fmax(outside * (n + 1) - 0.5, 0) / n;
     return (struct rehearsal_figure){.mean = sum / (double)count,
                                      .low = quantile_of(x, CHANCES * count, edge),
                                      .high = quantile_of(x, CHANCES * count, 1 - edge),
@@ -106,7 +107,8 @@ static size_t standin_rows(size_t d)
  * would teach the model without privacy their chance, and it would seem to gain less by it than it does. */
 static size_t rows_of(size_t *labels, const struct rehearsal *plan, size_t count)
 {
-    const double most = fmin(ROWS_MOST, NUMBERS_MOST / ((double)plan->tune.feature_count + 1));
+    const double limit = plan->kind == LABEL_CLASSES ? ROWS_MOST_MANY : ROWS_MOST;
+    const double most = fmin(limit, NUMBERS_MOST / ((double)plan->tune.feature_count + 1));
     double records = 0;
     for (size_t i = 0; i < count; i++) {
         records = fmax(records, plan[i].records);
@@ -123,10 +125,14 @@ static double operations(const struct rehearsal *plan, size_t count)
     const double standin = (double)standin_rows(plan->tune.feature_count);
     size_t labels = 0;
     const double rows = (double)rows_of(&labels, plan, count);
-    double sum = (rows + REHEARSAL_TEST_ROWS) * width * 60 + rows * width * width;
+    const double outputs = (double)plan->tune.output_count;
+    const double fit = plan->kind == LABEL_CLASSES ? 300 * rows * width * outputs : 0;
+    double sum = (rows + REHEARSAL_TEST_ROWS) * width * 60 + rows * width * width + fit;
     for (size_t i = 0; i < count; i++) {
-        sum += plan[i].tune.steps * (standin * width * (60 + 4 * width) + 6 * rows * width);
+        const double move = plan->kind == LABEL_NUMBER ? 30 : 60 + 4 * width;
+        sum += plan[i].tune.steps * outputs * (standin * width * move + 6 * rows * width);
         sum += plan[i].tune.sight == SIGHT_PRODUCTS ? rows * width * width : 0;
+        sum += plan->kind == LABEL_CLASSES ? 6 * rows * width * outputs : 0;
     }
     return sum;
 }
@@ -138,7 +144,7 @@ bool rehearsal_is_short(const struct rehearsal *plan, size_t count)
 
 size_t rehearsal_prompt_tables(const struct rehearsal *plan)
 {
-    const double tables = fmin(OPERATIONS_SOON / operations(plan, 1), REHEARSAL_TABLES_MIN);
+    const double tables = fmin(OPERATIONS_SOON / operations(plan, 1), REHEARSAL_TABLES_PROMPT);
     return tables < REHEARSAL_TABLES_FEW ? 0 : (size_t)tables;
 }
 
@@ -202,8 +208,7 @@ static enum status play_table(struct stage_play *out, size_t t, const struct reh
     struct public_random drawn = public_random_from(public_random_next(&random));
     double *w = out->w;
     double *best = w + out->table.outputs * (out->table.d + 1);
-    enum status status =
-        rehearsal_table_draw(&out->table, plan->schema, t, out->tables, &drawn);
+    enum status status = rehearsal_table_draw(&out->table, plan->schema, t, out->tables, &drawn);
     if (status == STATUS_OK) {
         status = rehearsal_free_model(best, plan, &out->table);
     }
@@ -228,8 +233,14 @@ static enum status play_table(struct stage_play *out, size_t t, const struct reh
 static struct rehearsal_figure told(const struct stage_play *play, size_t plan,
                                     enum rehearsal_part part, double records)
 {
-    return figure_of(play->scratch, play->shown + (plan * PART_COUNT + part) * play->tables,
-                     play->tables, fmax(1, records * HELD_OUT));
+    struct rehearsal_figure figure = figure_of(
+        play->scratch, play->shown + (plan * PART_COUNT + part) * play->tables, play->tables,
+        fmax(1, records * HELD_OUT), play->table.kind == LABEL_CLASSES ? OUTSIDE_MANY : OUTSIDE);
+    if (part == PART_REACHED) {
+        figure.low = fmax(figure.low, 0);
+        figure.high = fmin(figure.high, 1);
+    }
+    return figure;
 }
 
 enum status rehearsal_play(struct rehearsal_answer *answer, const struct rehearsal *plan,
@@ -247,13 +258,13 @@ enum status rehearsal_play(struct rehearsal_answer *answer, const struct rehears
     }
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
         const double records = plan[i].records;
-        answer[i] = (struct rehearsal_answer){
-            .reached = told(&play, i, PART_REACHED, records),
-            .lost = told(&play, i, PART_LOST, records),
-            .free = told(&play, count, PART_REACHED, records),
-            .explained = told(&play, i, PART_EXPLAINED, records),
-            .free_explained = told(&play, count, PART_EXPLAINED, records),
-            .tables = tables};
+        answer[i] =
+            (struct rehearsal_answer){.reached = told(&play, i, PART_REACHED, records),
+                                      .lost = told(&play, i, PART_LOST, records),
+                                      .free = told(&play, count, PART_REACHED, records),
+                                      .explained = told(&play, i, PART_EXPLAINED, records),
+                                      .free_explained = told(&play, count, PART_EXPLAINED, records),
+                                      .tables = tables};
     }
     end_play(&play);
     return status;

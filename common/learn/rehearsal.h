@@ -37,23 +37,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { REHEARSAL_TABLES_FEW = 8, REHEARSAL_TABLES_MIN = 24, REHEARSAL_TABLES_MAX = 60 };
+enum {
+    REHEARSAL_TABLES_FEW = 8,
+    REHEARSAL_TABLES_PROMPT = 24,
+    REHEARSAL_TABLES_MIN = 40,
+    REHEARSAL_TABLES_MAX = 64
+};
 
 /* One plan. Deviations are of the noise on one number of a sum over all records. */
 struct rehearsal {
     struct selftune tune;
     enum label_kind kind;
-    struct loss loss;  /* of a number */
-    double planned;    /* of a number: what its stage expects of a step's noise: struct selftune_number */
-    double step_size;  /* of a number, of the sum of misses: records */
+    struct loss loss; /* of a number */
+    double
+        planned; /* of a number: what its stage expects of a step's noise: struct selftune_number */
+    double step_size; /* of a number, of the sum of misses: records */
     const struct schema
-        *schema;       /* borrowed: columns of the kinds that selftune learns on; no map */
-    double records;    /* of all agents; >= 2 */
-    unsigned noises;   /* how many draws a number's noise is the sum of; 0: normal noise */
-    double reach;      /* the norm that a look at sums clips records to */
-    double look_count; /* records */
-    double look_kept;  /* records, of a look at sums */
-    double look_sum;   /* records */
+        *schema;         /* borrowed: columns of the kinds that selftune learns on; no map */
+    double records;      /* of all agents; >= 2 */
+    unsigned noises;     /* how many draws a number's noise is the sum of; 0: normal noise */
+    double reach;        /* the norm that a look at sums clips records to */
+    double look_count;   /* records */
+    double look_kept;    /* records, of a look at sums */
+    double look_sum;     /* records */
     double look_product; /* records, of other looks */
     size_t
         groups; /* of a look at sums: groups of sites with a part of the columns each; 0, 1: all have all columns */
@@ -79,7 +85,8 @@ struct rehearsal_figure {
 struct rehearsal_answer {
     struct rehearsal_figure reached; /* by the released model on new records */
     struct rehearsal_figure lost;    /* by how much the model without privacy is better */
-    struct rehearsal_figure free;    /* reached by that model, fitted to the same records in one place */
+    struct rehearsal_figure
+        free; /* reached by that model, fitted to the same records in one place */
     struct rehearsal_figure
         explained; /* of a number but with pinball: of its variance, by the released model: 1 is all */
     struct rehearsal_figure free_explained;
@@ -89,7 +96,7 @@ struct rehearsal_answer {
 /** Returns whether a person would wait for it: with some 100 columns and more, no. */
 bool rehearsal_is_short(const struct rehearsal *plan, size_t count);
 
-/** Returns how many tables of one plan take half a second together, about: REHEARSAL_TABLES_MIN at most, and 0 if they were fewer
+/** Returns how many tables of one plan take half a second together, about: REHEARSAL_TABLES_PROMPT at most, and 0 if they were fewer
  * than REHEARSAL_TABLES_FEW. */
 size_t rehearsal_prompt_tables(const struct rehearsal *plan);
 

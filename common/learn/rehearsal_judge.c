@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FREE_PENALTY 0.1 /* of the model without privacy, over the records */
+#define FREE_PENALTY 0.1  /* of the model without privacy, over the records */
+#define FREE_ENOUGH  1e-5 /* of several classes, whose fit takes long */
 
 /* Puts the constant where a part tau of the labels is below the model. */
 static enum status move_to_quantile(double *w, double tau, const struct rehearsal_table *table)
@@ -36,11 +37,12 @@ enum status rehearsal_free_model(double *w, const struct rehearsal *plan,
                                  .feature_count = table->d + 1,
                                  .x = table->z,
                                  .y = table->lean};
-    const struct rival_problem problem = {
-        .kind = table->kind,
-        .outputs = table->outputs,
-        .data = &data,
-        .share = table->kind == LABEL_CLASSES ? table->share : NULL};
+    const struct rival_problem problem = {.kind = table->kind,
+                                          .outputs = table->outputs,
+                                          .data = &data,
+                                          .share =
+                                              table->kind == LABEL_CLASSES ? table->share : NULL,
+                                          .enough = table->kind == LABEL_CLASSES ? FREE_ENOUGH : 0};
     memset(w, 0, table->outputs * (table->d + 1) * sizeof *w);
     const enum status status = rival_fit(w, &problem, FREE_PENALTY / (double)table->rows);
     return status == STATUS_OK && plan->loss.kind == LOSS_PINBALL
@@ -127,9 +129,8 @@ static void judge_number(struct rehearsal_shown *shown, const double *w, const d
     shown[PART_REACHED] =
         (struct rehearsal_shown){mine / 2, by_own * by_own * variance_of(&own) / 4};
     shown[PART_LOST] = (struct rehearsal_shown){(mine - least) / 2, variance_of(&lost) / 4};
-    shown[PART_EXPLAINED] =
-        squared ? (struct rehearsal_shown){1 - rest, variance_of(&explained)}
-                : (struct rehearsal_shown){NAN, NAN};
+    shown[PART_EXPLAINED] = squared ? (struct rehearsal_shown){1 - rest, variance_of(&explained)}
+                                    : (struct rehearsal_shown){NAN, NAN};
 }
 
 void rehearsal_judge(struct rehearsal_shown *shown, const double *w, const double *best,

@@ -9,8 +9,7 @@
 
 struct selftune_number rehearsal_number(const struct rehearsal *plan)
 {
-    return (struct selftune_number){
-        .tune = plan->tune, .loss = plan->loss, .noise = plan->planned};
+    return (struct selftune_number){.tune = plan->tune, .loss = plan->loss, .noise = plan->planned};
 }
 
 static double norm_of(const double *u, size_t count, bool gaussian)

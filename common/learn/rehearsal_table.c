@@ -15,13 +15,14 @@ enum { LABELS_MOST = 16, NUMBERS_MOST = 4 };
 #define STRENGTH_LEAST 0.2 /* standard deviation of the score */
 #define STRENGTH_MOST  1000.0
 #define CLASS_LEAST    0.05 /* of the records, of two classes */
-#define UNEVEN_MOST    0.6  /* of several: the standard deviation of their intercepts, over a score's */
-#define TELLS_LEAST                                                                                \
-    (-4.0) /* of a number: the logarithm of what the columns explain of it over what they do not */
-#define TELLS_MOST   5.0
+#define UNEVEN_MOST    0.6 /* of several: the standard deviation of their intercepts, over a score's */
+#define TOLD_LEAST                                                                                 \
+    (-4.0) /* of a number: logarithm of the variance that columns tell, over the rest */
+#define TOLD_MOST    5.0
 #define SPREAD_LEAST 0.1 /* of a number in its range, whose half width is 1 */
-#define SPREAD_MOST  0.6
+#define SPREAD_MOST  0.9
 #define GOLDEN       0.6180339887498949
+#define SILVER       0.4142135623730950 /* multiples of either, less what is whole, are spread evenly */
 
 void rehearsal_table_free(struct rehearsal_table *table)
 {
@@ -33,7 +34,7 @@ enum status rehearsal_table_init(struct rehearsal_table *table)
 {
     const size_t all = table->rows + REHEARSAL_TEST_ROWS;
     const bool several = table->kind == LABEL_CLASSES;
-    table->draws = table->kind != LABEL_NUMBER     ? 0
+    table->draws = table->kind != LABEL_NUMBER    ? 0
                    : table->labels < NUMBERS_MOST ? table->labels
                                                   : NUMBERS_MOST;
     const size_t each = (several ? 2 : 1) * table->outputs + table->draws + 2;
@@ -112,12 +113,16 @@ static void put_two(struct rehearsal_table *table, struct public_random *random)
     }
 }
 
-static void scale_many(struct rehearsal_table *table, double strength, struct public_random *random)
+/* Along one cause each class is the likeliest near its place. */
+static void scale_many(struct rehearsal_table *table, const struct rehearsal_world *world,
+                       double strength, struct public_random *random)
 {
     double intercept[SCHEMA_CATEGORIES_MAX];
     const double uneven = (1 + strength) * rehearsal_uniform(random, 0, UNEVEN_MOST);
     for (size_t c = 0; c < table->outputs; c++) {
-        intercept[c] = uneven * public_random_normal(random);
+        const double place = world->place[c];
+        intercept[c] = world->one_cause ? -strength * place * place / 2
+                                        : uneven * public_random_normal(random);
     }
     for (size_t i = 0; i < table->rows + REHEARSAL_TEST_ROWS; i++) {
         double *score = table->score + i * table->outputs;
@@ -159,9 +164,8 @@ static void put_many(struct rehearsal_table *table, struct public_random *random
 /* A number in its range: what columns tell, and what nobody knows. */
 static void put_numbers(struct rehearsal_table *table, double place, struct public_random *random)
 {
-    const double told = rehearsal_chance(TELLS_LEAST + (TELLS_MOST - TELLS_LEAST) * place);
-    const double spread =
-        SPREAD_LEAST * pow(SPREAD_MOST / SPREAD_LEAST, rehearsal_uniform(random, 0, 1));
+    const double told = rehearsal_chance(TOLD_LEAST + (TOLD_MOST - TOLD_LEAST) * place);
+    const double spread = rehearsal_uniform(random, SPREAD_LEAST, SPREAD_MOST);
     const double form[] = {rehearsal_uniform(random, -0.4, 0.4), spread,
                            rehearsal_uniform(random, 0, 1) < 1.0 / 3 ? 0.7 : 0.0};
     for (size_t i = 0; i < table->rows + REHEARSAL_TEST_ROWS; i++) {
@@ -183,8 +187,8 @@ struct kind_of {
     bool label_first;
 };
 
-static void put_labels(struct rehearsal_table *table, const struct kind_of *of,
-                       struct public_random *random)
+static void put_labels(struct rehearsal_table *table, const struct rehearsal_world *world,
+                       const struct kind_of *of, struct public_random *random)
 {
     const double strength = STRENGTH_LEAST * pow(STRENGTH_MOST / STRENGTH_LEAST, of->place);
     switch (table->kind) {
@@ -196,7 +200,7 @@ static void put_labels(struct rehearsal_table *table, const struct kind_of *of,
         break;
     case LABEL_CLASSES:
         if (!of->label_first) {
-            scale_many(table, strength, random);
+            scale_many(table, world, strength, random);
         }
         put_many(table, random);
         break;
@@ -210,28 +214,35 @@ enum status rehearsal_table_draw(struct rehearsal_table *table, const struct sch
                                  size_t index, size_t count, struct public_random *random)
 {
     struct rehearsal_world world;
-    double *latent = malloc(table->d * sizeof *latent);
-    const double place = ((double)index + rehearsal_uniform(random, 0, 1)) / (double)count;
+    double *latent = malloc((REHEARSAL_FACTORS + table->d) * sizeof *latent);
+    const double jitter = rehearsal_uniform(random, 0, 1) / (double)count;
+    const double place = fmod((double)index * SILVER + jitter, 1);
     const double balance = fmod((double)index * GOLDEN + rehearsal_uniform(random, 0, 0.1), 1);
     const struct kind_of of = {.place = place,
                                .positive = CLASS_LEAST + (1 - 2 * CLASS_LEAST) * balance,
-                               .label_first = table->kind != LABEL_NUMBER && index % 2 == 1};
-    enum status status =
-        latent == NULL ? STATUS_NO_MEMORY : rehearsal_world_init(&world, table, random);
+                               .label_first = table->kind == LABEL_SIGN      ? index % 2 == 1
+                                              : table->kind == LABEL_CLASSES ? index % 4 != 0
+                                                                             : false};
+    enum status status = latent == NULL
+                             ? STATUS_NO_MEMORY
+                             : rehearsal_world_init(&world, table, index % 8 >= 6, random);
     if (status == STATUS_OK) {
         if (of.label_first) {
             const double strength = STRENGTH_LEAST * pow(STRENGTH_MOST / STRENGTH_LEAST, place);
-            rehearsal_world_label_first(&world, table, strength, of.positive, random);
+            status = rehearsal_world_label_first(&world, table, strength, of.positive, random);
         }
-        for (size_t i = 0; i < table->rows + REHEARSAL_TEST_ROWS; i++) {
+        for (size_t i = 0; status == STATUS_OK && i < table->rows + REHEARSAL_TEST_ROWS; i++) {
             double *score = table->score + i * table->outputs;
             rehearsal_world_row(table->z + i * (table->d + 1), score, latent, &world, schema,
                                 random);
             for (size_t o = 0; !of.label_first && o < table->outputs; o++) {
-                score[o] = dense_dot(world.weight + o * table->d, latent, table->d);
+                score[o] =
+                    dense_dot(world.weight + o * table->d, latent + REHEARSAL_FACTORS, table->d);
             }
         }
-        put_labels(table, &of, random);
+        if (status == STATUS_OK) {
+            put_labels(table, &world, &of, random);
+        }
         rehearsal_world_free(&world);
     }
     free(latent);

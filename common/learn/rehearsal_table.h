@@ -23,8 +23,9 @@ struct rehearsal_table {
     double *score; /* (all, outputs) of the model behind the labels */
     double *
         lean; /* (rows) two classes: share of positive records less that of others, of those a row stands for; a number: mean label */
-    double *share; /* (all, outputs) of several classes: the records' shares of each, and of test rows the chances */
-    double *y;     /* (all, draws) of a number: labels of as many records as are drawn */
+    double *
+        share; /* (all, outputs) of several classes: the records' shares of each, and of test rows the chances */
+    double *y; /* (all, draws) of a number: labels of as many records as are drawn */
     size_t draws;
     double *spare; /* (all) */
 };

@@ -12,11 +12,15 @@
 
 enum { FACTORS = REHEARSAL_FACTORS, NUMBERS_OF_FORM = 3, ERROR_POINTS = 400, BISECTIONS = 60 };
 
-#define ONE_CAUSE  0.5 /* of the tables: their labels follow the largest factor alone, or move it */
+#define ONE_CAUSE      0.5 /* of the tables: their labels follow the largest factor alone, or move it */
+#define ONE_CAUSE_MANY 0.25 /* of those of several classes, which are grades of one thing then */
+#define FACTORS_ALONE                                                                              \
+    0.5 /* of those whose several classes are first, but on a single factor: none moves a column by itself */
 #define DECAY_MOST 4.0
 #define OWN_MOST                                                                                   \
     6.0 /* columns whose worth of variance the columns have for themselves, all together */
-#define UNEVEN_MOST 1.2 /* standard deviation of the logarithms of classes' shares */
+#define PART_LEAST  0.25 /* of wide ranges, that columns use */
+#define UNEVEN_MOST 1.2  /* standard deviation of the logarithms of classes' shares */
 
 /* By Marsaglia's polar method: a table has too many of them for the exact one. */
 void rehearsal_normals(double *x, size_t count, struct public_random *random)
@@ -68,7 +72,18 @@ static void draw_factors(struct rehearsal_world *world, struct public_random *ra
     }
 }
 
-static void draw_columns(struct rehearsal_world *world, struct public_random *random)
+/* How the columns lie in wide public ranges: they use a part of these alone, anywhere. */
+static void narrow_columns(struct rehearsal_world *world, struct public_random *random)
+{
+    const double part = exp(rehearsal_uniform(random, log(PART_LEAST), 0));
+    for (size_t j = 0; j < world->d; j++) {
+        double *form = world->form + NUMBERS_OF_FORM * j;
+        form[1] *= part;
+        form[0] = fmax(0.4, 0.9 - form[1]) * rehearsal_uniform(random, -1, 1);
+    }
+}
+
+static void draw_columns(struct rehearsal_world *world, bool many, struct public_random *random)
 {
     const double least = 1 - fmin(0.8, OWN_MOST / (double)world->d);
     const double common = rehearsal_uniform(random, least, 0.98);
@@ -77,7 +92,7 @@ static void draw_columns(struct rehearsal_world *world, struct public_random *ra
         world->importance[f] = pow((double)f + 1, -decay);
         world->factor[f] = world->importance[f] * public_random_normal(random);
     }
-    world->one_cause = rehearsal_uniform(random, 0, 1) < ONE_CAUSE;
+    world->one_cause = rehearsal_uniform(random, 0, 1) < (many ? ONE_CAUSE_MANY : ONE_CAUSE);
     for (size_t f = 1; world->one_cause && f < FACTORS; f++) {
         world->factor[f] = 0;
     }
@@ -121,11 +136,12 @@ static void add_part(double *w, const struct rehearsal_world *world, bool factor
     dense_axpy(w, deviation / deviation_of(part, world), part, world->d);
 }
 
+/* Of several classes along one cause each has a place there: a score of them is as that of normal classes in a row. */
 static void draw_scores(struct rehearsal_world *world, size_t outputs, struct public_random *random)
 {
     for (size_t o = 0; o < outputs; o++) {
         double *w = world->weight + o * world->d;
-        if (o > 0) {
+        if (o > 0 && !world->one_cause) {
             draw_factors(world, random);
             for (size_t j = 0; j < world->d; j++) {
                 world->latent[j].weight = draw_weight(random);
@@ -133,7 +149,9 @@ static void draw_scores(struct rehearsal_world *world, size_t outputs, struct pu
         }
         add_part(w, world, true, sqrt(world->factors_share));
         add_part(w, world, false, sqrt(1 - world->factors_share));
-        const double scale = 1 / deviation_of(w, world);
+        const bool placed = outputs > 1 && world->one_cause;
+        world->place[o] = placed ? public_random_normal(random) : 1;
+        const double scale = world->place[o] / deviation_of(w, world);
         for (size_t j = 0; j < world->d; j++) {
             w[j] *= scale;
         }
@@ -145,21 +163,27 @@ void rehearsal_world_free(struct rehearsal_world *world)
     free(world->latent);
     free(world->form);
     free(world->weight);
+    free(world->mean);
 }
 
 enum status rehearsal_world_init(struct rehearsal_world *world, const struct rehearsal_table *table,
-                                 struct public_random *random)
+                                 bool wide, struct public_random *random)
 {
     const size_t d = table->d;
-    *world = (struct rehearsal_world){.d = d,
-                                      .latent = calloc(d, sizeof *world->latent),
-                                      .form = calloc(NUMBERS_OF_FORM * d, sizeof *world->form),
-                                      .weight = calloc(table->outputs * d, sizeof *world->weight)};
+    *world =
+        (struct rehearsal_world){.d = d,
+                                 .latent = calloc(d, sizeof *world->latent),
+                                 .form = calloc(NUMBERS_OF_FORM * d, sizeof *world->form),
+                                 .weight = calloc(table->outputs * (d + 1), sizeof *world->weight)};
     if (world->latent == NULL || world->form == NULL || world->weight == NULL) {
         rehearsal_world_free(world);
         return STATUS_NO_MEMORY;
     }
-    draw_columns(world, random);
+    world->place = world->weight + table->outputs * d;
+    draw_columns(world, table->outputs > 1, random);
+    if (wide) {
+        narrow_columns(world, random);
+    }
     draw_scores(world, table->outputs, random);
     return STATUS_OK;
 }
@@ -177,10 +201,10 @@ static double error_of(double strength)
     return 2 * sum * step / (strength * sqrt(2 * 3.141592653589793));
 }
 
-/* How far two normal classes of variance 1 are apart where the best classifier errs as often. */
-static double distance_of(double strength)
+/* How far normal classes of variance 1 are apart from each of their neighbours where the best classifier errs about as often. */
+static double distance_of(double strength, double neighbours)
 {
-    const double error = error_of(strength);
+    const double error = error_of(strength) / neighbours;
     double low = 0;
     double high = 20;
     for (size_t i = 0; i < BISECTIONS; i++) {
@@ -194,28 +218,42 @@ static double distance_of(double strength)
     return low;
 }
 
-static double apart(const double *a, const double *b)
+static double apart(const double *a, const double *b, size_t count)
 {
     double squares = 0;
-    for (size_t f = 0; f < FACTORS; f++) {
-        squares += (a[f] - b[f]) * (a[f] - b[f]);
+    for (size_t i = 0; i < count; i++) {
+        squares += (a[i] - b[i]) * (a[i] - b[i]);
     }
     return sqrt(squares);
 }
 
-/* Half of the classes have their nearest other one within that distance. */
-static double usual_distance(const struct rehearsal_world *world)
+/* Half of the classes have their nearest other one within that distance, by count numbers of their means from `first` on. */
+static double usual_distance(const struct rehearsal_world *world, size_t first, size_t count)
 {
     double nearest[SCHEMA_CATEGORIES_MAX];
+    const size_t width = FACTORS + world->d;
     for (size_t c = 0; c < world->classes; c++) {
+        const double *own = world->mean + c * width + first;
         nearest[c] = HUGE_VAL;
         for (size_t b = 0; b < world->classes; b++) {
-            const double far = b == c ? HUGE_VAL : apart(world->mean[c], world->mean[b]);
+            const double far =
+                b == c ? HUGE_VAL : apart(own, world->mean + b * width + first, count);
             nearest[c] = fmin(nearest[c], far);
         }
     }
     qsort(nearest, world->classes, sizeof *nearest, rehearsal_by_size);
-    return fmax(nearest[world->classes / 2], 1e-9);
+    return nearest[world->classes / 2];
+}
+
+static void scale_means(struct rehearsal_world *world, size_t first, size_t count, double wanted)
+{
+    const size_t width = FACTORS + world->d;
+    const double scale = wanted / fmax(usual_distance(world, first, count), 1e-9);
+    for (size_t c = 0; c < world->classes; c++) {
+        for (size_t i = first; i < first + count; i++) {
+            world->mean[c * width + i] *= scale;
+        }
+    }
 }
 
 static void draw_shares(struct rehearsal_world *world, double positive,
@@ -233,29 +271,53 @@ static void draw_shares(struct rehearsal_world *world, double positive,
     }
 }
 
-void rehearsal_world_label_first(struct rehearsal_world *world, const struct rehearsal_table *table,
-                                 double strength, double positive, struct public_random *random)
+/* Of all records: within a class variances are 1. */
+static void find_spread(struct rehearsal_world *world)
 {
-    world->label_first = true;
-    world->classes = table->outputs > 1 ? table->outputs : 2;
-    draw_shares(world, positive, random);
-    for (size_t c = 0; c < world->classes; c++) {
-        draw_factors(world, random);
-        memcpy(world->mean[c], world->factor, sizeof world->factor);
-    }
-    const double scale = distance_of(strength) / usual_distance(world);
-    for (size_t f = 0; f < FACTORS; f++) {
-        double squares = 1; /* of a class's records */
+    const size_t width = FACTORS + world->d;
+    for (size_t i = 0; i < width; i++) {
+        double squares = 1;
         for (size_t c = 0; c < world->classes; c++) {
-            world->mean[c][f] *= scale;
-            world->centre[f] += world->share[c] * world->mean[c][f];
+            world->centre[i] += world->share[c] * world->mean[c * width + i];
         }
         for (size_t c = 0; c < world->classes; c++) {
-            const double off = world->mean[c][f] - world->centre[f];
+            const double off = world->mean[c * width + i] - world->centre[i];
             squares += world->share[c] * off * off;
         }
-        world->spread[f] = sqrt(squares);
+        world->spread[i] = sqrt(squares);
     }
+}
+
+enum status rehearsal_world_label_first(struct rehearsal_world *world,
+                                        const struct rehearsal_table *table, double strength,
+                                        double positive, struct public_random *random)
+{
+    const size_t width = FACTORS + world->d;
+    world->label_first = true;
+    world->classes = table->outputs > 1 ? table->outputs : 2;
+    world->mean = calloc((world->classes + 2) * width, sizeof *world->mean);
+    if (world->mean == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    world->centre = world->mean + world->classes * width;
+    world->spread = world->centre + width;
+    draw_shares(world, positive, random);
+    if (world->classes > 2 && rehearsal_uniform(random, 0, 1) < FACTORS_ALONE) {
+        world->factors_share = 1;
+    }
+    for (size_t c = 0; c < world->classes; c++) {
+        double *mean = world->mean + c * width;
+        draw_factors(world, random);
+        memcpy(mean, world->factor, sizeof world->factor);
+        for (size_t j = 0; j < world->d; j++) {
+            mean[FACTORS + j] = draw_weight(random);
+        }
+    }
+    scale_means(world, 0, FACTORS, sqrt(world->factors_share));
+    scale_means(world, FACTORS, world->d, sqrt(1 - world->factors_share));
+    scale_means(world, 0, width, distance_of(strength, world->classes > 2 ? 2 : 1));
+    find_spread(world);
+    return STATUS_OK;
 }
 
 double rehearsal_number_of(double latent, const double *form)
@@ -293,29 +355,30 @@ static size_t put_column(double *z, const struct column *column, const double *l
     return count;
 }
 
-/* The class's factors, whose scores are the logarithms of the classes' chances; then factors as columns have them. */
-static void move_factors(double *factor, double *score, const struct rehearsal_world *world,
-                         struct public_random *random)
+/* Draws a class. Its scores are the logarithms of the classes' chances. x: (P) factors and own parts */
+static void move(double *x, double *score, const struct rehearsal_world *world,
+                 struct public_random *random)
 {
+    const size_t width = FACTORS + world->d;
     double place = rehearsal_uniform(random, 0, 1);
     double told[SCHEMA_CATEGORIES_MAX];
     size_t own = 0;
     while (own + 1 < world->classes && place >= world->share[own]) {
         place -= world->share[own++];
     }
-    dense_axpy(factor, 1, world->mean[own], FACTORS);
+    dense_axpy(x, 1, world->mean + own * width, width);
     for (size_t c = 0; c < world->classes; c++) {
-        const double *mean = world->mean[c];
-        told[c] = dense_dot(mean, factor, FACTORS) - dense_dot(mean, mean, FACTORS) / 2 +
-                  log(world->share[c]);
+        const double *mean = world->mean + c * width;
+        told[c] =
+            dense_dot(mean, x, width) - dense_dot(mean, mean, width) / 2 + log(world->share[c]);
     }
     if (world->classes == 2) {
         score[0] = told[1] - told[0];
     } else {
         memcpy(score, told, world->classes * sizeof *score);
     }
-    for (size_t f = 0; f < FACTORS; f++) {
-        factor[f] = (factor[f] - world->centre[f]) / world->spread[f];
+    for (size_t i = 0; i < width; i++) {
+        x[i] = (x[i] - world->centre[i]) / world->spread[i];
     }
 }
 
@@ -323,24 +386,24 @@ void rehearsal_world_row(double *z, double *score, double *latent,
                          const struct rehearsal_world *world, const struct schema *schema,
                          struct public_random *random)
 {
-    double factor[FACTORS];
+    double *column = latent + FACTORS;
     size_t at = 0;
-    rehearsal_normals(factor, FACTORS, random);
-    rehearsal_normals(latent, world->d, random);
+    rehearsal_normals(latent, FACTORS, random);
+    rehearsal_normals(column, world->d, random);
     if (world->label_first) {
-        move_factors(factor, score, world, random);
+        move(latent, score, world, random);
     }
     for (size_t j = 0; j < world->d; j++) {
         const struct rehearsal_latent *own = &world->latent[j];
-        latent[j] = own->own * latent[j] + dense_dot(own->load, factor, FACTORS);
+        column[j] = own->own * column[j] + dense_dot(own->load, latent, FACTORS);
     }
     for (size_t i = 0; i < schema->lag_count; i++) {
-        z[at] = rehearsal_number_of(latent[at], world->form + NUMBERS_OF_FORM * at);
+        z[at] = rehearsal_number_of(column[at], world->form + NUMBERS_OF_FORM * at);
         at++;
     }
     for (size_t c = 0; c < schema->column_count; c++) {
-        at += put_column(z + at, &schema->column[c], latent + at,
-                         world->form + NUMBERS_OF_FORM * at);
+        at +=
+            put_column(z + at, &schema->column[c], column + at, world->form + NUMBERS_OF_FORM * at);
     }
     CHECK(at == world->d);
     z[at] = 1;

@@ -19,35 +19,39 @@ struct rehearsal_latent {
 
 struct rehearsal_world {
     size_t d;
-    struct rehearsal_latent *latent;      /* (d) */
-    double *form;                         /* (d, 3) what a column makes of its latent number */
-    double *weight;                       /* (outputs, d) of scores of variance 1 */
+    struct rehearsal_latent *latent; /* (d) */
+    double *form;                    /* (d, 3) what a column makes of its latent number */
+    double *weight; /* (outputs, d) of scores of variance 1, or along one cause of place^2 */
+    double *place;  /* (outputs) of several classes along one cause */
     double importance[REHEARSAL_FACTORS]; /* of factors */
     double factor[REHEARSAL_FACTORS];     /* their weights in a score */
     double factors_share;                 /* of the score */
     bool one_cause;
 
-    /* Where the label is first: it moves the factors, and then these the columns. */
+    /* Where the label is first: it moves the factors and the columns' own parts. P = REHEARSAL_FACTORS + d */
     bool label_first;
     size_t classes;
     double share[SCHEMA_CATEGORIES_MAX]; /* of classes */
-    double mean[SCHEMA_CATEGORIES_MAX][REHEARSAL_FACTORS];
-    double centre[REHEARSAL_FACTORS]; /* of all records' factors */
-    double spread[REHEARSAL_FACTORS];
+    double *mean;                        /* (classes, P) */
+    double *centre;                      /* (P) of all records */
+    double *spread;                      /* (P) likewise */
 };
 
-/** Draws columns, factors and the weights of a table's scores. Fails with STATUS_NO_MEMORY; then there is nothing to free. */
+/** Draws columns, factors and the weights of a table's scores. wide: public ranges are wider than columns need. Fails with STATUS_NO_MEMORY; then there is nothing to free. */
 MUST_USE enum status rehearsal_world_init(struct rehearsal_world *world,
-                                          const struct rehearsal_table *table,
+                                          const struct rehearsal_table *table, bool wide,
                                           struct public_random *random);
 void rehearsal_world_free(struct rehearsal_world *world);
 
 /** Makes the label of classes the first: as hard to tell as by a score whose standard deviation is `strength`. positive: of
- * two classes, the second one's share. */
-void rehearsal_world_label_first(struct rehearsal_world *world, const struct rehearsal_table *table,
-                                 double strength, double positive, struct public_random *random);
+ * two classes, the second one's share. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status rehearsal_world_label_first(struct rehearsal_world *world,
+                                                 const struct rehearsal_table *table,
+                                                 double strength, double positive,
+                                                 struct public_random *random);
 
-/** Draws a row's columns and its scores: of the label's model where that is first, else of variance 1. latent  out  (d) */
+/** Draws a row's columns and its scores: of the label's model where that is first, else of variance 1. latent  out  (REHEARSAL_FACTORS + d), of
+ * which the last d are the columns' latent numbers */
 void rehearsal_world_row(double *z, double *score, double *latent,
                          const struct rehearsal_world *world, const struct schema *schema,
                          struct public_random *random);

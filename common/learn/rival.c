@@ -34,7 +34,7 @@ enum status rival_fit(double *w, const struct rival_problem *problem, double lam
     check_shape(problem);
     enum status status = rival_search_init(&s, problem, problem->data);
     if (status == STATUS_OK) {
-        rival_search_run(&s, w, lambda, enough_to_fit);
+        rival_search_run(&s, w, lambda, problem->enough > 0 ? problem->enough : enough_to_fit);
         rival_search_free(&s);
     }
     return status;

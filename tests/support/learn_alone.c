@@ -245,8 +245,7 @@ static void move_to_quantile(double *w, double tau, const struct dataset *part)
     double *off = malloc(part->record_count * sizeof *off);
     CHECK(off != NULL);
     for (size_t i = 0; i < part->record_count; i++) {
-        off[i] = part->y[i] -
-                 dense_dot(w, part->x + i * part->feature_count, part->feature_count);
+        off[i] = part->y[i] - dense_dot(w, part->x + i * part->feature_count, part->feature_count);
     }
     qsort(off, part->record_count, sizeof *off, rehearsal_by_size);
     w[part->feature_count - 1] += off[(size_t)(tau * (double)(part->record_count - 1))];
@@ -274,7 +273,6 @@ double learn_alone_pooled(struct learn_alone *alone)
     free(w);
     return reached;
 }
-
 
 void learn_alone_init(struct learn_alone *alone, const char *text, const char *table, size_t sites)
 {

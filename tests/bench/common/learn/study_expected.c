@@ -83,7 +83,8 @@ int main(int argc, char **argv)
     static double reached[SPLITS_MAX];
     static double lost[SPLITS_MAX];
     if (argc < 6) {
-        (void)fprintf(stderr, "usage: study_expected JOB.yml TABLE.csv SITES SPLITS SEEDS [KEY=VALUE ..]\n");
+        (void)fprintf(
+            stderr, "usage: study_expected JOB.yml TABLE.csv SITES SPLITS SEEDS [KEY=VALUE ..]\n");
         return 2;
     }
     char *text = changed_text(argv[1], argc - 6, argv + 6);

@@ -241,8 +241,8 @@ Test(rehearsal, few_tables_of_a_long_plan)
     struct column column[6];
     fill(&schema, column);
     struct rehearsal plan = quiet(&schema, false);
-    cr_assert(eq(sz, rehearsal_prompt_tables(&plan), REHEARSAL_TABLES_MIN));
-    size_t before = REHEARSAL_TABLES_MIN;
+    cr_assert(eq(sz, rehearsal_prompt_tables(&plan), REHEARSAL_TABLES_PROMPT));
+    size_t before = REHEARSAL_TABLES_PROMPT;
     for (plan.tune.feature_count = 8; plan.tune.feature_count <= 256;
          plan.tune.feature_count *= 2) {
         const size_t tables = rehearsal_prompt_tables(&plan);
