@@ -159,9 +159,9 @@ static void print_measure(const struct job_expected *expected)
     }
     text_wrap(stdout, 0, 0,
               "What to expect of stage %zu, from a rehearsal on %zu made-up tables of this job's "
-              "columns and records: the mean, and what 90 %% lie between of what a held-out "
+              "columns and records: the mean, and what %.0f %% lie between of what a held-out "
               "fifth of the records would show, %s",
-              expected->stage + 1, first->tables, points);
+              expected->stage + 1, first->tables, PERCENT * first->inside, points);
 }
 
 /* Of a number how much the model explains: medians, as a table that it explains nothing of would rule a mean. */
@@ -254,9 +254,9 @@ json_t *job_expected_json(const struct job_expected *expected)
         json_add(&rows, row_json(expected, &expected->row[i]));
     }
     const struct job_enough *enough = &expected->enough;
-    json_t *object = json_pack("{s:I, s:s, s:o, s:o}", "tables", (json_int_t)first->tables,
-                               "measure", job_expected_measure(expected), "without_privacy",
-                               figure_json(&first->free), "plans", rows);
+    json_t *object = json_pack("{s:I, s:f, s:s, s:o, s:o}", "tables", (json_int_t)first->tables,
+                               "inside", first->inside, "measure", job_expected_measure(expected),
+                               "without_privacy", figure_json(&first->free), "plans", rows);
     if (expected->kind == LABEL_NUMBER) {
         json_put(&object, "label", json_string(expected->label));
         json_put(&object, "range", json_real(expected->range));

@@ -126,7 +126,7 @@ static double operations(const struct rehearsal *plan, size_t count)
     size_t labels = 0;
     const double rows = (double)rows_of(&labels, plan, count);
     const double outputs = (double)plan->tune.output_count;
-    const double fit = plan->kind == LABEL_CLASSES ? 300 * rows * width * outputs : 0;
+    const double fit = plan->kind == LABEL_CLASSES ? 150 * rows * width * outputs : 0;
     double sum = (rows + REHEARSAL_TEST_ROWS) * width * 60 + rows * width * width + fit;
     for (size_t i = 0; i < count; i++) {
         const double move = plan->kind == LABEL_NUMBER ? 30 : 60 + 4 * width;
@@ -229,13 +229,18 @@ static enum status play_table(struct stage_play *out, size_t t, const struct reh
     return status;
 }
 
+static double outside_of(const struct stage_play *play)
+{
+    return play->table.kind == LABEL_CLASSES ? OUTSIDE_MANY : OUTSIDE;
+}
+
 /* plan: among those that are kept */
 static struct rehearsal_figure told(const struct stage_play *play, size_t plan,
                                     enum rehearsal_part part, double records)
 {
-    struct rehearsal_figure figure = figure_of(
-        play->scratch, play->shown + (plan * PART_COUNT + part) * play->tables, play->tables,
-        fmax(1, records * HELD_OUT), play->table.kind == LABEL_CLASSES ? OUTSIDE_MANY : OUTSIDE);
+    struct rehearsal_figure figure =
+        figure_of(play->scratch, play->shown + (plan * PART_COUNT + part) * play->tables,
+                  play->tables, fmax(1, records * HELD_OUT), outside_of(play));
     if (part == PART_REACHED) {
         figure.low = fmax(figure.low, 0);
         figure.high = fmin(figure.high, 1);
@@ -264,7 +269,8 @@ enum status rehearsal_play(struct rehearsal_answer *answer, const struct rehears
                                       .free = told(&play, count, PART_REACHED, records),
                                       .explained = told(&play, i, PART_EXPLAINED, records),
                                       .free_explained = told(&play, count, PART_EXPLAINED, records),
-                                      .tables = tables};
+                                      .tables = tables,
+                                      .inside = 1 - 2 * outside_of(&play)};
     }
     end_play(&play);
     return status;

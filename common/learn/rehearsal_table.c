@@ -213,6 +213,8 @@ static void put_labels(struct rehearsal_table *table, const struct rehearsal_wor
 enum status rehearsal_table_draw(struct rehearsal_table *table, const struct schema *schema,
                                  size_t index, size_t count, struct public_random *random)
 {
+    static const enum rehearsal_ranges ranges[] = {RANGES_FIT, RANGES_FIT, RANGES_NARROW,
+                                                   RANGES_WIDE};
     struct rehearsal_world world;
     double *latent = malloc((REHEARSAL_FACTORS + table->d) * sizeof *latent);
     const double jitter = rehearsal_uniform(random, 0, 1) / (double)count;
@@ -225,7 +227,7 @@ enum status rehearsal_table_draw(struct rehearsal_table *table, const struct sch
                                                                              : false};
     enum status status = latent == NULL
                              ? STATUS_NO_MEMORY
-                             : rehearsal_world_init(&world, table, index % 8 >= 6, random);
+                             : rehearsal_world_init(&world, table, ranges[index % 8 / 2], random);
     if (status == STATUS_OK) {
         if (of.label_first) {
             const double strength = STRENGTH_LEAST * pow(STRENGTH_MOST / STRENGTH_LEAST, place);

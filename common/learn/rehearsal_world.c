@@ -19,8 +19,10 @@ enum { FACTORS = REHEARSAL_FACTORS, NUMBERS_OF_FORM = 3, ERROR_POINTS = 400, BIS
 #define DECAY_MOST 4.0
 #define OWN_MOST                                                                                   \
     6.0 /* columns whose worth of variance the columns have for themselves, all together */
-#define PART_LEAST  0.25 /* of wide ranges, that columns use */
-#define UNEVEN_MOST 1.2  /* standard deviation of the logarithms of classes' shares */
+#define PART_LEAST 0.25 /* of their spread, that columns have in wide ranges */
+#define PART_MOST  2.5  /* and in narrow ones */
+#define UNEVEN_MOST                                                                                \
+    1.2 /* standard deviation of the logarithms of several classes' shares; 0 on half of the tables */
 
 /* By Marsaglia's polar method: a table has too many of them for the exact one. */
 void rehearsal_normals(double *x, size_t count, struct public_random *random)
@@ -72,14 +74,18 @@ static void draw_factors(struct rehearsal_world *world, struct public_random *ra
     }
 }
 
-/* How the columns lie in wide public ranges: they use a part of these alone, anywhere. */
-static void narrow_columns(struct rehearsal_world *world, struct public_random *random)
+static void change_ranges(struct rehearsal_world *world, enum rehearsal_ranges ranges,
+                          struct public_random *random)
 {
-    const double part = exp(rehearsal_uniform(random, log(PART_LEAST), 0));
+    const bool wide = ranges == RANGES_WIDE;
+    const double part =
+        exp(rehearsal_uniform(random, wide ? log(PART_LEAST) : 0, wide ? 0 : log(PART_MOST)));
     for (size_t j = 0; j < world->d; j++) {
         double *form = world->form + NUMBERS_OF_FORM * j;
         form[1] *= part;
-        form[0] = fmax(0.4, 0.9 - form[1]) * rehearsal_uniform(random, -1, 1);
+        if (wide) {
+            form[0] = fmax(0.4, 0.9 - form[1]) * rehearsal_uniform(random, -1, 1);
+        }
     }
 }
 
@@ -167,7 +173,7 @@ void rehearsal_world_free(struct rehearsal_world *world)
 }
 
 enum status rehearsal_world_init(struct rehearsal_world *world, const struct rehearsal_table *table,
-                                 bool wide, struct public_random *random)
+                                 enum rehearsal_ranges ranges, struct public_random *random)
 {
     const size_t d = table->d;
     *world =
@@ -181,8 +187,8 @@ enum status rehearsal_world_init(struct rehearsal_world *world, const struct reh
     }
     world->place = world->weight + table->outputs * d;
     draw_columns(world, table->outputs > 1, random);
-    if (wide) {
-        narrow_columns(world, random);
+    if (ranges != RANGES_FIT) {
+        change_ranges(world, ranges, random);
     }
     draw_scores(world, table->outputs, random);
     return STATUS_OK;
@@ -259,7 +265,7 @@ static void scale_means(struct rehearsal_world *world, size_t first, size_t coun
 static void draw_shares(struct rehearsal_world *world, double positive,
                         struct public_random *random)
 {
-    const double uneven = rehearsal_uniform(random, 0, UNEVEN_MOST);
+    const double uneven = fmax(rehearsal_uniform(random, -UNEVEN_MOST, UNEVEN_MOST), 0);
     double sum = 0;
     for (size_t c = 0; c < world->classes; c++) {
         world->share[c] = world->classes == 2 ? (c == 1 ? positive : 1 - positive)

@@ -17,6 +17,13 @@ struct rehearsal_latent {
     double weight;                  /* in a score */
 };
 
+/* How the public ranges of a table suit its columns. */
+enum rehearsal_ranges {
+    RANGES_FIT,
+    RANGES_NARROW, /* the columns' ends are cut off */
+    RANGES_WIDE    /* the columns use a part alone, anywhere */
+};
+
 struct rehearsal_world {
     size_t d;
     struct rehearsal_latent *latent; /* (d) */
@@ -37,9 +44,10 @@ struct rehearsal_world {
     double *spread;                      /* (P) likewise */
 };
 
-/** Draws columns, factors and the weights of a table's scores. wide: public ranges are wider than columns need. Fails with STATUS_NO_MEMORY; then there is nothing to free. */
+/** Draws columns, factors and the weights of a table's scores. Fails with STATUS_NO_MEMORY; then there is nothing to free. */
 MUST_USE enum status rehearsal_world_init(struct rehearsal_world *world,
-                                          const struct rehearsal_table *table, bool wide,
+                                          const struct rehearsal_table *table,
+                                          enum rehearsal_ranges ranges,
                                           struct public_random *random);
 void rehearsal_world_free(struct rehearsal_world *world);
 
