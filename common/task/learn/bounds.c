@@ -338,8 +338,7 @@ static enum status rehearse(struct rehearsal *out, const struct terms_setting *s
     if (own->tune.sight != SIGHT_NONE) {
         out->look_count = own->is_number ? 0 : first / (look * own->weights.count);
         out->look_sum = first / (look * own->weights.sum);
-        out->look_kept =
-            own->tune.sight == SIGHT_SUMS ? first / (look * own->weights.kept) : 0;
+        out->look_kept = own->tune.sight == SIGHT_SUMS ? first / (look * own->weights.kept) : 0;
         out->look_product =
             own->tune.sight != SIGHT_SUMS ? first / (look * own->weights.product) : 0;
     }
