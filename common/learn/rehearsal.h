@@ -6,18 +6,24 @@
  * from 20 to 98 % of the columns' variance, and the more the more columns there are: what all columns have for themselves
  * is worth 6 columns at most. The f-th factor's importance is f^-a, a uniform between 0 and 4.
  *
- * Of classes, on every other table the columns come first: the label follows a logistic model of the columns before they are
- * clamped, of several classes a softmax. On half of these it follows the largest factor alone; on the others all factors and
- * columns of its own, in parts of any size. On the other tables the label comes first, as an illness that moves what is
- * measured: each class has a place among the factors, on half of these tables along the largest factor alone, and columns
- * follow the factors. Then fewer records are between two classes that are told apart, and noise costs less. No look tells how
- * hard a label is to tell before records are seen, so the prior of that is wide and the same for both: the strength of
- * a score is a logarithmic draw, at whose ends the best classifier of two balanced classes errs on about 46 % and a twentieth of
- * a per cent. Of two classes the positive one has 5 to 95 % of the records. Of several each has its share.
+ * Of every eight tables four have ranges that suit the columns, two narrow ones that cut the columns' ends off, and two wide ones, of
+ * which columns use a part, anywhere.
+ *
+ * Two classes. On every other table the columns come first: the label follows a logistic model of the columns before they are
+ * clamped, on half of these along the largest factor alone, on the others along all factors and columns of its own, in
+ * parts of any size. On the other tables the label comes first, as an illness that moves what is measured: each class has its own
+ * mean of the largest factor, or of all factors and of columns' own parts, and columns follow. Then fewer records are between
+ * classes that are told apart, and noise costs less. No look tells how hard a label is to tell before records are seen, so the
+ * prior of that is wide and the same for both: the strength of a score is a logarithmic draw, at whose ends the best
+ * classifier of balanced classes errs on about 46 % and a twentieth of a per cent. The positive class has 5 to 95 % of the records.
+ *
+ * Several classes. Likewise, but on three of four tables the label comes first, and on half of those where it moves more than
+ * one factor it moves factors alone. One factor is alone on one table in four, where classes are grades of one thing. Where the
+ * label is first half of the tables have classes of even size.
  *
  * A number follows the columns, as classes do where these come first, with normal noise: columns tell 2 to 99 % of its
- * variance. It has a mean and a spread in its public range as columns have, of one half of its width to a tenth, and one in
- * three is skewed.
+ * variance. It has a mean in its public range, a standard deviation of 0.1 to 0.9 of half its width before its ends are cut
+ * off, and one in three is skewed.
  *
  * Strengths are spread evenly over the tables, so that few tables show the range. docs/STUDY.md holds all this against real
  * tables.

@@ -263,7 +263,10 @@ double learn_alone_pooled(struct learn_alone *alone)
     take_rows(&part, alone, 0, rows);
     double *w = calloc(outputs * part.feature_count, sizeof *w);
     const struct rival_problem problem = {
-        .kind = stage->schema.label.kind, .outputs = outputs, .data = &part};
+        .kind = stage->schema.label.kind,
+        .outputs = outputs,
+        .data = &part,
+        .enough = outputs > 1 ? 1e-5 : 0}; /* of several classes it takes long */
     CHECK(w != NULL && rival_fit(w, &problem, 0.1 / (double)rows) == STATUS_OK);
     if (stage->loss.kind == LOSS_PINBALL) {
         move_to_quantile(w, stage->loss.parameter, &part);
