@@ -1,4 +1,4 @@
-/* rehearsal_world.c - columns and factors of the prior that rehearsal.h states, and where the label comes first. */
+/* rehearsal_world.c - columns and factors of the prior that rehearsal.h states, and rows. */
 
 #include "learn/rehearsal_world.h"
 
@@ -10,19 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTORS = REHEARSAL_FACTORS, NUMBERS_OF_FORM = 3, ERROR_POINTS = 400, BISECTIONS = 60 };
+enum { FACTORS = REHEARSAL_FACTORS, NUMBERS_OF_FORM = 3 };
 
 #define ONE_CAUSE      0.5 /* of the tables: their labels follow the largest factor alone, or move it */
 #define ONE_CAUSE_MANY 0.25 /* of those of several classes, which are grades of one thing then */
-#define FACTORS_ALONE                                                                              \
-    0.5 /* of those whose several classes are first, but on a single factor: none moves a column by itself */
-#define DECAY_MOST 4.0
+#define DECAY_MOST     4.0
 #define OWN_MOST                                                                                   \
     6.0 /* columns whose worth of variance the columns have for themselves, all together */
 #define PART_LEAST 0.25 /* of their spread, that columns have in wide ranges */
 #define PART_MOST  2.5  /* and in narrow ones */
-#define UNEVEN_MOST                                                                                \
-    1.2 /* standard deviation of the logarithms of several classes' shares; 0 on half of the tables */
 
 /* By Marsaglia's polar method: a table has too many of them for the exact one. */
 void rehearsal_normals(double *x, size_t count, struct public_random *random)
@@ -44,7 +40,7 @@ void rehearsal_normals(double *x, size_t count, struct public_random *random)
     }
 }
 
-static double draw_weight(struct public_random *random)
+double rehearsal_weight(struct public_random *random)
 {
     const double weight = public_random_normal(random);
     return rehearsal_uniform(random, 0, 1) < 0.5 ? 0 : weight;
@@ -62,11 +58,10 @@ static void draw_latent(struct rehearsal_latent *latent, double common, const do
         latent->load[f] *= sqrt(common / square);
     }
     latent->own = sqrt(1 - common);
-    latent->weight = draw_weight(random);
+    latent->weight = rehearsal_weight(random);
 }
 
-/* Of the factors of one more score: along one cause it is the same factor, with another weight. */
-static void draw_factors(struct rehearsal_world *world, struct public_random *random)
+void rehearsal_world_factors(struct rehearsal_world *world, struct public_random *random)
 {
     for (size_t f = 0; f < FACTORS; f++) {
         world->factor[f] = world->importance[f] * public_random_normal(random);
@@ -148,9 +143,9 @@ static void draw_scores(struct rehearsal_world *world, size_t outputs, struct pu
     for (size_t o = 0; o < outputs; o++) {
         double *w = world->weight + o * world->d;
         if (o > 0 && !world->one_cause) {
-            draw_factors(world, random);
+            rehearsal_world_factors(world, random);
             for (size_t j = 0; j < world->d; j++) {
-                world->latent[j].weight = draw_weight(random);
+                world->latent[j].weight = rehearsal_weight(random);
             }
         }
         add_part(w, world, true, sqrt(world->factors_share));
@@ -191,138 +186,6 @@ enum status rehearsal_world_init(struct rehearsal_world *world, const struct reh
         change_ranges(world, ranges, random);
     }
     draw_scores(world, table->outputs, random);
-    return STATUS_OK;
-}
-
-/* How often the best classifier of two classes errs that follow a normal score of that standard deviation. */
-static double error_of(double strength)
-{
-    const double most = fmin(40, 8 * strength);
-    const double step = most / ERROR_POINTS;
-    double sum = 0;
-    for (size_t i = 0; i < ERROR_POINTS; i++) {
-        const double t = ((double)i + 0.5) * step;
-        sum += exp(-t * t / (2 * strength * strength)) * rehearsal_chance(-t);
-    }
-    return 2 * sum * step / (strength * sqrt(2 * 3.141592653589793));
-}
-
-/* How far normal classes of variance 1 are apart from each of their neighbours where the best classifier errs about as often. */
-static double distance_of(double strength, double neighbours)
-{
-    const double error = error_of(strength) / neighbours;
-    double low = 0;
-    double high = 20;
-    for (size_t i = 0; i < BISECTIONS; i++) {
-        const double middle = (low + high) / 2;
-        if (erfc(middle / 2 / sqrt(2)) / 2 > error) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static double apart(const double *a, const double *b, size_t count)
-{
-    double squares = 0;
-    for (size_t i = 0; i < count; i++) {
-        squares += (a[i] - b[i]) * (a[i] - b[i]);
-    }
-    return sqrt(squares);
-}
-
-/* Half of the classes have their nearest other one within that distance, by count numbers of their means from `first` on. */
-static double usual_distance(const struct rehearsal_world *world, size_t first, size_t count)
-{
-    double nearest[SCHEMA_CATEGORIES_MAX];
-    const size_t width = FACTORS + world->d;
-    for (size_t c = 0; c < world->classes; c++) {
-        const double *own = world->mean + c * width + first;
-        nearest[c] = HUGE_VAL;
-        for (size_t b = 0; b < world->classes; b++) {
-            const double far =
-                b == c ? HUGE_VAL : apart(own, world->mean + b * width + first, count);
-            nearest[c] = fmin(nearest[c], far);
-        }
-    }
-    qsort(nearest, world->classes, sizeof *nearest, rehearsal_by_size);
-    return nearest[world->classes / 2];
-}
-
-static void scale_means(struct rehearsal_world *world, size_t first, size_t count, double wanted)
-{
-    const size_t width = FACTORS + world->d;
-    const double scale = wanted / fmax(usual_distance(world, first, count), 1e-9);
-    for (size_t c = 0; c < world->classes; c++) {
-        for (size_t i = first; i < first + count; i++) {
-            world->mean[c * width + i] *= scale;
-        }
-    }
-}
-
-static void draw_shares(struct rehearsal_world *world, double positive,
-                        struct public_random *random)
-{
-    const double uneven = fmax(rehearsal_uniform(random, -UNEVEN_MOST, UNEVEN_MOST), 0);
-    double sum = 0;
-    for (size_t c = 0; c < world->classes; c++) {
-        world->share[c] = world->classes == 2 ? (c == 1 ? positive : 1 - positive)
-                                              : exp(uneven * public_random_normal(random));
-        sum += world->share[c];
-    }
-    for (size_t c = 0; c < world->classes; c++) {
-        world->share[c] /= sum;
-    }
-}
-
-/* Of all records: within a class variances are 1. */
-static void find_spread(struct rehearsal_world *world)
-{
-    const size_t width = FACTORS + world->d;
-    for (size_t i = 0; i < width; i++) {
-        double squares = 1;
-        for (size_t c = 0; c < world->classes; c++) {
-            world->centre[i] += world->share[c] * world->mean[c * width + i];
-        }
-        for (size_t c = 0; c < world->classes; c++) {
-            const double off = world->mean[c * width + i] - world->centre[i];
-            squares += world->share[c] * off * off;
-        }
-        world->spread[i] = sqrt(squares);
-    }
-}
-
-enum status rehearsal_world_label_first(struct rehearsal_world *world,
-                                        const struct rehearsal_table *table, double strength,
-                                        double positive, struct public_random *random)
-{
-    const size_t width = FACTORS + world->d;
-    world->label_first = true;
-    world->classes = table->outputs > 1 ? table->outputs : 2;
-    world->mean = calloc((world->classes + 2) * width, sizeof *world->mean);
-    if (world->mean == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    world->centre = world->mean + world->classes * width;
-    world->spread = world->centre + width;
-    draw_shares(world, positive, random);
-    if (world->classes > 2 && rehearsal_uniform(random, 0, 1) < FACTORS_ALONE) {
-        world->factors_share = 1;
-    }
-    for (size_t c = 0; c < world->classes; c++) {
-        double *mean = world->mean + c * width;
-        draw_factors(world, random);
-        memcpy(mean, world->factor, sizeof world->factor);
-        for (size_t j = 0; j < world->d; j++) {
-            mean[FACTORS + j] = draw_weight(random);
-        }
-    }
-    scale_means(world, 0, FACTORS, sqrt(world->factors_share));
-    scale_means(world, FACTORS, world->d, sqrt(1 - world->factors_share));
-    scale_means(world, 0, width, distance_of(strength, world->classes > 2 ? 2 : 1));
-    find_spread(world);
     return STATUS_OK;
 }
 

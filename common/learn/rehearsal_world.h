@@ -64,6 +64,12 @@ void rehearsal_world_row(double *z, double *score, double *latent,
                          const struct rehearsal_world *world, const struct schema *schema,
                          struct public_random *random);
 
+/** Draws what a column weighs by itself: on half of them nothing. */
+double rehearsal_weight(struct public_random *random);
+
+/** Draws the factors' weights in one more score: along one cause it is the same factor, with another weight. */
+void rehearsal_world_factors(struct rehearsal_world *world, struct public_random *random);
+
 /** Draws count normal numbers. */
 void rehearsal_normals(double *x, size_t count, struct public_random *random);
 
