@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_BYTES = 48, PERCENT = 100, FIGURE_WIDTH = 20, TRUST_WIDTH = 11 };
+enum { CELL_BYTES = 48, PERCENT = 100, FIGURE_WIDTH = 21, TRUST_WIDTH = 11 };
 
 const char *job_expected_measure(const struct job_expected *expected)
 {
