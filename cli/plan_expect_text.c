@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_BYTES = 48, PERCENT = 100, FIGURE_WIDTH = 21, TRUST_WIDTH = 11 };
+enum { CELL_BYTES = 48, PERCENT = 100, FIGURE_WIDTH = 21, NAME_WIDTH = 11 };
 
 const char *job_expected_measure(const struct job_expected *expected)
 {
@@ -194,11 +194,11 @@ void job_expected_print(const struct job_expected *expected)
     const char *reached = expected->kind == LABEL_NUMBER ? "error" : "accuracy";
     (void)putchar('\n');
     print_measure(expected);
-    (void)printf("\n  %-8s  %-*s  %-*s  %s\n", "epsilon", TRUST_WIDTH, "trust", FIGURE_WIDTH,
+    (void)printf("\n  %-8s  %-*s  %-*s  %s\n", "epsilon", NAME_WIDTH, "trust", FIGURE_WIDTH,
                  "points lost", reached);
     for (size_t i = 0; i < expected->count; i++) {
         const struct job_expected_row *row = &expected->row[i];
-        (void)printf("  %-8.6g  %-*s", (double)row->epsilon_micro / 1e6, TRUST_WIDTH, row->trust);
+        (void)printf("  %-8.6g  %-*s", (double)row->epsilon_micro / 1e6, NAME_WIDTH, row->trust);
         print_figure(&row->answer.lost, FIGURE_WIDTH);
         print_figure(&row->answer.reached, row->is_own || row->tries_products ? FIGURE_WIDTH : 0);
         (void)printf("%s%s\n", row->tries_products ? "*" : "",
@@ -206,7 +206,7 @@ void job_expected_print(const struct job_expected *expected)
                      : row->tries_products ? " <- this job"
                                            : "<- this job");
     }
-    (void)printf("  %-*s  %-*s", 8 + 2 + TRUST_WIDTH, "without privacy", FIGURE_WIDTH, "");
+    (void)printf("  %-*s  %-*s", 8 + 2 + NAME_WIDTH, "without privacy", FIGURE_WIDTH, "");
     print_figure(&first->free, 0);
     (void)putchar('\n');
     text_wrap(stdout, 0, 0, "%s depends mostly on your data. Compare the column 'points lost'.",

@@ -134,8 +134,8 @@ static struct gain gain_of(double epsilon, uint32_t steps, size_t tables)
         struct public_random random = public_random_from(1000 + t);
         double state[STATE_MOST];
         double white[STATE_MOST];
-        /* An even place: the columns come first. */
-        cr_assert(rehearsal_table_draw(&table, &schema, 2 * t, 2 * tables, &random) == STATUS_OK);
+        /* Of every eight, the first: columns come before the label, in ranges that suit them. */
+        cr_assert(rehearsal_table_draw(&table, &schema, 8 * t, 8 * tables, &random) == STATUS_OK);
         cr_assert(selftune_begin(state, &stage) == STATUS_OK);
         take_look(state, &stage, &table, noise_at(epsilon, steps), &random);
         gain.shortened += selftune_shortened(state, &stage) / (double)tables;
