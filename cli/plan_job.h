@@ -22,7 +22,7 @@ enum {
     PLAN_ADVICE_BYTES = 512,
     PLAN_ADVICE_MAX = 12,
     PLAN_CHANGES_MAX = 2 * JOB_STAGES_MAX + 7,
-    JOB_EXPECTED_MAX = 12, /* epsilons, under two trusts */
+    JOB_EXPECTED_MAX = 18, /* epsilons, under all trusts */
     PLAN_PATH_BYTES = 128,
     PLAN_SET_BYTES = 16 * 1024 /* a list of as many lambdas as a job may have */
 };
@@ -114,7 +114,7 @@ struct job_expected_row {
     struct rehearsal_answer answer;
 };
 
-/* What a model may lose to privacy and be near enough: of accuracy. */
+/* What a model may lose to privacy and be near enough: of accuracy, or of the width of a number's range. */
 #define JOB_ENOUGH 0.005
 
 /* The least number that is enough, about, and the most that were tried. */
@@ -123,14 +123,14 @@ struct job_enough_of {
     uint64_t most;
 };
 
-/* How many records of each agent, or agents, would bring a stage's model within half a point of accuracy of the one
- * without privacy on half of the tables, all else as it is. */
+/* How many records of each agent, or agents, would bring a stage's model within half a point of the one without privacy
+ * on half of the tables, all else as it is. */
 struct job_enough {
     bool known; /* whether it was looked for */
     bool
         has_floor; /* whether the least that the learner loses was looked for: where more is to be lost than enough */
     double
-        floor; /* of accuracy: with the most records that were tried and next to no noise, on half of the tables */
+        floor; /* points lost: with the most records that were tried and next to no noise, on half of the tables */
     struct job_enough_of records;
     struct job_enough_of agents;
 };
@@ -139,13 +139,17 @@ struct job_expected {
     size_t stage;
     struct terms_size size; /* that the job was planned with */
     struct job_enough enough;
-    size_t count;          /* 0: the stage is not rehearsed */
+    size_t count; /* 0: the stage is not rehearsed */
+    enum label_kind kind;
+    bool is_pinball;               /* a number's error is that loss, else a root of mean squares */
+    char label[SCHEMA_NAME_BYTES]; /* of a number; "" of a series */
+    double range;                  /* likewise, its width in the label's unit */
     const char *no_answer; /* a sentence that says why, of one whose task could be; else NULL */
     struct job_expected_row row[JOB_EXPECTED_MAX];
 };
 
 /**
- * Rehearses a stage on made-up tables (learn/rehearsal.h), at the job's epsilon and a few others, under both trusts.
+ * Rehearses a stage on made-up tables (learn/rehearsal.h), at the job's epsilon and a few others, under all trusts.
  * Deterministic from the job's text. Fails with STATUS_NO_MEMORY, STATUS_INVALID. Cost: as rehearsal_play().
  */
 MUST_USE enum status job_expect(struct job_expected *out, const struct job_source *source,
@@ -158,6 +162,9 @@ MUST_USE enum status job_find_enough(struct job_expected *out, const struct job_
 
 /** Prints it; nothing where the stage is not rehearsed. */
 void job_expected_print(const struct job_expected *expected);
+
+/** Returns what a row's `reached` is called: "accuracy", "root_mean_square" or "pinball". */
+const char *job_expected_measure(const struct job_expected *expected);
 
 /** Returns it as an object; null likewise. */
 json_t *job_expected_json(const struct job_expected *expected);

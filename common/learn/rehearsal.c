@@ -3,76 +3,43 @@
 
 #include "learn/rehearsal.h"
 
-#include "learn/dense.h"
+#include "learn/rehearsal_judge.h"
 #include "learn/rehearsal_look.h"
+#include "learn/rehearsal_step.h"
 #include "learn/rehearsal_table.h"
-#include "learn/rival.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_MOST = 2000, NUMBERS_MOST = 400000, CHANCES = 9 };
+enum { ROWS_MOST = 2000, ROWS_MOST_MANY = 1500, NUMBERS_MOST = 400000, CHANCES = 9 };
 
 #define OPERATIONS      0.3e9 /* of one call, about */
 #define OPERATIONS_SOON 0.3e9 /* half a second and less */
 #define OPERATIONS_MOST 14e9  /* beyond it, a person would wait too long */
 #define HELD_OUT        0.25  /* records to test on, over those that are learned from */
 #define OUTSIDE         0.05  /* what is beyond each end of a band */
-#define FREE_PENALTY    0.1   /* of the model without privacy, over the records */
+#define OUTSIDE_MANY    0.02 /* of several classes, whose prior is the least sure: bands are wider */
 
-static double norm_of(const double *u, size_t count, bool gaussian)
-{
-    double sum = 0;
-    for (size_t j = 0; j < count; j++) {
-        sum += gaussian ? u[j] * u[j] : fabs(u[j]);
-    }
-    return gaussian ? sqrt(sum) : sum;
-}
-
-/* sum: (d + 1) the gradient; behind it (d + 1) scratch */
-static enum status play_step(double *state, double *sum, uint32_t step,
-                             const struct rehearsal *plan, const struct rehearsal_table *table,
-                             struct public_random *random)
-{
-    const size_t width = table->d + 1;
-    const double scale = plan->records / (double)table->rows;
-    const double clip = state[0];
-    double *u = sum + width;
-    memset(sum, 0, width * sizeof *sum);
-    for (size_t i = 0; i < table->rows; i++) {
-        selftune_transform(u, table->z + i * width, state, &plan->tune);
-        const double chance = rehearsal_chance(dense_dot(u, state + 1, width));
-        const double norm = norm_of(u, width, plan->tune.gaussian); /* >= 1: u has a constant */
-        const double positive = (1 + table->lean[i]) / 2;
-        const double slope =
-            (1 - positive) * fmin(norm * chance, clip) - positive * fmin(norm * (1 - chance), clip);
-        dense_axpy(sum, scale * slope / norm, u, width);
-    }
-    for (size_t j = 0; j < width; j++) {
-        sum[j] += rehearsal_noise(plan, clip * plan->step, random);
-    }
-    const struct selftune_release release = {.step = step,
-                                             .record_count = plan->records,
-                                             .gradient = sum,
-                                             .deviation = clip * plan->step};
-    return selftune_take_gradient(state, &plan->tune, &release);
-}
-
-/* Plays the plan: w (d + 1) out, its model. */
+/* Plays the plan: w (outputs, d + 1) out, its model. */
 static enum status play(double *w, const struct rehearsal *plan,
                         const struct rehearsal_table *table, struct public_random *random)
 {
-    const size_t d = table->d;
-    double *state = calloc(selftune_state_count(&plan->tune), sizeof *state);
-    double *sum = calloc(4 + 6 * d + d * (d + 1) / 2 + 2 * (d + 1), sizeof *sum);
-    enum status status =
-        state == NULL || sum == NULL ? STATUS_NO_MEMORY : selftune_begin(state, &plan->tune);
+    const struct selftune_number number = rehearsal_number(plan);
+    const bool is_number = plan->kind == LABEL_NUMBER;
+    const size_t states =
+        is_number ? selftune_number_state_count(&number) : selftune_state_count(&plan->tune);
+    const size_t width = table->d + 1;
+    double *state = calloc(states, sizeof *state);
+    double *sum = calloc(rehearsal_look_numbers(plan) + (table->outputs + 2) * width, sizeof *sum);
+    enum status status = state == NULL || sum == NULL ? STATUS_NO_MEMORY
+                         : is_number                  ? selftune_number_begin(state, &number)
+                                                      : selftune_begin(state, &plan->tune);
     if (status == STATUS_OK) {
         status = rehearsal_look(state, sum, plan, table, random);
     }
     for (uint32_t i = 0; status == STATUS_OK && i < plan->tune.steps; i++) {
-        status = play_step(state, sum, i, plan, table, random);
+        status = rehearsal_step(state, sum, i, plan, table, random);
     }
     if (status == STATUS_OK) {
         selftune_model(w, state, &plan->tune);
@@ -80,18 +47,6 @@ static enum status play(double *w, const struct rehearsal *plan,
     free(state);
     free(sum);
     return status;
-}
-
-/* The model without privacy: w (d + 1) out. */
-static enum status play_freely(double *w, const struct rehearsal_table *table)
-{
-    const struct dataset data = {.record_count = table->rows,
-                                 .feature_count = table->d + 1,
-                                 .x = table->z,
-                                 .y = table->lean};
-    const struct rival_problem problem = {.kind = LABEL_SIGN, .outputs = 1, .data = &data};
-    memset(w, 0, (table->d + 1) * sizeof *w);
-    return rival_fit(w, &problem, FREE_PENALTY / (double)table->rows);
 }
 
 static double quantile_of(const double *sorted, size_t count, double q)
@@ -102,19 +57,18 @@ static double quantile_of(const double *sorted, size_t count, double q)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-/* What a model does on one table: in expectation, and the deviation of what held-out records show. */
-struct shown {
-    double mean;
-    double deviation;
-};
-
-/* The figure of all tables. x: (CHANCES count) scratch */
-static struct rehearsal_figure figure_of(double *x, const struct shown *shown, size_t count)
+/* The figure of all tables, of what so many held-out records of one show. outside: of the band, at each end. x: (CHANCES count)
+ * scratch */
+static struct rehearsal_figure figure_of(double *x, const struct rehearsal_shown *shown,
+                                         size_t count, double held_out, double outside)
 {
     /* What a normal number is between with probability 1/9 each: their medians. */
     static const double chance[CHANCES] = {-1.593, -0.967, -0.589, -0.282, 0,
                                            0.282,  0.589,  0.967,  1.593};
     double sum = 0;
+    if (isnan(shown[0].mean)) {
+        return (struct rehearsal_figure){NAN, NAN, NAN, NAN, NAN};
+    }
     for (size_t i = 0; i < count; i++) {
         sum += shown[i].mean;
         x[i] = shown[i].mean;
@@ -127,14 +81,15 @@ static struct rehearsal_figure figure_of(double *x, const struct shown *shown, s
         squares += off * off;
     }
     for (size_t i = 0; i < count; i++) {
+        const double deviation = sqrt(fmax(shown[i].variance, 0) / held_out);
         for (size_t j = 0; j < CHANCES; j++) {
-            x[i * CHANCES + j] = shown[i].mean + chance[j] * shown[i].deviation;
+            x[i * CHANCES + j] = shown[i].mean + chance[j] * deviation;
         }
     }
     qsort(x, CHANCES * count, sizeof *x, rehearsal_by_size);
     /* One more table lies below the k-th smallest of n with chance k/(n + 1), and (k - 1/2)/n of their own mass does. */
     const double n = (double)count;
-    const double edge = fmax(OUTSIDE * (n + 1) - 0.5, 0) / n;
+    const double edge = fmax(outside * (n + 1) - 0.5, 0) / n;
     return (struct rehearsal_figure){.mean = sum / (double)count,
                                      .low = quantile_of(x, CHANCES * count, edge),
                                      .high = quantile_of(x, CHANCES * count, 1 - edge),
@@ -152,7 +107,8 @@ static size_t standin_rows(size_t d)
  * would teach the model without privacy their chance, and it would seem to gain less by it than it does. */
 static size_t rows_of(size_t *labels, const struct rehearsal *plan, size_t count)
 {
-    const double most = fmin(ROWS_MOST, NUMBERS_MOST / ((double)plan->tune.feature_count + 1));
+    const double limit = plan->kind == LABEL_CLASSES ? ROWS_MOST_MANY : ROWS_MOST;
+    const double most = fmin(limit, NUMBERS_MOST / ((double)plan->tune.feature_count + 1));
     double records = 0;
     for (size_t i = 0; i < count; i++) {
         records = fmax(records, plan[i].records);
@@ -169,10 +125,14 @@ static double operations(const struct rehearsal *plan, size_t count)
     const double standin = (double)standin_rows(plan->tune.feature_count);
     size_t labels = 0;
     const double rows = (double)rows_of(&labels, plan, count);
-    double sum = (rows + REHEARSAL_TEST_ROWS) * width * 60 + rows * width * width;
+    const double outputs = (double)plan->tune.output_count;
+    const double fit = plan->kind == LABEL_CLASSES ? 150 * rows * width * outputs : 0;
+    double sum = (rows + REHEARSAL_TEST_ROWS) * width * 60 + rows * width * width + fit;
     for (size_t i = 0; i < count; i++) {
-        sum += plan[i].tune.steps * (standin * width * (60 + 4 * width) + 6 * rows * width);
+        const double move = plan->kind == LABEL_NUMBER ? 30 : 60 + 4 * width;
+        sum += plan[i].tune.steps * outputs * (standin * width * move + 6 * rows * width);
         sum += plan[i].tune.sight == SIGHT_PRODUCTS ? rows * width * width : 0;
+        sum += plan->kind == LABEL_CLASSES ? 6 * rows * width * outputs : 0;
     }
     return sum;
 }
@@ -184,7 +144,7 @@ bool rehearsal_is_short(const struct rehearsal *plan, size_t count)
 
 size_t rehearsal_prompt_tables(const struct rehearsal *plan)
 {
-    const double tables = fmin(OPERATIONS_SOON / operations(plan, 1), REHEARSAL_TABLES_MIN);
+    const double tables = fmin(OPERATIONS_SOON / operations(plan, 1), REHEARSAL_TABLES_PROMPT);
     return tables < REHEARSAL_TABLES_FEW ? 0 : (size_t)tables;
 }
 
@@ -192,10 +152,9 @@ size_t rehearsal_prompt_tables(const struct rehearsal *plan)
 struct stage_play {
     struct rehearsal_table table;
     struct standin rows;
-    double *w;           /* (2, d + 1) the model, and the one without privacy */
-    double *scratch;     /* (CHANCES tables) */
-    struct shown *free;  /* (tables) */
-    struct shown *shown; /* (count, 2, tables) accuracy, then points lost */
+    double *w;                     /* (2, outputs, d + 1) the model, and the one without privacy */
+    double *scratch;               /* (CHANCES tables) */
+    struct rehearsal_shown *shown; /* (count + 1, PART_COUNT, tables) the last: without privacy */
     size_t tables;
 };
 
@@ -205,7 +164,7 @@ static void end_play(struct stage_play *play)
     standin_free(&play->rows);
     free(play->w);
     free(play->scratch);
-    free(play->free);
+    free(play->shown);
     *play = (struct stage_play){.w = NULL};
 }
 
@@ -213,19 +172,18 @@ static enum status begin_play(struct stage_play *out, const struct rehearsal *pl
                               size_t tables)
 {
     const size_t d = plan->tune.feature_count;
+    const size_t outputs = plan->tune.output_count;
     *out = (struct stage_play){.tables = tables};
-    out->w = calloc(2 * (d + 1), sizeof *out->w);
+    out->table = (struct rehearsal_table){.kind = plan->kind, .outputs = outputs, .d = d};
+    out->table.rows = rows_of(&out->table.labels, plan, count);
+    out->w = calloc(2 * outputs * (d + 1), sizeof *out->w);
     out->scratch = calloc(CHANCES * tables, sizeof *out->scratch);
-    out->free = calloc((2 * count + 1) * tables, sizeof *out->free);
-    size_t labels = 0;
-    const size_t rows = rows_of(&labels, plan, count);
-    enum status status = out->w == NULL || out->scratch == NULL || out->free == NULL
+    out->shown = calloc((count + 1) * PART_COUNT * tables, sizeof *out->shown);
+    enum status status = out->w == NULL || out->scratch == NULL || out->shown == NULL
                              ? STATUS_NO_MEMORY
-                             : rehearsal_table_init(&out->table, d, rows, labels);
+                             : rehearsal_table_init(&out->table);
     if (status == STATUS_OK) {
-        out->shown = out->free + tables;
-        status = standin_init_rows(&out->rows, standin_rows(d), d, plan->tune.output_count,
-                                   plan->tune.gaussian);
+        status = standin_init_rows(&out->rows, standin_rows(d), d, outputs, plan->tune.gaussian);
     }
     if (status != STATUS_OK) {
         end_play(out);
@@ -233,40 +191,61 @@ static enum status begin_play(struct stage_play *out, const struct rehearsal *pl
     return status;
 }
 
-static struct shown shown_of(double mean, double variance, double held_out)
+/* What is judged of a plan on table t, where it is kept: every part has all tables. */
+static void keep(struct stage_play *out, size_t plan, size_t t, const struct rehearsal_shown *part)
 {
-    return (struct shown){mean, sqrt(fmax(variance, 0) / held_out)};
+    for (size_t p = 0; p < PART_COUNT; p++) {
+        out->shown[(plan * PART_COUNT + p) * out->tables + t] = part[p];
+    }
 }
 
 /* All plans on table t, with the same draws behind their noise: they are to be compared. */
 static enum status play_table(struct stage_play *out, size_t t, const struct rehearsal *plan,
                               size_t count, uint64_t seed)
 {
-    const size_t tables = out->tables;
+    struct rehearsal_shown shown[PART_COUNT];
     struct public_random random = public_random_from(seed + t);
     struct public_random drawn = public_random_from(public_random_next(&random));
     double *w = out->w;
-    double *best = w + plan->tune.feature_count + 1;
-    const double held_out = fmax(1, plan->records * HELD_OUT);
-    enum status status = rehearsal_table_draw(&out->table, plan->schema, t, tables, &drawn);
+    double *best = w + out->table.outputs * (out->table.d + 1);
+    enum status status = rehearsal_table_draw(&out->table, plan->schema, t, out->tables, &drawn);
     if (status == STATUS_OK) {
-        status = play_freely(best, &out->table);
+        status = rehearsal_free_model(best, plan, &out->table);
     }
-    const double most = status == STATUS_OK ? rehearsal_table_accuracy(best, &out->table) : 0;
-    out->free[t] = shown_of(most, most * (1 - most), held_out);
+    if (status == STATUS_OK) {
+        rehearsal_judge(shown, best, best, plan, &out->table);
+        keep(out, count, t, shown);
+    }
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
         struct public_random noise = random;
         struct rehearsal own = plan[i];
         own.tune.rows = own.tune.gaussian == out->rows.gaussian ? &out->rows : NULL;
         status = play(w, &own, &out->table, &noise);
-        const double right = status == STATUS_OK ? rehearsal_table_accuracy(w, &out->table) : 0;
-        const double lost = most - right;
-        struct shown *shown = out->shown + 2 * i * tables + t;
-        shown[0] = shown_of(right, right * (1 - right), held_out);
-        shown[tables] =
-            shown_of(lost, rehearsal_table_differ(w, best, &out->table) - lost * lost, held_out);
+        if (status == STATUS_OK) {
+            rehearsal_judge(shown, w, best, &own, &out->table);
+            keep(out, i, t, shown);
+        }
     }
     return status;
+}
+
+static double outside_of(const struct stage_play *play)
+{
+    return play->table.kind == LABEL_CLASSES ? OUTSIDE_MANY : OUTSIDE;
+}
+
+/* plan: among those that are kept */
+static struct rehearsal_figure told(const struct stage_play *play, size_t plan,
+                                    enum rehearsal_part part, double records)
+{
+    struct rehearsal_figure figure =
+        figure_of(play->scratch, play->shown + (plan * PART_COUNT + part) * play->tables,
+                  play->tables, fmax(1, records * HELD_OUT), outside_of(play));
+    if (part == PART_REACHED) {
+        figure.low = fmax(figure.low, 0);
+        figure.high = fmin(figure.high, 1);
+    }
+    return figure;
 }
 
 enum status rehearsal_play(struct rehearsal_answer *answer, const struct rehearsal *plan,
@@ -283,12 +262,15 @@ enum status rehearsal_play(struct rehearsal_answer *answer, const struct rehears
         status = play_table(&play, t, plan, count, seed);
     }
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-        const struct shown *shown = play.shown + 2 * i * tables;
+        const double records = plan[i].records;
         answer[i] =
-            (struct rehearsal_answer){.accuracy = figure_of(play.scratch, shown, tables),
-                                      .lost = figure_of(play.scratch, shown + tables, tables),
-                                      .free = figure_of(play.scratch, play.free, tables),
-                                      .tables = tables};
+            (struct rehearsal_answer){.reached = told(&play, i, PART_REACHED, records),
+                                      .lost = told(&play, i, PART_LOST, records),
+                                      .free = told(&play, count, PART_REACHED, records),
+                                      .explained = told(&play, i, PART_EXPLAINED, records),
+                                      .free_explained = told(&play, count, PART_EXPLAINED, records),
+                                      .tables = tables,
+                                      .inside = 1 - 2 * outside_of(&play)};
     }
     end_play(&play);
     return status;

@@ -1,16 +1,32 @@
-/* rehearsal.h - plays a plan of the self-tuning learner (learn/selftune.h) on made-up tables, with the noise as it will
- * be. It tells what accuracy to expect before a record is read.
+/* rehearsal.h - plays a plan of the self-tuning learner (learn/selftune.h, of a number learn/selftune_number.h) on made-up
+ * tables, with the noise as it will be. It tells what accuracy to expect before a record is read, or what error of a number.
  *
  * The prior. A made-up table has the schema's columns. Each number lies in its public range with a mean and a spread of
  * its own; one column in three is skewed. Categories have random shares. Common factors of falling importance explain
  * from 20 to 98 % of the columns' variance, and the more the more columns there are: what all columns have for themselves
- * is worth 6 columns at most. The f-th factor's importance is f^-a, a uniform between 0 and 4. The label follows a logistic
- * model of the columns before they are clamped: on every other table along the largest factor alone, as where one illness moves
- * all columns; else along all factors and along columns of its own, in parts of any size. No look tells how hard a label is to
- * tell before records are seen, so the prior of that is wide: its strength is a logarithmic draw, at whose ends the best
- * classifier of balanced classes errs on about 46 % and a twentieth of a per cent. The positive class has 5 to 95 % of the
- * records. Strengths are spread evenly over the tables, so that few tables show the range. docs/study-hospitals.md holds
- * all this against two real tables.
+ * is worth 6 columns at most. The f-th factor's importance is f^-a, a uniform between 0 and 4.
+ *
+ * Of every eight tables four have ranges that suit the columns, two narrow ones that cut the columns' ends off, and two wide ones, of
+ * which columns use a part, anywhere.
+ *
+ * Two classes. On every other table the columns come first: the label follows a logistic model of the columns before they are
+ * clamped, on half of these along the largest factor alone, on the others along all factors and columns of its own, in
+ * parts of any size. On the other tables the label comes first, as an illness that moves what is measured: each class has its own
+ * mean of the largest factor, or of all factors and of columns' own parts, and columns follow. Then fewer records are between
+ * classes that are told apart, and noise costs less. No look tells how hard a label is to tell before records are seen, so the
+ * prior of that is wide and the same for both: the strength of a score is a logarithmic draw, at whose ends the best
+ * classifier of balanced classes errs on about 46 % and a twentieth of a per cent. The positive class has 5 to 95 % of the records.
+ *
+ * Several classes. Likewise, but on three of four tables the label comes first, and on half of those where it moves more than
+ * one factor it moves factors alone. One factor is alone on one table in four, where classes are grades of one thing. Where the
+ * label is first half of the tables have classes of even size.
+ *
+ * A number follows the columns, as classes do where these come first, with normal noise: columns tell 2 to 99 % of its
+ * variance. It has a mean in its public range, a standard deviation of 0.1 to 0.9 of half its width before its ends are cut
+ * off, and one in three is skewed.
+ *
+ * Strengths are spread evenly over the tables, so that few tables show the range. docs/STUDY.md holds all this against real
+ * tables.
  *
  * Everything follows from a seed: whoever knows the job knows all of it. The generator is learn/features_normal.h, never
  * that of a release's noise. */
@@ -19,6 +35,7 @@
 #define LEARN_REHEARSAL_H
 
 #include "base/status.h"
+#include "learn/loss.h"
 #include "learn/schema.h"
 #include "learn/selftune.h"
 
@@ -26,19 +43,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { REHEARSAL_TABLES_FEW = 8, REHEARSAL_TABLES_MIN = 24, REHEARSAL_TABLES_MAX = 60 };
+enum {
+    REHEARSAL_TABLES_FEW = 8,
+    REHEARSAL_TABLES_PROMPT = 24,
+    REHEARSAL_TABLES_MIN = 40,
+    REHEARSAL_TABLES_MAX = 64
+};
 
 /* One plan. Deviations are of the noise on one number of a sum over all records. */
 struct rehearsal {
-    struct selftune tune; /* of two classes */
+    struct selftune tune;
+    enum label_kind kind;
+    struct loss loss; /* of a number */
+    double
+        planned; /* of a number: what its stage expects of a step's noise: struct selftune_number */
+    double step_size; /* of a number, of the sum of misses: records */
     const struct schema
-        *schema;       /* borrowed: columns of the kinds that selftune learns on; no map, no lags */
-    double records;    /* of all agents; >= 2 */
-    unsigned noises;   /* how many draws a number's noise is the sum of; 0: normal noise */
-    double reach;      /* the norm that a look at sums clips records to */
-    double look_count; /* records */
-    double look_kept;  /* records, of a look at sums */
-    double look_sum;   /* records */
+        *schema;         /* borrowed: columns of the kinds that selftune learns on; no map */
+    double records;      /* of all agents; >= 2 */
+    unsigned noises;     /* how many draws a number's noise is the sum of; 0: normal noise */
+    double reach;        /* the norm that a look at sums clips records to */
+    double look_count;   /* records */
+    double look_kept;    /* records, of a look at sums */
+    double look_sum;     /* records */
     double look_product; /* records, of other looks */
     size_t
         groups; /* of a look at sums: groups of sites with a part of the columns each; 0, 1: all have all columns */
@@ -59,17 +86,25 @@ struct rehearsal_figure {
         error; /* the mean's standard error: other tables of the prior move it so far; NAN of one table */
 };
 
+/* Of classes accuracies. Of a number errors, over the width of its public range: roots of mean squares, or with the loss
+ * pinball that loss. */
 struct rehearsal_answer {
-    struct rehearsal_figure accuracy; /* of the released model on new records */
-    struct rehearsal_figure lost;     /* of the model without privacy, that much more */
-    struct rehearsal_figure free;     /* that model's: fitted to the same records in one place */
+    struct rehearsal_figure reached; /* by the released model on new records */
+    struct rehearsal_figure lost;    /* by how much the model without privacy is better */
+    struct rehearsal_figure
+        free; /* reached by that model, fitted to the same records in one place */
+    struct rehearsal_figure
+        explained; /* of a number but with pinball: of its variance, by the released model: 1 is all */
+    struct rehearsal_figure free_explained;
     size_t tables;
+    double
+        inside; /* the part that bands hold: 0.9, of several classes 0.96, as their prior is the least sure */
 };
 
 /** Returns whether a person would wait for it: with some 100 columns and more, no. */
 bool rehearsal_is_short(const struct rehearsal *plan, size_t count);
 
-/** Returns how many tables of one plan take half a second together, about: REHEARSAL_TABLES_MIN at most, and 0 if they were fewer
+/** Returns how many tables of one plan take half a second together, about: REHEARSAL_TABLES_PROMPT at most, and 0 if they were fewer
  * than REHEARSAL_TABLES_FEW. */
 size_t rehearsal_prompt_tables(const struct rehearsal *plan);
 

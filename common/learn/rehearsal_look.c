@@ -1,6 +1,7 @@
 #include "learn/rehearsal_look.h"
 
 #include "learn/dense.h"
+#include "learn/rehearsal_step.h"
 #include "learn/selftune_second.h"
 
 #include <math.h>
@@ -76,55 +77,84 @@ static double kept_of(const struct rehearsal *plan, const struct view *view, con
     return fmin(1, plan->reach * (columns / (double)d) / fmax(norm, 0x1p-60));
 }
 
-/* Adds to a class's sums and, behind those of both, to the sums of squares that tell how far chance moves them. */
+/* The records that a row stands for, by their class. */
+struct weights {
+    double of[SELFTUNE_OUTPUTS_MAX];
+    size_t count;
+};
+
+static struct weights weights_of(const struct rehearsal *plan, const struct rehearsal_table *table,
+                                 size_t row, double scale)
+{
+    struct weights weights = {.count = selftune_class_count(&plan->tune)};
+    for (size_t c = 0; c < weights.count; c++) {
+        weights.of[c] = scale * rehearsal_table_share(table, row, c);
+    }
+    return weights;
+}
+
+/* Adds to the classes' sums and, behind those of all, to the sums of squares that tell how far chance moves them. */
 static void add_clipped(double *look, const struct rehearsal *plan, const struct view *view,
-                        const double *z, size_t c, double weight)
+                        const double *z, const struct weights *weights)
 {
     const size_t d = plan->tune.feature_count;
-    double *sum = look + 4 + c * d;
+    const size_t k = weights->count;
+    double *sum = look + 2 * k;
     for (size_t g = 0; g < view->groups; g++) {
         const double kept = kept_of(plan, view, z, g);
-        look[2 + c] += weight * kept / (double)view->groups;
+        for (size_t c = 0; c < k; c++) {
+            look[k + c] += weights->of[c] * kept / (double)view->groups;
+        }
         for (size_t at = g; at < view->columns; at += view->groups) {
             const size_t j = view->column[at];
             const double x = kept * (z[j] - view->mu[j]);
-            sum[j] += weight * x;
-            sum[2 * d + j] += weight * x * x;
+            for (size_t c = 0; c < k; c++) {
+                sum[c * d + j] += weights->of[c] * x;
+                sum[(k + c) * d + j] += weights->of[c] * x * x;
+            }
         }
     }
 }
 
-/* Adds `weight` records of class c (0 or 1) with the columns z to a look's sums. */
+/* Adds the records of a row with the columns z to a look's sums. scale: how many they are */
 static void add_records(double *look, const struct rehearsal *plan, const struct view *view,
-                        const double *z, size_t c, double weight)
+                        const double *z, const struct weights *weights, double scale)
 {
     const size_t d = plan->tune.feature_count;
-    const enum selftune_sight sight = plan->tune.sight;
-    double *next = look + 2;
-    look[c] += weight;
-    if (sight == SIGHT_SUMS) {
-        add_clipped(look, plan, view, z, c, weight);
+    const size_t k = weights->count;
+    const bool products = plan->tune.sight == SIGHT_PRODUCTS;
+    const size_t sums = selftune_sum_count(&plan->tune);
+    double *next = look + k;
+    dense_axpy(look, 1, weights->of, k);
+    if (plan->tune.sight == SIGHT_SUMS) {
+        add_clipped(look, plan, view, z, weights);
         return;
     }
-    dense_axpy(next + (sight == SIGHT_PRODUCTS ? 0 : c * d), weight, z, d);
-    next += selftune_sum_count(&plan->tune);
+    for (size_t c = 0; sums > d && c < k; c++) {
+        dense_axpy(next + c * d, weights->of[c], z, d);
+    }
+    if (sums == d) {
+        dense_axpy(next, scale, z, d);
+    }
+    next += sums;
     for (size_t i = 0; i < d; i++) {
-        const size_t pairs = sight == SIGHT_PRODUCTS ? d - i : 1;
-        dense_axpy(next, weight * z[i], z + i, pairs);
+        const size_t pairs = products ? d - i : 1;
+        dense_axpy(next, scale * z[i], z + i, pairs);
         next += pairs;
     }
 }
 
-/* Where fewer sites tell of a column its noise is larger, and chance moves it farther. square: (2, d) of the sums that it follows; then
+/* Where fewer sites tell of a column its noise is larger, and chance moves it farther. square: (K, d) of the sums that it follows; then
  * (2, d) to write in. */
 static void add_chance(struct selftune_look *seen, double *square, const struct rehearsal *plan,
                        const struct view *view, struct public_random *random)
 {
     const size_t d = plan->tune.feature_count;
+    const size_t count = selftune_class_count(&plan->tune) * d;
     const double groups = (double)view->groups;
-    double *sum = square - 2 * d;
-    double *factor = square + 2 * d;
-    for (size_t i = 0; groups > 1 && i < 2 * d; i++) {
+    double *sum = square - count;
+    double *factor = square + count;
+    for (size_t i = 0; groups > 1 && i < count; i++) {
         sum[i] += sqrt((groups - view->part) * square[i]) * public_random_normal(random);
     }
     for (size_t j = 0; j < d; j++) {
@@ -139,27 +169,28 @@ static void add_chance(struct selftune_look *seen, double *square, const struct 
     seen->part = factor + d;
 }
 
-/* look: counts (2), of sums alone what is kept (2), sums, products or squares, behind one another, and behind sums alone 4 d more */
+/* look: counts (K), of sums alone what is kept (K), sums, products or squares, behind one another, and behind sums alone (K + 2) d
+ * more */
 static void play_look(struct selftune_look *out, double *look, const struct rehearsal *plan,
                       const struct view *view, const struct rehearsal_table *table,
                       struct public_random *random)
 {
     const bool clips = plan->tune.sight == SIGHT_SUMS;
-    double *kept = clips ? look + 2 : NULL;
-    double *sum = look + 2 + (clips ? 2 : 0);
+    const size_t k = selftune_class_count(&plan->tune);
+    double *kept = clips ? look + k : NULL;
+    double *sum = look + k + (clips ? k : 0);
     double *product = sum + selftune_sum_count(&plan->tune);
     const size_t count = (size_t)(product - look) + selftune_product_count(&plan->tune);
     const double records = plan->records * view->part;
     const double scale = records / (double)table->rows;
     const double noises = sqrt(view->part);
-    memset(look, 0, (count + (clips ? 2 * plan->tune.feature_count : 0)) * sizeof *look);
+    memset(look, 0, (count + (clips ? k * plan->tune.feature_count : 0)) * sizeof *look);
     for (size_t i = 0; i < table->rows; i++) {
-        const double *z = table->z + i * (table->d + 1);
-        add_records(look, plan, view, z, 0, scale * (1 - table->lean[i]) / 2);
-        add_records(look, plan, view, z, 1, scale * (1 + table->lean[i]) / 2);
+        const struct weights weights = weights_of(plan, table, i, scale);
+        add_records(look, plan, view, table->z + i * (table->d + 1), &weights, scale);
     }
     for (size_t i = 0; i < count; i++) {
-        const double deviation = i < 2            ? plan->look_count * noises
+        const double deviation = i < k            ? plan->look_count * noises
                                  : look + i < sum ? plan->look_kept * noises
                                  : look + i < product
                                      ? view->sum_deviation * sqrt((double)view->groups)
@@ -178,6 +209,39 @@ static void play_look(struct selftune_look *out, double *look, const struct rehe
     if (clips) {
         add_chance(out, look + count, plan, view, random);
     }
+}
+
+/* A number's: its label is one more column, the first. look: sums (D), products or squares, and (D) to write in */
+static enum status look_at_number(double *state, double *look, const struct rehearsal *plan,
+                                  const struct rehearsal_table *table, struct public_random *random)
+{
+    const size_t width = table->d + 1;
+    const bool products = plan->tune.sight == SIGHT_PRODUCTS;
+    const size_t count = width + (products ? width * (width + 1) / 2 : width);
+    const double scale = plan->records / (double)(table->rows * table->draws);
+    const struct selftune_number number = rehearsal_number(plan);
+    double *z = look + count;
+    memset(look, 0, count * sizeof *look);
+    for (size_t i = 0; i < table->rows * table->draws; i++) {
+        double *next = look + width;
+        z[0] = table->y[i];
+        memcpy(z + 1, table->z + i / table->draws * width, table->d * sizeof *z);
+        dense_axpy(look, scale, z, width);
+        for (size_t j = 0; j < width; j++) {
+            const size_t pairs = products ? width - j : 1;
+            dense_axpy(next, scale * z[j], z + j, pairs);
+            next += pairs;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        look[i] += rehearsal_noise(plan, i < width ? plan->look_sum : plan->look_product, random);
+    }
+    const struct selftune_number_look seen = {.record_count = plan->records,
+                                              .sum = look,
+                                              .product = look + width,
+                                              .sum_deviation = plan->look_sum,
+                                              .product_deviation = plan->look_product};
+    return selftune_number_take_look(state, &number, &seen);
 }
 
 /* Both looks, where two sets of sites look. */
@@ -216,10 +280,23 @@ enum status rehearsal_look(double *state, double *look, const struct rehearsal *
 {
     struct selftune_look seen;
     struct view view;
+    if (plan->tune.sight == SIGHT_NONE) {
+        return STATUS_OK;
+    }
+    if (plan->kind == LABEL_NUMBER) {
+        return look_at_number(state, look, plan, table, random);
+    }
     if (plan->groups_second > 0) {
         return play_two(state, look, plan, &view, table, random);
     }
     view_all(&view, plan);
     play_look(&seen, look, plan, &view, table, random);
     return selftune_take_look(state, &plan->tune, &seen);
+}
+
+size_t rehearsal_look_numbers(const struct rehearsal *plan)
+{
+    const size_t width = plan->tune.feature_count + 1;
+    const size_t classes = plan->kind == LABEL_NUMBER ? 1 : selftune_class_count(&plan->tune);
+    return 2 * classes * (width + 1) + width * (width + 1) / 2 + 3 * width;
 }

@@ -11,15 +11,18 @@ double rehearsal_noise(const struct rehearsal *plan, double deviation,
                        struct public_random *random);
 
 /**
- * Plays the look, or both.
+ * Plays the look, or both, or none where there is none.
  *
- * state  in/out  of selftune_begin()
- * look   out     (4 + 6 d + d (d + 1)/2) scratch
+ * state  in/out  of selftune_begin(), of a number of selftune_number_begin()
+ * look   out     (rehearsal_look_numbers()) scratch
  *
  * Fails as selftune_take_look().
  */
 MUST_USE enum status rehearsal_look(double *state, double *look, const struct rehearsal *plan,
                                     const struct rehearsal_table *table,
                                     struct public_random *random);
+
+/** Returns how many numbers it writes on. */
+size_t rehearsal_look_numbers(const struct rehearsal *plan);
 
 #endif

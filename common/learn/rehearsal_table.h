@@ -12,28 +12,33 @@
 
 enum { REHEARSAL_TEST_ROWS = 1000 };
 
+/* What all rows of one kind are called below: all = rows + REHEARSAL_TEST_ROWS. The first five are its shape. */
 struct rehearsal_table {
+    enum label_kind kind;
+    size_t outputs; /* 1; of several classes their number */
     size_t d;
     size_t rows;   /* to learn from; REHEARSAL_TEST_ROWS more follow */
-    double *z;     /* (rows + REHEARSAL_TEST_ROWS, d + 1) columns in [-1, 1] and a constant */
-    double *score; /* (rows + REHEARSAL_TEST_ROWS) of the model behind the labels */
-    double *
-        lean; /* (rows) share of positive records less that of others, among those a row stands for */
     size_t labels; /* how many records a row stands for: each has a label of its own */
-    double *spare; /* (rows + REHEARSAL_TEST_ROWS) */
+    double *z;     /* (all, d + 1) columns in [-1, 1] and a constant */
+    double *score; /* (all, outputs) of the model behind the labels */
+    double *
+        lean; /* (rows) two classes: share of positive records less that of others, of those a row stands for; a number: mean label */
+    double *
+        share; /* (all, outputs) of several classes: the records' shares of each, and of test rows the chances */
+    double *y; /* (all, draws) of a number: labels of as many records as are drawn */
+    size_t draws;
+    double *spare; /* (all) */
 };
 
-/** Makes room for a table whose rows stand for `labels` records each. Fails with STATUS_NO_MEMORY; then there is nothing to
- * free. */
-MUST_USE enum status rehearsal_table_init(struct rehearsal_table *table, size_t d, size_t rows,
-                                          size_t labels);
+/** Makes room for a table of that shape. Fails with STATUS_NO_MEMORY; then there is nothing to free. */
+MUST_USE enum status rehearsal_table_init(struct rehearsal_table *table);
 void rehearsal_table_free(struct rehearsal_table *table);
 
 /**
  * Draws a table.
  *
- * schema  in  its columns make d numbers (CHECKed)
- * index   in  below count: which part of the range of strengths it is from
+ * schema  in  its lags and columns make d numbers (CHECKed)
+ * index   in  below count: which part of the range of strengths it is from; of odd ones of classes the label is first
  *
  * Fails with STATUS_NO_MEMORY.
  */
@@ -41,10 +46,13 @@ MUST_USE enum status rehearsal_table_draw(struct rehearsal_table *table,
                                           const struct schema *schema, size_t index, size_t count,
                                           struct public_random *random);
 
-/** Returns the share of new records that the model w (d + 1) gets right: in expectation over their labels. */
+/** Returns the share of class c, 0 or above, among the records that a row stands for. */
+double rehearsal_table_share(const struct rehearsal_table *table, size_t row, size_t c);
+
+/** Returns the share of new records that the model w (outputs, d + 1) of classes gets right: in expectation over their labels. */
 double rehearsal_table_accuracy(const double *w, const struct rehearsal_table *table);
 
-/** Returns the share of new records of which the models a and b (d + 1) say different classes. */
+/** Returns the share of new records of which the models a and b (outputs, d + 1) say different classes. */
 double rehearsal_table_differ(const double *a, const double *b,
                               const struct rehearsal_table *table);
 

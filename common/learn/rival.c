@@ -25,6 +25,7 @@ static void check_shape(const struct rival_problem *problem)
 {
     CHECK(problem->data->record_count > 0 && problem->data->feature_count > 0);
     CHECK(problem->data->y != NULL && problem->outputs > 0);
+    CHECK(problem->share == NULL || problem->kind == LABEL_CLASSES);
 }
 
 enum status rival_fit(double *w, const struct rival_problem *problem, double lambda)
@@ -33,7 +34,7 @@ enum status rival_fit(double *w, const struct rival_problem *problem, double lam
     check_shape(problem);
     enum status status = rival_search_init(&s, problem, problem->data);
     if (status == STATUS_OK) {
-        rival_search_run(&s, w, lambda, enough_to_fit);
+        rival_search_run(&s, w, lambda, problem->enough > 0 ? problem->enough : enough_to_fit);
         rival_search_free(&s);
     }
     return status;
@@ -109,6 +110,7 @@ enum status rival_best(double *w, double *lambda, double *loss, const struct riv
     size_t best = 0;
     enum status status = STATUS_OK;
     check_shape(problem);
+    CHECK(problem->share == NULL);
     const size_t products = data->record_count * data->feature_count * problem->outputs;
     const bool is_large = products >> SCORES_LOG2_MAX > 0;
     const size_t folds = is_large ? 1 : FOLDS;

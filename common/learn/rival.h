@@ -19,6 +19,11 @@ struct rival_problem {
     enum label_kind kind; /* sign: logistic loss; classes: softmax; number: squared error */
     size_t outputs;       /* of classes their number, else 1 */
     const struct dataset *data;
+    const double *
+        share; /* (m, outputs) of classes, for rival_fit() alone: a record's labels are of several, of each that share;
+                            NULL: y says its class */
+    double
+        enough; /* rival_fit() ends where the mean loss is expected to fall by less; 0: by 1e-9 */
 };
 
 /**

@@ -17,6 +17,7 @@ struct rival_search {
     size_t n;
     const double *x;
     const double *y;
+    const double *share; /* (m, k) or NULL: rival.h */
     double lambda;
     double enough;    /* the search ends where F is expected to fall by less */
     double *own;      /* all arrays below */
@@ -42,7 +43,8 @@ void rival_search_free(struct rival_search *s);
 /** Moves w (outputs, d) to the minimiser at lambda. enough: the search ends where F is expected to fall by less. */
 void rival_search_run(struct rival_search *s, double *w, double lambda, double enough);
 
-/** Returns the mean loss of w on records x (m, d) and y (m), and leaves its slopes in score (m, outputs). */
+/** Returns the mean loss of w on records x (m, d) and y (m), and leaves its slopes in score (m, outputs). CHECKs that
+ * the search's problem has no shares. */
 double rival_search_loss(double *score, const struct rival_search *s, const double *w,
                          const double *x, const double *y, size_t m);
 

@@ -6,6 +6,7 @@
 
 #include "learn/rival_private.h"
 
+#include "base/check.h"
 #include "learn/dense.h"
 
 #include <cblas.h>
@@ -37,6 +38,22 @@ static double softmax(double *f, size_t k, size_t own)
     return log(sum) - told;
 }
 
+/* The same of several labels. share: (k) sums to 1 */
+static double softmax_of_shares(double *f, size_t k, const double *share)
+{
+    double told = 0;
+    for (size_t j = 0; j < k; j++) {
+        told += share[j] * f[j];
+    }
+    const double first = f[0];
+    const double loss = softmax(f, k, 0) + first - told;
+    f[0] += 1;
+    for (size_t j = 0; j < k; j++) {
+        f[j] -= share[j];
+    }
+    return loss;
+}
+
 /* Returns the loss of a record and leaves its slopes in f (k). */
 static double slope(enum label_kind kind, double *f, size_t k, double y)
 {
@@ -60,16 +77,26 @@ static double slope(enum label_kind kind, double *f, size_t k, double y)
     return 0;
 }
 
-double rival_search_loss(double *score, const struct rival_search *s, const double *w,
-                         const double *x, const double *y, size_t m)
+/* share: (m, k) or NULL */
+static double loss_of(double *score, const struct rival_search *s, const double *w, const double *x,
+                      const double *y, const double *share, size_t m)
 {
     struct dense_sum sum = {0, 0};
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)s->k, (int)s->d, 1, x,
                 (int)s->d, w, (int)s->d, 0, score, (int)s->k);
     for (size_t i = 0; i < m; i++) {
-        dense_add(&sum, slope(s->kind, score + i * s->k, s->k, y[i]));
+        double *f = score + i * s->k;
+        dense_add(&sum, share != NULL ? softmax_of_shares(f, s->k, share + i * s->k)
+                                      : slope(s->kind, f, s->k, y[i]));
     }
     return sum.value / (double)m;
+}
+
+double rival_search_loss(double *score, const struct rival_search *s, const double *w,
+                         const double *x, const double *y, size_t m)
+{
+    CHECK(s->share == NULL);
+    return loss_of(score, s, w, x, y, NULL, m);
 }
 
 static double objective(struct rival_search *s, const double *w)
@@ -78,7 +105,7 @@ static double objective(struct rival_search *s, const double *w)
     for (size_t i = 0; i < s->n; i++) {
         squares += (i + 1) % s->d == 0 ? 0 : w[i] * w[i];
     }
-    return rival_search_loss(s->score, s, w, s->x, s->y, s->m) + s->lambda * squares;
+    return loss_of(s->score, s, w, s->x, s->y, s->share, s->m) + s->lambda * squares;
 }
 
 /* From the slopes that objective(w) left. */
@@ -223,7 +250,8 @@ enum status rival_search_init(struct rival_search *s, const struct rival_problem
                                .k = problem->outputs,
                                .n = n,
                                .x = data->x,
-                               .y = data->y};
+                               .y = data->y,
+                               .share = problem->share};
     s->own = calloc(scores + (4 + 2 * (size_t)RIVAL_PAST) * n, sizeof *s->own);
     if (d <= FACTOR_MAX) {
         s->gram = calloc(d * d, sizeof *s->gram);

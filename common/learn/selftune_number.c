@@ -129,13 +129,20 @@ static void hold(struct parts *parts, const struct selftune_number *stage)
     *parts->steep = selftune_between(*parts->steep, STEEP_LEAST, (double)parts->d + 1);
 }
 
+static enum status make_standin(struct standin *standin, const struct selftune_number *stage)
+{
+    return stage->tune.rows != NULL
+               ? standin_copy(standin, stage->tune.rows)
+               : standin_init(standin, stage->tune.feature_count, 1, stage->tune.gaussian);
+}
+
 enum status selftune_number_begin(double *state, const struct selftune_number *stage)
 {
     struct parts parts = parts_of(state, stage);
     struct standin standin = {0};
     enum status status = selftune_begin(state, &stage->tune);
     if (status == STATUS_OK) {
-        status = standin_init(&standin, parts.d, 1, stage->tune.gaussian);
+        status = make_standin(&standin, stage);
     }
     if (status == STATUS_OK) {
         memset(parts.sigma, 0, (4 + 2 * (parts.d + 1)) * sizeof *state);
@@ -234,7 +241,7 @@ enum status selftune_number_take_look(double *state, const struct selftune_numbe
     }
     struct parts parts = parts_of(state, stage);
     struct standin standin = {0};
-    enum status status = standin_init(&standin, parts.d, 1, stage->tune.gaussian);
+    enum status status = make_standin(&standin, stage);
     if (status == STATUS_OK) {
         status = take_columns(&parts, stage, look);
     }
@@ -346,7 +353,7 @@ enum status selftune_number_take_gradient(double *state, const struct selftune_n
     double q[SELFTUNE_FEATURES_MAX + 1] = {0};
     struct standin standin = {0};
     CHECK(d <= SELFTUNE_FEATURES_MAX);
-    const enum status status = standin_init(&standin, d, 1, stage->tune.gaussian);
+    const enum status status = make_standin(&standin, stage);
     if (status == STATUS_OK) {
         struct parts parts = parts_of(state, stage);
         hold(&parts, stage);

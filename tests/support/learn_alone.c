@@ -4,7 +4,10 @@
 
 #include "base/check.h"
 #include "job/reach.h"
+#include "learn/dense.h"
 #include "learn/metrics.h"
+#include "learn/rehearsal_table.h"
+#include "learn/rival.h"
 #include "learn/table.h"
 #include "query/bar.h"
 #include "task/answer.h"
@@ -24,6 +27,26 @@ static void need_ok(enum status status, const struct why *why)
     if (status != STATUS_OK) {
         (void)fprintf(stderr, "%s\n", why->text);
         abort();
+    }
+}
+
+/* Records from one place of the order on, with columns in -1 .. 1 and a constant of 1. */
+static void take_rows(struct dataset *part, const struct learn_alone *alone, size_t first,
+                      size_t count)
+{
+    const struct schema *schema = &alone->job.stage->schema;
+    const size_t d = alone->data.feature_count;
+    *part = (struct dataset){.record_count = count, .feature_count = d};
+    part->x = malloc(count * d * sizeof *part->x);
+    part->y = malloc(count * sizeof *part->y);
+    CHECK(part->x != NULL && part->y != NULL);
+    for (size_t i = 0; i < count; i++) {
+        const size_t row = alone->order[first + i];
+        for (size_t j = 0; j + 1 < d; j++) {
+            part->x[i * d + j] = alone->data.x[row * d + j] / schema_column_scale(schema);
+        }
+        part->x[i * d + d - 1] = 1;
+        part->y[i] = alone->data.y[row];
     }
 }
 
@@ -101,12 +124,24 @@ static void look(struct learn_alone *alone, uint32_t within)
     double deviation;
     size_t count;
     release(alone, within, &deviation, &count);
+    const struct selftune_number number = learn_number(stage);
     const struct learn_summed summed = {.within = within,
                                         .shown = alone->state,
                                         .sum = alone->sum,
                                         .records = (double)(alone->sites * alone->site_rows),
                                         .sites = (double)alone->sites,
                                         .deviation = deviation};
+    if (learn_stage(stage)->is_number) {
+        struct selftune_look seen;
+        learn_read_look(&seen, alone->value, stage, &summed);
+        const struct selftune_number_look told = {.record_count = summed.records,
+                                                  .sum = seen.sum,
+                                                  .product = seen.product,
+                                                  .sum_deviation = seen.sum_deviation,
+                                                  .product_deviation = seen.product_deviation};
+        CHECK(selftune_number_take_look(alone->state, &number, &told) == STATUS_OK);
+        return;
+    }
     double *told = alone->state + selftune_state_count(&learn_stage(stage)->tune);
     CHECK(learn_take_look(alone->state, told, alone->value, stage, &summed) == STATUS_OK);
 }
@@ -121,6 +156,18 @@ static void step(struct learn_alone *alone, uint32_t within)
     for (size_t i = 0; i < count; i++) {
         alone->value[i] = (double)alone->sum[i] * unit;
     }
+    if (learn_stage(stage)->is_number) {
+        const struct selftune_number number = learn_number(stage);
+        const double one = 1 / (double)learn_stage(stage)->count_step;
+        const struct selftune_number_release number_seen = {
+            .record_count = (double)(alone->sites * alone->site_rows),
+            .gradient = alone->value,
+            .deviation = deviation * unit,
+            .size = (double)alone->sum[count - 1] * one,
+            .size_deviation = deviation * one};
+        CHECK(selftune_number_take_gradient(alone->state, &number, &number_seen) == STATUS_OK);
+        return;
+    }
     const struct selftune_release seen = {.step = within - 1,
                                           .record_count = (double)(alone->sites * alone->site_rows),
                                           .gradient = alone->value,
@@ -128,45 +175,35 @@ static void step(struct learn_alone *alone, uint32_t within)
     CHECK(selftune_take_gradient(alone->state, &learn_stage(stage)->tune, &seen) == STATUS_OK);
 }
 
-/* accuracy and AUC on the held-out fifth */
-static void judge(double *accuracy, double *auc, struct learn_alone *alone)
+/* A model of columns in -1 .. 1 on the held-out fifth. */
+static void judge(double *reached, double *auc, const double *w, struct learn_alone *alone)
 {
-    const struct selftune *tune = &learn_stage(alone->job.stage)->tune;
-    const size_t d = selftune_column_count(tune) + 1;
+    const struct stage *stage = alone->job.stage;
+    const struct selftune *tune = &learn_stage(stage)->tune;
     const size_t first = alone->sites * alone->site_rows;
     const size_t count = alone->data.record_count - first;
     const size_t m = tune->output_count;
-    struct dataset part = {.record_count = count, .feature_count = d};
-    part.x = malloc(count * d * sizeof *part.x);
-    part.y = malloc(count * sizeof *part.y);
+    struct dataset part;
+    take_rows(&part, alone, first, count);
     double *f = malloc(count * m * sizeof *f);
-    double *w = calloc(m * d, sizeof *w);
-    CHECK(part.x != NULL && part.y != NULL && f != NULL && w != NULL);
-    for (size_t i = 0; i < count; i++) {
-        const size_t row = alone->order[first + i];
-        const double *x = alone->data.x + row * d;
-        for (size_t j = 0; j + 1 < d; j++) {
-            part.x[i * d + j] = x[j] / schema_column_scale(&alone->job.stage->schema);
-        }
-        part.x[i * d + d - 1] = 1;
-        part.y[i] = alone->data.y[row];
-    }
-    selftune_model(w, alone->state, tune);
+    CHECK(f != NULL);
     metrics_class_scores(f, w, m, &part);
     *auc = NAN;
-    if (m == 1) {
-        *accuracy = metrics_accuracy(f, &part);
+    if (learn_stage(stage)->is_number) {
+        *reached = stage->loss.kind == LOSS_PINBALL
+                       ? metrics_pinball(f, stage->loss.parameter, &part) / 2
+                       : metrics_root_mean_square(f, &part) / 2;
+    } else if (m == 1) {
+        *reached = metrics_accuracy(f, &part);
         CHECK(metrics_auc(auc, f, &part) == STATUS_OK);
     } else {
-        *accuracy = metrics_class_accuracy(f, m, &part);
+        *reached = metrics_class_accuracy(f, m, &part);
     }
-    free(part.x);
-    free(part.y);
+    dataset_free(&part);
     free(f);
-    free(w);
 }
 
-void learn_alone_run(double *accuracy, double *auc, struct learn_alone *alone, uint64_t split,
+void learn_alone_run(double *reached, double *auc, struct learn_alone *alone, uint64_t split,
                      uint64_t noise)
 {
     const size_t n = alone->data.record_count;
@@ -184,7 +221,10 @@ void learn_alone_run(double *accuracy, double *auc, struct learn_alone *alone, u
         seeded_random_init(&alone->seeded, noise);
     }
     const struct stage *stage = alone->job.stage;
-    CHECK(selftune_begin(alone->state, &learn_stage(stage)->tune) == STATUS_OK);
+    const struct selftune *tune = &learn_stage(stage)->tune;
+    const struct selftune_number number = learn_number(stage);
+    CHECK((learn_stage(stage)->is_number ? selftune_number_begin(alone->state, &number)
+                                         : selftune_begin(alone->state, tune)) == STATUS_OK);
     for (uint32_t within = 0; within < stage->rounds; within++) {
         if (learn_is_look(stage, within)) {
             look(alone, within);
@@ -192,7 +232,49 @@ void learn_alone_run(double *accuracy, double *auc, struct learn_alone *alone, u
             step(alone, within);
         }
     }
-    judge(accuracy, auc, alone);
+    double *w = calloc(tune->output_count * alone->data.feature_count, sizeof *w);
+    CHECK(w != NULL);
+    selftune_model(w, alone->state, tune);
+    judge(reached, auc, w, alone);
+    free(w);
+}
+
+/* Puts the constant where a part tau of the labels is below the model. */
+static void move_to_quantile(double *w, double tau, const struct dataset *part)
+{
+    double *off = malloc(part->record_count * sizeof *off);
+    CHECK(off != NULL);
+    for (size_t i = 0; i < part->record_count; i++) {
+        off[i] = part->y[i] - dense_dot(w, part->x + i * part->feature_count, part->feature_count);
+    }
+    qsort(off, part->record_count, sizeof *off, rehearsal_by_size);
+    w[part->feature_count - 1] += off[(size_t)(tau * (double)(part->record_count - 1))];
+    free(off);
+}
+
+double learn_alone_pooled(struct learn_alone *alone)
+{
+    const struct stage *stage = alone->job.stage;
+    const size_t rows = alone->sites * alone->site_rows;
+    const size_t outputs = learn_stage(stage)->tune.output_count;
+    double reached;
+    double auc;
+    struct dataset part;
+    take_rows(&part, alone, 0, rows);
+    double *w = calloc(outputs * part.feature_count, sizeof *w);
+    const struct rival_problem problem = {
+        .kind = stage->schema.label.kind,
+        .outputs = outputs,
+        .data = &part,
+        .enough = outputs > 1 ? 1e-5 : 0}; /* of several classes it takes long */
+    CHECK(w != NULL && rival_fit(w, &problem, 0.1 / (double)rows) == STATUS_OK);
+    if (stage->loss.kind == LOSS_PINBALL) {
+        move_to_quantile(w, stage->loss.parameter, &part);
+    }
+    judge(&reached, &auc, w, alone);
+    dataset_free(&part);
+    free(w);
+    return reached;
 }
 
 void learn_alone_init(struct learn_alone *alone, const char *text, const char *table, size_t sites)

@@ -1,4 +1,4 @@
-/* learn_alone.h - a `learn` stage of classes without a federation around it: the tasks' own sums of equal sites, noise of the stage's
+/* learn_alone.h - a `learn` stage without a federation around it: the tasks' own sums of equal sites, noise of the stage's
  * size, and the coordinator's own steps. A fifth of the records is held out. NOT PRIVATE: the noise is drawn from a seed. Its
  * users build it: it needs the tasks. */
 
@@ -28,8 +28,12 @@ struct learn_alone {
 void learn_alone_init(struct learn_alone *alone, const char *text, const char *table, size_t sites);
 void learn_alone_free(struct learn_alone *alone);
 
-/** Splits by one seed, learns with noise of another, and judges on the held-out fifth. auc is NAN of several classes. */
-void learn_alone_run(double *accuracy, double *auc, struct learn_alone *alone, uint64_t split,
+/** Splits by one seed, learns with noise of another, and judges on the held-out fifth. reached: of classes the accuracy; of a number
+ * the root mean square error over the width of its range, or with pinball the mean of that loss. auc is NAN but of two classes. */
+void learn_alone_run(double *reached, double *auc, struct learn_alone *alone, uint64_t split,
                      uint64_t noise);
+
+/** Returns what the model without privacy reaches, fitted to what was learned from last, on what was held out then. */
+double learn_alone_pooled(struct learn_alone *alone);
 
 #endif

@@ -311,9 +311,6 @@ static enum status rehearse(struct rehearsal *out, const struct terms_setting *s
     const double look = ldexp(1, (int)own->look_bits);
     struct query_noise noise = {0};
     double first = 0;
-    if (own->tune.output_count > 1 || own->is_number) {
-        return STATUS_UNSUPPORTED; /* the made-up labels have two classes */
-    }
     enum status status = terms_noise(&noise, setting, stage->rounds - 1, why);
     if (status == STATUS_OK) {
         status = terms_deviation(&first, setting, 0, why);
@@ -322,22 +319,28 @@ static enum status rehearse(struct rehearsal *out, const struct terms_setting *s
         return status;
     }
     *out = (struct rehearsal){.tune = own->tune,
+                              .kind = stage->schema.label.kind,
+                              .loss = stage->loss,
+                              .planned = own->noise,
                               .schema = &setting->job->stage[setting->index].schema,
                               .records = (double)setting->agents * (double)stage->batch,
                               .tries_products = own->tune.bends,
                               .noises = noise.is_gaussian ? 0 : noise.draws,
-                              .step = ldexp(query_noise_deviation(&noise), -LEARN_STEP_BITS)};
+                              .step = query_noise_deviation(&noise) / (double)learn_clip(stage)};
+    if (own->is_number) {
+        out->step_size = query_noise_deviation(&noise) / (double)own->count_step;
+    }
     out->groups = own->groups;
     out->groups_second = own->groups_second;
     out->part_first = ROUND_FIRST_TURN;
     out->tune.bends = false; /* the made-up labels are of linear models */
-    out->look_count = first / (look * own->weights.count);
-    out->look_sum = first / (look * own->weights.sum);
     out->reach = learn_reach(own, own->tune.feature_count);
-    if (own->tune.sight == SIGHT_SUMS) {
-        out->look_kept = first / (look * own->weights.kept);
-    } else {
-        out->look_product = first / (look * own->weights.product);
+    if (own->tune.sight != SIGHT_NONE) {
+        out->look_count = own->is_number ? 0 : first / (look * own->weights.count);
+        out->look_sum = first / (look * own->weights.sum);
+        out->look_kept = own->tune.sight == SIGHT_SUMS ? first / (look * own->weights.kept) : 0;
+        out->look_product =
+            own->tune.sight != SIGHT_SUMS ? first / (look * own->weights.product) : 0;
     }
     return STATUS_OK;
 }

@@ -83,30 +83,28 @@ enum status learn_expect(double *expected, const struct closing *closing)
     return status == STATUS_INVALID ? STATUS_OK : status;
 }
 
-/* NULL: it was rehearsed, or nobody knows. */
-static const char *why_unrehearsed(const struct learn_stage *own, const double *expected)
-{
-    return own->is_number               ? "a number"
-           : own->tune.output_count > 1 ? "several classes"
-           : expected[0] == TOO_LONG    ? "so many columns"
-                                        : NULL;
-}
-
 static enum status describe_expected(struct outcome_round *round, const struct outcome *outcome,
                                      const struct stage *stage)
 {
     const double *expected = outcome->state + learn_state_count(stage) - LEARN_EXPECTED_NUMBERS;
-    const char *why = outcome->state_is_old ? NULL : why_unrehearsed(learn_stage(stage), expected);
-    if (why != NULL) {
-        return closing_note(round, "; ", "what noise may cost is not rehearsed for %s", why);
-    }
-    if (outcome->state_is_old || !(fabs(expected[0]) <= 1)) {
+    const struct learn_stage *own = learn_stage(stage);
+    const bool many = own->tune.output_count > 1;
+    if (outcome->state_is_old) {
         return STATUS_OK;
     }
-    return closing_note(round, "; ",
-                        "expected accuracy lost to noise: %.1f points (%.1f to %.1f in nine of ten "
-                        "made-up tables)",
-                        PERCENT * expected[0], PERCENT * expected[1], PERCENT * expected[2]);
+    if (expected[0] == TOO_LONG) {
+        return closing_note(round, "; ",
+                            "what noise may cost is not rehearsed for so many columns%s",
+                            many ? " and classes" : "");
+    }
+    if (!(fabs(expected[0]) <= 1)) {
+        return STATUS_OK; /* nobody knows */
+    }
+    return closing_note(
+        round, "; ", "expected %s: %.1f points%s (%.1f to %.1f in %s made-up tables)",
+        own->is_number ? "error that noise adds" : "accuracy lost to noise", PERCENT * expected[0],
+        own->is_number ? ", each a hundredth of the label's range" : "", PERCENT * expected[1],
+        PERCENT * expected[2], many ? "24 of 25" : "nine of ten");
 }
 
 /* All rounds of a stage are charged alike, and of two looks a site has one. What Gaussian noise is charged by has no share of

@@ -7,7 +7,7 @@
 
 enum {
     LEARN_EXPECTED_NUMBERS =
-        3 /* of accuracy: what the model is expected to lose to noise, and the band's ends */
+        3 /* what the model is expected to lose to noise, and the band's ends: of accuracy, or of a number's range */
 };
 
 /** Returns how many numbers the stage's state has: the learner's own, then what is expected. */

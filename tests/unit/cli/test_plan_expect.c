@@ -3,6 +3,7 @@
 #include "cli/plan_job.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,4 +186,84 @@ Test(plan_expect, says_where_more_epsilon_loses_more_and_how_sure_a_mean_is)
     expected.row[0].answer.lost.mean = 0.050;
     print(text, sizeof text, &expected);
     cr_expect(strstr(text, "these tables lose more") == NULL, "%s", text);
+}
+
+static const char several[] = "{column: y, classes: [a, b, c]}";
+
+/* The same epsilons under all trusts, the job's own first; and more noise under distributed than under central, as all sites
+ * answer where fewer would do. */
+Test(plan_expect, has_a_curve_for_each_trust_and_every_kind_of_label)
+{
+    static const char *const labels[] = {classes, several, number};
+    static const char *const measures[] = {"accuracy", "accuracy", "root_mean_square"};
+    for (size_t l = 0; l < 3; l++) {
+        struct job_source source;
+        struct job_plan *plan = plan_of(&source, labels[l], 3, "1");
+        struct job_expected *expected = calloc(1, sizeof *expected);
+        size_t rows[TRUST_COUNT] = {0};
+        cr_assert_not_null(expected);
+        cr_assert(job_expect(expected, &source, plan, 0) == STATUS_OK);
+        cr_assert(expected->count == JOB_EXPECTED_MAX - TRUST_COUNT, "%zu rows", expected->count);
+        for (size_t i = 0; i < expected->count; i++) {
+            const struct job_expected_row *row = &expected->row[i];
+            for (unsigned trust = 0; trust < TRUST_COUNT; trust++) {
+                rows[trust] += strcmp(row->trust, job_trust_name(trust)) == 0;
+            }
+            cr_expect(row->is_own ==
+                      (row->epsilon_micro == 1000000 && strcmp(row->trust, "central") == 0));
+            cr_expect(row->answer.reached.low <= row->answer.reached.mean &&
+                      row->answer.reached.mean <= row->answer.reached.high);
+        }
+        for (unsigned trust = 0; trust < TRUST_COUNT; trust++) {
+            cr_expect(rows[trust] == 5, "%s: %zu", job_trust_name(trust), rows[trust]);
+        }
+        cr_expect_str_eq(job_expected_measure(expected), measures[l]);
+        cr_expect(expected->enough.known);
+        json_t *object = job_expected_json(expected);
+        const json_t *first = json_array_get(json_object_get(object, "plans"), 0);
+        cr_expect_not_null(json_object_get(first, measures[l]));
+        cr_expect((json_object_get(first, "explained") != NULL) == (l == 2));
+        cr_expect((json_object_get(object, "range") != NULL) == (l == 2));
+        json_decref(object);
+        free(expected);
+        give_back(plan);
+    }
+}
+
+Test(plan_expect, tells_a_number_in_its_own_unit)
+{
+    char text[4096];
+    struct job_expected expected = {.count = 1, .kind = LABEL_NUMBER, .label = "kappa", .range = 4};
+    expected.row[0] = row_of("local", 1000000, 0.02);
+    expected.row[0].answer.inside = 0.9;
+    expected.row[0].answer.reached.mean = 0.134;
+    expected.row[0].answer.explained =
+        (struct rehearsal_figure){.low = 0.1, .high = 0.9, .median = 0.4};
+    expected.row[0].answer.free_explained.median = 0.55;
+    print(text, sizeof text, &expected);
+    cr_expect_not_null(
+        strstr(text, "of the width of the range of kappa, which is 4: a point is 0.04."), "%s",
+        text);
+    cr_expect_not_null(strstr(text, "13.4 ("), "%s", text);
+    cr_expect_not_null(strstr(text,
+                              "explains 40 % of the label's variance or more (90 %: 10 to 90), "
+                              "and without privacy 55 %"),
+                       "%s", text);
+    cr_expect_null(strstr(text, "accuracy"), "%s", text);
+    expected.is_pinball = true;
+    expected.row[0].answer.explained.median = NAN;
+    print(text, sizeof text, &expected);
+    cr_expect_not_null(strstr(text, "mean pinball loss"), "%s", text);
+    cr_expect_null(strstr(text, "explains"), "%s", text);
+}
+
+/* Bands of several classes are wider, and it is said. */
+Test(plan_expect, says_how_much_a_band_holds)
+{
+    char text[4096];
+    struct job_expected expected = {.count = 1, .kind = LABEL_CLASSES};
+    expected.row[0] = row_of("local", 1000000, 0.02);
+    expected.row[0].answer.inside = 0.96;
+    print(text, sizeof text, &expected);
+    cr_expect_not_null(strstr(text, "what 96 % lie between"), "%s", text);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_BYTES = 16384, LINE_BYTES = 256, PIXELS = 64 };
+enum { TEXT_BYTES = 16384, LINE_BYTES = 256 };
 
 /* Replaces the line behind `key`, which begins it. */
 static void set_line(char text[static TEXT_BYTES], const char *key, const char *value)
@@ -25,23 +25,6 @@ static void read_job(char text[static TEXT_BYTES], const char *name)
     cr_assert(size > 0 && feof(file));
     text[size] = '\0';
     (void)fclose(file);
-}
-
-static void write_digits(char text[static TEXT_BYTES])
-{
-    size_t used = (size_t)snprintf(
-        text, TEXT_BYTES,
-        "hedgerow: 1\njob: digits\ndata:\n  label: {column: digit, classes: [\"0\", \"1\", \"2\", "
-        "\"3\", \"4\", \"5\", \"6\", \"7\", \"8\", \"9\"]}\n  features:\n");
-    for (int i = 0; i < PIXELS; i++) {
-        used += (size_t)snprintf(text + used, TEXT_BYTES - used,
-                                 "    - {column: p%d, centre: 8, half_width: 8}\n", i);
-    }
-    (void)snprintf(text + used, TEXT_BYTES - used,
-                   "privacy:\n  unit: record\n  neighbours: replace_one\n  trust: local\n"
-                   "  epsilon: 1\n  delta: 0\n"
-                   "cohort: {minimum: 10, records: 143, deadline_s: 30}\n"
-                   "stages:\n  - {task: learn}\n");
 }
 
 /* The job and its table with that many columns more. path: a template of mkstemp(), which becomes the table's name. */
@@ -95,11 +78,7 @@ void learn_table_open(struct learn_alone *alone, const struct learn_table *of)
 {
     static char text[TEXT_BYTES];
     char path[] = "/tmp/hedgerow-learn-XXXXXX";
-    if (of->job == NULL) {
-        write_digits(text);
-    } else {
-        read_job(text, of->job);
-    }
+    read_job(text, of->job);
     set_line(text, "  trust: ", of->trust);
     set_line(text, "  epsilon: ", of->epsilon);
     set_line(text, "  delta: ", of->delta);

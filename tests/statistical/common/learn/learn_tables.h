@@ -11,11 +11,12 @@
 /* A table, its job and its sites. */
 #define PATIENTS LEARN_COMPOSE "hospitals/learn.yml", LEARN_COMPOSE "hospitals/flchain.csv", 5
 #define TUMOURS  LEARN_COMPOSE "tumours/learn.yml", LEARN_COMPOSE "tumours/wdbc.csv", 5
-#define DIGITS   NULL, TEST_VECTORS "/digits.csv.gz", 10
+#define DIGITS   TEST_VECTORS "/digits.yml", TEST_VECTORS "/digits.csv.gz", 10
+#define KAPPA    TEST_VECTORS "/kappa.yml", LEARN_COMPOSE "hospitals/flchain.csv", 5 /* a number */
 
 /* One table under one trust and epsilon. */
 struct learn_table {
-    const char *job; /* NULL: the digits */
+    const char *job;
     const char *table;
     size_t sites;
     const char *trust;

@@ -333,3 +333,39 @@ Test(rival, halves_steps_that_go_beyond_the_minimum)
         cr_expect(fabs(w - log(3)) < 1e-3, "from %g: %.9g", start[i], w);
     }
 }
+
+/* A record whose labels are of several is as many records: of three, two of one class and one of another. */
+Test(rival, shares_of_classes_are_records_of_one_class_each)
+{
+    enum { ROWS = 60, COPIES = 3, D = 3, K = 3 };
+    struct draws draws = {5};
+    double x[ROWS * COPIES * D];
+    double y[ROWS * COPIES];
+    double few[ROWS * D];
+    double share[ROWS * K] = {0};
+    double w[2][K * D] = {{0}, {0}};
+    for (size_t i = 0; i < ROWS; i++) {
+        few[i * D] = uniform(&draws) - 0.5;
+        few[i * D + 1] = uniform(&draws) - 0.5;
+        few[i * D + 2] = 1;
+        for (size_t c = 0; c < COPIES; c++) {
+            const double at = few[i * D] + 0.5 * uniform(&draws);
+            const size_t own = at < 0 ? 0 : at < 0.3 ? 1 : 2;
+            memcpy(x + (i * COPIES + c) * D, few + i * D, D * sizeof *x);
+            y[i * COPIES + c] = (double)own;
+            share[i * K + own] += 1.0 / COPIES;
+        }
+    }
+    const struct dataset all = {.record_count = ROWS * COPIES, .feature_count = D, .x = x, .y = y};
+    const struct dataset shared = {.record_count = ROWS, .feature_count = D, .x = few, .y = y};
+    const struct rival_problem problem[] = {
+        {.kind = LABEL_CLASSES, .outputs = K, .data = &all},
+        {.kind = LABEL_CLASSES, .outputs = K, .data = &shared, .share = share}};
+    for (size_t i = 0; i < 2; i++) {
+        cr_assert(rival_fit(w[i], &problem[i], 1e-3) == STATUS_OK);
+    }
+    for (size_t j = 0; j < K * D; j++) {
+        cr_expect(fabs(w[0][j] - w[1][j]) < 1e-3, "%zu: %g, %g", j, w[0][j], w[1][j]);
+    }
+    cr_expect(fabs(w[0][0]) > 0.1);
+}
