@@ -205,8 +205,8 @@ uint32_t learn_groups(const struct learn_prospect *prospect, const struct learn_
     struct learn_stage all = *own;
     const double d = prospect->d;
     all.groups = 1;
-    if (prospect->age == JOB_UP_TO_4 || prospect->age == JOB_OF_5 || prospect->gaussian ||
-        prospect->noises < 2 || own->tune.sight != SIGHT_SUMS) {
+    if (job_age_version(prospect->age) < 6 || prospect->gaussian || prospect->noises < 2 ||
+        own->tune.sight != SIGHT_SUMS) {
         return 1;
     }
     const double look = 1 / (1 + (double)own->tune.steps);
@@ -227,7 +227,7 @@ uint32_t learn_groups(const struct learn_prospect *prospect, const struct learn_
 uint32_t learn_second(const struct learn_prospect *prospect, const struct learn_stage *own)
 {
     const double second = floor(prospect->sites * (1 - ROUND_FIRST_TURN));
-    if (prospect->age != JOB_OF_NOW || own->groups < 2 || own->tune.steps > 0 ||
+    if (job_age_version(prospect->age) < 7 || own->groups < 2 || own->tune.steps > 0 ||
         prospect->d < SECOND_COLUMNS || prospect->sites < ROUND_TURN_SLOTS) {
         return 0;
     }

@@ -48,9 +48,10 @@ struct learn_stage {
         groups; /* that a look's columns are dealt out to, each to the sites of one; 1: all sites look at all columns */
     uint32_t
         groups_second; /* as many of the sites that look second, at some of the columns; 0: nobody looks second */
-    bool judged;        /* a later stage judges its experts, so it makes several */
-    double noise;       /* of a number: struct selftune_number */
-    const char *unbent; /* of classes: why products of columns are not tried; NULL: they are */
+    bool judged;         /* a later stage judges its experts, so it makes several */
+    bool look_is_expert; /* among them is the look's own model, before the steps */
+    double noise;        /* of a number: struct selftune_number */
+    const char *unbent;  /* of classes: why products of columns are not tried; NULL: they are */
 };
 
 #define LEARN_LONG                                                                                 \
@@ -196,12 +197,22 @@ static inline int64_t learn_clip(const struct stage *stage)
                                          : INT64_C(1) << LEARN_STEP_BITS;
 }
 
+/** Returns whether a look is a model that steps may make worse. Of two classes a look at products has none, and a number needs
+ * products for one. */
+static inline bool learn_steps_from_model(const struct learn_stage *own)
+{
+    const bool products = own->tune.sight == SIGHT_PRODUCTS;
+    return own->tune.steps > 0 && own->tune.sight != SIGHT_NONE &&
+           (own->is_number ? products : !products || own->tune.output_count > 1);
+}
+
 /** Returns how many experts the stage makes: its model; and where they are judged its model weakened by half, that of the
- * shares alone, and of two classes its threshold moved down and up. */
+ * shares alone, of two classes its threshold moved down and up, and then the model of the look. */
 static inline size_t learn_expert_count(const struct stage *stage)
 {
     const struct learn_stage *own = learn_stage(stage);
-    return !own->judged ? 1 : own->is_number || own->tune.output_count > 1 ? 3 : 5;
+    const size_t changed = own->is_number || own->tune.output_count > 1 ? 2 : 4;
+    return !own->judged ? 1 : 1 + changed + (own->look_is_expert ? 1 : 0);
 }
 
 /** Plans a stage of a number, whose features and kind of noise are set. noise: the standard deviation of a mean over all
