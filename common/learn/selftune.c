@@ -288,12 +288,18 @@ static void return_to_columns(double *w, const double *v, double intercept, cons
     w[selftune_column_count(stage)] = intercept + middle;
 }
 
-/* The mean of the last iterates' number `at`. */
-static double mean_of(const double *state, const struct selftune *stage, size_t at)
+/* How many of the last iterates there are, up to as many as the mean is of. */
+static double iterates_of(const double *state, const struct selftune *stage)
+{
+    const double done = state[selftune_steep_place(stage) + 1];
+    return selftune_between(floor(done), 1, (double)selftune_window(stage));
+}
+
+/* The mean of the last `count` iterates' number `at`. */
+static double mean_of(const double *state, const struct selftune *stage, double count, size_t at)
 {
     const size_t width = stage->output_count * (selftune_column_count(stage) + 1);
     const double *done = state + selftune_steep_place(stage) + 1;
-    const double count = selftune_between(floor(*done), 1, (double)selftune_window(stage));
     double mean = selftune_held(state[1 + at]) / count;
     for (size_t i = 0; i + 1 < (size_t)count; i++) {
         mean += selftune_held(done[1 + i * width + at]) / count;
@@ -301,14 +307,14 @@ static double mean_of(const double *state, const struct selftune *stage, size_t 
     return mean;
 }
 
-void selftune_model(double *w, const double *state, const struct selftune *stage)
+static void model_of(double *w, const double *state, const struct selftune *stage, double count)
 {
     const size_t e = selftune_column_count(stage);
     const double *mu = state + 1 + stage->output_count * (e + 1);
     double mean[SELFTUNE_FEATURES_MAX + 1] = {0};
     for (size_t o = 0; o < stage->output_count; o++) {
         for (size_t j = 0; j <= e; j++) {
-            mean[j] = mean_of(state, stage, o * (e + 1) + j);
+            mean[j] = mean_of(state, stage, count, o * (e + 1) + j);
         }
         return_to_columns(w + o * (e + 1), mean, mean[e], mu, stage);
         if (stage->bends) {
@@ -317,14 +323,25 @@ void selftune_model(double *w, const double *state, const struct selftune *stage
     }
 }
 
+void selftune_model(double *w, const double *state, const struct selftune *stage)
+{
+    model_of(w, state, stage, iterates_of(state, stage));
+}
+
+void selftune_last_iterate(double *w, const double *state, const struct selftune *stage)
+{
+    model_of(w, state, stage, 1);
+}
+
 void selftune_weaken(double *w, const double *state, const struct selftune *stage, double part)
 {
     const size_t e = selftune_column_count(stage);
+    const double count = iterates_of(state, stage);
     for (size_t o = 0; o < stage->output_count; o++, w += e + 1) {
         for (size_t j = 0; j <= e; j++) {
             w[j] *= part;
         }
-        w[e] += (1 - part) * mean_of(state, stage, o * (e + 1) + e);
+        w[e] += (1 - part) * mean_of(state, stage, count, o * (e + 1) + e);
     }
 }
 

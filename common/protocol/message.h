@@ -15,8 +15,8 @@ enum {
     PROTOCOL_VERSION = 8,          /* 1: answers of 8-byte words only; 2: OFFER and INVITE bare,
                                   * pieces of 64 KiB; 3: masked words of 8 bytes only; 4: SHA-256 where
                                   * digest_tree is now; 5: no answer is rounded to short words; 6: a
-                                  * `correlate` without fourth moments, one look of `learn`; 7: the model of
-                                  * that look is no expert */
+                                  * `correlate` without fourth moments, one look of `learn`; 7: no
+                                  * iterate of it is an expert */
     CHUNK_BYTES_MAX = 256 * 1024,  /* one PULL or FETCH moves at most this much, */
     CHUNK_BYTES_SMALL = 64 * 1024, /* and this much on a slow link; a dictionary, a leg */
     CONTROL_BYTES_MAX = 1024,      /* a packed control frame; larger is refused unread */

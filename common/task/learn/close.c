@@ -24,7 +24,7 @@ static size_t learner_count(const struct stage *stage)
 /* Of the look's model, where it is an expert: it waits in the state for the last step. */
 static size_t look_count(const struct stage *stage)
 {
-    return learn_stage(stage)->look_is_expert ? learn_gradient_count(stage) : 0;
+    return learn_stage(stage)->iterate == ITERATE_LOOK ? learn_gradient_count(stage) : 0;
 }
 
 static size_t look_place(const struct stage *stage)
@@ -153,7 +153,7 @@ static enum status close(struct closing *closing)
 enum { EXPERTS_MOST = 6 };
 #define MODEL_MOST 1e100 /* of a number that a journal has */
 
-/* The experts, in this order, and then the look's model: learn_expert_count() of them. */
+/* The experts, in this order, and then the iterate: learn_expert_count() of them. */
 static const struct variant {
     double part;  /* of the model, about the records' mean */
     double shift; /* of f, between two classes */
@@ -169,7 +169,12 @@ static const char *take_expert(double *model, const struct outcome *outcome,
                                const struct stage *stage, size_t expert)
 {
     const struct selftune *tune = &learn_stage(stage)->tune;
-    if (look_count(stage) > 0 && expert + 1 == learn_expert_count(stage)) {
+    const enum learn_iterate iterate = learn_stage(stage)->iterate;
+    if (iterate == ITERATE_LAST && expert + 1 == learn_expert_count(stage)) {
+        selftune_last_iterate(model, outcome->state, tune);
+        return ", last iterate";
+    }
+    if (iterate == ITERATE_LOOK && expert + 1 == learn_expert_count(stage)) {
         const double *look = outcome->state + look_place(stage);
         for (size_t i = 0; i < look_count(stage); i++) {
             model[i] = fmin(fmax(look[i], -MODEL_MOST), MODEL_MOST);
@@ -242,7 +247,8 @@ static bool is_state(const struct stage *stage, uint64_t bytes)
         return true;
     }
     if (stage->turns > 0 ||
-        look_count(stage) > 0) { /* no such build made two looks, nor an expert of one */
+        learn_stage(stage)->iterate !=
+            ITERATE_NONE) { /* no such build made two looks, nor an expert of one */
         return false;
     }
     return bytes == own * sizeof(double) ||

@@ -35,6 +35,13 @@ struct learn_weights {
     double product; /* also of a square */
 };
 
+/* What else than the model is judged of the iterates. */
+enum learn_iterate {
+    ITERATE_NONE,
+    ITERATE_LOOK, /* the look's own model, before the steps: of two classes, whose steps may overshoot, and make it worse */
+    ITERATE_LAST /* the last one, where the model is the mean of several: of several classes, whose steps are shorter */
+};
+
 struct learn_stage {
     struct selftune tune;
     struct learn_weights
@@ -48,10 +55,10 @@ struct learn_stage {
         groups; /* that a look's columns are dealt out to, each to the sites of one; 1: all sites look at all columns */
     uint32_t
         groups_second; /* as many of the sites that look second, at some of the columns; 0: nobody looks second */
-    bool judged;         /* a later stage judges its experts, so it makes several */
-    bool look_is_expert; /* among them is the look's own model, before the steps */
-    double noise;        /* of a number: struct selftune_number */
-    const char *unbent;  /* of classes: why products of columns are not tried; NULL: they are */
+    bool judged;                /* a later stage judges its experts, so it makes several */
+    enum learn_iterate iterate; /* that is one of them */
+    double noise;               /* of a number: struct selftune_number */
+    const char *unbent; /* of classes: why products of columns are not tried; NULL: they are */
 };
 
 #define LEARN_LONG                                                                                 \
@@ -197,22 +204,25 @@ static inline int64_t learn_clip(const struct stage *stage)
                                          : INT64_C(1) << LEARN_STEP_BITS;
 }
 
-/** Returns whether a look is a model that steps may make worse. Of two classes a look at products has none, and a number needs
- * products for one. */
-static inline bool learn_steps_from_model(const struct learn_stage *own)
+/** Returns the iterate that is worth judging beside the model. Of two classes a look at products is no model. A number's steps
+ * weigh all iterates, and none of them is better. */
+static inline enum learn_iterate learn_iterate_of(const struct learn_stage *own)
 {
-    const bool products = own->tune.sight == SIGHT_PRODUCTS;
-    return own->tune.steps > 0 && own->tune.sight != SIGHT_NONE &&
-           (own->is_number ? products : !products || own->tune.output_count > 1);
+    const bool two = own->tune.output_count == 1;
+    const bool is_model = own->tune.sight == SIGHT_SUMS || own->tune.sight == SIGHT_SQUARES;
+    return own->is_number                                      ? ITERATE_NONE
+           : two && is_model && own->tune.steps > 0            ? ITERATE_LOOK
+           : !two && own->tune.steps >= SELFTUNE_STEPS_OF_MEAN ? ITERATE_LAST
+                                                               : ITERATE_NONE;
 }
 
 /** Returns how many experts the stage makes: its model; and where they are judged its model weakened by half, that of the
- * shares alone, of two classes its threshold moved down and up, and then the model of the look. */
+ * shares alone, of two classes its threshold moved down and up, and then the iterate. */
 static inline size_t learn_expert_count(const struct stage *stage)
 {
     const struct learn_stage *own = learn_stage(stage);
     const size_t changed = own->is_number || own->tune.output_count > 1 ? 2 : 4;
-    return !own->judged ? 1 : 1 + changed + (own->look_is_expert ? 1 : 0);
+    return !own->judged ? 1 : 1 + changed + (own->iterate != ITERATE_NONE ? 1 : 0);
 }
 
 /** Plans a stage of a number, whose features and kind of noise are set. noise: the standard deviation of a mean over all

@@ -224,9 +224,10 @@ static enum status build(const struct drafting *drafting, size_t index)
         own->tune.bends = stage->schema.map.kind == MAP_PRODUCTS;
         own->unbent = own->tune.bends ? NULL : why_unbent(drafting, index, own, &prospect);
     }
-    own->look_is_expert =
-        own->judged && learn_steps_from_model(own) && job_age_version(drafting->age) >= 8;
-    stage->differs_older = stage->differs_older || own->look_is_expert;
+    if (own->judged && job_age_version(drafting->age) >= 8) {
+        own->iterate = learn_iterate_of(own);
+    }
+    stage->differs_older = stage->differs_older || own->iterate != ITERATE_NONE;
     stage->turns = own->groups_second > 0 ? ROUND_TURNS : 0;
     stage->rounds = own->tune.steps + stage->turns;
     stage->rounds += stage->turns == 0 && own->tune.sight != SIGHT_NONE ? 1 : 0;
