@@ -7,19 +7,23 @@
 #include "learn/dense.h"
 #include "learn/selftune_bend.h"
 #include "learn/selftune_private.h"
+#include "learn/tuned.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PRIOR        3.0  /* squared length of what is to be learned, over d: Pv at first */
-#define LEAST        1e-9 /* of Pv */
-#define LARGEST      1e6
-#define RIDGE_LEAST  1e-4
-#define PLAIN_FACTOR 2.0 /* W of columns of which nothing is known */
-#define STEEP_MANY                                                                                 \
-    4.0 /* of several classes: times white columns' curvature, if these are not white */
-#define STEEP_WHITE 1.2 /* if they are */
+#define LEAST   1e-9 /* of Pv */
+#define LARGEST 1e6
+#define RIDGE_LEAST                                                                                \
+    1e-4 /* so that a step without noise has one solution; a quarter of it and four times it change nothing */
+#define PLAIN_FACTOR                                                                               \
+    (1 / sqrt(SELFTUNE_VARIANCE_PLAIN)) /* W of columns of which nothing is known */
+
+/* How much steeper than in white columns the loss of several classes is taken to be, where columns are not white, and where they
+ * are. Longer steps overshoot where columns are alike, shorter ones lag. */
+#define STEEP_MANY  TUNED(STEEP_MANY, 4.0)
+#define STEEP_WHITE TUNED(STEEP_WHITE, 1.2)
 
 static bool is_count(double x)
 {
@@ -77,7 +81,7 @@ enum status selftune_begin(double *state, const struct selftune *stage)
         parts.w[i] = PLAIN_FACTOR;
     }
     for (size_t i = 0; i < parts.width; i++) {
-        parts.prior[i] = PRIOR / (double)d;
+        parts.prior[i] = SELFTUNE_PRIOR / (double)d;
     }
     for (size_t j = 0; j < d; j++) {
         parts.scale[j] = 1;

@@ -129,7 +129,8 @@ static void step(struct learn_alone *alone, uint32_t within)
 }
 
 /* accuracy and AUC on the held-out fifth */
-static void judge(double *accuracy, double *auc, struct learn_alone *alone)
+static void judge(double *accuracy, double *auc, const struct learn_alone *alone,
+                  enum learn_iterate iterate)
 {
     const struct selftune *tune = &learn_stage(alone->job.stage)->tune;
     const size_t d = selftune_column_count(tune) + 1;
@@ -151,7 +152,11 @@ static void judge(double *accuracy, double *auc, struct learn_alone *alone)
         part.x[i * d + d - 1] = 1;
         part.y[i] = alone->data.y[row];
     }
-    selftune_model(w, alone->state, tune);
+    if (iterate == ITERATE_LAST) {
+        selftune_last_iterate(w, alone->state, tune);
+    } else {
+        selftune_model(w, iterate == ITERATE_LOOK ? alone->look : alone->state, tune);
+    }
     metrics_class_scores(f, w, m, &part);
     *auc = NAN;
     if (m == 1) {
@@ -188,11 +193,20 @@ void learn_alone_run(double *accuracy, double *auc, struct learn_alone *alone, u
     for (uint32_t within = 0; within < stage->rounds; within++) {
         if (learn_is_look(stage, within)) {
             look(alone, within);
+            memcpy(alone->look, alone->state, STATE_MAX * sizeof *alone->look);
         } else {
             step(alone, within);
         }
     }
-    judge(accuracy, auc, alone);
+    judge(accuracy, auc, alone, ITERATE_NONE);
+}
+
+double learn_alone_iterate(struct learn_alone *alone, enum learn_iterate iterate)
+{
+    double accuracy = 0;
+    double auc = 0;
+    judge(&accuracy, &auc, alone, iterate);
+    return accuracy;
 }
 
 void learn_alone_init(struct learn_alone *alone, const char *text, const char *table, size_t sites)
@@ -210,10 +224,11 @@ void learn_alone_init(struct learn_alone *alone, const char *text, const char *t
     CHECK(alone->site_rows >= alone->job.records_least);
     alone->order = calloc(alone->data.record_count, sizeof *alone->order);
     alone->state = calloc(STATE_MAX, sizeof *alone->state);
+    alone->look = calloc(STATE_MAX, sizeof *alone->look);
     alone->value = calloc(VALUES_MAX, sizeof *alone->value);
     alone->sum = calloc(2 * VALUES_MAX, sizeof *alone->sum);
-    CHECK(alone->order != NULL && alone->state != NULL && alone->value != NULL &&
-          alone->sum != NULL);
+    CHECK(alone->order != NULL && alone->state != NULL && alone->look != NULL &&
+          alone->value != NULL && alone->sum != NULL);
 }
 
 void learn_alone_free(struct learn_alone *alone)
@@ -222,6 +237,7 @@ void learn_alone_free(struct learn_alone *alone)
     job_free(&alone->job);
     free(alone->order);
     free(alone->state);
+    free(alone->look);
     free(alone->value);
     free(alone->sum);
 }

@@ -1,5 +1,5 @@
 /* learn_tables.h - the tables on which `learn` is tried: the shipped patients and tumours, with columns of noise beside their own or
- * without, and 1,797 handwritten digits of 64 pixels. */
+ * without, and 1,797 handwritten digits of 64 pixels; and made-up ones. */
 
 #ifndef TESTS_STATISTICAL_LEARN_TABLES_H
 #define TESTS_STATISTICAL_LEARN_TABLES_H
@@ -13,6 +13,16 @@
 #define TUMOURS  LEARN_COMPOSE "tumours/learn.yml", LEARN_COMPOSE "tumours/wdbc.csv", 5
 #define DIGITS   NULL, TEST_VECTORS "/digits.csv.gz", 10
 
+/* Made-up tables of normal columns, for five sites. */
+enum learn_made {
+    MADE_NONE,
+    MADE_ALIKE, /* eight columns of two factors, four classes that differ in all of them, 2,000 records */
+    MADE_COMMON, /* twelve columns with a factor in common, five classes, 4,000 records */
+    MADE_OVERSHOOT, /* thirty columns with a factor in common, and a label that follows another one, 3,000 records */
+    MADE_LAGS, /* sixteen columns of two factors, six classes, 8,000 records */
+    MADE_BENT /* six columns, and a label that follows the product of two and the square of one, 4,000 records */
+};
+
 /* One table under one trust and epsilon. */
 struct learn_table {
     const char *job; /* NULL: the digits */
@@ -21,6 +31,7 @@ struct learn_table {
     const char *trust;
     const char *epsilon;
     const char *delta;
+    enum learn_made made;
     int more; /* columns of uniform noise beside the table's own */
     double
         wide; /* the public range of every second column is that many times as wide; 0: as it is */
