@@ -50,7 +50,8 @@ static const double share_counts_most = 0.2;
 #define TWO_NOISE   0.1
 
 /* Of a column: what a clip leaves of a record, and how far its numbers lie apart. Any table has its own. On
- * flchain with 60 columns of noise one group loses 6 points. No test: half the groups before steps. */
+ * flchain with 60 columns of noise one group loses 6 points. No test: half the groups before steps, in place of as many or none,
+ * which is the same on wdbc at L 4 (AUC within 0.0005). */
 #define KEPT_USUAL          0.65
 #define SPREAD_USUAL        0.5
 #define GROUPS_BEFORE_STEPS 0.5

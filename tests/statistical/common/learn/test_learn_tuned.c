@@ -5,6 +5,7 @@
 #include "learn_tables.h"
 
 #include "learn/tuned.h"
+#include "tests/unit/common/learn/number_rig.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -108,4 +109,44 @@ Test(learn_tuned, constants_of_steps)
     for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
         try(&trials[i]);
     }
+}
+
+/* Of a number: what the other value loses of what there is to learn. */
+static void try_number(const char *name, double other, const struct number_way *way, int seeds)
+{
+    static struct number_table table;
+    const struct trial trial = {.name = name, .other = other};
+    double sum = 0;
+    double squares = 0;
+    number_rig_draw(&table);
+    const double best = number_rig_least(1, &way->loss, &table);
+    const double spread = number_rig_least(0, &way->loss, &table) - best;
+    for (int seed = 1; seed <= seeds; seed++) {
+        varied = NULL;
+        const double as_it_is = number_rig_learn(way, &table, (uint64_t)seed);
+        varied = &trial;
+        const double more = (number_rig_learn(way, &table, (uint64_t)seed) - as_it_is) / spread;
+        sum += more;
+        squares += more * more;
+    }
+    varied = NULL;
+    const double n = seeds;
+    const double error = sqrt(fmax(squares / n - sum / n * (sum / n), 0) / (n - 1));
+    (void)printf("%s %g: loses %+.4f (%.4f)\n", name, other, sum / n, error);
+    cr_expect_gt(sum / n, fmax(5 * error, 1e-3), "%s: %.4f (%.4f)", name, sum / n, error);
+}
+
+Test(learn_tuned, constants_of_numbers)
+{
+    const struct loss huber = {LOSS_HUBER, 0.05};
+    const struct loss quantile = {LOSS_PINBALL, 0.1};
+    const struct loss squared = {LOSS_SQUARED, 0};
+    const struct number_way exact = {huber, SIGHT_SQUARES, true, 12, 1e-9, 0};
+    const struct number_way plain = {squared, SIGHT_NONE, true, 12, 1e-9, 0};
+    const struct number_way tail = {quantile, SIGHT_NONE, true, 6, 1e-2, 0};
+    try_number("SIGMA_FIRST", 0.1, &plain, 2);
+    try_number("TURN_MOST", 0.05, &plain, 2);
+    try_number("STEEP_LEAST", 2.5, &exact, 2);
+    try_number("STEEP_FALL", 3.75, &exact, 2);
+    try_number("SKEW", 1.5, &tail, 24);
 }
