@@ -24,6 +24,10 @@
 #define ALIKE   TUNED(ALIKE, 0.35)
 #define LONGEST TUNED(LONGEST, 2.0)
 
+/* Of several classes a model's length: only where noise is small is one longer, and there steps would begin too far off. And that of a
+ * discriminant after products, as steps are of 3 at most: no table has a longer one. */
+#define LONGEST_MANY  3.0
+#define LONGEST_WHITE 5.0
 #define UNEXPLAINED                                                                                \
     0.05 /* of a direction's variance: classes leave so much at least, or it would be divided by 0 */
 #define MIDDLE_PLAIN    0.5 /* how far a softmax's intercepts trust the lengths of models */
@@ -196,11 +200,11 @@ static double steepness(const double *v, size_t d)
     return square > 0 ? 1 + ALIKE * fmax(size * (size / square) - 1, 0) : 1;
 }
 
-/* How long a first model may be. Of several classes, and after products, a limit changes nothing but where noise is small: there it
- * loses. */
 static double longest(const struct first *first, const double *v)
 {
-    return first->basis != NULL || first->m > 1 ? HUGE_VAL : LONGEST / sqrt(steepness(v, first->d));
+    return first->basis != NULL ? LONGEST_WHITE
+           : first->m > 1       ? LONGEST_MANY
+                                : LONGEST / sqrt(steepness(v, first->d));
 }
 
 /* mu of two classes, from that part of their sums whose noise has nothing to do with the contrast's. Noise that both share would

@@ -31,10 +31,10 @@ struct learn_table {
     const char *trust;
     const char *epsilon;
     const char *delta;
-    enum learn_made made;
     int more; /* columns of uniform noise beside the table's own */
     double
         wide; /* the public range of every second column is that many times as wide; 0: as it is */
+    enum learn_made made; /* in place of a job and a table */
 };
 
 /** Reads it: learn_alone_free. Fails the test. */
