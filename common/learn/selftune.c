@@ -7,19 +7,23 @@
 #include "learn/dense.h"
 #include "learn/selftune_bend.h"
 #include "learn/selftune_private.h"
+#include "learn/tuned.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PRIOR        3.0  /* squared length of what is to be learned, over d: Pv at first */
-#define LEAST        1e-9 /* of Pv */
-#define LARGEST      1e6
-#define RIDGE_LEAST  1e-4
-#define PLAIN_FACTOR 2.0 /* W of columns of which nothing is known */
-#define STEEP_MANY                                                                                 \
-    4.0 /* of several classes: times white columns' curvature, if these are not white */
-#define STEEP_WHITE 1.2 /* if they are */
+#define LEAST   1e-9 /* of Pv */
+#define LARGEST 1e6
+#define RIDGE_LEAST                                                                                \
+    1e-4 /* so that a step without noise has one solution; a quarter of it and four times it change nothing */
+#define PLAIN_FACTOR                                                                               \
+    (1 / sqrt(SELFTUNE_VARIANCE_PLAIN)) /* W of columns of which nothing is known */
+
+/* How much steeper than in white columns the loss of several classes is taken to be, where columns are not white, and where they
+ * are. Longer steps overshoot where columns are alike, shorter ones lag. */
+#define STEEP_MANY  TUNED(STEEP_MANY, 4.0)
+#define STEEP_WHITE TUNED(STEEP_WHITE, 1.2)
 
 static bool is_count(double x)
 {
@@ -77,7 +81,7 @@ enum status selftune_begin(double *state, const struct selftune *stage)
         parts.w[i] = PLAIN_FACTOR;
     }
     for (size_t i = 0; i < parts.width; i++) {
-        parts.prior[i] = PRIOR / (double)d;
+        parts.prior[i] = SELFTUNE_PRIOR / (double)d;
     }
     for (size_t j = 0; j < d; j++) {
         parts.scale[j] = 1;
@@ -302,12 +306,18 @@ static void return_to_columns(double *w, const double *v, double intercept, cons
     w[selftune_column_count(stage)] = intercept + middle;
 }
 
-/* The mean of the last iterates' number `at`. */
-static double mean_of(const double *state, const struct selftune *stage, size_t at)
+/* How many of the last iterates there are, up to as many as the mean is of. */
+static double iterates_of(const double *state, const struct selftune *stage)
+{
+    const double done = state[selftune_steep_place(stage) + 1];
+    return selftune_between(floor(done), 1, (double)selftune_window(stage));
+}
+
+/* The mean of the last `count` iterates' number `at`. */
+static double mean_of(const double *state, const struct selftune *stage, double count, size_t at)
 {
     const size_t width = stage->output_count * (selftune_column_count(stage) + 1);
     const double *done = state + selftune_steep_place(stage) + 1;
-    const double count = selftune_between(floor(*done), 1, (double)selftune_window(stage));
     double mean = selftune_held(state[1 + at]) / count;
     for (size_t i = 0; i + 1 < (size_t)count; i++) {
         mean += selftune_held(done[1 + i * width + at]) / count;
@@ -315,14 +325,14 @@ static double mean_of(const double *state, const struct selftune *stage, size_t 
     return mean;
 }
 
-void selftune_model(double *w, const double *state, const struct selftune *stage)
+static void model_of(double *w, const double *state, const struct selftune *stage, double count)
 {
     const size_t e = selftune_column_count(stage);
     const double *mu = state + 1 + stage->output_count * (e + 1);
     double mean[SELFTUNE_FEATURES_MAX + 1] = {0};
     for (size_t o = 0; o < stage->output_count; o++) {
         for (size_t j = 0; j <= e; j++) {
-            mean[j] = mean_of(state, stage, o * (e + 1) + j);
+            mean[j] = mean_of(state, stage, count, o * (e + 1) + j);
         }
         return_to_columns(w + o * (e + 1), mean, mean[e], mu, stage);
         if (stage->bends) {
@@ -331,14 +341,25 @@ void selftune_model(double *w, const double *state, const struct selftune *stage
     }
 }
 
+void selftune_model(double *w, const double *state, const struct selftune *stage)
+{
+    model_of(w, state, stage, iterates_of(state, stage));
+}
+
+void selftune_last_iterate(double *w, const double *state, const struct selftune *stage)
+{
+    model_of(w, state, stage, 1);
+}
+
 void selftune_weaken(double *w, const double *state, const struct selftune *stage, double part)
 {
     const size_t e = selftune_column_count(stage);
+    const double count = iterates_of(state, stage);
     for (size_t o = 0; o < stage->output_count; o++, w += e + 1) {
         for (size_t j = 0; j <= e; j++) {
             w[j] *= part;
         }
-        w[e] += (1 - part) * mean_of(state, stage, o * (e + 1) + e);
+        w[e] += (1 - part) * mean_of(state, stage, count, o * (e + 1) + e);
     }
 }
 

@@ -48,7 +48,8 @@ enum {
     SELFTUNE_FEATURES_MAX = STANDIN_FEATURES_MAX,
     SELFTUNE_BENDS_MAX = 21, /* columns whose products are tried, too */
     SELFTUNE_OUTPUTS_MAX = STANDIN_OUTPUTS_MAX,
-    SELFTUNE_STEPS_MAX = 1000
+    SELFTUNE_STEPS_MAX = 1000,
+    SELFTUNE_STEPS_OF_MEAN = 3 /* from so many on the model is the mean of the last iterates */
 };
 
 /* What a look releases beside the sums of columns, of classes also their counts. */
@@ -168,6 +169,9 @@ MUST_USE enum status selftune_take_gradient(double *state, const struct selftune
  * w  out  (m, D) finite
  */
 void selftune_model(double *w, const double *state, const struct selftune *stage);
+
+/** Computes the model of the last iterate alone, likewise. */
+void selftune_last_iterate(double *w, const double *state, const struct selftune *stage);
 
 /**
  * Weakens a model about the records' mean mu: its columns count `part` as much, and its score there stays. Without any part it

@@ -7,6 +7,7 @@
 #include "base/even.h"
 #include "learn/dense.h"
 #include "learn/shrink.h"
+#include "learn/tuned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,17 +17,20 @@
 
 enum { TRYING = 1 }; /* the step that tries all products */
 
-#define TRIED_SCALE                                                                                \
-    0.5 /* at 1 a step of linear tables loses more, at 1/4 products are lost in noise */
-#define QUANTILE                                                                                   \
-    0.6 /* with products; where a clip keeps less, skewed columns look as if they bent */
-#define STAND_OUT     3.0 /* standard deviations of the sum of squares, if all are noise */
-#define STAND_ALONE   6.0 /* of one number */
+/* Products are tried at that scale: at 1 a step of linear tables loses more, and at 1/4 products are lost in noise. */
+#define TRIED_SCALE TUNED(TRIED_SCALE, 0.5)
+
+/* Of the clip, with products: where it keeps less, skewed columns look as if they bent. */
+#define QUANTILE 0.6
+
+/* They stay if they stand out of the noise: standard deviations of their sum of squares, if all are noise, or of one number. */
+#define STAND_OUT     3.0
+#define STAND_ALONE   6.0
 #define KURTOSIS_MOST 6.0 /* of the noise: one draw from Laplace's distribution */
 #define STAYS         0.5 /* the chance that a product is no noise, about */
 #define UNKNOWN       1e3 /* Pv of a product before it was tried: the choice has shrunken it already */
-#define SURE          2.0 /* standard deviations */
-#define STEEPEST      8.0
+#define SURE          2.0 /* standard deviations of the noise: by less a step does not point back */
+#define STEEPEST      8.0 /* steps become no shorter than by that */
 #define LITTLE        1e-24
 
 void selftune_products(double *q, const double *u, const double *scale, size_t d)

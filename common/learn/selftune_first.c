@@ -14,21 +14,25 @@
 #include "learn/eigen.h"
 #include "learn/selftune_private.h"
 #include "learn/shrink.h"
+#include "learn/tuned.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIKE           0.35 /* correlation of two columns that a model weighs, about */
-#define LONGEST         2.0  /* of the first model's score: its deviation if columns are alike */
-#define LONGEST_MANY    3.0  /* of several classes a model's length, which hardly matters */
-#define LONGEST_WHITE   5.0  /* of a discriminant after products */
-#define PRIOR           3.0 /* squared length of what is to be learned where no class was summed, over d */
-#define UNEXPLAINED     0.05 /* of a direction's variance: classes leave at least this much */
-#define VARIANCE_LITTLE 1e-24
+/* The correlation of two columns that a model weighs, about: if columns are taken to be less alike, the first model is too sure of
+ * itself, and if more, too unsure. And how long its score may be then: its deviation. */
+#define ALIKE   TUNED(ALIKE, 0.35)
+#define LONGEST TUNED(LONGEST, 2.0)
 
-static const double middle_plain =
-    0.5; /* how far a softmax's intercepts trust the lengths of models */
+/* Of several classes a model's length: only where noise is small is one longer, and there steps would begin too far off. And that of a
+ * discriminant after products, as steps are of 3 at most: no table has a longer one. */
+#define LONGEST_MANY  3.0
+#define LONGEST_WHITE 5.0
+#define UNEXPLAINED                                                                                \
+    0.05 /* of a direction's variance: classes leave so much at least, or it would be divided by 0 */
+#define MIDDLE_PLAIN    0.5 /* how far a softmax's intercepts trust the lengths of models */
+#define VARIANCE_LITTLE 1e-24
 
 /* Output o's label, against the other classes: its covariance with a column over `curvature` is a number of the model. */
 struct contrast {
@@ -270,7 +274,7 @@ static void set_intercepts(struct first *first)
     double mean = 0;
     for (size_t o = 0; o < first->m; o++) {
         if (first->basis == NULL && first->m > 1) {
-            first->lowered[o] = (first->stage->sight == SIGHT_SUMS ? middle_plain : 1) *
+            first->lowered[o] = (first->stage->sight == SIGHT_SUMS ? MIDDLE_PLAIN : 1) *
                                 dense_dot(v + o * row, v + o * row, first->d);
         }
         v[o * row + row - 1] =
@@ -348,7 +352,7 @@ enum status selftune_first_model(struct selftune_parts *parts, const struct self
     *parts->steep = 1;
     if (sum == NULL) {
         for (size_t j = 0; j <= parts->e; j++) {
-            parts->prior[j] = j < d || j == parts->e ? PRIOR / (double)d : 0;
+            parts->prior[j] = j < d || j == parts->e ? SELFTUNE_PRIOR / (double)d : 0;
         }
         set_intercepts(&first);
         return STATUS_OK;

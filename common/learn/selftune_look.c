@@ -4,23 +4,30 @@
 #include "base/check.h"
 #include "learn/dense.h"
 #include "learn/selftune_private.h"
+#include "learn/tuned.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CLASS_LEAST       1e-3 /* of the share of a class */
-#define VARIANCE_LEAST    1e-2 /* of a feature */
-#define VARIANCE_PLAIN    0.25 /* of a feature of which nothing is known */
-#define EIGEN_LEAST       1e-3
-#define NOISE_EDGE        2.0 /* the eigenvalues of noise of deviation s end near 2 s sqrt(d) (Wigner) */
-#define SHARE_LEAST       0.01 /* of a class of two; of several, over their number */
-#define SHARE_SPREAD      0.2  /* of the share of a class */
-#define KEPT_LEAST        0.05 /* of the mean share of a record that its clip leaves */
-#define KEPT_LIKELY       0.65 /* of columns that are 0.45 from the middle on average */
+/* Where noise could make a logarithm, a root or a quotient of anything: nothing that is taken is below these. Four times as much
+ * and a quarter change no table by more than its error. */
+#define CLASS_LEAST    1e-3 /* of the share of a class, where it is divided by */
+#define VARIANCE_LEAST 1e-2 /* of a feature */
+#define EIGEN_LEAST    1e-3
+#define SHARE_LEAST    0.01 /* of a class of two; of several, over their number */
+#define KEPT_LEAST     0.05 /* of the mean share of a record that its clip leaves */
+#define MEANS_LEAST    1e-4 /* mean square of columns' means */
+
+/* The eigenvalues of noise of deviation s end near 2 s sqrt(d) (Wigner). */
+#define NOISE_EDGE TUNED(NOISE_EDGE, 2.0)
+
+/* Noisy numbers are drawn to what they are like to be, by how much they vary from table to table: the share of a class; what a clip
+ * leaves of a record whose columns are 0.45 from the middle on average; and how classes differ in that, over the mean. */
+#define SHARE_SPREAD      TUNED(SHARE_SPREAD, 0.2)
+#define KEPT_LIKELY       0.65
 #define KEPT_SPREAD       0.2
-#define KEPT_SPREAD_CLASS 0.15 /* between classes, over the mean */
-#define MEANS_LEAST       1e-4 /* mean square of columns' means, at least */
+#define KEPT_SPREAD_CLASS TUNED(KEPT_SPREAD_CLASS, 0.15)
 
 /* Fills the covariance (d, d) that the look shows. Its off-diagonals are multiplied by
  * max(0, 1 - s^2/their mean square), s the noise's deviation. Returns what the diagonal has to be
@@ -56,7 +63,7 @@ static void scale(double *w, size_t d, const struct selftune_columns *columns)
     for (size_t i = 0; i < d; i++) {
         const double variance =
             columns->product == NULL
-                ? VARIANCE_PLAIN
+                ? SELFTUNE_VARIANCE_PLAIN
                 : selftune_between(columns->product[i] - columns->mean[i] * columns->mean[i], least,
                                    1);
         w[i] = 1 / sqrt(variance);

@@ -7,15 +7,27 @@
 
 #include "base/status.h"
 #include "learn/selftune.h"
+#include "learn/tuned.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SELFTUNE_MOST         1e100
-#define SELFTUNE_DRIFT        0.3 /* of classes: what a step leaves to be learned, over d */
-#define SELFTUNE_SHARED       0.1 /* of Pv: what all columns have alike; the rest is each one's own */
+#define SELFTUNE_MOST 1e100
+
+/* Of a feature of which nothing is known: one that fills half of its range evenly, about. */
+#define SELFTUNE_VARIANCE_PLAIN TUNED(SELFTUNE_VARIANCE_PLAIN, 0.25)
+
+/* What a model is expected to be before a class is summed: its squared length. No made-up or real table tells 0.75 from 12. */
+#define SELFTUNE_PRIOR 3.0
+
+/* Of Pv: what a step of classes leaves to be learned, over d, and what all columns have of it alike; the rest is each one's own.
+ * A column of which little is to be learned keeps that part of its scale: without it a column that the look took for noise would
+ * never come back. */
+#define SELFTUNE_DRIFT        TUNED(SELFTUNE_DRIFT, 0.3)
+#define SELFTUNE_SHARED       TUNED(SELFTUNE_SHARED, 0.1)
 #define SELFTUNE_SCALE_LEAST  0.05
+
 #define SELFTUNE_CLIP_MOST(d) (16 * ((d) + 1)) /* no gradient of a made-up record is as long */
 
 /* The state of classes, part by part. */

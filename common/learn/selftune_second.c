@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE_LEAST   0.01
-#define DIFFERS_LEAST 3.0 /* times the noise's variance: shares that differ by less are alike */
-#define RESCALED_MOST 4.0
+#define SHARE_LEAST 0.01 /* of a class, where it is divided by */
 
 /* The first look as it is kept: all numbers finite. */
 struct told {
@@ -173,9 +171,10 @@ static double scale_of(double share, double count, double records, double deviat
 {
     const double noise = (deviation / records) * (deviation / records);
     const double off = count / records - share;
-    const double spread = fmax(off * off - DIFFERS_LEAST * noise, 0);
+    const double spread = fmax(off * off - SELFTUNE_DIFFERS_LEAST * noise, 0);
     const double own = share + (spread > 0 ? off * (spread / (spread + noise)) : 0);
-    return selftune_between(share / fmax(own, SHARE_LEAST), 1 / RESCALED_MOST, RESCALED_MOST);
+    return selftune_between(share / fmax(own, SHARE_LEAST), 1 / SELFTUNE_RESCALED_MOST,
+                            SELFTUNE_RESCALED_MOST);
 }
 
 /* One column: its sums over all records as the first clip leaves them, weighted by what both looks are sure of. */

@@ -7,13 +7,16 @@
 
 #include "base/check.h"
 #include "learn/dense.h"
+#include "learn/tuned.h"
 
 #include <math.h>
 
 #define SIGMA_PER_MEAN 1.2533141373155003 /* the root of pi/2: of a normal residual's mean size */
 #define LOGISTIC_SCALE 0.5513288954217921 /* root 3/pi: of a logistic of deviation 1 */
-#define SKEW           0.3 /* of sigma: how far a median is from a mean. An exponential residual's is 0.31 */
-#define SLOPE_LEAST    1e-6
+#define SKEW                                                                                       \
+    TUNED(SKEW,                                                                                    \
+          0.3) /* of sigma: how far a median is from a mean. An exponential residual's is 0.31 */
+#define SLOPE_LEAST 1e-6
 #define CHANCE_LEAST                                                                               \
     0.05 /* a quantile's chance is not taken to be nearer to 0 or 1, over that wanted */
 

@@ -10,7 +10,7 @@
 
 size_t selftune_window(const struct selftune *stage)
 {
-    return stage->steps >= 5 ? 3 : stage->steps >= 3 ? 2 : 1;
+    return stage->steps >= 5 ? 3 : stage->steps >= SELFTUNE_STEPS_OF_MEAN ? 2 : 1;
 }
 
 struct selftune_parts selftune_parts_of(double *state, const struct selftune *stage)

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "learn/dense.h"
 #include "learn/standin_private.h"
+#include "learn/tuned.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -13,7 +14,9 @@
 
 enum { NEWTON_STEPS_MAX = 10, CONJUGATE_STEPS_MAX = 40 };
 
-#define RADIUS      3.0 /* a move further than this trusts the rows too much */
+/* A move further than this trusts the rows too much. Shorter ones do not reach the model in the steps that there are. */
+#define RADIUS      TUNED(RADIUS, 3.0)
+
 #define RIDGE_MOST  1e6
 #define STEP_ENOUGH 1e-8
 #define REST_ENOUGH 1e-4          /* of an equation, of its beginning */

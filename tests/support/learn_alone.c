@@ -228,6 +228,7 @@ void learn_alone_run(double *reached, double *auc, struct learn_alone *alone, ui
     for (uint32_t within = 0; within < stage->rounds; within++) {
         if (learn_is_look(stage, within)) {
             look(alone, within);
+            memcpy(alone->look, alone->state, STATE_MAX * sizeof *alone->look);
         } else {
             step(alone, within);
         }
@@ -277,6 +278,23 @@ double learn_alone_pooled(struct learn_alone *alone)
     return reached;
 }
 
+double learn_alone_iterate(struct learn_alone *alone, enum learn_iterate iterate)
+{
+    const struct selftune *tune = &learn_stage(alone->job.stage)->tune;
+    double accuracy = 0;
+    double auc = 0;
+    double *w = calloc(tune->output_count * alone->data.feature_count, sizeof *w);
+    CHECK(w != NULL);
+    if (iterate == ITERATE_LAST) {
+        selftune_last_iterate(w, alone->state, tune);
+    } else {
+        selftune_model(w, iterate == ITERATE_LOOK ? alone->look : alone->state, tune);
+    }
+    judge(&accuracy, &auc, w, alone);
+    free(w);
+    return accuracy;
+}
+
 void learn_alone_init(struct learn_alone *alone, const char *text, const char *table, size_t sites)
 {
     const struct dataset_options options = {.use = DATASET_LEARN, .separator = ','};
@@ -292,10 +310,11 @@ void learn_alone_init(struct learn_alone *alone, const char *text, const char *t
     CHECK(alone->site_rows >= alone->job.records_least);
     alone->order = calloc(alone->data.record_count, sizeof *alone->order);
     alone->state = calloc(STATE_MAX, sizeof *alone->state);
+    alone->look = calloc(STATE_MAX, sizeof *alone->look);
     alone->value = calloc(VALUES_MAX, sizeof *alone->value);
     alone->sum = calloc(2 * VALUES_MAX, sizeof *alone->sum);
-    CHECK(alone->order != NULL && alone->state != NULL && alone->value != NULL &&
-          alone->sum != NULL);
+    CHECK(alone->order != NULL && alone->state != NULL && alone->look != NULL &&
+          alone->value != NULL && alone->sum != NULL);
 }
 
 void learn_alone_free(struct learn_alone *alone)
@@ -304,6 +323,7 @@ void learn_alone_free(struct learn_alone *alone)
     job_free(&alone->job);
     free(alone->order);
     free(alone->state);
+    free(alone->look);
     free(alone->value);
     free(alone->sum);
 }

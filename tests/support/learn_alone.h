@@ -7,6 +7,7 @@
 
 #include "job/job.h"
 #include "learn/dataset.h"
+#include "task/learn/stage.h"
 #include "tests/support/seeded_random.h"
 
 #include <stddef.h>
@@ -19,6 +20,7 @@ struct learn_alone {
     size_t site_rows;
     size_t *order;
     double *state;
+    double *look; /* the state after the look */
     double *value;
     int64_t *sum; /* and behind it one site's */
     struct seeded_random seeded;
@@ -27,6 +29,9 @@ struct learn_alone {
 /** Reads the job and its table, which may be packed by gzip. CHECKs. */
 void learn_alone_init(struct learn_alone *alone, const char *text, const char *table, size_t sites);
 void learn_alone_free(struct learn_alone *alone);
+
+/** Returns the accuracy of an iterate of the latest run on its held-out fifth: of the look's model, or of the last one. */
+double learn_alone_iterate(struct learn_alone *alone, enum learn_iterate iterate);
 
 /** Splits by one seed, learns with noise of another, and judges on the held-out fifth. reached: of classes the accuracy; of a number
  * the root mean square error over the width of its range, or with pinball the mean of that loss. auc is NAN but of two classes. */

@@ -21,10 +21,21 @@ static size_t learner_count(const struct stage *stage)
                                          : selftune_state_count(&number.tune);
 }
 
-/* Then what the first of two looks has told, then what is expected. */
+/* Of the look's model, where it is an expert: it waits in the state for the last step. */
+static size_t look_count(const struct stage *stage)
+{
+    return learn_stage(stage)->iterate == ITERATE_LOOK ? learn_gradient_count(stage) : 0;
+}
+
+static size_t look_place(const struct stage *stage)
+{
+    return learner_count(stage) + learn_told_count(stage);
+}
+
+/* Then what the first of two looks has told, then the look's model, then what is expected. */
 size_t learn_state_count(const struct stage *stage)
 {
-    return learner_count(stage) + learn_told_count(stage) + LEARN_EXPECTED_NUMBERS;
+    return look_place(stage) + look_count(stage) + LEARN_EXPECTED_NUMBERS;
 }
 
 static size_t expected_place(const struct stage *stage)
@@ -123,6 +134,9 @@ static enum status close(struct closing *closing)
                      : close_step(closing->rows, value, closing, records, deviation);
     }
     free(value);
+    if (status == STATUS_OK && look_count(stage) > 0 && learn_is_look(stage, closing->within)) {
+        selftune_model(closing->rows + look_place(stage), closing->rows, &learn_stage(stage)->tune);
+    }
     if (status == STATUS_OK && closing->within == 0) {
         status = learn_expect(closing->rows + expected_place(stage), closing);
     }
@@ -136,7 +150,10 @@ static enum status close(struct closing *closing)
     return STATUS_OK;
 }
 
-/* The experts, in this order: learn_expert_count() of them. */
+enum { EXPERTS_MOST = 6 };
+#define MODEL_MOST 1e100 /* of a number that a journal has */
+
+/* The experts, in this order, and then the iterate: learn_expert_count() of them. */
 static const struct variant {
     double part;  /* of the model, about the records' mean */
     double shift; /* of f, between two classes */
@@ -147,17 +164,37 @@ static const struct variant {
                 {1, -0.5, ", threshold -0.5"},
                 {1, 0.5, ", threshold +0.5"}};
 
+/* The model of an expert in columns. */
+static const char *take_expert(double *model, const struct outcome *outcome,
+                               const struct stage *stage, size_t expert)
+{
+    const struct selftune *tune = &learn_stage(stage)->tune;
+    const enum learn_iterate iterate = learn_stage(stage)->iterate;
+    if (iterate == ITERATE_LAST && expert + 1 == learn_expert_count(stage)) {
+        selftune_last_iterate(model, outcome->state, tune);
+        return ", last iterate";
+    }
+    if (iterate == ITERATE_LOOK && expert + 1 == learn_expert_count(stage)) {
+        const double *look = outcome->state + look_place(stage);
+        for (size_t i = 0; i < look_count(stage); i++) {
+            model[i] = fmin(fmax(look[i], -MODEL_MOST), MODEL_MOST);
+        }
+        return ", look alone";
+    }
+    CHECK(expert < sizeof variants / sizeof variants[0]);
+    selftune_model(model, outcome->state, tune);
+    selftune_weaken(model, outcome->state, tune, variants[expert].part);
+    model[round_stage_width(stage) - 1] += variants[expert].shift;
+    return variants[expert].name;
+}
+
 /* Columns are features divided by their scale. */
-static void write_variant(double *wide, double *model, const struct outcome *outcome,
-                          const struct stage *stage, const struct variant *variant)
+static void widen(double *wide, double *model, const struct stage *stage)
 {
     const struct selftune *tune = &learn_stage(stage)->tune;
     const double constant = schema_constant(&stage->schema);
     const double scale = schema_column_scale(&stage->schema);
     const size_t s = round_stage_width(stage);
-    selftune_model(model, outcome->state, tune);
-    selftune_weaken(model, outcome->state, tune, variant->part);
-    model[s - 1] += variant->shift;
     for (size_t j = 0; j < s; j++) {
         model[j] /= (j + 1) % (s / tune->output_count) == 0 ? constant : scale;
     }
@@ -171,16 +208,18 @@ static enum status add_models(struct outcome *outcome, const struct job *job,
                                              "after products, "};
     const struct selftune *tune = &learn_stage(stage)->tune;
     char loss[OUTCOME_NAME_BYTES] = "";
+    const char *name[EXPERTS_MOST] = {""};
     const size_t rows = learn_expert_count(stage);
     const size_t w = outcome->width;
     struct outcome_expert *expert = NULL;
     double *model = malloc(round_stage_width(stage) * sizeof *model);
     double *wide = calloc(rows * w, sizeof *wide);
     enum status status = STATUS_NO_MEMORY;
-    CHECK(rows <= sizeof variants / sizeof variants[0]);
+    CHECK(rows <= EXPERTS_MOST);
     if (model != NULL && wide != NULL) {
         for (size_t i = 0; i < rows; i++) {
-            write_variant(wide + i * w, model, outcome, stage, &variants[i]);
+            name[i] = take_expert(model, outcome, stage, i);
+            widen(wide + i * w, model, stage);
         }
         status = outcome_add_experts(&expert, outcome, rows,
                                      (struct slice){wide, rows * w * sizeof *wide});
@@ -191,7 +230,7 @@ static enum status add_models(struct outcome *outcome, const struct job *job,
     }
     for (size_t i = 0; status == STATUS_OK && i < rows; i++) {
         (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "learn, %s%ssteps: %u%s", loss,
-                       seen[tune->sight], tune->steps, variants[i].name);
+                       seen[tune->sight], tune->steps, name[i]);
         expert[i].weight = i == 0 ? 1 : task_doubt(job, stage);
     }
     free(model);
@@ -207,7 +246,9 @@ static bool is_state(const struct stage *stage, uint64_t bytes)
     if (bytes == learn_state_count(stage) * sizeof(double)) {
         return true;
     }
-    if (stage->turns > 0) { /* no such build made two looks */
+    if (stage->turns > 0 ||
+        learn_stage(stage)->iterate !=
+            ITERATE_NONE) { /* no such build made two looks, nor an expert of one */
         return false;
     }
     return bytes == own * sizeof(double) ||

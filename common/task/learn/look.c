@@ -7,9 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define DIFFERS_LEAST 3.0 /* times the noise's variance: less is chance, of few groups */
-#define SHARE_LITTLE  1e-3
-#define RESCALED_MOST 4.0
+#define SHARE_LITTLE 1e-3 /* of a class, where it is divided by */
 
 size_t learn_look_numbers(const struct stage *stage)
 {
@@ -107,7 +105,7 @@ static double spread_of(const struct reading *to, const struct round_groups *gro
         const struct group group = group_of(to, groups, g);
         if (group.records > 0) {
             const double off = share_of(to, &group, class) - share;
-            square += off * off - DIFFERS_LEAST * share_noise(to, &group);
+            square += off * off - SELFTUNE_DIFFERS_LEAST * share_noise(to, &group);
             told++;
         }
     }
@@ -126,7 +124,9 @@ static double rescaled(double *unsure, const struct reading *to, const struct gr
     const double own = share + part * (share_of(to, group, class) - share);
     const double ratio = share / fmax(own, SHARE_LITTLE);
     *unsure = part * noise;
-    return share > SHARE_LITTLE ? fmin(fmax(ratio, 1 / RESCALED_MOST), RESCALED_MOST) : 1;
+    return share > SHARE_LITTLE
+               ? fmin(fmax(ratio, 1 / SELFTUNE_RESCALED_MOST), SELFTUNE_RESCALED_MOST)
+               : 1;
 }
 
 /* How much larger the noise on what tells classes apart is. Where a group's shares are not known well, a column's mean is taken

@@ -4,9 +4,10 @@
 
 #include "task/learn/stage.h"
 
+/* Beyond these the loss that is reckoned below hardly falls, and every step is one more round. */
 enum { STEPS_PRODUCTS = 6, STEPS_MOST = 12 };
 
-/* A release's parts. */
+/* A release's parts: what of its sensitivity the sums have, and the sum of misses. */
 static const double share_sums = 0.2;
 static const double share_size = 0.05;
 

@@ -7,6 +7,7 @@
 #include "job/reach.h"
 #include "job/round.h"
 #include "job/trust.h"
+#include "learn/tuned.h"
 #include "task/learn/plan.h"
 #include "task/learn/stage.h"
 #include "task/task.h"
@@ -38,7 +39,7 @@ static bool has_written_models(const struct drafting *drafting)
 /* Products of columns are tried where the noise of a step is at most this. Above it, on Shuttle and Satellite, they cost 0.4 to 0.6
  * points. And where columns and products of the records that a site has at least are at most a quarter of a gigabyte: reading
  * them takes three times that, and more records take more. */
-#define BENDS_NOISE   0.1
+#define BENDS_NOISE   TUNED(BENDS_NOISE, 0.1)
 #define BENDS_NUMBERS 0x1p25
 
 /* Records of one round that a unit is in: a day of a series is in that of every lag, an agent in all of its own. */
@@ -224,6 +225,10 @@ static enum status build(const struct drafting *drafting, size_t index)
         own->tune.bends = stage->schema.map.kind == MAP_PRODUCTS;
         own->unbent = own->tune.bends ? NULL : why_unbent(drafting, index, own, &prospect);
     }
+    if (own->judged && job_age_version(drafting->age) >= 8) {
+        own->iterate = learn_iterate_of(own);
+    }
+    stage->differs_older = stage->differs_older || own->iterate != ITERATE_NONE;
     stage->turns = own->groups_second > 0 ? ROUND_TURNS : 0;
     stage->rounds = own->tune.steps + stage->turns;
     stage->rounds += stage->turns == 0 && own->tune.sight != SIGHT_NONE ? 1 : 0;

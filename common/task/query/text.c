@@ -141,7 +141,7 @@ static void plan_questions(const struct drafting *drafting, struct stage *stage,
                                 .is_gaussian = gaussian,
                                 .moves = ldexp(moves, -(int)stage->grid_bits),
                                 .grid_bits = stage->grid_bits,
-                                .in_parts = drafting->age != JOB_OF_NOW,
+                                .in_parts = job_age_version(drafting->age) < 7,
                                 .sites = by_site ? job->cohort_min : 0});
     for (size_t i = 0; i < queries->count; i++) {
         stage->differs_older = stage->differs_older || queries->query[i].kind == QUERY_CORRELATE;

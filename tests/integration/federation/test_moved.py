@@ -1,6 +1,6 @@
-"""test_moved.py - jobs that programs of protocol versions 5 and 6 have begun, and that those of today go on with.
+"""test_moved.py - jobs that programs of protocol versions 5 to 7 have begun, and that those of today go on with.
 
-tests/vectors/version5 and version6 have the keys and state folders of federations that they left in the middle: all programs were
+tests/vectors/version5, version6 and version7 have the keys and state folders of federations that they left in the middle: all programs were
 killed (kill -9). The programs of today have to end each job with every round once and in order, with every site in each, and
 no site may pay twice for a round, or for nothing.
 
@@ -10,10 +10,12 @@ no site may pay twice for a round, or for nothing.
     central    gradient rounds with noise of the coordinator alone
     masked     masked rounds of four sites
     parts      of version 6: a `correlate`, paid for in parts, where today it has fourth moments
+    judged     of version 7: `learn` with steps, the last of which all sites had paid for, and `losses` of five experts. Today the
+               look's own model would be a sixth
 
-They were made by the programs of commit a0150e76 (version 5) and 624bbb18 (version 6):
+They were made by the programs of commit a0150e76 (version 5), 624bbb18 (version 6) and b958be8f (version 7):
 
-    python3 -B tests/integration/federation/test_moved.py --programs OLD/build/gcc/bin --write 6
+    python3 -B tests/integration/federation/test_moved.py --programs OLD/build/gcc/bin --write 7
 """
 
 import pathlib
@@ -31,7 +33,7 @@ import test_kill_masked
 from federation import expect
 
 VECTORS = pathlib.Path(__file__).resolve().parents[2] / "vectors"
-OF_6 = ("parts",)  # the others are of version 5
+LATER = {"parts": 6, "judged": 7}  # the others are of version 5
 KEPT = ("key", "key.pub", "state", "peers")  # of a machine's folder; the rest follows from this file
 COLUMNS = [f"c{i}" for i in range(12)]
 LEARN = """hedgerow: 1
@@ -54,6 +56,8 @@ cohort: {minimum: 3, records: 150, join_deadline_s: 120, deadline_s: 120, patien
 stages:
   - {task: query, queries: ["correlate: [c0, c1]", "correlate: [c0, c2] in 8 parts"], batch: 150, share: 1}
 """ % ", ".join(f"{{column: {column}, centre: 0, half_width: 10}}" for column in COLUMNS)
+JUDGED = LEARN.replace("job: shared", "job: judged").replace("epsilon: 1,", "epsilon: 20,").replace("records: 30,", "records: 150,").replace(
+    "  - {task: learn}\n", "  - {task: learn, share: 0.9}\n  - {task: losses, loss: zero_one, share: 0.1}\n")
 SLOT_MS = 300  # an answer waits for it, so that the programs can be killed in the middle
 LONG_SLOT_MS = 3000
 
@@ -69,16 +73,17 @@ KINDS = {
     "shared": (LEARN, policy(LONG_SLOT_MS, tasks="[learn]"), 3, 1, 0, 1),
     "central": (test_kill_central.JOB, policy(tasks="[update]", delta="0.000002", trust="central"), 3, test_kill_central.ROUNDS, 2, None),
     "parts": (PARTS, policy(LONG_SLOT_MS, tasks="[query]", epsilon="400"), 3, 1, 0, 400),
+    "judged": (JUDGED, policy(LONG_SLOT_MS, tasks="[learn, losses]", epsilon="20"), 3, 5, 3, 20),
     "masked": (test_kill_masked.job_text(fits=4), policy(trust="distributed", more="peers: ../peers\ndishonest_minimum: 1\n"), 4, 6, 2, 1),
 }
 
 
 def records(kind, site):
-    if kind not in ("shared", "parts"):
+    if kind not in ("shared", "parts", "judged"):
         return fed.records(site)
     dice = random.Random(site)
     lines = [",".join(COLUMNS + ["ill"])]
-    for _ in range(150 if kind == "parts" else 30):
+    for _ in range(30 if kind == "shared" else 150):
         values = [dice.uniform(-9, 9) for _ in COLUMNS]
         lines.append(",".join("%.2f" % value for value in values) + ",%d" % (values[0] + dice.gauss(0, 3) > 0))
     return "\n".join(lines) + "\n"
@@ -96,11 +101,11 @@ def make_federation(make, programs, kind):
 
 
 def version_of(kind):
-    return 6 if kind in OF_6 else 5
+    return LATER.get(kind, 5)
 
 
 def take_over(federation, kind):
-    """The machines' keys and states are those that version 5 or 6 has left."""
+    """The machines' keys and states are those that a program of before has left."""
     with tarfile.open(VECTORS / f"version{version_of(kind)}" / f"{kind}.tar.gz") as archive:
         for member in archive.getmembers():
             path = pathlib.PurePosixPath(member.name)
@@ -133,7 +138,10 @@ def check(federation, kind):
         expect(answers_of(federation, name) == list(range(rounds)), f"{name} has answered {answers_of(federation, name)}")
         spent = federation.ledger(name)["spent"]["epsilon"]
         expect(spent == cost, f"{name} has spent {spent}")
-    expect(len(federation.result()["rounds"]) == rounds, "result.json tells other rounds")
+    result = federation.result()
+    expect(len(result["rounds"]) == rounds, "result.json tells other rounds")
+    experts = [expert["name"] for expert in result["experts"]]
+    expect(kind != "judged" or (len(experts) == 5 and not any("look alone" in name for name in experts)), f"the experts are {experts}")
 
 
 def case(make, programs, kind):

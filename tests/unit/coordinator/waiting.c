@@ -325,6 +325,7 @@ void waiting_rerun(struct waiting *rig)
 
     job.as.job.trees = rig->trees;
     job.as.job.shares = rig->shares;
+    job.as.job.protocol = rig->protocol;
     job.as.job.job = rig->coordinator->outcome.job_name;
     char text[sizeof TEXT];
     memcpy(text, TEXT, sizeof TEXT);

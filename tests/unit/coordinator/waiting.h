@@ -54,10 +54,11 @@ struct waiting {
     size_t agent_count;
     struct waiting_agent agent[WAITING_AGENTS_MAX];
     struct digest job_id;
-    uint32_t older;  /* the latest WELCOME says it */
-    bool trees;      /* waiting_rerun leaves a record of version 5 or 6, not of before */
-    bool shares;     /* of 6 */
-    uint8_t *answer; /* (answer_bytes) zeros: every agent's answer */
+    uint32_t older;    /* the latest WELCOME says it */
+    bool trees;        /* waiting_rerun leaves a record of version 5 or 6, not of before */
+    bool shares;       /* of 6 or 7 */
+    uint32_t protocol; /* of 7 */
+    uint8_t *answer;   /* (answer_bytes) zeros: every agent's answer */
     size_t answer_bytes;
     struct digest answer_digest;
     size_t commits;

@@ -101,6 +101,7 @@ int main(int argc, char **argv)
     learn_alone_init(&alone, text, argv[1], sites);
     double sum[2] = {0};
     double square[2] = {0};
+    double iterate[2] = {0};
     double n = 0;
     for (size_t seed = whole(argv[6]), last = whole(argv[7]); seed <= last; seed++, n++) {
         double got[2];
@@ -109,6 +110,8 @@ int main(int argc, char **argv)
             sum[i] += got[i];
             square[i] += got[i] * got[i];
         }
+        iterate[0] += learn_alone_iterate(&alone, ITERATE_LOOK);
+        iterate[1] += learn_alone_iterate(&alone, ITERATE_LAST);
         if (getenv("EACH") != NULL) {
             printf("%zu %.5f %.5f\n", seed, got[0], got[1]);
         }
@@ -118,6 +121,8 @@ int main(int argc, char **argv)
            argv[4], sum[0] / n, sqrt(fmax(square[0] / n - sum[0] / n * (sum[0] / n), 0) / (n - 1)),
            sum[1] / n, sqrt(fmax(square[1] / n - sum[1] / n * (sum[1] / n), 0) / (n - 1)),
            (int)tune->sight, tune->steps);
+    printf("accuracy of the look alone %.4f, of the last iterate %.4f\n", iterate[0] / n,
+           iterate[1] / n);
     learn_alone_free(&alone);
     return 0;
 }

@@ -214,7 +214,7 @@ Test(job_learn, takes_what_the_other_stages_leave)
     cr_assert_eq(parse(&job, &setting, &why), STATUS_OK, "%s", why.text);
     cr_expect_eq(job.stage[1].epsilon_micro, 500000);
     cr_expect_eq(job.stage[1].charge.epsilon_micro, 500000 / job.stage[1].rounds);
-    cr_expect_eq(job_experts_of_stage(&job.stage[1], 3), 5, "what the losses judge");
+    cr_expect_eq(job_experts_of_stage(&job.stage[1], 3), 6, "what the losses judge");
     job_free(&job);
     setting.stages = "  - {task: learn, share: 0.4}\n";
     cr_assert_eq(parse(&job, &setting, &why), STATUS_OK, "%s", why.text);

@@ -115,6 +115,8 @@ Test(learn_turns, are_not_taken_in_a_job_of_before, .fini = teardown)
         cr_expect_eq(learn_stage(job.stage)->groups, ages[i] == JOB_OF_6 ? 3 : 1);
         cr_expect_eq(job.stage->charge.epsilon_micro, 200000);
     }
+    parse(&usual, JOB_OF_7);
+    cr_expect(job.stage->turns == 2 && job.stage->rounds == 2, "version 7 has two looks");
 }
 
 Test(learn_turns, every_other_of_five_slots_is_second_and_no_group_is_left_out, .fini = teardown)

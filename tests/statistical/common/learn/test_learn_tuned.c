@@ -1,0 +1,152 @@
+/* What constants inside the learner buy (common/learn/tuned.h): the algorithm alone with a constant as it is and with another value, on
+ * the same splits. The learner is built into this test with LEARN_TUNED_VARIED. Fixed seeds: every run has the same figures, which
+ * are printed. What is gained is above 5 standard errors of the paired differences. */
+
+#include "learn_tables.h"
+
+#include "learn/tuned.h"
+#include "tests/unit/common/learn/number_rig.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NOISES = 1000000 };
+enum measure { ACCURACY, AUC };
+
+struct trial {
+    const char *name; /* of a constant */
+    double other;
+    struct learn_table table;
+    int splits;
+    enum measure by;
+};
+
+static const struct trial *varied; /* NULL: all are as they are */
+
+double learn_tuned(const char *name, double value)
+{
+    return varied != NULL && strcmp(name, varied->name) == 0 ? varied->other : value;
+}
+
+/* One plan is made from the text as the constant says, and one as it is. */
+static void run(double *got, struct learn_alone *alone, int split)
+{
+    learn_alone_run(&got[ACCURACY], &got[AUC], alone, (uint64_t)split, (uint64_t)(NOISES + split));
+}
+
+static void try(const struct trial *trial)
+{
+    struct learn_alone alone[2];
+    double sum = 0;
+    double squares = 0;
+    learn_table_open(&alone[0], &trial->table);
+    varied = trial;
+    learn_table_open(&alone[1], &trial->table);
+    for (int split = 1; split <= trial->splits; split++) {
+        double got[2][2];
+        varied = NULL;
+        run(got[0], &alone[0], split);
+        varied = trial;
+        run(got[1], &alone[1], split);
+        const double more = got[0][trial->by] - got[1][trial->by];
+        sum += more;
+        squares += more * more;
+    }
+    varied = NULL;
+    const double n = trial->splits;
+    const double error = sqrt((squares / n - sum / n * (sum / n)) / (n - 1));
+    (void)printf("%s %g, %s %s, delta %s: %s %+.4f (%.4f)\n", trial->name, trial->other,
+                 trial->table.trust, trial->table.epsilon, trial->table.delta,
+                 trial->by == AUC ? "AUC" : "accuracy", sum / n, error);
+    cr_expect_gt(sum / n, 5 * error, "%s %g: %.4f (%.4f)", trial->name, trial->other, sum / n,
+                 error);
+    learn_alone_free(&alone[0]);
+    learn_alone_free(&alone[1]);
+}
+
+/* epsilon and delta */
+#define LOCAL_03   "local", "0.3", "0"
+#define LOCAL_1    "local", "1", "0"
+#define LOCAL_4    "local", "4", "0"
+#define CENTRAL_1  "central", "1", "0"
+#define CENTRAL_4  "central", "4", "0"
+#define CENTRAL_20 "central", "20", "0"
+
+#define MADE_UP(kind, ...)                                                                         \
+    {                                                                                              \
+        NULL, NULL, 5, __VA_ARGS__, .made = (kind)                                                 \
+    }
+
+Test(learn_tuned, constants_of_looks_and_first_models)
+{
+    static const struct trial trials[] = {
+        {"REACH", 1.2, {TUMOURS, LOCAL_1}, 30, ACCURACY},
+        {"SHARE_SPREAD", 0.8, {TUMOURS, LOCAL_03}, 100, ACCURACY},
+        {"NOISE_EDGE", 8, MADE_UP(MADE_ALIKE, LOCAL_4), 20, ACCURACY},
+        {"KEPT_SPREAD_CLASS", 10, {TUMOURS, LOCAL_1}, 120, ACCURACY},
+        {"SELFTUNE_VARIANCE_PLAIN", 1, {TUMOURS, LOCAL_4}, 60, AUC},
+        {"ALIKE", 1, {TUMOURS, CENTRAL_20}, 80, ACCURACY},
+        {"LONGEST", 0.5, {TUMOURS, LOCAL_4}, 60, AUC},
+    };
+    for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
+        try(&trials[i]);
+    }
+}
+
+Test(learn_tuned, constants_of_steps)
+{
+    static const struct trial trials[] = {
+        {"RADIUS", 0.3, {TUMOURS, CENTRAL_20}, 20, ACCURACY},
+        {"STEEP_MANY", 16, MADE_UP(MADE_COMMON, CENTRAL_1), 15, ACCURACY},
+        {"STEEP_WHITE", 6, MADE_UP(MADE_ALIKE, LOCAL_4), 20, ACCURACY},
+        {"TRIED_SCALE", 0.05, MADE_UP(MADE_BENT, CENTRAL_4), 9, ACCURACY},
+        {"SELFTUNE_DRIFT", 10, MADE_UP(MADE_COMMON, CENTRAL_1), 45, ACCURACY},
+        {"SELFTUNE_SHARED", 0, MADE_UP(MADE_COMMON, CENTRAL_1), 60, ACCURACY},
+        {"BENDS_NOISE", 0.001, MADE_UP(MADE_BENT, CENTRAL_4), 6, ACCURACY},
+    };
+    for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
+        try(&trials[i]);
+    }
+}
+
+/* Of a number: what the other value loses of what there is to learn. */
+static void try_number(const char *name, double other, const struct number_way *way, int seeds)
+{
+    static struct number_table table;
+    const struct trial trial = {.name = name, .other = other};
+    double sum = 0;
+    double squares = 0;
+    number_rig_draw(&table);
+    const double best = number_rig_least(1, &way->loss, &table);
+    const double spread = number_rig_least(0, &way->loss, &table) - best;
+    for (int seed = 1; seed <= seeds; seed++) {
+        varied = NULL;
+        const double as_it_is = number_rig_learn(way, &table, (uint64_t)seed);
+        varied = &trial;
+        const double more = (number_rig_learn(way, &table, (uint64_t)seed) - as_it_is) / spread;
+        sum += more;
+        squares += more * more;
+    }
+    varied = NULL;
+    const double n = seeds;
+    const double error = sqrt(fmax(squares / n - sum / n * (sum / n), 0) / (n - 1));
+    (void)printf("%s %g: loses %+.4f (%.4f)\n", name, other, sum / n, error);
+    cr_expect_gt(sum / n, fmax(5 * error, 1e-3), "%s: %.4f (%.4f)", name, sum / n, error);
+}
+
+Test(learn_tuned, constants_of_numbers)
+{
+    const struct loss huber = {LOSS_HUBER, 0.05};
+    const struct loss quantile = {LOSS_PINBALL, 0.1};
+    const struct loss squared = {LOSS_SQUARED, 0};
+    const struct number_way exact = {huber, SIGHT_SQUARES, true, 12, 1e-9, 0};
+    const struct number_way plain = {squared, SIGHT_NONE, true, 12, 1e-9, 0};
+    const struct number_way tail = {quantile, SIGHT_NONE, true, 6, 1e-2, 0};
+    try_number("SIGMA_FIRST", 0.1, &plain, 2);
+    try_number("TURN_MOST", 0.05, &plain, 2);
+    try_number("STEEP_LEAST", 2.5, &exact, 2);
+    try_number("STEEP_FALL", 3.75, &exact, 2);
+    try_number("SKEW", 1.5, &tail, 24);
+}
