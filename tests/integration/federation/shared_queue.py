@@ -10,7 +10,8 @@ import urllib.parse
 import federation as fed
 import journals
 from federation import expect
-from test_takeover import ask, cut, psql, restart
+from libpq import query
+from test_takeover import ask, cut, restart
 
 
 class Coordinators:
@@ -57,7 +58,7 @@ class Coordinators:
         fed.wait_until(reached, f"job {number} is {state}", seconds=seconds)
 
     def records(self, number):
-        said = psql(self.url, f"SELECT count(*) FROM {self.schema}_job_{number}.hedgerow_record")
+        said = query(self.url, f"SELECT count(*) FROM {self.schema}_job_{number}.hedgerow_record")
         return int(said) if said else 0
 
     def wait_records(self, number, count):
@@ -76,7 +77,7 @@ class Coordinators:
 
     def leader(self):
         """Who leads by the lease's row, in a list; [] where nobody does now."""
-        said = psql(self.url, "SELECT holder FROM hedgerow_lease WHERE until > clock_timestamp()")
+        said = query(self.url, "SELECT holder FROM hedgerow_lease WHERE until > clock_timestamp()")
         return [at for at, process in self.running.items() if said and said.strip().endswith(f"process {process.popen.pid}")]
 
     def stop(self):
