@@ -51,8 +51,8 @@ class Connection:
 kept = threading.local()  # each thread's own, to the server that it asked last
 
 
-def query(url, command):
-    """What the server answers, as Connection.query; None when it refuses, or when it is not there."""
+def psql(url, command):
+    """What the server answers, as `psql -qAt` prints it; None when it refuses, or when it is not there."""
     connection = getattr(kept, "connection", None)
     if connection is not None and connection.url == url and connection.is_good():
         said = connection.query(command)

@@ -10,8 +10,7 @@ import urllib.parse
 import federation as fed
 import journals
 from federation import expect
-from libpq import query
-from test_takeover import ask, cut, restart
+from test_takeover import ask, cut, psql, restart
 
 
 class Coordinators:
@@ -58,7 +57,7 @@ class Coordinators:
         fed.wait_until(reached, f"job {number} is {state}", seconds=seconds)
 
     def records(self, number):
-        said = query(self.url, f"SELECT count(*) FROM {self.schema}_job_{number}.hedgerow_record")
+        said = psql(self.url, f"SELECT count(*) FROM {self.schema}_job_{number}.hedgerow_record")
         return int(said) if said else 0
 
     def wait_records(self, number, count):
@@ -77,7 +76,7 @@ class Coordinators:
 
     def leader(self):
         """Who leads by the lease's row, in a list; [] where nobody does now."""
-        said = query(self.url, "SELECT holder FROM hedgerow_lease WHERE until > clock_timestamp()")
+        said = psql(self.url, "SELECT holder FROM hedgerow_lease WHERE until > clock_timestamp()")
         return [at for at, process in self.running.items() if said and said.strip().endswith(f"process {process.popen.pid}")]
 
     def stop(self):

@@ -20,7 +20,6 @@ import journals
 import test_face
 import test_takeover as takeover
 from federation import expect
-from libpq import query
 
 FITS = 5
 LOSSES = 3
@@ -76,7 +75,7 @@ class Team:
         self.agents = {name: self.federation.start_agent(name) for name in self.federation.names}
 
     def records(self):
-        said = query(self.url, "SELECT count(*) FROM hedgerow_record")
+        said = takeover.psql(self.url, "SELECT count(*) FROM hedgerow_record")
         return int(said) if said else 0
 
     def wait_records(self, count):
@@ -91,7 +90,7 @@ class Team:
 
 def kill_lead(team):
     for name in ["lead", STANDBY]:
-        said = query(team.url, "SELECT holder FROM hedgerow_lease WHERE until > clock_timestamp()")
+        said = takeover.psql(team.url, "SELECT holder FROM hedgerow_lease WHERE until > clock_timestamp()")
         if said and said.strip().endswith(f"process {team.running[name].popen.pid}"):
             team.running[name].kill()
             time.sleep(0.3)

@@ -26,8 +26,7 @@ import journals
 import test_face
 from federation import expect
 from shared_queue import Coordinators, run
-from libpq import query
-from test_takeover import ask, cut, restart
+from test_takeover import ask, cut, psql, restart
 
 COORDINATORS = 2
 AGENTS = 3
@@ -99,7 +98,7 @@ class Team(Coordinators):
         return json.loads(self.command(i, "submit", self.file(name, **options), "--json"))["number"]
 
     def term(self):
-        said = query(self.url, "SELECT term FROM hedgerow_lease")
+        said = psql(self.url, "SELECT term FROM hedgerow_lease")
         return int(said) if said else None
 
 
@@ -369,14 +368,14 @@ def locked(team, seconds):
                                 " PERFORM pg_sleep(0.005); END LOOP; END $$;"
                                 f" LOCK TABLE hedgerow_result IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep({seconds})"],
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    fed.wait_until(lambda: query(team.url, "SELECT 1 FROM pg_locks WHERE relation = 'hedgerow_result'::regclass"
+    fed.wait_until(lambda: psql(team.url, "SELECT 1 FROM pg_locks WHERE relation = 'hedgerow_result'::regclass"
                                           " AND mode = 'AccessExclusiveLock' AND granted"), "the table is held")
     return session
 
 
 def questions(team):
     """Those that wait for the results' table now, by when they began to; None where nobody holds it."""
-    said = query(team.url, "SELECT granted, pid, waitstart FROM pg_locks WHERE relation = 'hedgerow_result'::regclass"
+    said = psql(team.url, "SELECT granted, pid, waitstart FROM pg_locks WHERE relation = 'hedgerow_result'::regclass"
                           " AND (mode = 'AccessExclusiveLock' OR NOT granted)")
     lines = (said or "").split("\n")
     return {line for line in lines if line.startswith("f|") and not line.endswith("|")} if any(line.startswith("t|") for line in lines) else None
@@ -422,7 +421,7 @@ def stalls(make, programs):
     fed.in_time(slowest < ANSWERED_S, f"an answer took {slowest:.1f} s")
     session.kill()
     session.wait()
-    query(team.url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'hedgerow_result'::regclass AND mode = 'AccessExclusiveLock'")
+    psql(team.url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'hedgerow_result'::regclass AND mode = 'AccessExclusiveLock'")
     team.until(0, number, "done")
 
     def lists_all():

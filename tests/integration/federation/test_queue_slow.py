@@ -22,8 +22,7 @@ import journals
 import test_face
 from federation import expect
 from test_queue_shared import SUSPICIOUS, Team, wait_successor
-from libpq import query
-from test_takeover import ask
+from test_takeover import ask, psql
 
 HELD_S = 6  # longer than a lease lasts, and shorter than the 8 s that a statement may take
 SLOT_MS = 100
@@ -71,7 +70,7 @@ class SlowTeam(Team):
 
     def answers(self, site, name):
         """The rounds of a job that a site has answered."""
-        rows = query(self.url, f"SELECT encode(body, 'hex') FROM {self.schema}_job_{self.numbers[name]}.hedgerow_record WHERE sequence = 1").split()
+        rows = psql(self.url, f"SELECT encode(body, 'hex') FROM {self.schema}_job_{self.numbers[name]}.hedgerow_record WHERE sequence = 1").split()
         job = journals.record(bytes.fromhex(rows[0]))["job"]
         return [record["round"] for _, record, _ in journals.read(self.federation.folder / site / "state")
                 if record["kind"] == "answer" and record["job"] == job]
@@ -114,7 +113,7 @@ def held(team, seconds=HELD_S):
 
 def waits(team):
     """Whether a record waits at the server: a session that writes the job's records waits for a lock."""
-    return query(team.url, "SELECT 1 FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_locks"
+    return psql(team.url, "SELECT 1 FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_locks"
                           f" WHERE relation = '{team.schema}_job_{team.numbers['first']}.hedgerow_record'::regclass)")
 
 
@@ -197,7 +196,7 @@ def held_by(team, script):
     session.stdin.close()
 
     def release():
-        query(team.url, f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{name}'")
+        psql(team.url, f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{name}'")
 
     try:
         while (said := session.stdout.readline().decode()).strip() != "held":
@@ -211,7 +210,7 @@ def held_by(team, script):
 def gains(team, release, waiting):
     """While a statement of the first job waits, for as long as it may, the second one gains rounds and the page answers."""
     place = test_face.port_of(team.federation, team.name(0))
-    fed.wait_until(lambda: query(team.url, waiting), "a statement of the first job waits")
+    fed.wait_until(lambda: psql(team.url, waiting), "a statement of the first job waits")
     before = seen = team.records(team.numbers["second"])
     slowest, began = 0.0, time.monotonic()
     while time.monotonic() < began + HELD_S:
@@ -220,7 +219,7 @@ def gains(team, release, waiting):
         slowest = max(slowest, time.monotonic() - since)
         seen = team.records(team.numbers["second"])
         time.sleep(0.1)
-    waits_yet = query(team.url, waiting)
+    waits_yet = psql(team.url, waiting)
     release()
     print(f"rounds of the other job while the first one's statement waited {HELD_S} s: {seen - before}; the page's slowest answer"
           f" {slowest:.2f} s", flush=True)
@@ -297,11 +296,11 @@ def chosen_meanwhile(make, programs):
     path.write_text(text_of("first").replace("job: first", "job: third").replace("[site-1, site-2]", "[site-4]").replace("minimum: 2", "minimum: 1"))
     with held_by(team, f"SELECT FROM hedgerow_job WHERE number = {team.numbers['first']} FOR UPDATE") as release:
         waiting = WAITING.format("%SET ending%")
-        fed.wait_until(lambda: query(team.url, waiting), "the first job's end waits")
+        fed.wait_until(lambda: psql(team.url, waiting), "the first job's end waits")
         number = json.loads(team.command(0, "submit", path, "--json"))["number"]
         fed.wait_until(lambda: [entry for entry in team.federation.events(team.name(0)) if entry["event"] == "job-taken"
                                 and entry["text"].startswith(f"job {number} ")], "the third job is taken", seconds=TAKEN_S)
-        fed.in_time(query(team.url, waiting), "the end was written or refused meanwhile")
+        fed.in_time(psql(team.url, waiting), "the end was written or refused meanwhile")
         release()
     team.patient(0, "cancel", number)
     finish(team, DONE)
@@ -400,15 +399,15 @@ def stopped_filing(make, programs):
     ask(team.url, COUNTING)
     with held_by(team, f"SELECT FROM hedgerow_job WHERE number = {first} FOR UPDATE") as release:
         waiting = WAITING.format("%SET ending%")
-        fed.wait_until(lambda: query(team.url, waiting), "the first job's end waits")
+        fed.wait_until(lambda: psql(team.url, waiting), "the first job's end waits")
         team.running[0].signal(signal.SIGTERM)
         fed.wait_until(lambda: "stopping" in {entry["event"] for entry in team.federation.events(team.name(0))}, "the stop is heard")
-        fed.in_time(query(team.url, waiting), "the end was written or refused before the stop")
+        fed.in_time(psql(team.url, waiting), "the end was written or refused before the stop")
         release()
         expect(team.running[0].wait() == 0, "the coordinator did not end well")
     told = [entry for entry in team.federation.events(team.name(0)) if entry["event"] == "job-filed" and entry["text"].startswith(f"job {first} ")]
     expect(len(told) == 1, f"the log says {len(told)} times that the job is filed")
-    expect(query(team.url, f"SELECT count(*) FROM filing WHERE job = {first}").strip() == "1", "the job was filed a second time")
+    expect(psql(team.url, f"SELECT count(*) FROM filing WHERE job = {first}").strip() == "1", "the job was filed a second time")
     team.start(0)
     finish(team, DONE)
     check(team)

@@ -23,7 +23,7 @@ import federation as fed
 import journals
 import test_face
 from federation import expect
-from libpq import query
+from libpq import psql
 
 COORDINATORS = 3
 FITS = 8
@@ -39,7 +39,7 @@ POLICY = fed.policy_text(answer_slot_ms=SLOT_MS)
 
 def ask(url, command):
     """What the server answers; another case may be killing it just now."""
-    return fed.wait_until(lambda: query(url, command), f"the server does: {command}", seconds=60)
+    return fed.wait_until(lambda: psql(url, command), f"the server does: {command}", seconds=60)
 
 
 class Team:
@@ -79,7 +79,7 @@ class Team:
         self.agents = {name: self.federation.start_agent(name) for name in self.federation.names}
 
     def records(self):
-        said = query(self.url, "SELECT count(*) FROM hedgerow_record")
+        said = psql(self.url, "SELECT count(*) FROM hedgerow_record")
         return int(said) if said else 0
 
     def wait_records(self, count):
@@ -87,14 +87,14 @@ class Team:
 
     def leader(self):
         """Who leads by the lease's row, in a list; [] where nobody does now."""
-        said = query(self.url, "SELECT holder FROM hedgerow_lease WHERE until > clock_timestamp()")
+        said = psql(self.url, "SELECT holder FROM hedgerow_lease WHERE until > clock_timestamp()")
         for i, process in self.running.items():
             if said and said.strip().endswith(f"process {process.popen.pid}"):
                 return [i]
         return []
 
     def term(self):
-        said = query(self.url, "SELECT term FROM hedgerow_lease")
+        said = psql(self.url, "SELECT term FROM hedgerow_lease")
         return int(said) if said else None
 
     def finish(self):
@@ -143,7 +143,7 @@ def stop(team):
 def cut(team):
     """The server ends every connection."""
     for _ in range(5):
-        query(team.url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        psql(team.url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                        " WHERE application_name = 'hedgerow-coordinator'")
         time.sleep(0.2)
 
@@ -222,7 +222,7 @@ def late(make, programs):
     session = fed.wait_until(lambda: hold(team), "the next record is held")
     old, term = fed.wait_until(team.leader, "somebody leads")[0], team.term()
     waits = "SELECT 1 FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_locks WHERE relation = 'hedgerow_record'::regclass)"
-    fed.wait_until(lambda: query(team.url, waits) or session.poll() is not None, "a record waits")
+    fed.wait_until(lambda: psql(team.url, waits) or session.poll() is not None, "a record waits")
     team.running[old].signal(signal.SIGSTOP)
     fed.in_time(session.poll() is None, "the record was there before its leader was stopped")
     session.wait()
