@@ -10,6 +10,7 @@
 #include "estimate/regress_weights.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { STEPS_MAX = 100 };
@@ -172,13 +173,30 @@ static void start(struct regress_fit *out, const double *sum)
     }
 }
 
+/* Begins with zeros. The arrays of points are long, so only the design's own points are cleared. */
+static void clear(struct regress_fit *out, const struct regress_design *design)
+{
+    const size_t points = regress_points(design);
+    const size_t places = points * design->predictors;
+    const size_t behind = offsetof(struct regress_fit, columns);
+    CHECK(points <= REGRESS_POINTS_MAX && design->predictors <= REGRESS_PREDICTORS_MAX);
+    memset(out, 0, offsetof(struct regress_fit, weight));
+    memset(out->weight, 0, points * sizeof *out->weight);
+    memset(out->raised, 0, points * sizeof *out->raised);
+    memset(out->placed, 0, places * sizeof *out->placed);
+    memset(out->within, 0, places * sizeof *out->within);
+    memset((char *)out + behind, 0, sizeof *out - behind);
+}
+
 void regress_solve(struct regress_fit *out, const struct regress_cells *cells)
 {
     const struct regress_design *design = cells->design;
     double u[REGRESS_TERMS_MAX];
     double sum[REGRESS_OUTCOMES_MAX];
     struct regress_events events;
-    *out = (struct regress_fit){.cells = cells, .terms = terms_of(design)};
+    clear(out, design);
+    out->cells = cells;
+    out->terms = terms_of(design);
     CHECK(out->terms <= REGRESS_TERMS_MAX && design->outcomes <= REGRESS_OUTCOMES_MAX);
     regress_sum_outcomes(sum, cells);
     out->mean_noise = regress_mean_noise(cells, sum);

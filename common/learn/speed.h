@@ -17,7 +17,7 @@ int64_t speed_thread_ns(void);
  * Measures how many operations a second the solvers carry out, as erm_plan and job/work.h count them: of
  * several kinds of work the slowest, of several tries of each the fastest.
  *
- * Returns 0 where there is no memory for it. Cost some 30 ms.
+ * Returns 0 where there is no memory for it. Cost some 10 ms.
  * Privacy: looks at no record.
  */
 double speed_measure(speed_clock *now_ns);

@@ -306,6 +306,12 @@ void learn_alone_init(struct learn_alone *alone, const char *text, const char *t
     need_ok(dataset_read(&alone->data, file, table, &alone->job.stage->schema, &options, &why),
             &why);
     (void)fclose(file);
+    if (!learn_stage(alone->job.stage)->is_number) {
+        struct selftune *tune = &learn_stage(alone->job.stage)->tune;
+        CHECK(standin_init(&alone->rows, tune->feature_count, tune->output_count, tune->gaussian) ==
+              STATUS_OK);
+        tune->rows = &alone->rows;
+    }
     alone->site_rows = alone->data.record_count * 4 / 5 / sites;
     CHECK(alone->site_rows >= alone->job.records_least);
     alone->order = calloc(alone->data.record_count, sizeof *alone->order);
@@ -321,6 +327,7 @@ void learn_alone_free(struct learn_alone *alone)
 {
     dataset_free(&alone->data);
     job_free(&alone->job);
+    standin_free(&alone->rows);
     free(alone->order);
     free(alone->state);
     free(alone->look);

@@ -7,6 +7,7 @@
 
 #include "job/job.h"
 #include "learn/dataset.h"
+#include "learn/standin.h"
 #include "task/learn/stage.h"
 #include "tests/support/seeded_random.h"
 
@@ -16,6 +17,7 @@
 struct learn_alone {
     struct job job; /* whose first stage is played */
     struct dataset data;
+    struct standin rows; /* the stage's, made once: a run would make them at each release */
     size_t sites;
     size_t site_rows;
     size_t *order;

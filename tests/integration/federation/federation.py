@@ -146,7 +146,7 @@ def wait_until(question, sentence, seconds=PATIENCE_S):
         now = time.monotonic()
         if now >= until:
             raise Failure(f"not within {seconds} s: {sentence}")
-        time.sleep(min(max(0.005, 5 * (now - since)), 0.5))
+        time.sleep(min(max(0.01, 5 * (now - since)), 0.5))
 
 
 class Process:
@@ -448,7 +448,7 @@ def run_cases(cases, at_once=4, case_seconds=6 * PATIENCE_S):
         while waiting or running:
             while waiting and len(running) < at_once:
                 running.append(Case(waiting.pop(0), folder))
-            time.sleep(0.005)
+            time.sleep(0.02)
             for one in list(running):
                 trouble = None
                 if one.ended():

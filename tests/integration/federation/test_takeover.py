@@ -23,6 +23,7 @@ import federation as fed
 import journals
 import test_face
 from federation import expect
+from libpq import psql
 
 COORDINATORS = 3
 FITS = 8
@@ -34,12 +35,6 @@ HELD_S = 4
 TAKEOVER_S = 10
 JOB = fed.job_text(fits=FITS, rounds=LOSSES).replace("patience_s: 60", "patience_s: 600")
 POLICY = fed.policy_text(answer_slot_ms=SLOT_MS)
-
-
-def psql(url, command):
-    done = subprocess.run(["psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", command], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    return done.stdout.decode() if done.returncode == 0 else None
 
 
 def ask(url, command):
