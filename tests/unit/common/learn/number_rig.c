@@ -218,3 +218,12 @@ double number_rig_learn(const struct number_way *way, const struct number_table 
     selftune_model(w, state, &stage.tune);
     return error_of(w, &way->loss, t);
 }
+
+void number_rig_first(double *state, const struct selftune_number *stage,
+                      const struct number_table *t)
+{
+    struct public_random random = public_random_from(3);
+    cr_assert_eq(selftune_number_begin(state, stage), STATUS_OK);
+    look(state, stage, t, 1e-3, &random);
+    step(state, stage, t, 1e-3, &random);
+}

@@ -35,6 +35,10 @@ double number_rig_least(double part, const struct loss *loss, const struct numbe
 
 struct selftune_number number_rig_stage(const struct number_way *way);
 
+/** Begins, looks and takes a step, with noise of one seed. state  out  (selftune_number_state_count) */
+void number_rig_first(double *state, const struct selftune_number *stage,
+                      const struct number_table *t);
+
 /** Learns in this way with noise of the seed. Returns the model's error. */
 double number_rig_learn(const struct number_way *way, const struct number_table *t, uint64_t seed);
 

@@ -97,21 +97,16 @@ Test(selftune_number, whatever_the_state_and_the_release_the_next_state_is_sound
 /* Rows that its user has made are those that it would make: a rehearsal makes them once. */
 Test(selftune_number, takes_rows_that_are_made_once)
 {
-    struct table *t = malloc(sizeof *t);
+    struct number_table *t = malloc(sizeof *t);
+    struct selftune_number stage = number_rig_stage(&number_ways[0]);
     struct standin rows = {0};
     double state[2][STATE_MOST];
     cr_assert_not_null(t);
-    draw(t);
+    number_rig_draw(t);
     cr_assert_eq(standin_init(&rows, D, 1, false), STATUS_OK);
-    for (size_t i = 0; i < 2; i++) {
-        struct public_random random = public_random_from(3);
-        struct selftune_number stage = stage_of(&ways[0]);
-        stage.tune.rows = i == 0 ? NULL : &rows;
-        cr_assert_eq(selftune_number_begin(state[i], &stage), STATUS_OK);
-        look(state[i], &stage, t, 1e-3, &random);
-        step(state[i], &stage, t, 1e-3, &random);
-    }
-    const struct selftune_number stage = stage_of(&ways[0]);
+    number_rig_first(state[0], &stage, t);
+    stage.tune.rows = &rows;
+    number_rig_first(state[1], &stage, t);
     cr_assert_eq(memcmp(state[0], state[1], selftune_number_state_count(&stage) * sizeof(double)),
                  0);
     standin_free(&rows);
