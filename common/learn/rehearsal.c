@@ -17,9 +17,10 @@ enum { ROWS_MOST = 2000, ROWS_MOST_MANY = 1500, NUMBERS_MOST = 400000, CHANCES =
 #define OPERATIONS      0.3e9 /* of one call, about */
 #define OPERATIONS_SOON 0.3e9 /* half a second and less */
 #define OPERATIONS_MOST 14e9  /* beyond it, a person would wait too long */
-#define HELD_OUT        0.25  /* records to test on, over those that are learned from: a fifth of all, as `simulate` holds out */
-#define OUTSIDE         0.05  /* what is beyond each end of a band */
-#define OUTSIDE_MANY    0.02 /* of several classes, whose prior is the least sure: bands are wider */
+#define HELD_OUT                                                                                   \
+    0.25 /* records to test on, over those that are learned from: a fifth of all, as `simulate` holds out */
+#define OUTSIDE      0.05 /* what is beyond each end of a band */
+#define OUTSIDE_MANY 0.02 /* of several classes, whose prior is the least sure: bands are wider */
 
 /* Plays the plan: w (outputs, d + 1) out, its model. */
 static enum status play(double *w, const struct rehearsal *plan,

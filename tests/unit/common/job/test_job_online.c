@@ -191,7 +191,7 @@ Test(job_online, refuses_with_a_remedy)
         {"  - {task: online, rounds: 4, t0: 20, theta: 0.5, share: 0.5, grid_bits: 32}\n", "",
          "theta must lie above 1/2"},
         {"  - {task: online, rounds: 4, t0: 20, batch: 7, share: 0.5, grid_bits: 32}\n", "",
-         "stages[0].batch: is for tasks that look"},
+         "stages[0].batch: is for tasks that read"},
         {online, "  - {task: losses, loss: absolute, rounds: 1, batch: 1, share: 0.5, t0: 3}\n",
          "stages[1].t0: is for an online stage"},
         {"", "  - {task: losses, loss: absolute, rounds: 1, batch: 1, share: 0.5}\n",
