@@ -123,7 +123,8 @@ static void keep_short(struct job_expected *out, struct staging *staging, uint64
     if (out->count > 0 && !rehearsal_is_short(staging->rehearsal, out->count)) {
         out->count = 0;
     }
-    out->no_answer = out->count == 0 ? "it has too many columns to be rehearsed here" : NULL;
+    out->no_answer =
+        out->count == 0 ? "it has too many columns and classes to be rehearsed here" : NULL;
 }
 
 /* What is rehearsed of the label. */

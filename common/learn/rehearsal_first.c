@@ -71,10 +71,12 @@ static double usual_distance(const struct rehearsal_world *world, size_t first, 
     return nearest[world->classes / 2];
 }
 
+/* Where most classes have one mean, as by a column or two that tells nothing of them, the means stay as they are. */
 static void scale_means(struct rehearsal_world *world, size_t first, size_t count, double wanted)
 {
     const size_t width = FACTORS + world->d;
-    const double scale = wanted / fmax(usual_distance(world, first, count), 1e-9);
+    const double usual = usual_distance(world, first, count);
+    const double scale = usual > 1e-3 ? wanted / usual : 1;
     for (size_t c = 0; c < world->classes; c++) {
         for (size_t i = first; i < first + count; i++) {
             world->mean[c * width + i] *= scale;

@@ -38,7 +38,7 @@ void rehearsal_table_free(struct rehearsal_table *table);
  * Draws a table.
  *
  * schema  in  its lags and columns make d numbers (CHECKed)
- * index   in  below count: which part of the range of strengths it is from; of odd ones of classes the label is first
+ * index   in  below count: which part of the range of strengths it is from; of two classes the label is first in odd ones, of several in three of four
  *
  * Fails with STATUS_NO_MEMORY.
  */

@@ -176,7 +176,8 @@ void selftune_look_back(struct selftune_parts *parts, size_t m, const double *g,
         }
     }
     if (curve > LITTLE && back > SURE * sqrt(square * news->noise)) {
-        *parts->steep = selftune_between(*parts->steep * (1 + back / curve), 1, STEEPEST);
+        const double most = fmin(STEEPEST, (double)parts->d + 1); /* as a state is held */
+        *parts->steep = selftune_between(*parts->steep * (1 + back / curve), 1, most);
     }
 }
 

@@ -56,7 +56,7 @@ MUST_USE enum status selftune_bend(struct selftune_parts *parts, const struct se
 
 /**
  * Before a step: makes it and the next ones shorter, if what is released points back along the last one by more than noise explains
- * (two standard deviations), up to 8 times. For stages of three steps or more, from the second step on.
+ * (two standard deviations), up to 8 times, and d + 1 times. For stages of three steps or more, from the second step on.
  */
 void selftune_look_back(struct selftune_parts *parts, size_t m, const double *g,
                         const struct selftune_news *news);

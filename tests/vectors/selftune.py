@@ -187,7 +187,7 @@ def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True, f
         steep = min(max(steep, 1 + max(back, 0) / (h * max(square, 1e-9))), width)
     steep = min(steep, width)
     if way is not None and g @ way > 2 * s * np.linalg.norm(way):  # it points back along the last step
-        steep = min(max(steep * (1 + g @ way / (h * way @ way)), 1), 8)
+        steep = min(max(steep * (1 + g @ way / (h * way @ way)), 1), 8, width)
     l2, tries = s * s / (h * pv_prior) + 1e-4 + (steep - 1) * h, 0
     while True:
         v, target, tries = v0.copy(), s_in.T @ (wt * p) / n - g, tries + 1
