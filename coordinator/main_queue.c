@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "io/clock.h"
 
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,20 +147,31 @@ enum status queue_text(char **text, size_t *size, const struct office *office, u
     return queue_store_of(office)->text(text, size, office, number, why);
 }
 
-/* Who it is, without a time. No account's name has a blank, so none reads as an operator's. */
-static void name_actor(char by[static QUEUE_BY_BYTES], const struct queue_actor *actor)
+/* Who it is, without a time. No account's name has a blank, so none reads as an operator's. Fails where nobody can say what the
+ * account is called, and the submission has a name: the same one would seem to be somebody else's. */
+static enum status name_actor(char by[static QUEUE_BY_BYTES], const struct queue_actor *actor,
+                              struct why *why)
 {
     char room[4096];
     struct passwd entry;
     struct passwd *found = NULL;
     if (actor->name != NULL) {
         (void)snprintf(by, QUEUE_BY_BYTES, OPERATOR "%s", actor->name);
-    } else if (getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found != NULL &&
-               strlen(found->pw_name) < 64) {
+        return STATUS_OK;
+    }
+    const int error = getpwuid_r(geteuid(), &entry, room, sizeof room, &found);
+    const bool unknown = error == 0 || error == ENOENT || error == ESRCH;
+    if (!unknown && actor->submission != NULL) {
+        why_set(why, "the name of account %lu cannot be looked up: %s; remedy: submit again",
+                (unsigned long)geteuid(), strerror(error));
+        return STATUS_IO;
+    }
+    if (error == 0 && found != NULL && strlen(found->pw_name) < 64) {
         (void)snprintf(by, QUEUE_BY_BYTES, "%s", found->pw_name);
     } else {
         (void)snprintf(by, QUEUE_BY_BYTES, "account %lu", (unsigned long)geteuid());
     }
+    return STATUS_OK;
 }
 
 static void sign(char line[static QUEUE_BY_BYTES], const char *by)
@@ -176,7 +188,10 @@ enum status queue_add(uint32_t *number, const struct office *office,
     char by[QUEUE_BY_BYTES];
     char line[QUEUE_BY_BYTES];
     const struct queue_submission submission = {actor, by, line, text};
-    name_actor(by, actor);
+    const enum status status = name_actor(by, actor, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     sign(line, by);
     return queue_store_of(office)->add(number, office, &submission, why);
 }
@@ -185,8 +200,9 @@ enum status queue_find(uint32_t *number, size_t *open, const struct office *offi
                        const struct queue_actor *actor, struct why *why)
 {
     char by[QUEUE_BY_BYTES];
-    name_actor(by, actor);
-    return queue_store_of(office)->find(number, open, office, actor, by, why);
+    const enum status status = name_actor(by, actor, why);
+    return status == STATUS_OK ? queue_store_of(office)->find(number, open, office, actor, by, why)
+                               : status;
 }
 
 enum status queue_take(struct office *office, uint32_t number, struct why *why)
@@ -230,7 +246,10 @@ enum status queue_cancel(const struct office *office, uint32_t number,
 {
     char by[QUEUE_BY_BYTES];
     char line[QUEUE_BY_BYTES];
-    name_actor(by, actor);
+    const enum status status = name_actor(by, actor, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     sign(line, by);
     return queue_store_of(office)->cancel(office, number, line, why);
 }

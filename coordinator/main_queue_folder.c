@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SUBMISSION "submission "
@@ -22,6 +23,8 @@ enum {
     NUMBER_DIGITS = 9,
     NUMBER_MAX = 999999999,
     TRIES_MAX = 1000,
+    LOCK_TRIES = 100, /* the desk serves nobody else meanwhile: some two seconds */
+    LOCK_WAIT_MS = 20,
     PATH_ROOM = 32,
     SUBMITTED_BYTES = 2 * QUEUE_BY_BYTES
 };
@@ -251,12 +254,19 @@ static enum status lock_ids(int *lock, const struct office *office, struct why *
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? STATUS_IO : status;
     }
-    while (flock(*lock, LOCK_EX) != 0) {
-        if (errno != EINTR) {
+    for (int i = 0; flock(*lock, LOCK_EX | LOCK_NB) != 0; i++) {
+        if (errno != EWOULDBLOCK && errno != EINTR) {
             why_file(why, path, "locked", errno);
             (void)close(*lock);
             return STATUS_IO;
         }
+        if (i >= LOCK_TRIES) {
+            why_set(why, "another submit with an id holds %s; remedy: submit again", path);
+            (void)close(*lock);
+            return STATUS_BUSY;
+        }
+        const struct timespec wait = {.tv_nsec = LOCK_WAIT_MS * 1000000L};
+        (void)nanosleep(&wait, NULL);
     }
     return STATUS_OK;
 }
@@ -275,15 +285,16 @@ enum status folder_add(uint32_t *number, const struct office *office,
     }
     status = folder_find(number, &open_count, office, submission->actor, submission->by, why);
     if (status == STATUS_OK) {
-        status = *number > 0 ? STATUS_EXISTS : add(number, office, submission, why);
+        status = *number == 0 ? add(number, office, submission, why) : STATUS_EXISTS;
     }
     (void)close(lock); /* and with it the lock */
     return status;
 }
 
-/* Returns whether the file `submitted` of a job names the operator; and whether it has the submission. */
-static bool is_of(const struct office *office, uint32_t number, const struct queue_actor *actor,
-                  const char *name, bool *same)
+/* Tells whether the file `submitted` of a job names the operator; and whether it has the submission. Who names a submission must not
+ * get a second job because a file could not be read. */
+static enum status judge_of(bool *own, bool *same, const struct office *office, uint32_t number,
+                            const struct queue_actor *actor, const char *name, struct why *why)
 {
     char path[QUEUE_PATH_BYTES];
     char by[QUEUE_BY_BYTES];
@@ -291,22 +302,30 @@ static bool is_of(const struct office *office, uint32_t number, const struct que
     char hex[2 * DIGEST_BYTES + 1];
     char *text = NULL;
     size_t size = 0;
-    struct why ignored = {{0}};
-    *same = false;
+    *own = *same = false;
     folder_path(path, office, number, "submitted");
-    if (file_read(&text, &size, path, SUBMITTED_BYTES, &ignored) != STATUS_OK) {
-        return false;
+    const enum status status = file_read(&text, &size, path, SUBMITTED_BYTES, why);
+    if (status == STATUS_NOT_FOUND || (status != STATUS_OK && actor->submission == NULL)) {
+        return STATUS_OK;
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (actor->submission != NULL && (size == 0 || text[size - 1] != '\n')) {
+        free(text);
+        why_set(why, "%s is cut off, so nobody knows who submitted job %" PRIu32, path, number);
+        return STATUS_CORRUPT;
     }
     (void)snprintf(by, sizeof by, "%s at ", name);
-    const bool own = strncmp(text, by, strlen(by)) == 0;
+    *own = strncmp(text, by, strlen(by)) == 0;
     const char *second = strchr(text, '\n');
-    if (own && second != NULL && actor->submission != NULL) {
+    if (*own && second != NULL && actor->submission != NULL) {
         hex_encode(hex, actor->submission->byte, DIGEST_BYTES);
         (void)snprintf(line, sizeof line, "\n" SUBMISSION "%s\n", hex);
         *same = strcmp(second, line) == 0;
     }
     free(text);
-    return own;
+    return STATUS_OK;
 }
 
 enum status folder_find(uint32_t *number, size_t *open_count, const struct office *office,
@@ -317,12 +336,15 @@ enum status folder_find(uint32_t *number, size_t *open_count, const struct offic
     *open_count = 0;
     enum status status = folder_list(&list, office, why);
     for (size_t i = 0; status == STATUS_OK && i < list.count; i++) {
+        bool own = false;
         bool same = false;
-        if (is_of(office, list.entry[i].number, actor, by, &same)) {
+        status = judge_of(&own, &same, office, list.entry[i].number, actor, by, why);
+        if (own) {
             *open_count += list.entry[i].over ? 0 : 1;
             *number = same ? list.entry[i].number : *number;
         }
     }
     queue_list_free(&list);
-    return status;
+    /* Who gave the job its number may have died before a power failure could no longer lose it. */
+    return status == STATUS_OK && *number > 0 ? sync_folder(office->settings.jobs, why) : status;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -20,6 +21,8 @@ enum {
     STATE_BYTES = 96 * 1024, /* for inflate's state and its window of 32 KiB */
     GZIP_WINDOW = 15 + 16    /* the largest window; a gzip header must come first */
 };
+
+#define PIPE_FILES 0x50495045 /* where pipes without a name are: PIPEFS_MAGIC of statfs(2) */
 
 struct unpacking {
     FILE *packed; /* owned */
@@ -212,8 +215,8 @@ static const char *what_is_wrong(mode_t mode, bool once)
         return NULL;
     }
     return S_ISDIR(mode)    ? "is a folder, not a table"
-           : S_ISFIFO(mode) ? "is a pipe, and a table is read several times: write the records "
-                              "to a file, and name that file"
+           : S_ISFIFO(mode) ? "is a pipe, which may never be written or is read only once: write "
+                              "the records to a file, and name that file"
                             : "is a device, not a file: write the records to a file, and name "
                               "that file";
 }
@@ -221,14 +224,15 @@ static const char *what_is_wrong(mode_t mode, bool once)
 static enum status judge_kind(FILE *file, const char *path, bool once, struct why *why)
 {
     struct stat about;
-    struct stat named;
-    /* A pipe with a name has no writer, or one that may never write: only one that was made for this program is read. */
-    const bool is_named = lstat(path, &named) == 0 && S_ISFIFO(named.st_mode);
-    if (fstat(fileno(file), &about) != 0 || fcntl(fileno(file), F_SETFL, 0) != 0) {
+    struct statfs place;
+    if (fstat(fileno(file), &about) != 0 || fstatfs(fileno(file), &place) != 0 ||
+        fcntl(fileno(file), F_SETFL, 0) != 0) {
         why_set(why, "%s: cannot be opened: %s", path, strerror(errno));
         return STATUS_IO;
     }
-    const char *wrong = what_is_wrong(about.st_mode, once && !is_named);
+    /* A pipe with a name has no writer, or one that may never write: only one that was made for this program is read. */
+    const bool is_unnamed = place.f_type == PIPE_FILES;
+    const char *wrong = what_is_wrong(about.st_mode, once && is_unnamed);
     return wrong == NULL ? STATUS_OK : why_refuse(why, "%s: %s", path, wrong);
 }
 

@@ -236,9 +236,12 @@ says_not sixtythree
 mkfifo one/pipe.csv
 sed 's/records.csv/pipe.csv/' one/agent.yml >one/pipe.yml
 expect 3 timeout 20 "$agent" check --config one/pipe.yml --timeout 1
-prints 'one/pipe.csv: is a pipe, and a table is read several times: write the records to a file'
+prints 'one/pipe.csv: is a pipe, which may never be written or is read only once: write the records to a file'
 expect 3 timeout 20 "$agent" describe one/pipe.csv
 says 'one/pipe.csv: is a pipe'
+ln -s pipe.csv one/link.csv
+expect 3 timeout 20 "$agent" describe one/link.csv
+says 'one/link.csv: is a pipe'
 expect 3 timeout 20 "$agent" run --config one/pipe.yml
 says 'one/pipe.csv: is a pipe'
 

@@ -5,8 +5,11 @@
 #include "tests/support/quiet_fork.h"
 #include "tests/unit/coordinator/waiting_job.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,6 +68,35 @@ Test(queue_submit, finds_an_accounts_submission, .init = bench_begin, .fini = be
     bench_remove(2);
     cr_assert_eq(queue_find(&number, &open, &office, &named, &why), STATUS_OK, "%s", why.text);
     cr_expect_eq(number, 0, "an id goes with its job");
+}
+
+/* A file that cannot be read, or another command that holds the ids, is no reason for a second job. */
+Test(queue_submit, a_submission_is_not_added_where_the_first_cannot_be_seen, .init = bench_begin,
+     .fini = bench_end)
+{
+    const struct digest id = {{4}};
+    const struct queue_actor named = {.submission = &id};
+    const struct slice text = {WAITING_JOB, strlen(WAITING_JOB)};
+    struct queue_list list;
+    char path[QUEUE_PATH_BYTES];
+    uint32_t number = 9;
+    cr_assert_eq(queue_add(&number, &office, &named, text, &why), STATUS_OK, "%s", why.text);
+    (void)snprintf(path, sizeof path, "%s/%u/submitted", office.settings.jobs, (unsigned)number);
+    if (access(path, F_OK) != 0) {
+        cr_skip("a database has no such files");
+    }
+    cr_assert(truncate(path, 30) == 0);
+    cr_expect_eq(queue_add(&number, &office, &named, text, &why), STATUS_CORRUPT);
+    cr_expect_not_null(strstr(why.text, "is cut off"), "%s", why.text);
+    (void)snprintf(path, sizeof path, "%s/.ids.lock", office.settings.jobs);
+    const int lock = open(path, O_RDWR | O_CLOEXEC);
+    cr_assert(lock >= 0 && flock(lock, LOCK_EX) == 0);
+    cr_expect_eq(queue_add(&number, &office, &named, text, &why), STATUS_BUSY);
+    cr_expect_not_null(strstr(why.text, "remedy: submit again"), "%s", why.text);
+    (void)close(lock);
+    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK);
+    cr_expect_eq(list.count, 1);
+    queue_list_free(&list);
 }
 
 /* The same submission by several desks or commands at once is one job. Planted: without the lock of a folder there were

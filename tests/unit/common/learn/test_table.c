@@ -136,13 +136,14 @@ Test(table, what_is_no_file_is_refused_at_once, .timeout = 30)
     (void)snprintf(path, sizeof path, "%s/pipe", folder);
     (void)snprintf(link, sizeof link, "%s/link", folder);
     cr_assert(mkfifo(path, 0600) == 0 && symlink(path, link) == 0);
-    expect_refused(table_open(&file, path, &why), file, &why, "is a pipe, and a table is read");
-    expect_refused(table_open(&file, link, &why), file, &why, "is a pipe, and a table is read");
+    expect_refused(table_open(&file, path, &why), file, &why, "is a pipe, which may never");
+    expect_refused(table_open(&file, link, &why), file, &why, "is a pipe, which may never");
     expect_refused(table_open_once(&file, path, &why), file, &why, "write the records to a file");
+    expect_refused(table_open_once(&file, link, &why), file, &why, "write the records to a file");
     cr_expect_not(table_is_packed(path));
     const int writer = open(path, O_RDWR); /* and with a writer that says nothing */
     cr_assert_geq(writer, 0);
-    expect_refused(table_open(&file, path, &why), file, &why, "is a pipe, and a table is read");
+    expect_refused(table_open(&file, path, &why), file, &why, "is a pipe, which may never");
     (void)close(writer);
     (void)unlink(link);
     (void)unlink(path);
@@ -159,7 +160,7 @@ Test(table, a_pipe_without_a_name_is_read_once, .timeout = 30)
     FILE *file = NULL;
     cr_assert_eq(pipe(end), 0);
     (void)snprintf(path, sizeof path, "/dev/fd/%d", end[0]);
-    expect_refused(table_open(&file, path, &why), file, &why, "is a pipe, and a table is read");
+    expect_refused(table_open(&file, path, &why), file, &why, "is a pipe, which may never");
     const pid_t child = quiet_fork();
     cr_assert_geq(child, 0);
     if (child == 0) {
