@@ -97,7 +97,7 @@ static struct slopes slopes_of(const struct rehearsal *plan, const struct rehear
 {
     const size_t width = table->d + 1;
     struct slopes slopes = {.missed = 0};
-    double f[SELFTUNE_OUTPUTS_MAX];
+    double f[SELFTUNE_OUTPUTS_MAX] = {0};
     const double norm = norm_of(u, width, plan->tune.gaussian); /* >= 1: u has a constant */
     for (size_t o = 0; o < table->outputs; o++) {
         f[o] = dense_dot(u, state + 1 + o * width, width);

@@ -212,7 +212,7 @@ static enum status add_models(struct outcome *outcome, const struct job *job,
     const size_t rows = learn_expert_count(stage);
     const size_t w = outcome->width;
     struct outcome_expert *expert = NULL;
-    double *model = malloc(round_stage_width(stage) * sizeof *model);
+    double *model = calloc(round_stage_width(stage), sizeof *model);
     double *wide = calloc(rows * w, sizeof *wide);
     enum status status = STATUS_NO_MEMORY;
     CHECK(rows <= EXPERTS_MOST);
