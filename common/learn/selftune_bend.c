@@ -29,9 +29,12 @@ enum { TRYING = 1 }; /* the step that tries all products */
 #define KURTOSIS_MOST 6.0 /* of the noise: one draw from Laplace's distribution */
 #define STAYS         0.5 /* the chance that a product is no noise, about */
 #define UNKNOWN       1e3 /* Pv of a product before it was tried: the choice has shrunken it already */
-#define SURE          2.0 /* standard deviations of the noise: by less a step does not point back */
-#define STEEPEST      8.0 /* steps become no shorter than by that */
-#define LITTLE        1e-24
+/* Standard deviations of the noise: by less a step does not point back. Without looking back steps of columns that are nearly one
+ * another overshoot, as they do on Satellite. */
+#define SURE     TUNED(SURE, 2.0)
+
+#define STEEPEST 8.0 /* steps become no shorter than by that */
+#define LITTLE   1e-24
 
 void selftune_products(double *q, const double *u, const double *scale, size_t d)
 {

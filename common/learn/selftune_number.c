@@ -19,13 +19,14 @@
 #define SIGMA_FIRST    TUNED(SIGMA_FIRST, 0.5) /* of a label of which nothing is known */
 #define SIGMA_LEAST    5e-3
 #define VARIANCE_LEAST 1e-2 /* of a label that was looked at, unless its noise is more */
-#define SIGMA_CHANGES  0.1  /* how much sigma may have changed in a step, at least */
-#define SIGMA_UNSURE   0.5  /* of sigma: how much it may have changed in a step */
-#define PRIOR_LEAST    1e-12
-#define PRIOR_MOST     4.0
-#define DRIFT          TUNED(DRIFT, 0.05) /* of the expected squared error that a step leaves, at least */
-#define TURN_MOST      TUNED(TURN_MOST, 1.0)   /* a step is no longer */
-#define STEEP_LEAST    TUNED(STEEP_LEAST, 0.5) /* of columns that vary half as much as white ones */
+#define SIGMA_CHANGES                                                                              \
+    TUNED(SIGMA_CHANGES, 0.1) /* how much sigma may have changed in a step, at least */
+#define SIGMA_UNSURE TUNED(SIGMA_UNSURE, 0.5) /* of sigma: how much it may have changed in a step */
+#define PRIOR_LEAST  1e-12
+#define PRIOR_MOST   4.0
+#define DRIFT        TUNED(DRIFT, 0.05) /* of the expected squared error that a step leaves, at least */
+#define TURN_MOST    TUNED(TURN_MOST, 1.0)   /* a step is no longer */
+#define STEEP_LEAST  TUNED(STEEP_LEAST, 0.5) /* of columns that vary half as much as white ones */
 #define STEEP_FALL                                                                                 \
     TUNED(STEEP_FALL, 0.75) /* the curvature seen falls no faster from step to step */
 

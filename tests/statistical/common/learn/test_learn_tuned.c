@@ -104,6 +104,7 @@ Test(learn_tuned, constants_of_steps)
         {"TRIED_SCALE", 0.05, MADE_UP(MADE_BENT, CENTRAL_4), 9, ACCURACY},
         {"SELFTUNE_DRIFT", 10, MADE_UP(MADE_COMMON, CENTRAL_1), 45, ACCURACY},
         {"SELFTUNE_SHARED", 0, MADE_UP(MADE_COMMON, CENTRAL_1), 60, ACCURACY},
+        {"SURE", 1e9, MADE_UP(MADE_OVERSHOOT, CENTRAL_20), 20, ACCURACY},
         {"BENDS_NOISE", 0.001, MADE_UP(MADE_BENT, CENTRAL_4), 6, ACCURACY},
     };
     for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
@@ -143,10 +144,15 @@ Test(learn_tuned, constants_of_numbers)
     const struct loss squared = {LOSS_SQUARED, 0};
     const struct number_way exact = {huber, SIGHT_SQUARES, true, 12, 1e-9, 0};
     const struct number_way plain = {squared, SIGHT_NONE, true, 12, 1e-9, 0};
+    const struct number_way noisy = {squared, SIGHT_NONE, true, 12, 3e-2, 0};
+    const struct number_way doubtful = {huber, SIGHT_SQUARES, false, 12, 1e-2, 0};
     const struct number_way tail = {quantile, SIGHT_NONE, true, 6, 1e-2, 0};
     try_number("SIGMA_FIRST", 0.1, &plain, 2);
     try_number("TURN_MOST", 0.05, &plain, 2);
     try_number("STEEP_LEAST", 2.5, &exact, 2);
     try_number("STEEP_FALL", 3.75, &exact, 2);
     try_number("SKEW", 1.5, &tail, 24);
+    try_number("DRIFT", 0, &noisy, 24);
+    try_number("SIGMA_CHANGES", 20, &doubtful, 24);
+    try_number("SIGMA_UNSURE", 20, &doubtful, 24);
 }
