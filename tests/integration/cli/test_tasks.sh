@@ -203,7 +203,7 @@ job long local 4 0.00001 <<'YML'
 YML
 sed -i '/^privacy:/i\  map: {kind: fourier, kernel: gaussian, gamma: 1, features: 16384, seed: 1}' "$work/long.yml"
 run long
-python3 - "$work/long" "$root/tests/integration/federation" <<'PY' || fault 'answers of 2 bytes a number'
+python3 -B - "$work/long" "$root/tests/integration/federation" <<'PY' || fault 'answers of 2 bytes a number'
 import json, pathlib, sys
 sys.path.insert(0, sys.argv[2])
 import journals
