@@ -13,6 +13,7 @@
 #include "learn/dense.h"
 #include "learn/eigen.h"
 #include "learn/selftune_private.h"
+#include "learn/selftune_secant.h"
 #include "learn/shrink.h"
 #include "learn/tuned.h"
 
@@ -322,6 +323,21 @@ static void set_scale(struct selftune_parts *parts, size_t m)
     }
 }
 
+/* x are models of white columns that are not shortened. x times the curvature is the label's covariance with these, and the columns
+ * that W makes are scaled. */
+static void begin_secants(const struct first *first)
+{
+    const size_t d = first->d;
+    double curvature[SELFTUNE_OUTPUTS_MAX];
+    for (size_t o = 0; o < first->m; o++) {
+        curvature[o] = contrast_of(first, o).curvature;
+        for (size_t j = 0; j < d; j++) {
+            first->x[o * d + j] *= curvature[o] * first->parts->scale[j];
+        }
+    }
+    selftune_secant_begin(first->parts, first->stage, first->x, curvature);
+}
+
 /* Before set_models: x and its variance are then in white columns. */
 static void tell_unsure(struct selftune_unsure *unsure, const struct first *first)
 {
@@ -392,6 +408,7 @@ enum status selftune_first_model(struct selftune_parts *parts, const struct self
     }
     if (status == STATUS_OK && !products) {
         set_scale(parts, m);
+        begin_secants(&first);
     }
     free(own);
     return status;

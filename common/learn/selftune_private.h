@@ -46,7 +46,8 @@ struct selftune_parts {
     double *
         steep; /* (1) of two classes: the loss is taken to be that much steeper than in white columns */
     double *done;
-    double *past; /* (window - 1, m, D) */
+    double *past;   /* (window - 1, m, D) */
+    double *secant; /* selftune_secant.c */
 };
 
 static inline double selftune_between(double x, double low, double high)
