@@ -33,9 +33,11 @@ static bool is_count(double x)
 
 double selftune_shortened(const double *state, const struct selftune *stage)
 {
+    const double most = (double)stage->feature_count + 1;
     const double steep = state[selftune_steep_place(stage)];
-    return stage->output_count == 1 ? selftune_between(steep, 1, (double)stage->feature_count + 1)
-                                    : 1;
+    const double alike = selftune_secant_steepest(state, stage);
+    return fmax(stage->output_count == 1 ? selftune_between(steep, 1, most) : 1,
+                selftune_between(alike, 1, most));
 }
 
 /* The rows, whose columns vary as those of u do. */

@@ -46,6 +46,12 @@ static struct secant secant_of(const struct selftune_parts *parts, size_t m)
                            .e = first + 2 + m + parts->width + m * parts->d};
 }
 
+double selftune_secant_steepest(const double *state, const struct selftune *stage)
+{
+    const size_t count = selftune_secant_count(stage);
+    return count == 0 ? 1 : state[selftune_state_count(stage) - count + 1];
+}
+
 static void hold(double *x, size_t count, double least, double most)
 {
     for (size_t i = 0; i < count; i++) {

@@ -15,8 +15,9 @@
 #include "learn/selftune_private.h"
 #include "learn/standin.h"
 
-/** Returns how many numbers of the state the secants have: 0 where columns are whitened together, and where no step follows. */
-size_t selftune_secant_count(const struct selftune *stage);
+/** Returns how many times as steep as in white columns the loss is along the steepest direction, as far as gradients told; at least 1
+ * where a gradient was seen. */
+double selftune_secant_steepest(const double *state, const struct selftune *stage);
 
 /** Brings what a journal may hold into its range. */
 void selftune_secant_hold(struct selftune_parts *parts, const struct selftune *stage);
