@@ -7,11 +7,16 @@
 #include "base/check.h"
 #include "learn/dense.h"
 #include "learn/eigen.h"
+#include "learn/tuned.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* How much of a secant is taken to be noise: as much as there is in the mean. Without secants steps of columns that are alike
+ * overshoot, by 1 to 8 points of accuracy: docs/study-hospitals.md. */
+#define SECANT_NOISE TUNED(SECANT_NOISE, 1.0)
 
 #define ALONG_LEAST 0.02 /* of a direction's second moment: by less the rule would divide by noise */
 #define LITTLE      1e-12
@@ -102,7 +107,7 @@ static void take(double *e, const struct selftune_parts *parts, const double *wa
     const size_t d = parts->d;
     const double square = dense_dot(way, way, d);
     const double size = dense_dot(off, off, d);
-    const double left = fmax(0, 1 - noise / fmax(size, LITTLE));
+    const double left = fmax(0, 1 - SECANT_NOISE * noise / fmax(size, LITTLE));
     if (square < LITTLE) {
         return;
     }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { D = 36, WIDTH = D + 1, ROWS = 1000, STATE_MOST = 5 * WIDTH + 2 * D };
+enum { D = 36, WIDTH = D + 1, ROWS = 1000, STATE_MOST = (7 + D) * WIDTH + 2 * D };
 
 #define RECORDS 5000.0
 

@@ -134,7 +134,7 @@ Test(selftune_first, a_step_reaches_the_model_that_made_the_labels)
     standin_free(&standin);
 }
 
-enum { COLUMNS = 32, MATTER = 4, LOOKED_MOST = 512 };
+enum { COLUMNS = 32, MATTER = 4, LOOKED_MOST = 1600 };
 
 /* A look at sums of which so many columns tell the classes apart; the others' sums are the noise that the look has. */
 static double clip_after(double *state, size_t telling)
