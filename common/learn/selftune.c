@@ -165,11 +165,12 @@ static void learn(struct selftune_parts *parts, size_t output, double curvature,
     }
 }
 
-/* How much steeper than in white columns the loss is taken to be. */
+/* How much steeper than in white columns the loss is taken to be, along all directions. */
 static double steepness(const struct selftune_parts *parts, const struct selftune *stage)
 {
-    return stage->output_count == 1         ? *parts->steep
-           : stage->bends                   ? fmax(STEEP_WHITE, *parts->steep)
+    const bool two = stage->output_count == 1;
+    return stage->bends                     ? fmax(two ? 1 : STEEP_WHITE, *parts->steep)
+           : two                            ? 1
            : stage->sight == SIGHT_PRODUCTS ? STEEP_WHITE
                                             : STEEP_MANY;
 }
@@ -202,13 +203,10 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
     enum status status = STATUS_OK;
     const struct selftune_news news = {
         .step = release->step, .record_count = release->record_count, .noise = s2, .curvature = h};
-    const struct selftune_secant_news gradient = {.g = g, .curvature = h, .noise = s2};
     if (stage->bends) {
         status = selftune_bend(parts, stage, g, &news);
     } else if (more != NULL) {
-        status = selftune_secant_learn(more, parts, stage, standin, &gradient);
-    } else if (m == 1 && selftune_window(stage) > 1 && release->step > 0) {
-        selftune_look_back(parts, m, g, &news);
+        status = selftune_secant_learn(more, parts, stage, standin, g, &news);
     }
     for (size_t i = 0; i < width; i++) {
         const double curvature = h[i / row];

@@ -151,19 +151,19 @@ static enum status keep_positive(double *more, double *most, const double *e, si
 
 /* The gradient of an output, unclipped, less what it would be of white columns, becomes the last one; its change is a secant. */
 static void learn_output(struct secant *secant, const struct selftune_parts *parts, size_t output,
-                         const struct selftune_secant_news *news, const double *kept,
+                         const double *g, const struct selftune_news *news, double kept,
                          const double *white, double *spare)
 {
     const size_t d = parts->d;
     const size_t row = d + 1;
     const double h = news->curvature[output];
-    const double up = h / kept[output];
+    const double up = h / kept;
     const double noise = (double)d * up * up * news->noise;
     double *way = spare;
     double *off = way + d;
     for (size_t j = 0; j < d; j++) {
         const size_t at = output * row + j;
-        const double rest = selftune_between(up * news->g[at] - white[at], -MOST, MOST);
+        const double rest = selftune_between(up * g[at] - white[at], -MOST, MOST);
         way[j] = parts->v[at] - secant->from[at];
         off[j] = (rest - secant->rest[output * d + j]) / h;
         secant->rest[output * d + j] = rest;
@@ -179,7 +179,7 @@ static void learn_output(struct secant *secant, const struct selftune_parts *par
 
 enum status selftune_secant_learn(double *more, struct selftune_parts *parts,
                                   const struct selftune *stage, const struct standin *standin,
-                                  const struct selftune_secant_news *news)
+                                  const double *g, const struct selftune_news *news)
 {
     const size_t d = parts->d;
     const size_t m = stage->output_count;
@@ -194,7 +194,7 @@ enum status selftune_secant_learn(double *more, struct selftune_parts *parts,
     standin_kept_curvature(kept, standin, *parts->clip);
     standin_moment(white, standin);
     for (size_t o = 0; o < m; o++) {
-        learn_output(&secant, parts, o, news, kept, white, spare);
+        learn_output(&secant, parts, o, g, news, kept[o], white, spare);
     }
     *secant.seen = 1;
     double most = 0;

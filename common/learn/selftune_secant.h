@@ -31,23 +31,17 @@ void selftune_secant_hold(struct selftune_parts *parts, const struct selftune *s
 void selftune_secant_begin(struct selftune_parts *parts, const struct selftune *stage,
                            const double *covariance, const double *curvature);
 
-/* A gradient. */
-struct selftune_secant_news {
-    const double *g;         /* (m, D) clipped, less what the model would give */
-    const double *curvature; /* (m) */
-    double noise;            /* the variance of a number of g */
-};
-
 /**
  * Learns from a gradient at V, at which the made-up records are set, and computes how much more than these the columns vary.
  *
  * more  out  (d, d) positive semidefinite
+ * g     in   (m, D) the mean gradient, clipped, less what the model would give
  *
  * Fails with STATUS_NO_MEMORY, or STATUS_INVALID as eigen_symmetric().
  */
 MUST_USE enum status selftune_secant_learn(double *more, struct selftune_parts *parts,
                                            const struct selftune *stage,
-                                           const struct standin *standin,
-                                           const struct selftune_secant_news *news);
+                                           const struct standin *standin, const double *g,
+                                           const struct selftune_news *news);
 
 #endif
