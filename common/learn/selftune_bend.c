@@ -31,7 +31,7 @@ enum { TRYING = 1 }; /* the step that tries all products */
 #define UNKNOWN       1e3 /* Pv of a product before it was tried: the choice has shrunken it already */
 /* Standard deviations of the noise: by less a step does not point back. Without looking back steps of skewed columns overshoot, whose
  * products are not white. */
-#define SURE     TUNED(SURE, 2.0)
+#define SURE     2.0
 
 #define STEEPEST 8.0 /* steps become no shorter than by that */
 #define LITTLE   1e-24

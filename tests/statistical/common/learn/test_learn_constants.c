@@ -204,38 +204,3 @@ Test(learn_constants, columns_are_shared_out_and_looked_at_twice)
         "all sites look once", {PATIENTS, LOCAL_1, .more = 60}, 32, ACCURACY, {.once = true}};
     compare(&choice);
 }
-
-/* An iterate that is judged beside the model, and is better where a mean lags behind the last step. Or in single runs whose steps
- * overshoot: then what it has beyond `least` counts, as a choice does not see less, and 0 in all other runs. */
-static void compare_iterate(const struct learn_table *table, enum learn_iterate iterate, int splits,
-                            double least)
-{
-    struct learn_alone alone;
-    double sum = 0;
-    double squares = 0;
-    learn_table_open(&alone, table);
-    cr_assert_eq(learn_iterate_of(learn_stage(alone.job.stage)), iterate);
-    for (int split = 1; split <= splits; split++) {
-        double accuracy = 0;
-        double auc = 0;
-        learn_alone_run(&accuracy, &auc, &alone, (uint64_t)split, (uint64_t)(NOISES + split));
-        const double ahead = learn_alone_iterate(&alone, iterate) - accuracy;
-        const double more = least > 0 ? fmax(ahead - least, 0) : ahead;
-        sum += more;
-        squares += more * more;
-    }
-    const double n = splits;
-    const double error = sqrt((squares / n - sum / n * (sum / n)) / (n - 1));
-    (void)printf("iterate %d, %s %s: accuracy %+.4f (%.4f)\n", (int)iterate, table->trust,
-                 table->epsilon, sum / n, error);
-    cr_expect_gt(sum / n, 5 * error, "%.4f (%.4f)", sum / n, error);
-    learn_alone_free(&alone);
-}
-
-Test(learn_constants, iterates_are_judged_where_they_may_be_better)
-{
-    compare_iterate(&(struct learn_table){NULL, NULL, 5, CENTRAL_2, .made = MADE_OVERSHOOT},
-                    ITERATE_LOOK, 200, 0.02);
-    compare_iterate(&(struct learn_table){NULL, NULL, 5, LOCAL_4, .made = MADE_LAGS}, ITERATE_LAST,
-                    24, 0);
-}
