@@ -180,10 +180,12 @@ Test(learn_constants, squares_pay_where_noise_is_small_and_ranges_are_wide)
     compare(&choice);
 }
 
-/* STEP_OF_MANY; and STEP_OF_GAUSSIAN, below it. */
+/* STEP_OF_MANY; STEP_OF_TWO, above it; and STEP_OF_GAUSSIAN, below it. */
 Test(learn_constants, steps_follow_where_their_noise_is_small)
 {
     struct choice choice = {"two steps", {DIGITS, CENTRAL_4}, 5, ACCURACY, {.steps = 2}};
+    compare(&choice);
+    choice = (struct choice){"a step", {TUMOURS, LOCAL_1}, 100, AUC, {.steps = 1}};
     compare(&choice);
     choice = (struct choice){"no step", {DIGITS, LOCAL_100}, 8, ACCURACY, {.steps = NO_STEP}};
     compare(&choice);
