@@ -7,6 +7,7 @@
 #include "learn/dense.h"
 #include "learn/selftune_bend.h"
 #include "learn/selftune_private.h"
+#include "learn/selftune_secant.h"
 #include "learn/tuned.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@
 
 /* How much steeper than in white columns the loss of several classes is taken to be, where columns are not white, and where they
  * are. Longer steps overshoot where columns are alike, shorter ones lag. */
-#define STEEP_MANY  TUNED(STEEP_MANY, 4.0)
+#define STEEP_MANY  TUNED(STEEP_MANY, 2.0)
 #define STEEP_WHITE TUNED(STEEP_WHITE, 1.2)
 
 static bool is_count(double x)
@@ -32,9 +33,11 @@ static bool is_count(double x)
 
 double selftune_shortened(const double *state, const struct selftune *stage)
 {
+    const double most = (double)stage->feature_count + 1;
     const double steep = state[selftune_steep_place(stage)];
-    return stage->output_count == 1 ? selftune_between(steep, 1, (double)stage->feature_count + 1)
-                                    : 1;
+    const double alike = selftune_secant_steepest(state, stage);
+    return fmax(stage->output_count == 1 ? selftune_between(steep, 1, most) : 1,
+                selftune_between(alike, 1, most));
 }
 
 /* The rows, whose columns vary as those of u do. */
@@ -118,6 +121,7 @@ static void hold(struct selftune_parts *parts, const struct selftune *stage)
     }
     *parts->steep = selftune_between(*parts->steep, 1, (double)parts->d + 1);
     *parts->done = selftune_between(floor(*parts->done), 0, stage->steps);
+    selftune_secant_hold(parts, stage);
 }
 
 /* g (m, D) = the released mean gradient less the one that the model itself would give. A softmax's
@@ -161,23 +165,12 @@ static void learn(struct selftune_parts *parts, size_t output, double curvature,
     }
 }
 
-/* The first step's gradient says how steep the loss is along the first model, which white columns would have made the best one: along
- * it their curvature, and what the gradient is off (g) over the model's length. A ridge by as much more makes the step as short as
- * it has to be where columns go with one another and the label with something else. Where the gradient lengthens the model,
- * nothing is said. */
-static void learn_steepness(struct selftune_parts *parts, const double *g, double curvature)
-{
-    const double square = dense_dot(parts->v, parts->v, parts->e);
-    const double back = fmax(dense_dot(g, parts->v, parts->e), 0);
-    const double steep = 1 + back / (curvature * fmax(square, LEAST));
-    *parts->steep = selftune_between(steep, *parts->steep, (double)parts->d + 1);
-}
-
-/* How much steeper than in white columns the loss is taken to be. */
+/* How much steeper than in white columns the loss is taken to be, along all directions. */
 static double steepness(const struct selftune_parts *parts, const struct selftune *stage)
 {
-    return stage->output_count == 1         ? *parts->steep
-           : stage->bends                   ? fmax(STEEP_WHITE, *parts->steep)
+    const bool two = stage->output_count == 1;
+    return stage->bends                     ? fmax(two ? 1 : STEEP_WHITE, *parts->steep)
+           : two                            ? 1
            : stage->sight == SIGHT_PRODUCTS ? STEEP_WHITE
                                             : STEEP_MANY;
 }
@@ -192,12 +185,14 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
     const double s2 = noise * noise * (m > 1 ? 1 - 1 / (double)m : 1);
     double h[SELFTUNE_OUTPUTS_MAX];
     CHECK(width > 0);
-    double *g = calloc(3 * width, sizeof *g);
+    const size_t square = selftune_secant_count(stage) > 0 ? parts->d * parts->d : 0;
+    double *g = calloc(3 * width + square, sizeof *g);
     if (g == NULL) {
         return STATUS_NO_MEMORY;
     }
     double *v = g + width;
     double *ridge = v + width;
+    double *more = square > 0 ? ridge + width : NULL;
     const double clip = *parts->clip; /* what agents were shown */
     standin_set(standin, parts->v);
     standin_curvature(h, standin);
@@ -210,10 +205,8 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
         .step = release->step, .record_count = release->record_count, .noise = s2, .curvature = h};
     if (stage->bends) {
         status = selftune_bend(parts, stage, g, &news);
-    } else if (m == 1 && selftune_window(stage) == 1 && release->step == 0) {
-        learn_steepness(parts, g, h[0]);
-    } else if (m == 1 && selftune_window(stage) > 1 && release->step > 0) {
-        selftune_look_back(parts, m, g, &news);
+    } else if (more != NULL) {
+        status = selftune_secant_learn(more, parts, stage, standin, g, &news);
     }
     for (size_t i = 0; i < width; i++) {
         const double curvature = h[i / row];
@@ -222,7 +215,7 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
     }
     memcpy(v, parts->v, width * sizeof *v);
     if (status == STATUS_OK) {
-        status = standin_move(v, standin, g, clip, ridge);
+        status = standin_move(v, standin, g, clip, ridge, more);
     }
     if (status == STATUS_OK) {
         const size_t kept = selftune_window(stage) - 1;

@@ -14,9 +14,8 @@
  * gradients of all classes. Every further release is the sum of the gradients (p - y) u of all scores,
  * each record's clipped to norm C.
  *
- * Where two classes have sums, the look also says how alike columns are at least: those that go with the label go with one another.
- * Steps that took such columns to be white would overshoot, so one or two of them are made shorter. The mean of the last iterates
- * of more calms them.
+ * After sums and squares gradients tell how columns go with one another (selftune_secant.h). Steps that took such columns to be white
+ * would overshoot, so they are shorter along directions in which columns go with one another.
  *
  * Where classes have sums, the look also says which columns matter. Each number of the model has a variance of its own that is
  * still to be learned (Pv), and a column about which little is to be learned is scaled down in W: it adds less to a gradient's norm,
@@ -94,6 +93,10 @@ size_t selftune_state_count(const struct selftune *stage);
 
 /** Returns where in the state stands how steep the loss is along columns that are alike. States of earlier builds lack it. */
 size_t selftune_steep_place(const struct selftune *stage);
+
+/** Returns how many numbers at the state's end say what gradients told of the columns: 0 where columns are whitened together, and
+ * where no step follows. States of earlier builds lack them. */
+size_t selftune_secant_count(const struct selftune *stage);
 
 /** Returns how many numbers at the state's front agents see: C (1), V (m, D), and, if the stage looks,
  * mu (d) and W: (d, d), or its diagonal (d) where there are no products. */
@@ -185,7 +188,7 @@ void selftune_weaken(double *w, const double *state, const struct selftune *stag
 /** Returns how many products of white columns have stayed, after the step that tries them all. */
 size_t selftune_bent_count(const double *state, const struct selftune *stage);
 
-/** Returns how many times shorter the steps are because the look or the first step says that columns are alike: 1 if neither does. */
+/** Returns how many times shorter the steps are at most because gradients say that columns are alike: 1 if none does. */
 double selftune_shortened(const double *state, const struct selftune *stage);
 
 /**

@@ -29,9 +29,9 @@ enum { TRYING = 1 }; /* the step that tries all products */
 #define KURTOSIS_MOST 6.0 /* of the noise: one draw from Laplace's distribution */
 #define STAYS         0.5 /* the chance that a product is no noise, about */
 #define UNKNOWN       1e3 /* Pv of a product before it was tried: the choice has shrunken it already */
-/* Standard deviations of the noise: by less a step does not point back. Without looking back steps of columns that are nearly one
- * another overshoot, as they do on Satellite. */
-#define SURE     TUNED(SURE, 2.0)
+/* Standard deviations of the noise: by less a step does not point back. Without looking back steps of skewed columns overshoot, whose
+ * products are not white. */
+#define SURE     2.0
 
 #define STEEPEST 8.0 /* steps become no shorter than by that */
 #define LITTLE   1e-24
@@ -162,8 +162,8 @@ static enum status choose(struct selftune_parts *parts, size_t m, double *g,
 }
 
 /* How much of the way of the last step what is released points back, beside what the curvature should make of it. */
-void selftune_look_back(struct selftune_parts *parts, size_t m, const double *g,
-                        const struct selftune_news *news)
+static void look_back(struct selftune_parts *parts, size_t m, const double *g,
+                      const struct selftune_news *news)
 {
     double back = 0;
     double square = 0;
@@ -197,7 +197,7 @@ enum status selftune_bend(struct selftune_parts *parts, const struct selftune *s
         }
     }
     if (news->step > TRYING) {
-        selftune_look_back(parts, m, g, news);
+        look_back(parts, m, g, news);
     }
     return STATUS_OK;
 }

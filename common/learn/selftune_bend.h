@@ -34,17 +34,10 @@ MUST_USE enum status selftune_bend_rows(struct standin *standin);
 /** Returns the clip's quantile: a larger one where products have a scale. */
 double selftune_bend_quantile(const struct selftune_parts *parts, const struct selftune *stage);
 
-/* What a step knows of what was released. */
-struct selftune_news {
-    uint32_t step;
-    double record_count;
-    double noise;            /* variance of the noise on a number of the mean gradient */
-    const double *curvature; /* (m) of the loss, mean */
-};
-
 /**
- * Before a step: the second one chooses the products that stay. Later ones make steps shorter, if the last overshot by more than noise
- * explains: then what is released points back, as the loss is steeper than it is on normal columns.
+ * Before a step: the second one chooses the products that stay. Later ones make steps shorter, up to 8 times, if the last overshot by
+ * more than two standard deviations of the noise: then what is released points back, as the loss is steeper than it is on normal
+ * columns.
  *
  * parts  in/out  scales, Pv, steep
  * g      in/out  (m, D) the released mean gradient less that of the model itself; that of products that do not stay becomes 0
@@ -53,13 +46,6 @@ struct selftune_news {
  */
 MUST_USE enum status selftune_bend(struct selftune_parts *parts, const struct selftune *stage,
                                    double *g, const struct selftune_news *news);
-
-/**
- * Before a step: makes it and the next ones shorter, if what is released points back along the last one by more than noise explains
- * (two standard deviations), up to 8 times, and d + 1 times. For stages of three steps or more, from the second step on.
- */
-void selftune_look_back(struct selftune_parts *parts, size_t m, const double *g,
-                        const struct selftune_news *news);
 
 /** After a step: agents see the scales of the next. */
 void selftune_bend_next(struct selftune_parts *parts, size_t m, uint32_t step);

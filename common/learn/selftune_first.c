@@ -13,6 +13,7 @@
 #include "learn/dense.h"
 #include "learn/eigen.h"
 #include "learn/selftune_private.h"
+#include "learn/selftune_secant.h"
 #include "learn/shrink.h"
 #include "learn/tuned.h"
 
@@ -286,19 +287,6 @@ static void set_intercepts(struct first *first)
     }
 }
 
-/* How much steeper than in white columns the loss is taken to be in steps after sums. x are the correlations of two classes'
- * labels with the columns, in columns as wide as W takes them to be, so their covariance is x x' at least. Along x it is |x|^2 at
- * least. A step that takes it to be 1 overshoots there by more than it was off if it is above 2, and one that takes it to be
- * |x|^2/2 does not. Elsewhere 1 suits. It is the geometric middle of both. Where the model is the mean of several iterates, that
- * calms what each overshoots. */
-static double steepness_seen(const struct first *first)
-{
-    const double along = dense_dot(first->x, first->x, first->d);
-    const double most = (double)first->d / 2;
-    return selftune_window(first->stage) > 1 ? 1
-                                             : sqrt(selftune_between(along / 2, 1, fmax(most, 1)));
-}
-
 /* Every column adds to a gradient's norm, so to the clip, and so to the noise on all. A column about which little is to be
  * learned is scaled down: by the root of its Pv over the largest. */
 static void set_scale(struct selftune_parts *parts, size_t m)
@@ -320,6 +308,21 @@ static void set_scale(struct selftune_parts *parts, size_t m)
             parts->v[o * row + j] /= parts->scale[j];
         }
     }
+}
+
+/* x are models of white columns that are not shortened. x times the curvature is the label's covariance with these, and the columns
+ * that W makes are scaled. */
+static void begin_secants(const struct first *first)
+{
+    const size_t d = first->d;
+    double curvature[SELFTUNE_OUTPUTS_MAX];
+    for (size_t o = 0; o < first->m; o++) {
+        curvature[o] = contrast_of(first, o).curvature;
+        for (size_t j = 0; j < d; j++) {
+            first->x[o * d + j] *= curvature[o] * first->parts->scale[j];
+        }
+    }
+    selftune_secant_begin(first->parts, first->stage, first->x, curvature);
 }
 
 /* Before set_models: x and its variance are then in white columns. */
@@ -381,9 +384,6 @@ enum status selftune_first_model(struct selftune_parts *parts, const struct self
         tell_unsure(classes->unsure, &first);
     }
     if (status == STATUS_OK) {
-        if (!products && m == 1) {
-            *parts->steep = steepness_seen(&first);
-        }
         if (stage->sight == SIGHT_SUMS && m == 1) {
             centre(&first, sum);
         }
@@ -392,6 +392,7 @@ enum status selftune_first_model(struct selftune_parts *parts, const struct self
     }
     if (status == STATUS_OK && !products) {
         set_scale(parts, m);
+        begin_secants(&first);
     }
     free(own);
     return status;

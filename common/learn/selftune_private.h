@@ -44,9 +44,18 @@ struct selftune_parts {
         prior; /* (m, D) Pv: variance of what is still to be learned of each number of V, if scale were 1 */
     double *scale; /* (e) of W: what whitens a column is multiplied by it */
     double *
-        steep; /* (1) of two classes: the loss is taken to be that much steeper than in white columns */
+        steep; /* (1) with products of columns: the loss is taken to be that much steeper than in white columns */
     double *done;
-    double *past; /* (window - 1, m, D) */
+    double *past;   /* (window - 1, m, D) */
+    double *secant; /* selftune_secant.c */
+};
+
+/* What a step knows of what was released. */
+struct selftune_news {
+    uint32_t step;
+    double record_count;
+    double noise;            /* variance of the noise on a number of the mean gradient */
+    const double *curvature; /* (m) of the loss, mean */
 };
 
 static inline double selftune_between(double x, double low, double high)

@@ -1,10 +1,11 @@
 /* selftune_state.c - the state of classes, in this order: C (1), V (m, D), if the stage looks mu (d) and W (d, d) or (d); then
- * Pv (m, D), scale (d), steep (1), steps done (1), and the iterates before V that the mean may need, the latest first. Here is how long
- * it is, and whether one that was shown can be used. */
+ * Pv (m, D), scale (d), steep (1), steps done (1), the iterates before V that the mean may need, the latest first, and what gradients
+ * told of the columns (selftune_secant.c). Here is how long it is, and whether one that was shown can be used. */
 
 #include "base/check.h"
 #include "learn/dense.h"
 #include "learn/selftune_private.h"
+#include "learn/selftune_secant.h"
 
 #include <math.h>
 
@@ -30,6 +31,7 @@ struct selftune_parts selftune_parts_of(double *state, const struct selftune *st
     parts.steep = parts.scale + parts.e;
     parts.done = parts.steep + 1;
     parts.past = parts.done + 1;
+    parts.secant = parts.past + (selftune_window(stage) - 1) * parts.width;
     return parts;
 }
 
@@ -110,7 +112,8 @@ size_t selftune_state_count(const struct selftune *stage)
 {
     const size_t e = selftune_column_count(stage);
     const size_t width = stage->output_count * (e + 1);
-    return selftune_shown_count(stage) + width + e + 2 + (selftune_window(stage) - 1) * width;
+    return selftune_shown_count(stage) + width + e + 2 + (selftune_window(stage) - 1) * width +
+           selftune_secant_count(stage);
 }
 
 /* Whether each number is a number and at most `most`. */

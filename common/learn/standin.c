@@ -294,6 +294,11 @@ static int by_norm(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+void standin_moment(double *moment, const struct standin *standin)
+{
+    standin_combine(moment, standin, standin->p);
+}
+
 double standin_clip(struct standin *standin, double quantile)
 {
     const size_t labels = standin_label_count(standin);

@@ -82,6 +82,12 @@ void standin_set(struct standin *standin, const double *v);
 /** Computes the means of p (1 - p), each at least 1e-12: the curvature of the loss. h  out  (m) */
 void standin_curvature(double *h, const struct standin *standin);
 
+/** Computes the same of clipped gradients: how much a change of the labels' chances moves them. h  out  (m) at least 1e-12 */
+void standin_kept_curvature(double *h, const struct standin *standin, double clip);
+
+/** Computes the mean of p_o u. moment  out  (m, D) */
+void standin_moment(double *moment, const struct standin *standin);
+
 /**
  * Returns the norm C of which gradients of norm at most C have, in expectation over y,
  * the share `quantile` of the total norm of all gradients. At least 2^-10.
@@ -97,17 +103,18 @@ void standin_gradient(double *mean, struct standin *standin, double clip);
 /**
  * Moves v to the model whose labels would move the mean of today's clipped gradients by g. With w_i how much of a change of
  * row i's probabilities they show (exact for one output), solves by Newton's method
- *     mean w u (p_new - p) + g + ridge (v_new - v) = 0, number by number.
+ *     mean w u (p_new - p) + g + ridge (v_new - v) + mean w p (1 - p) more (v_new - v) = 0, number by number.
  * The ridges of an output are tripled until |v_new - v|_2 <= 3 for it, the smallest at most to 3e6.
  *
  * v      in/out  (m, D) that of standin_set()
  * g      in      (m, D) each number at most 1e100
  * ridge  in/out  (m, D) each 1e-4 or more; as it was raised
+ * more   in      (d, d) positive semidefinite: what columns' second moments have beyond those of the rows; NULL: nothing
  *
  * Fails with STATUS_NO_MEMORY. Cost O(N m D) for each of some 100 steps of conjugate gradients, and of
  * 400 for each ridge that is tried at most: 7 s for 32 outputs and 256 features without noise.
  */
 MUST_USE enum status standin_move(double *v, struct standin *standin, const double *g, double clip,
-                                  double *ridge);
+                                  double *ridge, const double *more);
 
 #endif

@@ -29,11 +29,14 @@ struct equation {
     const double *kept;   /* (N) w */
     const double *target; /* (m, D) mean w u p - g */
     double *ridge;        /* (m, D) */
-    double *p;            /* (N, m) */
-    double *score;        /* (N, m) */
-    double *rest;         /* (m, D) the left-hand side less the right one */
-    double *step;         /* (m, D) */
-    double *conjugate;    /* (3, m, D) */
+    const double *more;   /* (d, d) NULL: nothing */
+    double steepest;      /* no second moment of the columns' weighed gradients is above that */
+    double by[STANDIN_OUTPUTS_MAX]; /* what more is multiplied by */
+    double *p;                      /* (N, m) */
+    double *score;                  /* (N, m) */
+    double *rest;                   /* (m, D) the left-hand side less the right one */
+    double *step;                   /* (m, D) */
+    double *conjugate;              /* (3, m, D) */
 };
 
 static double distance(const double *a, const double *b, size_t count)
@@ -76,7 +79,21 @@ static void pull_back(const struct equation *equation, double *v)
     }
 }
 
-/* rest = mean w u p(v) + ridge (v - from) - target */
+/* out (m, D) += by more (x - from); from NULL: 0 */
+static void add_more(double *out, const struct equation *equation, const double *x,
+                     const double *from)
+{
+    const size_t width = equation->standin->width;
+    const size_t d = width - 1;
+    for (size_t o = 0; equation->more != NULL && o < equation->standin->outputs; o++) {
+        for (size_t j = o * width; j < o * width + d; j++) {
+            const double length = equation->by[o] * (x[j] - (from == NULL ? 0 : from[j]));
+            dense_axpy(out + o * width, length, equation->more + (j - o * width) * d, d);
+        }
+    }
+}
+
+/* rest = mean w u p(v) + ridge (v - from) + by more (v - from) - target */
 static void find_rest(struct equation *equation, const double *v)
 {
     const struct standin *standin = equation->standin;
@@ -89,9 +106,10 @@ static void find_rest(struct equation *equation, const double *v)
     for (size_t j = 0; j < m * standin->width; j++) {
         equation->rest[j] += equation->ridge[j] * (v[j] - equation->from[j]) - equation->target[j];
     }
+    add_more(equation->rest, equation, v, equation->from);
 }
 
-/* out (m, D) = the Hessian times x: mean w u J <u, x> + ridge x, J = diag p - p p', or p (1 - p). */
+/* out (m, D) = the Hessian times x: mean w u J <u, x> + ridge x + by more x, J = diag p - p p', or p (1 - p). */
 static void multiply(double *out, const struct equation *equation, const double *x)
 {
     const struct standin *standin = equation->standin;
@@ -110,6 +128,7 @@ static void multiply(double *out, const struct equation *equation, const double 
     for (size_t j = 0; j < m * standin->width; j++) {
         out[j] += equation->ridge[j] * x[j];
     }
+    add_more(out, equation, x, NULL);
 }
 
 /* curve (m): about the diagonal of the Hessian without ridges in each block, as the mean of u u' is I where no column is scaled. */
@@ -226,18 +245,17 @@ static double largest_least(const struct equation *equation)
 }
 
 /* Tries larger ridges until the move is short. No eigenvalue of mean w J u u' is above 1/2 (one output: 1/4), as the mean of u
- * u' is I, or less where columns are scaled. So the move is at least |g|/(1/2 + ridge), and ridges for which that is too far
- * need not be tried. */
+ * u' is I, or less where columns are scaled, and none of `more` is above its trace. So the move is at least |g| over the sum of these
+ * and of the ridge, and ridges for which that is too far need not be tried. */
 static void move(double *v, struct equation *equation, const double *g)
 {
     const size_t m = equation->standin->outputs;
     const int count = (int)(m * equation->standin->width);
     const double norm = cblas_dnrm2(count, g, 1);
-    const double steepest = m == 1 ? 0.25 : 0.5;
     for (;;) {
         const double most = equation->ridge[cblas_idamax(count, equation->ridge, 1)];
         const bool last = largest_least(equation) > RIDGE_MOST;
-        const bool near = norm <= sqrt((double)m) * RADIUS * UP * (steepest + most);
+        const bool near = norm <= sqrt((double)m) * RADIUS * UP * (equation->steepest + most);
         if ((last || near) && solve(v, equation, last)) {
             return;
         }
@@ -269,8 +287,44 @@ static double kept_of(const struct standin *standin, size_t row, double clip)
     return sum / fmax(1 - squares, STANDIN_CURVE_LEAST);
 }
 
+void standin_kept_curvature(double *h, const struct standin *standin, double clip)
+{
+    const size_t m = standin->outputs;
+    memset(h, 0, m * sizeof *h);
+    for (size_t i = 0; i < standin->count; i++) {
+        const double kept = kept_of(standin, i, clip);
+        for (size_t o = 0; o < m; o++) {
+            const double p = standin->p[i * m + o];
+            h[o] += kept * p * (1 - p) / (double)standin->count;
+        }
+    }
+    for (size_t o = 0; o < m; o++) {
+        h[o] = fmax(h[o], STANDIN_CURVE_LEAST);
+    }
+}
+
+/* by, and how steep the equation is at most. */
+static void set_more(struct equation *equation, double clip)
+{
+    const size_t d = equation->standin->width - 1;
+    double trace = 0;
+    double most = 0;
+    equation->steepest = equation->standin->outputs == 1 ? 0.25 : 0.5;
+    if (equation->more == NULL) {
+        return;
+    }
+    standin_kept_curvature(equation->by, equation->standin, clip);
+    for (size_t o = 0; o < equation->standin->outputs; o++) {
+        most = fmax(most, equation->by[o]);
+    }
+    for (size_t i = 0; i < d; i++) {
+        trace += equation->more[i * d + i];
+    }
+    equation->steepest += most * trace;
+}
+
 enum status standin_move(double *v, struct standin *standin, const double *g, double clip,
-                         double *ridge)
+                         double *ridge, const double *more)
 {
     const size_t n = standin->count;
     const size_t m = standin->outputs;
@@ -285,6 +339,7 @@ enum status standin_move(double *v, struct standin *standin, const double *g, do
                                 .kept = kept,
                                 .target = own + count,
                                 .ridge = ridge,
+                                .more = more,
                                 .p = kept + n,
                                 .score = kept + n + n * m,
                                 .rest = own + 2 * count,
@@ -299,6 +354,7 @@ enum status standin_move(double *v, struct standin *standin, const double *g, do
     standin_combine(own + count, standin, equation.score);
     dense_axpy(own + count, -1, g, count);
     memcpy(own, v, count * sizeof *v);
+    set_more(&equation, clip);
     move(v, &equation, g);
     free(own);
     return STATUS_OK;

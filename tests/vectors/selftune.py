@@ -8,7 +8,7 @@ the last step when that step forgets to subtract the gradient that the model its
 
 The made-up records are those of common/learn/standin.h: SplitMix64 and Karney's algorithm N, as in features_normal.h.
 """
-import json, math
+import copy, json, math
 import numpy as np
 
 MASK = (1 << 64) - 1
@@ -107,8 +107,8 @@ def shrink(x, var):
 
 
 def class_look(out, n, d, rng, z, y, noise, gaussian, squares):
-    """A look at each class's sums: mu, W, V, Pv (D), the scale of columns (d), which W and V contain, and the steepness of the
-    loss in steps after it."""
+    """A look at each class's sums: mu, W, V, Pv (D), the scale of columns (d), which W and V contain, and what
+    gradients are compared with."""
     sd, held = noise / n, np.zeros(2)
     nz = norms(z, gaussian)
     reach = 0.35 * math.sqrt(d) if gaussian else 0.3 * d
@@ -146,14 +146,38 @@ def class_look(out, n, d, rng, z, y, noise, gaussian, squares):
         signal = max((mu ** 2).mean() - sd * sd / q, 1e-4)
         mu = np.clip(mu * signal / (signal + sd * sd / q), -1, 1)
     model, unsure = x / math.sqrt(h), v / h
+    whole = model
     square = model @ model
     steep = 1 + 0.35 * max(np.abs(model).sum() ** 2 / square - 1, 0)
-    model *= min(1, 2 / math.sqrt(steep * square))
+    model = model * min(1, 2 / math.sqrt(steep * square))
     own = unsure + 0.3 * model ** 2
     prior = 0.9 * own + 0.1 * own.mean()
     scale = np.maximum(np.sqrt(prior / prior.max()), 0.05)
-    alike = math.sqrt(np.clip(x @ x / 2, 1, max(1, d / 2))) if out["steps"] < 3 else 1.0
-    return mu, np.diag(scale / np.sqrt(var)), model / scale, np.append(prior, own.mean()), scale, alike
+    secants = Secants(d, -h * scale * whole, h * h * (scale ** 2 @ prior))
+    return mu, np.diag(scale / np.sqrt(var)), model / scale, np.append(prior, own.mean()), scale, secants
+
+
+class Secants:
+    """How much more than the made-up records the columns vary, as far as gradients tell: the rule of Broyden, Fletcher, Goldfarb
+    and Shanno. rest: what the last gradient, unclipped, has beyond that of white columns; noise: its variance, all columns."""
+
+    def __init__(self, d, rest, noise):
+        self.model, self.rest, self.noise, self.more = np.zeros(d), rest, noise, np.zeros((d, d))
+
+    def learn(self, v, g, h, kept, white, noise, scale):
+        d, way = len(self.model), v[:-1] - self.model
+        rest, noise = h / kept * g[:-1] - white[:-1], d * (h / kept * noise) ** 2
+        off, unsure = (rest - self.rest) / h, (noise + self.noise) / h ** 2
+        self.model, self.rest, self.noise = v[:-1].copy(), rest, noise
+        if way @ way >= 1e-12:
+            moments = np.diag(scale ** 2) + self.more
+            y = scale ** 2 * way + max(0, 1 - unsure / max(off @ off, 1e-12)) * off
+            y = y * min(1, d * np.linalg.norm(way) / max(np.linalg.norm(y), 1e-12))
+            by = moments @ way
+            if min(y @ way, by @ way) >= 0.02 * way @ way:
+                self.more = self.more + np.outer(y, y) / (y @ way) - np.outer(by, by) / (by @ way)
+        w, e = np.linalg.eigh(self.more)
+        return (e * np.clip(w, 0, d)) @ e.T
 
 
 def whitening(n, d, mean, tri, deviation):
@@ -173,7 +197,7 @@ def whitening(n, d, mean, tri, deviation):
     return mu, (e / np.sqrt(w)) @ e.T
 
 
-def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True, first=False, way=None):
+def step(s_in, v0, c, rel, s, pv_prior, scale, gaussian, expected=True, secants=None):
     n, width = s_in.shape
     p, nu = sig(s_in @ v0), norms(s_in, gaussian)
     h = (p * (1 - p)).mean()
@@ -182,19 +206,17 @@ def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True, f
     g = rel - (gm if expected else 0)
     wt = ((1 - p) * np.minimum(1, c / np.maximum((1 - p) * nu, 1e-300))
           + p * np.minimum(1, c / np.maximum(p * nu, 1e-300)))
-    if first:  # how steep the loss is along the first model
-        square, back = v0[:-1] @ v0[:-1], g[:-1] @ v0[:-1]
-        steep = min(max(steep, 1 + max(back, 0) / (h * max(square, 1e-9))), width)
-    steep = min(steep, width)
-    if way is not None and g @ way > 2 * s * np.linalg.norm(way):  # it points back along the last step
-        steep = min(max(steep * (1 + g @ way / (h * way @ way)), 1), 8, width)
-    l2, tries = s * s / (h * pv_prior) + 1e-4 + (steep - 1) * h, 0
+    more = np.zeros((width, width))
+    if secants is not None:
+        kept = (wt * p * (1 - p)).mean()
+        more[:-1, :-1] = kept * secants.learn(v0, g, h, kept, s_in.T @ p / n, s, scale)
+    l2, tries = s * s / (h * pv_prior) + 1e-4, 0
     while True:
         v, target, tries = v0.copy(), s_in.T @ (wt * p) / n - g, tries + 1
         for _ in range(30):
             pv = sig(s_in @ v)
-            r = s_in.T @ (wt * pv) / n - target + l2 * (v - v0)  # l2: (D)
-            hess = (s_in * (wt * pv * (1 - pv))[:, None]).T @ s_in / n + np.diag(l2)
+            r = s_in.T @ (wt * pv) / n - target + l2 * (v - v0) + more @ (v - v0)  # l2: (D)
+            hess = (s_in * (wt * pv * (1 - pv))[:, None]).T @ s_in / n + np.diag(l2) + more
             move = np.linalg.solve(hess, r)
             v = v - move
             if np.abs(move).max() < 1e-8:
@@ -204,7 +226,7 @@ def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True, f
         l2 *= 3
     d, model = width - 1, scale * v[:-1]
     drift = np.append(0.1 + 0.9 * model ** 2 * d / (model @ model), 1)
-    return v, 1 / (1 / pv_prior + (h * np.append(scale, 1) / s) ** 2) + 0.3 / d * drift, tries, steep
+    return v, 1 / (1 / pv_prior + (h * np.append(scale, 1) / s) ** 2) + 0.3 / d * drift, tries
 
 
 def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noise=None, alike=False):
@@ -222,7 +244,7 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
                deviation=noise, count_deviation=4.0, moments_deviation=moments_noise)
     counts = np.array([(y == 0).sum(), (y == 1).sum()], float) + rng.laplace(0, 4 / math.sqrt(2), 2)
     out["count"] = list(counts)
-    v, prior, scale, steep = np.zeros(d + 1), np.full(d + 1, 3 / d), np.ones(d), 1.0
+    v, prior, scale, secants = np.zeros(d + 1), np.full(d + 1, 3 / d), np.ones(d), None
     b0 = intercept(n, counts, 4.0)
     if sight == "products":
         out["sum"] = list(z.sum(0) + rng.normal(0, moments_noise, d))
@@ -230,7 +252,8 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
         out["product"] = list((z.T @ z)[iu] + rng.normal(0, moments_noise, len(iu[0])))
         mu, w = whitening(n, d, np.array(out["sum"]), np.array(out["product"]), moments_noise)
     else:
-        mu, w, v[:-1], prior, scale, steep = class_look(out, n, d, rng, z, y, moments_noise, gaussian, sight == "squares")
+        mu, w, v[:-1], prior, scale, secants = class_look(out, n, d, rng, z, y, moments_noise, gaussian,
+                                                          sight == "squares")
     v[-1] = b0
     s_in = s_in * np.append(scale, 1)
     shown = w.ravel() if sight == "products" else np.diag(w)
@@ -244,11 +267,9 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
         r *= np.minimum(1, c / np.maximum(np.abs(r) * norms(u, gaussian), 1e-300))
         rel = u.T @ r * factor + rng.normal(0, noise, d + 1)
         out["gradients"].append(list(rel))
-        args = (s_in, v, c, rel / n, noise / n, prior, scale, steep, gaussian)
-        first = t == 0 and k < 3
-        way = v - iterates[-2] if t > 0 and k > 2 else None
-        planted = step(*args, expected=False, first=first, way=way)[0]
-        v, prior, tries, steep = step(*args, first=first, way=way)
+        args = (s_in, v, c, rel / n, noise / n, prior, scale, gaussian)
+        planted = step(*args, expected=False, secants=copy.deepcopy(secants))[0]
+        v, prior, tries = step(*args, secants=secants)
         out["tries"].append(tries)
         iterates.append(v.copy())
         out["after"].append(seen())

@@ -238,21 +238,39 @@ static enum status add_models(struct outcome *outcome, const struct job *job,
     return status;
 }
 
-/* Whether a blob is a state: of this build, or of one that expected nothing. Classes' states of protocol versions up to 4 that were
- * written before steps were shortened lack one number more, which was 1 then. */
-static bool is_state(const struct stage *stage, uint64_t bytes)
+/* What a state that an earlier build wrote lacks: what gradients told of the columns; all behind the learner's own; and how much
+ * shorter steps are, which was 1. */
+struct lack {
+    bool secants;
+    bool behind;
+    bool steep;
+};
+
+static size_t secant_count(const struct stage *stage)
 {
-    const size_t own = learner_count(stage);
-    if (bytes == learn_state_count(stage) * sizeof(double)) {
-        return true;
+    const struct learn_stage *own = learn_stage(stage);
+    return own->is_number ? 0 : selftune_secant_count(&own->tune);
+}
+
+/* Finds what a state of so many bytes lacks; false if it is no state. No build that lacks what is behind made two looks, nor an
+ * expert of one. */
+static bool find_lack(struct lack *lack, const struct stage *stage, uint64_t bytes)
+{
+    const size_t count = learn_state_count(stage);
+    const size_t behind = count - learner_count(stage);
+    const bool may = stage->turns == 0 && learn_stage(stage)->iterate == ITERATE_NONE;
+    for (int i = 0; i < 6; i++) {
+        *lack = (struct lack){.secants = i % 2 == 1, .behind = i >= 2, .steep = i >= 4};
+        const size_t lacks = (lack->secants ? secant_count(stage) : 0) +
+                             (lack->behind ? behind : 0) + (lack->steep ? 1 : 0);
+        const bool exists = (may || !lack->behind) &&
+                            !(lack->steep && learn_stage(stage)->is_number) &&
+                            !(lack->secants && secant_count(stage) == 0);
+        if (exists && bytes == (count - lacks) * sizeof(double)) {
+            return true;
+        }
     }
-    if (stage->turns > 0 ||
-        learn_stage(stage)->iterate !=
-            ITERATE_NONE) { /* no such build made two looks, nor an expert of one */
-        return false;
-    }
-    return bytes == own * sizeof(double) ||
-           (!learn_stage(stage)->is_number && bytes == (own - 1) * sizeof(double));
+    return false;
 }
 
 static enum status set_state(struct outcome *outcome, const struct stage *stage, struct slice blob)
@@ -260,25 +278,27 @@ static enum status set_state(struct outcome *outcome, const struct stage *stage,
     const struct selftune *tune = &learn_stage(stage)->tune;
     const size_t count = learn_state_count(stage);
     const size_t own = learner_count(stage);
-    const size_t seen = selftune_shown_count(tune);
-    const size_t given = blob.size / sizeof(double);
-    if (given == count) {
-        return outcome_set_state(outcome, stage, blob.data, count, seen);
-    }
-    const size_t lacks = own - given; /* the number before all that follow it */
-    const size_t at = lacks > 0 ? selftune_steep_place(tune) : own;
-    const uint8_t *old = blob.data;
-    double *whole = malloc(count * sizeof *whole);
+    const uint8_t *old = blob.data; /* maybe not aligned */
+    struct lack lack;
+    double *whole = calloc(count, sizeof *whole);
     if (whole == NULL) {
         return STATUS_NO_MEMORY;
     }
+    CHECK(find_lack(&lack, stage, blob.size));
+    const size_t known = own - (lack.secants ? secant_count(stage) : 0);
+    const size_t at = lack.steep ? selftune_steep_place(tune) : known;
     memcpy(whole, old, at * sizeof *whole);
-    if (lacks > 0) {
+    if (lack.steep) {
         whole[at] = 1;
-        memcpy(whole + at + 1, old + at * sizeof *whole, (own - 1 - at) * sizeof *whole);
+        memcpy(whole + at + 1, old + at * sizeof *whole, (known - 1 - at) * sizeof *whole);
     }
-    learn_expect_nothing(whole + own);
-    const enum status status = outcome_set_state(outcome, stage, whole, count, seen);
+    if (lack.behind) {
+        learn_expect_nothing(whole + own);
+    } else {
+        memcpy(whole + own, old + known * sizeof *whole, (count - own) * sizeof *whole);
+    }
+    const enum status status =
+        outcome_set_state(outcome, stage, whole, count, selftune_shown_count(tune));
     free(whole);
     return status;
 }
@@ -288,7 +308,8 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
                        uint32_t within, const struct record *record, struct slice blob)
 {
     const bool last = within + 1 == stage->rounds;
-    if (record->as.round.sum_count != 0 || !is_state(stage, record->as.round.blob_bytes) ||
+    struct lack lack;
+    if (record->as.round.sum_count != 0 || !find_lack(&lack, stage, record->as.round.blob_bytes) ||
         (blob.size != record->as.round.blob_bytes && (blob.size != 0 || last))) {
         return STATUS_CORRUPT;
     }

@@ -34,16 +34,15 @@ static enum status describe_products(struct outcome_round *round, const struct o
                : closing_note(round, "; ", "products of columns were not tried: %s", own->unbent);
 }
 
-/* The look and the first step say how alike columns are. Where more than two follow, or products are tried, a step looks back at the
- * one before. */
+/* Gradients say how alike columns are. After a look at products of columns, a step looks back at the one before. */
 static enum status describe_shortened(struct outcome_round *round, const struct outcome *outcome,
                                       const struct learn_stage *own)
 {
     const double shortened = selftune_shortened(outcome->state, &own->tune);
-    const char *why = own->tune.bends || own->tune.steps > 2
+    const char *why = own->tune.sight == SIGHT_PRODUCTS
                           ? "what was released pointed back along the last step, so the "
                             "next ones were"
-                          : "columns are alike, so steps were";
+                          : "columns are alike, so steps along these were up to";
     return shortened <= SHORTENED_LEAST
                ? STATUS_OK
                : closing_note(round, "; ", "%s %.2g times shorter", why, shortened);

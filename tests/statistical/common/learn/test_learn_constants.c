@@ -180,10 +180,12 @@ Test(learn_constants, squares_pay_where_noise_is_small_and_ranges_are_wide)
     compare(&choice);
 }
 
-/* STEP_OF_MANY; and STEP_OF_GAUSSIAN, below it. */
+/* STEP_OF_MANY; STEP_OF_TWO, above it; and STEP_OF_GAUSSIAN, below it. */
 Test(learn_constants, steps_follow_where_their_noise_is_small)
 {
     struct choice choice = {"two steps", {DIGITS, CENTRAL_4}, 5, ACCURACY, {.steps = 2}};
+    compare(&choice);
+    choice = (struct choice){"a step", {TUMOURS, LOCAL_1}, 100, AUC, {.steps = 1}};
     compare(&choice);
     choice = (struct choice){"no step", {DIGITS, LOCAL_100}, 8, ACCURACY, {.steps = NO_STEP}};
     compare(&choice);
@@ -203,39 +205,4 @@ Test(learn_constants, columns_are_shared_out_and_looked_at_twice)
     choice = (struct choice){
         "all sites look once", {PATIENTS, LOCAL_1, .more = 60}, 32, ACCURACY, {.once = true}};
     compare(&choice);
-}
-
-/* An iterate that is judged beside the model, and is better where a mean lags behind the last step. Or in single runs whose steps
- * overshoot: then what it has beyond `least` counts, as a choice does not see less, and 0 in all other runs. */
-static void compare_iterate(const struct learn_table *table, enum learn_iterate iterate, int splits,
-                            double least)
-{
-    struct learn_alone alone;
-    double sum = 0;
-    double squares = 0;
-    learn_table_open(&alone, table);
-    cr_assert_eq(learn_iterate_of(learn_stage(alone.job.stage)), iterate);
-    for (int split = 1; split <= splits; split++) {
-        double accuracy = 0;
-        double auc = 0;
-        learn_alone_run(&accuracy, &auc, &alone, (uint64_t)split, (uint64_t)(NOISES + split));
-        const double ahead = learn_alone_iterate(&alone, iterate) - accuracy;
-        const double more = least > 0 ? fmax(ahead - least, 0) : ahead;
-        sum += more;
-        squares += more * more;
-    }
-    const double n = splits;
-    const double error = sqrt((squares / n - sum / n * (sum / n)) / (n - 1));
-    (void)printf("iterate %d, %s %s: accuracy %+.4f (%.4f)\n", (int)iterate, table->trust,
-                 table->epsilon, sum / n, error);
-    cr_expect_gt(sum / n, 5 * error, "%.4f (%.4f)", sum / n, error);
-    learn_alone_free(&alone);
-}
-
-Test(learn_constants, iterates_are_judged_where_they_may_be_better)
-{
-    compare_iterate(&(struct learn_table){NULL, NULL, 5, CENTRAL_2, .made = MADE_OVERSHOOT},
-                    ITERATE_LOOK, 200, 0.02);
-    compare_iterate(&(struct learn_table){NULL, NULL, 5, LOCAL_4, .made = MADE_LAGS}, ITERATE_LAST,
-                    24, 0);
 }

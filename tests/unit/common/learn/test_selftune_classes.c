@@ -131,7 +131,7 @@ Test(standin_classes, moves_to_where_the_gradients_differ_by_what_was_released)
         g[2 * WIDTH + j] = -g[j] - g[WIDTH + j];
     }
     standin_set(&standin, v);
-    cr_assert(standin_move(v, &standin, g, HUGE_VAL, ridge) == STATUS_OK);
+    cr_assert(standin_move(v, &standin, g, HUGE_VAL, ridge, NULL) == STATUS_OK);
     for (size_t k = 0; k < K * WIDTH; k++) {
         cr_assert(ridge[k] == (k % 2 == 0 ? 1e-4 : 0.3), "it was short");
     }
@@ -154,7 +154,7 @@ Test(standin_classes, moves_to_where_the_gradients_differ_by_what_was_released)
         g[k] *= 1e6;
     }
     memcpy(v, from, sizeof v);
-    cr_assert(standin_move(v, &standin, g, HUGE_VAL, ridge) == STATUS_OK);
+    cr_assert(standin_move(v, &standin, g, HUGE_VAL, ridge, NULL) == STATUS_OK);
     for (size_t o = 0; o < K; o++) {
         double square = 0;
         for (size_t k = o * WIDTH; k < (o + 1) * WIDTH; k++) {

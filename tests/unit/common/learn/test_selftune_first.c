@@ -125,7 +125,7 @@ Test(selftune_first, a_step_reaches_the_model_that_made_the_labels)
         standin_set(&standin, v);
         const double clip = standin_clip(&standin, 0.1 * q);
         news(g, &standin, from, truth, clip);
-        cr_assert(standin_move(v, &standin, g, clip, ridge) == STATUS_OK);
+        cr_assert(standin_move(v, &standin, g, clip, ridge, NULL) == STATUS_OK);
         for (size_t j = 0; j < WIDTH; j++) {
             cr_expect(fabs(v[j] - truth[j]) < 0.01, "quantile 0.%d, %zu: %g for %g", q, j, v[j],
                       truth[j]);
@@ -134,7 +134,7 @@ Test(selftune_first, a_step_reaches_the_model_that_made_the_labels)
     standin_free(&standin);
 }
 
-enum { COLUMNS = 32, MATTER = 4, LOOKED_MOST = 512 };
+enum { COLUMNS = 32, MATTER = 4, LOOKED_MOST = 1600 };
 
 /* A look at sums of which so many columns tell the classes apart; the others' sums are the noise that the look has. */
 static double clip_after(double *state, size_t telling)

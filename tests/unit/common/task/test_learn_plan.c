@@ -125,7 +125,6 @@ static void compare(const struct case_of *wanted)
 #define LOCAL_4    "local", "0", 4
 #define LOCAL_1    "local", "0", 1
 #define LOCAL_0_3  "local", "0", 0.3
-#define CENTRAL_20 "central", "0", 20
 #define GAUSS_1    "local", "0.00001", 1
 
 Test(learn_plan, products_pay_where_their_noise_is_small)
@@ -147,13 +146,6 @@ Test(learn_plan, steps_after_products_are_few_where_noise_is_large)
 Test(learn_plan, steps_after_sums_pay_where_columns_are_few)
 {
     compare(&(struct case_of){"no step", 8, 123, LOCAL_1, SIGHT_SUMS, 1, SIGHT_SUMS, 0, 260});
-    compare(&(struct case_of){"a step", 57, 736, LOCAL_1, SIGHT_SUMS, 0, SIGHT_SUMS, 1, 220});
-}
-
-Test(learn_plan, three_steps_are_better_than_two_shortened_ones)
-{
-    compare(&(struct case_of){"two steps", 30, 91, CENTRAL_20, SIGHT_SQUARES, 3, SIGHT_SQUARES, 2,
-                              100});
 }
 
 static void text_of(char text[static TEXT_BYTES], const char *epsilon, const char *after)
