@@ -4,8 +4,8 @@
 #ifndef AGENT_MAIN_H
 #define AGENT_MAIN_H
 
+#include "agent/participant.h"
 #include "agent/policy.h"
-#include "agent/source.h"
 #include "base/decimal.h"
 #include "config/settings.h"
 #include "crypto/key.h"
@@ -133,11 +133,6 @@ bool site_keep_refusal(const struct site *site, const struct refusal *refusal, i
 
 /** Keeps which job the coordinator offers; NULL: none. Returns whether it is kept. */
 bool site_keep_offer(const struct site *site, const struct job_name *job, struct why *why);
-
-/** For `check`: print whether the coordinator admits this site, and whether the page can be served, if there is to be one.
- * Neither is tried while this site's agent runs. Return false where one fails. */
-bool check_coordinator(const struct site *site, const struct arguments *arguments);
-bool check_page(const struct site *site);
 
 /* The commands; each returns the program's exit code. */
 int main_run(const struct arguments *arguments);

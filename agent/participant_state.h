@@ -1,7 +1,6 @@
 /* participant_state.h - the inside of the participant, shared by its files: participant.c (the machine: start, messages, time),
  * participant_base.c (the states, and what all use), participant_work.c (what is computed, and when it is looked at),
- * participant_legs.c (masked rounds), participant_key.c (one agent a key), participant_job.c (which job), participant_site.c
- * (what the site's people say), participant_round.c (which round), participant_answer.c (its answer) and participant_release.c
+ * participant_legs.c (masked rounds), participant_job.c (which job), participant_site.c (what the site's people say), participant_round.c (which round), participant_answer.c (its answer) and participant_release.c
  * (how both end). Nothing else includes it. */
 
 #ifndef AGENT_PARTICIPANT_STATE_H
@@ -223,6 +222,23 @@ MUST_USE enum status participant_outdate_answer(struct participant *p);
 /** Tries later again to keep what was not kept, and more rarely after some tries: each try adds a line to the log. */
 void participant_keep_later(struct participant *p, int64_t now_ms);
 
+/** Drops the answers and texts that need not be kept. What a crash leaves undone, the next start does. */
+void participant_forget_old(struct participant *p, struct effects *effects);
+
+/** Tells the log that a frame is of another version, and which program to upgrade. */
+void participant_tell_version(const struct participant *p, struct slice control);
+
+/* One agent a key: what is said and done where two have one. Whose place it is, the coordinator's transport decides. */
+
+MUST_USE enum status participant_on_challenge(struct participant *p, const struct event *event,
+                                              const struct message *message,
+                                              struct effects *effects);
+
+/** Answers the latest challenge when it is time. */
+MUST_USE enum status participant_answer_challenge(struct participant *p, const struct event *event,
+                                                  struct effects *effects);
+MUST_USE enum status participant_on_key_in_use(struct participant *p, struct effects *effects);
+
 /* participant_work.c */
 
 /** Runs in a worker thread. */
@@ -231,15 +247,6 @@ MUST_USE enum status work_on_worked(struct participant *p, const struct event *e
 /** At the public slot: looks at what was computed, and sends all that it says. */
 MUST_USE enum status work_take(struct participant *p, const struct event *event,
                                struct effects *effects);
-
-/* participant_key.c */
-MUST_USE enum status key_on_challenge(struct participant *p, const struct event *event,
-                                      const struct message *message, struct effects *effects);
-
-/** Answers the latest challenge when it is time. */
-MUST_USE enum status key_on_time(struct participant *p, const struct event *event,
-                                 struct effects *effects);
-MUST_USE enum status key_on_in_use(struct participant *p, struct effects *effects);
 
 /* participant_job.c */
 /** Frees what belongs to the job. */
