@@ -103,9 +103,6 @@ void cohort_mark_untold(struct cohort *cohort, struct member *member, enum telli
  * members. */
 struct member *cohort_next_untold(struct cohort *cohort, enum telling what);
 
-/** Returns whether what is counted along the way is what is there. For tests: looks at all members. */
-bool cohort_adds_up(const struct cohort *cohort);
-
 /** Returns the admitted member of that name, or NULL. */
 struct member *cohort_find(struct cohort *cohort, const struct peer *peer);
 /** Returns whether the answer of an agent of that name is in the sum, admitted or not. */

@@ -110,16 +110,12 @@ MUST_USE enum status office_publish(const struct office *office, const struct of
 /** Holds the job that was read to the settings' limits. Fails with STATUS_INVALID. */
 MUST_USE enum status office_judge(const struct office *office, struct why *why);
 
-enum { SHELF_PATH_BYTES = SETTINGS_PATH_BYTES + 64 };
-
 /* Where the data dictionaries are kept that sites show. */
 struct shelf {
     const struct office *office;
     const struct log *log;
 };
 
-/** Writes the path of an agent's file, or, of the name "", of the folder. */
-void shelf_path(const struct office *office, char path[static SHELF_PATH_BYTES], const char *name);
 /** A struct dictionary_sink's functions. */
 bool shelf_has(void *self, const struct peer *agent, const struct digest *digest);
 bool shelf_put(void *self, const struct peer *agent, struct slice text);

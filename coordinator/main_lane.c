@@ -1,6 +1,5 @@
 #include "coordinator/main_lane.h"
 
-#include "coordinator/main_lead.h"
 #include "database/journal_place.h"
 #include "io/roster.h"
 #include "io/worker.h"
