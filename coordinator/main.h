@@ -42,7 +42,7 @@ struct office {
     struct coordinator_settings settings;
     struct key_pair key;
     struct jobs *jobs; /* a queue's in a database, kept: queue_open makes it; or NULL */
-    bool leads;        /* a queue in a folder: queue_lead has taken its lock */
+    bool leads;        /* a queue in a folder: its lock is taken */
     int lock;          /* where it leads */
     uint32_t number;   /* of the queue's job that was read; 0: it is the settings' one */
     char *text;        /* the job's, owned */

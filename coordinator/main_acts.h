@@ -3,7 +3,7 @@
 #ifndef COORDINATOR_MAIN_ACTS_H
 #define COORDINATOR_MAIN_ACTS_H
 
-#include "coordinator/main_queue_place.h"
+#include "coordinator/main_queue_store.h"
 #include "desk/desk.h"
 
 enum { ACTS_OPEN_MAX = 64 }; /* jobs of one operator that are not over */

@@ -92,8 +92,8 @@ void lane_follow_others(struct run *run, struct driver_options *driver);
  * now. Where nobody collects it only says so. */
 void lane_collect(struct lane *lane);
 
-/** Has collectors serve the lane's job of the queue from now on. Does nothing where nobody collects. Fails as queue_set_led
- * does. */
+/** Has collectors serve the lane's job of the queue from now on. Does nothing where nobody collects. Fails as set_led of struct
+ * queue_store. */
 MUST_USE enum status lane_tell_led(const struct lane *lane, struct why *why);
 
 /** Sets the lane's job aside (stay_set_aside), for collectors too. Fails as both do. */

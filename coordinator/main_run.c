@@ -24,7 +24,7 @@ bool lead_is_lost(enum status status)
 /* Whether other coordinators share the job, or the queue. */
 static bool is_shared(const struct run *run)
 {
-    return run->stays ? queue_is_shared(&run->office)
+    return run->stays ? queue_of(&run->office)->shared
                       : journal_is_shared(run->office.settings.state);
 }
 
@@ -59,7 +59,7 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
     driver.observe = program_variant.observe;
     if (run->stays) {
         char place[QUEUE_PATH_BYTES];
-        queue_describe(place, &run->office);
+        queue_of(&run->office)->describe(place, &run->office);
         lane_follow_queue(run, &factory, file, lane);
         log_event(&run->daemon.log, LOG_INFO, "coordinator-started", NULL,
                   "queue %s, listening on %s", place, endpoint_address(driver.endpoint));
@@ -90,7 +90,7 @@ static enum status open_led(struct run *run, struct why *why)
 static enum status lead_queue(struct run *run, struct why *why)
 {
     stay_forget(&run->stay);
-    const enum status status = queue_lead(&run->office, why);
+    const enum status status = queue_of(&run->office)->lead(&run->office, why);
     return status == STATUS_OK ? lane_choose(run, why) : status;
 }
 
@@ -256,13 +256,13 @@ static enum status find_job(struct run *run, const struct arguments *arguments, 
     run->stay.observe = program_variant.observe;
     enum status status = queue_open(&run->office, why);
     if ((status == STATUS_OK || status == STATUS_AGAIN) && collect_is_collector(&run->office)) {
-        queue_collect(&run->office);
+        queue_of(&run->office)->collect(&run->office);
     }
     if (is_shared(run)) { /* one that is away is tried again, and the leader chooses */
         return status == STATUS_AGAIN ? STATUS_OK : status;
     }
     if (status == STATUS_OK) { /* before it says a word of a job, or listens */
-        status = queue_lead(&run->office, why);
+        status = queue_of(&run->office)->lead(&run->office, why);
     }
     return status == STATUS_OK ? lane_choose(run, why) : status;
 }
@@ -277,7 +277,7 @@ static enum status file_all(struct run *run, struct why *why)
         const struct stay_job *job = &run->stay.job[i];
         status = stay_file_behind(&run->stay, &run->stay.job[i], why);
         if (status == STATUS_NOT_FOUND &&
-            queue_peek(&kept, &run->office, job->number, why) == STATUS_OK) {
+            queue_of(&run->office)->peek(&kept, &run->office, job->number, why) == STATUS_OK) {
             status = kept.begun ? status : STATUS_OK;
         }
     }
@@ -320,7 +320,7 @@ int main_run(const struct arguments *arguments)
     }
     exit_code = daemon_end(&run->daemon, PROGRAM, exit_code, status, &why);
     stay_free(&run->stay);
-    queue_close(&run->office);
+    queue_of(&run->office)->close(&run->office);
     office_free(&run->office);
     return exit_code;
 }

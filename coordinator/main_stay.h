@@ -3,7 +3,7 @@
 #ifndef COORDINATOR_MAIN_STAY_H
 #define COORDINATOR_MAIN_STAY_H
 
-#include "coordinator/main_queue_place.h"
+#include "coordinator/main_queue_store.h"
 
 enum { STAY_JOBS_MAX = SETTINGS_JOBS_MAX }; /* each on a lane of the driver */
 
