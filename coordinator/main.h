@@ -87,13 +87,11 @@ struct job_end {
     char because[RECORD_CAUSE_BYTES]; /* it failed; "" */
 };
 
-/** Reads a job's journal, also beside a running coordinator; a job without one has not begun. Fails as reading it does. */
-MUST_USE enum status office_look(const struct office *office, struct job_end *end, struct why *why);
-
-/** Does the same, and shows each round as it was closed and released, in order. */
-MUST_USE enum status office_look_rounds(const struct office *office, struct job_end *end,
-                                        void (*show)(void *self, const struct record *round),
-                                        void *self, struct why *why);
+/** Reads a job's journal, also beside a running coordinator; a job without one has not begun. show: told each round as it was
+ * closed and released, in order; may be NULL. Fails as reading it does. */
+MUST_USE enum status office_look(const struct office *office, struct job_end *end,
+                                 void (*show)(void *self, const struct record *round), void *self,
+                                 struct why *why);
 
 /* Where results go; put replaces a file of that name. */
 struct office_shelf {

@@ -231,7 +231,7 @@ static enum status answer_watch(json_t **out, const struct acts *acts, const str
     enum status status = look_if_changed(&job, acts, ask->job, why);
     if (status == STATUS_OK && job.rounds > ask->from &&
         queue_take(&own, ask->job, &ignored) == STATUS_OK) {
-        const enum status looked = office_look_rounds(&own, &end, add_round, &rounds, why);
+        const enum status looked = office_look(&own, &end, add_round, &rounds, why);
         status = job.filed && looked != STATUS_NO_MEMORY ? STATUS_OK : looked; /* `end` suffices */
     }
     office_free(&own);

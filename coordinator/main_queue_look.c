@@ -177,7 +177,7 @@ static enum status judge(struct queue_job *job, struct office *own, const struct
                    "job; to run it anew, and pay again, submit it again");
         return STATUS_OK;
     }
-    status = kept->journal ? office_look(own, &end, why) : STATUS_OK;
+    status = kept->journal ? office_look(own, &end, NULL, NULL, why) : STATUS_OK;
     if (status == STATUS_FOREIGN) {
         tell_stuck(job, true, true,
                    "its text has changed since it began: put the old text back, or cancel it");

@@ -19,8 +19,7 @@
 
 enum {
     PULL_RETRY_MS = 2000,
-    PULL_STALLS_MAX = 3, /* vain tries, when nobody waits */
-    SILENT_MS = 10000,   /* without a frame, an agent is called silent */
+    SILENT_MS = 10000, /* without a frame, an agent is called silent */
     JOIN_NOTICE_MS = 10000,
     GATHER_MS = 4000,    /* two HELLOs of an agent, as they are by default */
     MISSING_BYTES = 640, /* names of those missing, for a line of the log */
@@ -81,11 +80,7 @@ struct kept_masks {
 
 /* How fast large things go out to all: TELL_BYTES_MAX of them in TELL_MS, so that the transport never holds the
  * messages to all agents at once. */
-enum {
-    TELL_MS = 100,
-    TELL_BYTES_MAX = 32 << 20,
-    TELL_EFFECTS_SPARE = 32 /* of a step's room, for what else it has to do */
-};
+enum { TELL_MS = 100, TELL_BYTES_MAX = 32 << 20 };
 
 /* A collector, as the coordinator that leads knows it. */
 struct collected {

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HOLD_MS = 200 };
+enum { HOLD_MS = 200, EFFECTS_SPARE = 32 /* of a step's room, for what else it has to do */ };
 
 void coordinator_tell_all(struct coordinator *c, enum telling what)
 {
@@ -27,7 +27,7 @@ void coordinator_tell_all(struct coordinator *c, enum telling what)
 
 static bool has_room(const struct effects *effects)
 {
-    return effects->count + TELL_EFFECTS_SPARE < EFFECTS_MAX &&
+    return effects->count + EFFECTS_SPARE < EFFECTS_MAX &&
            effects->control_size - effects->control_used >= 2 * CONTROL_BYTES_MAX;
 }
 

@@ -156,6 +156,10 @@ struct estimate;
 void intervals_judge(struct intervals_rate *rate, const struct estimate *estimate, double truth);
 double intervals_width_of(const struct estimate *estimate);
 
+/** Returns how wide intervals of 1.96 true standard deviations are on average: those of these estimates (count), as far as the
+ * intervals are between low and high. */
+double intervals_true_width(const double *value, size_t count, double low, double high);
+
 /* Widths of intervals that are shown, and of the same records' without noise: summed. */
 struct intervals_width {
     double released;
