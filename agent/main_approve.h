@@ -90,6 +90,9 @@ void desk_free(struct desk *desk);
  * do. */
 MUST_USE enum status desk_refresh(struct desk *desk, struct why *why);
 
+/** Returns the text of that digest in the folder, or NULL. */
+struct waiting_job *desk_text(struct desk *desk, const struct digest *digest);
+
 /** Takes one record of the journal, with its blob; or all of them. Fails with STATUS_NO_MEMORY, or as the journal does. */
 MUST_USE enum status desk_note(struct desk *desk, const struct record *record, struct slice blob);
 MUST_USE enum status desk_read_journal(struct desk *desk, struct why *why);

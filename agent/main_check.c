@@ -175,7 +175,7 @@ static bool check_budget(const struct site *site, const struct job *job)
     }
     bool good = daemon_report("budget", status, &why);
     for (unsigned i = 0; good && i < ALLOWANCE_COUNT; i++) {
-        if (!site_affords(ledger, (enum allowance)i, job)) {
+        if (!site_affords(ledger, (enum allowance)i, job, 1)) {
             decimal_format(text, sizeof text, job->epsilon_micro, EPSILON_DECIMALS);
             daemon_note("budget",
                         "the job costs up to %s: unless it has begun here, its rounds are "

@@ -88,16 +88,11 @@ static bool read_wish(struct wish *wish, const char *const value[static HTTP_GIV
  * elsewhere in the meantime, finds none. */
 static struct waiting_job *shown(struct face *face, const struct wish *wish)
 {
-    for (size_t i = 0; i < face->desk->count; i++) {
-        struct waiting_job *waiting = &face->desk->waiting[i];
-        if (digest_equal(&waiting->digest, &wish->text)) {
-            return desk_is_undecided(face->desk, waiting) && waiting->plan != NULL &&
-                           waiting->runs_before == wish->runs_before
-                       ? waiting
-                       : NULL;
-        }
-    }
-    return NULL;
+    struct waiting_job *waiting = desk_text(face->desk, &wish->text);
+    return waiting != NULL && desk_is_undecided(face->desk, waiting) && waiting->plan != NULL &&
+                   waiting->runs_before == wish->runs_before
+               ? waiting
+               : NULL;
 }
 
 /* By the policy as it is now, which may have been edited since the program's start. */

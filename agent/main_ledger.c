@@ -222,9 +222,8 @@ uint64_t site_epsilon_left(const struct balance *balance)
     return limit > spent ? limit - spent : 0;
 }
 
-/* Whether an allowance has room for that many runs. */
-static bool affords(const struct ledger *ledger, enum allowance allowance, const struct job *job,
-                    uint32_t runs)
+bool site_affords(const struct ledger *ledger, enum allowance allowance, const struct job *job,
+                  uint32_t runs)
 {
     const struct balance balance = ledger_balance(ledger, allowance);
     const struct cost whole = round_cost(job, &balance.filter, job_round_count(job));
@@ -235,20 +234,6 @@ static bool affords(const struct ledger *ledger, enum allowance allowance, const
         admits = filter_admits(&balance.filter, &sums);
     }
     return admits;
-}
-
-bool site_affords(const struct ledger *ledger, enum allowance allowance, const struct job *job)
-{
-    return affords(ledger, allowance, job, 1);
-}
-
-void site_price_text(char text[static SITE_PRICE_BYTES], struct price price)
-{
-    char epsilon[DECIMAL_TEXT_BYTES];
-    char delta[DECIMAL_TEXT_BYTES];
-    decimal_format(epsilon, sizeof epsilon, price.epsilon_micro, EPSILON_DECIMALS);
-    decimal_format(delta, sizeof delta, price.delta_atto, DELTA_DECIMALS);
-    (void)snprintf(text, SITE_PRICE_BYTES, "epsilon %s, delta %s", epsilon, delta);
 }
 
 struct price site_left(const struct balance *balance)
@@ -262,9 +247,9 @@ struct price site_left(const struct balance *balance)
 enum status site_check_budget(const struct ledger *ledger, const struct policy *policy,
                               const struct job *job, uint32_t runs, struct why *why)
 {
-    const bool total = site_affords(ledger, ALLOWANCE_TOTAL, job);
-    const bool first = total && site_affords(ledger, ALLOWANCE_WINDOW, job);
-    if (first && affords(ledger, ALLOWANCE_TOTAL, job, runs)) {
+    const bool total = site_affords(ledger, ALLOWANCE_TOTAL, job, 1);
+    const bool first = total && site_affords(ledger, ALLOWANCE_WINDOW, job, 1);
+    if (first && site_affords(ledger, ALLOWANCE_TOTAL, job, runs)) {
         return STATUS_OK;
     }
     const struct balance balance =
