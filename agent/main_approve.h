@@ -67,8 +67,7 @@ struct desk_refusals {
 struct desk {
     const struct site *site; /* own, or a running agent's */
     struct site own;
-    bool
-        in_agent; /* a running one's: it says nothing on standard error and reads no journal for a text */
+    bool in_agent; /* a running one: silent on standard error, and reads no journal for a text */
     struct desk_offer offer;
     struct desk_refusals refused;
     struct approvals approvals;

@@ -42,9 +42,8 @@ char *site_face_open_session(void *self, const char *const value[static HTTP_GIV
 struct wish {
     struct digest text;
     bool approves;
-    uint32_t runs_before; /* as it was shown */
-    char why[APPROVAL_WHY_BYTES +
-             1]; /* longer than APPROVAL_WHY_BYTES allows: the list refuses it */
+    uint32_t runs_before;             /* as it was shown */
+    char why[APPROVAL_WHY_BYTES + 1]; /* one byte too many is refused by the list */
 };
 
 /* A person's words: a header's value is ASCII, so the page sends them percent-encoded (RFC 3986, 2.1). Answers whether they

@@ -97,12 +97,9 @@ struct participant_options {
     struct look_sink looks;
     struct offer_sink offers;
     struct refusal_sink refusals;
-    struct slice
-        dictionary_text; /* kept; as the site's person wrote it, shown where the policy says so */
-    struct slice
-        approved_text; /* kept; when size > 0 only a job of exactly these bytes is joined */
-    bool
-        approvals_followed; /* EVENT_FILE tells a person's decisions; until the first, all jobs wait */
+    struct slice dictionary_text; /* kept; as the person wrote it, shown if the policy says so */
+    struct slice approved_text; /* kept; if size > 0, only a job of exactly these bytes is joined */
+    bool approvals_followed;    /* EVENT_FILE tells decisions; until the first, all jobs wait */
     uint64_t memory_bytes; /* for records and computations; 0: not known. A job that needs more is
                               declined */
     double

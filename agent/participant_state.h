@@ -39,10 +39,9 @@ enum work_kind { WORK_NONE, WORK_LOAD, WORK_TASK };
 /* What a worker thread touches between EFFECT_WORK and EVENT_WORKED, and nothing else does. */
 struct work {
     enum work_kind kind;
-    bool done;      /* the worker's part */
-    int64_t due_ms; /* the public slot at which its result is looked at */
-    uint64_t
-        longest_ms; /* out, WORK_LOAD: it takes no longer than that, by public numbers; 0: than a slot */
+    bool done;           /* the worker's part */
+    int64_t due_ms;      /* the public slot at which its result is looked at */
+    uint64_t longest_ms; /* out, WORK_LOAD: its most time, by public numbers; 0: a slot */
     struct task_input input;
     struct dataset data;          /* out, WORK_LOAD */
     struct digest data_digest;    /* out, WORK_LOAD */
@@ -86,18 +85,16 @@ struct participant {
 
     enum job_phase job_phase;
     struct job_name name;
-    enum job_age age; /* job_parse_older reads its text, unless the age is the present one */
-    struct digest
-        misdated; /* the job that was told as another age than its own, and was logged last; none */
-    struct job job;        /* valid from JOB_LOADING on */
-    char *text;            /* (name.text_bytes) owned */
-    struct seen_job *seen; /* (seen_count) owned */
+    enum job_age age;       /* job_parse_older reads its text, unless the age is the present one */
+    struct digest misdated; /* the job told as of another age than its own, logged last; none */
+    struct job job;         /* valid from JOB_LOADING on */
+    char *text;             /* (name.text_bytes) owned */
+    struct seen_job *seen;  /* (seen_count) owned */
     size_t seen_count;
     struct digest shown; /* of the dictionary's text; none where it is not shown */
     int64_t shown_ms;    /* when it was sent last, if ever: was_shown */
     struct texts texts;  /* of these jobs, as far as they are kept */
-    struct stale
-        stale; /* answers that the journal still holds, and that may not be asked for again */
+    struct stale stale;  /* answers still in the journal that may not be asked for again */
     struct approvals approvals;
     struct approvals offered_approvals; /* in the making */
     int64_t jobs_day;                   /* of jobs_today, since 1970 */
@@ -112,9 +109,8 @@ struct participant {
 
     struct transfer fetch;
     struct digest fetching;
-    struct digest
-        spoiled; /* what came under this digest did not match it; it is fetched once more */
-    uint32_t fetch_later; /* how much longer it waits, in 65,536ths of the wait */
+    struct digest spoiled; /* what came under it did not match it; it is fetched once more */
+    uint32_t fetch_later;  /* how much longer it waits, in 65,536ths of the wait */
     uint32_t final_chosen;
     struct held experts;
 
@@ -126,9 +122,8 @@ struct participant {
     struct artifact input;
     struct digest invitation;
     int64_t invited_ms;
-    uint32_t
-        slot;  /* of the invitation: which part of a round that agents share out is this one's */
-    bool away; /* it is the others' turn: this site does not look in the round */
+    uint32_t slot; /* of the invitation: this one's part of a round that agents share out */
+    bool away;     /* it is the others' turn: this site does not look in the round */
     int64_t offer_ms;
 
     struct masks_site *masks; /* of the round that is under way, where it is masked; owned */
@@ -145,11 +140,10 @@ struct participant {
     uint64_t challenged; /* the number of the latest challenge that waits for its answer; 0: none */
     int64_t present_ms;  /* when that answer is due, or when the last one was */
 
-    int64_t hello_ms; /* when the next HELLO is due */
-    int64_t heard_ms; /* when the last valid frame came, or while it fetches bytes of one */
-    int64_t whole_ms; /* when the last valid frame came */
-    int64_t
-        patience_ms; /* the silence that is tolerated: twice silence_ms on a connection on which nothing came yet */
+    int64_t hello_ms;     /* when the next HELLO is due */
+    int64_t heard_ms;     /* when the last valid frame came, or while it fetches bytes of one */
+    int64_t whole_ms;     /* when the last valid frame came */
+    int64_t patience_ms;  /* the silence tolerated: twice silence_ms before anything came */
     bool approvals_known; /* a person's decisions were told at least once */
     bool was_shown;
     bool was_present; /* a challenge was answered, or is to be */

@@ -214,8 +214,7 @@ static bool wait_for_question(struct face_reader *reader, int64_t pause_ms)
          !reader->ends && now_ms < due_ms(reader, now_ms, since_ms, pause_ms);
          now_ms = clock_now_ms()) {
         if (is_untaken(reader, now_ms)) {
-            forget_wanted(
-                reader); /* or a whole model would lie in memory until another is asked for */
+            forget_wanted(reader); /* else a whole model stays in memory until the next one */
         }
         if (reader->wanted.state == WANTED_ASKED) {
             unlock(reader);

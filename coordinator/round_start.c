@@ -191,8 +191,7 @@ enum status coordinator_on_start(struct coordinator *c, const struct event *even
     if (c->outcome.state_is_old) {
         return STATUS_CORRUPT; /* the latest state is dropped only for a later one */
     }
-    stale_forget(&c->stale,
-                 effects); /* what deaths between a commit and its forgetting have left */
+    stale_forget(&c->stale, effects); /* left by deaths between a commit and its forgetting */
     if (c->outcome.finished) {
         coordinator_enter(c, PHASE_OVER);
         c->deadline_ms = event->now_ms + c->options.linger_ms;
