@@ -4,9 +4,8 @@
 #ifndef AGENT_MAIN_H
 #define AGENT_MAIN_H
 
+#include "agent/participant.h"
 #include "agent/policy.h"
-#include "agent/source.h"
-#include "base/decimal.h"
 #include "config/settings.h"
 #include "crypto/key.h"
 #include "dictionary/dictionary.h"
@@ -102,14 +101,10 @@ uint64_t site_epsilon_used(const struct balance *balance);
 /** Returns site_epsilon_left, and what the charges' own delta leaves. */
 struct price site_left(const struct balance *balance);
 
-enum { SITE_PRICE_BYTES = 2 * DECIMAL_TEXT_BYTES + 32 };
-
-/** Writes "epsilon 1, delta 0". */
-void site_price_text(char text[static SITE_PRICE_BYTES], struct price price);
-
-/** Answers whether an allowance has room for all that one run of a job asks for. An allowance that the policy does not
+/** Answers whether an allowance has room for all that so many runs of a job ask for. An allowance that the policy does not
  * have has room. */
-bool site_affords(const struct ledger *ledger, enum allowance allowance, const struct job *job);
+bool site_affords(const struct ledger *ledger, enum allowance allowance, const struct job *job,
+                  uint32_t runs);
 
 /** Decides whether the ledger can pay for `runs` runs of a job that the policy allows and that has not begun here: all of
  * them from the total, the first from what the window of days leaves. Fails with STATUS_REFUSED; why says what it costs, what
@@ -133,11 +128,6 @@ bool site_keep_refusal(const struct site *site, const struct refusal *refusal, i
 
 /** Keeps which job the coordinator offers; NULL: none. Returns whether it is kept. */
 bool site_keep_offer(const struct site *site, const struct job_name *job, struct why *why);
-
-/** For `check`: print whether the coordinator admits this site, and whether the page can be served, if there is to be one.
- * Neither is tried while this site's agent runs. Return false where one fails. */
-bool check_coordinator(const struct site *site, const struct arguments *arguments);
-bool check_page(const struct site *site);
 
 /* The commands; each returns the program's exit code. */
 int main_run(const struct arguments *arguments);

@@ -86,16 +86,6 @@ static const struct digest *find_text(const struct desk *desk, const char *prefi
     return *many ? NULL : found;
 }
 
-static struct waiting_job *kept_text(struct desk *desk, const struct digest *digest)
-{
-    for (size_t i = 0; i < desk->count; i++) {
-        if (digest_equal(&desk->waiting[i].digest, digest)) {
-            return &desk->waiting[i];
-        }
-    }
-    return NULL;
-}
-
 static enum status print_text(const struct desk *desk, const struct waiting_job *waiting, bool json,
                               struct why *why)
 {
@@ -306,7 +296,7 @@ static enum status decide(struct desk *desk, const struct arguments *arguments, 
         if (digest == NULL) {
             return many ? STATUS_INVALID : tell_other(desk, arguments->digest, why);
         }
-        waiting = kept_text(desk, digest);
+        waiting = desk_text(desk, digest);
     } else if (count == 1) {
         waiting = &desk->waiting[first];
     }
@@ -334,7 +324,7 @@ static enum status show(struct desk *desk, const struct arguments *arguments, st
     if (digest == NULL) {
         return many ? STATUS_INVALID : tell_other(desk, arguments->digest, why);
     }
-    const struct waiting_job *kept = kept_text(desk, digest);
+    const struct waiting_job *kept = desk_text(desk, digest);
     enum status status = kept == NULL ? desk_recall(desk, &recalled, digest, why) : STATUS_OK;
     if (status == STATUS_OK) {
         status = print_text(desk, kept != NULL ? kept : &recalled, arguments->json, why);

@@ -67,8 +67,7 @@ struct desk_refusals {
 struct desk {
     const struct site *site; /* own, or a running agent's */
     struct site own;
-    bool
-        in_agent; /* a running one's: it says nothing on standard error and reads no journal for a text */
+    bool in_agent; /* a running one: silent on standard error, and reads no journal for a text */
     struct desk_offer offer;
     struct desk_refusals refused;
     struct approvals approvals;
@@ -89,6 +88,9 @@ void desk_free(struct desk *desk);
 /** Reads the decisions and the folder of texts again; a text that the desk has already is not read twice. Fails as the decisions
  * do. */
 MUST_USE enum status desk_refresh(struct desk *desk, struct why *why);
+
+/** Returns the text of that digest in the folder, or NULL. */
+struct waiting_job *desk_text(struct desk *desk, const struct digest *digest);
 
 /** Takes one record of the journal, with its blob; or all of them. Fails with STATUS_NO_MEMORY, or as the journal does. */
 MUST_USE enum status desk_note(struct desk *desk, const struct record *record, struct slice blob);

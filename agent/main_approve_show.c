@@ -1,6 +1,7 @@
 /* What a person reads before a yes: the job's text, then its plan. */
 
 #include "agent/main_approve.h"
+#include "agent/main_balance.h"
 #include "base/decimal.h"
 #include "base/text.h"
 #include "io/daemon.h"
@@ -24,6 +25,32 @@ static struct terms_size size_of(const struct site *site, const struct job *job)
     const uint64_t least = job_records_min(job);
     return (struct terms_size){.agents = job->cohort_min,
                                .records = counted > least ? counted : least};
+}
+
+static void add_note(void *list, const char *text)
+{
+    json_t **into = list;
+    json_add(into, json_string(text));
+}
+
+static void print_stage_note(UNUSED void *self, const char *text)
+{
+    text_wrap(stdout, 0, 6, "    note: %s", text);
+}
+
+/* What is to be said of a stage's questions. */
+static void tell_stage(const struct job *job, const struct stage *stage,
+                       void (*tell)(void *self, const char *text), void *self)
+{
+    struct why note = {{0}};
+    if (stage_has_site_note(job, stage, &note)) {
+        tell(self, note.text);
+    }
+    for (size_t i = 0; i < round_queries(stage)->count; i++) {
+        if (query_has_note(&round_queries(stage)->query[i], &note)) {
+            tell(self, note.text);
+        }
+    }
 }
 
 static enum status print_stage(const struct site *site, const struct job *job, size_t index,
@@ -55,16 +82,7 @@ static enum status print_stage(const struct site *site, const struct job *job, s
                   decimal_short(spread ? line->noise : line->bar, 3).text, line->unit);
     }
     terms_free(&terms);
-    struct why by_site = {""};
-    if (stage_has_site_note(job, stage, &by_site)) {
-        text_wrap(stdout, 0, 6, "    note: %s", by_site.text);
-    }
-    for (size_t i = 0; i < round_queries(stage)->count; i++) {
-        struct why note = {""};
-        if (query_has_note(&round_queries(stage)->query[i], &note)) {
-            text_wrap(stdout, 0, 6, "    note: %s", note.text);
-        }
-    }
+    tell_stage(job, stage, print_stage_note, NULL);
     return STATUS_OK;
 }
 
@@ -82,12 +100,6 @@ static void print_again(UNUSED void *self, const char *text)
 static void check_again(UNUSED void *self, const char *text)
 {
     daemon_note("job", "%s", text);
-}
-
-static void add_again(void *list, const char *text)
-{
-    json_t **into = list;
-    json_add(into, json_string(text));
 }
 
 /* Questions that are asked twice under two names. Without memory nothing is said. */
@@ -159,23 +171,7 @@ static json_t *notes_json(const struct site *site, const struct job *job)
             json_add(&list, json_string(note.text));
         }
     }
-    tell_again(job, add_again, &list);
-    return list;
-}
-
-/* Of a stage's questions. */
-static json_t *question_notes_json(const struct job *job, const struct stage *stage)
-{
-    struct why note = {{0}};
-    json_t *list = json_array();
-    if (stage_has_site_note(job, stage, &note)) {
-        json_add(&list, json_string(note.text));
-    }
-    for (size_t i = 0; i < round_queries(stage)->count; i++) {
-        if (query_has_note(&round_queries(stage)->query[i], &note)) {
-            json_add(&list, json_string(note.text));
-        }
-    }
+    tell_again(job, add_note, &list);
     return list;
 }
 
@@ -257,6 +253,8 @@ static json_t *stage_json(const struct site *site, const struct job *job, size_t
         return NULL;
     }
     json_t *lines = json_array();
+    json_t *notes = json_array();
+    tell_stage(job, &job->stage[index], add_note, &notes);
     for (size_t i = 0; i < terms.line_count; i++) {
         const struct terms_line *line = &terms.line[i];
         json_add(&lines,
@@ -267,8 +265,7 @@ static json_t *stage_json(const struct site *site, const struct job *job, size_t
         "{s:s, s:s, s:s, s:I, s:f, s:f, s:o, s:o}", "task", task_name(job->stage[index].task),
         "strategy", strategy_name(job->stage[index].strategy), "mechanism", terms.mechanism,
         "charges", (json_int_t)terms.passes, "epsilon", (double)terms.price.epsilon_micro * 1e-6,
-        "delta", (double)terms.price.delta_atto * 1e-18, "releases", lines, "notes",
-        question_notes_json(job, &job->stage[index]));
+        "delta", (double)terms.price.delta_atto * 1e-18, "releases", lines, "notes", notes);
     terms_free(&terms);
     return json;
 }

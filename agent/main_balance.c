@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AMOUNT_BYTES = 160 };
-
 void ledger_found_free(struct ledger_found *found)
 {
     ledger_free(found->ledger);
@@ -223,35 +221,35 @@ static struct price spent_of(const struct balance *balance)
     return (struct price){balance->spent.epsilon_micro, balance->spent.delta_atto};
 }
 
-static void amount_text(char text[AMOUNT_BYTES], struct price price)
+void site_price_text(char text[static SITE_PRICE_BYTES], struct price price)
 {
     char epsilon[DECIMAL_TEXT_BYTES];
     char delta[DECIMAL_TEXT_BYTES];
     decimal_format(epsilon, sizeof epsilon, price.epsilon_micro, EPSILON_DECIMALS);
     decimal_format(delta, sizeof delta, price.delta_atto, DELTA_DECIMALS);
-    (void)snprintf(text, AMOUNT_BYTES, "epsilon %s, delta %s",
+    (void)snprintf(text, SITE_PRICE_BYTES, "epsilon %s, delta %s",
                    price.epsilon_micro == UINT64_MAX ? "without bound" : epsilon, delta);
 }
 
 /* After Gaussian noise no pure epsilon is left, and none is needed: the divergence counts. */
-static void left_text(char text[AMOUNT_BYTES], const struct balance *balance)
+static void left_text(char text[static SITE_PRICE_BYTES], const struct balance *balance)
 {
     const struct price left = left_of(balance);
     char delta[DECIMAL_TEXT_BYTES];
-    amount_text(text, left);
+    site_price_text(text, left);
     if (balance->spent.epsilon_micro == UINT64_MAX) {
         decimal_format(delta, sizeof delta, left.delta_atto, DELTA_DECIMALS);
-        (void)snprintf(text, AMOUNT_BYTES, "what the divergence leaves, delta %s", delta);
+        (void)snprintf(text, SITE_PRICE_BYTES, "what the divergence leaves, delta %s", delta);
     }
 }
 
 static void print_limit(const struct balance *balance)
 {
-    char limit[AMOUNT_BYTES];
-    char spent[AMOUNT_BYTES];
-    char left[AMOUNT_BYTES];
-    amount_text(limit, balance->filter.limit);
-    amount_text(spent, spent_of(balance));
+    char limit[SITE_PRICE_BYTES];
+    char spent[SITE_PRICE_BYTES];
+    char left[SITE_PRICE_BYTES];
+    site_price_text(limit, balance->filter.limit);
+    site_price_text(spent, spent_of(balance));
     left_text(left, balance);
     (void)printf("limit  %s\nspent  %s\nleft   %s\n", limit, spent, left);
 }
@@ -268,7 +266,7 @@ static struct price at_end(const struct balance *balance)
 
 static void print_odometer(const struct balance *balance)
 {
-    char text[AMOUNT_BYTES];
+    char text[SITE_PRICE_BYTES];
     struct price now = {filter_odometer(&balance->filter, &balance->spent),
                         balance->filter.limit.delta_atto};
     uint64_t share = filter_renyi_share(&balance->filter, &balance->spent);
@@ -276,10 +274,10 @@ static void print_odometer(const struct balance *balance)
     if (balance->filter.order == 0) {
         return; /* the sum is all there is to say */
     }
-    amount_text(text, at_end(balance));
+    site_price_text(text, at_end(balance));
     text_wrap(stdout, 0, 7,
               "       at this moment %s, had one fixed it beforehand, as a job's end is;", text);
-    amount_text(text, now);
+    site_price_text(text, now);
     text_wrap(stdout, 0, 7, "       by now %s, at any time and however the charges were chosen;",
               text);
     (void)printf("       %" PRIu64 ".%02" PRIu64 " %% of the divergence of order %.4g is spent\n",
@@ -291,12 +289,12 @@ static void print_job(const struct ledger_found *found, size_t index)
     struct digest id;
     struct balance balance = ledger_job(found->ledger, index, &id);
     char hex[2 * DIGEST_BYTES + 1];
-    char spent[AMOUNT_BYTES];
-    char left[AMOUNT_BYTES];
+    char spent[SITE_PRICE_BYTES];
+    char left[SITE_PRICE_BYTES];
     const char *name = ledger_found_job_name(found, &id);
 
     hex_encode(hex, id.byte, DIGEST_BYTES);
-    amount_text(spent, spent_of(&balance));
+    site_price_text(spent, spent_of(&balance));
     left_text(left, &balance);
     text_wrap(stdout, 0, 7, "job    %-24.24s spent %s%s%s", name[0] != '\0' ? name : hex, spent,
               balance.limited ? "; left " : "", balance.limited ? left : "");

@@ -13,8 +13,7 @@
 #include <stddef.h>
 
 struct known_text {
-    char name
-        [JOB_NAME_BYTES]; /* of the job that the text describes; "" when the journal has dropped it */
+    char name[JOB_NAME_BYTES]; /* of the text's job; "" when the journal has dropped it */
 };
 
 /* Starts zeroed; ledger_found_free frees what it owns. */
@@ -47,6 +46,11 @@ MUST_USE enum status ledger_found_event(struct ledger_found *found, const struct
 
 /** Writes an event for people: "pure epsilon 0.3", "gaussian sigma 4, 10 times, sampled 0.01". */
 void event_text(char *text, size_t text_bytes, const struct charge *charge);
+
+enum { SITE_PRICE_BYTES = 160 };
+
+/** Writes "epsilon 1, delta 0"; of UINT64_MAX "epsilon without bound". */
+void site_price_text(char text[static SITE_PRICE_BYTES], struct price price);
 
 /** Returns an event as JSON, NULL without memory. */
 json_t *event_json(const struct charge *charge);

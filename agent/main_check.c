@@ -1,4 +1,4 @@
-/* `hedgerow-agent check` and `enrol`: what a site does before its agent runs. */
+/* `hedgerow-agent check`: what a site does before its agent runs. */
 
 #include "agent/judge.h"
 #include "agent/main.h"
@@ -10,11 +10,14 @@
 #include "describe/warnings.h"
 #include "io/daemon.h"
 #include "io/journal.h"
+#include "io/journal_files.h"
+#include "io/lock.h"
 #include "io/probe.h"
 #include "job/round.h"
 #include "learn/blas.h"
 #include "learn/dataset.h"
 #include "learn/table.h"
+#include "page/page_host.h"
 #include "protocol/message.h"
 
 #include <inttypes.h>
@@ -172,7 +175,7 @@ static bool check_budget(const struct site *site, const struct job *job)
     }
     bool good = daemon_report("budget", status, &why);
     for (unsigned i = 0; good && i < ALLOWANCE_COUNT; i++) {
-        if (!site_affords(ledger, (enum allowance)i, job)) {
+        if (!site_affords(ledger, (enum allowance)i, job, 1)) {
             decimal_format(text, sizeof text, job->epsilon_micro, EPSILON_DECIMALS);
             daemon_note("budget",
                         "the job costs up to %s: unless it has begun here, its rounds are "
@@ -300,6 +303,53 @@ static bool check_masks(struct site *site)
     return daemon_report("peers", status, &why);
 }
 
+static enum status reach(const struct site *site, const struct arguments *arguments,
+                         struct why *why)
+{
+    struct endpoint_options options = {.address = site->settings.address,
+                                       .written_in = arguments->config,
+                                       .key = &site->key,
+                                       .payload_bytes_max = CHUNK_BYTES_MAX,
+                                       .coordinator_key = site->coordinator_key};
+    return probe_reach(&options, (int)arguments->timeout_s * 1000, why);
+}
+
+/* Whether this site's agent runs; holder: out, its process. */
+static bool find_running(char holder[static LOCK_HOLDER_BYTES], const struct site *site)
+{
+    char lock[JOURNAL_PATH_BYTES];
+    struct why ignored = {{0}};
+    return journal_path(lock, site->settings.state, "lock", &ignored) == STATUS_OK &&
+           lock_holder(holder, lock);
+}
+
+/* A second connection under the key would be taken for a thief's: the agent that runs here speaks for the site. */
+static bool check_coordinator(const struct site *site, const struct arguments *arguments)
+{
+    char holder[LOCK_HOLDER_BYTES];
+    struct why why = {{0}};
+    if (find_running(holder, site)) {
+        daemon_note(
+            "coordinator",
+            "not asked, because this site's agent runs (process %s); its log and its page say "
+            "whether it is connected",
+            holder);
+        return true;
+    }
+    return daemon_report("coordinator", reach(site, arguments, &why), &why);
+}
+
+/* An agent that runs has the port. */
+static bool check_page(const struct site *site)
+{
+    char holder[LOCK_HOLDER_BYTES];
+    struct why why = {{0}};
+    if (site->settings.http.listen[0] == '\0' || find_running(holder, site)) {
+        return true;
+    }
+    return daemon_report("page", page_host_try(&site->settings.http, &why), &why);
+}
+
 int main_check(const struct arguments *arguments)
 {
     struct site site = {0};
@@ -337,40 +387,4 @@ int main_check(const struct arguments *arguments)
         return EXIT_CODE_REFUSED;
     }
     return reached ? EXIT_CODE_OK : EXIT_CODE_UNREACHABLE;
-}
-
-int main_enrol(const struct arguments *arguments)
-{
-    struct site site = {0};
-    struct token token = {0};
-    struct why why = {{0}};
-    struct why unsigned_why = {{0}};
-    enum status status = STATUS_INVALID;
-
-    status = site_read_settings(&site, arguments->config, &why);
-    if (status == STATUS_OK) {
-        status = site_read_own_key(&site, &why);
-    }
-    if (status == STATUS_OK) {
-        status = token_read(&token, false, arguments->token, &why);
-    }
-    if (status == STATUS_OK && site_read_signing_key(&site, &unsigned_why) != STATUS_OK) {
-        daemon_note("key", "%s", unsigned_why.text); /* which other trusts can do without */
-    }
-    if (status == STATUS_OK) {
-        status = probe_enrol(&token, &site.key, &site.signing.public_key, NULL,
-                             (int)arguments->timeout_s * 1000, &why);
-    }
-    if (status == STATUS_OK) {
-        (void)printf("the coordinator admits this site's key; the token for %s has done its work: "
-                     "delete %s\n",
-                     token.name, arguments->token);
-    }
-    token_wipe(&token);
-    site_free(&site);
-    if (status == STATUS_AGAIN) {
-        (void)fprintf(stderr, PROGRAM ": %s\n", why.text);
-        return EXIT_CODE_UNREACHABLE;
-    }
-    return status == STATUS_OK ? EXIT_CODE_OK : daemon_complain(PROGRAM, status, &why);
 }

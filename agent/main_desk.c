@@ -155,10 +155,10 @@ void waiting_free(struct waiting_job *waiting)
     memset(waiting, 0, sizeof *waiting);
 }
 
-static struct waiting_job *kept_text(struct desk *desk, const char *name)
+struct waiting_job *desk_text(struct desk *desk, const struct digest *digest)
 {
     for (size_t i = 0; i < desk->count; i++) {
-        if (strncmp(desk->waiting[i].hex, name, strlen(desk->waiting[i].hex)) == 0) {
+        if (digest_equal(&desk->waiting[i].digest, digest)) {
             return &desk->waiting[i];
         }
     }
@@ -170,7 +170,7 @@ static enum status take_waiting(struct desk *desk, const char *folder, const cha
 {
     struct digest digest;
     struct why wrong = {{0}};
-    struct waiting_job *known = digest_of(&digest, name) ? kept_text(desk, name) : NULL;
+    struct waiting_job *known = digest_of(&digest, name) ? desk_text(desk, &digest) : NULL;
     if (known != NULL) {
         known->there = true;
         return STATUS_OK;

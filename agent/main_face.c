@@ -41,18 +41,17 @@ static const struct fact_family family[] = {FACTS(FACT_FAMILY) FACTS_COMMON(fals
 
 static void add_balance(struct facts *facts, const struct balance *balance, const char *name)
 {
-    const uint64_t most = balance->filter.own_delta_max;
-    const uint64_t spent = balance->spent.delta_atto;
+    const struct price left = site_left(balance);
     if (!balance->limited) {
         return;
     }
     facts_set_of(facts, ROW_EPSILON_LIMIT, facts_epsilon(balance->filter.limit.epsilon_micro),
                  name);
     facts_set_of(facts, ROW_EPSILON_SPENT, facts_epsilon(balance->spent.epsilon_micro), name);
-    facts_set_of(facts, ROW_EPSILON_LEFT, facts_epsilon(site_epsilon_left(balance)), name);
+    facts_set_of(facts, ROW_EPSILON_LEFT, facts_epsilon(left.epsilon_micro), name);
     facts_set_of(facts, ROW_DELTA_LIMIT, facts_delta(balance->filter.limit.delta_atto), name);
-    facts_set_of(facts, ROW_DELTA_SPENT, facts_delta(spent), name);
-    facts_set_of(facts, ROW_DELTA_LEFT, facts_delta(most > spent ? most - spent : 0), name);
+    facts_set_of(facts, ROW_DELTA_SPENT, facts_delta(balance->spent.delta_atto), name);
+    facts_set_of(facts, ROW_DELTA_LEFT, facts_delta(left.delta_atto), name);
 }
 
 static void id_text(char text[ID_DIGITS + 1], const struct digest *id)

@@ -42,9 +42,8 @@ char *site_face_open_session(void *self, const char *const value[static HTTP_GIV
 struct wish {
     struct digest text;
     bool approves;
-    uint32_t runs_before; /* as it was shown */
-    char why[APPROVAL_WHY_BYTES +
-             1]; /* longer than APPROVAL_WHY_BYTES allows: the list refuses it */
+    uint32_t runs_before;             /* as it was shown */
+    char why[APPROVAL_WHY_BYTES + 1]; /* one byte too many is refused by the list */
 };
 
 /* A person's words: a header's value is ASCII, so the page sends them percent-encoded (RFC 3986, 2.1). Answers whether they
@@ -88,16 +87,11 @@ static bool read_wish(struct wish *wish, const char *const value[static HTTP_GIV
  * elsewhere in the meantime, finds none. */
 static struct waiting_job *shown(struct face *face, const struct wish *wish)
 {
-    for (size_t i = 0; i < face->desk->count; i++) {
-        struct waiting_job *waiting = &face->desk->waiting[i];
-        if (digest_equal(&waiting->digest, &wish->text)) {
-            return desk_is_undecided(face->desk, waiting) && waiting->plan != NULL &&
-                           waiting->runs_before == wish->runs_before
-                       ? waiting
-                       : NULL;
-        }
-    }
-    return NULL;
+    struct waiting_job *waiting = desk_text(face->desk, &wish->text);
+    return waiting != NULL && desk_is_undecided(face->desk, waiting) && waiting->plan != NULL &&
+                   waiting->runs_before == wish->runs_before
+               ? waiting
+               : NULL;
 }
 
 /* By the policy as it is now, which may have been edited since the program's start. */

@@ -22,9 +22,8 @@ struct seen_text {
     uint64_t paid_micro;
     bool kept;    /* its text lies in `waiting` */
     bool offered; /* as far as is known */
-    bool
-        under; /* its run is the latest that the journal names, and is offered as far as is known */
-    bool ended; /* its run is the latest that the journal names, and is offered no more */
+    bool under;   /* its run is the latest in the journal, and is offered as far as is known */
+    bool ended;   /* its run is the latest that the journal names, and is offered no more */
 };
 
 struct seen_texts {

@@ -1,13 +1,15 @@
-/* `hedgerow-agent ledger`: every charge, and what is left, from the journal, also while the agent
- * runs. For the site's own eyes. */
+/* What is left of a site's budget, and whether a job's price fits into it. `hedgerow-agent ledger`: every charge, and what is
+ * left, from the journal, also while the agent runs. For the site's own eyes. */
 
 #include "agent/main.h"
+
 #include "agent/main_balance.h"
 #include "base/decimal.h"
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "io/daemon.h"
 #include "io/journal.h"
+#include "job/round.h"
 #include "protocol/wire.h"
 #include "json/json_text.h"
 
@@ -204,4 +206,76 @@ int main_ledger(const struct arguments *arguments)
     json_decref(print.charges);
     site_free(&site);
     return status == STATUS_OK ? EXIT_CODE_OK : daemon_complain(PROGRAM, status, &why);
+}
+
+uint64_t site_epsilon_used(const struct balance *balance)
+{
+    return balance->spent.epsilon_micro == UINT64_MAX
+               ? filter_epsilon(&balance->filter, &balance->spent)
+               : balance->spent.epsilon_micro;
+}
+
+uint64_t site_epsilon_left(const struct balance *balance)
+{
+    const uint64_t limit = balance->filter.limit.epsilon_micro;
+    const uint64_t spent = site_epsilon_used(balance);
+    return limit > spent ? limit - spent : 0;
+}
+
+bool site_affords(const struct ledger *ledger, enum allowance allowance, const struct job *job,
+                  uint32_t runs)
+{
+    const struct balance balance = ledger_balance(ledger, allowance);
+    const struct cost whole = round_cost(job, &balance.filter, job_round_count(job));
+    struct cost sums = balance.spent;
+    bool admits = true;
+    for (uint32_t i = 0; i < runs && balance.limited && admits; i++) {
+        sums = cost_add(sums, whole);
+        admits = filter_admits(&balance.filter, &sums);
+    }
+    return admits;
+}
+
+struct price site_left(const struct balance *balance)
+{
+    const uint64_t limit = balance->filter.own_delta_max;
+    const uint64_t spent = balance->spent.delta_atto;
+    return (struct price){site_epsilon_left(balance), limit > spent ? limit - spent : 0};
+}
+
+/* The job's own allowance is empty before its first charge, and policy_check_job has compared it. */
+enum status site_check_budget(const struct ledger *ledger, const struct policy *policy,
+                              const struct job *job, uint32_t runs, struct why *why)
+{
+    const bool total = site_affords(ledger, ALLOWANCE_TOTAL, job, 1);
+    const bool first = total && site_affords(ledger, ALLOWANCE_WINDOW, job, 1);
+    if (first && site_affords(ledger, ALLOWANCE_TOTAL, job, runs)) {
+        return STATUS_OK;
+    }
+    const struct balance balance =
+        ledger_balance(ledger, total ? ALLOWANCE_WINDOW : ALLOWANCE_TOTAL);
+    char price[SITE_PRICE_BYTES];
+    char left[SITE_PRICE_BYTES];
+    site_price_text(price, (struct price){job->epsilon_micro, job->delta_atto});
+    site_price_text(left, site_left(&balance));
+    if (first) {
+        const struct balance all = ledger_balance(ledger, ALLOWANCE_TOTAL);
+        site_price_text(left, site_left(&all));
+        why_set(why,
+                "each run of this job costs %s, and %s is left of the policy's total, which does "
+                "not pay for %" PRIu32 " runs; remedy: fewer runs, or raise epsilon in the policy",
+                price, left, runs);
+    } else if (total) {
+        why_set(why,
+                "this job costs %s, and of what the policy allows for any %" PRIu32
+                " days %s is left: its rounds would be declined; remedy: reject it, wait until "
+                "earlier answers are older, or raise allowance_epsilon in the policy",
+                price, policy->allowance_days, left);
+    } else {
+        why_set(why,
+                "this job costs %s, and %s is left of the policy's total: its rounds would be "
+                "declined; remedy: reject it, or raise epsilon in the policy",
+                price, left);
+    }
+    return STATUS_REFUSED;
 }

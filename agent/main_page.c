@@ -1,7 +1,7 @@
 /* `hedgerow-agent page`: prints the address of the running agent's page with a ticket in it, good once and for ten minutes. What
  * lies in the state folder is the address and the ticket's digest. */
 
-#include "agent/main_page.h"
+#include "agent/main_face.h"
 
 #include "base/exit_code.h"
 #include "base/file.h"

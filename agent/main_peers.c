@@ -1,10 +1,12 @@
-/* `hedgerow-agent peers add|list|digest|remove`: the institutions that this site takes for independent ones. */
+/* `hedgerow-agent enrol` and `peers add|list|digest|remove`: who admits this site's key, and the institutions that this site
+ * takes for independent ones. */
 
 #include "agent/main.h"
 #include "base/exit_code.h"
 #include "base/file.h"
 #include "base/owned.h"
 #include "io/daemon.h"
+#include "io/probe.h"
 #include "masks/peers.h"
 
 #include <stdio.h>
@@ -179,4 +181,40 @@ int main_peers_list(const struct arguments *arguments)
 int main_peers_digest(const struct arguments *arguments)
 {
     return with_peers(arguments, false, tell_digest);
+}
+
+int main_enrol(const struct arguments *arguments)
+{
+    struct site site = {0};
+    struct token token = {0};
+    struct why why = {{0}};
+    struct why unsigned_why = {{0}};
+    enum status status = STATUS_INVALID;
+
+    status = site_read_settings(&site, arguments->config, &why);
+    if (status == STATUS_OK) {
+        status = site_read_own_key(&site, &why);
+    }
+    if (status == STATUS_OK) {
+        status = token_read(&token, false, arguments->token, &why);
+    }
+    if (status == STATUS_OK && site_read_signing_key(&site, &unsigned_why) != STATUS_OK) {
+        daemon_note("key", "%s", unsigned_why.text); /* which other trusts can do without */
+    }
+    if (status == STATUS_OK) {
+        status = probe_enrol(&token, &site.key, &site.signing.public_key, NULL,
+                             (int)arguments->timeout_s * 1000, &why);
+    }
+    if (status == STATUS_OK) {
+        (void)printf("the coordinator admits this site's key; the token for %s has done its work: "
+                     "delete %s\n",
+                     token.name, arguments->token);
+    }
+    token_wipe(&token);
+    site_free(&site);
+    if (status == STATUS_AGAIN) {
+        (void)fprintf(stderr, PROGRAM ": %s\n", why.text);
+        return EXIT_CODE_UNREACHABLE;
+    }
+    return status == STATUS_OK ? EXIT_CODE_OK : daemon_complain(PROGRAM, status, &why);
 }

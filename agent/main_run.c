@@ -29,8 +29,7 @@ struct run {
     struct masks_self masks; /* all NULL: this site masks nothing */
     struct daemon daemon;
     struct participant *participant;
-    struct journal
-        first; /* opened before anything listens or dials, until a machine is made for it */
+    struct journal first; /* opened before anything listens or dials, until a machine has it */
     struct face face;
     const char *config; /* the settings file */
     char key_text[KEY_HEX_BYTES];

@@ -92,23 +92,6 @@ static enum status on_committed(struct participant *p, const struct event *event
     return status;
 }
 
-/* Drops the answers and texts that need not be kept. What a crash leaves undone, the next start does. */
-static void forget_old(struct participant *p, struct effects *effects)
-{
-    enum { EFFECTS_LEFT = 64 }; /* for whatever else this step has to say */
-    uint64_t sequence = 0;
-
-    stale_forget(&p->stale, effects);
-    while (p->commit_count == 0 && effects->count < EFFECTS_MAX - EFFECTS_LEFT &&
-           texts_drop(&p->texts, &sequence)) {
-        struct effect *effect = effects_add(effects, EFFECT_FORGET);
-        if (effect == NULL) {
-            return; /* the record keeps its text; no later one does */
-        }
-        effect->as.forget.sequence = sequence;
-    }
-}
-
 static enum status on_piece(struct participant *p, const struct event *event,
                             const struct message *message, struct effects *effects)
 {
@@ -129,24 +112,6 @@ static enum status on_piece(struct participant *p, const struct event *event,
                                         : round_on_experts(p, event, right, effects);
 }
 
-static void tell_version(const struct participant *p, struct slice control)
-{
-    const uint32_t version = wire_version(control);
-    if (version == 0) {
-        log_event(
-            p->options.log, LOG_ERROR, "version-differs", p->coordinator.name,
-            "the coordinator sent something that version %u of the protocol, which this agent "
-            "speaks, does not have; remedy: upgrade the older program",
-            (unsigned)PROTOCOL_VERSION);
-        return;
-    }
-    log_event(p->options.log, LOG_ERROR, "version-differs", p->coordinator.name,
-              "the coordinator speaks version %" PRIu32 " of the protocol, this agent version %u; "
-              "remedy: upgrade %s",
-              version, (unsigned)PROTOCOL_VERSION,
-              version < PROTOCOL_VERSION ? "the coordinator" : "this agent");
-}
-
 static enum status on_message(struct participant *p, const struct event *event,
                               struct effects *effects)
 {
@@ -159,7 +124,7 @@ static enum status on_message(struct participant *p, const struct event *event,
         return status;
     }
     if (status == STATUS_UNSUPPORTED) {
-        tell_version(p, event->as.message.control);
+        participant_tell_version(p, event->as.message.control);
         return STATUS_OK;
     }
     if (status != STATUS_OK) {
@@ -182,9 +147,9 @@ static enum status on_message(struct participant *p, const struct event *event,
     case MESSAGE_PIECE:
         return on_piece(p, event, &message, effects);
     case MESSAGE_CHALLENGE:
-        return key_on_challenge(p, event, &message, effects);
+        return participant_on_challenge(p, event, &message, effects);
     case MESSAGE_KEY_IN_USE:
-        return key_on_in_use(p, effects);
+        return participant_on_key_in_use(p, effects);
     case MESSAGE_SHOW:
         return site_on_show(p, event, &message, effects);
     case MESSAGE_ROSTER:
@@ -240,7 +205,7 @@ static enum status on_time(struct participant *p, const struct event *event,
     if (!p->started || p->finished) {
         return STATUS_OK;
     }
-    enum status status = key_on_time(p, event, effects);
+    enum status status = participant_answer_challenge(p, event, effects);
     if (event->now_ms - p->heard_ms >= p->patience_ms) {
         /* Twice in a row. Coordinators up to version 5 do not answer an agent of another version. */
         const bool again = p->patience_ms > (int64_t)p->options.silence_ms;
@@ -304,14 +269,14 @@ static enum status act(struct participant *p, const struct event *event, struct 
         if (p->wiped != 0) { /* a death may have come between the forgetting and the overwriting */
             status = stale_add(&p->stale, p->wiped, true);
         }
-        forget_old(p, effects);
+        participant_forget_old(p, effects);
         break;
     case EVENT_MESSAGE:
         status = p->finished ? STATUS_OK : on_message(p, event, effects);
         break;
     case EVENT_COMMITTED:
         status = on_committed(p, event, effects);
-        forget_old(p, effects);
+        participant_forget_old(p, effects);
         break;
     case EVENT_WORKED:
         status = work_on_worked(p, event);

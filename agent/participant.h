@@ -5,7 +5,6 @@
 #define AGENT_PARTICIPANT_H
 
 #include "agent/policy.h"
-#include "agent/source.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "dictionary/dictionary.h"
@@ -14,6 +13,19 @@
 #include "protocol/message.h"
 
 struct participant;
+
+/* Where an agent's records come from: handed to the participant so that it needs no file. */
+struct source {
+    /** Reads the records that the site's dictionary states: as many, whatever the file holds.
+     * Fails with STATUS_IO, STATUS_INVALID (the header line lacks a column of the dictionary),
+     * STATUS_NO_MEMORY, whatever the schema asks for; why is for the agent's own operator. */
+    enum status (*load)(void *self, struct dataset *out, const struct schema *schema,
+                        struct why *why);
+    /** Returns the milliseconds that load takes at most, by public numbers: sizes, and the speed of this
+     * machine on made-up records. NULL: load takes no more than a slot. Called where load is. */
+    uint64_t (*longest_ms)(void *self, const struct schema *schema);
+    void *self;
+};
 
 /* Where a released model goes: the site's own copy. */
 struct model_sink {
@@ -85,12 +97,9 @@ struct participant_options {
     struct look_sink looks;
     struct offer_sink offers;
     struct refusal_sink refusals;
-    struct slice
-        dictionary_text; /* kept; as the site's person wrote it, shown where the policy says so */
-    struct slice
-        approved_text; /* kept; when size > 0 only a job of exactly these bytes is joined */
-    bool
-        approvals_followed; /* EVENT_FILE tells a person's decisions; until the first, all jobs wait */
+    struct slice dictionary_text; /* kept; as the person wrote it, shown if the policy says so */
+    struct slice approved_text; /* kept; if size > 0, only a job of exactly these bytes is joined */
+    bool approvals_followed;    /* EVENT_FILE tells decisions; until the first, all jobs wait */
     uint64_t memory_bytes; /* for records and computations; 0: not known. A job that needs more is
                               declined */
     double

@@ -1,11 +1,14 @@
-/* What the participant's parts share: the states, what is sent and committed, and when nothing is heard.
+/* What the participant's parts share: the states and what is shown of them, what is sent, committed and forgotten, when nothing
+ * is heard, and what is said where two agents have one key.
  * It calls none of them. */
 
 #include "agent/participant_state.h"
 
 #include "base/check.h"
+#include "base/exit_code.h"
 #include "protocol/wire.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 static const unsigned JOB_NEXT[] = {JOB_STATES(STATE_NEXT)};
@@ -213,4 +216,129 @@ bool participant_is_deaf(struct participant *p)
 {
     p->missed = p->missed || participant_is_computing(p);
     return participant_is_computing(p);
+}
+
+const char *const participant_phases[] = {JOB_STATES(STATE_WORD)};
+const size_t participant_phase_count = JOB_PHASE_COUNT;
+
+const char *const participant_round_phases[] = {ROUND_STATES(STATE_WORD)};
+const size_t participant_round_phase_count = ROUND_PHASE_COUNT;
+
+/* The text of the job has been read. */
+static bool has_job(const struct participant *p)
+{
+    return p->job_phase != JOB_NONE && p->job_phase != JOB_FETCHING;
+}
+
+struct participant_view participant_look(struct participant *participant, int64_t wall_ms)
+{
+    struct participant *p = participant;
+    return (struct participant_view){.phase = participant_phases[p->job_phase],
+                                     .round_phase = participant_round_phases[p->round_phase],
+                                     .job = has_job(p) ? p->job.name : "",
+                                     .id = p->name.id,
+                                     .round = p->round,
+                                     .in_round = p->round_phase != ROUND_IDLE,
+                                     .ledger = gate_ledger(p->gate, wall_ms)};
+}
+
+/* When a challenge that comes now may be answered. An answer at once would show how busy the machine is, and
+ * challenges all the time when a computation ended. So they are answered once a second, and from the beginning
+ * of a computation until its answer has left only at whole seconds from the invitation. */
+static int64_t present_due_ms(const struct participant *p, int64_t now_ms)
+{
+    const int64_t next_ms = p->present_ms + PRESENT_MS;
+    const int64_t due_ms = p->was_present && next_ms > now_ms ? next_ms : now_ms;
+    if (!participant_is_computing(p) && p->round_phase != ROUND_WAITING) {
+        return due_ms;
+    }
+    const int64_t after_ms = due_ms - p->invited_ms;
+    const int64_t ticks = (after_ms + PRESENT_MS - 1) / PRESENT_MS;
+    return p->invited_ms + (due_ms == now_ms ? after_ms / PRESENT_MS + 1 : ticks) * PRESENT_MS;
+}
+
+/* Another connection under this site's key wants the place of this one. The answer comes from here and not from
+ * the transport, so that it shows that an agent runs. */
+enum status participant_on_challenge(struct participant *p, const struct event *event,
+                                     const struct message *message, struct effects *effects)
+{
+    if (message->as.challenge.number == 0) {
+        return STATUS_OK; /* no question has this number */
+    }
+    if (p->challenged == 0) {
+        p->present_ms = present_due_ms(p, event->now_ms);
+        p->was_present = true;
+    }
+    p->challenged = message->as.challenge.number;
+    return participant_answer_challenge(p, event, effects);
+}
+
+enum status participant_answer_challenge(struct participant *p, const struct event *event,
+                                         struct effects *effects)
+{
+    struct message present = {.kind = MESSAGE_PRESENT, .as.present.number = p->challenged};
+    if (p->challenged == 0 || event->now_ms < p->present_ms) {
+        return STATUS_OK;
+    }
+    p->challenged = 0;
+    p->present_ms =
+        event->now_ms - (event->now_ms - p->present_ms) % PRESENT_MS; /* the same grid */
+    return participant_send(p, effects, &present, (struct slice){0});
+}
+
+/* Two agents with one key would charge two ledgers for one answer, so this one ends. In a computation it is deaf
+ * to this too, or the moment of its end would tell the coordinator when the computation ended. */
+enum status participant_on_key_in_use(struct participant *p, struct effects *effects)
+{
+    if (participant_is_deaf(p)) {
+        return STATUS_OK;
+    }
+    struct effect *finish = effects_add(effects, EFFECT_FINISH);
+    if (finish == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    finish->as.finish.exit_code = EXIT_CODE_KEY_IN_USE;
+    p->finished = true;
+    log_event(
+        p->options.log, LOG_ERROR, "key-in-use", p->coordinator.name,
+        "the coordinator says that another agent is connected with this site's key%s%s, so this one stops; remedy: run one agent per "
+        "key. Stop the other one, or make a key for this one (hedgerow keygen) and enrol it as a site of "
+        "its own",
+        p->options.key_text == NULL ? "" : " ",
+        p->options.key_text == NULL ? "" : p->options.key_text);
+    return STATUS_OK;
+}
+
+void participant_forget_old(struct participant *p, struct effects *effects)
+{
+    enum { EFFECTS_LEFT = 64 }; /* for whatever else this step has to say */
+    uint64_t sequence = 0;
+
+    stale_forget(&p->stale, effects);
+    while (p->commit_count == 0 && effects->count < EFFECTS_MAX - EFFECTS_LEFT &&
+           texts_drop(&p->texts, &sequence)) {
+        struct effect *effect = effects_add(effects, EFFECT_FORGET);
+        if (effect == NULL) {
+            return; /* the record keeps its text; no later one does */
+        }
+        effect->as.forget.sequence = sequence;
+    }
+}
+
+void participant_tell_version(const struct participant *p, struct slice control)
+{
+    const uint32_t version = wire_version(control);
+    if (version == 0) {
+        log_event(
+            p->options.log, LOG_ERROR, "version-differs", p->coordinator.name,
+            "the coordinator sent something that version %u of the protocol, which this agent "
+            "speaks, does not have; remedy: upgrade the older program",
+            (unsigned)PROTOCOL_VERSION);
+        return;
+    }
+    log_event(p->options.log, LOG_ERROR, "version-differs", p->coordinator.name,
+              "the coordinator speaks version %" PRIu32 " of the protocol, this agent version %u; "
+              "remedy: upgrade %s",
+              version, (unsigned)PROTOCOL_VERSION,
+              version < PROTOCOL_VERSION ? "the coordinator" : "this agent");
 }

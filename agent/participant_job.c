@@ -188,8 +188,7 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
                                         p, &name->id, message->as.welcome.rounds_closed, effects)
                                   : STATUS_OK;
     }
-    site_note_offer(
-        p, name); /* what was counted: a coordinator cannot make the site write without end */
+    site_note_offer(p, name); /* counted, so that no coordinator makes the site write without end */
     job_leave(p);
     p->name = *name;
     p->age = (enum job_age)message->as.welcome.older;

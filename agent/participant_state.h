@@ -1,7 +1,6 @@
 /* participant_state.h - the inside of the participant, shared by its files: participant.c (the machine: start, messages, time),
  * participant_base.c (the states, and what all use), participant_work.c (what is computed, and when it is looked at),
- * participant_legs.c (masked rounds), participant_key.c (one agent a key), participant_job.c (which job), participant_site.c
- * (what the site's people say), participant_round.c (which round), participant_answer.c (its answer) and participant_release.c
+ * participant_legs.c (masked rounds), participant_job.c (which job), participant_site.c (what the site's people say), participant_round.c (which round), participant_answer.c (its answer) and participant_release.c
  * (how both end). Nothing else includes it. */
 
 #ifndef AGENT_PARTICIPANT_STATE_H
@@ -40,10 +39,9 @@ enum work_kind { WORK_NONE, WORK_LOAD, WORK_TASK };
 /* What a worker thread touches between EFFECT_WORK and EVENT_WORKED, and nothing else does. */
 struct work {
     enum work_kind kind;
-    bool done;      /* the worker's part */
-    int64_t due_ms; /* the public slot at which its result is looked at */
-    uint64_t
-        longest_ms; /* out, WORK_LOAD: it takes no longer than that, by public numbers; 0: than a slot */
+    bool done;           /* the worker's part */
+    int64_t due_ms;      /* the public slot at which its result is looked at */
+    uint64_t longest_ms; /* out, WORK_LOAD: its most time, by public numbers; 0: a slot */
     struct task_input input;
     struct dataset data;          /* out, WORK_LOAD */
     struct digest data_digest;    /* out, WORK_LOAD */
@@ -87,18 +85,16 @@ struct participant {
 
     enum job_phase job_phase;
     struct job_name name;
-    enum job_age age; /* job_parse_older reads its text, unless the age is the present one */
-    struct digest
-        misdated; /* the job that was told as another age than its own, and was logged last; none */
-    struct job job;        /* valid from JOB_LOADING on */
-    char *text;            /* (name.text_bytes) owned */
-    struct seen_job *seen; /* (seen_count) owned */
+    enum job_age age;       /* job_parse_older reads its text, unless the age is the present one */
+    struct digest misdated; /* the job told as of another age than its own, logged last; none */
+    struct job job;         /* valid from JOB_LOADING on */
+    char *text;             /* (name.text_bytes) owned */
+    struct seen_job *seen;  /* (seen_count) owned */
     size_t seen_count;
     struct digest shown; /* of the dictionary's text; none where it is not shown */
     int64_t shown_ms;    /* when it was sent last, if ever: was_shown */
     struct texts texts;  /* of these jobs, as far as they are kept */
-    struct stale
-        stale; /* answers that the journal still holds, and that may not be asked for again */
+    struct stale stale;  /* answers still in the journal that may not be asked for again */
     struct approvals approvals;
     struct approvals offered_approvals; /* in the making */
     int64_t jobs_day;                   /* of jobs_today, since 1970 */
@@ -113,9 +109,8 @@ struct participant {
 
     struct transfer fetch;
     struct digest fetching;
-    struct digest
-        spoiled; /* what came under this digest did not match it; it is fetched once more */
-    uint32_t fetch_later; /* how much longer it waits, in 65,536ths of the wait */
+    struct digest spoiled; /* what came under it did not match it; it is fetched once more */
+    uint32_t fetch_later;  /* how much longer it waits, in 65,536ths of the wait */
     uint32_t final_chosen;
     struct held experts;
 
@@ -127,9 +122,8 @@ struct participant {
     struct artifact input;
     struct digest invitation;
     int64_t invited_ms;
-    uint32_t
-        slot;  /* of the invitation: which part of a round that agents share out is this one's */
-    bool away; /* it is the others' turn: this site does not look in the round */
+    uint32_t slot; /* of the invitation: this one's part of a round that agents share out */
+    bool away;     /* it is the others' turn: this site does not look in the round */
     int64_t offer_ms;
 
     struct masks_site *masks; /* of the round that is under way, where it is masked; owned */
@@ -146,11 +140,10 @@ struct participant {
     uint64_t challenged; /* the number of the latest challenge that waits for its answer; 0: none */
     int64_t present_ms;  /* when that answer is due, or when the last one was */
 
-    int64_t hello_ms; /* when the next HELLO is due */
-    int64_t heard_ms; /* when the last valid frame came, or while it fetches bytes of one */
-    int64_t whole_ms; /* when the last valid frame came */
-    int64_t
-        patience_ms; /* the silence that is tolerated: twice silence_ms on a connection on which nothing came yet */
+    int64_t hello_ms;     /* when the next HELLO is due */
+    int64_t heard_ms;     /* when the last valid frame came, or while it fetches bytes of one */
+    int64_t whole_ms;     /* when the last valid frame came */
+    int64_t patience_ms;  /* the silence tolerated: twice silence_ms before anything came */
     bool approvals_known; /* a person's decisions were told at least once */
     bool was_shown;
     bool was_present; /* a challenge was answered, or is to be */
@@ -223,6 +216,23 @@ MUST_USE enum status participant_outdate_answer(struct participant *p);
 /** Tries later again to keep what was not kept, and more rarely after some tries: each try adds a line to the log. */
 void participant_keep_later(struct participant *p, int64_t now_ms);
 
+/** Drops the answers and texts that need not be kept. What a crash leaves undone, the next start does. */
+void participant_forget_old(struct participant *p, struct effects *effects);
+
+/** Tells the log that a frame is of another version, and which program to upgrade. */
+void participant_tell_version(const struct participant *p, struct slice control);
+
+/* One agent a key: what is said and done where two have one. Whose place it is, the coordinator's transport decides. */
+
+MUST_USE enum status participant_on_challenge(struct participant *p, const struct event *event,
+                                              const struct message *message,
+                                              struct effects *effects);
+
+/** Answers the latest challenge when it is time. */
+MUST_USE enum status participant_answer_challenge(struct participant *p, const struct event *event,
+                                                  struct effects *effects);
+MUST_USE enum status participant_on_key_in_use(struct participant *p, struct effects *effects);
+
 /* participant_work.c */
 
 /** Runs in a worker thread. */
@@ -231,15 +241,6 @@ MUST_USE enum status work_on_worked(struct participant *p, const struct event *e
 /** At the public slot: looks at what was computed, and sends all that it says. */
 MUST_USE enum status work_take(struct participant *p, const struct event *event,
                                struct effects *effects);
-
-/* participant_key.c */
-MUST_USE enum status key_on_challenge(struct participant *p, const struct event *event,
-                                      const struct message *message, struct effects *effects);
-
-/** Answers the latest challenge when it is time. */
-MUST_USE enum status key_on_time(struct participant *p, const struct event *event,
-                                 struct effects *effects);
-MUST_USE enum status key_on_in_use(struct participant *p, struct effects *effects);
 
 /* participant_job.c */
 /** Frees what belongs to the job. */

@@ -38,10 +38,9 @@ struct policy {
     uint32_t dishonest_min;          /* masked sums: at least this many sites count as dishonest */
     uint64_t message_bytes_max;      /* the largest answer or artifact */
     enum approval_mode approval;
-    uint32_t jobs_per_day; /* new jobs that are looked at in a day (UTC) */
-    bool share_dictionary; /* coordinators may see the data dictionary's text */
-    uint32_t
-        answer_slot_ms; /* answers whose time may tell of records leave at multiples of this after the invitation */
+    uint32_t jobs_per_day;   /* new jobs that are looked at in a day (UTC) */
+    bool share_dictionary;   /* coordinators may see the data dictionary's text */
+    uint32_t answer_slot_ms; /* answers whose time may tell of records leave at multiples of it */
 };
 
 /** Reads a policy's YAML text; the same strictness as job_parse. Required is every key but job_epsilon, job_delta (that of the

@@ -128,20 +128,13 @@ static enum status read_request(struct audit_request *request, int count, char *
     const char *epsilon = "1";
     const char *delta = "0.01";
     bool exact = true;
-    const struct option option[] = {{.text = &name, .required = true, .what = "MECHANISM"},
-                                    {.name = "--epsilon", .text = &epsilon, .what = "E"},
-                                    {.name = "--delta", .text = &delta, .what = "D"},
-                                    {.name = "--sensitivity",
-                                     .number = &request->setting.sensitivity,
-                                     .min = 1,
-                                     .max = UINT64_C(1) << 40,
-                                     .what = "S"},
-                                    {.name = "--samples",
-                                     .number = &request->samples,
-                                     .min = AUDIT_SAMPLES_MIN,
-                                     .max = AUDIT_SAMPLES_MAX,
-                                     .what = "N"},
-                                    {.name = "--json", .flag = &request->json}};
+    const struct option option[] = {
+        {.text = &name, .required = true, .what = "MECHANISM"},
+        {.name = "--epsilon", .text = &epsilon, .what = "E"},
+        {.name = "--delta", .text = &delta, .what = "D"},
+        {COMMAND_NUMBER("--sensitivity", &request->setting.sensitivity, 1, UINT64_C(1) << 40, "S")},
+        {COMMAND_NUMBER("--samples", &request->samples, AUDIT_SAMPLES_MIN, AUDIT_SAMPLES_MAX, "N")},
+        {.name = "--json", .flag = &request->json}};
 
     request->setting.sensitivity = SENSITIVITY_DEFAULT;
     request->samples = SAMPLES_DEFAULT;

@@ -23,6 +23,10 @@ struct command {
     const struct command *part; /* NULL when it has no parts */
 };
 
+/* Of a struct option: a whole number from least to most, and what else is said of it behind. */
+#define COMMAND_NUMBER(option, value, least, most, word)                                           \
+    .name = (option), .number = (value), .min = (least), .max = (most), .what = (word)
+
 extern command_run run_init_job, run_init_evaluate, run_simulate, run_keygen, run_predict,
     run_report, run_audit, run_study, run_enrol, run_at_desk, run_plan_job, run_plan_compose,
     run_plan_calibrate, run_plan_hedge, run_plan_erm, run_plan_select, run_plan_online,

@@ -287,20 +287,11 @@ enum exit_code run_init_evaluate(const struct command *command, int count, char 
     struct why why = {""};
     const struct option option[] = {
         {.name = "--model", .text = &asked.path, .required = true, .what = "model.json"},
-        {.name = "--records",
-         .number = &asked.records,
-         .min = 1,
-         .max = RECORDS_MOST,
-         .required = true,
-         .what = "N"},
+        {COMMAND_NUMBER("--records", &asked.records, 1, RECORDS_MOST, "N"), .required = true},
         {.name = "--out", .text = &asked.out, .what = "JOB.yml"},
         {.name = "--epsilon", .text = &asked.epsilon, .what = "E"},
         {.name = "--trust", .text = &asked.trust, .what = "TRUST"},
-        {.name = "--minimum",
-         .number = &asked.minimum,
-         .min = 1,
-         .max = JOB_AGENTS_MAX,
-         .what = "N"}};
+        {COMMAND_NUMBER("--minimum", &asked.minimum, 1, JOB_AGENTS_MAX, "N")}};
     if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }

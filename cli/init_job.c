@@ -95,21 +95,10 @@ enum exit_code run_init_job(const struct command *command, int count, char **arg
         {.name = "--epsilon", .text = &asked.epsilon, .what = "E"},
         {.name = "--delta", .text = &asked.delta, .what = "D"},
         {.name = "--trust", .text = &asked.trust, .what = "TRUST"},
-        {.name = "--minimum",
-         .number = &asked.minimum,
-         .min = 1,
-         .max = JOB_AGENTS_MAX,
-         .what = "N"},
-        {.name = "--dishonest",
-         .number = &asked.dishonest,
-         .min = 1,
-         .max = JOB_AGENTS_MAX,
-         .what = "C"},
-        {.name = "--records",
-         .number = &asked.records,
-         .min = DICTIONARY_RECORDS_MIN,
-         .max = DICTIONARY_RECORDS_MAX,
-         .what = "N"}};
+        {COMMAND_NUMBER("--minimum", &asked.minimum, 1, JOB_AGENTS_MAX, "N")},
+        {COMMAND_NUMBER("--dishonest", &asked.dishonest, 1, JOB_AGENTS_MAX, "C")},
+        {COMMAND_NUMBER("--records", &asked.records, DICTIONARY_RECORDS_MIN, DICTIONARY_RECORDS_MAX,
+                        "N")}};
 
     enum status status = options_read(OPTIONS(option), count, argument, &why);
     if (status == STATUS_OK) {

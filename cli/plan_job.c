@@ -73,17 +73,9 @@ enum exit_code run_plan_job(const struct command *command, int count, char **arg
     size_t size = 0;
     const struct option option[] = {
         {.text = &request.path, .required = true, .what = "JOB.yml"},
-        {.name = "--agents",
-         .number = &request.agents,
-         .min = 1,
-         .max = JOB_AGENTS_MAX,
-         .what = "N"},
-        {.name = "--records",
-         .number = &request.records,
-         .min = 2,
-         .max = 1000000000000,
-         .what = "N"},
-        {.name = "--link", .number = &request.link_mbit, .min = 1, .max = 1000000, .what = "MBIT"},
+        {COMMAND_NUMBER("--agents", &request.agents, 1, JOB_AGENTS_MAX, "N")},
+        {COMMAND_NUMBER("--records", &request.records, 2, 1000000000000, "N")},
+        {COMMAND_NUMBER("--link", &request.link_mbit, 1, 1000000, "MBIT")},
         {.name = "--json", .flag = &request.json}};
 
     if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK) {

@@ -126,9 +126,8 @@ struct job_enough_of {
 /* How many records of each agent, or agents, would bring a stage's model within half a point of the one without privacy
  * on half of the tables, all else as it is. */
 struct job_enough {
-    bool known; /* whether it was looked for */
-    bool
-        has_floor; /* whether the least that the learner loses was looked for: where more is to be lost than enough */
+    bool known;     /* whether it was looked for */
+    bool has_floor; /* the least it loses was looked for: if that may be more than enough */
     double
         floor; /* points lost: with the most records that were tried and next to no noise, on half of the tables */
     struct job_enough_of records;

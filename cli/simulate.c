@@ -107,21 +107,14 @@ enum exit_code run_simulate(const struct command *command, int count, char **arg
     const struct option option[] = {
         {.text = &simulation->job_path, .required = true, .what = "JOB"},
         {.name = "--out", .text = &simulation->out, .required = true, .what = "DIR"},
-        {.name = "--agents",
-         .number = &request.agents,
-         .min = 1,
-         .max = SIMULATION_AGENTS_MAX,
-         .given = &request.counted,
-         .what = "N"},
-        {.name = "--seed",
-         .number = &simulation->seed,
-         .max = 1000000000000000,
-         .given = &simulation->seeded,
-         .what = "N"},
+        {COMMAND_NUMBER("--agents", &request.agents, 1, SIMULATION_AGENTS_MAX, "N"),
+         .given = &request.counted},
+        {COMMAND_NUMBER("--seed", &simulation->seed, 0, 1000000000000000, "N"),
+         .given = &simulation->seeded},
         {.name = "--set", .many = &request.set, .what = "KEY=VALUE"},
         {.name = "--data", .text = &simulation->data_path, .what = "F.csv"},
         {.name = "--streams", .text = &simulation->streams_path, .what = "S.csv"},
-        {.name = "--repeat", .number = &request.repeat, .min = 1, .max = REPEAT_MAX, .what = "N"},
+        {COMMAND_NUMBER("--repeat", &request.repeat, 1, REPEAT_MAX, "N")},
         {.name = "--json", .flag = &request.json}};
 
     if (options_read(OPTIONS(option), count, argument, &why) != STATUS_OK) {

@@ -52,22 +52,6 @@ static void recount(struct cohort *cohort)
     }
 }
 
-bool cohort_adds_up(const struct cohort *cohort)
-{
-    struct cohort again = *cohort;
-    bool adds_up = true;
-    recount(&again);
-    for (size_t i = 0; i < cohort->count; i++) {
-        const struct member *member = &cohort->member[i];
-        adds_up = adds_up && (member->admitted || member->standing == STANDING_ANSWERED);
-    }
-    return adds_up && memcmp(again.standing, cohort->standing, sizeof again.standing) == 0 &&
-           memcmp(again.untold, cohort->untold, sizeof again.untold) == 0 &&
-           again.admitted == cohort->admitted && again.seen == cohort->seen &&
-           again.ready == cohort->ready && again.settling == cohort->settling &&
-           again.refusing == cohort->refusing;
-}
-
 void cohort_set_standing(struct cohort *cohort, struct member *member, enum standing standing)
 {
     cohort->standing[member->standing]--;

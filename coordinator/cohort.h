@@ -52,14 +52,12 @@ struct member {
     bool dragged;    /* in the last of these it offered an answer and did not deliver */
     bool cut; /* the transport cut it for an attack, and it has not come back in a later round */
     int64_t cut_ms;
-    bool handed;   /* at a collector: its answer is in a part that is durable, */
-    uint32_t part; /* of this number since the round was opened; 0: of an earlier one */
-    unsigned
-        doubled; /* how often in a row a part was refused because another coordinator had its name */
-    bool invited;  /* to the open round, with its input if that is small */
-    uint32_t slot; /* of these, where agents share the round out */
-    bool
-        looked; /* where agents look by turns: its answer is one of those that look in this round */
+    bool handed;            /* at a collector: its answer is in a part that is durable, */
+    uint32_t part;          /* of this number since the round was opened; 0: of an earlier one */
+    unsigned doubled;       /* parts refused in a row because another coordinator had its name */
+    bool invited;           /* to the open round, with its input if that is small */
+    uint32_t slot;          /* of these, where agents share the round out */
+    bool looked;            /* where agents take turns: its answer is one of those that look now */
     enum standing standing; /* cohort_set_standing alone changes it */
     struct digest answer;   /* from STANDING_OFFERED on */
     uint64_t answer_bytes;
@@ -102,9 +100,6 @@ void cohort_mark_untold(struct cohort *cohort, struct member *member, enum telli
 /** Returns the next member that has not been told, in the list's order, or NULL. Cost: together that of one look at all
  * members. */
 struct member *cohort_next_untold(struct cohort *cohort, enum telling what);
-
-/** Returns whether what is counted along the way is what is there. For tests: looks at all members. */
-bool cohort_adds_up(const struct cohort *cohort);
 
 /** Returns the admitted member of that name, or NULL. */
 struct member *cohort_find(struct cohort *cohort, const struct peer *peer);

@@ -6,14 +6,6 @@
 
 #include <stdlib.h>
 
-struct curator {
-    const struct job *job;
-    const struct random *random;
-    struct ledger *ledger;
-    struct ledger *budget; /* pays the draws and coins of the game that is played; NULL before */
-    const struct hedge_run *game;
-};
-
 enum status curator_new(struct curator **out, const struct job *job, const struct random *random)
 {
     struct curator *curator = calloc(1, sizeof *curator);
@@ -37,17 +29,6 @@ void curator_free(struct curator *curator)
         ledger_free(curator->ledger);
         free(curator);
     }
-}
-
-struct balance curator_balance(const struct curator *curator)
-{
-    return ledger_balance(curator->ledger, ALLOWANCE_TOTAL);
-}
-
-struct balance curator_budget(const struct curator *curator)
-{
-    return curator->budget == NULL ? (struct balance){0}
-                                   : ledger_balance(curator->budget, ALLOWANCE_TOTAL);
 }
 
 /* As every agent's own charge: a pass is named by the round it begins with. */

@@ -10,7 +10,14 @@
 #include "job/round.h"
 #include "task/close.h"
 
-struct curator;
+/* Changed by the curator alone. */
+struct curator {
+    const struct job *job;
+    const struct random *random;
+    struct ledger *ledger;
+    struct ledger *budget; /* pays the draws and coins of the game that is played; NULL before */
+    const struct hedge_run *game;
+};
 
 /** Makes a curator with the job's own limit and nothing spent. job and random are kept.
  * Fails with STATUS_NO_MEMORY. */
@@ -23,11 +30,6 @@ void curator_free(struct curator *curator);
 MUST_USE enum status curator_restore(struct curator *curator, uint32_t round,
                                      const struct hedge_state *before,
                                      const struct hedge_state *after);
-
-/** What is spent, beside the limit; and what the plays of the game under way have come to: all zero
- * before the first. */
-struct balance curator_balance(const struct curator *curator);
-struct balance curator_budget(const struct curator *curator);
 
 /** Returns what a closing pays with: for a round, for a losses stage's play, and for what is due in a play. */
 struct closing_payer curator_payer(struct curator *curator);

@@ -42,7 +42,7 @@ struct office {
     struct coordinator_settings settings;
     struct key_pair key;
     struct jobs *jobs; /* a queue's in a database, kept: queue_open makes it; or NULL */
-    bool leads;        /* a queue in a folder: queue_lead has taken its lock */
+    bool leads;        /* a queue in a folder: its lock is taken */
     int lock;          /* where it leads */
     uint32_t number;   /* of the queue's job that was read; 0: it is the settings' one */
     char *text;        /* the job's, owned */
@@ -87,13 +87,11 @@ struct job_end {
     char because[RECORD_CAUSE_BYTES]; /* it failed; "" */
 };
 
-/** Reads a job's journal, also beside a running coordinator; a job without one has not begun. Fails as reading it does. */
-MUST_USE enum status office_look(const struct office *office, struct job_end *end, struct why *why);
-
-/** Does the same, and shows each round as it was closed and released, in order. */
-MUST_USE enum status office_look_rounds(const struct office *office, struct job_end *end,
-                                        void (*show)(void *self, const struct record *round),
-                                        void *self, struct why *why);
+/** Reads a job's journal, also beside a running coordinator; a job without one has not begun. show: told each round as it was
+ * closed and released, in order; may be NULL. Fails as reading it does. */
+MUST_USE enum status office_look(const struct office *office, struct job_end *end,
+                                 void (*show)(void *self, const struct record *round), void *self,
+                                 struct why *why);
 
 /* Where results go; put replaces a file of that name. */
 struct office_shelf {
@@ -110,16 +108,12 @@ MUST_USE enum status office_publish(const struct office *office, const struct of
 /** Holds the job that was read to the settings' limits. Fails with STATUS_INVALID. */
 MUST_USE enum status office_judge(const struct office *office, struct why *why);
 
-enum { SHELF_PATH_BYTES = SETTINGS_PATH_BYTES + 64 };
-
 /* Where the data dictionaries are kept that sites show. */
 struct shelf {
     const struct office *office;
     const struct log *log;
 };
 
-/** Writes the path of an agent's file, or, of the name "", of the folder. */
-void shelf_path(const struct office *office, char path[static SHELF_PATH_BYTES], const char *name);
 /** A struct dictionary_sink's functions. */
 bool shelf_has(void *self, const struct peer *agent, const struct digest *digest);
 bool shelf_put(void *self, const struct peer *agent, struct slice text);

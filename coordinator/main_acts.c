@@ -34,7 +34,7 @@ static enum status answer_again(json_t **out, const struct acts *acts, uint32_t 
 {
     char *there = NULL;
     size_t size = 0;
-    enum status status = queue_text(&there, &size, acts->office, number, why);
+    enum status status = queue_of(acts->office)->text(&there, &size, acts->office, number, why);
     if (status == STATUS_OK && (size != text.size || memcmp(there, text.data, size) != 0)) {
         status = why_refuse(why,
                             "job %" PRIu32 " was submitted with this id and another text; remedy: "
@@ -123,7 +123,7 @@ static enum status answer_jobs(json_t **out, const struct acts *acts, uint64_t f
     json_t *wrong = json_array();
     size_t used = 0;
     uint64_t more = 0;
-    enum status status = queue_list(&list, acts->office, why);
+    enum status status = queue_of(acts->office)->list(&list, acts->office, why);
     for (size_t i = 0; i < list.count && status == STATUS_OK && more == 0; i++) {
         struct queue_job job;
         struct why because = {{0}};
@@ -189,7 +189,7 @@ static enum status look_if_changed(struct queue_job *job, const struct acts *act
 {
     struct acts_memory *memory = acts->memory;
     struct acts_memory now = {.number = number};
-    enum status status = queue_stamp(&now.stamp, acts->office, number, why);
+    enum status status = queue_of(acts->office)->stamp(&now.stamp, acts->office, number, why);
     if (status != STATUS_OK) {
         return status;
     }
@@ -211,7 +211,7 @@ static enum status answer_wait(json_t **out, const struct acts *acts, uint32_t n
                                struct why *why)
 {
     struct queue_kept kept;
-    const enum status status = queue_peek(&kept, acts->office, number, why);
+    const enum status status = queue_of(acts->office)->peek(&kept, acts->office, number, why);
     if (status != STATUS_OK || kept.over) {
         return status == STATUS_OK ? answer_job(out, acts, number, why) : status;
     }
@@ -231,7 +231,7 @@ static enum status answer_watch(json_t **out, const struct acts *acts, const str
     enum status status = look_if_changed(&job, acts, ask->job, why);
     if (status == STATUS_OK && job.rounds > ask->from &&
         queue_take(&own, ask->job, &ignored) == STATUS_OK) {
-        const enum status looked = office_look_rounds(&own, &end, add_round, &rounds, why);
+        const enum status looked = office_look(&own, &end, add_round, &rounds, why);
         status = job.filed && looked != STATUS_NO_MEMORY ? STATUS_OK : looked; /* `end` suffices */
     }
     office_free(&own);

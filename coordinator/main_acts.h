@@ -3,7 +3,7 @@
 #ifndef COORDINATOR_MAIN_ACTS_H
 #define COORDINATOR_MAIN_ACTS_H
 
-#include "coordinator/main_queue_place.h"
+#include "coordinator/main_queue_store.h"
 #include "desk/desk.h"
 
 enum { ACTS_OPEN_MAX = 64 }; /* jobs of one operator that are not over */
@@ -17,10 +17,9 @@ struct acts_memory {
 
 struct acts {
     const struct office *office; /* its settings; queue_open has answered for the queue */
-    const char
-        *operator_name; /* who asks through the desk; NULL: the account that runs the command */
-    const char *list;   /* what AGENTS shows: the allow-list's file */
-    struct acts_memory *memory; /* kept and changed; NULL: WATCH reads the journal each time */
+    const char *operator_name;   /* who asks through the desk; NULL: the command's account */
+    const char *list;            /* what AGENTS shows: the allow-list's file */
+    struct acts_memory *memory;  /* kept and changed; NULL: WATCH reads the journal each time */
 };
 
 /** Answers a valid question but ENROL. Fails with STATUS_INVALID, STATUS_NOT_FOUND, STATUS_REFUSED (too many jobs are

@@ -23,7 +23,8 @@ static enum status add_file(json_t **list, const struct acts *acts, uint32_t num
     int64_t bytes = -1;
     size_t got = 1;
     const char *name = result_file[file];
-    enum status status = queue_result_size(&bytes, acts->office, number, name, why);
+    enum status status =
+        queue_of(acts->office)->result_size(&bytes, acts->office, number, name, why);
     if (status != STATUS_OK || bytes < 0) {
         return status;
     }
@@ -33,7 +34,8 @@ static enum status add_file(json_t **list, const struct acts *acts, uint32_t num
     }
     digest_stream_init(&stream);
     for (bytes = 0; status == STATUS_OK && got > 0; bytes += (int64_t)got) {
-        status = queue_result_read(room, &got, sizeof room, acts->office, number, name,
+        status = queue_of(acts->office)
+                     ->result_read(room, &got, sizeof room, acts->office, number, name,
                                    (uint64_t)bytes, why);
         got = status == STATUS_OK ? got : 0;
         digest_stream_add(&stream, room, got);
@@ -80,7 +82,7 @@ enum status acts_read(struct desk_answer *answer, const struct acts *acts, const
                       struct why *why)
 {
     struct queue_kept kept;
-    enum status status = queue_peek(&kept, acts->office, ask->job, why);
+    enum status status = queue_of(acts->office)->peek(&kept, acts->office, ask->job, why);
     if (status == STATUS_OK && !kept.over) {
         status = why_refuse(why, "job %" PRIu32 " has no result", ask->job);
     }
@@ -89,7 +91,8 @@ enum status acts_read(struct desk_answer *answer, const struct acts *acts, const
         status = answer->data != NULL ? STATUS_OK : STATUS_NO_MEMORY;
     }
     return status == STATUS_OK
-               ? queue_result_read(answer->data, &answer->size, ASK_PAYLOAD_BYTES_MAX, acts->office,
+               ? queue_of(acts->office)
+                     ->result_read(answer->data, &answer->size, ASK_PAYLOAD_BYTES_MAX, acts->office,
                                    ask->job, result_file[ask->file], ask->from, why)
                : status;
 }
@@ -145,10 +148,10 @@ json_t *acts_job_json(const struct acts *acts, const struct queue_job *job)
     char declined[QUEUE_BY_BYTES] = "";
     char text[WAITS_BYTES];
     if (job->state == QUEUE_RUNNING && !job->stuck) {
-        queue_declined(declined, acts->office, job->number);
+        queue_of(acts->office)->declined(declined, acts->office, job->number);
     }
     if (acts->operator_name == NULL) {
-        queue_results(folder, acts->office, job->number);
+        queue_of(acts->office)->results(folder, acts->office, job->number);
     }
     return json_pack(
         "{s:I, s:s, s:s, s:b, s:b, s:o, s:I, s:o, s:f, s:o, s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",

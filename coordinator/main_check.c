@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "coordinator/main.h"
 #include "coordinator/main_collect.h"
-#include "coordinator/main_queue_place.h"
+#include "coordinator/main_queue_store.h"
 #include "database/journal_place.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
@@ -150,7 +150,7 @@ static void find_running(char by[static QUEUE_BY_BYTES], const struct office *of
     struct why ignored = {{0}};
     by[0] = '\0';
     if (office->settings.jobs[0] != '\0') {
-        queue_leader(by, office);
+        queue_of(office)->leader(by, office);
     } else if (!journal_is_shared(office->settings.state) &&
                journal_path(path, office->settings.state, "lock", &ignored) == STATUS_OK &&
                lock_holder(holder, path)) {
@@ -220,17 +220,17 @@ static bool check_queue(struct office *office, struct roster *roster)
         status = journal_folder_try(office->settings.jobs, &why);
     }
     if (status == STATUS_OK && !collect_is_collector(office)) {
-        status = queue_may_lead(office, &why);
+        status = queue_of(office)->may_lead(office, &why);
     }
     if (status == STATUS_OK) {
-        status = queue_list(&list, office, &why);
+        status = queue_of(office)->list(&list, office, &why);
     }
     for (size_t i = 0; i < list.count; i++) {
         left += list.entry[i].over ? 0 : 1;
     }
     if (status == STATUS_OK) {
         char place[QUEUE_PATH_BYTES];
-        queue_describe(place, office);
+        queue_of(office)->describe(place, office);
         why_set(&why, "%s: %zu job%s, of which %zu %s not over", place, list.count,
                 text_plural_s(list.count), left, text_plural_are(left));
     }
@@ -325,7 +325,7 @@ int main_check(const struct arguments *arguments)
     }
     (void)puts(good ? "PASSED" : "NOT READY");
     free(roster);
-    queue_close(&office);
+    queue_of(&office)->close(&office);
     office_free(&office);
     return good ? EXIT_CODE_OK : EXIT_CODE_INPUT;
 }

@@ -300,7 +300,7 @@ static enum status open_desk(struct desk *desk, struct why *why)
     if (status == STATUS_OK) {
         status = queue_open(&desk->office, why);
     }
-    if (status == STATUS_AGAIN && queue_is_shared(&desk->office)) { /* each question tries again */
+    if (status == STATUS_AGAIN && queue_of(&desk->office)->shared) { /* each question tries again */
         log_event(&desk->daemon.log, LOG_WARN, "database-away", NULL, "%s; trying again",
                   why->text);
         status = STATUS_OK;
@@ -347,7 +347,7 @@ int main_desk(const struct arguments *arguments)
         (void)close(desk->signals);
     }
     exit_code = daemon_end(&desk->daemon, PROGRAM, exit_code, status, &why);
-    queue_close(&desk->office);
+    queue_of(&desk->office)->close(&desk->office);
     office_free(&desk->office);
     return exit_code;
 }

@@ -2,7 +2,7 @@
  * have released none. */
 
 #include "coordinator/main_face_table.h"
-#include "coordinator/main_queue_place.h"
+#include "coordinator/main_queue_store.h"
 
 #include "base/log.h"
 #include "database/journal_place.h"
@@ -231,7 +231,7 @@ static void add_queue(struct facts *facts, struct face *face)
             add_listed(facts, face, &face->seen->list);
         }
     } else if (face->office->settings.jobs[0] != '\0' &&
-               queue_list(&list, face->office, &ignored) == STATUS_OK) {
+               queue_of(face->office)->list(&list, face->office, &ignored) == STATUS_OK) {
         add_listed(facts, face, &list);
         queue_list_free(&list);
     }
@@ -333,7 +333,7 @@ enum status face_open(struct face *face, const struct office *office, const stru
                                           .route_count = sizeof route / sizeof route[0]};
     *face = (struct face){.office = office, .started_ms = clock_wall_ms()};
     if (office->settings.http.listen[0] != '\0' && office->settings.jobs[0] != '\0' &&
-        queue_is_shared(office) && face_reader_new(&face->reader, office) != STATUS_OK) {
+        queue_of(office)->shared && face_reader_new(&face->reader, office) != STATUS_OK) {
         why_set(why, "no memory or no thread for the page");
         return STATUS_NO_MEMORY;
     }

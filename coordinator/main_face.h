@@ -28,12 +28,10 @@ struct face;
 struct face_run {
     struct face *face;
     const struct job *job;
-    const char *state; /* where its journal lies */
-    const struct coordinator
-        *coordinator; /* NULL: it starts again, or is over, or no job runs here */
-    const uint32_t
-        *place;      /* the number that its place in the queue has now; NULL: there is no queue */
-    uint32_t number; /* of the queue's job; 0: there is no queue */
+    const char *state;                     /* where its journal lies */
+    const struct coordinator *coordinator; /* NULL: it starts again, is over, or no job runs here */
+    const uint32_t *place; /* the number of its place in the queue now; NULL: there is no queue */
+    uint32_t number;       /* of the queue's job; 0: there is no queue */
     struct coordinator_view view; /* of the machine before it was unmade */
     int64_t began_ms;             /* when its machine was made, on the monotonic clock */
     struct journal_watch journal;

@@ -2,7 +2,7 @@
 
 #include "coordinator/main_face.h"
 #include "coordinator/main_face_table.h"
-#include "coordinator/main_queue_place.h"
+#include "coordinator/main_queue_store.h"
 #include "coordinator/outlook.h"
 #include "io/clock.h"
 #include "io/endpoint.h"
@@ -121,7 +121,7 @@ void face_add_run(struct facts *facts, struct face_run *run, bool rounds)
     add_price(facts, run, view.closed);
     add_course(facts, run, &view);
     add_rounds(facts, run, rounds);
-    if (run->number != 0 && !queue_is_shared(run->face->office)) {
+    if (run->number != 0 && !queue_of(run->face->office)->shared) {
         facts_set(facts, ROW_COMMON + FACTS_COMMON_JOURNAL, (double)journal_size(run->state));
     }
     facts_of_job(facts, 0);

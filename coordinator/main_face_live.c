@@ -2,7 +2,7 @@
  * some, evenly spread; and the files of finished jobs. All of it is released. */
 
 #include "coordinator/main_face.h"
-#include "coordinator/main_queue_place.h"
+#include "coordinator/main_queue_store.h"
 #include "coordinator/publish.h"
 
 #include "io/clock.h"
@@ -137,10 +137,13 @@ int face_open_result(void *self, const char *behind, uint64_t *size,
     if (face->reader != NULL) {
         return face_reader_open(face->reader, size, number, file);
     }
-    if (queue_peek(&kept, face->office, number, &ignored) != STATUS_OK || !kept.over) {
+    if (queue_of(face->office)->peek(&kept, face->office, number, &ignored) != STATUS_OK ||
+        !kept.over) {
         return -1;
     }
-    return queue_result_open(&opened, size, face->office, number, file, &ignored) == STATUS_OK
+    return queue_of(face->office)
+                       ->result_open(&opened, size, face->office, number, file, &ignored) ==
+                   STATUS_OK
                ? opened
                : -1;
 }

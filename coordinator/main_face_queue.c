@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "coordinator/main_face.h"
-#include "coordinator/main_queue_place.h"
+#include "coordinator/main_queue_store.h"
 #include "http/http.h"
 #include "io/clock.h"
 
@@ -86,7 +86,8 @@ enum status face_look_for_files(struct face_job *kept, const struct office *offi
     for (size_t i = 0; face_results[i] != NULL; i++) {
         int64_t size = -1;
         if (kept->job.filed && status == STATUS_OK) {
-            status = queue_result_size(&size, office, kept->job.number, face_results[i], &ignored);
+            status = queue_of(office)->result_size(&size, office, kept->job.number, face_results[i],
+                                                   &ignored);
         }
         kept->file[i] = status == STATUS_OK && size >= 0;
     }
@@ -144,7 +145,7 @@ static void read_queue(struct face_reader *reader)
     seen->read_ms = clock_now_ms();
     enum status status = queue_open(&reader->office, &ignored);
     if (status == STATUS_OK) {
-        status = queue_list(&seen->list, &reader->office, &ignored);
+        status = queue_of(&reader->office)->list(&seen->list, &reader->office, &ignored);
     }
     if (status != STATUS_OK) {
         free(seen);
@@ -181,9 +182,12 @@ static void read_wanted(struct face_reader *reader)
     unlock(reader);
     wanted.file = -1;
     if (queue_open(&reader->office, &ignored) != STATUS_OK ||
-        queue_peek(&kept, &reader->office, wanted.number, &ignored) != STATUS_OK || !kept.over ||
-        queue_result_open(&wanted.file, &wanted.size, &reader->office, wanted.number, wanted.name,
-                          &ignored) != STATUS_OK) {
+        queue_of(&reader->office)->peek(&kept, &reader->office, wanted.number, &ignored) !=
+            STATUS_OK ||
+        !kept.over ||
+        queue_of(&reader->office)
+                ->result_open(&wanted.file, &wanted.size, &reader->office, wanted.number,
+                              wanted.name, &ignored) != STATUS_OK) {
         wanted.file = -1;
     }
     wanted.state = WANTED_READ;
@@ -210,8 +214,7 @@ static bool wait_for_question(struct face_reader *reader, int64_t pause_ms)
          !reader->ends && now_ms < due_ms(reader, now_ms, since_ms, pause_ms);
          now_ms = clock_now_ms()) {
         if (is_untaken(reader, now_ms)) {
-            forget_wanted(
-                reader); /* or a whole model would lie in memory until another is asked for */
+            forget_wanted(reader); /* else a whole model stays in memory until the next one */
         }
         if (reader->wanted.state == WANTED_ASKED) {
             unlock(reader);
@@ -245,7 +248,7 @@ static void *read_on(void *self)
                    : wanted_ms < PAUSE_MS    ? PAUSE_MS
                                              : wanted_ms;
     } while (wait_for_question(reader, pause_ms));
-    queue_close(&reader->office);
+    queue_of(&reader->office)->close(&reader->office);
     return NULL;
 }
 

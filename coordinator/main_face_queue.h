@@ -51,7 +51,7 @@ void face_reader_turn(struct face_reader *reader, const uint32_t *running, size_
  * be asked for again soon. */
 int face_reader_open(struct face_reader *reader, uint64_t *size, uint32_t number, const char *name);
 
-/** Looks which of a job's results are there. Fails as queue_result_size does. */
+/** Looks which of a job's results are there. Fails as result_size of struct queue_store does. */
 MUST_USE enum status face_look_for_files(struct face_job *kept, const struct office *office);
 
 #endif

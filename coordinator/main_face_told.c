@@ -2,7 +2,7 @@
  * leads. */
 
 #include "coordinator/main_face.h"
-#include "coordinator/main_queue_place.h"
+#include "coordinator/main_queue_store.h"
 
 #include "io/clock.h"
 #include "protocol/wire.h"

@@ -45,7 +45,7 @@ static int with_acts(const struct arguments *arguments, bool queue, bool operato
         (void)fprintf(stderr, PROGRAM ": %s\n",
                       why.text[0] != '\0' ? why.text : status_text(status));
     }
-    queue_close(&office);
+    queue_of(&office)->close(&office);
     office_free(&office);
     return code;
 }

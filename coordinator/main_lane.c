@@ -1,6 +1,5 @@
 #include "coordinator/main_lane.h"
 
-#include "coordinator/main_lead.h"
 #include "database/journal_place.h"
 #include "io/roster.h"
 #include "io/worker.h"
@@ -205,7 +204,7 @@ static enum status next(void *self, enum status ended, bool *more, struct why *w
         status = worker_on_owner(leave, &leaving) ? leaving.status : STATUS_BUSY;
         return status == STATUS_OK && !*more ? choose_next(lane, more, why) : status;
     }
-    if (status == STATUS_BUSY && job != NULL && !queue_is_shared(&run->office)) {
+    if (status == STATUS_BUSY && job != NULL && !queue_of(&run->office)->shared) {
         bool over = false; /* another process has this job's journal; the others go on */
         status = stay_end_put_off(&run->stay, job, &over, why);
         if (!over) {
@@ -215,8 +214,9 @@ static enum status next(void *self, enum status ended, bool *more, struct why *w
     } else if (status == STATUS_OK && job != NULL) {
         status = stay_file(&run->stay, job, why);
         is_aside = status != STATUS_OK && status != STATUS_NO_MEMORY && !lead_is_lost(status);
-    } else if (status == STATUS_IO && job != NULL && queue_is_shared(&run->office)) {
-        is_aside = !queue_is_lost(&run->office); /* the server refuses this job's statements */
+    } else if (status == STATUS_IO && job != NULL && queue_of(&run->office)->shared) {
+        is_aside = !queue_of(&run->office)
+                        ->is_lost(&run->office); /* the server refuses this job's statements */
         status = is_aside ? status : STATUS_AGAIN;
     }
     if ((is_aside || stay_is_damage(status)) && job != NULL) {
@@ -246,7 +246,7 @@ static size_t lane_of(void *self, const struct peer *peer)
 bool lane_is_lost(void *self)
 {
     const struct run *run = self;
-    return run->stays ? queue_is_lost(&run->office)
+    return run->stays ? queue_of(&run->office)->is_lost(&run->office)
                       : run->own.self != NULL && journal_is_lost(&run->own);
 }
 
@@ -260,7 +260,7 @@ static struct driver_file file_of(struct queue_followed *followed, enum followed
 void lane_follow_queue(struct run *run, struct driver_factory *factory,
                        struct driver_file file[static DRIVER_LANES_MAX], void **lane)
 {
-    queue_follow(&run->followed, &run->office, 0);
+    queue_of(&run->office)->follow(&run->followed, &run->office, 0);
     file[0] = file_of(&run->followed, FOLLOWED_JOBS);
     file[0].folder = true;
     lane[0] = &run->lane[0];
@@ -272,7 +272,7 @@ void lane_follow_queue(struct run *run, struct driver_factory *factory,
         file[i].lane = i;
         lane[i] = &run->lane[i];
     }
-    *factory = (struct driver_factory){.waits = queue_is_shared(&run->office),
+    *factory = (struct driver_factory){.waits = queue_of(&run->office)->shared,
                                        .self = run,
                                        .lane = lane,
                                        .lane_count = DRIVER_LANES_MAX,

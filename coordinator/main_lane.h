@@ -5,7 +5,6 @@
 
 #include "coordinator/idle.h"
 #include "coordinator/main_collect.h"
-#include "coordinator/main_declined.h"
 #include "coordinator/main_desk.h"
 #include "coordinator/main_face.h"
 #include "coordinator/main_stay.h"
@@ -30,6 +29,18 @@ struct lane {
     size_t cancel_size;
     struct collect collect; /* of a job that several coordinators serve */
     struct journal left;    /* of a machine that is gone: closed where what follows it is decided */
+};
+
+/* Who declines each job of the queue now, as it was kept last beside the job, by lane: `status` and the desk read journals and
+ * files, and a journal has nobody who is not in a round. Starts zeroed. */
+struct declined {
+    struct run *run;
+    struct driver_guest guest;
+    int64_t due_ms;
+    struct {
+        uint32_t number; /* 0: of no job */
+        char text[QUEUE_BY_BYTES];
+    } kept[DRIVER_LANES_MAX];
 };
 
 struct run {
@@ -81,8 +92,8 @@ void lane_follow_others(struct run *run, struct driver_options *driver);
  * now. Where nobody collects it only says so. */
 void lane_collect(struct lane *lane);
 
-/** Has collectors serve the lane's job of the queue from now on. Does nothing where nobody collects. Fails as queue_set_led
- * does. */
+/** Has collectors serve the lane's job of the queue from now on. Does nothing where nobody collects. Fails as set_led of struct
+ * queue_store. */
 MUST_USE enum status lane_tell_led(const struct lane *lane, struct why *why);
 
 /** Sets the lane's job aside (stay_set_aside), for collectors too. Fails as both do. */
@@ -100,6 +111,12 @@ struct dictionary_sink lane_dictionaries(struct run *run);
 /** Makes the machine of lane 0 of a queue, and tells that no job runs where that is so. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status lane_make_idle(struct run *run, struct machine *machine,
                                     struct journal *journal);
+
+/** Puts itself into the driver's options where there is a queue. run: kept. */
+void declined_join(struct declined *declined, struct run *run, struct driver_options *driver);
+
+/** Whether a status says that this coordinator leads no longer, and may lead again. */
+bool lead_is_lost(enum status status);
 
 /** Tells of questions that compare with what lies outside a column's public range: allowed, and seldom meant. */
 void lane_warn_of_questions(const struct lane *lane);

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "coordinator/main_lane.h"
-#include "coordinator/main_queue_place.h"
+#include "coordinator/main_queue_store.h"
 #include "coordinator/main_stay_private.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 static bool is_led(void *self)
 {
     const struct lane *lane = self;
-    return queue_is_led(&lane->run->office, lane->job->number);
+    return queue_of(&lane->run->office)->is_led(&lane->run->office, lane->job->number);
 }
 
 void lane_collect(struct lane *lane)
@@ -44,8 +44,9 @@ void lane_follow_others(struct run *run, struct driver_options *driver)
 static enum status tell(const struct lane *lane, bool led, struct why *why)
 {
     const struct office *office = lane->office; /* what asks with it is the lane's thread */
-    return collect_is_shared(office) ? queue_set_led(office, lane->job->number, led, why)
-                                     : STATUS_OK;
+    return collect_is_shared(office)
+               ? queue_of(office)->set_led(office, lane->job->number, led, why)
+               : STATUS_OK;
 }
 
 enum status lane_tell_led(const struct lane *lane, struct why *why)
@@ -67,7 +68,7 @@ enum status lane_set_aside(const struct lane *lane, enum status status, struct w
 
 enum status lane_check_led(const struct lane *lane, struct why *why)
 {
-    if (queue_is_led(&lane->run->office, lane->job->number)) {
+    if (queue_of(&lane->run->office)->is_led(&lane->run->office, lane->job->number)) {
         return STATUS_OK;
     }
     why_set(why, "no coordinator leads job %u", (unsigned)lane->job->number);

@@ -1,10 +1,12 @@
-/* How a lane's machine is made and unmade. What waits for a database runs on the lane's thread, the rest on the loop's. */
+/* How a lane's machine is made and unmade. What waits for a database runs on the lane's thread, the rest on the loop's. And the
+ * guest that keeps beside each job of a queue who declines it. */
 
 #include "coordinator/main_lane.h"
 
 #include "database/journal_place.h"
 #include "io/worker.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,17 +29,17 @@ static enum status check_journal(const struct lane *lane, struct why *why)
     char by[QUEUE_BY_BYTES];
     const uint32_t number = lane->job->number;
     struct queue_kept kept;
-    queue_held(by, lane->office, number);
+    queue_of(lane->office)->held(by, lane->office, number);
     if (by[0] != '\0') {
         why_set(why, "the journal in %s is in use by %s; remedy: stop that process",
                 lane->office->settings.state, by);
         return STATUS_BUSY;
     }
-    const enum status status = queue_peek(&kept, lane->office, number, why);
+    const enum status status = queue_of(lane->office)->peek(&kept, lane->office, number, why);
     if (status != STATUS_OK || !kept.begun || kept.journal) {
         return status;
     }
-    queue_describe(place, lane->office);
+    queue_of(lane->office)->describe(place, lane->office);
     why_set(why, "job %u has begun, and its journal is gone from %s", (unsigned)number, place);
     return STATUS_CORRUPT;
 }
@@ -49,8 +51,9 @@ static enum status begin_of_queue(struct lane *lane, struct why *why)
     if (collect_is_collector(lane->office)) {
         return STATUS_OK; /* the leader does both */
     }
-    enum status status = queue_mark_begun(lane->office, lane->job->number, why);
-    return status == STATUS_OK ? queue_cancelled(&lane->cancel, &lane->cancel_size, lane->office,
+    enum status status = queue_of(lane->office)->mark_begun(lane->office, lane->job->number, why);
+    return status == STATUS_OK ? queue_of(lane->office)
+                                     ->cancelled(&lane->cancel, &lane->cancel_size, lane->office,
                                                  lane->job->number, why)
                                : status;
 }
@@ -105,10 +108,11 @@ static enum status open_job(struct making *making, struct why *why)
     struct lane *lane = making->lane;
     struct journal *journal = making->journal;
     const struct office *office = lane->office;
-    const struct journal_options options = {
-        .place = office->settings.state,
-        .kind = "coordinator",
-        .part = lane->job != NULL ? queue_part(office) : (struct journal_part){.job = 0}};
+    const struct journal_options options = {.place = office->settings.state,
+                                            .kind = "coordinator",
+                                            .part = lane->job != NULL
+                                                        ? queue_of(office)->part(office)
+                                                        : (struct journal_part){.job = 0}};
     enum status status = office_judge(office, why);
 
     /* Lanes of a queue come here on threads of their own; it has no such journal. */
@@ -225,7 +229,7 @@ void lane_part(struct lane *lane)
 static void let_go(const struct lane *lane)
 {
     if (lane->job != NULL && lane->job->number != 0) {
-        queue_rest(lane->office);
+        queue_of(lane->office)->rest(lane->office);
     }
 }
 
@@ -235,7 +239,7 @@ enum status lane_make(void *self, struct machine *machine, struct journal *journ
     const struct office *office = &lane->run->office;
     struct making idle = {.lane = lane, .machine = machine, .journal = journal};
     lane_part(lane);
-    if (lane->run->stays && !collect_is_collector(office) && queue_is_lost(office)) {
+    if (lane->run->stays && !collect_is_collector(office) && queue_of(office)->is_lost(office)) {
         why_set(why, "another coordinator leads the queue, or may");
         return STATUS_BUSY;
     }
@@ -268,7 +272,70 @@ void lane_unmake(void *self, struct machine *machine, struct journal *journal)
     memset(machine, 0, sizeof *machine);
     lane->left = *journal;
     memset(journal, 0, sizeof *journal);
-    if (!run->stays || !queue_is_shared(&run->office)) {
+    if (!run->stays || !queue_of(&run->office)->shared) {
         lane_part(lane);
+    }
+}
+
+enum { LOOK_MS = 1000 };
+
+static void keep(struct declined *declined, size_t index, const char *text)
+{
+    struct why ignored = {{0}};
+    (void)snprintf(declined->kept[index].text, QUEUE_BY_BYTES, "%s", text);
+    (void)!queue_of(&declined->run->office)
+        ->put_declined(&declined->run->office, declined->kept[index].number, text, &ignored);
+}
+
+/* It is written when it has changed, or when it may be one of an earlier life; it goes when the job does. A file that cannot be
+ * written is not tried again before the next change: nothing depends on it. */
+static void look_at_lane(struct declined *declined, size_t index)
+{
+    const struct lane *lane = &declined->run->lane[index];
+    char text[QUEUE_BY_BYTES];
+    const uint32_t number = lane->coordinator != NULL ? lane->job->number : 0;
+    const bool is_new = number != declined->kept[index].number;
+    if (is_new && declined->kept[index].text[0] != '\0') {
+        keep(declined, index, "");
+    }
+    declined->kept[index].number = number;
+    if (number != 0) {
+        coordinator_look_refusing(lane->coordinator, text, sizeof text);
+        if (is_new || strcmp(text, declined->kept[index].text) != 0) {
+            keep(declined, index, text);
+        }
+    }
+}
+
+static void look(void *self, int64_t now_ms)
+{
+    struct declined *declined = self;
+    if (now_ms < declined->due_ms) {
+        return;
+    }
+    declined->due_ms = now_ms + LOOK_MS;
+    for (size_t i = 1; i < DRIVER_LANES_MAX; i++) {
+        look_at_lane(declined, i);
+    }
+}
+
+static int no_descriptor(UNUSED void *self, UNUSED int64_t now_ms)
+{
+    return -1;
+}
+
+static int64_t due(void *self, UNUSED int64_t now_ms)
+{
+    const struct declined *declined = self;
+    return declined->due_ms;
+}
+
+void declined_join(struct declined *declined, struct run *run, struct driver_options *driver)
+{
+    *declined = (struct declined){.run = run};
+    declined->guest = (struct driver_guest){
+        .self = declined, .descriptor = no_descriptor, .due_ms = due, .run = look};
+    if (run->stays) {
+        driver->guest[2] = &declined->guest;
     }
 }

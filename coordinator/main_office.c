@@ -322,20 +322,15 @@ static void replay_free(struct replay *replay)
     job_free(&replay->older);
 }
 
-enum status office_look_rounds(const struct office *office, struct job_end *end,
-                               void (*show)(void *self, const struct record *round), void *self,
-                               struct why *why)
+enum status office_look(const struct office *office, struct job_end *end,
+                        void (*show)(void *self, const struct record *round), void *self,
+                        struct why *why)
 {
     struct replay replay = {.show = show, .show_self = self};
     enum status status = replay_journal(&replay, office, false, why);
     *end = end_of(&replay);
     replay_free(&replay);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
-enum status office_look(const struct office *office, struct job_end *end, struct why *why)
-{
-    return office_look_rounds(office, end, NULL, NULL, why);
 }
 
 enum status office_publish(const struct office *office, const struct office_shelf *shelf,

@@ -14,24 +14,9 @@
 
 #define OPERATOR "operator "
 
-static bool is_any(UNUSED const char *place)
+const struct queue_store *queue_of(const struct office *office)
 {
-    return true;
-}
-
-/* By the settings' `jobs`: the first whose place it is. */
-static const struct {
-    bool (*is)(const char *place);
-    const struct queue_store *store;
-} kept_by[] = {{journal_is_shared, &queue_in_database}, {is_any, &queue_in_folder}};
-
-const struct queue_store *queue_store_of(const struct office *office)
-{
-    size_t which = 0;
-    while (!kept_by[which].is(office->settings.jobs)) {
-        which++;
-    }
-    return kept_by[which].store;
+    return journal_is_shared(office->settings.jobs) ? &queue_in_database : &queue_in_folder;
 }
 
 enum status queue_open(struct office *office, struct why *why)
@@ -39,93 +24,7 @@ enum status queue_open(struct office *office, struct why *why)
     return office->settings.jobs[0] == '\0'
                ? why_refuse(why, "the settings name one job (`job`) and no queue; remedy: write "
                                  "`jobs: jobs` in place of `job`, `state` and `out`")
-               : queue_store_of(office)->open(office, why);
-}
-
-void queue_close(struct office *office)
-{
-    queue_store_of(office)->close(office);
-}
-
-bool queue_is_shared(const struct office *office)
-{
-    return queue_store_of(office)->shared;
-}
-
-void queue_describe(char text[static QUEUE_PATH_BYTES], const struct office *office)
-{
-    queue_store_of(office)->describe(text, office);
-}
-
-enum status queue_may_lead(const struct office *office, struct why *why)
-{
-    const struct queue_store *store = queue_store_of(office);
-    return store->may_lead != NULL ? store->may_lead(office, why) : STATUS_OK;
-}
-
-enum status queue_lead(struct office *office, struct why *why)
-{
-    return queue_store_of(office)->lead(office, why);
-}
-
-void queue_leader(char by[static QUEUE_BY_BYTES], const struct office *office)
-{
-    by[0] = '\0';
-    if (queue_store_of(office)->leader != NULL) {
-        queue_store_of(office)->leader(by, office);
-    }
-}
-
-bool queue_is_lost(const struct office *office)
-{
-    return queue_store_of(office)->is_lost(office);
-}
-
-enum status queue_beside(struct office *office, struct why *why)
-{
-    const struct queue_store *store = queue_store_of(office);
-    return store->beside != NULL ? store->beside(office, why) : STATUS_OK;
-}
-
-void queue_rest(const struct office *office)
-{
-    const struct queue_store *store = queue_store_of(office);
-    if (store->rest != NULL) {
-        store->rest(office);
-    }
-}
-
-void queue_part_beside(struct office *office)
-{
-    const struct queue_store *store = queue_store_of(office);
-    if (store->part_beside != NULL) {
-        store->part_beside(office);
-    }
-}
-
-void queue_collect(const struct office *office)
-{
-    queue_store_of(office)->collect(office);
-}
-
-bool queue_is_led(const struct office *office, uint32_t number)
-{
-    return queue_store_of(office)->is_led(office, number);
-}
-
-enum status queue_set_led(const struct office *office, uint32_t number, bool led, struct why *why)
-{
-    return queue_store_of(office)->set_led(office, number, led, why);
-}
-
-struct journal_part queue_part(const struct office *office)
-{
-    return queue_store_of(office)->part(office);
-}
-
-enum status queue_list(struct queue_list *list, const struct office *office, struct why *why)
-{
-    return queue_store_of(office)->list(list, office, why);
+               : queue_of(office)->open(office, why);
 }
 
 void queue_list_free(struct queue_list *list)
@@ -133,18 +32,6 @@ void queue_list_free(struct queue_list *list)
     free(list->entry);
     free(list->names);
     *list = (struct queue_list){.count = 0};
-}
-
-enum status queue_peek(struct queue_kept *kept, const struct office *office, uint32_t number,
-                       struct why *why)
-{
-    return queue_store_of(office)->peek(kept, office, number, why);
-}
-
-enum status queue_text(char **text, size_t *size, const struct office *office, uint32_t number,
-                       struct why *why)
-{
-    return queue_store_of(office)->text(text, size, office, number, why);
 }
 
 /* Who it is, without a time. No account's name has a blank, so none reads as an operator's. Fails where nobody can say what the
@@ -193,7 +80,7 @@ enum status queue_add(uint32_t *number, const struct office *office,
         return status;
     }
     sign(line, by);
-    return queue_store_of(office)->add(number, office, &submission, why);
+    return queue_of(office)->add(number, office, &submission, why);
 }
 
 enum status queue_find(uint32_t *number, size_t *open, const struct office *office,
@@ -201,7 +88,7 @@ enum status queue_find(uint32_t *number, size_t *open, const struct office *offi
 {
     char by[QUEUE_BY_BYTES];
     const enum status status = name_actor(by, actor, why);
-    return status == STATUS_OK ? queue_store_of(office)->find(number, open, office, actor, by, why)
+    return status == STATUS_OK ? queue_of(office)->find(number, open, office, actor, by, why)
                                : status;
 }
 
@@ -212,14 +99,10 @@ enum status queue_take(struct office *office, uint32_t number, struct why *why)
     office->text = NULL;
     office->text_size = 0;
     office->number = number;
-    queue_store_of(office)->place(office, number);
-    const enum status status = queue_text(&office->text, &office->text_size, office, number, why);
+    queue_of(office)->place(office, number);
+    const enum status status =
+        queue_of(office)->text(&office->text, &office->text_size, office, number, why);
     return status == STATUS_OK ? office_parse_job(office, why) : status;
-}
-
-enum status queue_mark_begun(const struct office *office, uint32_t number, struct why *why)
-{
-    return queue_store_of(office)->mark_begun(office, number, why);
 }
 
 enum status queue_put_aside(const struct office *office, uint32_t number, const char *because,
@@ -230,15 +113,7 @@ enum status queue_put_aside(const struct office *office, uint32_t number, const 
     for (char *at = line; *at != '\0'; at++) { /* a server's words may have several lines */
         *at = *at >= ' ' && *at <= '~' ? *at : *at == '\n' ? ' ' : '?';
     }
-    return queue_store_of(office)->put_aside(office, number, line, why);
-}
-
-void queue_held(char by[static QUEUE_BY_BYTES], const struct office *office, uint32_t number)
-{
-    by[0] = '\0';
-    if (queue_store_of(office)->held != NULL) {
-        queue_store_of(office)->held(by, office, number);
-    }
+    return queue_of(office)->put_aside(office, number, line, why);
 }
 
 enum status queue_cancel(const struct office *office, uint32_t number,
@@ -251,40 +126,7 @@ enum status queue_cancel(const struct office *office, uint32_t number,
         return status;
     }
     sign(line, by);
-    return queue_store_of(office)->cancel(office, number, line, why);
-}
-
-enum status queue_cancelled(char **text, size_t *size, const struct office *office, uint32_t number,
-                            struct why *why)
-{
-    return queue_store_of(office)->cancelled(text, size, office, number, why);
-}
-
-enum status queue_put_declined(const struct office *office, uint32_t number, const char *names,
-                               struct why *why)
-{
-    return queue_store_of(office)->put_declined(office, number, names, why);
-}
-
-void queue_declined(char names[static QUEUE_BY_BYTES], const struct office *office, uint32_t number)
-{
-    queue_store_of(office)->declined(names, office, number);
-}
-
-void queue_follow(struct queue_followed *followed, const struct office *office, uint32_t number)
-{
-    queue_store_of(office)->follow(followed, office, number);
-}
-
-enum status queue_stamp(struct queue_stamp *stamp, const struct office *office, uint32_t number,
-                        struct why *why)
-{
-    return queue_store_of(office)->stamp(stamp, office, number, why);
-}
-
-void queue_results(char path[static QUEUE_PATH_BYTES], const struct office *office, uint32_t number)
-{
-    queue_store_of(office)->results(path, office, number);
+    return queue_of(office)->cancel(office, number, line, why);
 }
 
 /* Results on their way to a store that has them itself. */
@@ -317,7 +159,7 @@ enum status queue_publish(const struct office *office, struct queue_made *made, 
                           uint64_t seed, struct job_end *end, struct why *why)
 {
     const struct office_shelf shelf = {keep, made};
-    const bool kept = queue_store_of(office)->put_result != NULL;
+    const bool kept = queue_of(office)->put_result != NULL;
     return office_publish(office, kept ? &shelf : NULL, seeded, seed, end, why);
 }
 
@@ -326,27 +168,9 @@ enum status queue_put(const struct office *office, uint32_t number, const struct
 {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < made->count && status == STATUS_OK; i++) {
-        status = queue_store_of(office)->put_result(
+        status = queue_of(office)->put_result(
             office, number, made->file[i].name,
             (struct slice){made->file[i].text, made->file[i].size}, why);
     }
     return status == STATUS_AGAIN ? STATUS_IO : status; /* a database is away: not the job's end */
-}
-
-enum status queue_result_size(int64_t *size, const struct office *office, uint32_t number,
-                              const char *name, struct why *why)
-{
-    return queue_store_of(office)->result_size(size, office, number, name, why);
-}
-
-enum status queue_result_read(void *to, size_t *got, size_t room, const struct office *office,
-                              uint32_t number, const char *name, uint64_t offset, struct why *why)
-{
-    return queue_store_of(office)->result_read(to, got, room, office, number, name, offset, why);
-}
-
-enum status queue_result_open(int *file, uint64_t *size, const struct office *office,
-                              uint32_t number, const char *name, struct why *why)
-{
-    return queue_store_of(office)->result_open(file, size, office, number, name, why);
 }

@@ -1,5 +1,5 @@
-/* main_queue.h - the queue of settings key `jobs`: a folder, or a PostgreSQL database that several coordinators share. Where it
- * lies is main_queue_store.h's business. In a folder each job has a folder of its own, by number:
+/* main_queue.h - the queue of settings key `jobs`: a folder, or a PostgreSQL database that several coordinators share.
+ * main_queue_store.h has what either does; here is what is the same for both. In a folder each job has a folder of its own, by number:
  *
  *   jobs/7/job.yml     its text, as it was submitted: what runs is this
  *   jobs/7/submitted   who submitted it, and when: a line; of an operator's submission its id: another
@@ -86,18 +86,7 @@ struct queue_kept {
         [QUEUE_ASIDE_BYTES]; /* why the coordinator that leads has set it aside; "": nobody has */
 };
 
-/** Looks at the queue; what is no job is passed over. Fails with STATUS_IO, STATUS_NO_MEMORY. */
-MUST_USE enum status queue_list(struct queue_list *list, const struct office *office,
-                                struct why *why);
 void queue_list_free(struct queue_list *list);
-
-/** Reads what is kept of a job. Fails with STATUS_NOT_FOUND. */
-MUST_USE enum status queue_peek(struct queue_kept *kept, const struct office *office,
-                                uint32_t number, struct why *why);
-
-/** Reads a job's text as it was submitted. text: out, malloc'd. Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_NO_MEMORY. */
-MUST_USE enum status queue_text(char **text, size_t *size, const struct office *office,
-                                uint32_t number, struct why *why);
 
 /* Who acts: an operator whose key the desk has checked; else the account that runs the command. */
 struct queue_actor {
@@ -122,10 +111,6 @@ MUST_USE enum status queue_find(uint32_t *number, size_t *open, const struct off
  * number), STATUS_INVALID, STATUS_IO, STATUS_NO_MEMORY; office then has no job. */
 MUST_USE enum status queue_take(struct office *office, uint32_t number, struct why *why);
 
-/** Keeps for ever that a job has begun: durable when it returns. Fails with STATUS_IO. */
-MUST_USE enum status queue_mark_begun(const struct office *office, uint32_t number,
-                                      struct why *why);
-
 /** Tells what has come of the job that office holds, by its journal. */
 void queue_tell(struct queue_job *job, const struct office *office, uint32_t number,
                 const struct job_end *end);
@@ -145,10 +130,6 @@ MUST_USE enum status queue_show(struct queue_job *job, const struct office *offi
 MUST_USE enum status queue_put_aside(const struct office *office, uint32_t number,
                                      const char *because, struct why *why);
 
-/** Writes which process has a job's journal open that is not the one that leads the queue: "process 123"; "" where none has.
- * Does not wait. */
-void queue_held(char by[static QUEUE_BY_BYTES], const struct office *office, uint32_t number);
-
 /** Returns how many seconds a job needs for the rounds that are left, at the pace so far: from its first record to its
  * latest. Below 0: not known. */
 double queue_seconds_left(uint32_t rounds, uint32_t planned, int64_t first_ms, int64_t last_ms);
@@ -157,20 +138,6 @@ double queue_seconds_left(uint32_t rounds, uint32_t planned, int64_t first_ms, i
  * is over. */
 MUST_USE enum status queue_cancel(const struct office *office, uint32_t number,
                                   const struct queue_actor *actor, struct why *why);
-
-/** Reads who has cancelled a job, as the driver tells it the machine. text: out, malloc'd; empty while nobody has. Fails with
- * STATUS_IO, STATUS_NO_MEMORY. */
-MUST_USE enum status queue_cancelled(char **text, size_t *size, const struct office *office,
-                                     uint32_t number, struct why *why);
-
-/** Keeps the names of the sites that decline a job that runs here, with ", " between; "": none does. A database has the names of
- * all coordinators that serve the job, and is written to without waiting. Fails with STATUS_IO. */
-MUST_USE enum status queue_put_declined(const struct office *office, uint32_t number,
-                                        const char *names, struct why *why);
-
-/** Reads them; "" where nothing is kept. */
-void queue_declined(char names[static QUEUE_BY_BYTES], const struct office *office,
-                    uint32_t number);
 
 enum { QUEUE_RESULTS_MOST = 3 };
 

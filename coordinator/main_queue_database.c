@@ -55,6 +55,17 @@ static bool is_lost(const struct office *office)
     return jobs_is_lost(office->jobs);
 }
 
+static void leader(char by[static QUEUE_BY_BYTES], UNUSED const struct office *office)
+{
+    by[0] = '\0';
+}
+
+static void held(char by[static QUEUE_BY_BYTES], UNUSED const struct office *office,
+                 UNUSED uint32_t number)
+{
+    by[0] = '\0';
+}
+
 static enum status beside(struct office *office, struct why *why)
 {
     struct jobs *own = NULL;
@@ -359,38 +370,15 @@ static enum status result_open(int *file, uint64_t *size, const struct office *o
     return status;
 }
 
-const struct queue_store queue_in_database = {.shared = true,
-                                              .open = open_base,
-                                              .close = close_base,
-                                              .describe = describe,
-                                              .may_lead = may_lead,
-                                              .lead = lead,
-                                              .is_lost = is_lost,
-                                              .beside = beside,
-                                              .part_beside = close_base,
-                                              .rest = rest,
-                                              .part = part,
-                                              .collect = collect,
-                                              .is_led = is_led,
-                                              .set_led = set_led,
-                                              .list = list,
-                                              .peek = peek,
-                                              .text = text_of,
-                                              .add = add,
-                                              .find = find,
-                                              .place = place,
-                                              .mark_begun = mark_begun,
-                                              .put_aside = put_aside,
-                                              .cancel = cancel,
-                                              .cancelled = cancelled,
-                                              .read_end = read_end,
-                                              .put_end = put_end,
-                                              .put_declined = put_declined,
-                                              .declined = declined,
-                                              .follow = follow,
-                                              .stamp = stamp,
-                                              .results = results,
-                                              .put_result = put_result,
-                                              .result_size = result_size,
-                                              .result_read = result_read,
-                                              .result_open = result_open};
+/* clang-format off */
+const struct queue_store queue_in_database = {
+    .shared = true, .open = open_base, .close = close_base, .describe = describe,
+    .may_lead = may_lead, .lead = lead, .is_lost = is_lost, .leader = leader,
+    .beside = beside, .part_beside = close_base, .rest = rest, .part = part,
+    .collect = collect, .is_led = is_led, .set_led = set_led,
+    .list = list, .peek = peek, .text = text_of, .add = add, .find = find, .place = place,
+    .mark_begun = mark_begun, .cancel = cancel, .cancelled = cancelled, .put_aside = put_aside, .read_end = read_end, .put_end = put_end,
+    .held = held, .put_declined = put_declined, .declined = declined, .follow = follow, .stamp = stamp,
+    .results = results, .put_result = put_result, .result_size = result_size, .result_read = result_read, .result_open = result_open,
+};
+/* clang-format on */

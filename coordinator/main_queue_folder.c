@@ -68,10 +68,6 @@ enum status folder_open(struct office *office, struct why *why)
 {
     const char *path = office->settings.jobs;
     struct stat about;
-    if (path[0] == '\0') {
-        return why_refuse(why, "the settings name one job (`job`) and no queue; remedy: write "
-                               "`jobs: jobs` in place of `job`, `state` and `out`");
-    }
     if (strlen(path) + PATH_ROOM > SETTINGS_PATH_BYTES) {
         return why_refuse(why, "the path of `jobs` is too long: %s", path);
     }

@@ -43,10 +43,14 @@ static void read_line(char *line, size_t room, const struct office *office, uint
     free(text);
 }
 
-static void read_signed(char line[static QUEUE_BY_BYTES], const struct office *office,
-                        uint32_t number, const char *name)
+static enum status put_line(const struct office *office, uint32_t number, const char *name,
+                            const char *line, struct why *why)
 {
-    read_line(line, QUEUE_BY_BYTES, office, number, name);
+    char path[QUEUE_PATH_BYTES];
+    char text[QUEUE_ASIDE_BYTES + 1];
+    (void)snprintf(text, sizeof text, "%s\n", line);
+    folder_path(path, office, number, name);
+    return file_write(path, (struct slice){text, strlen(text)}, 0400, why);
 }
 
 static enum status no_job(const struct office *office, uint32_t number, struct why *why)
@@ -66,13 +70,9 @@ static enum status peek(struct queue_kept *kept, const struct office *office, ui
     kept->begun = folder_was_begun(office, number);
     kept->over = folder_holds(office, number, "end");
     kept->journal = folder_holds(office, number, "state/journal.db");
-    read_signed(kept->submitted, office, number, "submitted");
-    if (folder_holds(office, number, "cancel")) {
-        read_signed(kept->cancel, office, number, "cancel");
-    }
-    if (folder_holds(office, number, "aside")) {
-        read_line(kept->aside, sizeof kept->aside, office, number, "aside");
-    }
+    read_line(kept->submitted, sizeof kept->submitted, office, number, "submitted");
+    read_line(kept->cancel, sizeof kept->cancel, office, number, "cancel");
+    read_line(kept->aside, sizeof kept->aside, office, number, "aside");
     return STATUS_OK;
 }
 
@@ -107,11 +107,7 @@ static void place(struct office *office, uint32_t number)
 static enum status put_aside(const struct office *office, uint32_t number, const char *because,
                              struct why *why)
 {
-    char path[QUEUE_PATH_BYTES];
-    char text[QUEUE_ASIDE_BYTES + 1];
-    (void)snprintf(text, sizeof text, "%s\n", because);
-    folder_path(path, office, number, "aside");
-    return file_write(path, (struct slice){text, strlen(text)}, 0400, why);
+    return put_line(office, number, "aside", because, why);
 }
 
 /* A coordinator that takes the lead tries every job again. A line that cannot be removed says so of a job that may run: no more. */
@@ -135,11 +131,7 @@ static void forget_aside(const struct office *office)
 static enum status cancel(const struct office *office, uint32_t number, const char *line,
                           struct why *why)
 {
-    char path[QUEUE_PATH_BYTES];
-    char text[QUEUE_BY_BYTES + 1];
-    (void)snprintf(text, sizeof text, "%s\n", line);
-    folder_path(path, office, number, "cancel");
-    return file_write(path, (struct slice){text, strlen(text)}, 0400, why);
+    return put_line(office, number, "cancel", line, why);
 }
 
 static enum status cancelled(char **text, size_t *size, const struct office *office,
@@ -187,12 +179,10 @@ static enum status put_declined(const struct office *office, uint32_t number, co
                                 struct why *why)
 {
     char path[QUEUE_PATH_BYTES];
-    char text[QUEUE_BY_BYTES + 1];
-    folder_path(path, office, number, "declined");
     if (names[0] != '\0') {
-        (void)snprintf(text, sizeof text, "%s\n", names);
-        return file_write(path, (struct slice){text, strlen(text)}, 0400, why);
+        return put_line(office, number, "declined", names, why);
     }
+    folder_path(path, office, number, "declined");
     if (unlink(path) != 0 && errno != ENOENT) {
         why_file(why, path, "removed", errno);
         return STATUS_IO;
@@ -203,10 +193,7 @@ static enum status put_declined(const struct office *office, uint32_t number, co
 static void declined(char names[static QUEUE_BY_BYTES], const struct office *office,
                      uint32_t number)
 {
-    names[0] = '\0';
-    if (folder_holds(office, number, "declined")) {
-        read_signed(names, office, number, "declined");
-    }
+    read_line(names, QUEUE_BY_BYTES, office, number, "declined");
 }
 
 static void follow(struct queue_followed *followed, const struct office *office, uint32_t number)
@@ -337,6 +324,7 @@ static void leader(char by[static QUEUE_BY_BYTES], const struct office *office)
 {
     char path[QUEUE_PATH_BYTES];
     char holder[LOCK_HOLDER_BYTES];
+    by[0] = '\0';
     (void)snprintf(path, sizeof path, "%s/" LOCK, office->settings.jobs);
     if (lock_holder(holder, path)) {
         (void)snprintf(by, QUEUE_BY_BYTES, "process %s", holder);
@@ -351,6 +339,25 @@ static void end_lead(struct office *office)
     office->leads = false;
 }
 
+static enum status may_lead(UNUSED const struct office *office, UNUSED struct why *why)
+{
+    return STATUS_OK;
+}
+
+/* Any thread may ask a folder. */
+static enum status beside(UNUSED struct office *office, UNUSED struct why *why)
+{
+    return STATUS_OK;
+}
+
+static void part_beside(UNUSED struct office *office)
+{
+}
+
+static void rest(UNUSED const struct office *office)
+{
+}
+
 static bool is_lost(UNUSED const struct office *office)
 {
     return false;
@@ -361,31 +368,14 @@ static struct journal_part part(UNUSED const struct office *office)
     return (struct journal_part){.job = 0};
 }
 
-const struct queue_store queue_in_folder = {.open = folder_open,
-                                            .close = end_lead,
-                                            .describe = describe,
-                                            .lead = lead,
-                                            .leader = leader,
-                                            .is_lost = is_lost,
-                                            .part = part,
-                                            .list = folder_list,
-                                            .peek = peek,
-                                            .text = text_of,
-                                            .add = folder_add,
-                                            .find = folder_find,
-                                            .place = place,
-                                            .mark_begun = folder_mark_begun,
-                                            .put_aside = put_aside,
-                                            .cancel = cancel,
-                                            .cancelled = cancelled,
-                                            .read_end = read_end,
-                                            .put_end = put_end,
-                                            .held = held,
-                                            .put_declined = put_declined,
-                                            .declined = declined,
-                                            .follow = follow,
-                                            .stamp = stamp,
-                                            .results = results,
-                                            .result_size = result_size,
-                                            .result_read = result_read,
-                                            .result_open = result_open};
+/* clang-format off */
+const struct queue_store queue_in_folder = {
+    .open = folder_open, .close = end_lead, .describe = describe,
+    .may_lead = may_lead, .lead = lead, .is_lost = is_lost, .leader = leader,
+    .beside = beside, .part_beside = part_beside, .rest = rest, .part = part,
+    .list = folder_list, .peek = peek, .text = text_of, .add = folder_add, .find = folder_find, .place = place,
+    .mark_begun = folder_mark_begun, .cancel = cancel, .cancelled = cancelled, .put_aside = put_aside, .read_end = read_end, .put_end = put_end,
+    .held = held, .put_declined = put_declined, .declined = declined, .follow = follow, .stamp = stamp,
+    .results = results, .result_size = result_size, .result_read = result_read, .result_open = result_open,
+};
+/* clang-format on */

@@ -50,8 +50,7 @@ static enum status read_end(struct queue_job *job, const struct office *office, 
     char *text = NULL;
     size_t size = 0;
     struct config *config = NULL;
-    enum status status =
-        queue_store_of(office)->read_end(&text, &size, name, office, job->number, why);
+    enum status status = queue_of(office)->read_end(&text, &size, name, office, job->number, why);
     if (status == STATUS_OK) {
         status = config_open(&config, (struct slice){text, size}, name, why);
     }
@@ -118,7 +117,7 @@ void queue_tell(struct queue_job *job, const struct office *office, uint32_t num
 {
     struct queue_kept kept;
     struct why ignored = {{0}};
-    if (queue_peek(&kept, office, number, &ignored) != STATUS_OK) {
+    if (queue_of(office)->peek(&kept, office, number, &ignored) != STATUS_OK) {
         kept = (struct queue_kept){.over = false}; /* who submitted it decides nothing */
     }
     take_asked(job, &kept, number);
@@ -178,7 +177,7 @@ static enum status judge(struct queue_job *job, struct office *own, const struct
                    "job; to run it anew, and pay again, submit it again");
         return STATUS_OK;
     }
-    status = kept->journal ? office_look(own, &end, why) : STATUS_OK;
+    status = kept->journal ? office_look(own, &end, NULL, NULL, why) : STATUS_OK;
     if (status == STATUS_FOREIGN) {
         tell_stuck(job, true, true,
                    "its text has changed since it began: put the old text back, or cancel it");
@@ -192,7 +191,7 @@ static enum status judge(struct queue_job *job, struct office *own, const struct
         return status;
     }
     tell_end(job, own, &end);
-    queue_held(job->held, own, job->number);
+    queue_of(own)->held(job->held, own, job->number);
     if (job->state <= QUEUE_RUNNING && office_judge(own, why) != STATUS_OK) {
         tell_stuck(job, job->begun, false, why->text);
     }
@@ -204,7 +203,7 @@ enum status queue_look(struct queue_job *job, const struct office *office, uint3
 {
     struct queue_kept kept;
     *job = (struct queue_job){.number = number, .seconds_left = -1};
-    enum status status = queue_peek(&kept, office, number, why);
+    enum status status = queue_of(office)->peek(&kept, office, number, why);
     if (status != STATUS_OK) {
         return status;
     }
@@ -227,7 +226,8 @@ enum status queue_show(struct queue_job *job, const struct office *office, uint3
     struct why ignored = {{0}};
     const enum status status = queue_look(job, office, number, why);
     if (status != STATUS_OK || job->filed || job->stuck ||
-        queue_peek(&kept, office, number, &ignored) != STATUS_OK || kept.aside[0] == '\0') {
+        queue_of(office)->peek(&kept, office, number, &ignored) != STATUS_OK ||
+        kept.aside[0] == '\0') {
         return status;
     }
     tell_stuck(job, job->begun, false, kept.aside);
@@ -271,8 +271,7 @@ enum status queue_file(const struct office *office, const struct queue_job *job,
     (void)fprintf(out, "ended: \"%s\"\n", when);
     enum status status = fclose(out) == 0 ? STATUS_OK : STATUS_NO_MEMORY;
     if (status == STATUS_OK) {
-        status =
-            queue_store_of(office)->put_end(office, job->number, (struct slice){text, size}, why);
+        status = queue_of(office)->put_end(office, job->number, (struct slice){text, size}, why);
     }
     free(text);
     return status;

@@ -3,7 +3,6 @@
 #include "base/exit_code.h"
 #include "coordinator/main.h"
 #include "coordinator/main_lane.h"
-#include "coordinator/main_lead.h"
 #include "database/journal_place.h"
 #include "io/endpoint.h"
 #include "io/process.h"
@@ -15,12 +14,17 @@
 #include <signal.h>
 #include <stdlib.h>
 
-enum { PUBLISH_TRIES = 60, PUBLISH_PAUSE_MS = 1000, AGAIN_PAUSE_MS = 500 };
+enum { PUBLISH_TRIES = 60, PUBLISH_PAUSE_MS = 1000, AGAIN_PAUSE_MS = 500, LOOK_MS = 500 };
+
+bool lead_is_lost(enum status status)
+{
+    return status == STATUS_BUSY || status == STATUS_AGAIN;
+}
 
 /* Whether other coordinators share the job, or the queue. */
 static bool is_shared(const struct run *run)
 {
-    return run->stays ? queue_is_shared(&run->office)
+    return run->stays ? queue_of(&run->office)->shared
                       : journal_is_shared(run->office.settings.state);
 }
 
@@ -55,7 +59,7 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
     driver.observe = program_variant.observe;
     if (run->stays) {
         char place[QUEUE_PATH_BYTES];
-        queue_describe(place, &run->office);
+        queue_of(&run->office)->describe(place, &run->office);
         lane_follow_queue(run, &factory, file, lane);
         log_event(&run->daemon.log, LOG_INFO, "coordinator-started", NULL,
                   "queue %s, listening on %s", place, endpoint_address(driver.endpoint));
@@ -75,57 +79,92 @@ static enum status serve(struct run *run, bool *listens, int *exit_code, struct 
     return status;
 }
 
-static enum status open_led(void *self, struct why *why)
+static enum status open_led(struct run *run, struct why *why)
 {
-    struct run *run = self;
     const struct journal_options options = {.place = run->office.settings.state,
                                             .kind = "coordinator"};
     return journal_open(&run->led, &options, why);
 }
 
 /* A coordinator that takes the lead of a queue sees first what it has come to. */
-static enum status lead_queue(void *self, struct why *why)
+static enum status lead_queue(struct run *run, struct why *why)
 {
-    struct run *run = self;
     stay_forget(&run->stay);
-    const enum status status = queue_lead(&run->office, why);
+    const enum status status = queue_of(&run->office)->lead(&run->office, why);
     return status == STATUS_OK ? lane_choose(run, why) : status;
 }
 
 /* A collector leads nothing: it waits for the database alone. */
-static enum status follow_queue(void *self, struct why *why)
+static enum status follow_queue(struct run *run, struct why *why)
 {
-    struct run *run = self;
     stay_forget(&run->stay);
     return lane_choose(run, why);
 }
 
 /* Its page says that it stands by, and its desk is open. */
-static void stand_by(void *self, int64_t wait_ms)
+static void stand_by(struct run *run, int64_t wait_ms)
 {
-    struct run *run = self;
     face_stand_by(&run->face, wait_ms);
     desk_child_look(&run->desk);
+}
+
+/* Signals are held back for the driver's loop, which does not run meanwhile. */
+static int signal_that_came(void)
+{
+    sigset_t came;
+    (void)sigemptyset(&came);
+    (void)sigpending(&came);
+    return sigismember(&came, SIGTERM) == 1  ? SIGTERM
+           : sigismember(&came, SIGINT) == 1 ? SIGINT
+                                             : 0;
+}
+
+/* Takes the lead. While another coordinator leads, or the database does not answer, it stands by and says so once. run->signal: SIGTERM
+ * or SIGINT, which ended the waiting; 0: this one leads, where nothing failed. attempt: takes the lead where nobody has it. what:
+ * what is led; NULL: nothing is, it only waits for a database. Fails as attempt does, but for STATUS_BUSY and STATUS_AGAIN. */
+static enum status lead(struct run *run, enum status (*attempt)(struct run *run, struct why *why),
+                        const char *what, struct why *why)
+{
+    const struct log *log = &run->daemon.log;
+    enum status told = STATUS_OK;
+    enum status status = attempt(run, why);
+
+    run->signal = 0;
+    while (lead_is_lost(status)) {
+        if (status != told && status == STATUS_BUSY) {
+            log_event(log, LOG_INFO, "standing-by", NULL,
+                      "%s; this one takes over when that one falls silent", why->text);
+        } else if (status != told) {
+            log_event(log, LOG_WARN, "database-away", NULL, "%s; trying again", why->text);
+        }
+        told = status;
+        stand_by(run, LOOK_MS);
+        run->signal = signal_that_came();
+        if (run->signal != 0) {
+            log_event(log, LOG_INFO, "stopping", NULL, "asked to stop");
+            return STATUS_OK;
+        }
+        status = attempt(run, why);
+    }
+    if (status == STATUS_OK && what != NULL) {
+        log_event(log, LOG_INFO, "leading", NULL, "this coordinator leads %s", what);
+    }
+    return status;
 }
 
 /* Waits until there is something to do here, or a signal says that there is not. */
 static enum status await_turn(struct run *run, struct why *why)
 {
     const bool collects = collect_is_collector(&run->office);
-    const struct lead_options options = {.attempt = !run->stays ? open_led
-                                                    : collects  ? follow_queue
-                                                                : lead_queue,
-                                         .self = run,
-                                         .log = &run->daemon.log,
-                                         .what = collects     ? NULL
-                                                 : run->stays ? "the queue"
-                                                              : "the job",
-                                         .wait = stand_by,
-                                         .wait_self = run};
     if (collects && !run->stays) {
         return collect_await(&run->lane[0].collect, face_stand_by, &run->face, why);
     }
-    return is_shared(run) ? lead_await(&options, &run->signal, why) : STATUS_OK;
+    if (!is_shared(run)) {
+        return STATUS_OK;
+    }
+    return !run->stays ? lead(run, open_led, "the job", why)
+           : collects  ? lead(run, follow_queue, NULL, why)
+                       : lead(run, lead_queue, "the queue", why);
 }
 
 /* A coordinator that stands by does not listen for agents: they find the one that leads. */
@@ -217,13 +256,13 @@ static enum status find_job(struct run *run, const struct arguments *arguments, 
     run->stay.observe = program_variant.observe;
     enum status status = queue_open(&run->office, why);
     if ((status == STATUS_OK || status == STATUS_AGAIN) && collect_is_collector(&run->office)) {
-        queue_collect(&run->office);
+        queue_of(&run->office)->collect(&run->office);
     }
     if (is_shared(run)) { /* one that is away is tried again, and the leader chooses */
         return status == STATUS_AGAIN ? STATUS_OK : status;
     }
     if (status == STATUS_OK) { /* before it says a word of a job, or listens */
-        status = queue_lead(&run->office, why);
+        status = queue_of(&run->office)->lead(&run->office, why);
     }
     return status == STATUS_OK ? lane_choose(run, why) : status;
 }
@@ -238,7 +277,7 @@ static enum status file_all(struct run *run, struct why *why)
         const struct stay_job *job = &run->stay.job[i];
         status = stay_file_behind(&run->stay, &run->stay.job[i], why);
         if (status == STATUS_NOT_FOUND &&
-            queue_peek(&kept, &run->office, job->number, why) == STATUS_OK) {
+            queue_of(&run->office)->peek(&kept, &run->office, job->number, why) == STATUS_OK) {
             status = kept.begun ? status : STATUS_OK;
         }
     }
@@ -281,7 +320,7 @@ int main_run(const struct arguments *arguments)
     }
     exit_code = daemon_end(&run->daemon, PROGRAM, exit_code, status, &why);
     stay_free(&run->stay);
-    queue_close(&run->office);
+    queue_of(&run->office)->close(&run->office);
     office_free(&run->office);
     return exit_code;
 }

@@ -76,11 +76,11 @@ enum status stay_place(struct stay *stay, uint32_t number, struct office *own, s
     while (place->number != 0) {
         place++;
     }
-    const enum status status = queue_beside(own, why);
+    const enum status status = queue_of(own)->beside(own, why);
     if (status == STATUS_OK) {
         place->number = number;
         place->office = *own;
-        queue_follow(&place->cancel, stay->office, number);
+        queue_of(stay->office)->follow(&place->cancel, stay->office, number);
     }
     return status;
 }
@@ -260,7 +260,7 @@ enum status stay_choose(struct stay *stay, struct why *why)
     struct queue_list list = {.count = 0};
     bool room = true;
     stay_tell_aside(stay);
-    enum status status = queue_list(&list, stay->office, why);
+    enum status status = queue_of(stay->office)->list(&list, stay->office, why);
     for (int begun = 1; begun >= 0; begun--) {
         for (size_t i = 0; i < list.count && status == STATUS_OK && room; i++) {
             if (!list.entry[i].over && list.entry[i].begun == (begun == 1)) {

@@ -3,7 +3,7 @@
 #ifndef COORDINATOR_MAIN_STAY_H
 #define COORDINATOR_MAIN_STAY_H
 
-#include "coordinator/main_queue_place.h"
+#include "coordinator/main_queue_store.h"
 
 enum { STAY_JOBS_MAX = SETTINGS_JOBS_MAX }; /* each on a lane of the driver */
 
@@ -37,9 +37,8 @@ struct stay {
     const struct log *log;       /* kept */
     bool seeded;
     uint64_t seed;
-    uint32_t refused; /* of the latest job that was told to be passed over */
-    struct stay_aside
-        *aside; /* (aside_count) owned: jobs whose journals are damaged, or results not written */
+    uint32_t refused;         /* of the latest job that was told to be passed over */
+    struct stay_aside *aside; /* (aside_count) owned: journals damaged, or results not written */
     size_t aside_count;
     uint32_t served
         [STAY_JOBS_MAX]; /* a collector: jobs that it is through with, and which are led yet; 0: none */

@@ -1,4 +1,4 @@
-/* Which jobs a collector serves: those that the one that leads the queue runs (queue_set_led). It decides nothing else: the
+/* Which jobs a collector serves: those that the one that leads the queue runs (set_led of struct queue_store). It decides nothing else: the
  * leader has judged them, and files them. */
 
 #include "coordinator/main_stay_private.h"
@@ -94,7 +94,7 @@ enum status stay_collect(struct stay *stay, struct why *why)
 {
     struct queue_list list = {.count = 0};
     struct serving serving = {.stay = stay, .list = &list};
-    enum status status = queue_list(&list, stay->office, why);
+    enum status status = queue_of(stay->office)->list(&list, stay->office, why);
     if (status == STATUS_OK && !worker_on_owner(forget_served, &serving)) {
         status = STATUS_BUSY;
     }

@@ -48,7 +48,7 @@ static void give_up(void *self)
         return;
     }
     forget_results(job);
-    queue_part_beside(&job->office);
+    queue_of(&job->office)->part_beside(&job->office);
     office_free(&job->office);
     job->number = 0;
     job->unfiled = false;
@@ -66,7 +66,8 @@ static bool is_removed(const struct stay_job *job)
 {
     struct queue_kept kept;
     struct why ignored = {{0}};
-    return queue_peek(&kept, &job->office, job->number, &ignored) == STATUS_NOT_FOUND;
+    return queue_of(&job->office)->peek(&kept, &job->office, job->number, &ignored) ==
+           STATUS_NOT_FOUND;
 }
 
 void stay_publish(const struct stay *stay, struct stay_job *job)
@@ -98,11 +99,11 @@ static enum status publish(struct stay *stay, struct stay_job *job, bool *over, 
     if (status == STATUS_AGAIN) {
         return STATUS_OK;
     }
-    if (status == STATUS_IO && queue_is_shared(&job->office)) {
+    if (status == STATUS_IO && queue_of(&job->office)->shared) {
         return STATUS_AGAIN; /* the database is away; nothing is wrong with the job */
     }
     if (status == STATUS_OK) {
-        queue_results(place, &job->office, job->number);
+        queue_of(&job->office)->results(place, &job->office, job->number);
         const struct log_field field[] = {{.name = "job", .number = job->number}};
         log_event_fields(stay->log, LOG_INFO, "result-written", field, 1,
                          "result.json, report.html and the model, if there is one, of job %" PRIu32
@@ -194,14 +195,14 @@ static void tell_because(char because[static QUEUE_ASIDE_BYTES], const struct st
     const char *words = why->text[0] != '\0' ? why->text : status_text(status);
     if (stay_is_damage(status)) {
         char place[QUEUE_PATH_BYTES];
-        queue_describe(place, &job->office);
+        queue_of(&job->office)->describe(place, &job->office);
         (void)snprintf(
             because, QUEUE_ASIDE_BYTES,
             "it cannot go on, its journal is damaged or gone (%s), and its agents are free for "
             "other jobs; remedy: bring back the latest whole copy of %.*s, and start again",
             status_text(status), QUEUE_ASIDE_BYTES / 2,
-            queue_is_shared(&job->office) ? place : job->office.settings.state);
-    } else if (status == STATUS_IO && queue_is_shared(&job->office)) {
+            queue_of(&job->office)->shared ? place : job->office.settings.state);
+    } else if (status == STATUS_IO && queue_of(&job->office)->shared) {
         (void)snprintf(because, QUEUE_ASIDE_BYTES,
                        "it cannot go on, the database refuses what it writes or reads: %.*s; "
                        "remedy: mend that and start again: its journal is whole",

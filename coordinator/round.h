@@ -19,15 +19,12 @@ struct coordinator_options {
     struct slice text;           /* kept; the job's exact bytes, sent to agents */
     const struct random *random; /* kept: the job's nonce, the RWM's draws */
     const struct log *log;       /* kept */
-    struct slice
-        cancelled; /* kept: what the queue's file `cancel` says at the start; empty: nobody has cancelled it */
+    struct slice cancelled; /* kept: the queue's file `cancel` at the start; empty: nobody has */
     struct dictionary_sink dictionaries;
     uint64_t answer_bytes_max; /* refuse larger vectors up front */
-    uint64_t
-        whole_bytes_max; /* inputs up to here go with the invitation: WHOLE_BYTES_MAX; 0: none */
-    uint32_t linger_ms;  /* after the job's end: how long absent agents are waited for */
-    bool
-        shows; /* somebody may look at it: its rounds are kept for that, as OUTCOME_SHOWS has them */
+    uint64_t whole_bytes_max;  /* inputs up to here go with the invitation; 0: none */
+    uint32_t linger_ms;        /* after the job's end: how long absent agents are waited for */
+    bool shows;            /* somebody may look at it: rounds are kept, as OUTCOME_SHOWS has them */
     const char *collector; /* kept; this one is the collector of that name; NULL or "": it leads */
     const struct peer *collectors; /* (collectors_count) kept; that it has, where it leads */
     size_t collectors_count;

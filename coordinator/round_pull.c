@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { STALLS_MAX = 3 }; /* vain tries to pull, when nobody waits */
+
 static enum status ask(struct coordinator *c, const struct event *event, struct staging *staging,
                        struct effects *effects)
 {
@@ -304,7 +306,7 @@ static enum status check_one(struct coordinator *c, const struct event *event,
         status = coordinator_invite(c, member, event->now_ms, effects);
         staging->stalls++;
     }
-    if (over || staging->stalls >= PULL_STALLS_MAX) {
+    if (over || staging->stalls >= STALLS_MAX) {
         const bool lost = *waiting > 0;
         *waiting -= lost;
         put_back(c, event, staging, member, lost);

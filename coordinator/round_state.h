@@ -1,8 +1,8 @@
 /* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: phases, time), round_start.c (how it
  * begins), round_open.c (how a round does), round_message.c (what agents say), round_pull.c (how answers come in), round_wait.c
- * (who is waited for), round_tell.c (what all are told), round_masks.c (masked rounds), round_masks_kept.c (what the journal
- * keeps of these), round_revoked.c (whom these lose), round_collect.c (jobs with collectors), round_hand_in.c (what a collector
- * does) and round_close.c (from the last answer to the release). Nothing else includes it. */
+ * (who is waited for), round_tell.c (what all are told), round_masks.c (masked rounds), round_revoked.c (whom
+ * these lose), round_collect.c (jobs with collectors), round_hand_in.c (what a collector does) and round_close.c (from the last
+ * answer to the release). Nothing else includes it. */
 
 #ifndef COORDINATOR_ROUND_STATE_H
 #define COORDINATOR_ROUND_STATE_H
@@ -19,8 +19,7 @@
 
 enum {
     PULL_RETRY_MS = 2000,
-    PULL_STALLS_MAX = 3, /* vain tries, when nobody waits */
-    SILENT_MS = 10000,   /* without a frame, an agent is called silent */
+    SILENT_MS = 10000, /* without a frame, an agent is called silent */
     JOIN_NOTICE_MS = 10000,
     GATHER_MS = 4000,    /* two HELLOs of an agent, as they are by default */
     MISSING_BYTES = 640, /* names of those missing, for a line of the log */
@@ -81,11 +80,7 @@ struct kept_masks {
 
 /* How fast large things go out to all: TELL_BYTES_MAX of them in TELL_MS, so that the transport never holds the
  * messages to all agents at once. */
-enum {
-    TELL_MS = 100,
-    TELL_BYTES_MAX = 32 << 20,
-    TELL_EFFECTS_SPARE = 32 /* of a step's room, for what else it has to do */
-};
+enum { TELL_MS = 100, TELL_BYTES_MAX = 32 << 20 };
 
 /* A collector, as the coordinator that leads knows it. */
 struct collected {
@@ -100,11 +95,10 @@ struct collected {
 struct collecting {
     struct collected *of; /* (count) at the coordinator that leads, owned */
     size_t count;
-    struct peer *
-        agent; /* (agent_count) whose answers are in the open round's sum by parts, sorted by name, owned */
+    /* (agent_count) whose answers are in the open round's sum by parts, sorted by name, owned */
+    struct peer *agent;
     size_t agent_count;
-    struct peer
-        *away; /* (away_count) of these: who did not look, where agents look by turns; owned */
+    struct peer *away; /* (away_count) of these: who did not look, if agents take turns; owned */
     size_t away_count;
     uint64_t records; /* that these look at, where the job says a share */
 
@@ -166,14 +160,12 @@ struct coordinator {
     char failed_because[RECORD_CAUSE_BYTES]; /* as the journal says; "" */
     char cancelled_by[CANCELLED_BY_BYTES];   /* an operator, who has ended the job; "" */
     struct work work;                        /* while PHASE_WORKING */
-    struct record
-        committing; /* owns its lists while PHASE_NAMING, PHASE_WORKING or PHASE_CLOSING */
+    struct record committing; /* owns its lists in PHASE_NAMING, PHASE_WORKING and PHASE_CLOSING */
     uint8_t *commit_body;
     void *commit_rows;
     size_t commit_rows_bytes;
-    uint64_t
-        state_sequence; /* of the record whose blob is the stage's state; 0: none, or forgotten */
-    struct stale stale; /* earlier states that the journal still holds */
+    uint64_t state_sequence; /* of the record with the stage's state; 0: none, or forgotten */
+    struct stale stale;      /* earlier states that the journal still holds */
 };
 
 /* round.c */
@@ -194,6 +186,15 @@ MUST_USE enum status coordinator_on_record(struct coordinator *c, const struct e
 /** Recovery is over: names the job, waits for agents, or goes on where the journal ends. */
 MUST_USE enum status coordinator_on_start(struct coordinator *c, const struct event *event,
                                           struct effects *effects);
+
+/** Begins a masked round, with the roster and survivors that the journal has. Fails with STATUS_CORRUPT,
+ * STATUS_NO_MEMORY. */
+MUST_USE enum status coordinator_begin_masks(struct coordinator *c);
+void coordinator_free_masks(struct coordinator *c);
+/** A round is closed: its roster goes from the journal. */
+MUST_USE enum status coordinator_forget_masks(struct coordinator *c, uint32_t round);
+/** Forgets the roster and the survivors in memory. */
+void coordinator_drop_kept(struct coordinator *c);
 
 /* round_open.c */
 
@@ -227,6 +228,9 @@ MUST_USE enum status coordinator_tell_next(struct coordinator *c, int64_t now_ms
 /** Returns when coordinator_tell_next is due; INT64_MAX: nobody is left to be told. */
 int64_t coordinator_tells_ms(const struct coordinator *c);
 
+/** Logs that a round has closed, with what is spent so far; says nothing of one that failed. */
+void coordinator_tell_closed(const struct coordinator *c, const struct record *record);
+
 /* round_message.c */
 /** What agents may fetch by this digest, borrowed until the machine's next step; empty: nothing. */
 struct slice coordinator_bytes_of(const struct coordinator *c, const struct digest *digest);
@@ -246,25 +250,6 @@ MUST_USE enum status coordinator_check_stalls(struct coordinator *c, const struc
 int64_t coordinator_stalls_ms(const struct coordinator *c);
 MUST_USE enum status coordinator_pull_next(struct coordinator *c, const struct event *event,
                                            struct effects *effects);
-
-/* round_told.c */
-
-/** Logs that a round has closed, with what is spent so far; says nothing of one that failed. */
-void coordinator_tell_closed(const struct coordinator *c, const struct record *record);
-
-/* round_masks_kept.c */
-
-/** Begins a masked round, with the roster and survivors that the journal has. Fails with STATUS_CORRUPT,
- * STATUS_NO_MEMORY. */
-MUST_USE enum status coordinator_begin_masks(struct coordinator *c);
-void coordinator_free_masks(struct coordinator *c);
-/** Recovery: takes a roster or a list of survivors. */
-MUST_USE enum status coordinator_restore_masks(struct coordinator *c, const struct record *record,
-                                               uint64_t sequence, struct slice blob);
-/** A round is closed: its roster goes from the journal. */
-MUST_USE enum status coordinator_forget_masks(struct coordinator *c, uint32_t round);
-/** Forgets the roster and the survivors in memory. */
-void coordinator_drop_kept(struct coordinator *c);
 
 /* round_masks.c */
 

@@ -21,10 +21,9 @@ struct audit_subject {
 };
 
 struct audit_setting {
-    uint64_t
-        epsilon_micro;    /* claimed; for subjects with a delta, the target that noise is set for */
-    uint64_t sensitivity; /* >= 1, grid units; subjects that bring their own pass it over */
-    double delta;         /* 0 < delta < 1; only where the subject has_delta */
+    uint64_t epsilon_micro; /* claimed; of subjects with a delta, what noise is set for */
+    uint64_t sensitivity;   /* >= 1, grid units; subjects that bring their own pass it over */
+    double delta;           /* 0 < delta < 1; only where the subject has_delta */
     bool
         direct; /* prepare tables once and draw without grants, where a grant a run would take long:
                     the same distributions, but not the grant's own way to them */

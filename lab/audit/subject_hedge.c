@@ -251,8 +251,7 @@ static enum status prepare_play(struct audit_harness *harness, double eta, struc
         return why_refuse(why, "there is no eta for this epsilon and delta");
     }
     harness->width = PLAY_EXPERTS;
-    harness->value[0][0] =
-        1; /* losses count in whole ones: nothing is lost by it, the draw is exact */
+    harness->value[0][0] = 1; /* losses in whole ones lose nothing: the draw is exact */
     harness->value[1][1] = 1;
     return noise_exponential_init(&harness->decay, (uint64_t)rounded, ETA_UNIT);
 }

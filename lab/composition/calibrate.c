@@ -19,8 +19,7 @@
 
 /* x is ln(factor) throughout. */
 static const double x_most = 600;
-static const double value_least =
-    -2; /* where the cost falls to nothing, its logarithm does not tell */
+static const double value_least = -2; /* the logarithm of a cost near 0 says nothing */
 static const double weight_least = 1e-200;
 static const double weight_most = 1e200;
 static const double parameter_least = 1e-290;

@@ -18,9 +18,8 @@
 struct intervals_setting {
     uint64_t site_records;
     double epsilon;
-    unsigned draws; /* local trust and distributed: 5; central: 1 */
-    unsigned
-        shares; /* distributed: each draw is a share; this many of them are one whole noise; else 0 */
+    unsigned draws;   /* local trust and distributed: 5; central: 1 */
+    unsigned shares;  /* distributed: each draw is a share; so many are one noise; else 0 */
     bool is_gaussian; /* with a delta of 1e-5; else Laplace */
     size_t variant;   /* which study of its kind */
     size_t sites;     /* of a study between sites; there site_records 0: of unequal size. 1: one of
@@ -156,6 +155,10 @@ struct estimate;
 void intervals_judge(struct intervals_rate *rate, const struct estimate *estimate, double truth);
 double intervals_width_of(const struct estimate *estimate);
 
+/** Returns how wide intervals of 1.96 true standard deviations are on average: those of these estimates (count), as far as the
+ * intervals are between low and high. */
+double intervals_true_width(const double *value, size_t count, double low, double high);
+
 /* Widths of intervals that are shown, and of the same records' without noise: summed. */
 struct intervals_width {
     double released;
@@ -261,11 +264,10 @@ struct intervals_claim {
 
 /* A kind of study. A new one is a file, and a line of `kinds` in study_intervals.c. */
 struct intervals_kind {
-    const char *name; /* in --only */
-    size_t variants;  /* studies of each setting */
-    size_t
-        runs_times; /* cheap ones are simulated more often: more settings are there to be the worst of */
-    double planted; /* of the noise, in tests */
+    const char *name;  /* in --only */
+    size_t variants;   /* studies of each setting */
+    size_t runs_times; /* cheap ones are simulated more often, as more settings may be the worst */
+    double planted;    /* of the noise, in tests */
 
     /** Writes a setting; moves *at to the next that is asked for. Returns false after the last. NULL: intervals_setting_at */
     bool (*at)(struct intervals_setting *out, const struct study_request *request, size_t *at);

@@ -61,9 +61,8 @@ static enum status make_source(struct intervals_source *out, size_t bins, size_t
 struct found {
     size_t bins; /* that were planned */
     struct intervals_rate index;
-    struct intervals_rate
-        noise;    /* intervals of the noise alone that hold the index without noise */
-    double truth; /* of the first group */
+    struct intervals_rate noise;  /* of the noise alone that hold the index without noise */
+    double truth;                 /* of the first group */
     struct intervals_width width; /* likewise */
 };
 

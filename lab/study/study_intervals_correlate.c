@@ -140,11 +140,6 @@ static size_t product_of(size_t i, size_t j)
     return 1 + D + i * D - i * (i + 1) / 2 + j;
 }
 
-static size_t fourth_of(size_t i, size_t j)
-{
-    return MOMENTS + 2 * D + 5 * (i * (D - 1) - i * (i + 1) / 2 + j - 1);
-}
-
 /* The cells of a question: of all columns, or of a pair (column: NULL or 2 of them); fourth moments by their weight, 0: none. */
 static void take_cells(double *out, const double *cell, uint32_t fourth, const size_t *column)
 {
@@ -157,12 +152,13 @@ static void take_cells(double *out, const double *cell, uint32_t fourth, const s
         const size_t j = column[1];
         const size_t place[] = {
             0, 1 + i, 1 + j, product_of(i, i), product_of(i, j), product_of(j, j)};
+        const size_t place_fourth = MOMENTS + 2 * D + 5 * (i * (D - 1) - i * (i + 1) / 2 + j - 1);
         for (size_t k = 0; k < PAIR_MOMENTS; k++) {
             out[k] = cell[place[k]];
         }
         memcpy(out + PAIR_MOMENTS, cell + MOMENTS + 2 * i, 2 * sizeof *out);
         memcpy(out + PAIR_MOMENTS + 2, cell + MOMENTS + 2 * j, 2 * sizeof *out);
-        memcpy(out + PAIR_MOMENTS + 4, cell + fourth_of(i, j), 5 * sizeof *out);
+        memcpy(out + PAIR_MOMENTS + 4, cell + place_fourth, 5 * sizeof *out);
     }
     for (size_t k = moments; k < cells; k++) {
         out[k] = fourth > 0 ? out[k] / fourth : 0;
@@ -219,8 +215,8 @@ static void judge(struct found *out, size_t pair, const struct correlate *all,
         intervals_count(&out->rejected[pair], correlate_test(all, i, j) < 0.05);
         intervals_count(&out->noise[pair], figure.noise_low <= free.estimate.value &&
                                                free.estimate.value <= figure.noise_high);
-        const double width = intervals_width_of(&figure.estimate);
-        intervals_add_width(&out->width[pair], width, intervals_width_of(&free.estimate));
+        intervals_add_width(&out->width[pair], intervals_width_of(&figure.estimate),
+                            intervals_width_of(&free.estimate));
         out->r[pair * out->runs + out->width[pair].count - 1] = correlate_found(all, i, j).r;
     }
 }
@@ -237,41 +233,14 @@ static struct correlate_moments moments_of(const double *cell, const struct aski
         .records = (double)(INTERVALS_SITES * asking->setting->site_records)};
 }
 
-static void name_two(bool *two, const size_t *column)
-{
-    for (size_t k = 0; k < D; k++) {
-        two[k] = is_two[column == NULL ? k : column[k % 2]];
-    }
-}
-
-/* Between -1 and 1. */
-static double within(double r)
-{
-    return fmin(fmax(r, -1), 1);
-}
-
-/* What intervals of 1.96 true standard deviations are, those of all studies' estimates, as far as they are between -1 and 1.
- * Planted: those of no noise. */
+/* Of all studies' estimates. Planted: the widths of no noise. */
 static void set_true(struct found *out, bool is_planted)
 {
     for (size_t pair = 0; pair < PAIRS; pair++) {
-        const size_t count = out->width[pair].count;
-        const double *r = out->r + pair * out->runs;
-        double sum = 0;
-        double squares = 0;
-        double widths = 0;
-        for (size_t k = 0; k < count; k++) {
-            sum += r[k];
-            squares += r[k] * r[k];
-        }
-        const double mean = sum / (double)count;
-        const double bar = ESTIMATE_Z * sqrt(fmax(squares / (double)count - mean * mean, 0));
-        for (size_t k = 0; k < count; k++) {
-            widths += within(r[k] + bar) - within(r[k] - bar);
-        }
-        out->width[pair].by_true =
-            is_planted ? out->width[pair].exact / (double)out->width[pair].exact_count
-                       : widths / (double)count;
+        struct intervals_width *width = &out->width[pair];
+        width->by_true = is_planted
+                             ? width->exact / (double)width->exact_count
+                             : intervals_true_width(out->r + pair * out->runs, width->count, -1, 1);
     }
 }
 
@@ -285,14 +254,14 @@ static enum status ask(struct found *out, const double *exact, struct asking *as
     bool two[D];
     double free[CELLS];
     double cell[CELLS];
-    name_two(two, column);
+    for (size_t k = 0; k < D; k++) {
+        two[k] = is_two[column == NULL ? k : column[k % 2]];
+    }
     take_cells(free, exact, asking->fourth, column);
     memcpy(cell, free, sizeof cell);
-    const enum status status =
-        intervals_noise_add(cell,
-                            correlate_cells(asking->columns) +
-                                (asking->fourth > 0 ? correlate_fourth_cells(asking->columns) : 0),
-                            &asking->noise, &asking->random);
+    const size_t count = correlate_cells(asking->columns) +
+                         (asking->fourth > 0 ? correlate_fourth_cells(asking->columns) : 0);
+    const enum status status = intervals_noise_add(cell, count, &asking->noise, &asking->random);
     const struct correlate_moments noisy = moments_of(cell, asking, two, told);
     const struct correlate_moments none = moments_of(free, asking, two, 0);
     struct correlate all;
@@ -341,26 +310,19 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
 
 enum { NOISE = PAIRS, REJECTED, WIDTH }; /* behind a claim of each pair */
 
+#define CLAIM_OF(what)                                                                             \
+    {                                                                                              \
+        "correlations: intervals of " what ", the worst of all settings", INTERVALS_HOLD           \
+    }
+
 static const struct intervals_claim claims[] = {
-    [EVEN] = {"correlations: intervals of nearly normal columns, the worst of all settings",
-              INTERVALS_HOLD},
-    [SKEWED] = {"correlations: intervals of skewed columns, the worst of all settings",
-                INTERVALS_HOLD},
-    [TWO_VALUES] = {"correlations: intervals of columns of two values, the worst of all settings",
-                    INTERVALS_HOLD},
-    [CLOSE] = {"correlations: intervals of columns whose correlation is 0.95, the worst of all "
-               "settings",
-               INTERVALS_HOLD},
-    [NULL_EVEN] =
-        {"correlations: intervals of an even and a skewed column that are independent, the "
-         "worst of all settings",
-         INTERVALS_HOLD},
-    [NULL_SKEWED] = {"correlations: intervals of a skewed column and one of two values that are "
-                     "independent, the worst of all settings",
-                     INTERVALS_HOLD},
-    [UNCORRELATED] = {"correlations: intervals of dependent columns whose correlation is 0, the "
-                      "worst of all settings",
-                      INTERVALS_HOLD},
+    [EVEN] = CLAIM_OF("nearly normal columns"),
+    [SKEWED] = CLAIM_OF("skewed columns"),
+    [TWO_VALUES] = CLAIM_OF("columns of two values"),
+    [CLOSE] = CLAIM_OF("columns whose correlation is 0.95"),
+    [NULL_EVEN] = CLAIM_OF("an even and a skewed column that are independent"),
+    [NULL_SKEWED] = CLAIM_OF("a skewed column and one of two values that are independent"),
+    [UNCORRELATED] = CLAIM_OF("dependent columns whose correlation is 0"),
     [NOISE] = {"correlations: intervals of the noise alone that hold what is without noise",
                INTERVALS_HOLD},
     [REJECTED] = {"correlations: tests that reject independent columns", INTERVALS_REJECT},

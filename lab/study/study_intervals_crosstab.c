@@ -13,10 +13,9 @@ enum { SHARE, DIFFERENCE, ODDS, ESTIMATES };
 enum { CELLS = 4, CLEAN_EACH = 10 };
 
 struct found {
-    struct intervals_rate rate[ESTIMATES]; /* intervals that hold the truth */
-    struct intervals_rate rejected;        /* chi-squared tests below 5 % */
-    struct intervals_width
-        width[ESTIMATES]; /* of the odds ratio's logarithm; without noise: of each tenth study */
+    struct intervals_rate rate[ESTIMATES];   /* intervals that hold the truth */
+    struct intervals_rate rejected;          /* chi-squared tests below 5 % */
+    struct intervals_width width[ESTIMATES]; /* of the odds ratio's logarithm; clean: a tenth */
 };
 
 static bool is_rare(const struct intervals_setting *setting)

@@ -114,19 +114,17 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
 
 enum { REJECTED = FAMILIES, WIDTH }; /* behind a claim of each family */
 
+#define CLAIM_OF(family)                                                                           \
+    {                                                                                              \
+        "regressions: intervals of a coefficient, " family ", the worst of all settings",          \
+            INTERVALS_HOLD                                                                         \
+    }
+
 static const struct intervals_claim claims[] = {
-    [REGRESS_LOGISTIC] = {"regressions: intervals of a coefficient, logistic, the worst of all "
-                          "settings",
-                          INTERVALS_HOLD},
-    [REGRESS_LINEAR] =
-        {"regressions: intervals of a coefficient, linear, the worst of all settings",
-         INTERVALS_HOLD},
-    [REGRESS_POISSON] = {"regressions: intervals of a coefficient, Poisson, the worst of all "
-                         "settings",
-                         INTERVALS_HOLD},
-    [REGRESS_HAZARD] =
-        {"regressions: intervals of a coefficient, hazards, the worst of all settings",
-         INTERVALS_HOLD},
+    [REGRESS_LOGISTIC] = CLAIM_OF("logistic"),
+    [REGRESS_LINEAR] = CLAIM_OF("linear"),
+    [REGRESS_POISSON] = CLAIM_OF("Poisson"),
+    [REGRESS_HAZARD] = CLAIM_OF("hazards"),
     [REJECTED] = {"regressions: tests that reject a coefficient of 0", INTERVALS_REJECT},
     [WIDTH] = {"regressions: widths over those that the true cells give", INTERVALS_WIDTH},
 };
@@ -169,12 +167,4 @@ static enum status run(struct intervals_told *told, const struct intervals_setti
     return status;
 }
 
-const struct intervals_kind intervals_regress = {
-    .name = "regress",
-    .variants = DESIGNS * FAMILIES,
-    .runs_times = 1,
-    .planted = 0.5,
-    .run = run,
-    .claim = claims,
-    .claim_count = sizeof claims / sizeof claims[0],
-};
+INTERVALS_KIND(regress, .variants = DESIGNS * FAMILIES, .runs_times = 1, .planted = 0.5);

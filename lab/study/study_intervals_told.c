@@ -1,6 +1,7 @@
 /* What the simulated studies of a setting tell: the words of its row, and what it has of each claim. */
 
 #include "base/text.h"
+#include "estimate/cells.h"
 #include "estimate/survival.h"
 #include "lab/study/study_intervals.h"
 
@@ -209,6 +210,23 @@ void intervals_judge(struct intervals_rate *rate, const struct estimate *estimat
 double intervals_width_of(const struct estimate *estimate)
 {
     return estimate->high - estimate->low;
+}
+
+double intervals_true_width(const double *value, size_t count, double low, double high)
+{
+    double sum = 0;
+    double squares = 0;
+    double widths = 0;
+    for (size_t k = 0; k < count; k++) {
+        sum += value[k];
+        squares += value[k] * value[k];
+    }
+    const double mean = sum / (double)count;
+    const double bar = ESTIMATE_Z * sqrt(fmax(squares / (double)count - mean * mean, 0));
+    for (size_t k = 0; k < count; k++) {
+        widths += fmin(fmax(value[k] + bar, low), high) - fmin(fmax(value[k] - bar, low), high);
+    }
+    return widths / (double)count;
 }
 
 void intervals_tell(struct intervals_told *told, size_t column, const char *format, ...)

@@ -129,7 +129,8 @@ void central_on_piece(struct world *world, const struct message *message, struct
 
 void central_on_recovery(struct world *world, const struct node *node)
 {
-    const struct cost restored = curator_balance(node->coordinator->curator).spent;
+    const struct curator *curator = node->coordinator->curator;
+    const struct cost restored = ledger_balance(curator->ledger, ALLOWANCE_TOTAL).spent;
     if (!costs_equal(restored, world->checker.curator)) {
         world_fail(world,
                    "a restarted curator has spent %" PRIu64 " (%" PRIu64
@@ -137,7 +138,9 @@ void central_on_recovery(struct world *world, const struct node *node)
                    restored.epsilon_micro, restored.renyi_nano,
                    world->checker.curator.epsilon_micro, world->checker.curator.renyi_nano);
     }
-    const struct cost budget = curator_budget(node->coordinator->curator).spent;
+    const struct cost budget = curator->budget == NULL
+                                   ? (struct cost){0}
+                                   : ledger_balance(curator->budget, ALLOWANCE_TOTAL).spent;
     if (!costs_equal(budget, world->checker.budget)) {
         world_fail(world,
                    "a restarted curator's plays have cost %" PRIu64 " (%" PRIu64

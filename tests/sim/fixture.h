@@ -4,8 +4,8 @@
 #ifndef SIM_FIXTURE_H
 #define SIM_FIXTURE_H
 
+#include "agent/participant.h"
 #include "agent/policy.h"
-#include "agent/source.h"
 #include "dictionary/dictionary.h"
 #include "job/job.h"
 #include "masks/site.h"

@@ -49,8 +49,8 @@ void bench_begin(void)
 {
     find_place();
     cr_assert_eq(queue_open(&office, &why), STATUS_OK, "%s", why.text);
-    cr_assert_eq(queue_lead(&office, &why), STATUS_OK, "%s", why.text);
-    cr_assert_eq(queue_is_shared(&office), shared);
+    cr_assert_eq(queue_of(&office)->lead(&office, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&office)->shared, shared);
 }
 
 void bench_begin_shared(void)
@@ -63,7 +63,7 @@ void bench_begin_shared(void)
 
 void bench_end(void)
 {
-    queue_close(&office);
+    queue_of(&office)->close(&office);
     office_free(&office);
     scratch_remove(&scratch);
 }
@@ -91,7 +91,7 @@ struct queue_job bench_seen(uint32_t number)
 bool bench_is_over(uint32_t number)
 {
     struct queue_kept kept;
-    cr_assert_eq(queue_peek(&kept, &office, number, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&office)->peek(&kept, &office, number, &why), STATUS_OK, "%s", why.text);
     return kept.over;
 }
 
@@ -166,6 +166,6 @@ enum status bench_open_journal(struct journal *out, struct office *own, uint32_t
     *own = office_like(&office);
     cr_assert_eq(queue_take(own, number, &why), STATUS_OK, "%s", why.text);
     const struct journal_options options = {
-        .place = own->settings.state, .kind = "coordinator", .part = queue_part(own)};
+        .place = own->settings.state, .kind = "coordinator", .part = queue_of(own)->part(own)};
     return journal_open(out, &options, &why);
 }

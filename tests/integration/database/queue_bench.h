@@ -4,7 +4,7 @@
 #ifndef TESTS_DATABASE_QUEUE_BENCH_H
 #define TESTS_DATABASE_QUEUE_BENCH_H
 
-#include "coordinator/main_queue_place.h"
+#include "coordinator/main_queue_store.h"
 
 #include <criterion/criterion.h>
 

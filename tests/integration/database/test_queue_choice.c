@@ -92,5 +92,5 @@ Test(queue_choice, files_a_job_with_what_its_own_lane_asks_with, .init = bench_b
     cr_expect_null(place_of(1));
     cr_expect(bench_is_over(1));
     stay_free(&stay);
-    queue_close(&other);
+    queue_of(&other)->close(&other);
 }

@@ -81,7 +81,7 @@ Test(queue_place, gives_each_number_once, .init = bench_begin, .fini = bench_end
         cr_assert_gt(wait(&result), 0);
         cr_assert(WIFEXITED(result) && WEXITSTATUS(result) == 0);
     }
-    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK);
+    cr_assert_eq(queue_of(&office)->list(&list, &office, &why), STATUS_OK);
     cr_assert_eq(list.count, OPERATORS * EACH);
     for (size_t i = 0; i < list.count; i++) {
         cr_expect_eq(list.entry[i].number, i + 1);
@@ -164,7 +164,7 @@ static void end_job(struct stay *stay, uint32_t number)
     cr_assert_eq(queue_file(&office, &over, &why), STATUS_OK);
     for (size_t i = 0; i < STAY_JOBS_MAX; i++) {
         if (stay->job[i].number == number) {
-            queue_part_beside(&stay->job[i].office);
+            queue_of(&stay->job[i].office)->part_beside(&stay->job[i].office);
             office_free(&stay->job[i].office);
             stay->job[i].number = 0;
         }
@@ -207,10 +207,10 @@ Test(queue_place, resumes_what_has_begun_first, .init = bench_begin, .fini = ben
     choose(&stay, "123");
     stay_free(&stay);
     stay = (struct stay){.office = &office, .log = &heard};
-    cr_assert_eq(queue_mark_begun(&office, 5, &why), STATUS_OK);
+    cr_assert_eq(queue_of(&office)->mark_begun(&office, 5, &why), STATUS_OK);
     cr_assert_eq(queue_cancel(&office, 5, &account, &why), STATUS_OK);
     make_journal(4); /* it has begun, and so has its journal, which holds nothing yet */
-    cr_assert_eq(queue_mark_begun(&office, 4, &why), STATUS_OK);
+    cr_assert_eq(queue_of(&office)->mark_begun(&office, 4, &why), STATUS_OK);
     choose(&stay, "124");
     cr_expect(bench_is_over(5), "it can go nowhere, and is cancelled");
     cr_expect(bench_seen(5).begun && !bench_seen(3).begun);
@@ -224,8 +224,9 @@ Test(queue_place, never_begins_a_job_again, .init = bench_begin, .fini = bench_e
     stay = (struct stay){.office = &office, .log = &heard};
     cr_assert_eq(bench_add(), 1);
     cr_expect_eq(bench_seen(1).state, QUEUE_WAITING);
-    cr_assert_eq(queue_mark_begun(&office, 1, &why), STATUS_OK, "%s", why.text);
-    cr_assert_eq(queue_mark_begun(&office, 1, &why), STATUS_OK, "it is marked already");
+    cr_assert_eq(queue_of(&office)->mark_begun(&office, 1, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&office)->mark_begun(&office, 1, &why), STATUS_OK,
+                 "it is marked already");
     struct queue_job job = bench_seen(1);
     cr_expect(job.stuck && job.begun && job.unknown && job.state == QUEUE_ASIDE);
     cr_expect_not_null(strstr(job.because, "its journal is gone"), "%s", job.because);
@@ -271,7 +272,7 @@ static void expect_followed(uint32_t number, const char *expected)
     char *text = NULL;
     size_t size = 0;
     bool as_expected = false;
-    queue_follow(&followed, &office, number);
+    queue_of(&office)->follow(&followed, &office, number);
     cr_expect_neq(followed.path[0], '\0');
     for (int i = 0; i < TRIES && !as_expected; i++) {
         free(text);
@@ -300,22 +301,24 @@ Test(queue_place, tells_what_the_driver_follows, .init = bench_begin, .fini = be
     size_t size = 0;
     cr_assert_eq(bench_add(), 1);
     cr_assert_eq(bench_add(), 2);
-    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK);
+    cr_assert_eq(queue_of(&office)->list(&list, &office, &why), STATUS_OK);
     if (shared) {
         expect_followed(0, list.names);
     }
-    cr_assert_eq(queue_cancelled(&text, &size, &office, 2, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&office)->cancelled(&text, &size, &office, 2, &why), STATUS_OK, "%s",
+                 why.text);
     cr_expect_eq(size, 0, "nobody has cancelled it");
     free(text);
     cr_assert_eq(queue_cancel(&office, 2, &maria, &why), STATUS_OK, "%s", why.text);
     cr_assert_eq(queue_cancel(&office, 1, &jan, &why), STATUS_OK, "%s", why.text);
     expect_followed(2, "operator maria at 20");
     expect_followed(1, "operator jan at 20");
-    cr_assert_eq(queue_cancelled(&text, &size, &office, 2, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&office)->cancelled(&text, &size, &office, 2, &why), STATUS_OK, "%s",
+                 why.text);
     cr_expect_eq(strncmp(text, "operator maria at 20", 20), 0, "%s", text);
     free(text);
     cr_assert_eq(bench_add(), 3);
-    cr_assert_eq(queue_list(&later, &office, &why), STATUS_OK);
+    cr_assert_eq(queue_of(&office)->list(&later, &office, &why), STATUS_OK);
     cr_expect_str_neq(later.names, list.names);
     queue_list_free(&list);
     queue_list_free(&later);
@@ -325,7 +328,8 @@ static struct queue_stamp stamp_of(uint32_t number)
 {
     struct queue_stamp stamp;
     memset(&stamp, 0, sizeof stamp);
-    cr_assert_eq(queue_stamp(&stamp, &office, number, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&office)->stamp(&stamp, &office, number, &why), STATUS_OK, "%s",
+                 why.text);
     return stamp;
 }
 
@@ -380,7 +384,7 @@ Test(queue_place, a_stamp_changes_with_the_job, .init = bench_begin, .fini = ben
 
 static void put_result(uint32_t number, const char *name, const uint8_t *data, size_t size)
 {
-    const struct queue_store *store = queue_store_of(&office);
+    const struct queue_store *store = queue_of(&office);
     char path[QUEUE_PATH_BYTES + 32];
     char folder[QUEUE_PATH_BYTES];
     if (store->put_result != NULL) {
@@ -388,7 +392,7 @@ static void put_result(uint32_t number, const char *name, const uint8_t *data, s
                      STATUS_OK, "%s", why.text);
         return;
     }
-    queue_results(folder, &office, number);
+    queue_of(&office)->results(folder, &office, number);
     (void)mkdir(folder, 0700);
     snprintf(path, sizeof path, "%s/%s", folder, name);
     cr_assert_eq(file_write(path, (struct slice){data, size}, 0600, &why), STATUS_OK);
@@ -401,8 +405,9 @@ static size_t read_result(uint8_t *to, uint32_t number, const char *name)
     size_t at = 0;
     size_t got = 1;
     while (got > 0) {
-        cr_assert_eq(queue_result_read(to + at, &got, ROOM, &office, number, name, at, &why),
-                     STATUS_OK, "%s", why.text);
+        cr_assert_eq(
+            queue_of(&office)->result_read(to + at, &got, ROOM, &office, number, name, at, &why),
+            STATUS_OK, "%s", why.text);
         at += got;
     }
     return at;
@@ -420,21 +425,23 @@ Test(queue_place, results_come_back_whole, .init = bench_begin, .fini = bench_en
         data[i] = (uint8_t)(i * 7 + i / 251);
     }
     cr_assert_eq(bench_add(), 1);
-    cr_assert_eq(queue_result_size(&size, &office, 1, "result.json", &why), STATUS_OK);
+    cr_assert_eq(queue_of(&office)->result_size(&size, &office, 1, "result.json", &why), STATUS_OK);
     cr_expect_eq(size, -1, "there is none");
-    cr_expect_eq(queue_result_open(&file, &file_size, &office, 1, "result.json", &why),
+    cr_expect_eq(queue_of(&office)->result_open(&file, &file_size, &office, 1, "result.json", &why),
                  STATUS_NOT_FOUND);
     const size_t sizes[] = {SIZE, JOBS_PIECE_BYTES, 1, 2 * JOBS_PIECE_BYTES};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0];
          i++) { /* each in the place of the one before */
         put_result(1, "result.json", data, sizes[i]);
         put_result(1, "model.json", data + 1, 3);
-        cr_assert_eq(queue_result_size(&size, &office, 1, "result.json", &why), STATUS_OK);
+        cr_assert_eq(queue_of(&office)->result_size(&size, &office, 1, "result.json", &why),
+                     STATUS_OK);
         cr_expect_eq(size, (int64_t)sizes[i]);
         cr_expect_eq(read_result(read_back, 1, "result.json"), sizes[i]);
         cr_expect_eq(memcmp(read_back, data, sizes[i]), 0);
-        cr_assert_eq(queue_result_open(&file, &file_size, &office, 1, "result.json", &why),
-                     STATUS_OK, "%s", why.text);
+        cr_assert_eq(
+            queue_of(&office)->result_open(&file, &file_size, &office, 1, "result.json", &why),
+            STATUS_OK, "%s", why.text);
         cr_expect_eq(file_size, sizes[i]);
         cr_expect_eq(pread(file, read_back, sizeof read_back, 0), (ssize_t)sizes[i]);
         cr_expect_eq(memcmp(read_back, data, sizes[i]), 0);
@@ -458,9 +465,9 @@ Test(queue_place, tells_why_a_job_is_set_aside_until_one_leads_anew, .init = ben
     cr_expect_not(bench_seen(number).stuck, "whoever runs jobs looks at the journal alone");
     cr_assert_eq(queue_show(&job, &office, other, &why), STATUS_OK, "%s", why.text);
     cr_expect_not(job.stuck);
-    queue_close(&office);
+    queue_of(&office)->close(&office);
     cr_assert_eq(queue_open(&office, &why), STATUS_OK, "%s", why.text);
-    cr_assert_eq(queue_lead(&office, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&office)->lead(&office, &why), STATUS_OK, "%s", why.text);
     cr_assert_eq(queue_show(&job, &office, number, &why), STATUS_OK, "%s", why.text);
     cr_expect_not(job.stuck);
 }

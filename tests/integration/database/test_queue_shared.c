@@ -20,7 +20,7 @@ static struct office take_over(void)
     struct office second = {.settings = office.settings};
     bench_psql("UPDATE hedgerow_lease SET until = '-infinity'");
     cr_assert_eq(queue_open(&second, &why), STATUS_OK, "%s", why.text);
-    cr_assert_eq(queue_lead(&second, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&second)->lead(&second, &why), STATUS_OK, "%s", why.text);
     return second;
 }
 
@@ -31,27 +31,29 @@ Test(queue_shared, one_leads_and_the_others_are_told_who, .init = bench_begin_sh
     struct office second = {.settings = office.settings};
     snprintf(holder, sizeof holder, "process %ld", (long)getpid());
     cr_assert_eq(queue_open(&second, &why), STATUS_OK, "%s", why.text);
-    cr_expect_eq(queue_lead(&second, &why), STATUS_BUSY);
+    cr_expect_eq(queue_of(&second)->lead(&second, &why), STATUS_BUSY);
     cr_expect_not_null(strstr(why.text, holder), "%s", why.text);
-    cr_expect(queue_is_lost(&second), "one that does not lead");
-    cr_expect_not(queue_is_lost(&office));
+    cr_expect(queue_of(&second)->is_lost(&second), "one that does not lead");
+    cr_expect_not(queue_of(&office)->is_lost(&office));
     uint32_t number = 0;
     cr_assert_eq(queue_add(&number, &second, &account,
                            (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
                  STATUS_OK, "who does not lead may submit");
     cr_expect_eq(bench_seen(1).state, QUEUE_WAITING);
     cr_assert_eq(queue_cancel(&second, 1, &account, &why), STATUS_OK, "and cancel");
-    cr_expect_eq(queue_mark_begun(&second, 1, &why), STATUS_BUSY, "and begins nothing");
-    queue_close(&office);
-    cr_expect_eq(queue_lead(&second, &why), STATUS_OK, "closing gives the lead back: %s", why.text);
-    queue_close(&second);
+    cr_expect_eq(queue_of(&second)->mark_begun(&second, 1, &why), STATUS_BUSY,
+                 "and begins nothing");
+    queue_of(&office)->close(&office);
+    cr_expect_eq(queue_of(&second)->lead(&second, &why), STATUS_OK,
+                 "closing gives the lead back: %s", why.text);
+    queue_of(&second)->close(&second);
 }
 
 /* Which jobs are led, as a collector finds them in a list, and then in what it follows. */
 static void expect_led(const struct office *collector, const char *expected)
 {
     struct queue_list list;
-    cr_assert_eq(queue_list(&list, collector, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(collector)->list(&list, collector, &why), STATUS_OK, "%s", why.text);
     cr_expect_str_eq(list.names, expected);
     queue_list_free(&list);
 }
@@ -66,18 +68,19 @@ Test(queue_shared, a_collector_follows_what_is_led, .init = bench_begin_shared, 
     size_t size = 0;
     bench_psql("ALTER TABLE hedgerow_job DROP COLUMN led"); /* the queue of an earlier hedgerow */
     cr_assert_eq(queue_open(&collector, &why), STATUS_OK, "%s", why.text);
-    queue_collect(&collector);
+    queue_of(&collector)->collect(&collector);
     for (uint32_t number = 1; number <= 3; number++) {
         cr_assert_eq(bench_add(), number);
     }
     expect_led(&collector, "led\n");
-    cr_assert_eq(queue_set_led(&office, 1, true, &why), STATUS_OK, "%s", why.text);
-    cr_assert_eq(queue_set_led(&office, 3, true, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&office)->set_led(&office, 1, true, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&office)->set_led(&office, 3, true, &why), STATUS_OK, "%s", why.text);
     expect_led(&collector, "led 1 3\n");
-    cr_expect(queue_is_led(&collector, 1) && queue_is_led(&collector, 3));
-    cr_expect_not(queue_is_led(&collector, 2));
-    cr_assert_eq(queue_set_led(&office, 1, false, &why), STATUS_OK, "%s", why.text);
-    queue_follow(&followed, &collector, 0);
+    cr_expect(queue_of(&collector)->is_led(&collector, 1) &&
+              queue_of(&collector)->is_led(&collector, 3));
+    cr_expect_not(queue_of(&collector)->is_led(&collector, 2));
+    cr_assert_eq(queue_of(&office)->set_led(&office, 1, false, &why), STATUS_OK, "%s", why.text);
+    queue_of(&collector)->follow(&followed, &collector, 0);
     for (int i = 0; i < TRIES && (text == NULL || strcmp(text, "led 3\n") != 0); i++) {
         free(text);
         (void)poll(NULL, 0, 50);
@@ -85,21 +88,22 @@ Test(queue_shared, a_collector_follows_what_is_led, .init = bench_begin_shared, 
     }
     cr_expect_str_eq(text, "led 3\n", "the driver is told what a list then says");
     free(text);
-    cr_expect_not(queue_is_led(&collector, 1));
+    cr_expect_not(queue_of(&collector)->is_led(&collector, 1));
     expect_led(&collector, "led 3\n");
 
     struct office second = take_over();
     expect_led(&collector, "led\n");
-    cr_expect_eq(queue_set_led(&office, 2, true, &why), STATUS_BUSY, "it leads no more");
-    cr_assert_eq(queue_set_led(&second, 2, true, &why), STATUS_OK, "%s", why.text);
-    cr_expect_eq(queue_set_led(&second, 9, true, &why), STATUS_NOT_FOUND);
+    cr_expect_eq(queue_of(&office)->set_led(&office, 2, true, &why), STATUS_BUSY,
+                 "it leads no more");
+    cr_assert_eq(queue_of(&second)->set_led(&second, 2, true, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(queue_of(&second)->set_led(&second, 9, true, &why), STATUS_NOT_FOUND);
     expect_led(&collector, "led 2\n");
     struct queue_job job = bench_seen(2);
     job.state = QUEUE_DONE;
     cr_assert_eq(queue_file(&second, &job, &why), STATUS_OK, "%s", why.text);
     expect_led(&collector, "led\n");
-    queue_close(&collector);
-    queue_close(&second);
+    queue_of(&collector)->close(&collector);
+    queue_of(&second)->close(&second);
 }
 
 Test(queue_shared, a_leader_of_an_earlier_term_changes_nothing, .init = bench_begin_shared,
@@ -114,7 +118,7 @@ Test(queue_shared, a_leader_of_an_earlier_term_changes_nothing, .init = bench_be
     struct office second = take_over();
     struct queue_job job = bench_seen(1);
     job.state = QUEUE_DONE;
-    cr_expect_eq(queue_mark_begun(&office, 1, &why), STATUS_BUSY);
+    cr_expect_eq(queue_of(&office)->mark_begun(&office, 1, &why), STATUS_BUSY);
     cr_expect_not_null(strstr(why.text, "another coordinator leads"), "%s", why.text);
     cr_expect_eq(queue_file(&office, &job, &why), STATUS_BUSY);
     cr_expect_eq(
@@ -123,16 +127,16 @@ Test(queue_shared, a_leader_of_an_earlier_term_changes_nothing, .init = bench_be
     cr_expect_eq(
         journal.append(journal.self, &sequence, (struct slice){"late", 4}, (struct slice){NULL, 0}),
         STATUS_IO, "and it is certain that nothing was");
-    cr_expect(queue_is_lost(&office), "a commit told it");
+    cr_expect(queue_of(&office)->is_lost(&office), "a commit told it");
     struct queue_kept kept;
-    cr_assert_eq(queue_peek(&kept, &second, 1, &why), STATUS_OK);
+    cr_assert_eq(queue_of(&second)->peek(&kept, &second, 1, &why), STATUS_OK);
     cr_expect(!kept.begun && !kept.over);
-    cr_assert_eq(queue_result_size(&size, &second, 1, "result.json", &why), STATUS_OK);
+    cr_assert_eq(queue_of(&second)->result_size(&size, &second, 1, "result.json", &why), STATUS_OK);
     cr_expect_eq(size, -1);
-    cr_expect_eq(queue_mark_begun(&second, 1, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(queue_of(&second)->mark_begun(&second, 1, &why), STATUS_OK, "%s", why.text);
     journal_close(&journal);
     office_free(&own);
-    queue_close(&second);
+    queue_of(&second)->close(&second);
 }
 
 /* Planted: without its term the old leader's statements would be performed, and the contract above would be broken. */
@@ -146,13 +150,13 @@ Test(queue_shared, the_term_is_what_keeps_an_old_leader_out, .init = bench_begin
     cr_assert_eq(bench_open_journal(&journal, &own, 1), STATUS_OK, "%s", why.text);
     struct office second = take_over();
     bench_psql("UPDATE hedgerow_lease SET term = term - 1, guard = term - 1");
-    cr_expect_eq(queue_mark_begun(&office, 1, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(queue_of(&office)->mark_begun(&office, 1, &why), STATUS_OK, "%s", why.text);
     cr_expect_eq(
         journal.append(journal.self, &sequence, (struct slice){"late", 4}, (struct slice){NULL, 0}),
         STATUS_OK);
     journal_close(&journal);
     office_free(&own);
-    queue_close(&second);
+    queue_of(&second)->close(&second);
 }
 
 /* Each job's records are its own, under one lease. */
@@ -176,18 +180,19 @@ Test(queue_shared, journals_lie_side_by_side, .init = bench_begin_shared, .fini 
     cr_expect_eq(sequence, 1);
     cr_expect_str_eq(read_seen(&journal[0], STATUS_OK, &why).text, "1:a:1 2:a:1 3:a:1 ");
     cr_expect_str_eq(read_seen(&journal[1], STATUS_OK, &why).text, "1:b:0 ");
-    cr_expect_not(queue_is_lost(&office));
+    cr_expect_not(queue_of(&office)->is_lost(&office));
     for (size_t i = 0; i < 2; i++) {
         journal_close(&journal[i]);
         office_free(&own[i]);
     }
     struct office second = {.settings = office.settings};
     cr_assert_eq(queue_open(&second, &why), STATUS_OK, "%s", why.text);
-    cr_expect_eq(queue_lead(&second, &why), STATUS_BUSY,
+    cr_expect_eq(queue_of(&second)->lead(&second, &why), STATUS_BUSY,
                  "the lease is the queue's, not the journals'");
-    queue_close(&second);
-    cr_expect_eq(queue_mark_begun(&office, 1, &why), STATUS_OK, "its term holds: %s", why.text);
-    cr_expect_not(queue_is_lost(&office));
+    queue_of(&second)->close(&second);
+    cr_expect_eq(queue_of(&office)->mark_begun(&office, 1, &why), STATUS_OK, "its term holds: %s",
+                 why.text);
+    cr_expect_not(queue_of(&office)->is_lost(&office));
 }
 
 /* Opening a job's journal does not raise the term. So whoever does not know what has become of a commit gives the lead up. */
@@ -208,14 +213,14 @@ Test(queue_shared, a_commit_whose_outcome_is_unknown_costs_the_lead, .init = ben
     cr_expect_eq(
         journal.append(journal.self, &sequence, (struct slice){"one", 3}, (struct slice){NULL, 0}),
         STATUS_UNKNOWN_OUTCOME);
-    cr_expect(queue_is_lost(&office));
+    cr_expect(queue_of(&office)->is_lost(&office));
     journal_close(&journal);
     office_free(&own);
     enum status status = STATUS_AGAIN;
     for (int i = 0; i < 200 && status != STATUS_OK; i++) { /* its own lease may have to run out */
         const struct timespec pause = {.tv_nsec = 100000000};
         nanosleep(&pause, NULL);
-        status = queue_lead(&office, &why);
+        status = queue_of(&office)->lead(&office, &why);
     }
     cr_assert_eq(status, STATUS_OK, "%s", why.text);
     cr_assert_eq(bench_open_journal(&journal, &own, 1), STATUS_OK, "%s", why.text);
@@ -259,7 +264,7 @@ Test(queue_shared, a_removed_jobs_number_is_not_given_again, .init = bench_begin
 
 static enum status open_anew(void)
 {
-    queue_close(&office);
+    queue_of(&office)->close(&office);
     why.text[0] = '\0';
     return queue_open(&office, &why);
 }
@@ -305,17 +310,17 @@ Test(queue_shared, who_may_make_no_schema_does_not_lead, .init = bench_begin_sha
     cr_assert_not_null(at);
     memmove(at + strlen(role), at + strlen("hedgerow"), strlen(at + strlen("hedgerow")) + 1);
     memcpy(at, role, strlen(role));
-    queue_close(&office);
+    queue_of(&office)->close(&office);
     cr_assert_eq(queue_open(&poor, &why), STATUS_OK, "%s", why.text);
-    cr_expect_eq(queue_may_lead(&poor, &why), STATUS_INVALID);
+    cr_expect_eq(queue_of(&poor)->may_lead(&poor, &why), STATUS_INVALID);
     cr_expect_not_null(strstr(why.text, "GRANT CREATE ON DATABASE"), "%s", why.text);
-    cr_expect_eq(queue_lead(&poor, &why), STATUS_INVALID);
-    cr_expect(queue_is_lost(&poor));
+    cr_expect_eq(queue_of(&poor)->lead(&poor, &why), STATUS_INVALID);
+    cr_expect(queue_of(&poor)->is_lost(&poor));
     snprintf(command, sizeof command, "GRANT CREATE ON DATABASE hedgerow TO %s", role);
     bench_psql(command);
-    cr_expect_eq(queue_may_lead(&poor, &why), STATUS_OK, "%s", why.text);
-    cr_expect_eq(queue_lead(&poor, &why), STATUS_OK, "%s", why.text);
-    queue_close(&poor);
+    cr_expect_eq(queue_of(&poor)->may_lead(&poor, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(queue_of(&poor)->lead(&poor, &why), STATUS_OK, "%s", why.text);
+    queue_of(&poor)->close(&poor);
 }
 
 Test(queue_shared, a_server_that_waits_for_no_disk_is_refused, .init = bench_begin_shared,
@@ -349,14 +354,14 @@ Test(queue_away, a_server_that_is_away_is_told)
     struct queue_list list;
     cr_expect_eq(queue_open(&away, &why), STATUS_AGAIN);
     cr_expect_not_null(strstr(why.text, "database name at /nowhere"), "%s", why.text);
-    cr_expect_eq(queue_list(&list, &away, &why), STATUS_AGAIN);
+    cr_expect_eq(queue_of(&away)->list(&list, &away, &why), STATUS_AGAIN);
     cr_expect_eq(
         queue_add(&number, &away, &account, (struct slice){WAITING_JOB, strlen(WAITING_JOB)}, &why),
         STATUS_AGAIN);
     cr_expect_not_null(strstr(why.text, "look with `jobs` before"), "%s", why.text);
-    cr_expect_eq(queue_lead(&away, &why), STATUS_AGAIN);
-    cr_expect(queue_is_lost(&away));
-    queue_close(&away);
+    cr_expect_eq(queue_of(&away)->lead(&away, &why), STATUS_AGAIN);
+    cr_expect(queue_of(&away)->is_lost(&away));
+    queue_of(&away)->close(&away);
 }
 
 /* What a program of version 1 writes to take the lead, which does not look at the version again once it is connected. */
@@ -397,20 +402,20 @@ Test(queue_shared, an_older_coordinator_leads_no_more_once_a_later_one_has,
     struct office other = {.settings = office.settings};
     cr_expect_not(older_takes());
     cr_expect_not(second_takes());
-    queue_close(&office);
+    queue_of(&office)->close(&office);
     /* As an earlier version has made it, and leads it: a later one that reads changes nothing of that. */
     bench_psql("ALTER TABLE hedgerow_lease DROP least; UPDATE hedgerow_lease SET version = 2");
     cr_assert_eq(queue_open(&other, &why), STATUS_OK, "%s", why.text);
     cr_expect(second_takes());
-    queue_close(&other);
+    queue_of(&other)->close(&other);
     bench_psql("ALTER TABLE hedgerow_lease DROP guard; UPDATE hedgerow_lease SET version = 1");
     cr_assert_eq(queue_open(&other, &why), STATUS_OK, "%s", why.text);
     cr_expect(older_takes());
     bench_psql("UPDATE hedgerow_lease SET until = '-infinity'");
-    cr_assert_eq(queue_lead(&other, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&other)->lead(&other, &why), STATUS_OK, "%s", why.text);
     cr_expect_not(older_takes());
     cr_expect_not(second_takes());
     bench_psql("DO \\$\\$ BEGIN ASSERT (SELECT version FROM hedgerow_lease) = 6; END \\$\\$");
-    queue_close(&other);
+    queue_of(&other)->close(&other);
     cr_assert_eq(queue_open(&office, &why), STATUS_OK, "%s", why.text);
 }

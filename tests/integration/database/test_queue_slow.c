@@ -60,9 +60,9 @@ Test(queue_slow, one_jobs_slow_statement_holds_up_neither_another_job_nor_the_le
     bench_await_held();
     while (!atomic_load(&slow.done)) {
         cr_assert_eq(put(&journal[1], "b"), STATUS_OK, "%s", journal[1].trouble(journal[1].self));
-        cr_assert_eq(queue_mark_begun(&office, 2, &why), STATUS_OK, "%s", why.text);
+        cr_assert_eq(queue_of(&office)->mark_begun(&office, 2, &why), STATUS_OK, "%s", why.text);
         written += atomic_load(&slow.done) ? 0 : 1;
-        lost = lost || queue_is_lost(&office);
+        lost = lost || queue_of(&office)->is_lost(&office);
         (void)poll(NULL, 0, STEP_MS);
     }
     (void)pthread_join(thread, NULL);
@@ -85,11 +85,12 @@ static void lead_and_be_stopped(bool has_key)
     struct office old = {.settings = office.settings};
     struct office own;
     struct journal journal;
-    bool fits = queue_open(&old, &why) == STATUS_OK && queue_lead(&old, &why) == STATUS_OK;
+    bool fits =
+        queue_open(&old, &why) == STATUS_OK && queue_of(&old)->lead(&old, &why) == STATUS_OK;
     own = office_like(&old);
     fits = fits && queue_take(&own, 1, &why) == STATUS_OK;
     const struct journal_options options = {
-        .place = own.settings.state, .kind = "coordinator", .part = queue_part(&own)};
+        .place = own.settings.state, .kind = "coordinator", .part = queue_of(&own)->part(&own)};
     fits = fits && journal_open(&journal, &options, &why) == STATUS_OK &&
            put(&journal, "first") == STATUS_OK;
     if (!fits) {
@@ -100,14 +101,14 @@ static void lead_and_be_stopped(bool has_key)
     }
     bench_hold_records(1, SHORT_S);
     const bool answered = put(&journal, "slow") == STATUS_OK;
-    const bool fenced = put(&journal, "late") == STATUS_IO && queue_is_lost(&old);
+    const bool fenced = put(&journal, "late") == STATUS_IO && queue_of(&old)->is_lost(&old);
     _exit(answered && fenced ? CODE_LATE : 2);
 }
 
 /* From one that is stopped in the middle of a statement. Returns how many milliseconds that took. */
 static int64_t take_the_lead(pid_t *old, bool has_key)
 {
-    queue_close(&office);
+    queue_of(&office)->close(&office);
     cr_assert_eq(queue_open(&office, &why), STATUS_OK, "%s", why.text); /* it makes the key */
     *old = quiet_fork();
     if (*old == 0) {
@@ -117,7 +118,7 @@ static int64_t take_the_lead(pid_t *old, bool has_key)
     cr_assert_eq(kill(*old, SIGSTOP), 0);
     const int64_t began_ms = clock_now_ms();
     bench_psql("UPDATE hedgerow_lease SET until = '-infinity'");
-    cr_assert_eq(queue_lead(&office, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&office)->lead(&office, &why), STATUS_OK, "%s", why.text);
     return clock_now_ms() - began_ms;
 }
 

@@ -1,6 +1,6 @@
 /* Submissions to a queue, in a folder or in a database: by whom, under which id, several at once, and how many. */
 
-#include "coordinator/main_queue_place.h"
+#include "coordinator/main_queue_store.h"
 #include "queue_bench.h"
 #include "tests/support/quiet_fork.h"
 #include "tests/unit/coordinator/waiting_job.h"
@@ -94,7 +94,7 @@ Test(queue_submit, a_submission_is_not_added_where_the_first_cannot_be_seen, .in
     cr_expect_eq(queue_add(&number, &office, &named, text, &why), STATUS_BUSY);
     cr_expect_not_null(strstr(why.text, "remedy: submit again"), "%s", why.text);
     (void)close(lock);
-    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK);
+    cr_assert_eq(queue_of(&office)->list(&list, &office, &why), STATUS_OK);
     cr_expect_eq(list.count, 1);
     queue_list_free(&list);
 }
@@ -130,7 +130,7 @@ Test(queue_submit, a_submission_that_comes_twice_at_once_is_there_once, .init = 
         added += WEXITSTATUS(result);
     }
     cr_expect_eq(added, 1);
-    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK);
+    cr_assert_eq(queue_of(&office)->list(&list, &office, &why), STATUS_OK);
     cr_expect_eq(list.count, 1);
     queue_list_free(&list);
 }
@@ -155,7 +155,7 @@ static void *submit_some(void *self)
             added[desk] += 1000;
         }
     }
-    queue_close(&own);
+    queue_of(&own)->close(&own);
     return &added[desk];
 }
 
@@ -176,7 +176,7 @@ Test(queue_submit, several_desks_pass_no_limit_together, .init = bench_begin_sha
         added += *(const size_t *)one;
     }
     struct queue_list list;
-    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&office)->list(&list, &office, &why), STATUS_OK, "%s", why.text);
     cr_expect_eq(list.count, OPEN_MOST, "%zu are open", list.count);
     cr_expect_eq(added, OPEN_MOST, "and whoever was refused was told: %zu", added);
     queue_list_free(&list);

@@ -51,8 +51,8 @@ Test(queue_told, a_server_that_stalls_holds_up_nobody_who_follows, .init = bench
     size_t size = 0;
     double slowest = 0;
     cr_assert_eq(bench_add(), 1);
-    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK, "%s", why.text);
-    queue_follow(&followed, &office, 0);
+    cr_assert_eq(queue_of(&office)->list(&list, &office, &why), STATUS_OK, "%s", why.text);
+    queue_of(&office)->follow(&followed, &office, 0);
     cr_assert_eq(followed.read(&followed, &text, &size, &why), STATUS_OK, "%s", why.text);
     cr_expect(size == list.names_size && memcmp(text, list.names, size) == 0);
     free(text);
@@ -84,14 +84,15 @@ static void expect_declined(const struct office *reader, uint32_t number, const 
     char names[QUEUE_BY_BYTES] = "?";
     for (int i = 0; i < TRIES && strcmp(names, expected) != 0; i++) {
         (void)poll(NULL, 0, i == 0 ? 0 : TRY_MS);
-        queue_declined(names, reader, number);
+        queue_of(reader)->declined(names, reader, number);
     }
     cr_expect_str_eq(names, expected);
 }
 
 static void tell_declined(const struct office *teller, uint32_t number, const char *names)
 {
-    cr_assert_eq(queue_put_declined(teller, number, names, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(teller)->put_declined(teller, number, names, &why), STATUS_OK, "%s",
+                 why.text);
 }
 
 static const char thirty_one_seconds_later[] =
@@ -105,7 +106,7 @@ Test(queue_told, who_declines_is_told_by_each_and_read_by_all, .init = bench_beg
     struct office reader = {.settings = office.settings};
     bench_psql("DROP TABLE hedgerow_declined"); /* the queue of an earlier hedgerow */
     cr_assert_eq(queue_open(&collector, &why), STATUS_OK, "%s", why.text);
-    queue_collect(&collector);
+    queue_of(&collector)->collect(&collector);
     cr_assert_eq(queue_open(&reader, &why), STATUS_OK, "%s", why.text);
     cr_assert_eq(bench_add(), 1);
     cr_assert_eq(bench_add(), 2);
@@ -123,8 +124,8 @@ Test(queue_told, who_declines_is_told_by_each_and_read_by_all, .init = bench_beg
     tell_declined(&collector, 1, "");
     expect_declined(&reader, 1, "");
     expect_declined(&reader, 2, "north");
-    queue_close(&collector);
-    queue_close(&reader);
+    queue_of(&collector)->close(&collector);
+    queue_of(&reader)->close(&reader);
 }
 
 Test(queue_told, many_who_decline_are_told_as_far_as_there_is_room, .init = bench_begin_shared,
@@ -148,7 +149,7 @@ Test(queue_told, many_who_decline_are_told_as_far_as_there_is_room, .init = benc
     strcat(all, ", ...");
     cr_assert_lt(strlen(all), QUEUE_BY_BYTES);
     expect_declined(&collector, 1, all);
-    queue_close(&collector);
+    queue_of(&collector)->close(&collector);
 }
 
 /* What a coordinator that died has told runs out. One that lives tells it again. */
@@ -160,7 +161,7 @@ Test(queue_told, who_declines_is_forgotten_with_whoever_told_it, .init = bench_b
     cr_assert_eq(bench_add(), 1);
     tell_declined(&dead, 1, "east");
     expect_declined(&office, 1, "east");
-    queue_close(&dead);
+    queue_of(&dead)->close(&dead);
     expect_declined(&office, 1, "east");
     bench_psql(thirty_one_seconds_later);
     expect_declined(&office, 1, "");

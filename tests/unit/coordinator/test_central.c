@@ -25,6 +25,19 @@ static bool costs_equal(struct cost a, struct cost b)
            a.renyi_nano == b.renyi_nano;
 }
 
+/* What is spent, beside the limit. */
+static struct balance paid_by(const struct curator *curator)
+{
+    return ledger_balance(curator->ledger, ALLOWANCE_TOTAL);
+}
+
+/* What the plays of the game under way have come to: all zero before the first. */
+static struct balance budget_of(const struct curator *curator)
+{
+    return curator->budget == NULL ? (struct balance){0}
+                                   : ledger_balance(curator->budget, ALLOWANCE_TOTAL);
+}
+
 /* What a game's plays came to is no more than the stage has paid. */
 static void check_budget(struct balance budget, uint32_t round)
 {
@@ -52,26 +65,26 @@ static void check_recovery(const char *delta, const char *stages, uint64_t seed)
     central_greet(&bench);
     while (!bench.coordinator->outcome.finished) {
         central_answer(&bench, small);
-        struct cost spent = curator_balance(bench.coordinator->curator).spent;
+        struct cost spent = paid_by(bench.coordinator->curator).spent;
         struct artifact input = bench.invite.as.invite.input;
         const uint32_t chosen = bench.coordinator->outcome.chosen;
         const uint32_t round = bench.invite.as.invite.round;
-        const struct balance budget = curator_budget(bench.coordinator->curator);
+        const struct balance budget = budget_of(bench.coordinator->curator);
         check_budget(budget, bench.coordinator->outcome.rounds_closed - 1);
         cr_assert_eq(central_restart(&bench), STATUS_OK);
         central_greet(&bench);
-        struct cost restored = curator_balance(bench.coordinator->curator).spent;
+        struct cost restored = paid_by(bench.coordinator->curator).spent;
         cr_assert(costs_equal(spent, restored), "round %u: paid %llu and %llu, restored %llu, %llu",
                   round, (unsigned long long)spent.epsilon_micro,
                   (unsigned long long)spent.renyi_nano, (unsigned long long)restored.epsilon_micro,
                   (unsigned long long)restored.renyi_nano);
-        cr_assert(costs_equal(budget.spent, curator_budget(bench.coordinator->curator).spent));
+        cr_assert(costs_equal(budget.spent, budget_of(bench.coordinator->curator).spent));
         cr_assert_eq(bench.coordinator->outcome.chosen, chosen);
         cr_assert(digest_equal(&bench.invite.as.invite.input.digest, &input.digest));
         cr_assert_eq(bench.invite.as.invite.input.bytes, input.bytes);
     }
     struct cost price = round_cost(&bench.job, &bench.job.filter, job_round_count(&bench.job));
-    struct cost spent = curator_balance(bench.coordinator->curator).spent;
+    struct cost spent = paid_by(bench.coordinator->curator).spent;
     cr_assert(costs_equal(spent, price), "the agents have paid as much");
     cr_assert_gt(spent.epsilon_micro, 0);
     central_free(&bench);
@@ -284,7 +297,7 @@ Test(central, the_last_pick_is_a_draw_that_its_segment_has_paid_for)
               losses_stage(stage)->plays.game[2].rounds == 5);
     cr_assert_eq(hedge_charges(charge, &losses_stage(stage)->plays.game[2]), 2);
     cr_assert(record.as.round.sum[0] == 7 && record.as.round.sum[2] == 4);
-    const struct balance budget = curator_budget(bench.coordinator->curator);
+    const struct balance budget = budget_of(bench.coordinator->curator);
     cr_assert_eq(charge[0].count, 3);
     cr_assert_eq(charge[1].count, 1);
     cr_assert_eq(budget.spent.epsilon_micro, 3 * charge[0].epsilon_micro + charge[1].epsilon_micro);

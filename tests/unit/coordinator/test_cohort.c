@@ -1,4 +1,4 @@
-#include "coordinator/cohort.h"
+#include "adds_up.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -134,9 +134,9 @@ Test(cohort, counts_along_the_way_what_is_there)
         } else {
             cohort_set_standing(&cohort, member, (enum standing)((dice >> 20) % STANDING_COUNT));
         }
-        cr_assert(cohort_adds_up(&cohort), "step %d", (int)step);
+        cr_assert(adds_up(&cohort), "step %d", (int)step);
     }
     cohort.ready++;
-    cr_assert_not(cohort_adds_up(&cohort), "or nothing would be seen");
+    cr_assert_not(adds_up(&cohort), "or nothing would be seen");
     cohort_free(&cohort);
 }

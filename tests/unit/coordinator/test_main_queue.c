@@ -80,7 +80,7 @@ static struct queue_job seen(uint32_t number)
 static bool is_over(uint32_t number)
 {
     struct queue_kept kept;
-    cr_assert_eq(queue_peek(&kept, &office, number, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&office)->peek(&kept, &office, number, &why), STATUS_OK, "%s", why.text);
     return kept.over;
 }
 
@@ -92,7 +92,7 @@ Test(main_queue, passes_over_what_is_no_job)
     for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
         make(name[i]);
     }
-    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK);
+    cr_assert_eq(queue_of(&office)->list(&list, &office, &why), STATUS_OK);
     cr_expect_eq(list.count, 0);
     cr_expect_null(strstr(list.names, "abcdef"), "half a submission is no change");
     queue_list_free(&list);
@@ -140,7 +140,7 @@ Test(main_queue, shows_what_is_set_aside_with_the_reason)
     cr_expect(job.stuck);
     cr_expect_str_eq(job.because, "no room: remedy: ??");
     cr_expect_not(seen(number).stuck, "whoever runs jobs looks at the journal alone");
-    cr_assert_eq(queue_lead(&office, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_of(&office)->lead(&office, &why), STATUS_OK, "%s", why.text);
     cr_assert_eq(queue_show(&job, &office, number, &why), STATUS_OK);
     cr_expect_not(job.stuck);
     cr_expect_eq(job.state, QUEUE_WAITING);

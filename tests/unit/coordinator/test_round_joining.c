@@ -1,5 +1,6 @@
 /* Whom a job waits for before its rounds: those that are not ready, those that decline it, and how long, also after a restart. */
 
+#include "adds_up.h"
 #include "tests/unit/coordinator/waiting.h"
 
 #include <criterion/criterion.h>
@@ -50,7 +51,7 @@ Test(round_joining, one_that_declines_the_job_is_named_and_not_counted)
     cr_assert_str_eq(refusing, "site-02");
     coordinator_look_refusing(rig.coordinator, refusing, sizeof "site-02");
     cr_assert_str_eq(refusing, "", "no half a name");
-    cr_assert(cohort_adds_up(&rig.coordinator->cohort));
+    cr_assert(adds_up(&rig.coordinator->cohort));
     cr_assert_not(waiting_run(&rig, 1, 60000), "a mind may change");
     cr_assert_not(rig.finished);
     rig.agent[2].refuses = false;
@@ -58,7 +59,7 @@ Test(round_joining, one_that_declines_the_job_is_named_and_not_counted)
     rig.agent[1].ready = true;
     cr_assert(waiting_run(&rig, 6, 30000), "%s", rig.said);
     cr_assert(!rig.round[0].as.round.failed && waiting_counted(&rig, 0, 2));
-    cr_assert(cohort_adds_up(&rig.coordinator->cohort));
+    cr_assert(adds_up(&rig.coordinator->cohort));
     waiting_free(&rig);
 }
 
