@@ -100,3 +100,9 @@ double seeded_random_laplace(struct seeded_random *seeded, double scale)
     const double unit = seeded_random_unit(seeded) - 0.5;
     return (unit < 0 ? 1 : -1) * scale * log(1 - 2 * fabs(unit));
 }
+
+double seeded_random_normal(struct seeded_random *seeded)
+{
+    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
+    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
+}

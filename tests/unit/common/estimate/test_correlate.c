@@ -108,12 +108,6 @@ Test(correlate, knows_the_table_of_two_values_and_bounds_all_else)
     near(pair_of(cell, 0, false).estimate.sampling, sqrt(1 / 0.1 / 1000), 1e-12, "the worst");
 }
 
-static double normal(struct seeded_random *seeded)
-{
-    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
-    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
-}
-
 /* Mean and deviation of the noise of r over 4,000 draws: the deviation errs by 1.1 %, the mean by 1.6 % of it; 6 % and 8 % have
  * false alarms below 1e-6. */
 Test(correlate, knows_its_noise_and_is_not_biased_by_it)
@@ -128,7 +122,7 @@ Test(correlate, knows_its_noise_and_is_not_biased_by_it)
     for (int draw = 0; draw < DRAWS; draw++) {
         double cell[TWO_CELLS];
         for (size_t k = 0; k < TWO_CELLS; k++) {
-            cell[k] = exact[k] + 30 * normal(&seeded);
+            cell[k] = exact[k] + 30 * seeded_random_normal(&seeded);
         }
         const struct estimate own = pair_of(cell, 900, false).estimate;
         sum += own.value / DRAWS;
@@ -154,7 +148,7 @@ Test(correlate, does_not_shrink_what_noise_has_let_through)
     for (int draw = 0; draw < 4 * DRAWS; draw++) {
         double cell[TWO_CELLS];
         for (size_t k = 0; k < TWO_CELLS; k++) {
-            cell[k] = exact[k] + sd * normal(&seeded);
+            cell[k] = exact[k] + sd * seeded_random_normal(&seeded);
         }
         const struct table1_figure figure = pair_of(cell, sd * sd, false);
         if (!isnan(figure.estimate.value)) {
@@ -186,7 +180,7 @@ Test(correlate, tests_by_fourth_moments_reject_only_where_the_interval_leaves_0_
         double cell[FOUR_CELLS];
         struct correlate all;
         for (size_t k = 0; k < FOUR_CELLS; k++) {
-            cell[k] = exact[k] + sd * normal(&seeded);
+            cell[k] = exact[k] + sd * seeded_random_normal(&seeded);
         }
         const struct correlate_moments moments = {cell, 2, 64, both, sd * sd, 20000};
         correlate_init(&all, &moments);
@@ -286,9 +280,9 @@ static double middle_length(const struct correlate_public *known, uint32_t fourt
     for (size_t study = 0; study < LENGTHS; study++) {
         double cell[FOUR_CELLS];
         for (size_t k = 0; k < FOUR_CELLS; k++) {
-            cell[k] = exact[k] + sqrt(known->variance) * normal(&seeded);
+            cell[k] = exact[k] + sqrt(known->variance) * seeded_random_normal(&seeded);
         }
-        cell[4] += sqrt(known->records) / 9 * normal(&seeded);
+        cell[4] += sqrt(known->records) / 9 * seeded_random_normal(&seeded);
         const struct correlate_moments moments = {
             cell, 2, fourth, are_two, known->variance, known->records};
         struct correlate all;

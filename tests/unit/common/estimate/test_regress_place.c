@@ -42,12 +42,6 @@ static void set_up(enum regress_family family, size_t levels)
         (struct regress_cells){&world.design, world.cell, levels * outcomes[family] + 1, 0};
 }
 
-static double normal(struct seeded_random *seeded)
-{
-    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
-    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
-}
-
 /* The outcome of a record whose value times the slope is this; of a number between two levels the nearest, by chance so that the mean is it. */
 static size_t outcome_of(double along, struct seeded_random *seeded)
 {
@@ -82,7 +76,7 @@ static double value_of(enum shape shape, double centre, double spread, struct se
 {
     double x = 2;
     while (!(fabs(x) < 1)) {
-        x = shape == NORMAL ? centre + spread * normal(seeded)
+        x = shape == NORMAL ? centre + spread * seeded_random_normal(seeded)
             : shape == EVEN ? 2 * seeded_random_unit(seeded) - 1
                             : -1 - spread * log(1 - seeded_random_unit(seeded));
     }
@@ -147,8 +141,8 @@ Test(regress_place, a_column_takes_nothing_of_another)
         world.predictor[1] = world.predictor[0];
         world.cells.m = 25 * world.design.outcomes + 1;
         for (size_t i = 0; i < RECORDS; i++) {
-            const double x = fmin(fmax(0.25 * normal(&seeded), -0.999), 0.999);
-            const double own = 0.7 * x + 0.25 * sqrt(1 - 0.49) * normal(&seeded);
+            const double x = fmin(fmax(0.25 * seeded_random_normal(&seeded), -0.999), 0.999);
+            const double own = 0.7 * x + 0.25 * sqrt(1 - 0.49) * seeded_random_normal(&seeded);
             const double z = fmin(fmax(own, -0.999), 0.999);
             const size_t level = (size_t)((x + 1) / 2 * 5) * 5 + (size_t)((z + 1) / 2 * 5);
             world.cell[level * world.design.outcomes + outcome_of(slope_of() * x, &seeded)]++;
@@ -178,10 +172,10 @@ Test(regress_place, narrow_columns_that_go_together_have_values_at_every_point)
         world.predictor[1] = world.predictor[0];
         world.cells.m = levels * levels * 2 + 1;
         for (size_t i = 0; i < RECORDS; i++) {
-            const double both = normal(&seeded);
+            const double both = seeded_random_normal(&seeded);
             size_t point = 0;
             for (size_t k = 0; k < 2; k++) {
-                const double own = sqrt(0.8) * both + sqrt(0.2) * normal(&seeded);
+                const double own = sqrt(0.8) * both + sqrt(0.2) * seeded_random_normal(&seeded);
                 const double x = settings[s].centre + settings[s].spread * own;
                 point = point * levels +
                         (size_t)((fmin(fmax(x, -0.999), 0.999) + 1) / 2 * (double)levels);
@@ -284,11 +278,12 @@ Test(regress_place, the_noise_of_covariances_is_in_the_interval)
     world.cells.m = sizeof exact / sizeof exact[0];
     world.cells.variance = 2 * scale * scale;
     for (size_t i = 0; i < DRAWN; i++) {
-        const double w = normal(&seeded);
-        const double other = -0.75 * w + sqrt(1 - 0.75 * 0.75) * normal(&seeded);
+        const double w = seeded_random_normal(&seeded);
+        const double other = -0.75 * w + sqrt(1 - 0.75 * 0.75) * seeded_random_normal(&seeded);
         const double x = fmin(fmax(0.3 * w, -0.999), 0.999);
         const double z = fmin(fmax(0.35 * other, -0.999), 0.999);
-        const double y = fmin(fmax(slopes[0] * x + slopes[1] * z + 0.2 * normal(&seeded), -1), 1);
+        const double y =
+            fmin(fmax(slopes[0] * x + slopes[1] * z + 0.2 * seeded_random_normal(&seeded), -1), 1);
         const size_t level =
             (size_t)((x + 1) / 2 * LEVELS) * LEVELS + (size_t)((z + 1) / 2 * LEVELS);
         const size_t outcome = (size_t)fmin(3.5 * (1 + y) + seeded_random_unit(&seeded), 7);

@@ -62,19 +62,13 @@ static double total(const double *cell, size_t count)
     return sum;
 }
 
-static double normal(struct seeded_random *seeded)
-{
-    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
-    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
-}
-
 static void add_noise(struct table *t, struct seeded_random *seeded)
 {
     for (size_t i = 0; i < NUMBERS; i++) {
-        t->number[i] += sqrt(t->block[0].variance) * normal(seeded);
+        t->number[i] += sqrt(t->block[0].variance) * seeded_random_normal(seeded);
     }
     for (size_t i = 0; i < TEXTS; i++) {
-        t->text[i] += sqrt(t->block[1].variance) * normal(seeded);
+        t->text[i] += sqrt(t->block[1].variance) * seeded_random_normal(seeded);
     }
 }
 
@@ -368,7 +362,7 @@ static void release(struct table1_column *column, const double *cell, double sd,
     double noise[3];
     column->variance = 1.5 * sd * sd;
     for (size_t i = 0; i < 3; i++) {
-        noise[i] = sqrt(column->variance) * normal(seeded);
+        noise[i] = sqrt(column->variance) * seeded_random_normal(seeded);
     }
     for (size_t i = 0; i < 3; i++) {
         column->cell[i] = cell[i] + noise[i] - (noise[0] + noise[1] + noise[2]) / 3;
