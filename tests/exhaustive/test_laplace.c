@@ -67,15 +67,6 @@ static uint64_t word_of(const struct noise_digit *digit, uint64_t outcome, bool 
     return word;
 }
 
-static void multiply(mpz_t weight, uint64_t factor)
-{
-    mpz_t wide;
-    mpz_init(wide);
-    mpz_import(wide, 1, 1, sizeof factor, 0, 0, &factor);
-    mpz_mul(weight, weight, wide);
-    mpz_clear(wide);
-}
-
 /* Words come digit by digit, lowest first, each digit for all trials: as laplace_kernel.h says. */
 static enum status every_fill(void *self, void *out, size_t bytes)
 {
@@ -89,7 +80,7 @@ static enum status every_fill(void *self, void *out, size_t bytes)
 
     CHECK(every->noise->low_bits == 0 && trials >= every->count);
     mpz_init_set_ui(accepted, digit[0].mass[0]); /* all words of a trial but those of minus zero */
-    multiply(accepted, digit[1].mass[0]);
+    mpz_mul_ui(accepted, accepted, digit[1].mass[0]);
     mpz_sub(accepted, every->trial_words, accepted);
     for (size_t i = 0; i < trials; i++) { /* a decided zero */
         word[i] = word_of(&digit[0], 0, false);
@@ -102,8 +93,8 @@ static enum status every_fill(void *self, void *out, size_t bytes)
         uint64_t sign = choice % 2 == 0 ? UINT64_C(1) << SIGN_BIT : 0;
         word[i] = word_of(&digit[0], lower, every->last_of_interval) | sign;
         word[trials + i] = word_of(&digit[1], upper, every->last_of_interval);
-        multiply(every->weight, digit[0].mass[lower]);
-        multiply(every->weight, digit[1].mass[upper]);
+        mpz_mul_ui(every->weight, every->weight, digit[0].mass[lower]);
+        mpz_mul_ui(every->weight, every->weight, digit[1].mass[upper]);
         mpz_mul(every->whole, every->whole, accepted);
     }
     mpz_clear(accepted);
