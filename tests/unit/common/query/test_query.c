@@ -5,20 +5,11 @@
 
 #include "learn/dataset.h"
 
-#include "toy_schema.h"
+#include "toy_question.h"
 
 #include <criterion/criterion.h>
 
 enum { BITS = 8, ONE = 1 << BITS };
-
-static struct query parsed(const char *text)
-{
-    struct query query;
-    struct why why = {{0}};
-    cr_assert(query_parse(&query, slice_of(text), &toy_names, &why) == STATUS_OK, "%s: %s", text,
-              why.text);
-    return query;
-}
 
 static void adds(const char *text, double age, double kappa, double threshold,
                  const int64_t *expected)
