@@ -67,23 +67,27 @@ Test(gate, narrow_words_stand_for_the_same_answer)
     }
 }
 
-/* Bounds of 10 and 64 scales of 4000 are beyond 2^15. */
+/* Bounds of 10 and 64 scales of 4000 are beyond 2^15, also in steps of 4. */
 Test(gate, words_too_narrow_for_bounds_and_noise_are_refused_unpaid)
 {
-    struct gate *gate = new_gate(1000000);
-    struct private_vector vector = vector_of(3);
-    struct gate_request request = request_of(0, 1000);
-    struct record record;
-    struct slice blob;
-    struct why why = {""};
-    request.word_bytes = 2;
-    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_INVALID);
-    cr_expect_not_null(strstr(why.text, "do not fit"), "%s", why.text);
-    cr_expect(has_spent(gate, 1000000, 0));
-    vector = vector_of(3);
-    request.word_bytes = 4;
-    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_OK);
-    gate_free(gate);
+    for (unsigned shift = 0; shift <= 2; shift += 2) {
+        struct gate *gate = new_gate(1000000);
+        struct private_vector vector = vector_of(3);
+        struct gate_request request = request_of(0, 1000);
+        struct record record;
+        struct slice blob;
+        struct why why = {""};
+        request.word_bytes = 2;
+        request.shift = shift;
+        cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_INVALID);
+        cr_expect_not_null(strstr(why.text, "do not fit"), "%s", why.text);
+        cr_expect(has_spent(gate, 1000000, 0));
+        vector = vector_of(3);
+        request.word_bytes = 4;
+        request.shift = 0;
+        cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_OK);
+        gate_free(gate);
+    }
 }
 
 /* The same noise is drawn, so that each word is that answer's, rounded to a multiple of 8. */
@@ -135,22 +139,6 @@ Test(gate, an_answer_says_its_steps_after_a_restart)
     cr_assert_eq(gate_restore(gate, &record, 1, (struct slice){bytes, sizeof bytes}), STATUS_OK);
     cr_assert(gate_latest(gate, &view));
     cr_expect_eq(view.shift, 3);
-    gate_free(gate);
-}
-
-Test(gate, steps_too_short_for_bounds_and_noise_are_refused_unpaid)
-{
-    struct gate *gate = new_gate(1000000);
-    struct private_vector vector = vector_of(3);
-    struct gate_request request = request_of(0, 1000);
-    struct record record;
-    struct slice blob;
-    struct why why = {""};
-    request.word_bytes = 2;
-    request.shift = 2;
-    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_INVALID);
-    cr_expect_not_null(strstr(why.text, "do not fit"), "%s", why.text);
-    cr_expect(has_spent(gate, 1000000, 0));
     gate_free(gate);
 }
 
