@@ -101,6 +101,9 @@ void central_answer(struct central *bench, int64_t (*value)(size_t agent, size_t
 void central_show(struct central *bench, size_t agent, const struct digest *digest,
                   struct slice text);
 
+/** Starts plays (CENTRAL_PLAYS), answers two rounds, and returns how many integers an answer to the third has: at most 16. */
+size_t central_reach_third(struct central *bench, int64_t (*value)(size_t agent, size_t place));
+
 /** Returns how many integers an answer to the open round has. */
 size_t central_count(const struct central *bench);
 
