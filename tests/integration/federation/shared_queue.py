@@ -10,7 +10,7 @@ import urllib.parse
 import federation as fed
 import journals
 from federation import expect
-from test_takeover import ask, cut, psql, restart
+from test_takeover import ask, cut, has_database, psql, restart, seed_ways
 
 
 class Coordinators:
@@ -90,15 +90,12 @@ def run(cases, alone=(), case=None, every=()):
     """cases: functions that are cases by themselves; alone: such that strike the server; every: the ways of a seed, of a case that
     is disturbed."""
     options = fed.options(at_once=(2, "federations at a time"), seeds=(6, "disturbed queues"), first=(0, "the first seed"))
-    if "DATABASE_URL" not in os.environ:
-        print("no DATABASE_URL: run this under tests/support/postgres")
+    if not has_database():
         return 77
     common = {"programs": options.programs}
     groups = [[(one.__name__, one, common) for one in cases], [(one.__name__, one, common) for one in alone]]
-    for seed in range(options.first, options.first + options.seeds) if every else ():
-        ways = every[seed % len(every)]
-        groups[restart in ways or cut in ways].append(
-            (f"seed {seed}: {' '.join(way.__name__ for way in ways)}", case, {**common, "seed": seed, "ways": ways}))
+    for seed, ways, name in seed_ways(options.first, options.seeds, every) if every else ():
+        groups[restart in ways or cut in ways].append((name, case, {**common, "seed": seed, "ways": ways}))
     cases, alone = ([one for one in group if fed.is_chosen(one[0], options.only)] for group in groups)
     failed = fed.run_cases(cases, at_once=options.at_once) if cases or not alone else 0
     return max(failed, fed.run_cases(alone, at_once=1) if alone else 0)

@@ -131,11 +131,7 @@ def check(team, change=None):
     records = change(records) if change else records
     kinds = [record["kind"] for record in records]
     expect(kinds == ["job"] + ["round"] * ROUNDS, f"the journal holds {kinds}")
-    for name in team.federation.names:
-        answers = [record for _, record, _ in journals.read(team.federation.folder / name / "state")
-                   if record["kind"] == "answer"]
-        expect([answer["round"] for answer in answers] == list(range(ROUNDS)), f"{name} has answered {answers}")
-        expect(team.federation.ledger(name)["spent"]["epsilon"] == 1, f"{name} has not spent what the job costs")
+    takeover.check_sites(team, ROUNDS)
     for number, record in enumerate(records[1:]):
         expect(record["round"] == number and not record.get("failed"), f"record {number + 1} is {record}")
         expect(record["agents"] == team.federation.names, f"round {number} counted {record['agents']}")
@@ -264,15 +260,12 @@ def refusals(make, programs):
 
 def main():
     options = fed.options(at_once=(2, "federations at a time"), seeds=(6, "disturbed jobs"))
-    if "DATABASE_URL" not in os.environ:
-        print("no DATABASE_URL: run this under tests/support/postgres")
+    if not takeover.has_database():
         return 77
     cases = [(work.__name__, work, {"programs": options.programs}) for work in (planted, page, moves, unknown, busy, refusals)]
     every = [[kill_east], [kill_lead], [stop_west], [cut], [kill_both, kill_lead], [restart, kill_east]]
-    for seed in range(options.seeds):
-        ways = every[seed % len(every)]
-        cases.append((f"seed {seed}: {' '.join(way.__name__ for way in ways)}", case,
-                      {"programs": options.programs, "seed": seed, "ways": ways}))
+    cases += [(name, case, {"programs": options.programs, "seed": seed, "ways": ways})
+              for seed, ways, name in takeover.seed_ways(0, options.seeds, every)]
     return fed.run_cases([one for one in cases if fed.is_chosen(one[0], options.only)], at_once=options.at_once)
 
 

@@ -313,6 +313,39 @@ def some_places(path, dice, most):
             for place in dice.sample(lines, min(len(lines), most.get(kind, 0)))]
 
 
+def keep(federation, out, reference):
+    """Leaves in a folder what an undisturbed run showed: the checks' reference, and the steps of the two programs that will die."""
+    (out / "reference").write_text(repr(reference))
+    for name in ("coordinator", "site-1"):
+        shutil.copy(federation.folder / f"{name}.steps", out)
+
+
+def expect_met(kills, deaths):
+    """A single death was met, unless it is of an event or a send: how many of these there are depends on the time that a run takes."""
+    for name, lines in kills.items() if len(kills) == 1 else ():
+        expect(deaths[name] or lines[0].split("-")[0] in ("event", "send"), f"{name} lived on after {lines[0]}")
+
+
+def begin(options, folder, agents, undisturbed, dice, some):
+    """Runs undisturbed. Returns the arguments of all cases, and the places of each program's steps; None if it failed."""
+    keys = fed.make_keys(options.programs, folder / "keys", agents + 1)
+    common = {"programs": options.programs, "keys": keys}
+    if fed.run_cases([("undisturbed", undisturbed, {**common, "out": folder})]) != 0:
+        return None
+    common["reference"] = eval((folder / "reference").read_text())  # pylint: disable=eval-used
+    return common, {name: some_places(folder / f"{name}.steps", dice, some) for name in ("coordinator", "site-1")}
+
+
+def drawn_cases(case, count, common, dice, at):
+    """Cases in which the coordinator, the first site, or both die once or twice."""
+    cases = []
+    for i in range(count):
+        names = (["coordinator"], ["site-1"], ["coordinator", "site-1"])[i % 3]
+        kills = {name: dice.sample(at[name], 2 if i % 2 else 1) for name in names}
+        cases.append((f"{kills}", case, {**common, "kills": kills}))
+    return cases
+
+
 def is_its_turn(place):
     """Of steps that are all killed at one side can be enough: before those with odd numbers, and after the others. A kind of
     record comes once a round of three, so each kind is cut off before one of its commits and after another."""

@@ -42,21 +42,35 @@ def expect_aside(office, name):
     expect("set aside" in office.command("watch", number, code=3), "watch of what stands still")
 
 
+def damage_west(office):
+    """Runs west until it has two rounds, kills the coordinator, and damages west's journal. Returns the journal's folder; a whole copy
+    is kept for bring_back."""
+    office.start()
+    for site in office.federation.names:
+        office.federation.start_agent(site)
+    office.until("west", ("running",))
+    fed.wait_until(lambda: len(office.rounds("west")) >= 2, "west has two rounds")
+    office.process.signal(signal.SIGKILL)
+    office.process.wait()
+    place = office.federation.office / "jobs" / str(office.number["west"]) / "state"
+    shutil.copytree(place, office.federation.folder / "copy")
+    spoil(place)
+    return place
+
+
+def bring_back(office, place):
+    """Puts the copy in the journal's place, and starts the coordinator again."""
+    shutil.rmtree(place)
+    shutil.copytree(office.federation.folder / "copy", place)
+    office.start()
+
+
 def given_up(make, programs, keys):
     """A job whose journal is damaged is cancelled: that is a decision that it never goes on, though its journal comes back."""
     office = make_office(make, programs, keys)
     with office.federation:
         office.submit("west", text_of("west"))
-        office.start()
-        for site in office.federation.names:
-            office.federation.start_agent(site)
-        office.until("west", ("running",))
-        fed.wait_until(lambda: len(office.rounds("west")) >= 2, "west has two rounds")
-        office.process.signal(signal.SIGKILL)
-        office.process.wait()
-        place = office.federation.office / "jobs" / str(office.number["west"]) / "state"
-        shutil.copytree(place, office.federation.folder / "copy")
-        spoil(place)
+        place = damage_west(office)
         office.start()
         fed.wait_until(lambda: "job-set-aside" in {entry["event"] for entry in office.federation.events("coordinator")},
                        "west is set aside")
@@ -72,9 +86,7 @@ def given_up(make, programs, keys):
         office.process.signal(signal.SIGTERM)
         expect(office.process.wait() == 0, "the coordinator did not end well")
         before = {site: office.federation.ledger(site)["spent"]["epsilon"] for site in office.federation.names}
-        shutil.rmtree(place)
-        shutil.copytree(office.federation.folder / "copy", place)
-        office.start()
+        bring_back(office, place)
         office.submit("east", text_of("east"))
         office.until("east", ("done",))
         now = office.status("west")
@@ -90,16 +102,7 @@ def damaged(make, programs, keys):
     with office.federation:
         office.submit("west", text_of("west"))
         office.submit("east", text_of("east"))
-        office.start()
-        for site in office.federation.names:
-            office.federation.start_agent(site)
-        office.until("west", ("running",))
-        fed.wait_until(lambda: len(office.rounds("west")) >= 2, "west has two rounds")
-        office.process.signal(signal.SIGKILL)
-        office.process.wait()
-        place = office.federation.office / "jobs" / str(office.number["west"]) / "state"
-        shutil.copytree(place, office.federation.folder / "copy")
-        spoil(place)
+        place = damage_west(office)
         expect_aside(office, "west")
         office.start()
         office.submit("middle", text_of("middle"))
@@ -115,9 +118,7 @@ def damaged(make, programs, keys):
         expect([entry["job"] for entry in aside] == [office.number["west"]], f"set aside: {aside}")
         office.process.signal(signal.SIGTERM)
         expect(office.process.wait() == 0, "the coordinator did not end well")
-        shutil.rmtree(place)
-        shutil.copytree(office.federation.folder / "copy", place)
-        office.start()
+        bring_back(office, place)
         office.until("west", ("done", "failed"))
         check(office, ("east", "middle"), known=("recovery-failed",))
         expect([one["round"] for one in office.rounds("west")][:3] == [0, 1, 2], "west did not go on where it was")

@@ -142,6 +142,17 @@ def locked(team, seconds):
     return session
 
 
+def one_that_leads(make, programs, name):
+    """A team whose first coordinator leads, alone; its agents are there. Returns the team, and where the page is."""
+    team = Team(make, programs, f"{name}_{os.getpid()}")
+    team.start(0)
+    team.federation.wait_event(team.name(0), "leading")
+    place = test_face.port_of(team.federation, team.name(0))
+    for agent in team.federation.names:
+        team.federation.start_agent(agent)
+    return team, place
+
+
 def questions(team):
     """Those that wait for the results' table now, by when they began to; None where nobody holds it."""
     said = psql(team.url, "SELECT granted, pid, waitstart FROM pg_locks WHERE relation = 'hedgerow_result'::regclass"
@@ -157,12 +168,7 @@ def results_of(facts, number):
 def stalls(make, programs):
     """A server that does not answer what the page asks holds up no round, and neither /healthz nor the page itself: they answer
     in less time than one such question may take. What was not answered is asked again: the results are listed in the end."""
-    team = Team(make, programs, f"stalls_{os.getpid()}")
-    team.start(0)
-    team.federation.wait_event(team.name(0), "leading")
-    place = test_face.port_of(team.federation, team.name(0))
-    for name in team.federation.names:
-        team.federation.start_agent(name)
+    team, place = one_that_leads(make, programs, "stalls")
     team.submit(0, "first")
     session = locked(team, HELD_S)
     number = team.submit(0, "third", fits=FITS_LONG)
@@ -205,12 +211,7 @@ def stalls(make, programs):
 def unasked(make, programs):
     """The page tells of what happened while nobody looked: at its first answer, of a job that ended meanwhile, and of one that
     nobody ever saw run."""
-    team = Team(make, programs, f"unasked_{os.getpid()}")
-    team.start(0)
-    team.federation.wait_event(team.name(0), "leading")
-    place = test_face.port_of(team.federation, team.name(0))
-    for name in team.federation.names:
-        team.federation.start_agent(name)
+    team, place = one_that_leads(make, programs, "unasked")
     first = team.submit(0, "first")
     team.until(0, first, "running")
     fed.in_time(test_face.status(place)["jobs_waiting"] is not None, "the first answer has no queue")

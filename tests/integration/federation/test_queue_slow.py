@@ -22,7 +22,7 @@ import journals
 import test_face
 from federation import expect
 from queue_team import SUSPICIOUS, Team, wait_successor
-from test_takeover import ask, psql
+from test_takeover import ask, has_database, psql
 
 HELD_S = 6  # longer than a lease lasts, and shorter than the 8 s that a statement may take
 SLOT_MS = 100
@@ -445,8 +445,7 @@ def planted(make, programs):
 
 def main():
     options = fed.options(at_once=(2, "federations at a time"))
-    if "DATABASE_URL" not in os.environ:
-        print("no DATABASE_URL: run this under tests/support/postgres")
+    if not has_database():
         return 77
     cases = [(one.__name__, one, {"programs": options.programs}) for one in (beside, download, results, filing, chosen_meanwhile, opening, late_cancelled, late_lost, killed, stopped, stopped_filing, refused, planted)]
     return fed.run_cases([one for one in cases if fed.is_chosen(one[0], options.only)], at_once=options.at_once)

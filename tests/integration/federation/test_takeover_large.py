@@ -8,7 +8,6 @@ twice changes a sum, and with it all that comes later. Each site pays once for e
 """
 
 import hashlib
-import os
 import pathlib
 import random
 import sys
@@ -180,8 +179,7 @@ STRIKES = [[(1, ANSWERS), (5, RELEASE)], [(2, RELEASE), (3, ANSWERS)], [(2, ANSW
 
 def main():
     options = fed.options(trust=("local", "or distributed"), seeds=(2, "disturbed jobs"), first=(0, "the first seed"), at_once=(2, "federations at a time"))
-    if "DATABASE_URL" not in os.environ:
-        print("no DATABASE_URL: run this under tests/support/postgres")
+    if not test_takeover.has_database():
         return 77
     common = {"programs": options.programs, "trust": options.trust}
     with fed.temporary_folder() as folder:
