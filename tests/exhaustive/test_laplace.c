@@ -1,12 +1,12 @@
 /* Every outcome of the noise and of the mechanism on a toy domain, with exact probabilities.
  *
  * At small scales a trial of the noise is two words: two digits and a sign. every_choice walks
- * through every accepted combination of digits and sign of as many trials as there are coordinates;
- * each has an exact integer weight (the number of words that mean it), so that the tally of an
- * outcome is its probability times the number of all accepted words, a lower bound that lacks only
- * what falls to the exact path: the "unseen" weight, below 2^-42 of the whole. Which words mean
- * which digit is asked of the cells; that a refused trial ("minus zero") changes nothing follows
- * from trials being independent, and the later trials of a block are of no use.
+ * through every accepted combination of digits and sign, for one trial per coordinate. Each
+ * combination has an exact integer weight: the number of words that mean it. So the tally of an
+ * outcome is its probability times the number of all accepted words. It is a lower bound: it lacks
+ * what the exact path decides, the "unseen" weight, which is below 2^-42 of the whole. The table's
+ * cells say which words mean which digit. A refused trial ("minus zero") changes nothing, because
+ * trials are independent. The later trials of a block are not used.
  *
  * The checker then demands P(o|x) <= e^epsilon (P(o|x') + unseen) for every outcome o and every
  * pair of neighbours, with e^epsilon rounded up: no sampling, no false alarms. Planted faults must

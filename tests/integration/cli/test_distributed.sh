@@ -1,6 +1,6 @@
 #!/bin/bash
 # Trust distributed by one word, from a job to its report: real programs whose coordinator reads masked sums alone. Each task
-# that has Laplace noise runs, in a federation of five of which one site may be dishonest.
+# that has Laplace noise runs, in a federation of five sites, one of which may be dishonest.
 . "$(dirname "$0")/common.sh"
 records=$root/compose/hospitals/flchain.csv
 

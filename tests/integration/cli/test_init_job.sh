@@ -208,7 +208,7 @@ for run in ("judge", "own"):
         if "score in " in figure and answer["exact"] is not None:
             low, high = map(float, figure.split("score in ")[1].split(" to "))
             band = [dead for p, dead in rows if low <= p < high]
-            # One site has 3,150 records, of which one is not asked.
+            # One site has 3,150 records, and a round looks at all but one of them.
             assert abs(sum(band) / len(band) - answer["exact"]) < 1.01 / len(band), (run, figure, answer["exact"], len(band))
             seen += 1
     assert seen >= 4, (run, seen)

@@ -194,7 +194,8 @@ sys.exit(not (len(rows) == 15 and local == sorted(local, reverse=True) and local
               and expected["range"] == 4 and expected["measure"] == "root_mean_square" and expected["half_a_point"]
               and all(row["explained"]["median"] < 1 and row["root_mean_square"]["low"] > 0 for row in rows.values())))
 PY
-# What would do for half a point: more than the job has, and fewer for a larger epsilon; with ten times as many little is lost.
+# How many records would lose only half a point: more than the job has, and fewer for a larger epsilon. With ten times as many
+# records little is lost.
 halves() { sed -n '/"half_a_point"/,/"agents"/s/^ *"least": \([0-9]*\).*/\1/p' "$work/out" | head -n 1; }
 least=$(halves)
 sed 's/epsilon: 1 /epsilon: 2 /' "$root/compose/hospitals/learn.yml" >"$work/twice.yml"
@@ -205,10 +206,11 @@ twice=$(halves)
 sed "s/records: 1200 .*/records: $((10 * least))/" "$root/compose/hospitals/learn.yml" >"$work/more.yml"
 expect 0 "$hedgerow" plan job "$work/more.yml"
 prints 'As it is, this job loses at most half a point'
-# Where that is not within what was tried, it is said, and whether the learner itself is why.
+# If no size that was tried is enough, the plan says so, and whether the learner itself is the
+# reason.
 expect 0 "$hedgerow" plan job "$root/compose/tumours/learn.yml"
 tr -s '\n ' ' ' <"$work/out" | grep -qE 'not even with 256 agents|This learner itself loses about' || fault 'how many sites would do for the tumours'
-# Where nothing is told, why.
+# If the plan expects nothing, it says why.
 python3 - "$root/compose/hospitals/learn.yml" >"$work/wide.yml" <<'PY'
 import sys
 head, rest = open(sys.argv[1]).read().split("  features:\n")
@@ -221,7 +223,7 @@ sed 's/delta: 0/delta: 0.00001/' "$root/compose/hospitals/learn.yml" >"$work/del
 expect 0 "$hedgerow" plan job "$work/delta.yml"
 prints 'learn, average; discrete Gaussian'
 
-# Beside other stages it takes what they leave.
+# Beside other stages it takes the epsilon that they leave.
 sed 's/{task: learn}/{task: learn}\n  - {task: losses, loss: zero_one, rounds: 2, batch: 100, share: 0.2, forecasters: [{name: age, features: [age]}]}/' \
     "$root/compose/hospitals/learn.yml" >"$work/judged.yml"
 expect 0 "$hedgerow" simulate "$work/judged.yml" --out "$work/judged" --data "$root/compose/hospitals/flchain.csv" --seed 1

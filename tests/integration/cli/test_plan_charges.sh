@@ -20,7 +20,7 @@ for job in "$root"/compose/*/*.yml; do
     federation=$(basename "$(dirname "$job")")
     [ "$(basename "$job")" = docker-compose.yml ] || [ "$federation" = watch ] || cp "$job" "$work/$federation-$(basename "$job")"
 done
-# Gaussian noise in shares: sixteen sites, of which four may help the coordinator.
+# Gaussian noise in shares: sixteen sites, four of which may help the coordinator.
 sed -e 's/trust: central/trust: distributed/; s/^  minimum: .*/  minimum: 16\n  dishonest: 4/; s/batch: 91 /batch: 28 /' \
     "$root/compose/tumours/update-gaussian.yml" >"$work/tumours-shared-gaussian.yml"
 

@@ -177,7 +177,7 @@ prints '"opens_at": 4'
 prints '"absent_most": 1'
 expect 0 plan masks --sites 5 --dishonest 4
 prints 'Every site is needed'
-# A job that asks for it has to say whom it counts on.
+# A job with distributed trust has to say how many sites it counts on.
 sed 's/trust: *[a-z]*/trust: distributed/' "$job" >"$work/distributed.yml"
 grep -q 'trust: distributed' "$work/distributed.yml" || fault 'the job names no trust'
 expect 3 plan job "$work/distributed.yml" --agents 5

@@ -1,4 +1,5 @@
-/* Submissions to a queue, in a folder or in a database: by whom, under which id, several at once, and how many. */
+/* Submissions to a queue, in a folder or in a database: their operator, their id, several at once, and the limit
+ * to their number. */
 
 #include "coordinator/main_queue_place.h"
 #include "queue_bench.h"

@@ -1,5 +1,5 @@
-/* What goes on beside the loop of a coordinator whose queue is in a database: what it follows, and who declines. The loop waits
- * for neither. */
+/* A coordinator with a queue in a database follows changes, and lists who declines, on other threads. The loop waits for
+ * neither. */
 
 #include "coordinator/main_queue_store.h"
 #include "queue_bench.h"

@@ -1,7 +1,7 @@
 """test_collect.py - a job that several coordinators serve: one leads, two collect, and each of the three is disturbed.
 
-The one that leads has one agent of its own; each collector has two. Whatever happens, the journal must have every round once,
-in order, with every agent once, and each agent has paid once for each round. Runs under tests/support/postgres.
+The one that leads has one agent of its own; each collector has two. In each case the journal must have every round once, in
+order and with every agent once, and each agent must have paid once for each round. Runs under tests/support/postgres.
 
 More seeds, by hand: tests/support/postgres python3 -B tests/integration/federation/test_collect.py --programs
 build/gcc/bin --seeds 100
@@ -104,7 +104,7 @@ def kill_east(team):
 
 
 def stop_west(team):
-    """A collector stands still for longer than it counts as present, and goes on."""
+    """A collector is stopped until it no longer counts as present, and then goes on."""
     team.running["west"].signal(signal.SIGSTOP)
     time.sleep(12)
     team.running["west"].signal(signal.SIGCONT)
@@ -229,7 +229,7 @@ def unknown(make, programs):
 
 
 def busy(make, programs):
-    """A collector whose port is taken ends at once, and takes no connections of the server with it."""
+    """A collector whose port is in use ends at once and leaves no connection to the server open."""
     team = Team(make, programs, "collect_busy")
     team.start("east")
     team.start("lead")

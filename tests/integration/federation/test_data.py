@@ -32,8 +32,8 @@ FAULTS = {
     "damaged-gz": (gzip.compress((HEADER + GOOD_LINES).encode())[:-8] + b"damaged.", ["gzip", "damaged"]),
     "twice": ("age,age,dose,ill\n" + f"{CANARY},1,1,1\n" * 4, ["line 1", "age", "twice"]),
 }
-# What stands in records: every text has a meaning, so these sites take part like any other.
-# name: (the table, what `check` tells the site's person of it, and nobody else)
+# Odd cells: every text can be read, so these sites take part like any other. name: (the table, what
+# `check` tells the site's person of it, and nobody else)
 ODD = {
     "text": (f"5,abc{CANARY},0\n", ["dose", "0         1         0", "line 2"]),
     "nan": ("nan,1,0\n", ["age", "0         1         6", "line 2"]),
@@ -222,7 +222,7 @@ def refusals(make, programs, minimum):
 
 
 def two_jobs(federation, policy, word):
-    """Runs one job and another, of which site-1 can pay a part. Returns its ledger."""
+    """Runs two jobs. site-1 can pay for a part of the second one. Returns its ledger."""
     (federation.folder / "site-1" / "policy.yml").write_text(policy)
     for state in ("state", "state-2"):
         text = (federation.office / "coordinator.yml").read_text()
@@ -241,7 +241,7 @@ def two_jobs(federation, policy, word):
 
 
 def budget_runs_out(make, programs):
-    """A budget of one and a half jobs: the second job is answered as far as it goes, and no further."""
+    """A budget of one and a half jobs: the site answers the second job until the budget is spent."""
     policy = fed.policy_text(epsilon=1.5)
     with make(programs, agents=3, job=fed.job_text(minimum=2)) as federation:
         ledger = two_jobs(federation, policy, "ledger")

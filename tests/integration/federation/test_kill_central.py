@@ -2,9 +2,9 @@
 coordinator alone adds.
 
 As in test_kill.py an undisturbed run tells which steps there are; then the first agent, the coordinator, or
-both die at some of them and are started again at once. The job must end as if nothing had happened: every
-round with every agent, one charge a round, the same sums in every ledger, a model; and no exact answer, nor
-its digest, in any journal.
+both die at some of them and are started again at once. The job must end as if nobody had died: every round
+has every agent and one charge, every ledger has the same sums, and there is a model. No journal holds an
+exact answer or its digest.
 """
 
 import random
@@ -49,7 +49,7 @@ def charges(answers):
 
 
 def check_agent(federation, name):
-    """One charge a round, and nothing of what was answered. Returns the charges."""
+    """An agent's journal has one charge a round and nothing of the answers. Returns the charges."""
     records = journals.read(federation.folder / name / "state")
     for _, record, blob in records:
         if record["kind"] != "job":  # the text of a job stands beside it

@@ -1,16 +1,15 @@
 """test_kill_masked.py - kill -9 under distributed trust: masked sums of four sites, of which three are enough.
 
-As in test_kill.py an undisturbed run tells which steps there are; then the first site, the coordinator, or both
-die at some of them and are started again at once. Keys are durable before they leave, and so is each answer: a
-site that dies goes on where it was. So the job must end, every round with all four sites. Nothing is paid twice,
-no site has two keys or signs two lists of survivors for a round, nothing that opens a closed round's masks stays
-in a journal, and no released number carries a mask:
-a mask that stays is uniform among 2^32 numbers. A right sum of losses is below 2^25, so that a wrong one of two numbers
-passes by chance with a probability of 2^-12; of three weights, below 64, with 2^-21. A right one is beyond that with a
-probability below e^-60.
+As in test_kill.py an undisturbed run tells which steps there are; then the first site, the coordinator, or both die at
+some of them and are started again at once. Keys are durable before they leave, and so is each answer: a site that dies
+goes on where it was. So the job must end, every round with all four sites. Nothing is paid twice, no site has two keys
+or signs two lists of survivors for a round, nothing that opens a closed round's masks stays in a journal, and no
+released number carries a mask: a mask that stays is uniform among 2^32 numbers. A right sum of losses is below 2^25,
+and a wrong sum of two numbers is so by chance with a probability of 2^-12. For three weights, which are below 64, this
+probability is 2^-21. A right number exceeds its limit with a probability below e^-60.
 
-The last cases are of sites that do not come back: one that leaves for good before its signature ends the job,
-charged and with nothing released; one that is revoked after its answer is in no sum.
+In the last cases a site does not come back. If it leaves for good before its signature, the job ends; it is
+charged, and nothing is released. If it is revoked after its answer, it is in no sum.
 """
 
 import random
@@ -75,7 +74,7 @@ def check_agent(federation, name):
 
 
 def check_numbers(record, blob, most=64):
-    """No released number carries a mask. most: of a weight."""
+    """No released number carries a mask. most: limit of a weight."""
     for value in record["sum"]:
         expect(abs(value) < 1 << 25, f"round {record['round']} releases {value}")
     for weight in struct.unpack(f"<{len(blob or b'') // 8}d", blob or b""):

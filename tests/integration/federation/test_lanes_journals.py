@@ -66,7 +66,7 @@ def bring_back(office, place):
 
 
 def given_up(make, programs, keys):
-    """A job whose journal is damaged is cancelled: that is a decision that it never goes on, though its journal comes back."""
+    """A job whose journal is damaged is cancelled. It never goes on, also if its journal comes back."""
     office = make_office(make, programs, keys)
     with office.federation:
         office.submit("west", text_of("west"))
@@ -80,7 +80,7 @@ def given_up(make, programs, keys):
         expect(now["state"] == "cancelled" and "what was paid cannot be told here" in now["because"], f"cancelled: {now}")
         expect(office.status("west")["ended"] is None, "it was filed before anybody looked")
         office.command("cancel", office.number["west"], code=3)
-        office.submit("middle", text_of("middle"))  # whoever runs looks at the queue
+        office.submit("middle", text_of("middle"))  # a coordinator that runs a job looks at the queue
         office.until("west", ("cancelled",))
         office.until("middle", ("done",))
         office.process.signal(signal.SIGTERM)
@@ -95,9 +95,9 @@ def given_up(make, programs, keys):
 
 
 def damaged(make, programs, keys):
-    """The journal of one of two is damaged while the coordinator is down: that job stands still, and the others go on, one
-    that asks an agent of its too. Once a copy is brought back it goes on as well. A site may have answered its open round
-    before, and has nothing of that answer any more after another job: it declines then, and pays for nothing twice."""
+    """The journal of one of two is damaged while the coordinator is down: that job stands still, and the others go on, also
+    one that asks an agent of that job. Once a copy is brought back, the job goes on. A site that answered its open round
+    before, and has dropped this answer for another job, declines. No site pays twice."""
     office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
     with office.federation:
         office.submit("west", text_of("west"))
@@ -145,8 +145,8 @@ def expect_unwritten(office, name, page=True):
 
 
 def unwritten(make, programs, keys):
-    """Something is in the way of a job's results: that job is set aside, and others go on with its agents. Once it is out of
-    the way a new start writes them, and asks nobody."""
+    """The results of a job cannot be written: the job is set aside, and others go on with its agents. Once there is a way, a
+    new start writes the results and asks nobody."""
     office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
     with office.federation:
         office.submit("west", text_of("west"))
@@ -172,8 +172,8 @@ def unwritten(make, programs, keys):
 
 
 def gone(make, programs, keys):
-    """Somebody takes two jobs' journals away while they run. One, whose blobs have files, meets that at its next round, the
-    other at its end. Neither begins again, which sites would pay for once more, and others go on with their agents."""
+    """Somebody takes two jobs' journals away while they run. The job whose blobs have files notices at its next round, the
+    other one at its end. Neither begins again, as sites would pay once more. Other jobs go on with their agents."""
     office = make_office(make, programs, keys)
     with office.federation:
         give_kinds(office, 200)
@@ -186,7 +186,7 @@ def gone(make, programs, keys):
             office.until(name, ("running",))
         fed.wait_until(lambda: office.rounds("large") and office.rounds("west"), "both have rounds")
         for name in ("large", "west"):
-            # At once: a folder that is removed file by file gets new files meanwhile.
+            # By one rename, because a folder that is removed file by file gets new files meanwhile.
             (office.federation.office / "jobs" / str(office.number[name]) / "state").rename(office.federation.folder / f"{name}-state")
         office.submit("middle", text_of("middle"))
         office.until("middle", ("done",))

@@ -106,7 +106,7 @@ class Team:
 
 @contextlib.contextmanager
 def held_up(team):
-    """No round closes meanwhile: an agent stands still, in the middle of whatever it did."""
+    """No round closes meanwhile, because an agent is stopped."""
     agent = team.agents[team.federation.names[0]]
     agent.signal(signal.SIGSTOP)
     try:
@@ -255,7 +255,8 @@ def late(make, programs):
 
 
 def central(make, programs):
-    """Where the coordinator draws, an older state of the database would make it draw again: refused, before it waits."""
+    """Under central trust the coordinator draws the noise. If the database went back to an older state, it would draw
+    again. So it refuses such a job before it waits for agents."""
     team = Team(make, programs, "takeover_central")
     job = team.federation.office / "job.yml"
     job.write_text(job.read_text().replace("trust: local", "trust: central").replace("own: true, ", "")
@@ -266,7 +267,8 @@ def central(make, programs):
 
 
 def pages_say_who_leads(make, programs):
-    """For a supervisor: each is healthy, and the one that leads alone is ready. Of a journal elsewhere there is no size."""
+    """A supervisor sees that all are healthy, and that only the leader is ready. A page does not tell the size of a
+    journal on another machine."""
     team = Team(make, programs, f"pages_{os.getpid()}")
     for i in range(COORDINATORS):
         path = team.federation.office / f"{team.name(i)}.yml"

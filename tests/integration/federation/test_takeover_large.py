@@ -1,8 +1,8 @@
 """test_takeover_large.py - the coordinator that leads dies in the middle of large transfers, and another one takes over.
 
 Three coordinators share a journal in PostgreSQL, as in test_takeover.py. A relay stands before each of them, counts what passes
-and holds it to a rate, so that the leader is killed (kill -9) when so much of a round's release or of its answers is through.
-The job has a state with momentum that is averaged, models of several MB as answers, and a release of three models to judge. Noise and
+and holds it to a rate, so that the leader is killed (kill -9) when a part of a round's release or of its answers is through. The
+job has a state with momentum that is averaged, models of several MB as answers, and a release of three models to judge. Noise and
 choices are from seeds: the job must end with the files of an undisturbed run, to the last bit. A transfer that was taken half or
 twice changes a sum, and with it all that comes later. Each site pays once for each round. Runs under tests/support/postgres.
 """
@@ -100,7 +100,7 @@ class Team(test_takeover.Team):
 
 
 def account(team):
-    """What is to be as it would have been, and checks of what no run may have."""
+    """What must be as in the undisturbed run, and checks that hold in every run."""
     rows = test_takeover.ask(team.url, "SELECT encode(body, 'hex') FROM hedgerow_record ORDER BY sequence").split()
     rounds = [record for record in (journals.record(bytes.fromhex(row)) for row in rows) if record["kind"] == "round"]
     expect([record["round"] for record in rounds] == list(range(ROUNDS)), f"rounds {[record['round'] for record in rounds]}")
@@ -147,7 +147,8 @@ def over(team, number):
 
 
 def strike(team, number, which, part, moved):
-    """kill -9 of the leader when so much of a round's release (0) or answers (1) has passed; it comes back and stands by."""
+    """kill -9 of the leader when some bytes of a round's release (0) or answers (1) have passed. It comes back and stands
+    by."""
     fed.wait_until(lambda: opened(team, number), f"round {number} opens")
     before = team.passed()[which]
     old, term = fed.wait_until(team.leader, "somebody leads")[0], fed.wait_until(team.term, "the lease has a term")

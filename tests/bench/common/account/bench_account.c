@@ -18,7 +18,7 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* Of this program alone: on a machine that others use, what the clock would say without them. */
+/* The processor time of this program. Other programs on the machine do not add to it. */
 static double busy_ms(void)
 {
     return (double)clock() * (1e3 / CLOCKS_PER_SEC);
