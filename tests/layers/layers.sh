@@ -170,7 +170,8 @@ if [ -n "$build" ]; then
         functions "$build/bin/$program" |
             comm -12 - "$work/lab" | sed "s|.*|bin/$program: holds & of the lab, which no daemon links|"
     done >>"$work/violations"
-    # Of a task the agent holds no closing, and the coordinator no answer: functions and tables of entries.
+    # The agent links no task's closing, and the coordinator links no task's answer: neither functions nor
+    # tables of entries.
     parts() { nm --defined-only --format=posix "$@" 2>/dev/null | awk '$2 ~ /^[TRD]$/ { print $1 }' | sort -u || true; }
     for pair in 'agent close coordinator' 'coordinator answer agent'; do
         read -r holder part owner <<<"$pair"

@@ -157,7 +157,8 @@ uint64_t checker_committed_sum(struct world *world, const struct record *record,
 void collected_on_part(struct world *world, const struct node *node, struct slice body,
                        struct slice blob);
 
-/** Reads the number at a place of an answer of count numbers; false where the bytes are none of so many. */
+/** Reads the number at a place of an answer of count numbers; false if the bytes do not hold count
+ * numbers. */
 bool checker_value(uint64_t *value, struct slice bytes, size_t count, size_t place);
 
 #endif

@@ -14,7 +14,7 @@
 
 enum { WORDS_MAX = 128 };
 
-/* An answer's blob behind its words: a seed, a key for each pair, the roster. */
+/* What follows the words in an answer's blob: a seed, a key for each pair, the roster. */
 struct opening {
     struct digest seed;
     const uint8_t *pair;
@@ -24,7 +24,7 @@ struct opening {
     enum masks_width width;
 };
 
-/* That a round of so many sites has, by the job's text alone. */
+/* The terms of a round with this number of sites, by the job's text alone. */
 static enum masks_width masked_width(const struct job *job, uint32_t round, size_t sites)
 {
     uint32_t within;
@@ -177,7 +177,7 @@ static void on_durable_keys(struct world *world, const struct node *node,
         .agent = node->number, .sequence = node->memory->count, .record = *record, .packed = blob};
 }
 
-/* The latest durable ones: a secret and a seed, and behind them what may leave. */
+/* The latest durable keys: a secret and a seed, then what may leave. */
 static void check_keys(struct world *world, size_t agent, const struct message *message,
                        struct slice payload)
 {

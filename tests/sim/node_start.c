@@ -159,7 +159,7 @@ void node_hear_roster(struct world *world, struct node *node)
     }
 }
 
-/* Of several coordinators one leads; the others look now and then whether they may. */
+/* One of several coordinators leads. The others look from time to time whether they may. */
 static bool open_journal(struct world *world, struct node *node)
 {
     enum { LOOK_MS = 500 };

@@ -143,7 +143,7 @@ void node_write_first(struct world *world, struct node *node)
     struct sim_write *write = node->write;
     const struct seeded_random before = node->before_step;
     struct digest is;
-    node->write = write->next; /* whoever restarts meanwhile drops the rest */
+    node->write = write->next; /* a program that restarts meanwhile drops the rest */
     if (write->effect.kind == EFFECT_COMMIT) {
         digest_sha256(&is, &write->effect.as.commit.blob, 1);
         if (!digest_equal(&is, &write->blob)) {

@@ -36,7 +36,7 @@ static void bend_sum(const struct world *world, struct record *record)
 
 enum { ANSWERS_MAX = 64 };
 
-/* Of a query: what it releases is the sum itself. */
+/* For a query, which releases the sum itself. */
 static void bend_noise(const struct world *world, const struct node *node, struct record *record)
 {
     uint32_t within;

@@ -209,7 +209,7 @@ static bool tell_end(const struct question *question, struct pg_result *answer)
     return true;
 }
 
-/* The primary key: no sequence twice, whoever asks. */
+/* The primary key: no sequence twice. */
 static bool add_record(const struct question *question, struct pg_result *answer)
 {
     struct server *server = question->server;

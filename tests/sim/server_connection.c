@@ -115,7 +115,7 @@ static unsigned rate_of(unsigned in_1000, const struct server_statement *which)
     return in_1000 / which->seldom;
 }
 
-/* Who stands by would hold up those whom it matters to: it goes on first. */
+/* A coordinator that stands by would delay the others, so it goes on first. */
 static void hold_up(struct world *world, struct node *node, const struct server_statement *which)
 {
     if (!node->keeping && (world->server.leader == node || world_collects(world, node)) &&

@@ -164,7 +164,7 @@ static void act(struct world *world)
     }
 }
 
-/* The job's end, at the latest: every round waits for its deadline. Each coordinator that shared it comes to its end as well. */
+/* The latest end of the job: every round waits for its deadline. Each coordinator that shared the job ends too. */
 static int64_t bound_ms(const struct world *world)
 {
     const struct plan *plan = &world->plan;

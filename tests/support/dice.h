@@ -28,7 +28,7 @@ static inline uint64_t dice_below(struct dice *dice, uint64_t bound)
     return dice_word(dice) % bound;
 }
 
-/** Returns true once in so many times. */
+/** Returns true once in `times` times, on average. */
 static inline bool dice_one_in(struct dice *dice, uint64_t times)
 {
     return dice_below(dice, times) == 0;

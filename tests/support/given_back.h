@@ -12,8 +12,8 @@
 
 enum { GIVEN_BACK_WORDS = 3 };
 
-/* Words behind one another that are looked for in all memory that is given back, and how often they were
- * seen; volatile, as free is not expected to change anything. */
+/* Consecutive words that are looked for in all memory that is freed, and how often they were seen.
+ * volatile, because the compiler assumes that free changes nothing. */
 static unsigned char needle[GIVEN_BACK_WORDS * 8];
 static volatile size_t found;
 /* Memory that is waited for, and how often it was given back. */

@@ -32,7 +32,7 @@ struct memory_journal {
     struct memory_record *record; /* (count) owned; the sequence number is the place, from 1 */
     size_t count;
     bool broken;
-    unsigned countdown;       /* so many calls until the fault; 0: none is due */
+    unsigned countdown;       /* calls until the fault; 0: none is due */
     enum journal_fault fault; /* which */
 };
 

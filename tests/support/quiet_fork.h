@@ -18,7 +18,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Whether the thread sleeps, or has ended. Its state is the letter behind its name in brackets. */
+/* Whether the thread sleeps, or has ended. Its state is the letter after its name in brackets. */
 static inline bool quiet_fork_sleeps(const char *thread)
 {
     char path[64];

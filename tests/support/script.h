@@ -30,7 +30,7 @@ static inline enum status script_fill(void *self, void *out, size_t bytes)
     return STATUS_OK;
 }
 
-/* Seeded by whoever uses it. */
+/* The caller seeds it. */
 struct recorded {
     struct seeded_random seeded;
     uint64_t word[RECORDED_WORDS_MAX];

@@ -171,7 +171,7 @@ struct honest {
     bool heard;
     bool asks;
     bool retries;   /* it asks again for what does not come, */
-    unsigned says;  /* and says each FETCH so often */
+    unsigned says;  /* how often it sends each FETCH */
     uint64_t asked; /* bytes that it asked for, each FETCH counted once however often it is said, */
     uint64_t fetches;  /* and FETCHes, counted likewise */
     uint64_t received; /* bytes of pieces, also of those that it cannot use */
@@ -318,7 +318,8 @@ Test(fetches, of_many_that_do_not_read_no_more_waits_than_may)
     for (size_t i = 0; i < AGENTS - 1; i++) {
         ask_for(socket[i], PIECES, PIECE_BYTES);
     }
-    /* It waits for its turn behind all of them, and those who do not take what they asked for are cut. */
+    /* It waits until all of them have been served. Agents that do not take what they asked for are
+     * cut. */
     honest_start(&honest, AGENTS - 1, false);
     honest_connect(&honest, 1, false);
     const long kernel = honest_fetch(&honest, 1);

@@ -235,8 +235,8 @@ Test(hostile_agent, squatted_routing_ids)
     expect_served_under(squat, "routing-id-squatted", ANY_KIB);
 }
 
-/* libzmq numbers connections from rand(), which it never seeds, and aborts the process when the number it
- * comes to is taken: whoever guesses it ends the coordinator. */
+/* libzmq numbers connections by rand(), which it never seeds, and aborts the process if the number is in
+ * use. An agent that guesses the number could end the coordinator. */
 static void squat_the_next_number(UNUSED void *socket, void *context)
 {
     /* A fresh process's second draw, after the one of the handler's socket; its connections count on. */

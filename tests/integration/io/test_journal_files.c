@@ -86,7 +86,7 @@ Test(journal_files, a_folder_that_others_may_write_is_refused_and_left_as_it_is)
     scratch_remove(&scratch);
 }
 
-/* Whoever may replace the folder could put an empty ledger in its place. */
+/* If others can replace the folder, they could put an empty ledger in its place. */
 Test(journal_files, a_folder_that_others_may_replace_is_refused_and_not_made)
 {
     struct scratch place;

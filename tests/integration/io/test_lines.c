@@ -1,5 +1,5 @@
-/* Lines beside CURVE connections: what takes them, in which order and for whom it is sealed, and when an agent asks for one
- * again. */
+/* Lines beside CURVE connections: which messages take them, in which order, for whom these are sealed, and when an agent
+ * asks for a line again. */
 
 #include "lines_bench.h"
 

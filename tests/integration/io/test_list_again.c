@@ -130,7 +130,7 @@ Test(list_again, the_first_list_of_one_that_enrols_too)
     expect_list_at_the_start(true);
 }
 
-/* Whoever was revoked stays out, and whoever was not comes back. */
+/* Agents that were revoked stay out, and the others come back. */
 static void expect_change(bool enrols)
 {
     for (long allocation = 0; allocation < ALLOCATIONS; allocation++) {

@@ -1,4 +1,4 @@
-/* Two connections under one key: an agent that answers keeps its place, whoever comes after it. */
+/* Two connections under one key: an agent that answers keeps its place against any later one. */
 
 #include "federation.h"
 
@@ -7,11 +7,11 @@
 
 #include <criterion/criterion.h>
 
-/* An agent's end of which the test says how alive it is. */
+/* An agent's end. The test says which messages it answers. */
 struct acting {
     struct endpoint *endpoint;
     bool dumb;              /* it does not answer challenges */
-    int64_t answer_late_ms; /* nor before so much time */
+    int64_t answer_late_ms; /* nor before this time */
     int64_t challenged_ms;  /* 0: not yet */
     uint64_t number;        /* of the challenge to answer; 0: none */
     int64_t spoke_ms;
@@ -63,7 +63,7 @@ static void hear(struct acting *acting)
     }
 }
 
-/* Says HELLO every so often, and hears. */
+/* Says HELLO at intervals, and listens. */
 static void act(struct acting *acting, int64_t hello_ms)
 {
     const struct message hello = {.kind = MESSAGE_HELLO, .as.hello.version = PROTOCOL_VERSION};

@@ -201,7 +201,7 @@ static void end_list(FILE *file)
     }
 }
 
-/* Starts with so many agents more on the list than a test plays, named m0, m1, ...; key: theirs, or NULL. */
+/* Starts with more agents on the list than a test plays, named m0, m1, ...; key: theirs, or NULL. */
 static void start_with_many(size_t count, struct key_pair *key)
 {
     FILE *file = begin_list();

@@ -39,7 +39,7 @@ static inline enum status each_of_none(UNUSED void *self, UNUSED journal_visit *
     return STATUS_OK;
 }
 
-/* Of a machine whose self is when it wants to be woken. */
+/* For a machine whose self is the time at which it wants to be woken. */
 static inline int64_t wake_of(const void *self)
 {
     return *(const int64_t *)self;

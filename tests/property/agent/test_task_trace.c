@@ -72,7 +72,8 @@ Test(task_trace, no_instruction_and_no_address_depends_on_the_records)
     trace_free(&trace);
 }
 
-/* Planted: what a careless kernel would do. volatile keeps the compiler from undoing it. */
+/* Planted: a kernel with a branch on its data. volatile keeps the compiler from removing the
+ * branch. */
 static volatile double sink;
 static volatile int64_t whole_sink;
 

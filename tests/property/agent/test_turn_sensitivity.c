@@ -214,7 +214,7 @@ Test(turn_sensitivity, a_site_whose_turn_it_is_not_answers_alike_whatever_its_re
     job_free(&f.job);
 }
 
-/* One charge for both rounds, whoever looks when, and none for a second look. */
+/* One charge for both rounds, whichever sites look first, and none for a second look. */
 Test(turn_sensitivity, the_ledger_counts_one_look_and_refuses_a_second)
 {
     static struct rig f;

@@ -1,5 +1,5 @@
-/* world.h - a site with few records and a job in one process: what a task makes of them, without gate
- * or network. */
+/* world.h - a site with few records, and a job, in one process: a task's answers, without gate or
+ * network. */
 
 #ifndef TESTS_PROPERTY_AGENT_WORLD_H
 #define TESTS_PROPERTY_AGENT_WORLD_H

@@ -63,7 +63,8 @@ static double product(const double *a, const double *b, size_t count)
     return sum;
 }
 
-/* Of all pairs of records: the largest error, also as a share of what projections may err by. */
+/* The largest error over all pairs of records, also as a share of the error that projections may
+ * have. */
 struct error {
     double most;
     double share;

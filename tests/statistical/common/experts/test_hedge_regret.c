@@ -31,7 +31,7 @@ static void switching(int64_t *loss, size_t experts, uint64_t round, uint64_t ro
     }
 }
 
-/* Whoever leads loses next: the experts take turns, and nobody is better in the end. */
+/* The leading expert loses next. The experts take turns, and none is better in the end. */
 static void deceiving(int64_t *loss, size_t experts, uint64_t round, UNUSED uint64_t rounds,
                       int64_t one, UNUSED struct seeded_random *dice)
 {

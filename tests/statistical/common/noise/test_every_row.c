@@ -186,7 +186,7 @@ static size_t bin_of(const struct row *row, int64_t value)
     return bin;
 }
 
-/* p-value of counts; bins of which fewer than 10 are expected join what is left over. */
+/* p-value of counts; bins with an expected count below 10 join the rest. */
 static double p_of(const struct row *row, const uint64_t *seen, double draws)
 {
     uint64_t number_of[BINS_MAX + 1];
@@ -211,7 +211,7 @@ static double p_of(const struct row *row, const uint64_t *seen, double draws)
     return chi_square_p(number_of, expected, bins);
 }
 
-/* p-value of the row's law, drawn at `times`/20 of its scale, as one of so many shares. */
+/* p-value of the row's law, drawn at `times`/20 of its scale, as one of `shares` shares. */
 static double fit(const struct row *row, uint64_t times, uint64_t shares, uint64_t seed)
 {
     static int64_t values[VALUES];
