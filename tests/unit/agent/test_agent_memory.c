@@ -1,5 +1,5 @@
-/* What an agent gives back to the heap: no exact answer, no exact weights and no copy of a record, whose
- * bytes would wait there for whoever reads the memory or a crash's image of it. */
+/* An agent frees no memory that holds an exact answer, exact weights or a copy of a record. A reader of
+ * the memory, or of a core file, would find these bytes. */
 
 #include "agent/gate.h"
 #include "dp/sampling.h"
@@ -142,7 +142,7 @@ static const char SAMPLED[] =
     "  - {task: update, loss: logistic, rounds: 1, batch: 40, sampling: 0.5, clip: 1, rate: 1,\n"
     "     share: 1, grid_bits: 20}\n";
 
-/* Whoever knows which records took part has none of the privacy that sampling adds. */
+/* An attacker who knows which records took part is not limited by the privacy that sampling adds. */
 Test(agent_memory, no_coin_of_who_takes_part_is_given_back_unwiped)
 {
     enum { RECORDS = 40, FEATURES = 2 };

@@ -120,7 +120,7 @@ Test(gate, a_long_answer_is_rounded_after_its_noise_and_before_it_is_sealed)
     }
 }
 
-/* Whoever reads the journal later need not know by which rules it was rounded. */
+/* A later reader of the journal need not know by which rules the answer was rounded. */
 Test(gate, an_answer_says_its_steps_after_a_restart)
 {
     struct gate *gate = new_gate(1000000);
@@ -409,7 +409,8 @@ Test(gate, a_noisy_answer_is_never_repeated)
     gate_free(gate);
 }
 
-/* Of a round that agents share out: the same noise as of any answer, and then each number where the sum has it. */
+/* In a round with shared-out columns the answer gets the noise of any answer. Then each number is put at its
+ * place in the sum. */
 Test(gate, a_part_of_a_shared_round_is_placed_behind_the_noise)
 {
     enum { GROUPS = 3, GROUP = 1, WHOLE = GROUPS * (COUNT + 2) };

@@ -104,8 +104,8 @@ static bool says_fixed(struct charge charge)
     return says;
 }
 
-/* The sums of Gaussian charges have no pure epsilon: what they come to at a moment that was fixed
- * beforehand is told, with the delta that it needs. */
+/* Gaussian charges have no pure epsilon. The balance tells their epsilon at a time that was fixed
+ * beforehand, with the delta that it needs. */
 Test(main_balance, gaussian_charges_come_to_an_epsilon_at_a_delta)
 {
     struct policy policy = {.epsilon_micro = 5000000, .delta_atto = 1000000000000};

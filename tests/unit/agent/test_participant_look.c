@@ -38,7 +38,7 @@ static bool is_same(const struct seen *a, const struct seen *b)
            a->jobs == b->jobs;
 }
 
-/* Looks all the time while the records are loaded, or a fit is computed, for so long. */
+/* Looks all the time while the records are loaded, or a fit is computed, for a given time. */
 static void watch(struct seen seen[END_MS], bool loading, int64_t work_ms)
 {
     static struct timed bench;

@@ -123,7 +123,8 @@ Test(participant_offer, what_cannot_be_kept_is_kept_at_the_next_occasion)
     timed_free(&bench);
 }
 
-/* Whoever asks all the time while a computation runs would see the file change, and the log grow. */
+/* An observer that reads all the time while a computation runs would see the file change and the
+ * log grow. */
 Test(participant_offer, nothing_changes_while_records_are_computed_on)
 {
     struct timed bench;

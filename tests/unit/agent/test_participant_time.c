@@ -46,7 +46,7 @@ static void tell_lie(struct timed *bench, enum lie lie)
     timed_give(bench, &message, (struct slice){0});
 }
 
-/* A whole conversation; the computation takes so long. */
+/* A whole conversation; the computation takes a given time. */
 static void converse(struct timed *bench, enum lie lie, int64_t lie_from_ms, int64_t lie_to_ms,
                      int64_t work_ms)
 {
@@ -124,7 +124,7 @@ Test(participant_time, a_longer_computation_shows_as_a_whole_slot)
     timed_free(&longer);
 }
 
-/* When the answer to a round of losses is offered, after a computation of so long. */
+/* Returns when the answer to a round of losses is offered, after a computation of a given length. */
 static int64_t losses_offer_ms(int64_t work_ms)
 {
     const double weights[DIM] = {1, 2, 3};

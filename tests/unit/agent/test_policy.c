@@ -278,7 +278,7 @@ Test(policy, refuses_cheap_answers_beside_a_dear_stage)
     }
 }
 
-/* Of Gaussian noise without a delta, no epsilon is enough: the key to change is delta. */
+/* For Gaussian noise without a delta no epsilon is enough. The message names the key delta. */
 Test(policy, names_the_delta_that_gaussian_noise_lacks)
 {
     static const char gaussian[] =

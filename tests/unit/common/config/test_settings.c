@@ -161,7 +161,7 @@ Test(settings, of_a_page_for_others_have_tls_a_token_and_names_or_nothing)
     }
 }
 
-/* Whoever reaches the port reads it, so nobody else may. */
+/* Every program that reaches the port can read the page, so only this machine may reach it. */
 Test(settings, of_a_page_are_for_this_machine_alone)
 {
     static const char *const elsewhere[] = {"0.0.0.0:7390", "localhost:7390", "[::]:7390"};

@@ -185,7 +185,7 @@ Test(warnings, a_dictionary_s_own_range_is_looked_at_too)
     dataset_free(&data);
 }
 
-/* rows: of the first column, each number so often */
+/* rows: how often each number is in the first column */
 static const char *of_heap(const double *number, const size_t *times, size_t count)
 {
     static const char header[] = "crp,log,sex,died\n";

@@ -37,12 +37,12 @@ struct play {
     const char *json;  /* to all but READ */
     const char *whole; /* to WATCH, unless it asks for the end alone; NULL: json */
     const char *file;  /* what READ reads from */
-    size_t piece;      /* so many bytes at once */
+    size_t piece;      /* bytes at once */
     unsigned questions;
-    unsigned away_from; /* so many questions are answered, */
-    unsigned away;      /* and so many behind them are not; */
-    const char *then;   /* what is said behind those; NULL: the same */
-    bool refused;       /* whoever is away has refused the key */
+    unsigned away_from; /* this many questions are answered, */
+    unsigned away;      /* and this many after them are not; */
+    const char *then;   /* the answer after those; NULL: the same */
+    bool refused;       /* the port is away because it refused the key */
     struct digest id;   /* of the last SUBMIT */
     unsigned remembered;
 };
@@ -161,7 +161,7 @@ Test(desk, a_result_that_is_not_whole_is_not_written)
         {NULL, 2, size, file, 99},
         {NULL, -1, size, file, 99},
         {NULL, 0, size + 1, file, 99}, /* it ends before */
-        {NULL, 0, size - 1, file, 99}, /* it goes on behind */
+        {NULL, 0, size - 1, file, 99}, /* it goes on after that */
         {NULL, 0, 0, file, 99},
         {NULL, 0, -5, file, 99},
         {NULL, 0, 1L << 40, file, 99},

@@ -107,8 +107,8 @@ Test(select, a_failing_source_leaves_nothing_chosen_and_no_grant)
     }
 }
 
-/* A best that is better by so much that no other can be chosen is found at every place of every
- * block, up to the ends of int64: differences of nearly 2^64 neither overflow nor underflow. */
+/* A candidate that is so much better that no other can be chosen is found at every place of every
+ * block, up to the ends of int64. Differences of nearly 2^64 neither overflow nor underflow. */
 Test(select, finds_a_far_best_wherever_it_is)
 {
     struct seeded_random seeded;
@@ -301,8 +301,8 @@ Test(select, a_point_is_the_upper_part_of_the_product)
     mpz_clears(product, factor, back, NULL);
 }
 
-/* Three equal scores: the integers below 3 (2^62 + 5 spare units). The word 0 belongs to the few of
- * which one result has more than another. */
+/* Three equal scores: the integers below 3 (2^62 + 5 spare units). The word 0 is one of the few by
+ * which some results are more frequent than others. */
 Test(select, words_that_one_result_has_more_of_are_drawn_again)
 {
     static const int64_t scores[3] = {5, 5, 5};

@@ -111,7 +111,7 @@ Test(select, nothing_of_a_choice_is_left_on_the_stack)
     }
 }
 
-/* Of so many candidates the last part is one block and a candidate. */
+/* With this number of candidates the last part is one block and one candidate. */
 enum { PARTED = 52 * 1280 + 1, SPARED = 3, PREFIX_BITS = 192, LEFT_MAX = 30 };
 
 /* Hands out the words that the point `target` below `end` takes first, then others. */

@@ -143,7 +143,7 @@ Test(between_kinds, means_and_shares_of_tables)
     cr_expect(isnan(out[0].value) && isfinite(out[1].value));
 }
 
-/* Forty sites of 160 records, of whom hardly any are in the last level; noise of epsilon 0.25. */
+/* Forty sites of 160 records, hardly any of them in the last level; noise of epsilon 0.25. */
 static void draw_sites(struct table1_column site[MANY], const double share[LEVELS],
                        const double *step, struct seeded_random *seeded)
 {
@@ -224,7 +224,7 @@ Test(between_kinds, shares_of_sums_are_joined_as_they_are_and_told_within_their_
     cr_expect(held >= HOLD_LEAST, "%zu", held);
 }
 
-/* Two groups of 100, of whom 20 and 50 have the event. */
+/* Two groups of 100; 20 and 50 of them have the event. */
 static const double group_counts[5] = {80, 20, 50, 50, 0};
 static const struct regress_predictor of_group = {.levels = 2, .is_number = false};
 static const struct regress_design by_group = {.family = REGRESS_LOGISTIC,

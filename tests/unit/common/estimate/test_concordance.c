@@ -102,9 +102,10 @@ static double laplace(struct seeded_random *seeded)
     return log((1 - seeded_random_unit(seeded)) / (1 - seeded_random_unit(seeded))) / sqrt(2);
 }
 
-/* Of 1,000 records 80 have the event, all with a score in the upper of four bins; the others' scores are even. 80 are about two deviations
- * of the noise below the limit: what is shown has more of them by noise, and an index nearer 1/2. 3,000 answers that hold in 93.5 %
- * hold in fewer than 91 % one time in 10^7. Planted: the bar of what was found. */
+/* 80 of 1,000 records have the event, all with a score in the upper of four bins; the others' scores are even. 80 events are
+ * about two deviations of the noise below the limit. So in the answers that are shown noise has added events and moved the index
+ * towards 1/2. If intervals hold in 93.5 %, fewer than 91 % of 3,000 hold with a probability of 10^-7. Planted: the bar of the
+ * noisy counts alone. */
 Test(concordance, holds_where_few_are_shown_and_what_was_found_alone_does_not)
 {
     enum { FEW = 4, FEW_CELLS = CONCORDANCE_CELLS(1, FEW), RARE_DRAWS = 200000 };
@@ -193,7 +194,7 @@ Test(concordance, expects_more_of_all_groups_together_and_the_noise_of_numbers_o
     const double single = concordance_expect(&alone, &one, 6);
     cr_expect(all < group && all > single, "%g, %g, %g", all, group, single);
     cr_expect(of_all > of_group && of_all > alone, "%g, %g, %g", of_all, of_group, alone);
-    /* Of m cells a sum of k has the variance k (1 - k/m), each of 16. */
+    /* A sum of k of m cells has the variance k (1 - k/m), each cell one of 16. */
     const struct concordance_cells shape = {.groups = 2, .bins = 6, .variance = 16};
     const double m = CONCORDANCE_CELLS(2, 6);
     const double k[2][2] = {{(m - 1) / 2, m - 1}, {36, 72}};

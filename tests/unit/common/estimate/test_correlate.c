@@ -96,7 +96,7 @@ static struct table1_figure pair_of(const double *cell, double variance, bool tw
     return correlate_pair(&all, 0, 1);
 }
 
-/* Of two fair coins the variance of r is (1 - r^2)/n. Whatever else lies in [-1, 1] may vary more. */
+/* For two fair coins the variance of r is (1 - r^2)/n. Other values in [-1, 1] may vary more. */
 Test(correlate, knows_the_table_of_two_values_and_bounds_all_else)
 {
     double cell[TWO_CELLS];
@@ -162,8 +162,9 @@ Test(correlate, does_not_shrink_what_noise_has_let_through)
     cr_expect(plain / shown < 0.83, "planted: %g", plain / shown);
 }
 
-/* Of independent columns that are shown just yet. The sampling error at a correlation of 0 says too little of these, the interval's ends do
- * not. So a p-value is 0.05 where it would be less and the interval holds 0: of some draws it is just that. */
+/* Independent columns whose correlation is barely shown. The sampling error at a correlation of 0 is too small for these, the
+ * interval's ends are not. So a p-value is raised to 0.05 if it would be less and the interval holds 0. This happens in some
+ * draws. */
 Test(correlate, tests_by_fourth_moments_reject_only_where_the_interval_leaves_0_out)
 {
     struct seeded_random seeded;

@@ -106,7 +106,7 @@ Test(evaluate, net_benefits_without_noise_are_r_s)
     near(own.estimate.high, large[0] + half + ESTIMATE_Z * large[1], 1e-4, "high");
 }
 
-/* Of eight records treated at a high threshold the interval would be of next to no data. */
+/* Eight records are treated at a high threshold: too few for an interval. */
 Test(evaluate, a_net_benefit_of_few_who_are_treated_is_refused)
 {
     double cell[CELLS] = {0};
@@ -337,7 +337,7 @@ Test(evaluate, expects_a_net_benefit_at_every_threshold)
     for (size_t i = 0; i < THRESHOLDS; i++) {
         const double threshold = (double)(i + 1) / EVALUATE_BANDS;
         const double odds = threshold / (1 - threshold);
-        /* Of a record: 1 with the event, -odds without, 0 where it is not treated. */
+        /* A record's value: 1 with the event, -odds without, 0 if it is not treated. */
         const double treated[] = {1 - threshold, 1};
         const struct table1_half *own[] = {&told.benefit[i], &told.all_treated[i]};
         const struct table1_half *both[] = {&all.benefit[i], &all.all_treated[i]};

@@ -138,8 +138,8 @@ Test(regress, noise_moves_coefficients_as_it_says)
     }
 }
 
-/* The mean cells of hazards of up to 1.1 an interval, of which many leave: a censored record that counted half of its interval
- * would move the first slope by 0.03. */
+/* The mean cells of hazards of up to 1.1 an interval; many records are censored. If a censored record counted half of its
+ * interval, the first slope would move by 0.03. */
 Test(regress, hazards_of_mean_cells_are_the_truth)
 {
     static const double truth[] = {-1.4, -1.2, -0.9, 0.8, 0.5};

@@ -258,9 +258,9 @@ Test(regress_place, a_column_in_one_level_takes_nothing_from_another)
               own.low, own.high);
 }
 
-/* The values of two columns, whose correlation is -0.75, hang on a covariance that is behind noise, and so do their coefficients. The
- * interval holds in 920 of these 1,000 studies, and in 793 without that noise: a strong slope and much noise. The cells are those of
- * 10^6 records, but for the noise. The seed is fixed. */
+/* The values of two columns, whose correlation is -0.75, depend on a noisy covariance, and so do their coefficients. With a
+ * strong slope and much noise the interval holds in 920 of these 1,000 studies. It would hold in 793 if it ignored that noise.
+ * The cells are those of 10^6 records, but for the noise. The seed is fixed. */
 Test(regress_place, the_noise_of_covariances_is_in_the_interval)
 {
     enum { LEVELS = 5, DRAWN = 1000000, TIMES = 1000 };

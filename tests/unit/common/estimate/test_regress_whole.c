@@ -150,7 +150,7 @@ Test(regress_whole, any_number_of_records_in_one_level_is_fitted)
     }
 }
 
-/* Counts 0 to 5 of three categories, the last one of which 15 records in 1,415 have; nothing drawn. */
+/* Counts 0 to 5 in three categories; 15 of 1,415 records have the last one. Nothing is drawn. */
 static void set_up_counts(double variance)
 {
     static const double size[] = {1000, 400, 15};
@@ -227,8 +227,8 @@ static struct table1_figure category(size_t level)
     return regress_figure(&world.fit, weight);
 }
 
-/* A category's counts are 9, their noise is the root of 55 times a cell's: 0.3 of them at a variance of 0.17. Near that noise may have
- * made them more by so much that the interval's lower end moves; the common category's does not. */
+/* A category's counts sum to 9, and their noise is sqrt(55) times a cell's: 0.3 of them at a variance of 0.17. Near this value
+ * noise may have raised the sum enough to move the interval's lower end. The common category's end does not move. */
 Test(regress_whole, a_rare_category_of_counts_has_a_lower_end_that_allows_for_its_being_shown)
 {
     set_up_counts(0.005);
@@ -247,8 +247,8 @@ Test(regress_whole, a_rare_category_of_counts_has_a_lower_end_that_allows_for_it
     cr_expect(category(1).estimate.low > 0.1);
 }
 
-/* A linear regression on three categories, the last one of which 20 records in 1,420 have; its outcomes have a mean of 0.7, all others'
- * one of 0. */
+/* A linear regression on three categories; 20 of 1,420 records have the last one. Their outcomes have a mean of 0.7, all others a
+ * mean of 0. */
 static struct estimate rare_mean(double variance)
 {
     static const double cell[] = {300, 400, 300, 120, 160, 120, 0, 6, 14};

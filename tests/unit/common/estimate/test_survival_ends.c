@@ -157,7 +157,8 @@ Test(survival_ends, no_test_where_intervals_are_so_long_that_it_would_be_biased)
     cr_expect(survival.log_rank_p > 0.99 && !survival.log_rank_is_biased);
 }
 
-/* The same two groups over ten intervals of which each has few: hazards of 1.2 over the time, and half of the second group are lost. */
+/* The same two groups over ten intervals with few deaths each: hazards of 1.2 over the whole time, and half of the second group
+ * are censored. */
 Test(survival_ends, a_test_where_groups_are_not_lost_alike)
 {
     enum { K = 10 };

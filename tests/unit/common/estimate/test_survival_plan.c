@@ -111,7 +111,8 @@ Test(survival_plan, tells_the_smallest_group_of_each_figure)
     cr_expect(isnan(survival_expect(&one, 12).test_group), "of one group there is no test");
 }
 
-/* Of two groups of one size the small one is like the other; a smaller one has what the answer's rules leave it. */
+/* If two groups have one size, both plans are equal. A smaller group has the figures that the answer's rules
+ * allow. */
 Test(survival_plan, expects_of_a_small_group_what_its_own_records_tell)
 {
     const struct survival_public known = {.records = 6000, .groups = 2, .variance = 25};
@@ -142,7 +143,7 @@ Test(survival_plan, expects_of_a_small_group_what_its_own_records_tell)
         }
         cr_expect(more == 1 || (isnan(told[4]) && isnan(told[5])));
     }
-    /* Without noise: a log rank of a tenth against nine, half of whom die. */
+    /* Without noise: the log rank of a tenth of the records against the rest, half of whom die. */
     const struct survival_public quiet = {.records = 10000, .groups = 2, .variance = 1e-6};
     near(log(survival_expect_small(&quiet, 20, 0.1).ratio), 2.8016 / sqrt(5000 * 0.09), 0.02,
          "log ratio", 0);

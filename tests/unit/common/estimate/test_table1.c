@@ -193,7 +193,7 @@ Test(table1, says_how_much_more_would_do)
     cr_expect(isnan(table1_quantile(&t.column, 0.5).factor), "nobody: no factor would do");
 }
 
-/* Whoever's value is at a step, between two, or anywhere: 1,000 values of each of some patterns, without noise. */
+/* Values at a step, between two, or anywhere: 1,000 values of each pattern, without noise. */
 Test(table1, intervals_hold_however_values_lie_between_steps)
 {
     static struct table t;
@@ -333,7 +333,8 @@ Test(table1, expects_less_of_all_groups_together_than_of_one_without_groups)
     cr_expect(all < table1_expect(&noisy, true, 16).mean.half, "%g", all);
 }
 
-/* Of a number that hardly varies the noise's bar was longer than the interval that has sampling in it, too. */
+/* Planted: for a number that hardly varies the bar of the noise was longer than the interval, which also has
+ * sampling in it. */
 Test(table1, a_deviation_s_interval_reaches_as_far_as_the_noise_s)
 {
     double step[64];
@@ -369,9 +370,9 @@ static void release(struct table1_column *column, const double *cell, double sd,
     }
 }
 
-/* A category of so many records as 2 to 4 deviations of its noise. Where its share is refused with a factor, the share is given with
- * so many times the epsilon, and noise drawn anew, in 86 of 100 or more: nine in ten are promised, and 4,000 draws of which a quarter
- * count have a standard error of 0.01. */
+/* A category with as many records as 2 to 4 deviations of its noise. If its share is refused with a factor, the share is given in
+ * at least 86 of 100 new draws with the epsilon times that factor. Nine in ten are promised; a quarter of 4,000 draws count, and
+ * their standard error is 0.01. */
 Test(table1, tells_a_factor_that_does)
 {
     struct seeded_random seeded;

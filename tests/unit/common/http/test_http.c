@@ -59,7 +59,7 @@ Test(http, answers_nothing_but_the_exact_paths)
     http_free(http);
 }
 
-/* What stands behind the path comes as it was sent: nothing decodes it, and a query is no part of it. */
+/* The rest after the path comes as it was sent: nothing decodes it, and a query is not part of it. */
 Test(http, finds_the_very_names_of_a_route)
 {
     static const char *const other[] = {"/found/",   "/found/8",     "/found/07",  "/found/7/",

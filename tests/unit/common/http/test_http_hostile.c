@@ -180,7 +180,8 @@ Test(http_hostile, a_client_that_leaves_in_the_middle_is_forgotten)
         (void)close(client);
         http_run(http, now_ms += PERIOD_MS);
     }
-    /* Of a departure that came together with the last bytes libmicrohttpd hears nothing: the deadline ends it. */
+    /* If a client leaves together with its last bytes, libmicrohttpd does not notice. The deadline ends the
+     * connection. */
     for (int i = 0; i < HTTP_REQUEST_MS / PERIOD_MS + 2; i++) {
         http_run(http, now_ms += PERIOD_MS);
     }

@@ -108,8 +108,8 @@ Test(http_stream, is_stopped_with_listeners_and_tells_them)
     hang_up(&client);
 }
 
-/* Who asks at that very moment is heard in the last turn; of one for whom there is nothing to tell a suspended connection
- * would be left. */
+/* A client that asks at the very end is heard in the last turn. If there were nothing to tell it, its connection would
+ * stay suspended. */
 Test(http_stream, is_stopped_while_one_begins_to_listen)
 {
     struct http *http = open_http();

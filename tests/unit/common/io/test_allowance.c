@@ -29,7 +29,7 @@ Test(allowance, more_names_than_there_are_places_are_served)
     }
 }
 
-/* Or whoever has used all of his could have it anew by means of others' names. */
+/* Otherwise an operator who has used up an allowance could renew it by using other names. */
 Test(allowance, a_name_that_has_little_left_keeps_its_place)
 {
     cr_assert(take(0, 1000) && take(0, 1000) && !take(0, 1000));

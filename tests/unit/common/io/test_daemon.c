@@ -93,7 +93,8 @@ static void sleep_ms(int64_t ms)
     }
 }
 
-/* How a program ends that makes results for so long, and is sent the signal at these times; -1: it is killed. */
+/* Returns the exit code of a program that makes results for some time and gets the signal at these times, or
+ * -1 if it is killed. */
 static int code_of_hurried(int signal, const int64_t *at_ms, size_t count, int64_t results_ms)
 {
     enum { MADE = 17 };
@@ -138,7 +139,7 @@ static int lists(const struct arguments *arguments)
     return puts("hospital-1") >= 0 ? 0 : 3;
 }
 
-/* Whoever keeps a ledger's list in a file must hear that the disk was full. */
+/* A person who writes a ledger's list to a file must hear that the disk was full. */
 Test(daemon, a_command_whose_words_are_lost_does_not_end_well)
 {
     static const struct daemon_command commands[] = {{"list", NULL, lists, {{0}}}};

@@ -71,7 +71,7 @@ Test(owed, what_a_connection_has_lost_comes_again_at_once)
     rig_free(&rig);
 }
 
-/* A narrow link, of which this agent has a small part: what it was given comes, but slowly. */
+/* This agent has a small part of a narrow link: what it was given arrives, but slowly. */
 Test(owed, what_is_taken_slowly_is_not_sent_twice)
 {
     rig_init(&rig, ALL, TAKE_MS);
@@ -130,7 +130,7 @@ Test(owed, a_fetch_that_is_held_back_and_repeated_adds_nothing)
     rig_free(&rig);
 }
 
-/* Of three that were asked for the first is lost, and the others are held back. */
+/* The first of three messages that were asked for is lost, and the others are held back. */
 Test(owed, a_lost_piece_comes_before_those_that_are_held_back)
 {
     fill();

@@ -1,5 +1,5 @@
-/* Exact sums that a draw looks at must not wrap, whoever answers: draws have no noise to hide it in. And
- * what draws cost where nobody knows how many there will be. */
+/* Exact sums that a draw looks at must not wrap, whichever sites answer, because draws have no noise
+ * that hides it. And the price of draws whose number is not known beforehand. */
 
 #include "account/renyi.h"
 #include "job/round.h"

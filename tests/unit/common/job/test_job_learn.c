@@ -97,7 +97,8 @@ Test(job_learn, looks_where_the_noise_on_moments_is_small_and_steps_more_often_w
     cr_expect_eq(most, 8);
 }
 
-/* Of a number too it looks where noise is small, and steps more often. Its first column is the label: there are no counts. */
+/* A number too has a look if noise is small, and then more steps. The first column of its sums is the label: there are no
+ * counts. */
 Test(job_learn, plans_for_a_number)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* A job of masked sums: whom it counts on, and what is refused with which remedy. */
+/* A job of masked sums: how many sites it counts on, and its refusals with their remedies. */
 
 #include "dp/mechanism.h"
 #include "job/job.h"

@@ -28,7 +28,7 @@ struct trial {
     const char *unit;
     const char *trust;
     const char *delta;
-    const char *cohort; /* behind the minimum */
+    const char *cohort; /* after the minimum */
     const char *stages;
 };
 

@@ -80,7 +80,7 @@ Test(job_words, are_the_same_for_every_agent)
     }
 }
 
-/* A sum modulo 2^32: of so many sites' 20 records, each worth 2^grid_bits, and of their noise. */
+/* A sum modulo 2^32: over some sites' 20 records, each worth 2^grid_bits, and their noise. */
 Test(job_words, of_masked_answers_are_as_wide_as_their_sum_needs)
 {
     static const struct {

@@ -30,7 +30,7 @@ static char *page_read(const char *path)
     return page;
 }
 
-/* Finds the next job of the page: its text, or an empty one behind the last. */
+/* Finds the next job of the page: its text, or an empty one after the last. */
 static struct slice next_job(const char **at)
 {
     const char *begin = strstr(*at, fence);

@@ -360,7 +360,7 @@ Test(terms, of_answers_by_site_are_of_one_site)
     struct terms terms = tell(0, 4);
     const double noise = sqrt(2) * 2 / 200;
     const double half = hypot(1.959964 * sqrt(0.25 / 200), 2.1183 * noise);
-    /* Of four sites that are alike: Student's t with 3 degrees of freedom, 3.182446. */
+    /* For four equal sites: Student's t with 3 degrees of freedom, 3.182446. */
     const double joined = half / 1.959964 * 3.182446 / 2;
     cr_assert_eq(terms.line_count, 7);
     close_to(terms.line[2].bar, half, 1e-4, "a share");
