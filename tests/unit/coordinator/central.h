@@ -37,7 +37,7 @@ struct central {
     struct message invite;    /* the latest */
     struct message release;   /* the latest */
     size_t pulls;             /* asked for so far */
-    size_t behind_release;    /* invitations so far that came right behind their agent's release */
+    size_t behind_release;    /* invitations so far that came right after their agent's release */
     enum message_kind before; /* of the latest message, */
     struct peer told;         /* and who got it */
     size_t invites;           /* sent so far, */
@@ -81,8 +81,8 @@ void central_committed(struct central *bench);
 /** The program ends and begins anew from its journal. Returns the first status that is not OK. */
 enum status central_restart(struct central *bench);
 
-/** Time passes; agents greet; one offers and sends what it offered; all agents answer, of which the
- * value of agent a at place i is value(a, i). */
+/** Time passes; agents greet; one offers and sends what it offered; all agents answer, agent a with
+ * value(a, i) at place i. */
 void central_wait(struct central *bench, int64_t ms);
 void central_greet(struct central *bench);
 /** All of them are there, and none has said yes or no. */

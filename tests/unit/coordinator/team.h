@@ -19,7 +19,7 @@ void team_give_part(size_t i, const struct kept *kept);
 /** Tells one how another stands. */
 void team_tell(struct central *one, const struct standing_of *is);
 
-/** As the program does: how a collector stands is read before its parts, and told behind them; parts are taken while the round
+/** As the program does: a collector's standing is read before its parts, and told after them. Parts are taken while the round
  * is open. */
 void team_hand_in(size_t i);
 /** A collector hears what was committed, its own parts of the next round, and how the one that leads stands. */

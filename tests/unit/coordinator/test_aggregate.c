@@ -323,7 +323,7 @@ Test(aggregate, a_narrow_sum_counts_steps_and_has_a_wide_one_beside_it_for_wider
     }
 }
 
-/* What the largest number of answers of the widest short words come to fits. */
+/* The sum of the largest number of answers with the widest short words fits. */
 Test(aggregate, a_narrow_sum_has_room_for_every_agent_there_may_be)
 {
     const int64_t value[COUNT] = {INT16_MAX, INT16_MIN, 0};

@@ -207,7 +207,8 @@ Test(round_collect, a_part_is_there_before_the_deadline)
     team_end();
 }
 
-/* What comes behind the deadline goes into further parts, a second apart; meanwhile the collector sleeps. */
+/* Answers that come after the deadline go into further parts, a second apart. Meanwhile the collector
+ * sleeps. */
 Test(round_collect, late_answers_count_while_the_round_is_open)
 {
     team_begin();

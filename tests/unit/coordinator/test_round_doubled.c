@@ -182,8 +182,8 @@ Test(round_doubled, a_part_that_is_late_makes_nobody_a_twin)
     team_end();
 }
 
-/* East's part is durable only when its round has been closed without it. The next round, of which east has no part, is not judged
- * by it. */
+/* East's part becomes durable only after its round was closed without it. The next round, in which east has no part, is not
+ * judged by it. */
 Test(round_doubled, a_part_that_is_durable_too_late_is_forgotten)
 {
     begin_with_twins();

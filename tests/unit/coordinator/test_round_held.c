@@ -1,5 +1,5 @@
-/* Large answers of 8 bytes a number wait for each other in their second halves, so that no two are whole beside the sum. Whoever is
- * ahead and stops holds nobody up for long, and gains no longer turn by it. */
+/* Large answers of 8 bytes a number wait for each other in their second halves, so that no two are whole beside the sum. An agent
+ * that is ahead and stops does not delay the others for long, and gets no longer turn by it. */
 
 #include "tests/unit/coordinator/waiting.h"
 
@@ -26,7 +26,7 @@ static struct member *member_of(struct waiting *rig, size_t agent)
     return cohort_find(&rig->coordinator->cohort, &peer);
 }
 
-/* Lets an agent send so much and no more. Returns whether it has. */
+/* Lets an agent send this much and no more. Returns whether it did. */
 static bool stop_at(struct waiting *rig, size_t agent, uint64_t bytes)
 {
     for (size_t i = 0; i < STAGING_LARGE; i++) {

@@ -141,7 +141,7 @@ Test(round_joining, one_that_declines_the_job_neither_begins_it_nor_holds_it_up)
     waiting_free(&rig);
 }
 
-/* What a restart, after so long, says of the time that is left. */
+/* What a restart after some time says about the time that is left. */
 static bool waits_more(struct waiting *rig, int64_t after_ms, const char *words)
 {
     (void)waiting_run(rig, 1, after_ms);

@@ -181,7 +181,7 @@ Test(round_wait, a_failed_job_says_its_cause_again_at_once)
     waiting_free(&rig);
 }
 
-/* Whoever stops it, or looks why it waited, is told who does not have the outcome. */
+/* A person who stops it, or looks why it waits, is told which agents do not have the outcome. */
 Test(round_wait, a_job_that_is_over_names_who_has_not_heard_of_it)
 {
     static struct waiting rig;

@@ -202,7 +202,8 @@ Test(round_whole, who_comes_back_is_invited_at_the_pace_of_all)
     central_free(&bench);
 }
 
-/* A program of before had no groups. Its 8 numbers of 8 bytes are as long as 16 of 4, so many as a look of two groups has. */
+/* An earlier program had no groups. Its 8 numbers of 8 bytes are as long as 16 of 4 bytes, the numbers of a look with two
+ * groups. */
 Test(round_whole, an_answer_of_before_columns_were_shared_out_is_in_no_sum)
 {
     const int64_t value[16] = {1, 2, 3, 4, 5, 6, 7, 8};

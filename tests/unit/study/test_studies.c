@@ -135,8 +135,8 @@ Test(studies, short_runs_allow_widths_what_chance_does)
     free(study);
 }
 
-/* Of each question, trust and noise there is one row; its share is the worst of the settings', and what is shown and how wide it is stand
- * beside it. Crosstab: five claims, three trusts, two noises. */
+/* Each question, trust and noise has one row. Its share is the worst of the settings'; the row also says what is shown and how
+ * wide it is. Crosstab: five claims, three trusts, two noises. */
 Test(studies, the_worst_of_each_question_trust_and_noise_is_told)
 {
     enum { NOISE = 1, MEASURED, SHOWN, OVER_EXACT, OVER_TRUE, SETTING, ROWS = 30 };
@@ -173,7 +173,7 @@ Test(studies, the_worst_of_each_question_trust_and_noise_is_told)
     free(study);
 }
 
-/* Two widths each, of which the true cells give 1 and 2; and the mean is that of the logarithms. */
+/* Two widths each; the true cells give 1 and 2. The mean is that of the logarithms. */
 Test(studies, widths_are_put_together_each_beside_its_own_true_one)
 {
     struct intervals_width width[3] = {{.by_true = 1}, {.by_true = 2}, {.by_true = NAN}};

@@ -111,8 +111,8 @@ Test(rehearsal, every_noise_costs)
     }
 }
 
-/* Plans side by side have the same tables, and the same draws behind their noise: a plan's figures do not depend on which
- * others are played with it. */
+/* Plans that are rehearsed together have the same tables and the same random draws. So a plan's figures do not depend on
+ * the other plans. */
 Test(rehearsal, plays_each_plan_as_if_alone)
 {
     struct schema schema;

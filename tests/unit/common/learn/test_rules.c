@@ -134,8 +134,8 @@ Test(rules, error_bounds_take_their_constants)
     cr_assert(strstr(why.text, "kappa") != NULL);
 }
 
-/* Theorem 1, exactly: m coins of which each shows 1 with probability p; the exponential mechanism
- * picks the face to bet on; its mean loss is the share of wrong bets. Returns E(true -
+/* Theorem 1, exactly: m coins, each of which shows 1 with probability p; the exponential
+ * mechanism picks the face to bet on; its mean loss is the share of wrong bets. Returns E(true -
  * empirical). */
 static double optimism(unsigned m, double p, double epsilon, double *mean_true)
 {

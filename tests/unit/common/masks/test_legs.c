@@ -1,5 +1,5 @@
-/* A masked round from keys to its sum: what opens is word for word the sum of the survivors' answers, whoever leaves at
- * whichever leg; and nothing opens without what the survivors reveal. */
+/* A masked round from keys to its sum: the opened sum is word for word that of the survivors' answers, whichever site
+ * leaves at whichever leg. Without what the survivors reveal nothing can be opened. */
 
 #include "legs.h"
 
@@ -17,7 +17,8 @@ static unsigned bits(unsigned set)
 /* Where a site leaves for good. */
 enum leaves { BEFORE_KEYS, BEFORE_ANSWER, BEFORE_SIGNATURE, BEFORE_REVEAL, NEVER, LEGS };
 
-/* Of `sites`, whose ends are the digits of a number; returns whether the sum was opened. */
+/* Runs a round of `sites` sites; the digits of a number say at which leg each one leaves. Returns
+ * whether the sum was opened. */
 static bool play(unsigned sites, unsigned ends)
 {
     unsigned there[LEGS] = {0}; /* who is still there at that leg */
@@ -70,7 +71,8 @@ Test(legs, the_opened_sum_is_that_of_the_survivors_whoever_leaves_at_whichever_l
     cr_expect_gt(opened, 10);
 }
 
-/* Of five and six sites: how many leave at which leg, in every way; which ones they are is by a permutation in turn. */
+/* Five and six sites: every way in which numbers of them leave at the legs. A permutation, another each time, says
+ * which ones leave. */
 Test(legs, the_opened_sum_is_that_of_the_survivors_however_many_of_five_and_six_leave)
 {
     unsigned opened = 0;

@@ -301,7 +301,8 @@ static void sign_other_round(uint8_t *open, size_t *size)
     memcpy(open + *size - SIGNATURE_BYTES, signature.byte, SIGNATURE_BYTES);
 }
 
-/* Of another job: the roster's digest and the signed text both have its id. */
+/* A list of another job is refused: the roster's digest and the signed text both hold the job's
+ * id. */
 static void sign_other_job(uint8_t *open, size_t *size)
 {
     struct masks_terms terms = table.terms;

@@ -84,7 +84,7 @@ static uint64_t members(unsigned set)
     return (uint64_t)__builtin_popcount(set);
 }
 
-/* Whether two lists can both be signed by so many of n sites when the first c of them sign twice. */
+/* Whether two lists can both be signed by m of n sites if the first c of them sign twice. */
 static bool two_lists(unsigned n, unsigned c, uint64_t signatures)
 {
     const unsigned twice = (1U << c) - 1;
@@ -110,8 +110,8 @@ Test(quorum, two_lists_are_never_both_signed_and_with_a_signature_less_they_are)
     }
 }
 
-/* Whoever survives, and whichever c of them subtract their shares: h shares stay. With c = 0 in m,
- * which is planted, fewer do. */
+/* Whichever sites survive, and whichever c of them subtract their shares, h shares stay. Planted:
+ * with c = 0 in m fewer stay. */
 Test(quorum, h_honest_sites_are_among_the_survivors)
 {
     for (unsigned n = 2; n <= 8; n++) {

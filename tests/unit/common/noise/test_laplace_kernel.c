@@ -347,7 +347,7 @@ Test(noise_kernel, a_vector_with_a_tie_takes_the_exact_decision)
     }
 }
 
-/* A digit's word that is left over: the digit comes from the words behind the block. */
+/* If a digit's word is left over, the digit comes from the words after the block. */
 Test(noise_kernel, a_vector_with_a_digit_left_over_takes_the_exact_draw)
 {
     enum { ASKED = 16, BLOCK = 2 * ASKED };

@@ -131,7 +131,7 @@ static struct {
     size_t bytes;
 } booked[BOOKED_MAX];
 static size_t freed;   /* blocks given back while watched */
-static size_t tainted; /* of which some byte was not 0 */
+static size_t tainted; /* that had a byte other than 0 */
 static bool watching;
 
 void *__real_malloc(size_t bytes);

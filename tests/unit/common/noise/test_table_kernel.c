@@ -83,7 +83,7 @@ static void make_words(uint64_t *word, const struct noise_table *table, uint64_t
     }
 }
 
-/* What a block comes to. */
+/* The result of a block. */
 struct outcome {
     uint64_t value[TRIALS];
     uint64_t behind[8]; /* is not written to */

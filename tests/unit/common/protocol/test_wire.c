@@ -247,7 +247,7 @@ Test(wire, tells_what_a_later_version_says_from_rubbish)
     check_refused(STATUS_INVALID, "ff");
 }
 
-/* Returns how a message with a second frame of so many bytes is read. */
+/* Returns the status of reading a message with a second frame of some bytes. */
 static enum status read_with(const struct message *message, size_t bytes)
 {
     static const uint8_t payload[WHOLE_BYTES_MAX + 1];

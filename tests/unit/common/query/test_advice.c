@@ -1,5 +1,5 @@
-/* A refusal names a factor of the epsilon or of the records: whoever follows it gets the answer, most often. Studies of made-up records
- * are asked, and asked again as they were told to, planned anew and with records and noise of their own. */
+/* A refusal names a factor of the epsilon or of the records, and with this factor most studies get the answer. Studies of made-up
+ * records are asked, and then asked again with the factor, with a new plan and new records and noise. */
 
 #include "advice_world.h"
 
@@ -120,7 +120,7 @@ Test(advice, of_a_number_s_figures_does)
 {
     const char *const text = "table1: [age, kappa] by sex";
     for (size_t figure = 0; figure < 5; figure++) {
-        /* Behind three sizes: of the first group's age. */
+        /* After three sizes come the figures of the first group's age. */
         does(&(struct asked){text, 3 + figure, 500, 0.3, 5, false}, 40, figure == 1 ? 20 : 40);
         does(&(struct asked){text, 3 + figure, 500, 0.5, 5, true}, 40, figure == 1 ? 20 : 40);
     }
@@ -132,7 +132,7 @@ Test(advice, of_a_score_does)
     does(&(struct asked){"evaluate: risk for death", 1, 1000, 0.5, 5, true}, 100, 40);
 }
 
-/* A band that few scores are in, what a cut foretells, and the share with the event. */
+/* A band with few scores, what a cut predicts, and the share with the event. */
 Test(advice, of_a_score_s_shares_does)
 {
     const char *const text = "evaluate: risk for death, cut at 0.5";
@@ -161,7 +161,8 @@ Test(advice, of_survival_does)
     does(&(struct asked){by, 4, 1000, 0.5, 5, false}, 20, 20); /* the difference of two means */
 }
 
-/* Nowhere is less noise promised than there is, but for a two-hundredth; and nowhere is it a quarter less. */
+/* The promised reduction of the noise is at most 0.5 % larger than the true one, and at least three
+ * quarters of it. */
 Test(advice, knows_what_more_epsilon_makes_of_gaussian_noise)
 {
     cr_expect(advice_quieter(3, 0) == 3, "Laplace");
@@ -175,7 +176,8 @@ Test(advice, knows_what_more_epsilon_makes_of_gaussian_noise)
     }
 }
 
-/* One of four categories has 50 of 1,000 records, which the noise hides, or lets into the test where they are too few. */
+/* One of four categories has 50 of 1,000 records. The noise hides it, or lets it into the test although it is too
+ * small. */
 Test(advice, of_a_test_does_where_a_category_is_small)
 {
     does(&(struct asked){"crosstab: ward x sex", 18, 1000, 0.35, 1, false}, 100, 40);
@@ -202,7 +204,8 @@ Test(advice, of_principal_components_does)
     does(&(struct asked){"pca: [age, kappa, risk]", 1, 2000, 1.5, 5, true}, 60, 80);
 }
 
-/* A factor of the noise is told as one of the epsilon that makes so much less, and as one of the records; what is above the most is not. */
+/* A factor of the noise is told as the factor of the epsilon that makes this much less noise, and as a factor of the records.
+ * Factors above the largest are not told. */
 Test(advice, of_noise_is_told_in_epsilon)
 {
     static const char *const text = "count: sex == M";
@@ -252,7 +255,8 @@ Test(advice, is_written_rounded_up)
     }
 }
 
-/* Five of a thousand hide behind noise: no number of times is told, but how many records would do; and of nobody no endless number. */
+/* The noise hides five of a thousand records. The refusal tells no factor, but how many records would be enough. Also with no
+ * record this number is finite. */
 Test(advice, of_a_count_has_an_end)
 {
     static const char *const text = "crosstab: sex x death";
@@ -280,14 +284,15 @@ Test(advice, of_a_count_has_an_end)
     query_set_free(&set);
 }
 
-/* By noise alone, too. */
+/* Also if the noise alone decides. */
 Test(advice, of_gaussian_noise_does)
 {
     does(&(struct asked){"table1: [age, sex, ward] by death", 22, 500, 1, 20, true}, 60, 40);
     does(&(struct asked){"regress: death ~ age + sex", 2, 500, 1, 5, true}, 20, 60);
 }
 
-/* Where what was released tells no factor, a number of records is named by the noise: asked again of so many, it is given. */
+/* If the released cells give no factor, the refusal names a number of records by the noise alone. With this number of
+ * records the answer is given. */
 static void does_needed(const struct asked *asked, int studies, int told)
 {
     int named = 0;
@@ -314,7 +319,7 @@ static void does_needed(const struct asked *asked, int studies, int told)
     cr_expect(5 * given >= 4 * named, "%s: %d of %d", asked->text, given, named);
 }
 
-/* With half of the number 0 of 8 (counts) and 20 of 31 were given. */
+/* With half of this number, 0 of 8 (counts) and 20 of 31 were given. */
 Test(advice, of_a_regression_of_too_few_records_names_a_number_that_does)
 {
     does_needed(&(struct asked){"regress: death ~ age + sex", 2, 300, 0.5, 5, false}, 20, 40);

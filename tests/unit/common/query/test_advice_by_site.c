@@ -1,4 +1,4 @@
-/* What is told where sites are left out does: asked again with so much more epsilon, all sites have the effect, most often. */
+/* If sites are left out, the answer names a factor of the epsilon. With it most studies get the effect of all sites. */
 
 #include "advice_world.h"
 
@@ -78,7 +78,7 @@ Test(advice_by_site, of_a_table_does)
     does(&(struct asked){text, 2, 200, 0.1, SITES, false}, 40, 80); /* a share */
 }
 
-/* So many times less noise takes more than so many times the epsilon. */
+/* To divide the noise by a factor, the epsilon must grow by more than this factor. */
 Test(advice_by_site, of_gaussian_noise_does)
 {
     does(&(struct asked){"table1: [age, sex]", 0, 200, 0.2, SITES, true}, 40, 80);
@@ -87,7 +87,7 @@ Test(advice_by_site, of_gaussian_noise_does)
          20, 80);
 }
 
-/* Of the regression: at epsilon 0.2 the noise hides the events of half of the sites, and no number is told of them. */
+/* A regression: at epsilon 0.2 the noise hides the events of half of the sites, and no factor is named for them. */
 Test(advice_by_site, of_the_others_does)
 {
     does(&(struct asked){"crosstab: sex x death", 0, 200, 0.2, SITES, false}, 40, 40);

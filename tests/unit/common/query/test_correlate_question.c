@@ -237,7 +237,7 @@ Test(correlate_question, components_follow_from_the_same_cells)
     query_set_free(&set);
 }
 
-/* A column that is the same for all: no epsilon would do, and none is named, whatever the noise makes of it. */
+/* A column that is the same for all records: no epsilon is enough, and none is named, whatever the noise. */
 Test(correlate_question, names_no_factor_for_a_column_that_hardly_varies)
 {
     const char *const text[] = {"correlate: [age, sex]"};

@@ -35,7 +35,8 @@ Test(counts, are_the_nearest_that_can_be)
     cr_expect(same[0] == 4 && same[1] == 0 && same[2] == 6.5);
 }
 
-/* Each time, and in the mean nearer than counts that are each cut off at 0. Of tables of which most cells are empty, too. */
+/* The counts are nearer to the truth than counts that are cut off at 0: each time, in the mean, and also for tables with
+ * mostly empty cells. */
 Test(counts, are_never_farther_from_the_truth)
 {
     enum { CELLS = 65, STUDIES = 200 };

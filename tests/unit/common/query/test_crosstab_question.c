@@ -171,7 +171,7 @@ Test(crosstab_question, says_that_nobody_was_found_in_a_row)
     query_set_free(&set);
 }
 
-/* Of 10 records 2 are expected in a cell: no epsilon makes them the 5 that a test needs. */
+/* With 10 records a cell has 2 expected ones. A test needs 5, and no epsilon changes that. */
 Test(crosstab_question, says_how_many_records_a_test_of_few_needs)
 {
     const char *const text[] = {"crosstab: sex x death"};

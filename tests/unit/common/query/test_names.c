@@ -20,7 +20,7 @@ static const struct schema schema = {
 };
 static const struct query_names names = {.schema = &schema};
 
-/* So many letters of two bytes behind so many of one. */
+/* Some letters of two bytes after some of one. */
 static void write_name(char name[static SCHEMA_NAME_BYTES], int letters, int pad, int number)
 {
     int size = snprintf(name, SCHEMA_NAME_BYTES, "%d%.*s", number, pad, "xx");

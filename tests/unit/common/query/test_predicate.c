@@ -237,7 +237,8 @@ Test(predicate, knows_labels_of_every_kind)
     cr_assert(predicate_parse(&predicate, slice_of("death == 1"), &schema, NULL) != STATUS_OK);
 }
 
-/* Planted: a program that would read behind the record, and a record that is too short for it. */
+/* Planted: a program that would read beyond the record, and a record that is too short for its
+ * program. */
 Test(predicate, never_reads_behind_the_record, .signal = SIGABRT)
 {
     struct predicate predicate = {

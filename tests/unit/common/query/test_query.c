@@ -187,7 +187,7 @@ Test(query, of_a_set_is_named_when_refused)
 }
 
 /* The cells that a data set keeps are those that questions look at, to the last bit: on a constant,
- * beyond a range, behind a transform; missing, no number, and none of the categories. */
+ * beyond a range, after a transform; missing, no number, and none of the categories. */
 Test(query, asks_the_cells_of_a_data_set)
 {
     static const char table[] = "kappa,home region,age,sex,death\n"

@@ -74,7 +74,7 @@ static void expect_wiped(const struct fixture *f, const double *secret, const ch
     cr_expect_eq(found, 0, "%s", what);
 }
 
-/* Of the last class, whose labels are the last that are made. */
+/* A record of the last class, whose labels are made last. */
 static void last_against_the_rest(double y[M], const struct fixture *f, size_t classes)
 {
     for (size_t i = 0; i < M; i++) {

@@ -24,7 +24,7 @@ struct fixture {
     struct task_input input;
 };
 
-/* stage: what it has beside the points, of which the last three are one and the same. */
+/* stage: its keys beside the points. The last three points are equal. */
 static void fixture_init(struct fixture *f, const char *label, const char *stage, size_t m)
 {
     char text[2048];

@@ -82,7 +82,7 @@ static void run_round(uint32_t round)
     cr_assert_eq(add_round(WIDTH * sizeof(double)), STATUS_OK);
 }
 
-/* Weight j after so many steps of plain descent. */
+/* Weight j after some steps of plain descent. */
 static double descended(int j, int steps)
 {
     return -(double)(j % 2 == 0 ? j + 1 : -j - 1) / 1024 * RATE * steps;
