@@ -84,8 +84,8 @@ static bool read_wish(struct wish *wish, const char *const value[static HTTP_GIV
            read_words(wish->why, value[4] == NULL ? "" : value[4]);
 }
 
-/* The text that the person saw, while nobody has decided on it with the same runs behind it: a decision that is sent again, or was made
- * elsewhere in the meantime, finds none. */
+/* The text that the person saw, if nobody has decided on it since. A decision that is sent again, or was made elsewhere
+ * meanwhile, finds none. */
 static struct waiting_job *shown(struct face *face, const struct wish *wish)
 {
     for (size_t i = 0; i < face->desk->count; i++) {
