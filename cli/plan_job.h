@@ -246,17 +246,18 @@ extern const size_t job_remedy_count;
 /** Returns x > 0 rounded up to two digits. */
 double job_change_rounded(double x);
 
-/** Writes so many records of each agent into the job; the most that count never are fewer. */
+/** Writes a number of records of each agent into the job, and raises the most that count if they are
+ * fewer. */
 void job_change_records(struct job_changes *changes, const struct job *job, double records);
 
-/** Writes so many agents. */
+/** Writes a number of agents into the job. */
 void job_change_agents(struct job_changes *changes, double agents);
 
 /** Writes the change to another trust, with what it asks for, and in words what that is. */
 void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
                       const struct job_plan *plan, enum job_trust trust);
 
-/** Returns how many of so many sites count as dishonest where nobody has said it: a quarter, one at least. */
+/** Returns how many sites count as dishonest if the job does not say it: a quarter, one at least. */
 uint64_t job_change_dishonest(uint64_t sites);
 
 #endif

@@ -22,7 +22,7 @@ static bool asks_alike(const struct result *result)
     return alike && isfinite(result->answer[0].records);
 }
 
-/* Of the questions that have one. An end that is not known lies beyond what was asked. */
+/* For questions that have an interval. An end that is not known lies beyond what was asked. */
 static void show_interval(FILE *out, const struct result_answer *answer, int indent)
 {
     if (isfinite(answer->total_low) && isfinite(answer->total_high)) {
