@@ -85,7 +85,8 @@ void face_close(struct face *face);
 void face_join(struct face *face, struct driver_options *driver);
 void face_part(struct face *face);
 
-/** Answers for so long, while no driver runs: another coordinator leads. self: a struct face. */
+/** Answers for some time, while no driver runs because another coordinator leads. self: a struct
+ * face. */
 void face_stand_by(void *self, int64_t wait_ms);
 
 /** Those of a route of http.h; self: a struct face. What the page draws, with the status, as JSON; how old that is; and a

@@ -35,7 +35,8 @@ struct face_reader;
  * somebody asks. A server that is slow is read less often. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status face_reader_new(struct face_reader **out, const struct office *office);
 
-/** Ends it, within two seconds: a thread that waits for the server longer is left behind, with what is its own. */
+/** Ends it, within two seconds: a thread that waits for the server for longer goes on by itself, with its own
+ * memory. */
 void face_reader_free(struct face_reader *reader);
 
 /** Returns what was read last, or NULL: nothing yet; borrowed until the next call. The reader looks again soon. running: (count)

@@ -242,7 +242,7 @@ static enum status put_end(const struct office *office, uint32_t number, struct 
     return jobs_put_end(office->jobs, number, text, why);
 }
 
-/* The first line is the list's; behind it stand those that were cancelled. */
+/* The first line is the list's; the cancelled jobs follow. */
 static enum status read_followed(void *self, char **text, size_t *size, struct why *why)
 {
     const struct queue_followed *followed = self;

@@ -33,7 +33,8 @@ void stay_pass_over(struct stay *stay, uint32_t number, const char *because)
     }
 }
 
-/* Jobs that were looked at and have to wait: a later one does not overtake one that asks an agent of its. */
+/* Jobs that were looked at and have to wait: a later one does not overtake one that asks one of its
+ * agents. */
 struct waiting {
     struct job job[WAITING_MAX];
     size_t count;

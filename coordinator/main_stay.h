@@ -14,7 +14,7 @@ struct stay_aside {
     char because[QUEUE_ASIDE_BYTES];
 };
 
-/* What a job that is over has come to, once it is made from its journal. */
+/* The outcome of a job that is over, computed from its journal. */
 struct stay_results {
     bool there;
     enum status status; /* of making it */
@@ -52,9 +52,9 @@ struct stay {
     unsigned observed;
 };
 
-/** Lets the jobs run that can: in the order of their numbers, those first that have begun; each one that asks no agent whom
- * one that runs, or one that waits before it, asks too. Files those on its way that were cancelled before they began. Fails
- * with STATUS_IO, STATUS_NO_MEMORY. */
+/** Lets the jobs run that can: in the order of their numbers, those that have begun first. A job runs if it asks no agent
+ * that a running job, or one that waits before it, asks too. Files those on its way that were cancelled before they began.
+ * Fails with STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status stay_choose(struct stay *stay, struct why *why);
 
 /** A collector: serves the jobs that are led, as soon as it serves none that asks one of their agents. Fails as stay_choose. */

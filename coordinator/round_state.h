@@ -386,7 +386,7 @@ MUST_USE enum status coordinator_fail(struct coordinator *c, const struct event 
                                       struct effects *effects);
 MUST_USE enum status coordinator_fail_because(struct coordinator *c, const struct event *event,
                                               const char *cause, struct effects *effects);
-/** An operator has cancelled the job: notes by whom. */
+/** An operator has cancelled the job: notes the operator's name. */
 void coordinator_note_cancelled(struct coordinator *c, struct slice by);
 /** Ends a cancelled job, as one that failed, unless it is over or something is on its way to the journal. */
 MUST_USE enum status coordinator_cancel_if_due(struct coordinator *c, const struct event *event,

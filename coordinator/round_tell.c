@@ -90,7 +90,7 @@ static bool holds(const struct coordinator *c, int64_t now_ms)
            now_ms < c->followed_ms + HOLD_MS;
 }
 
-/* One that is told of a release is invited behind it: the transport sends both at once, which halves what it does for each round
+/* An agent that is told of a release is invited right after. The transport sends both at once, which halves its work in a round
  * of thousands. */
 enum status coordinator_tell_next(struct coordinator *c, int64_t now_ms, struct effects *effects)
 {

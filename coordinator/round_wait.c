@@ -310,7 +310,7 @@ enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms)
     return answered < least && (hopeless || now_ms >= c->deadline_ms) ? VERDICT_FAIL : VERDICT_WAIT;
 }
 
-/* When time alone changes whom the round waits for. */
+/* The time at which the set of agents that the round waits for changes without an event. */
 int64_t coordinator_settles_ms(const struct coordinator *c)
 {
     int64_t first = INT64_MAX;
