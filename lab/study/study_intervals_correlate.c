@@ -339,7 +339,7 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     return status;
 }
 
-enum { NOISE = PAIRS, REJECTED, WIDTH }; /* behind a claim of each pair */
+enum { NOISE = PAIRS, REJECTED, WIDTH }; /* after a claim of each pair */
 
 static const struct intervals_claim claims[] = {
     [EVEN] = {"correlations: intervals of nearly normal columns, the worst of all settings",
