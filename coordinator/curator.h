@@ -24,7 +24,7 @@ MUST_USE enum status curator_restore(struct curator *curator, uint32_t round,
                                      const struct hedge_state *before,
                                      const struct hedge_state *after);
 
-/** What is spent, beside the limit; and the charges of the plays of the present game: all zero
+/** What is spent, beside the limit; and what the plays of the game under way have come to: all zero
  * before the first. */
 struct balance curator_balance(const struct curator *curator);
 struct balance curator_budget(const struct curator *curator);
@@ -38,8 +38,8 @@ struct closing_payer curator_payer(struct curator *curator);
  *
  * sum  in/out  (count); all zero on failure
  *
- * Fails with STATUS_NO_RANDOM, STATUS_NO_MEMORY, STATUS_EXHAUSTED, STATUS_INVALID. Privacy: the
- * stage's charge for one record of one agent, whichever other agents answered.
+ * Fails with STATUS_NO_RANDOM, STATUS_NO_MEMORY, STATUS_EXHAUSTED, STATUS_INVALID.
+ * Privacy: the stage's charge for one record of one agent, whoever else answered.
  */
 MUST_USE enum status curator_add_noise(struct curator *curator, int64_t *sum, size_t count,
                                        uint32_t round, size_t expert_count, struct why *why);

@@ -83,7 +83,7 @@ static enum status open_led(void *self, struct why *why)
     return journal_open(&run->led, &options, why);
 }
 
-/* A coordinator that takes the lead of a queue first looks at the queue's state. */
+/* A coordinator that takes the lead of a queue sees first what it has come to. */
 static enum status lead_queue(void *self, struct why *why)
 {
     struct run *run = self;

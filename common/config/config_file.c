@@ -81,7 +81,7 @@ enum status config_load(char **out, size_t *size, const char *path, struct why *
                 "%s: larger than %d bytes, the most for such a text: is it a table of records?",
                 path, CONFIG_TEXT_BYTES_MAX);
     }
-    return status == STATUS_NOT_FOUND ? STATUS_IO : status; /* the caller needs the file */
+    return status == STATUS_NOT_FOUND ? STATUS_IO : status; /* whoever asks needs the file */
 }
 
 enum status config_load_owned(char **out, size_t *size, const char *path, struct why *why)

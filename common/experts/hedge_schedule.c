@@ -44,7 +44,7 @@ size_t hedge_segment_count(uint64_t rounds)
     return rounds == 0 ? 0 : hedge_segment(rounds - 1) + (size_t)1;
 }
 
-/* The rounds that one segment has, at most those that are played in it. */
+/* Of one segment, at most the rounds played in it. */
 static double lost(double length, double left, double bound)
 {
     return fmin(length * bound, fmin(length, left));

@@ -1,5 +1,5 @@
-/* guard.h - which requests are answered. A client is on this machine or has a token. But a browser also sends requests for
- * pages from elsewhere. These must learn nothing and change nothing. */
+/* guard.h - which requests are answered. Whoever asks is on this machine, or says a token, but a browser also asks on behalf
+ * of pages from elsewhere: these must learn nothing and change nothing. */
 
 #ifndef HTTP_GUARD_H
 #define HTTP_GUARD_H

@@ -1,5 +1,5 @@
-/* After the loop's end nothing reads signals: daemon_start blocks them, so that none ends the program while it writes a
- * result. This thread reads them then. It answers the first one. A second one ends the program at once. */
+/* Behind the loop nobody reads signals: daemon_start holds them back, so that one of them does not end the program while it
+ * writes a result. This thread reads them then. The first one is answered; whoever asks again wants the end at once. */
 
 #include "io/daemon.h"
 

@@ -15,7 +15,7 @@ struct masks_quorum {
     uint64_t sites;      /* n, of a round's roster */
     uint64_t dishonest;  /* c: may help the coordinator, or subtract their own shares */
     uint64_t honest;     /* h: as many shares are one whole noise */
-    uint64_t least;      /* m = h + c: the fewest survivors that hold h honest ones */
+    uint64_t least;      /* m = h + c: fewest survivors among whom h are honest */
     uint64_t signatures; /* t = floor((n + c)/2) + 1: of a list of survivors, before it is opened */
     uint64_t opens_at;   /* the larger of the two: fewest survivors whose sum is opened */
 };

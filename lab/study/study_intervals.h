@@ -208,7 +208,7 @@ struct intervals_told {
     struct intervals_taken taken[INTERVALS_CLAIMS_MAX];
 };
 
-/** Makes it an area that takes nothing. */
+/** Empties it. */
 void intervals_told_clear(struct intervals_told *told);
 
 /* Each writes behind what a column has: any words; of the setting "local, Gaussian, 5 x 200, epsilon 1", in the first column; a

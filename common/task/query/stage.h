@@ -27,7 +27,7 @@ struct query_half {
     const char *measure;
     double width;    /* NAN: not given */
     double most;     /* that makes a ratio of one */
-    double group;    /* the fewest records of a group that has it; NAN: no number is enough */
+    double group;    /* the fewest records of a group that has it; NAN: no number would do */
     bool is_beside;  /* another figure is the question's main one: this one warns of nothing */
     double has;      /* about the records of such a group; 0: not told */
     const char *who; /* needs these; NULL: "a group" */

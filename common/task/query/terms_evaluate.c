@@ -31,7 +31,7 @@ static enum status add_index(struct terms *terms, const struct query *query,
                                                .column = group->column});
 }
 
-/* A figure of a score, for even scores; a fifth of the records have the event. */
+/* A figure of a score, of even scores of which a fifth have the event. */
 struct scored {
     const char *of;
     const char *row;

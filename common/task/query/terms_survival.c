@@ -20,14 +20,14 @@ static const char censored[] = "if half would die and half are censored, evenly 
 struct curve_half {
     const char *of;
     const char *row;
-    const char *given; /* what is taken, after the group's words */
+    const char *given; /* what is taken, behind the group's words */
     double half;       /* a share, or of the time */
     double needed;     /* records of a group */
     bool is_time;
     bool is_beside;
 };
 
-/* where: after the figure. has: about the records of the group */
+/* where: behind the figure. has: about the records of the group */
 static enum status add_curve(struct terms *terms, const struct query *query,
                              const struct curve_half *half, const char *where, double has,
                              enum terms_of column)

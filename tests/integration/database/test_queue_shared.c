@@ -190,8 +190,7 @@ Test(queue_shared, journals_lie_side_by_side, .init = bench_begin_shared, .fini 
     cr_expect_not(queue_is_lost(&office));
 }
 
-/* Opening a job's journal does not raise the term. So a leader that does not know the outcome of a commit gives up the
- * lead. */
+/* Opening a job's journal does not raise the term. So whoever does not know what has become of a commit gives the lead up. */
 Test(queue_shared, a_commit_whose_outcome_is_unknown_costs_the_lead, .init = bench_begin_shared,
      .fini = bench_end)
 {
@@ -227,7 +226,7 @@ Test(queue_shared, a_commit_whose_outcome_is_unknown_costs_the_lead, .init = ben
     office_free(&own);
 }
 
-/* A job that is over cannot be cancelled, whichever came first. */
+/* What is over cannot be cancelled any more, whoever was first. */
 Test(queue_shared, an_end_comes_before_a_late_cancellation, .init = bench_begin_shared,
      .fini = bench_end)
 {
@@ -399,8 +398,7 @@ Test(queue_shared, an_older_coordinator_leads_no_more_once_a_later_one_has,
     cr_expect_not(older_takes());
     cr_expect_not(second_takes());
     queue_close(&office);
-    /* The queue as an earlier version made it and leads it. A later version that only reads it changes
-     * nothing. */
+    /* As an earlier version has made it, and leads it: a later one that reads changes nothing of that. */
     bench_psql("ALTER TABLE hedgerow_lease DROP least; UPDATE hedgerow_lease SET version = 2");
     cr_assert_eq(queue_open(&other, &why), STATUS_OK, "%s", why.text);
     cr_expect(second_takes());
