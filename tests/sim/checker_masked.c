@@ -69,7 +69,7 @@ static struct digest pair_of(const struct opening *opening, size_t rank)
     return key;
 }
 
-/* What it was before it was masked: as if it had left the agent so. */
+/* The answer before it was masked. */
 static void unmask(struct known_answer *answer, const struct opening *opening)
 {
     uint64_t words[WORDS_MAX];
@@ -150,7 +150,8 @@ static void on_durable_list(struct world *world, const struct node *node,
         .agent = node->number, .job = *job, .round = round, .set = record->as.survivors.set};
 }
 
-/* A site that began anew sends the keys that it had: else a roster that names them would be lost for it. */
+/* A site that began anew sends its former keys. Otherwise a roster that names these would be lost for
+ * it. */
 static void on_durable_keys(struct world *world, const struct node *node,
                             const struct record *record, struct slice blob)
 {

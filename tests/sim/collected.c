@@ -1,5 +1,5 @@
 /* A coordinator of several that hold the agents of one job: the program's own way to follow the others (coordinator/
- * main_collect.c), at every look. It may die in the middle of one: what it is made of goes when the look has ended. */
+ * main_collect.c), at every look. It may die in the middle of a look. Its memory is freed when the look has ended. */
 
 #include "sim/world.h"
 

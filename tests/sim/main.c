@@ -1,4 +1,4 @@
-/* sim - runs the real machines in a world where everything goes wrong, once for each seed.
+/* sim - runs the real machines in a world with faults of all kinds, once for each seed.
  *
  *     sim [--seed N] [--count N] [--verbose]     seeds N, N+1, ...; a failing one is printed
  *     sim --seeds FILE                           the seeds of a file, one in a line

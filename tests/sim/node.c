@@ -143,7 +143,7 @@ static void perform(struct world *world, struct node *node, const struct effect 
     }
 }
 
-/* Returns whether a program that thought it led knows better now. */
+/* Returns whether a program that took itself for the leader knows now that it is not. */
 static bool looks(struct world *world, struct node *node)
 {
     if (node->reads ||

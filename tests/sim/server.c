@@ -315,6 +315,7 @@ const struct server_statement *server_statement_of(const char *statement)
            strstr(statement, known[which].words) == NULL) {
         which++;
     }
-    CHECK(which < sizeof known / sizeof known[0]); /* a statement that is new: teach it here */
+    CHECK(which < sizeof known / sizeof known[0]); /* a statement that this server does not know:
+                                                    * add it here */
     return &known[which];
 }

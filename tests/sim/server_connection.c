@@ -1,5 +1,5 @@
-/* A question may be held up before it arrives or after it is answered, while the rest of the world goes on; its answer may be
- * lost; it may be lost itself; and it may be left at the server, to be begun when its asker has long given up. */
+/* A question may be delayed before it arrives or after it is answered, while the rest of the world goes on. The question or
+ * its answer may be lost. It may also wait at the server until its asker has given up, and be begun then. */
 
 #include "sim/server_private.h"
 

@@ -102,7 +102,7 @@ struct node {
     bool looks; /* it looks at the others: what it is made of stays until that ends */
 };
 
-/* How much of what can happen did happen: a simulator in which nothing goes wrong shows nothing. */
+/* Counts of what happened: a run without faults shows nothing. */
 #define TALLY_LIST(ENTRY)                                                                          \
     ENTRY(jobs_done)                                                                               \
     ENTRY(jobs_failed)                                                                             \

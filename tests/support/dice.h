@@ -1,4 +1,4 @@
-/* dice.h - the choices a test makes: splitmix64 (Steele, Lea, Flood 2014). For what happens to a
+/* dice.h - the choices a test makes: splitmix64 (Steele, Lea, Flood 2014). For events around a
  * program, never for the randomness inside one. */
 
 #ifndef TESTS_SUPPORT_DICE_H

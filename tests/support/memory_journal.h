@@ -1,4 +1,4 @@
-/* memory_journal.h - a journal in memory that fails in every way a disk can, and afterwards refuses
+/* memory_journal.h - a journal in memory that can fail as a disk does. After a fault it refuses
  * everything until it is opened again, as the real one does. */
 
 #ifndef SUPPORT_MEMORY_JOURNAL_H

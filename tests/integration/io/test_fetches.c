@@ -1,5 +1,5 @@
-/* What waits at a coordinator for agents that fetch is bounded, of one and of all together, whatever they ask for and leave
- * unread. Those who have to wait are served in their turn, and no piece is lost. */
+/* The bytes that wait at a coordinator for agents that fetch are bounded, for one agent and for all together, whatever they
+ * ask for and leave unread. Agents that have to wait are served in their turn, and no piece is lost. */
 
 #include "federation.h"
 
@@ -127,7 +127,7 @@ static size_t pack_fetch(uint8_t control[static CONTROL_BYTES_MAX], uint64_t off
     return wire_encode(control, &message);
 }
 
-/* One that reads what answers its greeting, and nothing more. */
+/* An agent that reads the answer to its greeting, and nothing more. */
 static void *greedy(void *context, size_t number)
 {
     static const int small = 4096;
@@ -163,7 +163,7 @@ static void ask_for(void *socket, size_t pieces, uint32_t piece_bytes)
     }
 }
 
-/* An agent as agents are, in as far as it fetches. */
+/* An agent that fetches as a real one does. */
 struct honest {
     struct endpoint *endpoint;
     struct transfer transfer;
@@ -277,7 +277,8 @@ static void honest_connect(struct honest *honest, size_t count, bool lines)
     }
 }
 
-/* Lets them fetch until all have all of it. Returns the most that the kernel held meanwhile, in KiB. */
+/* Lets them fetch until each has everything. Returns the most that the kernel held meanwhile, in
+ * KiB. */
 static long honest_fetch(struct honest *honest, size_t count)
 {
     const int64_t until_ms = clock_now_ms() + FETCHED_MS;
@@ -368,7 +369,7 @@ Test(fetches, one_that_does_not_read_costs_its_share_and_nobody_waits_for_it)
     stop();
 }
 
-/* What may wait is less than a piece for each. */
+/* Less than one piece for each may wait. */
 static void expect_served_in_turn(bool lines)
 {
     enum { COUNT = 24 };
@@ -476,7 +477,7 @@ static bool hears_of_link(struct honest *honest, bool *anew)
     return hears;
 }
 
-/* So that an agent on a narrow link does not take a piece that comes for silence. */
+/* Otherwise an agent on a narrow link would take a slow piece for silence. */
 Test(fetches, are_told_of_what_comes_and_of_a_connection_that_is_new)
 {
     struct honest honest;

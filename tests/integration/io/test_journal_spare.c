@@ -230,7 +230,7 @@ Test(journal_spare, a_copy_by_a_second_name_stays_as_it_is, .init = setup, .fini
     cr_expect_eq(read_own().size[2], LARGE);
 }
 
-/* The next record has what it needs: another name, file or mode in the place of the spare one costs that one. */
+/* The next record gets its file. If something else has the spare file's place, the spare file is given up. */
 static void meddle(int how)
 {
     char path[192];

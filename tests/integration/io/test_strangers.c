@@ -152,8 +152,8 @@ Test(strangers, half_open_connections, .init = start, .fini = teardown)
     expect_honest_agents_served();
 }
 
-/* libzmq's thread spins when descriptors run out, and files could no longer be opened: the strangers' part
- * of them is limited, so that even the list is still read. */
+/* If descriptors run out, libzmq's thread spins, and no file can be opened. So strangers get a limited
+ * part of the descriptors, and the list can still be read. */
 Test(strangers, more_connections_than_descriptors)
 {
     struct rlimit before;
@@ -237,8 +237,8 @@ static void serve(int agent)
     endpoint_free(endpoint);
 }
 
-/* When a coordinator with many agents begins anew all of them are strangers for a while. Of others no more may be there
- * than of them, also when earlier ones have come and gone. */
+/* When a coordinator with many agents begins anew all of them are strangers for a while. No more other strangers than
+ * these agents may be connected, also after earlier ones have come and gone. */
 Test(strangers, as_many_as_agents_are_absent_and_no_more)
 {
     enum { ABSENT = 600, GONE = 300, STAY = 500, TOO_MANY = 400 };
@@ -351,7 +351,7 @@ static size_t until_heard(void **socket, size_t count, bool *heard, size_t wante
     return count_heard(socket, count, heard);
 }
 
-/* Agents alone could take every descriptor where there are many of them: some are left, for the list and the journal. */
+/* Many agents alone could take every descriptor. Some are reserved for the list and the journal. */
 Test(strangers, agents_do_not_take_the_last_descriptors)
 {
     enum { AGENTS = 300, FILES = 256, SERVED = 150 };
@@ -411,7 +411,7 @@ static struct line *take_line(void *socket, bool *cut)
     return line;
 }
 
-/* Nor do their lines, each of which is a descriptor more. */
+/* The same with their lines, each of which takes another descriptor. */
 Test(strangers, lines_do_not_take_the_last_descriptors)
 {
     enum { AGENTS = 150, FILES = 256 };

@@ -1,4 +1,5 @@
-/* toy_machine.h - what the driver's toy machines have in common: letters of what they heard, and nobody to talk to. */
+/* toy_machine.h - what the driver's toy machines have in common: letters for what they heard, and an endpoint that
+ * reaches nobody. */
 
 #ifndef TESTS_TOY_MACHINE_H
 #define TESTS_TOY_MACHINE_H
@@ -18,7 +19,7 @@ static inline void note(char *text, char c)
     }
 }
 
-/* Dials where nobody listens; the caller frees it. */
+/* Dials an address where nobody listens; the caller frees it. */
 static inline struct endpoint *endpoint_to_nobody(void)
 {
     struct key_pair key;

@@ -30,8 +30,8 @@ struct world {
     bool cornered;
 };
 
-/* What a job says; stages: the last one is tried. cornered: records lie near the corners as often as
- * inside; there the bounds are met. */
+/* A job's text; stages: the last one is tried. cornered: records lie near the corners as often as
+ * inside, because the bounds are reached there. */
 struct words {
     const char *unit;
     const char *trust;

@@ -1,5 +1,5 @@
-/* Whatever a record's line is, the table is read, it has as many records as before, and no other
- * record is another one. Seeds are fixed: nothing here can fail by chance. */
+/* For every text of a record's line the table is read, has as many records as before, and all other
+ * records are the same. Seeds are fixed: nothing here can fail by chance. */
 
 #include "learn/csv.h"
 #include "learn/dataset.h"
@@ -73,7 +73,7 @@ static void append(struct text *text, const void *bytes, size_t size)
     text->size += size;
 }
 
-/* Bytes that are likely to mean something to a reader of tables, and a few that are not. */
+/* Bytes that have a meaning in tables, and a few that have none. */
 static size_t draw_line(struct dice *dice, char line[static LINE_BYTES])
 {
     static const char likely[] = "\"\",,,,;\t\r 01259.-+eExyzNAnaif\\";

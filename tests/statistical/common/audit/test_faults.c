@@ -1,6 +1,5 @@
-/* Faults that a mechanism could have, each planted, each caught: audited > claimed, or an
- * exhaustive test, or both. Beside every fault stands the right variant, drawn by the same code,
- * which passes.
+/* Planted faults of a mechanism. Each is caught by an audit (audited > claimed), by an exhaustive
+ * test, or by both. The right variant of each, drawn by the same code, passes.
  *
  *   fault                                     audit here   tests/exhaustive
  *   half the scale                            x            test_laplace, test_select

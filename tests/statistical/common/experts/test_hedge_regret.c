@@ -149,7 +149,7 @@ Test(hedge_regret, fresh_draws_keep_theirs_and_blindness_is_seen)
     cr_assert(fabs(blind.mean - blind.expected) > ERRORS * blind.error);
 }
 
-/* Nobody said how many rounds there would be: each segment forgets, and pays, by itself. */
+/* The number of rounds is not known beforehand: each segment starts anew and pays by itself. */
 Test(hedge_regret, doubling_keeps_its_promise_at_every_length)
 {
     struct hedge_problem problem = {.experts = 10, .epsilon = 1, .delta = 1e-6, .records = 1000};

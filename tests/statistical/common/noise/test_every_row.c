@@ -89,7 +89,7 @@ static void read_singles(struct row *row, json_t *singles, bool signs)
     }
 }
 
-/* Rows of an unknown distribution are no reason to be silent. */
+/* A row of an unknown distribution fails the test. */
 static struct row read_row(const json_t *json, enum law law)
 {
     const char *name = json_string_value(json_object_get(json, "dist"));
@@ -362,7 +362,7 @@ Test(every_row, tables_are_those_of_the_scale_and_five_percent_off_they_are_not)
     }
 }
 
-/* One word in 2^51 too few for a digit, and the comparison says so: nearer it cannot look. */
+/* Planted: one word of 2^51 too few for a digit is seen. This is the smallest difference. */
 Test(every_row, tables_with_two_words_moved_are_refused)
 {
     struct noise_geometric noise;

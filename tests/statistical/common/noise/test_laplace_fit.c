@@ -394,7 +394,7 @@ Test(noise_fit, every_planted_fault_is_rejected)
     }
 }
 
-/* Answers under one grant used twice carry the same noise: their difference gives it away. */
+/* Two answers with one grant carry the same noise, which shows in their difference. */
 Test(noise_fit, two_draws_are_independent)
 {
     enum { PAIRS = VALUES };
