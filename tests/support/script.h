@@ -1,5 +1,5 @@
-/* script.h - random sources with a memory: one says the words it was told to, one keeps those it
- * said. */
+/* script.h - random sources for tests: one gives words from a list, one keeps the words that it
+ * gave. */
 
 #ifndef SUPPORT_SCRIPT_H
 #define SUPPORT_SCRIPT_H

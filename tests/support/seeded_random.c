@@ -82,7 +82,8 @@ uint64_t seeded_random_word(struct seeded_random *seeded)
 
 uint64_t seeded_random_below(struct seeded_random *seeded, uint64_t end)
 {
-    uint64_t limit = UINT64_MAX - UINT64_MAX % end; /* a multiple of end: below it all are alike */
+    uint64_t limit = UINT64_MAX - UINT64_MAX % end; /* a multiple of end: below it all results are
+                                                     * equally likely */
     uint64_t word = next_word(seeded->state);
     while (word >= limit) {
         word = next_word(seeded->state);

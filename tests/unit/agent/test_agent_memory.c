@@ -183,8 +183,8 @@ Test(agent_memory, no_coin_of_who_takes_part_is_given_back_unwiped)
     job_free(&job);
 }
 
-/* A vector that no answer is made of: the round was answered, no noise is of the charge's kind, or the
- * question is another one than before the program began anew. */
+/* Vectors that become no answer: the round was answered before, the charge's kind has no noise, or the
+ * question changed after a restart. */
 Test(agent_memory, no_vector_that_is_declined_is_given_back_unwiped)
 {
     struct seeded_random seeded;
@@ -215,7 +215,7 @@ Test(agent_memory, no_vector_that_is_declined_is_given_back_unwiped)
     gate_free(gate);
 }
 
-/* The bytes are gone when the round closes, not when the next answer takes their place. */
+/* The bytes are wiped when the round closes, and not only when the next answer replaces them. */
 Test(agent_memory, an_exact_answer_ends_with_its_round)
 {
     const struct gate_request request = exact_request(1000000);

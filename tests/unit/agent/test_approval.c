@@ -1,4 +1,4 @@
-/* The file of a person's decisions: what is written is read, and a line that says anything else refuses the file. */
+/* The file of a person's decisions: what is written can be read, and any other line makes the file invalid. */
 
 #include "agent/approval.h"
 

@@ -40,7 +40,8 @@ Test(gate, an_answer_is_paid_for_and_sealed_until_it_is_committed)
     gate_free(gate);
 }
 
-/* The noise is the same, and so is what the words stand for; the digest is over what travels. */
+/* The noise and the values are the same for each width of words. The digest is over the bytes that
+ * are sent. */
 Test(gate, narrow_words_stand_for_the_same_answer)
 {
     int64_t first[COUNT] = {0};
@@ -395,7 +396,8 @@ Test(gate, an_allowance_of_days_outlasts_a_restart_and_ends_in_time)
     gate_free(gate);
 }
 
-/* A noisy answer whose bytes are gone stays gone: a second draw would be a second release. */
+/* If a noisy answer's bytes are gone, it is not made again: a second draw would be a second
+ * release. */
 Test(gate, a_noisy_answer_is_never_repeated)
 {
     struct gate *gate = new_gate(1000000);
@@ -442,7 +444,7 @@ Test(gate, a_part_of_a_shared_round_is_placed_behind_the_noise)
     }
 }
 
-/* It has looked at nothing: neither its numbers nor its noise leave, and it is counted in no group. */
+/* A site that is away looks at nothing: neither numbers nor noise leave, and no group counts it. */
 Test(gate, of_an_agent_whose_turn_it_is_not_zeros_leave)
 {
     enum { GROUPS = 3, WHOLE = GROUPS * (COUNT + 2) };

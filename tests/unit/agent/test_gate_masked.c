@@ -1,5 +1,5 @@
-/* What leaves the gate under distributed trust: the value, this site's share of the noise and its masks; never the one
- * without the other. And what a restart finds. */
+/* What leaves the gate under distributed trust: the value, this site's share of the noise and its masks; always all
+ * three together. And what a restart finds. */
 
 #include "noise/gaussian.h"
 #include "noise/share.h"
@@ -164,7 +164,7 @@ static struct gate *new_gate_with_delta(void)
     return gate;
 }
 
-/* The share that the gate's seeded source gives: of sigma 10 steps, parted by the root of two. */
+/* The share that the gate's seeded source gives: of sigma 10 steps, divided by the root of two. */
 static void draw_gaussian(int64_t share[static COUNT])
 {
     struct seeded_random again;

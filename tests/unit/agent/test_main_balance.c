@@ -1,6 +1,6 @@
 /* What `hedgerow-agent ledger` takes for the list of events, from charges as a journal may hold them.
- * The list must be no shorter than what happened to any one record: also where rows of a pass were
- * paid for twice, which no agent does but a journal can say. */
+ * The list must have at least the charges of any one record, also if a journal says that rows of a
+ * pass were charged twice, which no agent does. */
 
 #include "agent/main_balance.h"
 

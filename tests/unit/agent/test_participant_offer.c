@@ -1,5 +1,5 @@
-/* Which job the coordinator offers, as the agent keeps it for its people: a job that waits and is over waits no more, and a late
- * yes begins nothing. */
+/* Which job the coordinator offers, as the agent keeps it for its people: a job that is over no longer waits, and a late yes
+ * begins nothing. */
 
 #include "timed.h"
 

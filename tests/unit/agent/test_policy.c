@@ -244,8 +244,8 @@ Test(policy, refuses_a_job_with_the_reason)
     }
 }
 
-/* A coordinator wants records in the journal for next to nothing: many rounds of a share that says nothing, before
- * the stage that has the price. */
+/* A coordinator wants journal records at almost no price: many rounds with a tiny share, before the stage that has
+ * the price. */
 Test(policy, refuses_cheap_answers_beside_a_dear_stage)
 {
     static const char cheap[] =

@@ -1,4 +1,5 @@
-/* How a released figure and its noise stand in 80 columns, and that a question is said once for all its lines. */
+/* How a released figure and its noise are printed in 80 columns, and that a question is printed once for all
+ * its lines. */
 
 #include "cli/command.h"
 

@@ -1,4 +1,4 @@
-/* Draws of bounded range, alone and beside others, and the low end of every account: what is certain. */
+/* Draws of bounded range, alone and beside others, and the lower bound of every account. */
 
 #include "account_vectors.h"
 
@@ -14,7 +14,7 @@ static struct account quickly(const struct privacy_event *event, double delta)
     return account;
 }
 
-/* Each accountant answers for itself: the front must not mix their columns. */
+/* Each accountant has its own answer: the common function must not mix their columns. */
 Test(account_low, of_exponential_draws_has_every_accountants_own_bound)
 {
     json_t *root = vectors_open();

@@ -200,7 +200,8 @@ Test(pld_below, two_sampled_runs_are_enclosed_closely)
     }
 }
 
-/* Who tells cells apart by the coins that spread them, as single losses still are, has 6.11 of 6.71. */
+/* An accountant that distinguishes cells by the coins that spread them, as single losses still are,
+ * has 6.11 of 6.71. */
 Test(pld_below, many_sampled_runs_have_a_narrow_interval)
 {
     static const struct {

@@ -56,7 +56,7 @@ Test(settings, without_a_folder_leave_paths_as_they_are)
     cr_assert_str_eq(s.key, "key");
 }
 
-/* A site's ledger is never elsewhere, whatever the URL. */
+/* A site's ledger is always a folder: every URL is refused. */
 Test(settings, keep_a_database_for_coordinators_alone)
 {
     static const char form[] = "hedgerow: 1\nlisten: tcp://0.0.0.0:7310\nkey: key\nagents: agents\n"
@@ -302,7 +302,7 @@ Test(settings, refuse_a_path_that_is_too_long)
     cr_assert_not_null(strstr(why.text, "fff"));
 }
 
-/* One job or a queue: never both, never neither. */
+/* One job or a queue: exactly one of both. */
 Test(settings, of_a_coordinator_name_one_job_or_a_queue)
 {
     static const char queue[] =

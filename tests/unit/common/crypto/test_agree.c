@@ -42,7 +42,7 @@ Test(agree, both_sides_have_the_same_secret_and_a_third_another)
     cr_assert_not(digest_equal(&shared[0], &shared[2]));
 }
 
-/* Keys of small order, by which a liar would know the secret: 0, 1 and p - 1. */
+/* Keys of small order, with which an attacker would know the secret: 0, 1 and p - 1. */
 Test(agree, keys_of_small_order_are_refused)
 {
     static const char *const key[] = {
@@ -94,7 +94,7 @@ __attribute__((constructor)) static void count_allocations(void)
     }
 }
 
-/* A site that has no memory must not take another's key for a bad one. */
+/* A site without memory must not conclude that another's key is bad. */
 Test(agree, no_memory_is_not_the_keys_fault)
 {
     enum status status = STATUS_NO_MEMORY;

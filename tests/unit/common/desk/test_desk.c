@@ -1,4 +1,4 @@
-/* The commands over a port that a test plays: answers that are wrong, lies about a result, lists that never end. */
+/* The commands over a port that the test plays: wrong answers, wrong results, lists that never end. */
 
 #include "crypto/digest.h"
 #include "desk/desk.h"
@@ -140,7 +140,7 @@ Test(desk, a_result_comes_in_pieces_of_any_size)
     }
 }
 
-/* Whatever is wrong with it, no file is there afterwards. */
+/* Whatever is wrong with the result, no file is written. */
 Test(desk, a_result_that_is_not_whole_is_not_written)
 {
     static const char file[] = "{\"a\": 1}";
@@ -290,7 +290,8 @@ Test(desk, who_watches_outlasts_a_restart_and_not_a_wrong_address)
     cr_expect_eq(play.questions, 2, "a key that was revoked is told at once");
 }
 
-/* `watch 7 | head -3`: without a look at the pipe it asked on until the next round, perhaps for days. */
+/* `watch 7 | head -3`. Planted: without a look at the pipe it went on asking until the next round,
+ * perhaps for days. */
 Test(desk, who_watches_ends_when_nobody_reads_what_it_shows)
 {
     struct play play = {.json =
@@ -329,7 +330,8 @@ static void put_job(char path[static 128])
     cr_assert(fputs(job, file) >= 0 && fclose(file) == 0);
 }
 
-/* Who waits asks for the end alone, which never comes; the whole job tells that it cannot. */
+/* A command that waits asks only for the end, which never comes. The whole status says that the job
+ * cannot go on. */
 Test(desk, nobody_waits_for_a_job_that_is_set_aside)
 {
     char path[128];

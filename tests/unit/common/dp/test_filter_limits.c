@@ -1,6 +1,6 @@
 /* The filter at the ends of its numbers: products and sums that leave 64 bits, charges of next to
  * nothing, rates at both ends, and roundings, all held against long double or against integers twice as
- * wide. What would be too cheap by one unit is a failure here. */
+ * wide. A price that is one unit too low fails here. */
 
 #include "account/pure.h"
 #include "account/renyi.h"
@@ -150,7 +150,7 @@ Test(filter_limits, a_price_of_many_digits_is_rounded_up_too)
     }
 }
 
-/* The least of everything still counts: rate 10^-9, noise of 10^13 sensitivities, one millionth. */
+/* The smallest numbers still count: rate 10^-9, noise of 10^13 sensitivities, one millionth. */
 Test(filter_limits, nothing_is_free)
 {
     struct filter filter = filter_new(usual);

@@ -1,4 +1,5 @@
-/* Weights tell scores, and random words tell the choice: once it is made neither is on the stack. */
+/* Weights tell scores, and random words tell the choice. Neither may be on the stack after the
+ * choice. */
 
 #include "dp/select_private.h"
 #include "noise/laplace_kernel.h"
@@ -164,9 +165,9 @@ static void *choose_parted(void *argument)
     return NULL;
 }
 
-/* The point falls on a spare unit, next to never: nothing is weighed a second
- * time, which would write over what the first time left. Weights of the last blocks and the sums before
- * the parts are looked for. */
+/* The point falls on a spare unit, which is very rare. Then nothing is weighed a second time, so
+ * nothing overwrites what the first time left. Weights of the last blocks and the sums before the parts
+ * are looked for. */
 Test(select, nothing_of_the_weights_and_their_sums_is_left_when_no_part_is_weighed_again)
 {
     static struct rigged rigged;

@@ -69,7 +69,7 @@ Test(correlate, with_fourth_moments_is_r_s)
         near(figure.estimate.value, correlation[k], 1e-9, "correlation");
         near(figure.estimate.sampling, error[k], 1e-9, "error");
         near(fmax(log(correlate_test(&all, i, j)), -700), fmax(log_p[k], -700), 1e-6, "p");
-        /* An end is kept just so: its error is that at the end. A little is added for what few records may make. */
+        /* An end of the interval has the error at that end. A little is added for the chance of few records. */
         const double end = figure.estimate.high;
         const double own = error[k] * (1 - end * end) / (1 - correlation[k] * correlation[k]);
         const double longer = (end - correlation[k]) / ESTIMATE_Z / own;
@@ -134,7 +134,7 @@ Test(correlate, knows_its_noise_and_is_not_biased_by_it)
     cr_expect(fabs(sum - 0.6) < 0.08 * found + 0.0005, "mean %g", sum);
 }
 
-/* Where half are shown, those are shown whose variances noise has made larger. Planted: r as it is then found. */
+/* If half are shown, they are those whose variances noise has made larger. Planted: r from these variances. */
 Test(correlate, does_not_shrink_what_noise_has_let_through)
 {
     struct seeded_random seeded;
@@ -235,7 +235,7 @@ Test(correlate, stays_between_its_ends_when_noise_takes_it_beyond)
     cr_expect(figure.estimate.low > 0.8 && figure.estimate.low < 1);
 }
 
-/* By the noise: none where the bound will do, else half of its deviation at most. */
+/* The weight by the noise: none if the bound is enough, else at most half of its deviation. */
 Test(correlate, plans_fourth_moments_by_the_noise)
 {
     const struct correlate_public much = {.records = 25000, .variance = 300000, .columns = 2};

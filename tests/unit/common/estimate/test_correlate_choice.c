@@ -1,4 +1,5 @@
-/* Correlations that are shown just yet: how far below the limit the columns may be. And why an interval without fourth moments is as long as it is. */
+/* Correlations that are barely shown: how far below the limit the columns may be. And the reason for the length of an interval
+ * without fourth moments. */
 
 #include "estimate/cells.h"
 #include "estimate/correlate_private.h"

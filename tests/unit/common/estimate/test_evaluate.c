@@ -260,7 +260,7 @@ static double slope_of_right_risks(size_t levels, double a, double b)
     return fit.b[1] / 4;
 }
 
-/* Why there is no calibration slope of released levels: rounding alone moves it from 1, by more than its interval could say. */
+/* Why released levels have no calibration slope: rounding alone moves it away from 1 by more than its interval's length. */
 Test(evaluate, levels_of_right_risks_have_no_slope_of_one)
 {
     const struct {
