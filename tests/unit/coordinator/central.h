@@ -1,5 +1,5 @@
-/* central.h - a coordinator, most of the time under central trust, with two agents that say what a test wants, and a journal
- * from which it can begin anew. */
+/* central.h - a coordinator, mostly under central trust, with two agents that send what a test wants, and a journal from
+ * which it can begin anew. */
 
 #ifndef TESTS_UNIT_COORDINATOR_CENTRAL_H
 #define TESTS_UNIT_COORDINATOR_CENTRAL_H
@@ -67,7 +67,7 @@ void central_free(struct central *bench);
 /** The same under local trust. */
 void central_init_local(struct central *bench, const char *stages);
 
-/** One of those who serve a local job together: the one that leads (collector NULL), or a collector, of the one that leads. */
+/** One of the coordinators that share a local job: the leader (collector NULL), or a collector. */
 void central_init_shared(struct central *bench, const char *stages, size_t first,
                          const struct peer *collectors, size_t count, const char *collector,
                          const struct central *leads);
@@ -97,7 +97,7 @@ void central_offer_whole(struct central *bench, size_t agent, const int64_t *val
                          const int64_t *sent, size_t count);
 void central_answer(struct central *bench, int64_t (*value)(size_t agent, size_t place));
 
-/** An agent sends what it calls its data dictionary. */
+/** An agent sends a text as its data dictionary. */
 void central_show(struct central *bench, size_t agent, const struct digest *digest,
                   struct slice text);
 

@@ -1,5 +1,5 @@
-/* team.h - a job that three coordinators serve, each with two agents: one leads, two collect. A part is handed in, a record is
- * followed and a machine dies when a test says so. */
+/* team.h - a job that three coordinators serve, each with two agents: one leads, two collect. The test decides when a part is
+ * handed in, a record is followed or a machine dies. */
 
 #ifndef TESTS_UNIT_COORDINATOR_TEAM_H
 #define TESTS_UNIT_COORDINATOR_TEAM_H

@@ -1,4 +1,4 @@
-/* The coordinator under central trust: what it pays, what it writes down, what it remembers after a
+/* The coordinator under central trust: what it charges, what it writes, and its state after a
  * crash. */
 
 #include "central.h"
@@ -145,7 +145,7 @@ Test(central, the_answer_of_an_agent_that_began_anew_counts)
     central_free(&bench);
 }
 
-/* Noise that a copy of the source draws is what lies between the released sum and the exact one. */
+/* The released sum minus the exact one is the noise that a copy of the source draws. */
 Test(central, released_is_the_exact_sum_and_noise_drawn_once)
 {
     central_init(&bench, "0", CENTRAL_ASK);

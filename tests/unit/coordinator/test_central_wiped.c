@@ -1,4 +1,4 @@
-/* Under central trust nothing exact outlives its round in the coordinator's memory. */
+/* Under central trust no exact number stays in the coordinator's memory after its round. */
 
 #include "central.h"
 

@@ -1,5 +1,5 @@
-/* The queue's folder: what others, and deaths, leave in it. What a queue does in a folder and in a database alike is tested in
- * tests/integration/database/test_queue_place.c. */
+/* The queue's folder: files that other programs or a death leave in it. What a queue does in a folder and in a database alike
+ * is tested in tests/integration/database/test_queue_place.c. */
 
 #include "base/file.h"
 #include "coordinator/main_stay.h"
@@ -198,7 +198,7 @@ Test(main_queue, refuses_an_end_that_it_did_not_write)
     }
 }
 
-/* What runs next, whatever a death has left. */
+/* The job that runs next, after a death at any time. */
 Test(main_queue, chooses_the_first_that_is_not_over)
 {
     static struct stay stay;

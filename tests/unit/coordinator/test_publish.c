@@ -1,5 +1,5 @@
-/* What the world is told of a history: names that point at one expert, the price, nothing that needs
- * exact records; and the chosen model, exactly. */
+/* The published results of a history: a name for each expert, the price, nothing that needs exact
+ * records; and the chosen model, exactly. */
 
 #include "coordinator/publish.h"
 #include "job/terms.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same lambda twice: two experts would bear one name. */
+/* The same lambda twice: two experts would have one name. */
 static const char TEXT[] = HISTORY_LOCAL
     "  - {task: fit, loss: hinge, lambdas: [0.1], share: 0.3,\n"
     "     experts: {own: false, shifts: [0.5]}, tolerance: 0.000001, grid_bits: 16}\n"

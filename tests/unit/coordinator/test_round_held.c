@@ -58,7 +58,7 @@ Test(round_held, two_at_one_rate_are_not_whole_at_the_same_time)
     waiting_free(&rig);
 }
 
-/* The one that is ahead stops. Nothing but the clock wakes the coordinator then. */
+/* The agent that is ahead stops. Then only the clock wakes the coordinator. */
 Test(round_held, one_that_waits_in_vain_goes_on_after_half_a_second)
 {
     static struct waiting rig;

@@ -1,4 +1,5 @@
-/* Whom a job waits for before its rounds: those that are not ready, those that decline it, and how long, also after a restart. */
+/* Which agents a job waits for before its rounds: those that are not ready and those that decline; and how long, also after a
+ * restart. */
 
 #include "tests/unit/coordinator/waiting.h"
 
@@ -102,7 +103,8 @@ Test(round_joining, a_mistaken_no_can_be_taken_back_when_all_others_are_ready)
     waiting_free(&rig);
 }
 
-/* Planted: who is not ready, as it has just come back, and declines an old invitation that came late, ended the job. */
+/* Planted: an agent that has just come back is not ready, and declines an old invitation that came late. That ended
+ * the job. */
 Test(round_joining, a_late_decline_of_an_old_round_is_none_of_the_job)
 {
     static struct waiting rig;

@@ -117,7 +117,7 @@ Test(round_turns, a_round_waits_no_longer_where_all_are_here)
     turns_end();
 }
 
-/* What its answer says counts, and not the slot that it was given: after a restart in the first look that may be another one. */
+/* The answer says whether the site has looked, and not its slot, which may be another one after a restart in the first look. */
 Test(round_turns, who_has_looked_is_known_by_the_answers)
 {
     static const size_t here[] = {0, 1, 2, 3, 4};

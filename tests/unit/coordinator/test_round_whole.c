@@ -1,5 +1,5 @@
-/* Answers that come with their offer: whole and right or not at all, once, and within their bounds, as those that are
- * pulled. */
+/* Answers that come with their offer: they count whole and unchanged or not at all, once, and within their bounds, as
+ * pulled answers do. */
 
 #include "central.h"
 
@@ -99,7 +99,7 @@ Test(round_whole, bytes_that_were_not_offered_are_in_no_sum)
     }
 }
 
-/* A pull that is under way is over when the agent began anew and its other answer comes whole. */
+/* If an agent begins anew during a pull, and its other answer comes whole, the pull is over. */
 Test(round_whole, an_answer_anew_takes_the_place_of_a_pull)
 {
     const int64_t first[3] = {1, 2, 3};

@@ -1,5 +1,5 @@
-/* waiting.h - a coordinator and agents of every kind - prompt, trickling, dead, absent, not ready - in made-up
- * time: who gets an answer in, how long rounds take, and what the log says. */
+/* waiting.h - a coordinator and agents of every kind - prompt, trickling, dead, absent, not ready - in
+ * simulated time: whose answers count, how long rounds take, and what the log says. */
 
 #ifndef TESTS_UNIT_COORDINATOR_WAITING_H
 #define TESTS_UNIT_COORDINATOR_WAITING_H

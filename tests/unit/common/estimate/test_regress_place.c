@@ -42,7 +42,8 @@ static void set_up(enum regress_family family, size_t levels)
         (struct regress_cells){&world.design, world.cell, levels * outcomes[family] + 1, 0};
 }
 
-/* The outcome of a record whose value times the slope is this; of a number between two levels the nearest, by chance so that the mean is it. */
+/* The outcome of a record whose value times the slope is `along`. A number between two levels becomes one of them, by chance, so
+ * that the mean is right. */
 static size_t outcome_of(double along, struct seeded_random *seeded)
 {
     const double unit = seeded_random_unit(seeded);
@@ -128,8 +129,8 @@ Test(regress_place, a_coefficient_is_that_of_the_values)
     }
 }
 
-/* Two normal columns that go together, 0.7 of their deviations; the second has a slope of 0. With the middles of 5 levels, or with
- * means of levels by one column at a time, it takes a tenth of the first one's. */
+/* Two normal columns with a correlation of 0.7; the second has a slope of 0. With the middles of 5 levels, or with means of
+ * levels by one column at a time, it takes a tenth of the first one's. */
 Test(regress_place, a_column_takes_nothing_of_another)
 {
     struct seeded_random seeded;
@@ -154,8 +155,8 @@ Test(regress_place, a_column_takes_nothing_of_another)
     }
 }
 
-/* Two columns that go together, far narrower than their ranges, as of a laboratory's values: at points far from all records what
- * each tells of the other is beyond a double, and a figure there would leave no coefficient at all. */
+/* Two correlated columns that are far narrower than their ranges, as laboratory values are. At points far from all records the
+ * density of one column given the other is beyond a double. A figure from there would leave no coefficient. */
 Test(regress_place, narrow_columns_that_go_together_have_values_at_every_point)
 {
     static const struct {
@@ -229,7 +230,8 @@ Test(regress_place, a_column_that_is_too_narrow_has_no_coefficient)
     }
 }
 
-/* All records lie in one level of the first column, as far as the noise lets it be told: the other is told without it. */
+/* As far as the noise shows, all records lie in one level of the first column. The other column's coefficient is given
+ * without it. */
 Test(regress_place, a_column_in_one_level_takes_nothing_from_another)
 {
     enum { LEVELS = 5, DRAWN = 25000 };
@@ -301,7 +303,7 @@ Test(regress_place, the_noise_of_covariances_is_in_the_interval)
     cr_expect(held >= 0.9 * TIMES, "%zu", held);
 }
 
-/* Everybody who is alive leaves by `end`, so that no event is later; hazards are 0.22 where x is 0. Behind Laplace noise. */
+/* All survivors are censored by `end`, so no event is later; hazards are 0.22 if x is 0. With Laplace noise. */
 static void release_study(size_t records, double true_slope, double end, double scale,
                           struct seeded_random *seeded)
 {

@@ -12,7 +12,8 @@
 
 static struct survival survival;
 
-/* Where just enough are at risk at the end, chance is often why: the mean is then too large. Planted: ends that are as far away. */
+/* If barely enough are at risk at the end, chance is often the reason, and the mean is too large. Planted: ends at equal
+ * distances. */
 Test(survival_ends, mean_that_is_shown_just_yet_may_be_less)
 {
     enum { K = 4 };
@@ -33,7 +34,8 @@ Test(survival_ends, mean_that_is_shown_just_yet_may_be_less)
     cr_expect(least > 0.1, "%g", least);
 }
 
-/* Whatever the noise is beside sampling: an interval of both is never within that of the noise alone. */
+/* For every size of the noise: the interval for sampling and noise contains that for the noise
+ * alone. */
 Test(survival_ends, no_interval_of_the_noise_alone_reaches_further)
 {
     enum { K = 4 };
@@ -62,8 +64,8 @@ Test(survival_ends, no_interval_of_the_noise_alone_reaches_further)
     cr_expect(shown > 30, "%zu", shown);
 }
 
-/* A group that is hardly large enough is shown where noise made it larger: all its points' intervals are longer. Planted: a group that is
- * far above the limit, whose intervals are as sampling and noise make them. */
+/* A group that is barely large enough is shown if noise made it larger, so the intervals of all its points are longer. Planted: a
+ * group far above the limit has intervals by sampling and noise alone. */
 Test(survival_ends, a_group_that_is_hardly_large_has_longer_intervals)
 {
     enum { K = 8 };

@@ -1,5 +1,4 @@
-/* What is planned of a survival before anything is asked: intervals, trees of sums, what to expect, and how large groups have
- * to be. */
+/* The plan of a survival question: intervals, trees of sums, expected widths, and how large groups have to be. */
 
 #include "estimate/survival.h"
 #include "estimate/survival_private.h"
@@ -78,7 +77,7 @@ Test(survival_plan, more_noise_plans_fewer_intervals_and_expects_wider_ones)
     cr_expect(isnan(survival_expect(&known, 20).ratio), "no two groups");
 }
 
-/* Groups of a tenth more than what is told have the figure, of a tenth less not. */
+/* Groups a tenth larger than the named size have the figure, groups a tenth smaller do not. */
 Test(survival_plan, tells_the_smallest_group_of_each_figure)
 {
     for (size_t block = 0; block < 5; block += 4) {

@@ -166,7 +166,7 @@ Test(table1, noise_widens_every_interval_and_each_holds_the_value)
     cr_expect(fabs(figure[0].estimate.high - 0.3378452) < 1e-6, "%.9g", figure[0].estimate.high);
 }
 
-/* What is refused is given with as much more of epsilon, and of records, as is said; and not with less. */
+/* A refused figure is given with the named factor of epsilon, or of records, and not with less. */
 Test(table1, says_how_much_more_would_do)
 {
     static struct table t;

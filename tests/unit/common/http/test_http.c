@@ -175,7 +175,7 @@ Test(http, without_visitors_nothing_is_due)
     http_free(http);
 }
 
-/* The moment of an answer says nothing of the moment of the question, nor of what the program did. */
+/* The time of an answer depends neither on the time of the question nor on what the program did. */
 Test(http, on_a_grid_nothing_is_looked_at_between_its_points)
 {
     struct http *http = open_at("127.0.0.1:0", true, 1000);

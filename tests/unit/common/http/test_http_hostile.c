@@ -134,7 +134,7 @@ Test(http_hostile, endless_headers_garbage_and_bodies_are_ended)
     http_free(http);
 }
 
-/* libmicrohttpd aborts where a suspended connection is stopped; here whatever is open may be. */
+/* libmicrohttpd aborts if a suspended connection is stopped. Here any connection may be open. */
 Test(http_hostile, may_be_ended_with_connections_in_every_state)
 {
     static const char *const said[] = {"",

@@ -227,7 +227,7 @@ Test(http_stream, who_has_waited_long_hears_that_there_is_no_such_file)
     http_free(http);
 }
 
-/* Who leaves meanwhile gives its place to others before its time is over. */
+/* A client that leaves meanwhile gives its place to others before its time is over. */
 Test(http_stream, who_leaves_while_a_file_is_on_its_way_gives_up_the_place)
 {
     struct http *http = open_http();

@@ -1,4 +1,5 @@
-/* line_wire.h - one line between two ends, with somebody in the middle who owns the wire. For the tests of lines. */
+/* line_wire.h - one line between two ends, and an attacker in the middle who controls the wire. For the tests of
+ * lines. */
 
 #ifndef TESTS_LINE_WIRE_H
 #define TESTS_LINE_WIRE_H

@@ -37,7 +37,7 @@ Test(allowance, a_name_that_has_little_left_keeps_its_place)
         cr_expect(take(i, 1000));
     }
     cr_expect_not(take(0, 1000));
-    /* The place of a name whose bucket is full again is as good as a free one. */
+    /* A name whose allowance is full again gives up its place. */
     cr_expect(take(3 * (size_t)ALLOWANCE_NAMES, 60000));
     cr_expect(take(0, 60000) && take(0, 60000) && !take(0, 60000));
 }

@@ -1,5 +1,5 @@
-/* One line between two ends, with somebody in the middle who owns the wire. Whatever he does, a message comes out whole, right and
- * in its turn, or the line ends. */
+/* One line between two ends, and an attacker in the middle who controls the wire. Whatever he does, a message comes out whole,
+ * unchanged and in order, or the line ends. */
 
 #include "line_wire.h"
 

@@ -1,6 +1,6 @@
-/* Payloads that are sealed once and go over several lines, with somebody in the middle who owns a wire, and with a fellow who has the
- * keys of such payloads as well. Records stand in their order as before. What the fellow puts in a payload's place comes out as a
- * payload of that very message: its digest has to show it. */
+/* Payloads that are sealed once and go over several lines, with an attacker in the middle who controls a wire, and another agent
+ * that has the keys of such payloads. Records keep their order. A payload that this agent forges comes out as the payload of that
+ * message, and its digest has to show the forgery. */
 
 #include "io/shared.h"
 

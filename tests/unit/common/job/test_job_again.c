@@ -192,7 +192,7 @@ Test(job_again, says_nothing_of_questions_that_differ)
                 "chosen: true}], batch: 500, share: 0.2, grid_bits: 10}\n");
 }
 
-/* Behind the jobs of compose/ stand files of other programs, which are no jobs. */
+/* compose/ also has files of other programs, which are not jobs. */
 Test(job_again, says_nothing_of_the_jobs_that_are_shipped)
 {
     static char text[1 << 16];

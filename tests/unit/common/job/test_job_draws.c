@@ -263,10 +263,10 @@ static void price_both(uint64_t price[2], const char *first, const char *second)
     job_free(&job);
 }
 
-/* Where stages of draws are more than the job admits together, those of a known horizon give way by
- * the same part of their shares, and the order is nothing to what any of them gets: were the first
- * one lowered alone, equal ones would get unequal prices and the third row would be refused. What there
- * is room for they keep. */
+/* Where stages of draws are more than the job admits together, those of a known horizon give way by the
+ * same part of their shares, and the order is nothing to what any of them gets: were the first one
+ * lowered alone, equal ones would get unequal prices and the third row would be refused. If there is
+ * room, they keep their shares. */
 Test(job_draws, several_stages_give_way_alike_in_any_order)
 {
     static const char *const pair[][2] = {

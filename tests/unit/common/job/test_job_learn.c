@@ -228,7 +228,7 @@ Test(job_learn, takes_what_the_other_stages_leave)
     job_free(&job);
 }
 
-/* Where nothing is left, the message is about what takes it, and says a remedy that a learn stage can follow. */
+/* If no epsilon is left, the message names what takes it, and a remedy that a learn stage can follow. */
 Test(job_learn, says_what_is_wrong_where_nothing_is_left_for_it)
 {
     static const char TWO[] = "stages[1].share: is missing in two stages";
@@ -288,7 +288,7 @@ Test(job_learn, says_a_remedy_that_it_takes_where_numbers_do_not_fit)
     }
 }
 
-/* Next to nothing of epsilon is left: the noise is beyond all numbers, and one step is better than none. */
+/* Almost no epsilon is left: the noise exceeds all numbers, and one step is better than none. */
 Test(job_learn, steps_once_at_least_whatever_the_noise_on_a_number)
 {
     struct learn_stage own = {.is_number = true};

@@ -156,7 +156,8 @@ Test(job_words, of_long_noisy_answers_have_two_bytes)
     }
 }
 
-/* Shares of few records and of many: an agent rounds to the steps that the coordinator reads, whatever it holds. */
+/* Shares of few records and of many: an agent always rounds to the steps that the coordinator reads, however many
+ * records it has. */
 Test(job_words, are_rounded_to_the_same_steps_by_every_agent)
 {
     static const char *const stage[] = {STEPS("0.01 %", "1", "20", ", share: 1"),

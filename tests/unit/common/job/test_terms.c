@@ -173,7 +173,8 @@ Test(terms, of_many_experts_promise_no_regret_above_one)
     job_free(&job);
 }
 
-/* Averaged over many rounds small noise looks smaller still: one step must not be all noise. */
+/* Small noise looks even smaller when it is averaged over many rounds. But a single step must not
+ * be all noise. */
 Test(terms, of_an_update_look_at_one_step_too)
 {
     read_job(

@@ -51,7 +51,7 @@ Test(concordance_question, refuses_with_the_place_and_the_remedy)
     refuses("evaluate: age for time, cut at 74", "character 19, \"time\"");
 }
 
-/* The lowest scores stay, the highest die first: a score that knows. */
+/* The lowest scores survive, the highest die first: a perfect score. */
 Test(concordance_question, answers_from_its_cells)
 {
     const char *const text[] = {"evaluate: age for time kappa event death by sex, to 4 in 4 bins"};

@@ -1,4 +1,5 @@
-/* Counts as they are told: none below 0, what is a sum of others is their sum, and not farther from the truth than what was found. */
+/* Counts as they are shown: none below 0, totals are the sums of their parts, and no count is farther from the truth than the
+ * released one. */
 
 #include "query/query_answers.h"
 #include "query/query_set.h"

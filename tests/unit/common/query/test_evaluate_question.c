@@ -48,7 +48,7 @@ Test(evaluate_question, refuses_with_the_place_and_the_remedy)
     refuses("evaluate: age for death in 8 levels, cut at 74", "should end here");
 }
 
-/* 800 without the event in the first half of the levels, 200 with it in the second: a score that knows. */
+/* 800 without the event in the first half of the levels, 200 with it in the second: a perfect score. */
 Test(evaluate_question, answers_from_its_cells)
 {
     const char *const text[] = {"evaluate: age for death, cut at 74 in 8 levels"};
@@ -134,7 +134,7 @@ Test(evaluate_question, has_a_calibration_and_a_risk_a_decision_curve)
     }
 }
 
-/* Nobody is in most levels: what the noise put there makes no factor, which would be of nobody. */
+/* Most levels are empty. The noise in them must not lead to a factor. */
 Test(evaluate_question, names_no_factor_where_nobody_was_found)
 {
     const char *const text[] = {"evaluate: age for death in 8 levels"};
@@ -162,7 +162,7 @@ Test(evaluate_question, names_no_factor_where_nobody_was_found)
     query_set_free(&set);
 }
 
-/* The group is as large as it is said to have to be: what it lacks is the event, and the number is of groups that have it. */
+/* The group is as large as the note demands. It lacks events, and the number is for groups that have some. */
 Test(evaluate_question, says_of_which_group_so_many_records_would_do)
 {
     const char *const text[] = {"evaluate: age for death in 8 levels"};

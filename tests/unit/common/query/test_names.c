@@ -1,5 +1,5 @@
-/* Names of columns and categories may be long, of letters of several bytes: what answers are called is UTF-8, and no two are called the
- * same. A result is not written else, after its price is paid. */
+/* Names of columns and categories may be long, of letters of several bytes: the names of answers are UTF-8, and no two are equal.
+ * Otherwise a result that was paid for could not be written. */
 
 #include "query/query_answers.h"
 #include "query/query_set.h"

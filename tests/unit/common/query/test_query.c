@@ -79,7 +79,7 @@ Test(query, reads_edges_and_names_cells)
     cr_assert(parsed("mean: age where sex == F").cell_count == 2);
 }
 
-/* A share that rounds to nothing or all would ask for no quantile. */
+/* A share that rounds to 0 or 1 is no quantile. */
 Test(query, rounds_a_share_to_the_grid_and_never_to_its_ends)
 {
     const struct query most = parsed("quantile: 0.999 of age");

@@ -81,7 +81,7 @@ Test(query_between, effects_that_the_noise_drowns_are_refused_with_a_sentence)
     cr_expect(isnan(effect[1].all.value) && isnan(site[1][0].value) && isnan(site[1][0].low));
     cr_expect(effect[0].all.sites == SITES && effect[2].all.sites == SITES);
     cr_expect(isnan(effect[0].needed) && isnan(effect[0].factor));
-    /* What is said to do, does; and of a noise that is thrice as large it is more. */
+    /* The named number is enough; with three times the noise it is larger. */
     join(30 / factor);
     cr_expect_eq(effect[1].all.sites, SITES);
     join(90);
@@ -374,7 +374,7 @@ Test(query_between, of_a_site_whose_group_is_empty_no_factor_is_told)
     query_set_free(&set);
 }
 
-/* What is said of a kind and what is said of sites that are left out are two sentences. */
+/* The note on the kind and the note on sites that are left out are two sentences. */
 Test(query_between, two_notes_are_joined_by_a_semicolon)
 {
     enum { CURVE = 10, CURVE_EFFECTS = 2 };

@@ -318,8 +318,8 @@ Test(query_run, survives_sums_that_make_no_sense)
     query_set_free(&set);
 }
 
-/* A question that compares with what lies outside a column's public range is answered, and its answer says
- * so; a mean says it beside what its values were clamped to. */
+/* A question that compares with a value outside a column's public range is answered, and the answer says
+ * so. A mean also says what its values were clamped to. */
 Test(query_run, says_of_an_answer_that_its_question_lies_outside_the_public_range)
 {
     static const char *const asked[] = {"count: age >= 120", "count: age >= 80",

@@ -291,7 +291,8 @@ Test(regress_question, refuses_where_values_lie_too_close_together)
     cr_expect_str_eq(answer[AGE].note, answer[ROWS - 1].note);
 }
 
-/* Nothing is in three of five levels: a column of two values. Its slope and the intercept hang on where they lie, the other's does not. */
+/* Three of five levels are empty: a column of two values. Its slope and the intercept depend on where these lie, the other slope
+ * does not. */
 Test(regress_question, refuses_the_slope_of_a_column_of_few_values_alone)
 {
     static const double two[] = {700, 600, 0, 0, 0, 0, 0, 0, 300, 400};

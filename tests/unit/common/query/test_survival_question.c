@@ -293,7 +293,8 @@ Test(survival_question, says_that_events_are_few_where_records_are_many)
     query_set_free(&set);
 }
 
-/* Nobody is in the second group, and all of the first end in one interval: neither remedy is the other's. */
+/* The second group is empty, and all records of the first end in one interval: each group has its own
+ * remedy. */
 Test(survival_question, says_what_a_group_lacks)
 {
     enum { WIDTH = 2 * K + 1 };

@@ -1,6 +1,6 @@
 /* The learn task's answers: a look's sums and a step's gradients against plain loops in floating point; a pair of
- * records that comes near a look's bound, in L1 and in L2, and none that passes it; states that no coordinator of
- * ours sends. Fixed seeds: no false alarms. */
+ * records that comes near a look's bound, in L1 and in L2, and none that passes it; states that our coordinator
+ * never sends. Fixed seeds: no false alarms. */
 
 #include "learn_rig.h"
 

@@ -1,5 +1,5 @@
-/* What tasks give back to the heap: no score, no answer at a point, no weight of a stream's model, no
- * labels of a class against the rest, and no features of a stage's own map. */
+/* Tasks free no memory that holds a score, an answer at a point, a weight of a stream's model, labels
+ * of a class against the rest, or features of a stage's own map. */
 
 #include "learn/dense.h"
 #include "learn/kernel_machine.h"

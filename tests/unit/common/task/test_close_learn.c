@@ -53,7 +53,7 @@ Test(close_learn, reads_a_state_that_an_earlier_build_wrote, .init = setup, .fin
     cr_assert_eq(add(state, count), STATUS_OK);
     cr_expect_eq(memcmp(outcome.state, state, count * sizeof *state), 0);
 
-    /* Without what is expected: nothing is. */
+    /* A state without an expectation is read without one. */
     teardown();
     setup();
     learn_expect_nothing(state + own);
@@ -120,7 +120,8 @@ Test(close_learn, says_its_shares_of_epsilon_and_what_noise_may_cost, .init = se
     cr_expect_null(strstr(step, "expected"), "%s", step);
 }
 
-/* The rehearsal is of the job's text and of how many agents have answered: twice the same, and less noise among more. */
+/* The rehearsal depends on the job's text and on how many agents have answered. It gives the same twice, and less
+ * noise with more agents. */
 Test(close_learn, expects_the_same_of_the_same_text, .init = setup, .fini = teardown)
 {
     double expected[4][LEARN_EXPECTED_NUMBERS];

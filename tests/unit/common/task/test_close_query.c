@@ -136,7 +136,7 @@ Test(close_query, tells_each_site_by_its_name_and_joins_them)
     job_free(&job);
 }
 
-/* A journal that was bent: rows that are missing, that sum to something else, or are of other records. */
+/* Faulty journals: rows that are missing, that sum to something else, or are of other records. */
 Test(close_query, rows_of_sites_that_are_not_the_sums_are_refused)
 {
     static const int64_t bent[][8] = {

@@ -177,7 +177,7 @@ Test(close_update, or_in_4_bytes_a_number_where_the_job_says_so, .init = setup, 
     cr_expect_eq(shown().size, WIDTH * sizeof(double), "the next stage says nothing of it");
 }
 
-/* Memory is short at a step, and a closed round's state is of no use to agents. */
+/* Memory is scarce during a step, and agents do not need a closed round's state. */
 Test(close_update, what_agents_fetched_goes_before_the_step_and_the_state_stays, .init = setup,
      .fini = teardown)
 {

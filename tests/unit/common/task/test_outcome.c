@@ -1,5 +1,5 @@
-/* The history: what rounds make of the experts, the weights, the price and the regret; and that
- * records which cannot follow are refused. */
+/* The history: experts, weights, price and regret after each round. Records that cannot follow are
+ * refused. */
 
 #include "coordinator/cohort.h"
 #include "task/close.h"
