@@ -152,8 +152,8 @@ Test(queue_told, many_who_decline_are_told_as_far_as_there_is_room, .init = benc
 }
 
 /* What a coordinator that died has told runs out. One that lives tells it again. */
-Test(queue_told, who_declines_is_forgotten_with_whoever_told_it, .init = bench_begin_shared,
-     .fini = bench_end)
+Test(queue_told, who_declines_is_forgotten_with_the_coordinator_that_told_it,
+     .init = bench_begin_shared, .fini = bench_end)
 {
     struct office dead = {.settings = office.settings};
     cr_assert_eq(queue_open(&dead, &why), STATUS_OK, "%s", why.text);

@@ -143,7 +143,7 @@ Test(journal_spare, what_may_be_a_key_goes_at_once, .init = setup, .fini = teard
     cr_expect_eq(read_beside().size[2], SMALL);
 }
 
-Test(journal_spare, whoever_ends_forgets_first, .init = setup, .fini = teardown)
+Test(journal_spare, a_program_that_ends_forgets_first, .init = setup, .fini = teardown)
 {
     put(1, SMALL);
     put(2, LARGE);

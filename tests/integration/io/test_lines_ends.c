@@ -167,7 +167,7 @@ Test(lines, a_name_that_was_heard_on_the_wire_opens_nothing_again, .init = start
     close_bare(&bare);
 }
 
-Test(lines, whoever_lacks_the_keys_gets_none, .init = start_two, .fini = teardown)
+Test(lines, a_peer_without_the_keys_gets_none, .init = start_two, .fini = teardown)
 {
     struct bare bare;
     uint8_t text[LINE_HAIL_BYTES];

@@ -222,7 +222,7 @@ static bool were_too_many(void)
     return system(command) == 0;
 }
 
-static void sit(int *seat, int count)
+static void connect_strangers(int *seat, int count)
 {
     for (int i = 0; i < count; i++) {
         seat[i] = federation_connect(&federation);
@@ -245,15 +245,15 @@ Test(strangers, as_many_as_agents_are_absent_and_no_more)
     static int seat[STAY + TOO_MANY];
     start_with_many(ABSENT, NULL);
     serve(0); /* the list is read, and holds */
-    sit(seat, GONE);
+    connect_strangers(seat, GONE);
     for (int i = 0; i < GONE; i++) {
         close(seat[i]);
     }
     cr_expect(federation_logged(&federation, "stranger-left", "127.0.0.1", PATIENCE_MS));
-    sit(seat, STAY);
+    connect_strangers(seat, STAY);
     serve(1); /* after them: so they are counted */
     cr_expect_not(were_too_many(), "500 strangers where 600 agents are absent");
-    sit(seat + STAY, TOO_MANY);
+    connect_strangers(seat + STAY, TOO_MANY);
     serve(2);
     cr_expect(were_too_many(), "900 strangers where 600 agents are absent");
     cr_expect_lt(federation_memory_kib(&federation, true), MEMORY_KIB);
@@ -277,7 +277,7 @@ Test(strangers, second_keys_and_tokens_give_no_places)
     }
     end_list(file);
     serve(0); /* the list is read, and holds */
-    sit(seat, TOO_MANY);
+    connect_strangers(seat, TOO_MANY);
     serve(1); /* after them: so they are counted */
     cr_expect(were_too_many(), "450 strangers where 150 agents are absent");
     federation_stop(&federation);

@@ -413,7 +413,7 @@ Test(gate, a_noisy_answer_is_never_repeated)
 
 /* In a round with shared-out columns the answer gets the noise of any answer. Then each number is put at its
  * place in the sum. */
-Test(gate, a_part_of_a_shared_round_is_placed_behind_the_noise)
+Test(gate, a_part_of_a_shared_round_is_placed_after_the_noise)
 {
     enum { GROUPS = 3, GROUP = 1, WHOLE = GROUPS * (COUNT + 2) };
     int64_t plain[COUNT] = {0};

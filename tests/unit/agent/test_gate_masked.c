@@ -16,14 +16,14 @@ enum { SITES = 3, SHARES = 2, LIMIT_MICRO = 5000000 };
 static struct table table;
 
 /* All sites' rosters are judged, and none has answered. */
-static void sit(void)
+static void setup(void)
 {
     table_init(&table, SITES, 3);
     table_send_keys(&table, 7);
     table_list(&table, 7);
 }
 
-static void stand(void)
+static void teardown(void)
 {
     table_free(&table);
 }
@@ -86,7 +86,8 @@ static void expect_sum(const uint64_t sum[static COUNT], const int64_t share[sta
 }
 
 /* Every site has a gate of its own, with the same seed: so each adds the same share, and the sum is known. */
-Test(gate_masked, the_sum_of_what_leaves_is_that_of_values_and_shares, .init = sit, .fini = stand)
+Test(gate_masked, the_sum_of_what_leaves_is_that_of_values_and_shares, .init = setup,
+     .fini = teardown)
 {
     int64_t share[COUNT];
     uint64_t sum[COUNT] = {0};
@@ -108,7 +109,7 @@ Test(gate_masked, the_sum_of_what_leaves_is_that_of_values_and_shares, .init = s
     expect_sum(sum, share);
 }
 
-Test(gate_masked, a_restart_finds_answer_and_masks_and_no_others, .init = sit, .fini = stand)
+Test(gate_masked, a_restart_finds_answer_and_masks_and_no_others, .init = setup, .fini = teardown)
 {
     struct gate *gate = new_gate(LIMIT_MICRO);
     struct gate *again = new_gate(LIMIT_MICRO);
@@ -179,7 +180,7 @@ static void draw_gaussian(int64_t share[static COUNT])
     noise_gaussian_free(&noise);
 }
 
-Test(gate_masked, gaussian_noise_leaves_in_shares_as_well, .init = sit, .fini = stand)
+Test(gate_masked, gaussian_noise_leaves_in_shares_as_well, .init = setup, .fini = teardown)
 {
     int64_t share[COUNT];
     uint64_t sum[COUNT] = {0};
@@ -199,8 +200,8 @@ Test(gate_masked, gaussian_noise_leaves_in_shares_as_well, .init = sit, .fini = 
 
 /* Nothing is spent, and nothing drawn, where the charge lacks a 10^-18th of what the sum lacks, or a share would be
  * too small for the theorem: sigma^2/h below 4. */
-Test(gate_masked, gaussian_shares_that_are_not_paid_for_or_too_small_are_refused, .init = sit,
-     .fini = stand)
+Test(gate_masked, gaussian_shares_that_are_not_paid_for_or_too_small_are_refused, .init = setup,
+     .fini = teardown)
 {
     struct gate *gate = new_gate_with_delta();
     const uint64_t delta = mechanism_sigma_delta(SHARES, COUNT);

@@ -82,7 +82,7 @@ Test(policy, without_a_limit_per_job_has_the_total_alone)
     cr_assert_eq(policy.job_epsilon_micro, 0);
 }
 
-Test(policy, has_an_allowance_per_job_and_per_so_many_days)
+Test(policy, has_an_allowance_per_job_and_per_window_of_days)
 {
     struct policy policy;
     struct why why = {{0}};

@@ -33,7 +33,7 @@ static char *lines(const char *const *line, size_t count)
     return text;
 }
 
-Test(command, what_is_released_is_broken_at_spaces_and_its_noise_stands_behind_the_last_line)
+Test(command, what_is_released_is_broken_at_spaces_and_its_noise_follows_the_last_line)
 {
     static const struct {
         const char *what;

@@ -83,7 +83,7 @@ Test(round_held, one_that_waits_in_vain_goes_on_after_half_a_second)
 }
 
 /* Twelve send half an answer at once and then nothing, as long as they may. A turn is 1.25 s, for two at a time. */
-Test(round_held, whoever_stops_in_its_second_half_gains_no_longer_turn)
+Test(round_held, an_agent_that_stops_in_its_second_half_gains_no_longer_turn)
 {
     enum { COLLUDERS = 12, HONEST = 4, DEADLINE_MS = 20000 };
     static struct waiting rig;

@@ -143,7 +143,7 @@ Test(concordance, holds_where_few_are_shown_and_what_was_found_alone_does_not)
     cr_expect(planted / shown < 0.85, "planted: %g", planted / shown);
 }
 
-Test(concordance, noise_widens_and_refuses_and_says_what_would_do)
+Test(concordance, noise_widens_and_refuses_and_says_what_is_enough)
 {
     double cell[CELLS];
     double before = 0;

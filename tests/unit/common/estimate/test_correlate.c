@@ -202,7 +202,7 @@ Test(correlate, tests_by_fourth_moments_reject_only_where_the_interval_leaves_0_
     cr_expect(rejected / shown < 0.06 && mended > 0, "%g and %g", rejected, mended);
 }
 
-Test(correlate, noise_widens_and_refuses_and_says_what_would_do)
+Test(correlate, noise_widens_and_refuses_and_says_what_is_enough)
 {
     double cell[TWO_CELLS];
     double before = 0;

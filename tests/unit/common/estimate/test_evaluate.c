@@ -163,7 +163,7 @@ Test(evaluate, knows_the_noise_of_the_auc_and_is_not_biased_by_it)
     cr_expect(fabs(sum - truth) < 0.08 * found + 0.001, "mean %g of %g", sum, truth);
 }
 
-Test(evaluate, noise_widens_and_refuses_and_says_what_would_do)
+Test(evaluate, noise_widens_and_refuses_and_says_what_is_enough)
 {
     double cell[CELLS];
     double before = 0;

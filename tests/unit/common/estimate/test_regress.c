@@ -362,7 +362,7 @@ static void release(const double *exact, double scale, struct seeded_random *see
 
 /* A refused figure is released again with the noise divided by the refusal's factor. Nine times in ten it is given. Of
  * 1,000 releases each; the seed is fixed, so that the result does not vary. */
-Test(regress, names_a_factor_that_does)
+Test(regress, names_a_factor_that_is_enough)
 {
     static const struct {
         double records[LEVELS]; /* at each of a level's points */

@@ -251,7 +251,7 @@ Test(survival, noise_is_carried_by_the_right_gradients)
     }
 }
 
-Test(survival, is_refused_where_noise_leaves_no_meaning_and_says_what_would_do)
+Test(survival, is_refused_where_noise_leaves_no_meaning_and_says_what_is_enough)
 {
     struct survival_cells cells = read_cells(vectors("flchain"), "cells", 2, HOSPITALS);
     const bool both[2] = {true, true};

@@ -167,7 +167,7 @@ Test(table1, noise_widens_every_interval_and_each_holds_the_value)
 }
 
 /* A refused figure is given with the named factor of epsilon, or of records, and not with less. */
-Test(table1, says_how_much_more_would_do)
+Test(table1, says_how_much_more_is_enough)
 {
     static struct table t;
     struct table1_figure figure[5];
@@ -373,7 +373,7 @@ static void release(struct table1_column *column, const double *cell, double sd,
 /* A category with as many records as 2 to 4 deviations of its noise. If its share is refused with a factor, the share is given in
  * at least 86 of 100 new draws with the epsilon times that factor. Nine in ten are promised; a quarter of 4,000 draws count, and
  * their standard error is 0.01. */
-Test(table1, tells_a_factor_that_does)
+Test(table1, tells_a_factor_that_is_enough)
 {
     struct seeded_random seeded;
     uint64_t told = 0;

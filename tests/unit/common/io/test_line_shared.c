@@ -218,7 +218,7 @@ Test(line_shared, a_fellows_payload_comes_out_as_that_messages_and_no_others)
     wire_stop(&wire);
 }
 
-Test(line_shared, whoever_has_not_asked_for_such_ones_ends)
+Test(line_shared, an_agent_that_has_not_asked_for_shared_pieces_ends)
 {
     struct wire wire;
     start(&wire);

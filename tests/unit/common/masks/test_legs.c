@@ -55,7 +55,7 @@ static bool play(unsigned sites, unsigned ends)
     return masks_host_is_open(table.host);
 }
 
-Test(legs, the_opened_sum_is_that_of_the_survivors_whoever_leaves_at_whichever_leg)
+Test(legs, the_opened_sum_is_that_of_the_survivors_whichever_site_leaves_at_whichever_leg)
 {
     unsigned opened = 0;
     for (unsigned sites = 2; sites <= 4; sites++) {

@@ -11,12 +11,12 @@ static struct why why;
 
 enum { ALL = 31, SITES = 5 };
 
-static void sit(void)
+static void setup(void)
 {
     table_init(&table, SITES, 5);
 }
 
-static void stand(void)
+static void teardown(void)
 {
     table_free(&table);
 }
@@ -123,7 +123,7 @@ static void disorder(struct masks_roster *roster)
     roster->site[2] = first;
 }
 
-Test(legs_refused, rosters_that_a_site_declines, .init = sit, .fini = stand)
+Test(legs_refused, rosters_that_a_site_declines, .init = setup, .fini = teardown)
 {
     static const struct {
         void (*change)(struct masks_roster *roster);
@@ -156,7 +156,7 @@ static void nothing(struct masks_roster *roster)
 }
 
 /* Two rosters on the same keys would let masks cancel across them. */
-Test(legs_refused, keys_serve_one_roster, .init = sit, .fini = stand)
+Test(legs_refused, keys_serve_one_roster, .init = setup, .fini = teardown)
 {
     table_send_keys(&table, ALL);
     table_list(&table, ALL);
@@ -167,7 +167,7 @@ Test(legs_refused, keys_serve_one_roster, .init = sit, .fini = stand)
 }
 
 /* Different terms give different rosters: a coordinator that lies about c or h reaches no common mask. */
-Test(legs_refused, the_roster_binds_what_the_job_says, .init = sit, .fini = stand)
+Test(legs_refused, the_roster_binds_what_the_job_says, .init = setup, .fini = teardown)
 {
     struct digest one;
     struct digest other;
@@ -192,7 +192,7 @@ static void refuses_list(size_t site, const struct masks_set *list, const char *
     cr_expect_not_null(strstr(why.text, says), "%s", why.text);
 }
 
-Test(legs_refused, lists_that_a_site_does_not_sign, .init = sit, .fini = stand)
+Test(legs_refused, lists_that_a_site_does_not_sign, .init = setup, .fini = teardown)
 {
     bool again = true;
     table_send_keys(&table, ALL);
@@ -217,7 +217,7 @@ Test(legs_refused, lists_that_a_site_does_not_sign, .init = sit, .fini = stand)
 }
 
 /* With m = h + c above t: below it no list is signed. */
-Test(legs_refused, fewer_than_h_and_c_are_not_opened, .init = sit, .fini = stand)
+Test(legs_refused, fewer_than_h_and_c_are_not_opened, .init = setup, .fini = teardown)
 {
     masks_host_free(table.host);
     table.terms.honest = 4;
@@ -329,7 +329,7 @@ static void sign_other_input(uint8_t *open, size_t *size)
     memcpy(open + *size - SIGNATURE_BYTES, signature.byte, SIGNATURE_BYTES);
 }
 
-Test(legs_refused, opens_that_reveal_nothing, .init = sit, .fini = stand)
+Test(legs_refused, opens_that_reveal_nothing, .init = setup, .fini = teardown)
 {
     uint8_t reveal[MASKS_REVEAL_BYTES_MAX];
     size_t size = 0;
@@ -356,7 +356,7 @@ Test(legs_refused, opens_that_reveal_nothing, .init = sit, .fini = stand)
 }
 
 /* Sites that were asked different questions share no masks, and do not sign each other's list. */
-Test(legs_refused, different_questions_open_nothing_and_are_named, .init = sit, .fini = stand)
+Test(legs_refused, different_questions_open_nothing_and_are_named, .init = setup, .fini = teardown)
 {
     struct signature signature;
     bool again = false;
@@ -384,7 +384,7 @@ Test(legs_refused, different_questions_open_nothing_and_are_named, .init = sit, 
 }
 
 /* What a site or its forger may send the coordinator. */
-Test(legs_refused, what_a_coordinator_does_not_take, .init = sit, .fini = stand)
+Test(legs_refused, what_a_coordinator_does_not_take, .init = setup, .fini = teardown)
 {
     uint8_t keys[MASKS_KEYS_BYTES];
     uint8_t reveal[MASKS_REVEAL_BYTES_MAX];

@@ -90,7 +90,7 @@ static struct followed follow(const struct asked *asked, int studies)
 }
 
 /* At least 80 of 100 are wanted. Seeds are fixed; each of these shares is above 0.9 in long runs. told: at least, of 100 */
-static void does(const struct asked *asked, int studies, int told)
+static void expect_enough(const struct asked *asked, int studies, int told)
 {
     const struct followed followed = follow(asked, IS_SANITIZED ? SANITIZED_STUDIES : studies);
     if (IS_SANITIZED) {
@@ -109,56 +109,59 @@ static void does(const struct asked *asked, int studies, int told)
               asked->text, followed.of_records, followed.told_records);
 }
 
-Test(advice, of_a_correlation_does)
+Test(advice, of_a_correlation_is_enough)
 {
-    does(&(struct asked){"correlate: [age, kappa]", 1, 1000, 0.8, 1, false}, 100, 40);
-    does(&(struct asked){"correlate: [age, kappa]", 1, 1000, 1.2, 1, true}, 100, 40);
-    does(&(struct asked){"correlate: [age, kappa, risk]", 2, 1000, 2, 5, false}, 60, 20);
+    expect_enough(&(struct asked){"correlate: [age, kappa]", 1, 1000, 0.8, 1, false}, 100, 40);
+    expect_enough(&(struct asked){"correlate: [age, kappa]", 1, 1000, 1.2, 1, true}, 100, 40);
+    expect_enough(&(struct asked){"correlate: [age, kappa, risk]", 2, 1000, 2, 5, false}, 60, 20);
 }
 
-Test(advice, of_a_number_s_figures_does)
+Test(advice, of_a_number_s_figures_is_enough)
 {
     const char *const text = "table1: [age, kappa] by sex";
     for (size_t figure = 0; figure < 5; figure++) {
         /* After three sizes come the figures of the first group's age. */
-        does(&(struct asked){text, 3 + figure, 500, 0.3, 5, false}, 40, figure == 1 ? 20 : 40);
-        does(&(struct asked){text, 3 + figure, 500, 0.5, 5, true}, 40, figure == 1 ? 20 : 40);
+        expect_enough(&(struct asked){text, 3 + figure, 500, 0.3, 5, false}, 40,
+                      figure == 1 ? 20 : 40);
+        expect_enough(&(struct asked){text, 3 + figure, 500, 0.5, 5, true}, 40,
+                      figure == 1 ? 20 : 40);
     }
 }
 
-Test(advice, of_a_score_does)
+Test(advice, of_a_score_is_enough)
 {
-    does(&(struct asked){"evaluate: risk for death", 1, 500, 0.4, 5, false}, 100, 40);
-    does(&(struct asked){"evaluate: risk for death", 1, 1000, 0.5, 5, true}, 100, 40);
+    expect_enough(&(struct asked){"evaluate: risk for death", 1, 500, 0.4, 5, false}, 100, 40);
+    expect_enough(&(struct asked){"evaluate: risk for death", 1, 1000, 0.5, 5, true}, 100, 40);
 }
 
 /* A band with few scores, what a cut predicts, and the share with the event. */
-Test(advice, of_a_score_s_shares_does)
+Test(advice, of_a_score_s_shares_is_enough)
 {
     const char *const text = "evaluate: risk for death, cut at 0.5";
-    does(&(struct asked){text, 13, 500, 1, 5, false}, 100, 10); /* in 0.625 to 0.75 */
-    does(&(struct asked){text, 13, 1000, 1, 5, true}, 100, 20);
-    does(&(struct asked){text, 13, 1000, 0.4, 1, false}, 100, 20);
-    does(&(struct asked){text, 9, 500, 0.15, 1, false}, 100, 20);
-    does(&(struct asked){text, 3, 500, 0.4, 5, false}, 100, 40);  /* sensitivity */
-    does(&(struct asked){text, 2, 500, 0.06, 5, false}, 100, 10); /* accuracy */
-    does(&(struct asked){text, 7, 1000, 0.04, 5, true}, 100, 10); /* in the large */
+    expect_enough(&(struct asked){text, 13, 500, 1, 5, false}, 100, 10); /* in 0.625 to 0.75 */
+    expect_enough(&(struct asked){text, 13, 1000, 1, 5, true}, 100, 20);
+    expect_enough(&(struct asked){text, 13, 1000, 0.4, 1, false}, 100, 20);
+    expect_enough(&(struct asked){text, 9, 500, 0.15, 1, false}, 100, 20);
+    expect_enough(&(struct asked){text, 3, 500, 0.4, 5, false}, 100, 40);  /* sensitivity */
+    expect_enough(&(struct asked){text, 2, 500, 0.06, 5, false}, 100, 10); /* accuracy */
+    expect_enough(&(struct asked){text, 7, 1000, 0.04, 5, true}, 100, 10); /* in the large */
 }
 
 /* The share of the first row. */
-Test(advice, of_a_cross_table_does)
+Test(advice, of_a_cross_table_is_enough)
 {
-    does(&(struct asked){"crosstab: sex x death", 8, 500, 0.15, 5, false}, 60, 10);
-    does(&(struct asked){"crosstab: sex x death", 8, 500, 0.3, 5, true}, 60, 10);
+    expect_enough(&(struct asked){"crosstab: sex x death", 8, 500, 0.15, 5, false}, 60, 10);
+    expect_enough(&(struct asked){"crosstab: sex x death", 8, 500, 0.3, 5, true}, 60, 10);
 }
 
-Test(advice, of_survival_does)
+Test(advice, of_survival_is_enough)
 {
     const char *const all = "survival: time futime event death, to 5000";
     const char *const by = "survival: time futime event death by sex, to 5000";
-    does(&(struct asked){all, 1, 500, 0.3, 5, false}, 40, 60);
-    does(&(struct asked){all, 1, 500, 0.5, 5, true}, 60, 60);
-    does(&(struct asked){by, 4, 1000, 0.5, 5, false}, 20, 20); /* the difference of two means */
+    expect_enough(&(struct asked){all, 1, 500, 0.3, 5, false}, 40, 60);
+    expect_enough(&(struct asked){all, 1, 500, 0.5, 5, true}, 60, 60);
+    expect_enough(&(struct asked){by, 4, 1000, 0.5, 5, false}, 20,
+                  20); /* the difference of two means */
 }
 
 /* The promised reduction of the noise is at most 0.5 % larger than the true one, and at least three
@@ -178,30 +181,30 @@ Test(advice, knows_what_more_epsilon_makes_of_gaussian_noise)
 
 /* One of four categories has 50 of 1,000 records. The noise hides it, or lets it into the test although it is too
  * small. */
-Test(advice, of_a_test_does_where_a_category_is_small)
+Test(advice, of_a_test_is_enough_where_a_category_is_small)
 {
-    does(&(struct asked){"crosstab: ward x sex", 18, 1000, 0.35, 1, false}, 100, 40);
-    does(&(struct asked){"crosstab: ward x sex", 18, 1000, 0.6, 1, true}, 100, 20);
-    does(&(struct asked){"crosstab: ward x sex", 18, 2000, 0.5, 5, false}, 100, 70);
+    expect_enough(&(struct asked){"crosstab: ward x sex", 18, 1000, 0.35, 1, false}, 100, 40);
+    expect_enough(&(struct asked){"crosstab: ward x sex", 18, 1000, 0.6, 1, true}, 100, 20);
+    expect_enough(&(struct asked){"crosstab: ward x sex", 18, 2000, 0.5, 5, false}, 100, 70);
 }
 
-Test(advice, of_a_c_index_does)
+Test(advice, of_a_c_index_is_enough)
 {
-    does(&(struct asked){"evaluate: risk for time futime event death, to 4000", 2, 500, 0.6, 5,
-                         false},
-         60, 40);
-    does(&(struct asked){"evaluate: risk for time futime event death, to 4000", 2, 500, 1.6, 5,
-                         true},
-         60, 40);
-    does(&(struct asked){"evaluate: risk for time futime event death by sex, to 4000", 7, 1000, 0.3,
-                         1, false},
-         60, 20);
+    expect_enough(&(struct asked){"evaluate: risk for time futime event death, to 4000", 2, 500,
+                                  0.6, 5, false},
+                  60, 40);
+    expect_enough(&(struct asked){"evaluate: risk for time futime event death, to 4000", 2, 500,
+                                  1.6, 5, true},
+                  60, 40);
+    expect_enough(&(struct asked){"evaluate: risk for time futime event death by sex, to 4000", 7,
+                                  1000, 0.3, 1, false},
+                  60, 20);
 }
 
-Test(advice, of_principal_components_does)
+Test(advice, of_principal_components_is_enough)
 {
-    does(&(struct asked){"pca: [age, kappa, risk]", 1, 1000, 1.5, 5, false}, 60, 80);
-    does(&(struct asked){"pca: [age, kappa, risk]", 1, 2000, 1.5, 5, true}, 60, 80);
+    expect_enough(&(struct asked){"pca: [age, kappa, risk]", 1, 1000, 1.5, 5, false}, 60, 80);
+    expect_enough(&(struct asked){"pca: [age, kappa, risk]", 1, 2000, 1.5, 5, true}, 60, 80);
 }
 
 /* A factor of the noise is told as the factor of the epsilon that makes this much less noise, and as a factor of the records.
@@ -285,15 +288,16 @@ Test(advice, of_a_count_has_an_end)
 }
 
 /* Also if the noise alone decides. */
-Test(advice, of_gaussian_noise_does)
+Test(advice, of_gaussian_noise_is_enough)
 {
-    does(&(struct asked){"table1: [age, sex, ward] by death", 22, 500, 1, 20, true}, 60, 40);
-    does(&(struct asked){"regress: death ~ age + sex", 2, 500, 1, 5, true}, 20, 60);
+    expect_enough(&(struct asked){"table1: [age, sex, ward] by death", 22, 500, 1, 20, true}, 60,
+                  40);
+    expect_enough(&(struct asked){"regress: death ~ age + sex", 2, 500, 1, 5, true}, 20, 60);
 }
 
 /* If the released cells give no factor, the refusal names a number of records by the noise alone. With this number of
  * records the answer is given. */
-static void does_needed(const struct asked *asked, int studies, int told)
+static void expect_number_enough(const struct asked *asked, int studies, int told)
 {
     int named = 0;
     int given = 0;
@@ -320,10 +324,13 @@ static void does_needed(const struct asked *asked, int studies, int told)
 }
 
 /* With half of this number, 0 of 8 (counts) and 20 of 31 were given. */
-Test(advice, of_a_regression_of_too_few_records_names_a_number_that_does)
+Test(advice, of_a_regression_of_too_few_records_names_a_number_that_is_enough)
 {
-    does_needed(&(struct asked){"regress: death ~ age + sex", 2, 300, 0.5, 5, false}, 20, 40);
-    does_needed(&(struct asked){"regress: death ~ age + sex", 2, 300, 1, 5, true}, 20, 40);
-    does_needed(&(struct asked){"regress: kappa ~ age + ward", 4, 50, 0.5, 5, false}, 20, 20);
-    does_needed(&(struct asked){"regress: counts kappa ~ age", 1, 60, 0.5, 1, true}, 40, 15);
+    expect_number_enough(&(struct asked){"regress: death ~ age + sex", 2, 300, 0.5, 5, false}, 20,
+                         40);
+    expect_number_enough(&(struct asked){"regress: death ~ age + sex", 2, 300, 1, 5, true}, 20, 40);
+    expect_number_enough(&(struct asked){"regress: kappa ~ age + ward", 4, 50, 0.5, 5, false}, 20,
+                         20);
+    expect_number_enough(&(struct asked){"regress: counts kappa ~ age", 1, 60, 0.5, 1, true}, 40,
+                         15);
 }

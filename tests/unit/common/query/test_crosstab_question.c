@@ -110,7 +110,7 @@ Test(crosstab_question, keeps_bars_within_what_a_figure_can_be)
 }
 
 /* What is refused is given with as much more epsilon as the note says. */
-Test(crosstab_question, says_of_each_refused_figure_what_would_do)
+Test(crosstab_question, says_of_each_refused_figure_what_is_enough)
 {
     const char *const text[] = {"crosstab: sex x death"};
     const int64_t sum[5] = {140 * ONE, 60 * ONE, 100 * ONE, 100 * ONE, 10 * ONE};

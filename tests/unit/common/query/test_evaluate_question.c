@@ -163,7 +163,7 @@ Test(evaluate_question, names_no_factor_where_nobody_was_found)
 }
 
 /* The group is as large as the note demands. It lacks events, and the number is for groups that have some. */
-Test(evaluate_question, says_of_which_group_so_many_records_would_do)
+Test(evaluate_question, says_for_which_group_its_number_of_records_is_enough)
 {
     const char *const text[] = {"evaluate: age for death in 8 levels"};
     struct query_set set;

@@ -239,7 +239,7 @@ Test(predicate, knows_labels_of_every_kind)
 
 /* Planted: a program that would read beyond the record, and a record that is too short for its
  * program. */
-Test(predicate, never_reads_behind_the_record, .signal = SIGABRT)
+Test(predicate, never_reads_beyond_the_record, .signal = SIGABRT)
 {
     struct predicate predicate = {
         .step = {{.column = TOY_COLUMNS + 1}}, .step_count = 1, .column_count = TOY_COLUMNS};

@@ -342,7 +342,7 @@ Test(query_run, says_of_an_answer_that_its_question_lies_outside_the_public_rang
 }
 
 /* Cells that are only noise, a little below 0. The released cells tell no size, so the advice rests on the noise alone. */
-Test(query_run, a_refusal_says_what_would_do_also_where_nothing_was_released_of_it)
+Test(query_run, a_refusal_says_what_is_enough_also_where_nothing_was_released_of_it)
 {
     static const char *const asked[] = {"table1: [age, sex] by death",
                                         "survival: time age event death by sex, to 98",

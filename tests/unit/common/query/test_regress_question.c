@@ -390,7 +390,7 @@ Test(regress_question, covers_both_readings_of_numbers_that_may_be_whole)
 
 /* Ages 0 to 4, some of which do not occur. Levels of one whole number each fit any column. So nothing is given unless the job
  * says that the numbers are whole. */
-Test(regress_question, gives_nothing_where_only_whole_numbers_would_do)
+Test(regress_question, gives_nothing_where_only_whole_numbers_would_help)
 {
     static const double records[] = {900, 0, 700, 0, 800};
     static const double events[] = {100, 0, 140, 0, 260};

@@ -209,7 +209,7 @@ Test(table1_question, without_noise_is_r_s)
 }
 
 /* 300 and 200 records of either sex, 10 of neither; without and with noise. */
-Test(table1_question, answers_with_intervals_and_refuses_with_what_would_do)
+Test(table1_question, answers_with_intervals_and_refuses_with_what_is_enough)
 {
     const char *const text[] = {"count: age >= 65", "table1: [sex]"};
     struct query_set set;
