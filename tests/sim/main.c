@@ -4,7 +4,7 @@
  *     sim --seeds FILE                           the seeds of a file, one in a line
  *     sim --shared ...                           several coordinators share each job
  *     sim --collected ...                        and some of them collect: each has agents of its own
- *     sim --planted NAME|all [--count N]         a wrong program has to be noticed within N seeds
+ *     sim --planted NAME|all [--count N]         the checkers must notice a wrong program within N seeds
  *
  * Exit code: 0 when nothing failed (planted: when everything was noticed), 1 otherwise, 2 for
  * usage. */

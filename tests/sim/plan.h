@@ -84,8 +84,8 @@ struct plan {
     uint64_t whole_bytes_max; /* of both programs */
     bool doubling;            /* of TRIAL_PLAYS: their horizon is unknown */
     bool faulty;
-    bool patient;  /* deadlines so long that every agent is back in time, and nobody lies: then the
-                      job must end as if nothing had happened */
+    bool patient;  /* deadlines are long enough for every agent, and nobody lies: then the job must
+                      end as without any fault */
     bool earlier;  /* the agents have done the same job before; its frames come again */
     bool approved; /* the agents' operators have the job's text already */
     uint32_t cohort_min;

@@ -1,9 +1,8 @@
-"""test_data.py - records and policies that will not do: refused at the site, and nothing of them told.
+"""test_data.py - faulty records and policies are refused at the site, and nothing about them leaves it.
 
-Every faulty table holds a canary where the fault is, and others where a value is lawful: no output of any
-program may contain it, and neither may the coordinator's journal or result. It has so many digits that noise
-spells none of the ways in which a program could write it (a run's outputs have some 1,300 random texts of five
-digits): a false alarm has a chance below 1e-7.
+Every faulty table holds a canary at its fault, and others at valid values. No output of any program, and neither
+the coordinator's journal nor its result, may contain a canary. It has enough digits that noise does not show it by
+chance: a run's outputs have some 1,300 random texts of five digits, and a false alarm has a probability below 1e-7.
 """
 
 import concurrent.futures

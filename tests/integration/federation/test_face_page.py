@@ -256,7 +256,7 @@ def a_reader_picks_a_job(make, programs, browser_program):
 NOISE = """JSON.stringify([...document.querySelectorAll("#noise tr")].map((one) => [...one.children].map((cell) => cell.textContent)))"""
 ASKED = """  - {task: query, queries: ["count: age >= 50", "mean: dose"], batch: 10, share: 0.2, grid_bits: 10}
   - {task: fit, loss: logistic, lambdas: [3, 4, 5], share: 0.1, experts: {own: true, shifts: [0.5]}, tolerance: 0.001, grid_bits: 16}
-"""  # the last stage has slots: so long the page is there to be read
+"""  # the last stage has slots, so that there is time to read the page
 
 
 def the_signal_stands_beside_its_noise(make, programs, browser_program):

@@ -102,7 +102,7 @@ class Forger:
         self.deeds = list(deeds)
         self.done = []  # deeds
         self.lines = []  # when each began
-        self.held = None  # a record and its piece, to be sent behind the next
+        self.held = None  # a record and its piece, to be sent after the next
 
     def carry(self, source, sink):
         self.lines.append(time.monotonic())

@@ -215,7 +215,7 @@ Test(csv, splits_records_into_shares_that_each_have_the_header)
     fclose(table);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) /* the sanitizer's heap does not tell what it holds */
+#if !defined(__SANITIZE_ADDRESS__) /* the sanitizer's heap does not tell its size */
 /* What the heap holds after the first record of a table, beside its text. */
 static size_t heap_of(const char *text, size_t size)
 {

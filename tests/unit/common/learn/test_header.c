@@ -1,5 +1,5 @@
-/* Columns found in a header line: another separator and nearly the same name are told from a missing
- * column, and what may be a record is not repeated. */
+/* Columns found in a header line: another separator, or nearly the same name, is distinguished from
+ * a missing column. A message does not repeat what may be a record. */
 
 #include "learn/header.h"
 

@@ -1,4 +1,4 @@
-/* Rules: known values, what they refuse, and the corrections to the papers' formulas. */
+/* Rules: known values, refusals, and the corrections to the papers' formulas. */
 
 #include "learn/rules.h"
 
@@ -196,7 +196,8 @@ static double remembered(double epsilon, double *mean)
     return exp(epsilon) / (exp(epsilon) + values - 1) - *mean;
 }
 
-/* No learner overfits more than one that remembers: it comes within half a per cent of the bound, so no smaller constant holds. */
+/* A learner that remembers its record overfits most. It comes within half a per cent of the bound, so no smaller constant
+ * holds. */
 Test(rules, a_learner_that_remembers_reaches_the_bound)
 {
     struct stated bound;

@@ -120,7 +120,7 @@ Test(legs, the_opened_sum_is_that_of_any_survivors_of_five_and_six)
     }
 }
 
-/* A restart takes back what the journal has: the same signature, the same reveal, and no second list. */
+/* After a restart the journal gives the same signature and the same reveal, and no second list. */
 Test(legs, a_site_that_died_goes_on_with_the_same_bytes)
 {
     uint8_t before[MASKS_REVEAL_BYTES_MAX];
@@ -168,7 +168,7 @@ Test(legs, a_site_that_died_goes_on_with_the_same_bytes)
     table_free(&table);
 }
 
-/* Two rosters are told of the same keys, and the program dies after it accepted the first: nothing of that has left. */
+/* A site is sent two rosters with the same keys, and dies after it accepted the first. Nothing of that has left. */
 Test(legs, a_site_that_died_before_its_answer_answers_a_roster_of_its_keys)
 {
     uint8_t packed[MASKS_KEYED_BYTES];

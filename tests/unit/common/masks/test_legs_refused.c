@@ -1,5 +1,5 @@
-/* What a coordinator with helpers may try at each leg of a masked round, and that a site refuses it: before anything is
- * charged where it is about keys, and before anything is revealed where it is about lists. */
+/* Attacks of a coordinator with helpers at each leg of a masked round. A site refuses faults of keys before anything is
+ * charged, and faults of lists before anything is revealed. */
 
 #include "legs.h"
 
@@ -21,7 +21,7 @@ static void teardown(void)
     table_free(&table);
 }
 
-/* A roster that differs from the sites' own by what `change` does. */
+/* A roster of the sites that `change` has changed. */
 static struct slice changed(void (*change)(struct masks_roster *roster))
 {
     static struct masks_roster roster;
@@ -166,7 +166,8 @@ Test(legs_refused, keys_serve_one_roster, .init = setup, .fini = teardown)
     cr_expect_not_null(strstr(why.text, "another roster was accepted"), "%s", why.text);
 }
 
-/* Different terms give different rosters: a coordinator that lies about c or h reaches no common mask. */
+/* Different terms give different rosters: if a coordinator lies about c or h, sites have no common
+ * mask. */
 Test(legs_refused, the_roster_binds_what_the_job_says, .init = setup, .fini = teardown)
 {
     struct digest one;
@@ -229,7 +230,7 @@ Test(legs_refused, fewer_than_h_and_c_are_not_opened, .init = setup, .fini = tea
     refuses_list(0, &list, "a sum of fewer than 5 is not opened");
 }
 
-/* An OPEN whose signatures `change` turns into something else. */
+/* An OPEN whose signatures `change` has changed. */
 static void refuses_open(void (*change)(uint8_t *open, size_t *size), const char *says)
 {
     static uint8_t open[MASKS_OPEN_BYTES_MAX + 1];

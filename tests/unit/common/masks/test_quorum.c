@@ -131,7 +131,8 @@ Test(quorum, h_honest_sites_are_among_the_survivors)
     }
 }
 
-/* What a coordinator may tell: honest site i is asked to sign lists[i], and later shown signatures over it. */
+/* What a coordinator may send: it asks honest site i to sign lists[i], and later shows it signatures over
+ * this list. */
 struct telling {
     unsigned n;
     unsigned c; /* sites 0 .. c - 1 help: they sign everything */
@@ -162,7 +163,7 @@ static void judge_telling(struct telling *telling)
     }
 }
 
-/* Every list that a site signs: it is in it, and the list is large enough; or none, which is 0. */
+/* Every list that a site may sign: large enough, with the site in it; or 0, for none. */
 static bool may_sign(const struct telling *telling, unsigned site, unsigned list)
 {
     return list == 0 || ((list >> site & 1) == 1 && members(list) >= telling->opens_at);

@@ -1,4 +1,5 @@
-/* The exact path, which no ordinary draw ever takes: its bounds, its refinement, its distribution.
+/* The exact path, which ordinary draws almost never take: its bounds, its refinement, its
+ * distribution.
  */
 
 #include "noise/laplace_private.h"
