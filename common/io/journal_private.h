@@ -20,8 +20,8 @@ enum {
     JOURNAL_PIECE_BITS = 20,
     JOURNAL_BULK_NUMBER = (1 << JOURNAL_PIECE_BITS) - 1,
     JOURNAL_BULK_BYTES = 256 * 1024,
-    JOURNAL_LATER_MAX = 16,     /* this many blobs may wait to be forgotten with the next record, */
-    JOURNAL_LATER_BYTES = 1024, /* each of this many bytes or more */
+    JOURNAL_LATER_MAX = 16,     /* so many blobs may wait to be forgotten with the next record, */
+    JOURNAL_LATER_BYTES = 1024, /* each of so many bytes or more */
     JOURNAL_VERSION = 7,
     JOURNAL_VERSION_LEAST = 1,
     JOURNAL_APPLICATION = 0x68647277

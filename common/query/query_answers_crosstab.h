@@ -8,8 +8,7 @@
 
 enum crosstab_figure { CROSSTAB_SHARE, CROSSTAB_DIFFERENCE, CROSSTAB_ODDS, CROSSTAB_TEST };
 
-/** Writes for a figure that is not given what is missing, and what would be enough. row: of a
- * share */
+/** Writes of a figure that is not given what is missing, and what would do. row: of a share */
 void crosstab_say_refused(struct query_answer *answer, const struct answering *answering,
                           const struct crosstab_cells *cells, enum crosstab_figure figure,
                           size_t row);
