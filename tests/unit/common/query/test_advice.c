@@ -109,11 +109,56 @@ static void expect_enough(const struct asked *asked, int studies, int told)
               asked->text, followed.of_records, followed.told_records);
 }
 
-Test(advice, of_a_correlation_is_enough)
+/* Questions whose advice is followed. told: as of expect_enough */
+static const struct {
+    struct asked asked;
+    int studies;
+    int told;
+} advised[] = {
+    {{"correlate: [age, kappa]", 1, 1000, 0.8, 1, false}, 100, 40},
+    {{"correlate: [age, kappa]", 1, 1000, 1.2, 1, true}, 100, 40},
+    {{"correlate: [age, kappa, risk]", 2, 1000, 2, 5, false}, 60, 20},
+    {{"evaluate: risk for death", 1, 500, 0.4, 5, false}, 100, 40},
+    {{"evaluate: risk for death", 1, 1000, 0.5, 5, true}, 100, 40},
+    /* A band with few scores, what a cut predicts, and the share with the event. */
+    {{"evaluate: risk for death, cut at 0.5", 13, 500, 1, 5, false},
+     100,
+     10}, /* in 0.625 to 0.75 */
+    {{"evaluate: risk for death, cut at 0.5", 13, 1000, 1, 5, true}, 100, 20},
+    {{"evaluate: risk for death, cut at 0.5", 13, 1000, 0.4, 1, false}, 100, 20},
+    {{"evaluate: risk for death, cut at 0.5", 9, 500, 0.15, 1, false}, 100, 20},
+    {{"evaluate: risk for death, cut at 0.5", 3, 500, 0.4, 5, false}, 100, 40},  /* sensitivity */
+    {{"evaluate: risk for death, cut at 0.5", 2, 500, 0.06, 5, false}, 100, 10}, /* accuracy */
+    {{"evaluate: risk for death, cut at 0.5", 7, 1000, 0.04, 5, true}, 100, 10}, /* in the large */
+    /* The share of the first row. */
+    {{"crosstab: sex x death", 8, 500, 0.15, 5, false}, 60, 10},
+    {{"crosstab: sex x death", 8, 500, 0.3, 5, true}, 60, 10},
+    {{"survival: time futime event death, to 5000", 1, 500, 0.3, 5, false}, 40, 60},
+    {{"survival: time futime event death, to 5000", 1, 500, 0.5, 5, true}, 60, 60},
+    /* The difference of two means. */
+    {{"survival: time futime event death by sex, to 5000", 4, 1000, 0.5, 5, false}, 20, 20},
+    /* One of four categories has 50 of 1,000 records. The noise hides it, or lets it into the test although it is too
+     * small. */
+    {{"crosstab: ward x sex", 18, 1000, 0.35, 1, false}, 100, 40},
+    {{"crosstab: ward x sex", 18, 1000, 0.6, 1, true}, 100, 20},
+    {{"crosstab: ward x sex", 18, 2000, 0.5, 5, false}, 100, 70},
+    {{"evaluate: risk for time futime event death, to 4000", 2, 500, 0.6, 5, false}, 60, 40},
+    {{"evaluate: risk for time futime event death, to 4000", 2, 500, 1.6, 5, true}, 60, 40},
+    {{"evaluate: risk for time futime event death by sex, to 4000", 7, 1000, 0.3, 1, false},
+     60,
+     20},
+    {{"pca: [age, kappa, risk]", 1, 1000, 1.5, 5, false}, 60, 80},
+    {{"pca: [age, kappa, risk]", 1, 2000, 1.5, 5, true}, 60, 80},
+    /* Also if the noise alone decides. */
+    {{"table1: [age, sex, ward] by death", 22, 500, 1, 20, true}, 60, 40},
+    {{"regress: death ~ age + sex", 2, 500, 1, 5, true}, 20, 60},
+};
+
+Test(advice, of_each_kind_of_question_is_enough)
 {
-    expect_enough(&(struct asked){"correlate: [age, kappa]", 1, 1000, 0.8, 1, false}, 100, 40);
-    expect_enough(&(struct asked){"correlate: [age, kappa]", 1, 1000, 1.2, 1, true}, 100, 40);
-    expect_enough(&(struct asked){"correlate: [age, kappa, risk]", 2, 1000, 2, 5, false}, 60, 20);
+    for (size_t i = 0; i < sizeof advised / sizeof advised[0]; i++) {
+        expect_enough(&advised[i].asked, advised[i].studies, advised[i].told);
+    }
 }
 
 Test(advice, of_a_number_s_figures_is_enough)
@@ -126,42 +171,6 @@ Test(advice, of_a_number_s_figures_is_enough)
         expect_enough(&(struct asked){text, 3 + figure, 500, 0.5, 5, true}, 40,
                       figure == 1 ? 20 : 40);
     }
-}
-
-Test(advice, of_a_score_is_enough)
-{
-    expect_enough(&(struct asked){"evaluate: risk for death", 1, 500, 0.4, 5, false}, 100, 40);
-    expect_enough(&(struct asked){"evaluate: risk for death", 1, 1000, 0.5, 5, true}, 100, 40);
-}
-
-/* A band with few scores, what a cut predicts, and the share with the event. */
-Test(advice, of_a_score_s_shares_is_enough)
-{
-    const char *const text = "evaluate: risk for death, cut at 0.5";
-    expect_enough(&(struct asked){text, 13, 500, 1, 5, false}, 100, 10); /* in 0.625 to 0.75 */
-    expect_enough(&(struct asked){text, 13, 1000, 1, 5, true}, 100, 20);
-    expect_enough(&(struct asked){text, 13, 1000, 0.4, 1, false}, 100, 20);
-    expect_enough(&(struct asked){text, 9, 500, 0.15, 1, false}, 100, 20);
-    expect_enough(&(struct asked){text, 3, 500, 0.4, 5, false}, 100, 40);  /* sensitivity */
-    expect_enough(&(struct asked){text, 2, 500, 0.06, 5, false}, 100, 10); /* accuracy */
-    expect_enough(&(struct asked){text, 7, 1000, 0.04, 5, true}, 100, 10); /* in the large */
-}
-
-/* The share of the first row. */
-Test(advice, of_a_cross_table_is_enough)
-{
-    expect_enough(&(struct asked){"crosstab: sex x death", 8, 500, 0.15, 5, false}, 60, 10);
-    expect_enough(&(struct asked){"crosstab: sex x death", 8, 500, 0.3, 5, true}, 60, 10);
-}
-
-Test(advice, of_survival_is_enough)
-{
-    const char *const all = "survival: time futime event death, to 5000";
-    const char *const by = "survival: time futime event death by sex, to 5000";
-    expect_enough(&(struct asked){all, 1, 500, 0.3, 5, false}, 40, 60);
-    expect_enough(&(struct asked){all, 1, 500, 0.5, 5, true}, 60, 60);
-    expect_enough(&(struct asked){by, 4, 1000, 0.5, 5, false}, 20,
-                  20); /* the difference of two means */
 }
 
 /* The promised reduction of the noise is at most 0.5 % larger than the true one, and at least three
@@ -177,34 +186,6 @@ Test(advice, knows_what_more_epsilon_makes_of_gaussian_noise)
                       epsilon, told, truth);
         }
     }
-}
-
-/* One of four categories has 50 of 1,000 records. The noise hides it, or lets it into the test although it is too
- * small. */
-Test(advice, of_a_test_is_enough_where_a_category_is_small)
-{
-    expect_enough(&(struct asked){"crosstab: ward x sex", 18, 1000, 0.35, 1, false}, 100, 40);
-    expect_enough(&(struct asked){"crosstab: ward x sex", 18, 1000, 0.6, 1, true}, 100, 20);
-    expect_enough(&(struct asked){"crosstab: ward x sex", 18, 2000, 0.5, 5, false}, 100, 70);
-}
-
-Test(advice, of_a_c_index_is_enough)
-{
-    expect_enough(&(struct asked){"evaluate: risk for time futime event death, to 4000", 2, 500,
-                                  0.6, 5, false},
-                  60, 40);
-    expect_enough(&(struct asked){"evaluate: risk for time futime event death, to 4000", 2, 500,
-                                  1.6, 5, true},
-                  60, 40);
-    expect_enough(&(struct asked){"evaluate: risk for time futime event death by sex, to 4000", 7,
-                                  1000, 0.3, 1, false},
-                  60, 20);
-}
-
-Test(advice, of_principal_components_is_enough)
-{
-    expect_enough(&(struct asked){"pca: [age, kappa, risk]", 1, 1000, 1.5, 5, false}, 60, 80);
-    expect_enough(&(struct asked){"pca: [age, kappa, risk]", 1, 2000, 1.5, 5, true}, 60, 80);
 }
 
 /* A factor of the noise is told as the factor of the epsilon that makes this much less noise, and as a factor of the records.
@@ -285,14 +266,6 @@ Test(advice, of_a_count_has_an_end)
         query_run_free(&run);
     }
     query_set_free(&set);
-}
-
-/* Also if the noise alone decides. */
-Test(advice, of_gaussian_noise_is_enough)
-{
-    expect_enough(&(struct asked){"table1: [age, sex, ward] by death", 22, 500, 1, 20, true}, 60,
-                  40);
-    expect_enough(&(struct asked){"regress: death ~ age + sex", 2, 500, 1, 5, true}, 20, 60);
 }
 
 /* If the released cells give no factor, the refusal names a number of records by the noise alone. With this number of
