@@ -1,9 +1,10 @@
 #!/bin/bash
-# Learning without settings through the whole federation: the shipped jobs reach what docs/study-hospitals.md says, and what they decided
-# is told. How good the learner is on many splits, and that a larger epsilon gives more, is held by statistical/common/learn/
-# test_learn_floors, without a federation: here a run or three show that the federation learns what that test does. Seeds are fixed. Where
-# a sampler changes and with it the draws, a bound below is missed by chance with less than 1e-6: it lies five deviations of the noise
-# and more below what was measured (of one run: 0.005 / 0.005 of the hospitals, 0.021 / 0.007 of the tumours, by that test).
+# Learning without settings through the whole federation: the shipped jobs reach the figures of docs/study-hospitals.md, and their
+# decisions are told. statistical/common/learn/test_learn_floors shows, without a federation, how good the learner is on many
+# splits, and that a larger epsilon gives more. One to three runs here show that the federation learns the same. Seeds are fixed.
+# Where a sampler changes and with it the draws, a bound below is missed by chance with less than 1e-6: it lies five deviations of
+# the noise and more below what was measured (of one run: 0.005 / 0.005 of the hospitals, 0.021 / 0.007 of the tumours, by that
+# test).
 . "$(dirname "$0")/common.sh"
 
 # learned NAME JOB RUNS [OPTION...]: the accuracy and AUC of one run, or the means of several
@@ -29,7 +30,7 @@ above() {
         fault "accuracy $accuracy, AUC $auc: below $1, $2"
 }
 
-# The patients, and what was decided: on the terminal, in the result and in the log.
+# The patients, and the decisions: on the terminal, in the result and in the log.
 learned hospitals "$root/compose/hospitals/learn.yml" 1
 above 0.785 0.81
 prints 'learn, after products, steps: 2'
@@ -137,7 +138,7 @@ prints 'learn, pinball 0.9, after products'
 pinball=$(sed -n "s/^  the chosen one's pinball loss *\([0-9.]*\)\$/\1/p" "$work/out")
 awk -v loss="$pinball" 'BEGIN {exit !(loss > 0.02 && loss < 0.042)}' || fault "a pinball loss of $pinball"
 
-# What it will do, in the plan.
+# The plan says what the stage will do.
 sed 's/epsilon: 1 /epsilon: 20 /; s/trust: local  /trust: central/' "$root/compose/hospitals/learn.yml" >"$work/products.yml"
 expect 0 "$hedgerow" plan job "$work/products.yml"
 prints 'the second tries products of columns'

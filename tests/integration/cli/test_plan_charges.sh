@@ -1,6 +1,6 @@
 #!/bin/bash
-# What `hedgerow plan job` says beforehand that every agent will be charged is what the ledgers hold in the
-# end: every job that is shipped and every one of docs/JOBS.md and docs/CHOOSING.md, run by real programs, a few at a time.
+# The charges that `hedgerow plan job` tells beforehand are those of the ledgers in the end: for every shipped job and
+# every job of docs/JOBS.md and docs/CHOOSING.md, run by real programs.
 . "$(dirname "$0")/common.sh"
 
 hospitals=$root/compose/hospitals

@@ -1,5 +1,5 @@
 #!/bin/bash
-# `hedgerow plan hedge | erm | select | online | pac | sq | masks`: known answers through the real program, what lies
+# `hedgerow plan hedge | erm | select | online | pac | sq | masks`: known answers through the real program, numbers
 # outside a theorem's range, and wrong command lines.
 . "$(dirname "$0")/common.sh"
 
@@ -66,7 +66,8 @@ for part in "$hedge" "$erm" "$select" "$online" "$pac" "$sq" "$masks"; do
     says 'there is no option --nonsense'
     expect 2 plan "${words[@]}" "${words[1]}" "${words[2]}"
     says 'given twice'
-    # Every option: nothing, no number, and numbers that are none of its own; and without it.
+    # Every option without a value, with a text, with numbers out of its range; and without the
+    # option.
     wrong=('' NaN inf 1e999 -1 0)
     [ "$name" != erm ] || wrong+=(nan -inf 0x1 '1,5' -1e300 word)
     for ((i = 1; i < ${#words[@]}; i += 2)); do

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Jobs of questions and selections, of Gaussian noise, of plays under central trust: through real
-# processes to a result, a report and ledgers that tell what was released, at which noise and price.
+# processes to a result, a report and ledgers, which tell what was released, with which noise and
+# price.
 . "$(dirname "$0")/common.sh"
 
 # 500 records: a fifth held out, 200 for each of two agents, and batches of 200: all of them.

@@ -1,6 +1,6 @@
 /* How long accounting takes: a million runs of one event (to be below 100 ms), a list of a thousand
  * different events of all kinds (below 1 s), a thousand runs of one event to all digits (about 100 ms),
- * transforms. On a machine that does little else. */
+ * transforms. On an idle machine. */
 
 #include "lab/composition/account.h"
 #include "lab/composition/fft.h"
