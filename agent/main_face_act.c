@@ -1,5 +1,5 @@
-/* What a person does at the page: proves with a ticket who they are, and decides on a job. A decision takes the way of
- * `hedgerow-agent approve` and `reject`: it is written into a file, which the agent follows. */
+/* A person proves with a ticket who they are, and decides on a job at the page. As with `hedgerow-agent approve` and
+ * `reject`, the decision is written into a file, which the agent follows. */
 
 #include "agent/main_face.h"
 

@@ -202,7 +202,7 @@ enum { PLAN_LINK_MBIT = 100, PLAN_TRIP_MS = 50 };
  * round trip, and so fast a line at the coordinator, which all share: without what each site computes from its records. */
 double job_plan_round_s(const struct job_plan *plan, size_t stage, double link_mbit);
 
-/** Prints what is to be said below the table of trusts: how its times are reckoned, where plans differ, and who is trusted. */
+/** Prints the notes below the table of trusts: how its times are computed, where plans differ, and who is trusted. */
 void job_answer_print_trusted(const struct job_answer *answer);
 
 /** Returns about how much memory the coordinator takes, work_of_coordinator(), with no other agents connected. */
@@ -213,7 +213,8 @@ double job_plan_coordinator_bytes(const struct job_plan *plan);
 MUST_USE enum status job_plan_need(struct work_need *out, const struct job_plan *plan,
                                    size_t stage);
 
-/** Prints what is said of the job's questions; returns what is said of a stage's, in a plan of the answer. */
+/** Prints the notes on the job's questions; returns those on a stage's questions, in a plan of the
+ * answer. */
 void job_answer_print_notes(const struct job_answer *answer);
 json_t *job_answer_notes(const struct job_answer *answer, const struct job_plan *plan,
                          size_t stage);

@@ -89,8 +89,8 @@ static bool read_job_id(struct digest *id, const json_t *ledger)
            hex_decode(id->byte, DIGEST_BYTES, hex) == STATUS_OK;
 }
 
-/* The coordinator knows who answered; the simulator knows who exists. An agent that never answered
- * may still have spent: what it committed and nobody counted. */
+/* The coordinator knows only the agents that answered. An agent that never answered may have spent
+ * too, for answers that it committed and nobody counted. */
 static enum status list_agents(struct result *result, const struct simulation_plan *plan)
 {
     struct result_agent *all = calloc(plan->agent_count, sizeof *all);

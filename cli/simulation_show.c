@@ -130,7 +130,7 @@ static void show_answers(FILE *out, const struct result *result)
     show_notes(out, result);
 }
 
-/* In one round nobody could have known which expert is best: its regret tells nothing. */
+/* In a single round the best expert cannot be known, so its regret tells nothing. */
 static bool has_play(const struct result *result)
 {
     size_t judged = 0;
