@@ -28,8 +28,7 @@ static bool find_running(char holder[static LOCK_HOLDER_BYTES], const struct sit
            lock_holder(holder, lock);
 }
 
-/* A second connection under the key would look like a stolen key. The agent that runs here answers for the
- * site. */
+/* A second connection under the key would be taken for a thief's: the agent that runs here speaks for the site. */
 bool check_coordinator(const struct site *site, const struct arguments *arguments)
 {
     char holder[LOCK_HOLDER_BYTES];

@@ -1,4 +1,4 @@
-/* What the desk reads from the journal: the jobs that ran here, their texts and their answers. */
+/* What the desk takes from the journal: which jobs of which texts ran here, and what they answered. */
 
 #include "agent/main_approve.h"
 #include "io/journal.h"

@@ -1,5 +1,5 @@
-/* What the participant's parts share: states, messages, commits, and what happens in silence. This file
- * calls none of the parts. */
+/* What the participant's parts share: the states, what is sent and committed, and when nothing is heard.
+ * It calls none of them. */
 
 #include "agent/participant_state.h"
 
@@ -61,8 +61,8 @@ enum status participant_send(struct participant *p, struct effects *effects,
     return status == STATUS_AGAIN ? STATUS_OK : status; /* a full room is a lost message */
 }
 
-/* A text that is not a job, or not the settings' job, is declined as a job that the policy forbids. Otherwise the coordinator
- * would think that a person has yet to decide, and wait. A table that cannot be read may come back. */
+/* A text that is no job, or not the one in the settings, is said no to as what the policy forbids: else the coordinator takes the
+ * silence for a person's who has yet to decide, and waits. A table that cannot be read may be back. */
 static bool says_no(const struct participant *p)
 {
     return p->job_phase == JOB_REFUSED || (p->job_phase == JOB_UNFIT && p->look_ms == 0);
