@@ -120,8 +120,8 @@ static void tell(struct desk *desk, const struct peer *operator_peer, uint64_t n
     (void)!endpoint_send(desk->endpoint, operator_peer, (struct slice){control, size}, payload);
 }
 
-/* Under a one-time token of this list only an operator's ENROL is heard: it is no message of an agent, and an agent's is none
- * of these. */
+/* With a one-time token of this list only an operator's ENROL is accepted. It is not a message of an agent, and no agent's
+ * message is one. */
 static void enrol(struct desk *desk, const struct endpoint_message *from)
 {
     static const struct digest no_signing_key;

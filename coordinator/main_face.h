@@ -122,9 +122,9 @@ struct coordinator_view face_look(const struct face_run *run);
  * where there is no queue. */
 struct face_run *face_running(struct face *face, uint32_t number);
 
-/** Returns the job that the page shows to a reader who has picked none: of those that run, the one with the newest record, and one
- * that has released a round before one that waits for its first. It stays with a job for FACE_STAY_MS: two that run at the same
- * time do not take turns. NULL: none runs. */
+/** Returns the job that the page shows to a reader who has picked none: the running job with the newest record; a job that has
+ * released a round comes before one that waits for its first. It stays with a job for FACE_STAY_MS: two that run at the same time
+ * do not take turns. NULL: none runs. */
 struct face_run *face_shown(struct face *face);
 
 /** Writes what a job waits for, "for approval: 2 of 3 ready", with the names of those who declined it, or "" where it has the

@@ -1,5 +1,5 @@
 /* main_face_queue.h - what the page shows of a queue in a database, read on a thread and a connection of its own: a server that
- * takes seconds for an answer holds up no round, and no request. A queue in a folder is read where it is asked about. */
+ * takes seconds for an answer delays no round and no request. A queue in a folder is read by the loop. */
 
 #ifndef COORDINATOR_MAIN_FACE_QUEUE_H
 #define COORDINATOR_MAIN_FACE_QUEUE_H

@@ -1,4 +1,5 @@
-/* main_face_table.h - the table of what the coordinator's page, its metrics and its status tell, and who fills the rows of it. */
+/* main_face_table.h - the table of what the coordinator's page, its metrics and its status tell, and the functions that fill
+ * its rows. */
 
 #ifndef COORDINATOR_MAIN_FACE_TABLE_H
 #define COORDINATOR_MAIN_FACE_TABLE_H

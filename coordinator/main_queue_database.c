@@ -1,5 +1,5 @@
-/* The queue in a PostgreSQL database (database/jobs.h): every program that shares it reads and writes there, and nothing lies
- * on the machine of the one that leads. */
+/* The queue in a PostgreSQL database (database/jobs.h): every program that shares it reads and writes there. Nothing is kept
+ * on the leader's machine. */
 
 #define _GNU_SOURCE /* memfd_create */
 

@@ -78,7 +78,7 @@ MUST_USE enum status stay_file_behind(struct stay *stay, struct stay_job *job, s
 MUST_USE enum status stay_end_put_off(struct stay *stay, struct stay_job *job, bool *over,
                                       struct why *why);
 
-/** Does what takes long of stay_file: the results are made from the journal. It touches the job alone, which nobody gives up
+/** Does what takes long of stay_file: the results are made from the journal. It touches only the job, which is not given up
  * meanwhile, and runs on any thread. */
 void stay_publish(const struct stay *stay, struct stay_job *job);
 

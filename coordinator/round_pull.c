@@ -1,5 +1,5 @@
 /* How answers come in: offered once, with the offer if they are small, else pulled piece by piece into one of a few staging
- * vectors, and added when they are whole and what was offered. Dead links and idle promises hold nobody up. */
+ * vectors, and added when they are whole and what was offered. Dead links and offers without bytes delay nobody. */
 
 #include "coordinator/round_state.h"
 #include "dp/encode.h"

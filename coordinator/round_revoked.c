@@ -1,6 +1,6 @@
 /* What a changed allow-list does to a masked round. A site that is revoked before the survivors are named is none of them:
  * its answer is in the sum already, so all others are asked for theirs again, which are the same bytes. Once they are
- * named nobody but the site itself can open its part: the round waits for it, and is lost without it. */
+ * named only the site itself can open its part: the round waits for it, and is lost without it. */
 
 #include "coordinator/round_state.h"
 

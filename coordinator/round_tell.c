@@ -83,7 +83,7 @@ static bool may_tell(const struct coordinator *c, const struct effects *effects)
 }
 
 /* A collector hears of a round's record first, and with the next look that another round is open: its agents are told of both at
- * once. Where nobody opens one, they are told of the release. */
+ * once. If no round is opened, they are told of the release. */
 static bool holds(const struct coordinator *c, int64_t now_ms)
 {
     return coordinator_collects(c) && c->phase == PHASE_FOLLOWING && !c->outcome.finished &&
