@@ -26,8 +26,7 @@ enum standing {
     STANDING_COUNT
 };
 
-/* A message to all members. One step has no room for so many messages, so the cohort notes who has not been told
- * yet. */
+/* What all are told at once; a step has no room for a message to each, so it is noted who has not been told yet. */
 enum telling {
     TELL_RELEASE, /* of the latest round */
     TELL_INVITE,  /* to the open one */
@@ -104,7 +103,7 @@ void cohort_mark_untold(struct cohort *cohort, struct member *member, enum telli
  * members. */
 struct member *cohort_next_untold(struct cohort *cohort, enum telling what);
 
-/** Returns whether the kept counts are right. For tests: looks at all members. */
+/** Returns whether what is counted along the way is what is there. For tests: looks at all members. */
 bool cohort_adds_up(const struct cohort *cohort);
 
 /** Returns the admitted member of that name, or NULL. */
@@ -160,8 +159,8 @@ bool cohort_note_refusal(struct cohort *cohort, struct member *member);
 bool cohort_note_hello(struct cohort *cohort, struct member *member, bool ready, int64_t opened_ms,
                        int64_t now_ms);
 
-/** Returns the member whose offer is next: members that rounds have given up come last. Before them come those that
- * lost a place least often, and among these the one that waits longest. Or NULL. */
+/** Returns the member whose offer is next: those that rounds have given up come last; of the others those that lost
+ * a place least often, and of these the one that waits longest. Or NULL. */
 struct member *cohort_next_offer(struct cohort *cohort);
 
 #endif

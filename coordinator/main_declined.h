@@ -1,5 +1,5 @@
-/* main_declined.h - keeps beside each job of a queue which agents decline it now. `status` and the desk read
- * journals and files, and a journal has only agents that are in a round. */
+/* main_declined.h - keeps beside each job of a queue who declines it now: `status` and the desk read journals and
+ * files, and a journal has nobody who is not in a round. */
 
 #ifndef COORDINATOR_MAIN_DECLINED_H
 #define COORDINATOR_MAIN_DECLINED_H

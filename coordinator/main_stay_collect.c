@@ -1,5 +1,5 @@
-/* Which jobs a collector serves: the jobs that the leader runs (queue_set_led). It decides nothing else: the leader has
- * judged them, and files them. */
+/* Which jobs a collector serves: those that the one that leads the queue runs (queue_set_led). It decides nothing else: the
+ * leader has judged them, and files them. */
 
 #include "coordinator/main_stay_private.h"
 

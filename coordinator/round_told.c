@@ -1,4 +1,4 @@
-/* The line that `watch` prints for a closed round, with its figures for programs. */
+/* What a person who watches hears of a round that has closed: one line, with its figures for programs. */
 
 #include "base/decimal.h"
 #include "coordinator/round_state.h"
