@@ -14,7 +14,7 @@ static inline double ns_of(clockid_t clock)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/** The time on the wall. */
+/** Wall-clock time. */
 static inline double now_ns(void)
 {
     return ns_of(CLOCK_MONOTONIC);

@@ -145,8 +145,8 @@ def expect_unwritten(office, name, page=True):
 
 
 def unwritten(make, programs, keys):
-    """The results of a job cannot be written: the job is set aside, and others go on with its agents. Once there is a way, a
-    new start writes the results and asks nobody."""
+    """The results of a job cannot be written: the job is set aside, and others go on with its agents. Once the obstacle is
+    gone, a new start writes the results and asks nobody."""
     office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
     with office.federation:
         office.submit("west", text_of("west"))
