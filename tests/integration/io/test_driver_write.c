@@ -246,8 +246,7 @@ static void finish(struct effects *effects)
     effects_add(effects, EFFECT_FINISH)->as.finish.exit_code = 0;
 }
 
-/* One step writes two records and forgets a blob between them. The next step reuses the memory of the first
- * body. */
+/* One step writes two records and forgets a blob between them. The next step reuses the first body's memory. */
 static enum status in_order(char event, struct effects *effects)
 {
     static char body = 'a';
@@ -271,8 +270,7 @@ Test(driver_write, everybody_goes_on_while_one_writes, .timeout = 120)
     cr_expect_eq(atomic_load(&slow.wound_up), 1);
 }
 
-/* A machine finishes while its last writes are on their way. Its lane stays until they are done, and no other
- * lane waits. */
+/* A machine finishes before its last writes are done. Its lane stays until then, and no other lane waits. */
 static enum status finishes_first(char event, struct effects *effects)
 {
     if (event == 'S') {
